@@ -1,0 +1,213 @@
+"""Profile: all that is known of a model and its runs, in frozen columns.
+
+    nodes    name op device shape float_ops stack      a row a graph node, in order of appearance
+    types    (node, type) pairs beyond op and device   what account_type_regexes are tried on
+    edges    start source                              the inputs of node i: start[i]:start[i + 1]
+    outputs  start shape                               the shapes of its outputs, likewise
+    steps    a Step each, by number: what ran and what it allocated
+    stacks   start frame;  frames file line function   call stacks, each once
+    notes    what was missing, skipped or repaired
+
+Nothing here changes once made; reading another file makes another Profile that shares the
+columns it has in common. So any number may live at once, in any thread.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tfprof.shapes import Shapes
+from tfprof.strings import I64, Bool, Strings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# What an execution on a device counts as.
+UNTIMED, ACCELERATOR, CPU = 0, 1, 2
+
+
+def _empty() -> I64:
+    return np.empty(0, np.int64)
+
+
+def _no_strings() -> Strings:
+    return Strings.of([])
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """A row a graph node; op and device are rows of the Profile's `types` (device -1: unknown)."""
+
+    name: Strings = field(default_factory=_no_strings)
+    op: I64 = field(default_factory=_empty)
+    device: I64 = field(default_factory=_empty)
+    float_ops: I64 = field(default_factory=_empty)
+    stack: I64 = field(default_factory=_empty)
+    shape: Shapes = field(default_factory=lambda: Shapes.none(0))
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """The inputs of each node, in order: rows of nodes, or -1-k for the k-th unknown name."""
+
+    start: I64 = field(default_factory=lambda: np.zeros(1, np.int64))
+    source: I64 = field(default_factory=_empty)
+    unknown: Strings = field(default_factory=_no_strings)
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """The shapes of each node's outputs: those of node i are shape[start[i]:start[i + 1]]."""
+
+    start: I64 = field(default_factory=lambda: np.zeros(1, np.int64))
+    shape: Shapes = field(default_factory=lambda: Shapes.none(0))
+
+
+@dataclass(frozen=True, eq=False)
+class Stacks:
+    """Call stacks, outermost frame first; files and functions are numbers to look up."""
+
+    start: I64 = field(default_factory=lambda: np.zeros(1, np.int64))
+    file: I64 = field(default_factory=_empty)
+    line: I64 = field(default_factory=_empty)
+    function: I64 = field(default_factory=_empty)
+    function_line: I64 = field(default_factory=_empty)
+    source: I64 = field(default_factory=_empty)
+    text_id: I64 = field(default_factory=_empty)
+    text: Strings = field(default_factory=_no_strings)
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One step: a row an execution, and a row a scheduling on the node's own device.
+
+    An execution without a start time is UNTIMED, but its node still counts as seen.
+    """
+
+    number: int
+    node: I64
+    device: I64  # a row of devices
+    devices: Strings  # lower case
+    start_us: I64
+    us: I64
+    counts_as: I64
+    memory_node: I64
+    requested: I64
+    peak: I64
+    residual: I64
+    output: I64
+
+    def sum(self, metric: str, nodes: int) -> I64:
+        """A metric of each of *nodes* in this step."""
+        column = np.zeros(nodes, np.int64)
+        if metric in _MEMORY:
+            np.add.at(column, self.memory_node, getattr(self, _MEMORY[metric]))
+            return column
+        timed = np.isin(self.counts_as, _COUNTED[metric])
+        amount = 1 if metric == "occurrence" else self.us[timed]
+        np.add.at(column, self.node[timed], amount)
+        return column
+
+    def seen(self, nodes: int) -> Bool:
+        """Which of *nodes* this step has a record of."""
+        column = np.zeros(nodes, np.bool_)
+        column[self.node] = True
+        return column
+
+
+_MEMORY: Final = {
+    "bytes": "requested",
+    "peak_bytes": "peak",
+    "residual_bytes": "residual",
+    "output_bytes": "output",
+}
+_COUNTED: Final = {
+    "micros": (ACCELERATOR, CPU),
+    "accelerator_micros": (ACCELERATOR,),
+    "cpu_micros": (CPU,),
+    "occurrence": (CPU,),
+}
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something a total does not count, or a repair; shown once."""
+
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """See the head of this file."""
+
+    nodes: Nodes = field(default_factory=Nodes)
+    types: Strings = field(default_factory=_no_strings)
+    typed_node: I64 = field(default_factory=_empty)
+    typed_as: I64 = field(default_factory=_empty)
+    edges: Edges = field(default_factory=Edges)
+    outputs: Outputs = field(default_factory=Outputs)
+    stacks: Stacks = field(default_factory=Stacks)
+    has_traces: bool = False
+    steps: tuple[Step, ...] = ()
+    covered: Bool = field(default_factory=lambda: np.empty(0, np.bool_))
+    misses_accelerator_stream: bool = False
+    notes: tuple[Note, ...] = ()
+    _kept: dict[object, object] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.nodes.name)
+
+    def keep(self, key: object, make: Callable[[], object]) -> object:
+        """What *make* returned the first time this *key* was asked for."""
+        try:
+            return self._kept[key]
+        except KeyError:
+            return self._kept.setdefault(key, make())
+
+    @property
+    def coverage(self) -> float:
+        """The share of the nodes that the runs have stats of."""
+        return int(self.covered.sum()) / (len(self) + 1e-10)
+
+    @cached_property
+    def type_pairs(self) -> tuple[I64, I64]:
+        """(node, type) of every type of every node, each pair once, by node and type."""
+        placed = np.flatnonzero(self.nodes.device >= 0)
+        node = np.concatenate([np.arange(len(self)), placed, self.typed_node])
+        kind = np.concatenate([self.nodes.op, self.nodes.device[placed], self.typed_as])
+        pair = np.unique(node * max(len(self.types), 1) + kind)
+        return pair // max(len(self.types), 1), pair % max(len(self.types), 1)
+
+    def values(self, metric: str, step: int | None) -> I64:
+        """A metric of every node in one step, or averaged over the steps that have the node."""
+        column = self.keep(("values", metric, step), lambda: self._values(metric, step))
+        assert isinstance(column, np.ndarray)
+        return column
+
+    def _values(self, metric: str, step: int | None) -> I64:
+        if metric == "params":
+            return self.nodes.shape.elements()
+        if metric == "float_ops":
+            # parity Q3: a node with a record in any step counts what it ran in this one.
+            runs = self.values("occurrence", step)
+            return self.nodes.float_ops * np.where(self._records > 0, runs, 1)
+        total = np.zeros(len(self), np.int64)
+        for one in self.steps:
+            if step in (None, one.number):
+                total += one.sum(metric, len(self))
+        if step is not None:
+            return total
+        # parity Q25: each node is averaged over the steps it has records in, toward zero.
+        return np.sign(total) * (np.abs(total) // np.maximum(self._records, 1))
+
+    @cached_property
+    def _records(self) -> I64:
+        """In how many steps each node has a record."""
+        count = np.zeros(len(self), np.int64)
+        for one in self.steps:
+            count += one.seen(len(self))
+        return count

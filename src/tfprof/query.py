@@ -1,0 +1,182 @@
+"""Query: what is asked of a profile. Every option is declared once, in OPTIONS.
+
+Flags, shell words, help and the Python API are derived from the table. Outside, options are
+spelled as users know them (`step=-1`, `account_type_regexes=[".*"]`); `Query.of` checks them and
+turns what means "no restriction" into None.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from tfprof.errors import UsageError, nearest
+from tfprof.fields import FIELDS, METRICS, ORDERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Kind = Literal["int", "text", "bool", "list", "regexes", "output"]
+
+ANY = (".*",)
+INT64_MAX = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Option:
+    """A row of the table: how an option is written, what it takes, and what it does."""
+
+    name: str
+    kind: Kind
+    default: Any
+    help: str
+    choices: tuple[str, ...] = ()
+
+
+OPTIONS: dict[str, Option] = {
+    option.name: option
+    for option in (
+        Option("max_depth", "int", 10, "show rows at most this deep; the root is at depth 1"),
+        *(
+            Option(f"min_{name}", "int", 0, f"show only rows with {FIELDS[name].bound_help}")
+            for name in (
+                *(m for m in METRICS if FIELDS[m].bound == "total"),
+                *(m for m in METRICS if FIELDS[m].bound == "own"),
+            )
+        ),
+        Option("step", "int", -1, "the step whose stats to use; -1: the average of all steps"),
+        Option("order_by", "text", "name", "what to order rows by", ORDERS),
+        Option(
+            "account_type_regexes", "regexes", ANY, "count only nodes with a type that matches"
+        ),
+        Option("start_name_regexes", "regexes", ANY, "start at the nodes whose names match"),
+        Option("trim_name_regexes", "regexes", (), "hide all below the rows that match"),
+        Option("show_name_regexes", "regexes", ANY, "show only rows whose names match"),
+        Option("hide_name_regexes", "regexes", (), "hide the rows whose names match"),
+        Option(
+            "account_displayed_op_only", "bool", False, "total only what is displayed"  # noqa: FBT003
+        ),
+        Option("select", "list", ("micros",), "what to show of each row", tuple(FIELDS)),
+        Option(
+            "output",
+            "output",
+            "stdout",
+            "where the report goes: stdout, file:outfile=PATH or none",
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where a report goes."""
+
+    kind: str = "stdout"
+    path: str | None = None
+
+    @classmethod
+    def of(cls, text: str) -> Output:
+        """From the spelling TYPE or TYPE:outfile=PATH; nothing means stdout."""
+        kind, _, rest = text.partition(":")
+        kind = kind or "stdout"
+        if kind not in OUTPUTS:
+            known = ", ".join(OUTPUTS)
+            raise UsageError(
+                f"unknown output type {kind!r}{nearest(kind, list(OUTPUTS))} (there are: {known})"
+            )
+        path = None
+        for pair in filter(None, rest.split(",")):
+            key, _, value = pair.partition("=")
+            if key != "outfile" or not OUTPUTS[kind]:
+                raise UsageError(f"output {kind} takes no {key!r}")
+            path = value or None
+        if OUTPUTS[kind] and path is None:
+            raise UsageError(f"output {kind} needs a file, as in {kind}:outfile=PATH")
+        return cls(kind, path)
+
+
+# The output types, and whether each writes a file.
+OUTPUTS: dict[str, bool] = {"stdout": False, "file": True, "none": False}
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is asked, checked; None is no restriction."""
+
+    max_depth: int = 10
+    minimum: Mapping[str, int] = field(default_factory=dict)
+    step: int | None = None
+    order_by: str | None = "name"
+    account_types: tuple[str, ...] | None = None
+    start_names: tuple[str, ...] | None = None
+    trim_names: tuple[str, ...] = ()
+    show_names: tuple[str, ...] | None = None
+    hide_names: tuple[str, ...] = ()
+    displayed_only: bool = False
+    select: tuple[str, ...] = ("micros",)
+    output: Output = field(default_factory=Output)
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Query:
+        """From options as users spell them; those not given have their defaults."""
+        for name in options:
+            if name not in OPTIONS:
+                raise UsageError(f"there is no option {name!r}{nearest(name, list(OPTIONS))}")
+        value = {name: options.get(name, option.default) for name, option in OPTIONS.items()}
+        _check_choices("select", value["select"])
+        if value["order_by"]:
+            _check_choices("order_by", [value["order_by"]])
+        return cls(
+            max_depth=value["max_depth"],
+            minimum={m: value[f"min_{m}"] for m in METRICS if value[f"min_{m}"]},
+            step=value["step"] if value["step"] >= 0 else None,
+            order_by=value["order_by"] or None,
+            account_types=_restriction(value["account_type_regexes"]),
+            start_names=_restriction(value["start_name_regexes"]),
+            trim_names=tuple(value["trim_name_regexes"]),
+            show_names=_restriction(value["show_name_regexes"]),
+            hide_names=tuple(value["hide_name_regexes"]),
+            displayed_only=bool(value["account_displayed_op_only"]),
+            select=tuple(sorted(set(value["select"]))),
+            output=Output.of(value["output"]),
+        )
+
+
+def parse(option: Option, text: str) -> Any:  # noqa: ANN401 - each kind of option has its own type
+    """The value of *option* written as *text*."""
+    if option.kind == "int":
+        try:
+            number = int(text) if text.strip("+-").isdecimal() and text.isascii() else None
+        except ValueError:
+            number = None
+        if number is None or not -INT64_MAX - 1 <= number <= INT64_MAX:
+            raise UsageError(f"--{option.name} takes a whole number, not {text!r}")
+        return number
+    if option.kind == "bool":
+        word = text.lower()
+        if word not in TRUE_WORDS | FALSE_WORDS:
+            raise UsageError(f"--{option.name} takes true or false, not {text!r}")
+        return word in TRUE_WORDS
+    if option.kind in ("list", "regexes"):
+        return tuple(filter(None, text.split(",")))
+    return text
+
+
+TRUE_WORDS = frozenset({"true", "t", "yes", "y", "1"})
+FALSE_WORDS = frozenset({"false", "f", "no", "n", "0"})
+
+
+def _restriction(regexes: Iterable[str]) -> tuple[str, ...] | None:
+    """The regexes, or None where they are the one that is known to let everything through."""
+    listed = tuple(regexes)
+    return None if listed == ANY else listed
+
+
+def _check_choices(name: str, words: Iterable[str]) -> None:
+    for word in words:
+        if word not in OPTIONS[name].choices:
+            known = ", ".join(OPTIONS[name].choices)
+            raise UsageError(
+                f"{name} has no {word!r}{nearest(word, list(OPTIONS[name].choices))} "
+                f"(there are: {known})"
+            )

@@ -1,0 +1,103 @@
+"""The step stats of a RunMetadata in wire format, as columns.
+
+    RunMetadata ─step_stats─► StepStats ─► DeviceStepStats* ─┬─ device
+                                                             └─ NodeExecStats*  a row each
+    NodeExecStats ─┬─ name, start, end
+                   ├─ memory*        an allocator: total, peak, live, in use
+                   ├─ output*        ─► tensor ─► allocation: requested, allocated
+                   └─ memory_stats   temporary and persistent bytes
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tfprof.read.columns import RunColumns
+from tfprof.read.wire import BYTES, VARINT, Field, scan, whole
+from tfprof.strings import I64, U8, Strings
+
+
+def columns(buffer: U8) -> RunColumns | None:
+    """The step stats of a RunMetadata, or None where it has none at all.
+
+    Raises WireError where the bytes are no such message.
+    """
+    step_stats = scan(buffer, *whole(buffer), {1: BYTES})[1]
+    if not step_stats.start.size:
+        return None
+    device = scan(buffer, step_stats.start, step_stats.end, {1: BYTES})[1]
+    field = scan(buffer, device.start, device.end, {1: BYTES, 2: BYTES})
+    stat = field[2]
+    count = stat.start.size
+    part = scan(
+        buffer,
+        stat.start,
+        stat.end,
+        {1: BYTES, 2: VARINT, 4: VARINT, 6: BYTES, 7: BYTES, 12: BYTES},
+    )
+    allocators = _allocators(buffer, part[6], count)
+    own = scan(buffer, part[12].start, part[12].end, {1: VARINT, 3: VARINT})
+    return RunColumns(
+        device=Strings(buffer, *field[1].last_slice(device.start.size)),
+        stat_device=stat.message,
+        name=Strings(buffer, *part[1].last_slice(count)),
+        start_us=part[2].last(count),
+        end_rel_us=part[4].last(count),
+        total_bytes=allocators.total,
+        peak_bytes=allocators.peak,
+        live_bytes=allocators.live,
+        gpu_allocators=allocators.gpu,
+        output_bytes=_output_bytes(buffer, part[7], count),
+        temp_bytes=_through(part[12], own[1], count),
+        persistent_bytes=_through(part[12], own[3], count),
+    )
+
+
+class _Allocators(NamedTuple):
+    """What the allocators of each execution say, added up."""
+
+    total: I64
+    peak: I64
+    live: I64
+    gpu: I64
+
+
+def _allocators(buffer: U8, memory: Field, count: int) -> _Allocators:
+    rows = memory.start.size
+    part = scan(
+        buffer, memory.start, memory.end, {1: BYTES, 2: VARINT, 3: VARINT, 4: VARINT}
+    )
+    names = Strings(buffer, *part[1].last_slice(rows))
+    ids, first = names.intern()
+    has_gpu = np.array([b"GPU" in name for name in names.take(first)], np.int64)
+    return _Allocators(
+        _sum(memory.message, part[2].last(rows), count),
+        _sum(memory.message, part[3].last(rows), count),
+        _sum(memory.message, part[4].last(rows), count),
+        _sum(memory.message, has_gpu[ids], count),
+    )
+
+
+def _output_bytes(buffer: U8, output: Field, count: int) -> I64:
+    """The larger of requested and allocated bytes, over the outputs that were allocated."""
+    tensor = scan(buffer, output.start, output.end, {3: BYTES})[3]
+    allocation = scan(buffer, tensor.start, tensor.end, {4: BYTES})[4]
+    size = scan(buffer, allocation.start, allocation.end, {1: VARINT, 2: VARINT})
+    rows = allocation.start.size
+    held = np.maximum(size[1].last(rows), size[2].last(rows))
+    return _sum(output.message[tensor.message[allocation.message]], held, count)
+
+
+def _through(outer: Field, inner: Field, count: int) -> I64:
+    """A number one message deeper, by the outermost message; the last one given counts."""
+    column = np.zeros(count, np.int64)
+    column[outer.message[inner.message]] = inner.value
+    return column
+
+
+def _sum(owner: I64, value: I64, count: int) -> I64:
+    column = np.zeros(count, np.int64)
+    np.add.at(column, owner, value)
+    return column

@@ -1,0 +1,249 @@
+"""Protobuf's wire format, whole columns at a time.
+
+`scan` takes many messages of one type, given as slices of a buffer, and returns their fields as
+columns. All messages advance together, one field a step, so the work a step is a handful of
+NumPy operations whatever the number of messages; the last few stragglers, and a lone message
+with a million fields, are walked one field at a time.
+
+    messages   start  end          scan(…, {1: BYTES, 2: VARINT})
+       0         12    40     →    {1: Field(message=[0 1 …], start=[…], value=[length…]),
+       1         42    77           2: Field(message=[0 …],   start=[…], value=[number…])}
+
+Fields come back in message order and, within a message, in the order they stand. A field that
+was not asked for, or stands with another wire type, is stepped over, as protobuf does.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tfprof.strings import I64, U8, Strings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+
+# Messages that advance together: their positions and words stay in the processor's cache.
+_CHUNK = 1 << 15
+# Below this many, stepping message by message is faster than another round of columns.
+_FEW = 12
+_MOST_VARINT_BYTES = 10
+_FIELD_NUMBERS = 32
+
+
+class WireError(ValueError):
+    """The bytes are no protobuf message; says what is wrong and where."""
+
+    def __init__(self, offset: int, what: str) -> None:
+        super().__init__(f"{what} at byte {offset}")
+        self.offset = offset
+
+
+class Field(NamedTuple):
+    """One field of many messages: for BYTES the value is a length, else the number itself."""
+
+    message: I64
+    start: I64
+    value: I64
+
+    @property
+    def end(self) -> I64:
+        """Where each length-delimited value ends."""
+        return self.start + self.value
+
+    def strings(self, buffer: U8) -> Strings:
+        """The values as a column of strings on *buffer*."""
+        return Strings(buffer, self.start, self.value)
+
+    def last(self, count: int, default: int = 0) -> I64:
+        """The value of each of *count* messages: the last one given counts."""
+        column = np.full(count, default, np.int64)
+        column[self.message] = self.value
+        return column
+
+    def last_slice(self, count: int) -> tuple[I64, I64]:
+        """(start, length) of the last value of each of *count* messages; empty if none."""
+        start = np.zeros(count, np.int64)
+        start[self.message] = self.start
+        return start, self.last(count)
+
+
+def whole(buffer: U8) -> tuple[I64, I64]:
+    """The one slice that is all of *buffer*."""
+    return np.zeros(1, np.int64), np.full(1, buffer.size, np.int64)
+
+
+def scan(buffer: U8, start: I64, end: I64, wanted: Mapping[int, int]) -> dict[int, Field]:
+    """The *wanted* fields {number: wire type} of the messages buffer[start:end]."""
+    kind_wanted = np.full(_FIELD_NUMBERS, -1, np.int64)
+    for number, kind in wanted.items():
+        kind_wanted[number] = kind
+    found = _Found(array("q"), array("q"), array("q"), array("q"))
+    columns: list[tuple[I64, I64, I64, I64]] = []
+    for first in range(0, start.size, _CHUNK):
+        rows = np.arange(first, min(first + _CHUNK, start.size), dtype=np.int64)
+        _together(buffer, rows, start, end, kind_wanted, columns, found)
+    columns.append(found.columns())
+    message, number, at, value = (np.concatenate(parts) for parts in zip(*columns, strict=True))
+    result = {}
+    for wanted_number in wanted:
+        picked = np.flatnonzero(number == wanted_number)
+        # Rows were met step by step; a stable sort puts each message's own together again.
+        picked = picked[np.argsort(message[picked], kind="stable")]
+        result[wanted_number] = Field(message[picked], at[picked], value[picked])
+    return result
+
+
+class _Found(NamedTuple):
+    """What the one-by-one walk collects."""
+
+    message: array[int]
+    number: array[int]
+    start: array[int]
+    value: array[int]
+
+    def columns(self) -> tuple[I64, I64, I64, I64]:
+        message, number, start, value = (np.frombuffer(c, np.int64) for c in self)
+        return message, number, start, value
+
+
+def _together(
+    buffer: U8,
+    rows: I64,
+    start: I64,
+    end: I64,
+    kind_wanted: I64,
+    columns: list[tuple[I64, I64, I64, I64]],
+    found: _Found,
+) -> None:
+    """Advance *rows* field by field until few are left, then walk those one by one."""
+    at, stop = start[rows], end[rows]
+    _check(at, stop, start[rows], "a message ends past its container")
+    rows, at, stop = _still_open(rows, at, stop)
+    while rows.size > _FEW:
+        begin = at
+        tag, at = _varints(buffer, at, stop, begin)
+        number, kind = tag >> 3, tag & 7
+        value, at = _values(buffer, kind, at, stop, begin)
+        after = at + np.where(kind == BYTES, value, 0)
+        _check(after, stop, begin, "a field runs past the end of its message")
+        if bool(((number == 0) | (value < 0) & (kind == BYTES)).any()):
+            bad = np.flatnonzero((number == 0) | (value < 0) & (kind == BYTES))
+            raise WireError(int(begin[bad[0]]), "a field with no number or an impossible length")
+        known = number < _FIELD_NUMBERS
+        hit = np.flatnonzero(known & (kind_wanted[np.where(known, number, 0)] == kind))
+        columns.append((rows[hit], number[hit], at[hit], value[hit]))
+        rows, at, stop = _still_open(rows, after, stop)
+    view = memoryview(buffer)
+    kinds = kind_wanted.tolist()
+    for row, position, limit in zip(rows.tolist(), at.tolist(), stop.tolist(), strict=True):
+        _one_by_one(view, row, position, limit, kinds, found)
+
+
+def _still_open(rows: I64, at: I64, stop: I64) -> tuple[I64, I64, I64]:
+    more = at < stop
+    if bool(more.all()):
+        return rows, at, stop
+    return rows[more], at[more], stop[more]
+
+
+def _check(at: I64, stop: I64, begin: I64, what: str) -> None:
+    over = at > stop
+    if bool(over.any()):
+        raise WireError(int(begin[np.flatnonzero(over)[0]]), what)
+
+
+def _values(buffer: U8, kind: I64, at: I64, stop: I64, begin: I64) -> tuple[I64, I64]:
+    """The number or length behind each tag, and the position after it."""
+    fixed = (kind != VARINT) & (kind != BYTES)
+    if not bool(fixed.any()):
+        return _varints(buffer, at, stop, begin)
+    unknown = fixed & (kind != FIXED64) & (kind != FIXED32)
+    if bool(unknown.any()):
+        first = np.flatnonzero(unknown)[0]
+        raise WireError(int(begin[first]), f"wire type {int(kind[first])}, which no file here uses")
+    value, after = np.zeros_like(at), at + np.where(kind == FIXED64, 8, 4)
+    _check(np.where(fixed, after, at), stop, begin, "a field runs past the end of its message")
+    rest = np.flatnonzero(~fixed)
+    value[rest], after[rest] = _varints(buffer, at[rest], stop[rest], begin[rest])
+    return value, after
+
+
+def _varints(buffer: U8, at: I64, stop: I64, begin: I64) -> tuple[I64, I64]:
+    """The varint at each position, and the position after it."""
+    _check(at + 1, stop, begin, "a field is cut off")
+    byte = buffer[at]
+    value = (byte & 127).astype(np.int64)
+    at = at + 1
+    more = np.flatnonzero(byte > 127)
+    shift = 7
+    while more.size:
+        if shift == 7 * _MOST_VARINT_BYTES:
+            raise WireError(int(begin[more[0]]), "a number longer than ten bytes")
+        where = at[more]
+        _check(where + 1, stop[more], begin[more], "a number is cut off")
+        byte = buffer[where]
+        value[more] |= (byte & 127).astype(np.int64) << shift
+        at[more] = where + 1
+        more = more[byte > 127]
+        shift += 7
+    return value, at
+
+
+def _one_by_one(  # noqa: PLR0912, C901 - one loop, unrolled because a million fields pass through it
+    view: memoryview, row: int, at: int, stop: int, kinds: list[int], found: _Found
+) -> None:
+    """Walk the fields of one message."""
+    while at < stop:
+        begin = at
+        tag = view[at]
+        at += 1
+        if tag > 127:  # noqa: PLR2004
+            tag, at = _varint(view, begin, stop)
+        kind = tag & 7
+        number = tag >> 3
+        if kind in (BYTES, VARINT):
+            if at >= stop:
+                raise WireError(begin, "a field is cut off")
+            value = view[at]
+            at += 1
+            if value > 127:  # noqa: PLR2004
+                value, at = _varint(view, at - 1, stop)
+            after = at + value if kind == BYTES else at
+        elif kind in (FIXED64, FIXED32):
+            value, after = 0, at + (8 if kind == FIXED64 else 4)
+        else:
+            raise WireError(begin, f"wire type {kind}, which no file here uses")
+        if number == 0 or (kind == BYTES and value < 0):
+            raise WireError(begin, "a field with no number or an impossible length")
+        if after > stop:
+            raise WireError(begin, "a field runs past the end of its message")
+        if number < _FIELD_NUMBERS and kinds[number] == kind:
+            found.message.append(row)
+            found.number.append(number)
+            found.start.append(at)
+            found.value.append(value)
+        at = after
+
+
+def _varint(view: memoryview, at: int, stop: int) -> tuple[int, int]:
+    """The signed 64-bit number at *at*, and the position after it."""
+    value = shift = 0
+    begin = at
+    while True:
+        if at >= stop:
+            raise WireError(begin, "a number is cut off")
+        if shift == 7 * _MOST_VARINT_BYTES:
+            raise WireError(begin, "a number longer than ten bytes")
+        byte = view[at]
+        at += 1
+        value |= (byte & 127) << shift
+        if byte < 128:  # noqa: PLR2004
+            break
+        shift += 7
+    value &= 0xFFFFFFFFFFFFFFFF
+    return (value - (1 << 64) if value >> 63 else value), at

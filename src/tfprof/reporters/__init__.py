@@ -1,0 +1,1 @@
+"""The forms a Report can take. A reporter turns a Report into pieces of bytes; it opens nothing."""

@@ -1,0 +1,76 @@
+"""What a report says of a single graph node besides its numbers; -1 is a row that is none."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfprof import units
+
+if TYPE_CHECKING:
+    from tfprof.model import Profile
+
+
+class NodeTexts:
+    """Formats attributes of the nodes of one profile, each distinct one once."""
+
+    def __init__(self, profile: Profile, filler: bytes) -> None:
+        self._profile = profile
+        self._filler = filler.decode()
+        self._joined: dict[bytes, str] = {}
+        self._shapes: dict[int, str] = {}
+
+    def shape(self, node: int) -> str:
+        """The node's own shape, "" where it has none."""
+        return units.shape(self._profile.nodes.shape[node]) if node >= 0 else ""
+
+    def device(self, node: int) -> str | None:
+        """The device the node was placed on; None where that is unknown."""
+        device = int(self._profile.nodes.device[node]) if node >= 0 else -1
+        return self._types[device] if device >= 0 else None
+
+    def op_types(self, node: int) -> str:
+        """All types of the node, in byte order."""
+        if node < 0:
+            return self._filler
+        first, last = self._type_range[node : node + 2]
+        kinds = self._profile.type_pairs[1][first:last]
+        key = kinds.tobytes()
+        if key not in self._joined:
+            ranked = kinds[np.argsort(self._type_rank[kinds])].tolist()
+            self._joined[key] = "|".join(self._types[kind] for kind in ranked)
+        return self._joined[key]
+
+    def input_shapes(self, node: int) -> str:
+        """The shape of each input by its number, "unknown" where it is."""
+        if node < 0:
+            return ""
+        first, last = self._profile.edges.start[node : node + 2]
+        sources = self._profile.edges.source[first:last].tolist()
+        return "|".join(f"{at}:{self._output_shape(of)}" for at, of in enumerate(sources))
+
+    def _output_shape(self, node: int) -> str:
+        # parity Q1: whichever output of the source is consumed, the shape of the first is told.
+        if node not in self._shapes:
+            outputs = self._profile.outputs
+            first, last = outputs.start[node : node + 2] if node >= 0 else (0, 0)
+            dims = outputs.shape[int(first)] if first < last else []
+            self._shapes[node] = units.shape(dims) or "unknown"
+        return self._shapes[node]
+
+    @cached_property
+    def _types(self) -> list[str]:
+        return list(self._profile.types.texts())
+
+    @cached_property
+    def _type_rank(self) -> np.ndarray:
+        rank = np.empty(len(self._profile.types), np.int64)
+        rank[self._profile.types.order()] = np.arange(rank.size)
+        return rank
+
+    @cached_property
+    def _type_range(self) -> np.ndarray:
+        """The pairs of node i are type_range[i]:type_range[i + 1]."""
+        return np.searchsorted(self._profile.type_pairs[0], np.arange(len(self._profile) + 1))

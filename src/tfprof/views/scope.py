@@ -1,0 +1,92 @@
+"""Scope view: names split at "/", as folders and files.
+
+    names       a/b/c   a/x   d           rows      _TFProfRoot
+                                                    ├─ a            a filler: no such node
+                                                    │  ├─ a/b       a filler
+                                                    │  │  └─ a/b/c
+                                                    │  └─ a/x
+                                                    └─ d
+
+Names sorted with "/" before every other character stand in drawing order. A name shares with
+the one before it some leading parts; each further part of it is a new row.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfprof.strings import I64, U8, Strings
+from tfprof.tree import Tree
+from tfprof.views.drawing import ROOT_NAME, Drawing
+
+if TYPE_CHECKING:
+    from tfprof.model import Profile
+
+_SLASH = ord("/")
+
+
+def draw(profile: Profile) -> Drawing:
+    """The tree of name scopes."""
+    names = profile.nodes.name
+    order = Strings(_slash_first()[names.blob], names.start, names.length).order()
+    ordered = names.take(order)
+    part_row, part_end = _parts(ordered)
+    parts = np.bincount(part_row, minlength=len(names))
+    shared = _shared_parts(ordered, part_row, part_end)
+    number = np.arange(part_row.size) - np.repeat(np.cumsum(parts) - parts, parts)
+    fresh = np.flatnonzero(number >= shared[part_row])
+    row_name = part_row[fresh]
+    tree = Tree.from_depth(np.append(1, number[fresh] + 2))
+    owner = np.empty(len(names), np.int64)
+    last_part = np.flatnonzero(number[fresh] == parts[row_name] - 1)
+    owner[order[row_name[last_part]]] = last_part + 1
+    return Drawing(
+        tree,
+        owner,
+        _labels(ordered, row_name, part_end[fresh]),
+        filler=b"_kTFScopeParent",
+        in_name_order=not bool((names.blob < _SLASH).any()),
+    )
+
+
+def _slash_first() -> U8:
+    """A table that puts "/" before every other byte and keeps the order of the rest."""
+    table = np.arange(256)
+    table[:_SLASH] += 1
+    table[_SLASH] = 0
+    return table.astype(np.uint8)
+
+
+def _parts(names: Strings) -> tuple[I64, I64]:
+    """(name, length up to its end) of every part of every name, in order."""
+    row, slash = names.positions(b"/")
+    row = np.concatenate([row, np.arange(len(names))])
+    end = np.concatenate([slash, names.length])
+    # The end of a name comes behind its slashes, so a stable sort keeps the parts in order.
+    order = np.argsort(row, kind="stable")
+    return row[order], end[order]
+
+
+def _shared_parts(names: Strings, part_row: I64, part_end: I64) -> I64:
+    """How many leading parts each name shares with the name before it."""
+    common = names.common_with_previous()
+    before = np.append(-1, names.length[:-1])
+    # A part inside the common text is shared; one that ends with it is where the name before
+    # ends too, being then the scope that this name is in.
+    end_of_common = common[part_row]
+    shared = (part_end < end_of_common) | (
+        (part_end == end_of_common) & (before[part_row] == end_of_common)
+    )
+    return np.bincount(part_row[shared], minlength=len(names))
+
+
+def _labels(names: Strings, row_name: I64, length: I64) -> Strings:
+    """The row's label: its name up to the end of its part; the root's comes first."""
+    root = np.frombuffer(ROOT_NAME, np.uint8)
+    return Strings(
+        np.concatenate([root, names.blob]),
+        np.append(0, names.start[row_name] + root.size),
+        np.append(root.size, length),
+    )
