@@ -53,8 +53,11 @@ class Counted:
             column = np.ones(self.row.size, np.int64)
             column[0] = self.root_defined
             return column
-        node = self.drawing.node[self.row]
-        return np.where(node >= 0, self.profile.values(metric, self.step)[node], 0)
+        owner = self.drawing.owner
+        drawn = np.flatnonzero(owner >= 0)
+        column = np.zeros(len(self.drawing.tree), np.int64)
+        np.add.at(column, owner[drawn], self.profile.values(metric, self.step)[drawn])
+        return column[self.row]
 
     def total(self, metric: str) -> I64:
         """The metric of each row and all that is below it."""
@@ -224,6 +227,4 @@ def _named(counted: Counted, at: I64, patterns: tuple[str, ...]) -> Bool:
     found = counted.profile.keep(
         ("matches", drawing.filler, patterns), lambda: matches(drawing.label, patterns)
     )
-    assert isinstance(found, np.ndarray)
-    result: Bool = found[counted.row[at]]
-    return result
+    return found[counted.row[at]]

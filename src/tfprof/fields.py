@@ -139,7 +139,7 @@ FIELDS: dict[str, Field] = {
             "op count (run|defined)",
             units.count,
             bound="own",
-            bound_help="that run at least this many times",
+            bound_help="at least this many runs",
         ),
         Field("input_shapes", "input shape: The shape of input tensors", "input shapes"),
         Field("tensor_value", "tensor_value: Not supported now.", ""),

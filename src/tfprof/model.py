@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from tfprof.strings import I64, Bool, Strings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+T = TypeVar("T")
 
 # What an execution on a device counts as.
 UNTIMED, ACCELERATOR, CPU = 0, 1, 2
@@ -161,12 +163,11 @@ class Profile:
     def __len__(self) -> int:
         return len(self.nodes.name)
 
-    def keep(self, key: object, make: Callable[[], object]) -> object:
+    def keep(self, key: object, make: Callable[[], T]) -> T:
         """What *make* returned the first time this *key* was asked for."""
-        try:
-            return self._kept[key]
-        except KeyError:
-            return self._kept.setdefault(key, make())
+        if key not in self._kept:
+            self._kept[key] = make()
+        return cast("T", self._kept[key])
 
     @property
     def coverage(self) -> float:
@@ -184,9 +185,7 @@ class Profile:
 
     def values(self, metric: str, step: int | None) -> I64:
         """A metric of every node in one step, or averaged over the steps that have the node."""
-        column = self.keep(("values", metric, step), lambda: self._values(metric, step))
-        assert isinstance(column, np.ndarray)
-        return column
+        return self.keep(("values", metric, step), lambda: self._values(metric, step))
 
     def _values(self, metric: str, step: int | None) -> I64:
         if metric == "params":
@@ -201,8 +200,10 @@ class Profile:
                 total += one.sum(metric, len(self))
         if step is not None:
             return total
-        # parity Q25: each node is averaged over the steps it has records in, toward zero.
-        return np.sign(total) * (np.abs(total) // np.maximum(self._records, 1))
+        # parity Q25: each node is averaged over the steps it has records in. The division is
+        # unsigned, so the average of a negative sum over several steps is a huge number.
+        records = np.maximum(self._records, 1).astype(np.uint64)
+        return (total.astype(np.uint64) // records).astype(np.int64)
 
     @cached_property
     def _records(self) -> I64:

@@ -46,15 +46,13 @@ OPTIONS: dict[str, Option] = {
         ),
         Option("step", "int", -1, "the step whose stats to use; -1: the average of all steps"),
         Option("order_by", "text", "name", "what to order rows by", ORDERS),
-        Option(
-            "account_type_regexes", "regexes", ANY, "count only nodes with a type that matches"
-        ),
+        Option("account_type_regexes", "regexes", ANY, "count only nodes with a type that matches"),
         Option("start_name_regexes", "regexes", ANY, "start at the nodes whose names match"),
         Option("trim_name_regexes", "regexes", (), "hide all below the rows that match"),
         Option("show_name_regexes", "regexes", ANY, "show only rows whose names match"),
         Option("hide_name_regexes", "regexes", (), "hide the rows whose names match"),
         Option(
-            "account_displayed_op_only", "bool", False, "total only what is displayed"  # noqa: FBT003
+            "account_displayed_op_only", "bool", default=False, help="total only what is displayed"
         ),
         Option("select", "list", ("micros",), "what to show of each row", tuple(FIELDS)),
         Option(

@@ -1,8 +1,8 @@
 """A column of tensor shapes: lists of dimensions, end to end.
 
-    shape 0  3x3x16   start  [0, 3, 4, 4]
-    shape 1  scalar   dim    [3, 3, 16, 1]      a scalar is one element, so [1]
-    shape 2  unknown                            nothing; a dimension unknown on its own is -1
+shape 0  3x3x16   start  [0, 3, 4, 4]
+shape 1  scalar   dim    [3, 3, 16, 1]      a scalar is one element, so [1]
+shape 2  unknown                            nothing; a dimension unknown on its own is -1
 """
 
 from __future__ import annotations

@@ -74,7 +74,10 @@ class Strings:
         return cls(
             np.concatenate([np.empty(0, np.uint8), *(part.blob for part in compact)]),
             np.concatenate(
-                [np.empty(0, np.int64), *(p.start + o for p, o in zip(compact, offset, strict=False))]
+                [
+                    np.empty(0, np.int64),
+                    *(p.start + o for p, o in zip(compact, offset, strict=False)),
+                ]
             ),
             np.concatenate([np.empty(0, np.int64), *(part.length for part in compact)]),
         )
@@ -100,7 +103,7 @@ class Strings:
         """The rows as text; bytes that are no UTF-8 survive a later encode the same way."""
         return (row.decode("utf-8", "surrogateescape") for row in self)
 
-    def take(self, rows: I64 | Bool) -> Strings:
+    def take(self, rows: I64 | Bool | slice) -> Strings:
         """The given rows, on the same blob."""
         return Strings(self.blob, self.start[rows], self.length[rows])
 
@@ -193,7 +196,7 @@ class Strings:
         left = np.flatnonzero(equal & (length <= _LONG))
         last = length[left] // _WORD
         tail = self._word(rows[left], last)
-        equal[left] = tail == other._word(other_rows[left], last)  # noqa: SLF001
+        equal[left] = tail == other._word(other_rows[left], last)
         mine, others = self.start[rows], other.start[other_rows]
         number = 0
         while True:
@@ -203,7 +206,7 @@ class Strings:
                 return equal
             offset = (number - 1) * _WORD
             word = self._words[mine[left] + offset]
-            equal[left] = word == other._words[others[left] + offset]  # noqa: SLF001
+            equal[left] = word == other._words[others[left] + offset]
 
     def common_with_previous(self) -> I64:
         """How many leading bytes each row shares with the row before it; 0 for the first."""
@@ -231,9 +234,7 @@ class Strings:
         """(id of each row, first row of each id); ids number distinct strings as they appear."""
         seed = _FIRST_SEED
         while True:
-            _, first, inverse = np.unique(
-                self.hashes(seed), return_index=True, return_inverse=True
-            )
+            _, first, inverse = np.unique(self.hashes(seed), return_index=True, return_inverse=True)
             if bool(self.same(np.arange(len(self)), self, first[inverse]).all()):
                 break
             seed = np.frombuffer(os.urandom(_WORD), np.uint64)[0]

@@ -71,7 +71,8 @@ class Tree:
         above = np.searchsorted(
             self.depth[order] * span + order, (self.depth - 1) * span + rows, "right"
         )
-        return np.where(rows > 0, order[above - 1], -1)
+        parent: I64 = np.where(rows > 0, order[above - 1], -1)
+        return parent
 
     @property
     def size(self) -> I64:
@@ -81,7 +82,8 @@ class Tree:
     def totals(self, own: I64) -> I64:
         """The sum of *own* over each row's subtree."""
         running = np.concatenate([np.zeros(1, np.int64), np.cumsum(own)])
-        return running[self._end] - running[:-1]
+        total: I64 = running[self._end] - running[:-1]
+        return total
 
     def holds(self, marked: Bool) -> Bool:
         """Whether each row's subtree has a marked row."""

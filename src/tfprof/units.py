@@ -5,7 +5,7 @@
     bytes   999B  1.00KB  1.00MB               powers of 1000; there is no gigabyte
 
 The unit is chosen by the whole number, before it is rounded: 999,999 us is "1000.00ms".
-Negative numbers stay plain.
+Negative numbers stay plain. A number becomes a double before it is divided, as in C.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ def count(number: int) -> str:
     if number < _THOUSAND:
         return str(number)
     if number < _MILLION:
-        return f"{number / _THOUSAND:.2f}k"
+        return f"{float(number) / _THOUSAND:.2f}k"
     if number < _BILLION:
-        return f"{number / _MILLION:.2f}m"
-    return f"{number / _BILLION:.2f}b"
+        return f"{float(number) / _MILLION:.2f}m"
+    return f"{float(number) / _BILLION:.2f}b"
 
 
 def micros(number: int) -> str:
@@ -33,8 +33,8 @@ def micros(number: int) -> str:
     if number < _THOUSAND:
         return f"{number}us"
     if number < _MILLION:
-        return f"{number / _THOUSAND:.2f}ms"
-    return f"{number / _MILLION:.2f}sec"
+        return f"{float(number) / _THOUSAND:.2f}ms"
+    return f"{float(number) / _MILLION:.2f}sec"
 
 
 def memory(number: int) -> str:
@@ -42,8 +42,8 @@ def memory(number: int) -> str:
     if number < _THOUSAND:
         return f"{number}B"
     if number < _MILLION:
-        return f"{number / _THOUSAND:.2f}KB"
-    return f"{number / _MILLION:.2f}MB"
+        return f"{float(number) / _THOUSAND:.2f}KB"
+    return f"{float(number) / _MILLION:.2f}MB"
 
 
 def shape(dims: Iterable[int]) -> str:

@@ -73,9 +73,7 @@ def shapes(buffer: U8, start: I64, end: I64) -> Shapes:
     field = scan(buffer, start, end, {2: BYTES, 3: VARINT})
     dim = scan(buffer, field[2].start, field[2].end, {1: VARINT})[1]
     unknown_rank: Bool = field[3].last(start.size) != 0
-    return Shapes.of(
-        start.size, field[2].message, dim.last(field[2].start.size), unknown_rank
-    )
+    return Shapes.of(start.size, field[2].message, dim.last(field[2].start.size), unknown_rank)
 
 
 def _attributes(buffer: U8, entry: Field) -> _Attributes:

@@ -20,9 +20,7 @@ def columns(buffer: U8) -> OpLogColumns:
     top = scan(buffer, *whole(buffer), {1: BYTES, 2: BYTES})
     entry = top[1]
     count = entry.start.size
-    field = scan(
-        buffer, entry.start, entry.end, {1: BYTES, 2: VARINT, 3: BYTES, 4: BYTES}
-    )
+    field = scan(buffer, entry.start, entry.end, {1: BYTES, 2: VARINT, 3: BYTES, 4: BYTES})
     stack = np.full(count, -1, np.int64)
     ids, first = field[4].strings(buffer).intern()
     stack[field[4].message] = ids

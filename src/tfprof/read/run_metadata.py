@@ -1,11 +1,11 @@
 """The step stats of a RunMetadata in wire format, as columns.
 
-    RunMetadata ─step_stats─► StepStats ─► DeviceStepStats* ─┬─ device
-                                                             └─ NodeExecStats*  a row each
-    NodeExecStats ─┬─ name, start, end
-                   ├─ memory*        an allocator: total, peak, live, in use
-                   ├─ output*        ─► tensor ─► allocation: requested, allocated
-                   └─ memory_stats   temporary and persistent bytes
+RunMetadata ─step_stats─► StepStats ─► DeviceStepStats* ─┬─ device
+                                                         └─ NodeExecStats*  a row each
+NodeExecStats ─┬─ name, start, end
+               ├─ memory*        an allocator: total, peak, live, in use
+               ├─ output*        ─► tensor ─► allocation: requested, allocated
+               └─ memory_stats   temporary and persistent bytes
 """
 
 from __future__ import annotations
@@ -66,9 +66,7 @@ class _Allocators(NamedTuple):
 
 def _allocators(buffer: U8, memory: Field, count: int) -> _Allocators:
     rows = memory.start.size
-    part = scan(
-        buffer, memory.start, memory.end, {1: BYTES, 2: VARINT, 3: VARINT, 4: VARINT}
-    )
+    part = scan(buffer, memory.start, memory.end, {1: BYTES, 2: VARINT, 3: VARINT, 4: VARINT})
     names = Strings(buffer, *part[1].last_slice(rows))
     ids, first = names.intern()
     has_gpu = np.array([b"GPU" in name for name in names.take(first)], np.int64)

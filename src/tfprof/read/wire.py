@@ -33,6 +33,10 @@ _CHUNK = 1 << 15
 _FEW = 12
 _MOST_VARINT_BYTES = 10
 _FIELD_NUMBERS = 32
+_ONE_BYTE = 127
+
+_IMPOSSIBLE = "a field with no number or an impossible length"
+_TOO_LONG = "a field runs past the end of its message"
 
 
 class WireError(ValueError):
@@ -79,16 +83,10 @@ def whole(buffer: U8) -> tuple[I64, I64]:
 
 def scan(buffer: U8, start: I64, end: I64, wanted: Mapping[int, int]) -> dict[int, Field]:
     """The *wanted* fields {number: wire type} of the messages buffer[start:end]."""
-    kind_wanted = np.full(_FIELD_NUMBERS, -1, np.int64)
-    for number, kind in wanted.items():
-        kind_wanted[number] = kind
-    found = _Found(array("q"), array("q"), array("q"), array("q"))
-    columns: list[tuple[I64, I64, I64, I64]] = []
+    scanner = _Scanner(buffer, start, end, wanted)
     for first in range(0, start.size, _CHUNK):
-        rows = np.arange(first, min(first + _CHUNK, start.size), dtype=np.int64)
-        _together(buffer, rows, start, end, kind_wanted, columns, found)
-    columns.append(found.columns())
-    message, number, at, value = (np.concatenate(parts) for parts in zip(*columns, strict=True))
+        scanner.together(np.arange(first, min(first + _CHUNK, start.size), dtype=np.int64))
+    message, number, at, value = scanner.columns()
     result = {}
     for wanted_number in wanted:
         picked = np.flatnonzero(number == wanted_number)
@@ -98,50 +96,89 @@ def scan(buffer: U8, start: I64, end: I64, wanted: Mapping[int, int]) -> dict[in
     return result
 
 
-class _Found(NamedTuple):
-    """What the one-by-one walk collects."""
+class _Scanner:
+    """Collects the wanted fields of messages, many at a time or one by one."""
 
-    message: array[int]
-    number: array[int]
-    start: array[int]
-    value: array[int]
+    def __init__(self, buffer: U8, start: I64, end: I64, wanted: Mapping[int, int]) -> None:
+        self._buffer, self._start, self._end = buffer, start, end
+        self._wire_type = np.full(_FIELD_NUMBERS, -1, np.int64)
+        self._wire_type[list(wanted)] = list(wanted.values())
+        self._columns: list[tuple[I64, I64, I64, I64]] = []
+        # What the one-by-one walk collects: message, number, start, value.
+        self._singly = (array("q"), array("q"), array("q"), array("q"))
 
     def columns(self) -> tuple[I64, I64, I64, I64]:
-        message, number, start, value = (np.frombuffer(c, np.int64) for c in self)
+        """(message, number, start, value) of all fields found."""
+        singly = [np.frombuffer(column, np.int64) for column in self._singly]
+        parts = zip(*self._columns, singly, strict=True)
+        message, number, start, value = (np.concatenate(part) for part in parts)
         return message, number, start, value
 
+    def together(self, rows: I64) -> None:
+        """Advance *rows* field by field until few are left, then walk those one by one."""
+        at, stop = self._start[rows], self._end[rows]
+        _check(at, stop, at, "a message ends past its container")
+        rows, at, stop = _still_open(rows, at, stop)
+        while rows.size > _FEW:
+            begin = at
+            tag, at = _varints(self._buffer, at, stop, begin)
+            number, kind = tag >> 3, tag & 7
+            value, at = _values(self._buffer, kind, at, stop, begin)
+            length = np.where(kind == BYTES, value, 0)
+            impossible = np.flatnonzero((number == 0) | (length < 0))
+            if impossible.size:
+                raise WireError(int(begin[impossible[0]]), _IMPOSSIBLE)
+            after = at + length
+            _check(after, stop, begin, _TOO_LONG)
+            known = number < _FIELD_NUMBERS
+            hit = np.flatnonzero(known & (self._wire_type[np.where(known, number, 0)] == kind))
+            self._columns.append((rows[hit], number[hit], at[hit], value[hit]))
+            rows, at, stop = _still_open(rows, after, stop)
+        view, kinds = buffer_view(self._buffer), self._wire_type.tolist()
+        for row, position, limit in zip(rows.tolist(), at.tolist(), stop.tolist(), strict=True):
+            self._one_by_one(view, kinds, row, (position, limit))
 
-def _together(
-    buffer: U8,
-    rows: I64,
-    start: I64,
-    end: I64,
-    kind_wanted: I64,
-    columns: list[tuple[I64, I64, I64, I64]],
-    found: _Found,
-) -> None:
-    """Advance *rows* field by field until few are left, then walk those one by one."""
-    at, stop = start[rows], end[rows]
-    _check(at, stop, start[rows], "a message ends past its container")
-    rows, at, stop = _still_open(rows, at, stop)
-    while rows.size > _FEW:
-        begin = at
-        tag, at = _varints(buffer, at, stop, begin)
-        number, kind = tag >> 3, tag & 7
-        value, at = _values(buffer, kind, at, stop, begin)
-        after = at + np.where(kind == BYTES, value, 0)
-        _check(after, stop, begin, "a field runs past the end of its message")
-        if bool(((number == 0) | (value < 0) & (kind == BYTES)).any()):
-            bad = np.flatnonzero((number == 0) | (value < 0) & (kind == BYTES))
-            raise WireError(int(begin[bad[0]]), "a field with no number or an impossible length")
-        known = number < _FIELD_NUMBERS
-        hit = np.flatnonzero(known & (kind_wanted[np.where(known, number, 0)] == kind))
-        columns.append((rows[hit], number[hit], at[hit], value[hit]))
-        rows, at, stop = _still_open(rows, after, stop)
-    view = memoryview(buffer)
-    kinds = kind_wanted.tolist()
-    for row, position, limit in zip(rows.tolist(), at.tolist(), stop.tolist(), strict=True):
-        _one_by_one(view, row, position, limit, kinds, found)
+    def _one_by_one(
+        self, view: memoryview, kinds: list[int], row: int, span: tuple[int, int]
+    ) -> None:
+        """Walk the fields of one message; there may be a million, so the loop is kept flat."""
+        messages, numbers, starts, values = self._singly
+        at, stop = span
+        while at < stop:
+            begin = at
+            tag = view[at]
+            at += 1
+            if tag > _ONE_BYTE:
+                tag, at = _varint(view, begin, stop)
+            kind = tag & 7
+            number = tag >> 3
+            if kind in (BYTES, VARINT):
+                if at >= stop:
+                    raise WireError(begin, "a field is cut off")
+                value = view[at]
+                at += 1
+                if value > _ONE_BYTE:
+                    value, at = _varint(view, at - 1, stop)
+                after = at + value if kind == BYTES else at
+            elif kind in (FIXED64, FIXED32):
+                value, after = 0, at + (8 if kind == FIXED64 else 4)
+            else:
+                raise WireError(begin, f"wire type {kind}, which no file here uses")
+            if number == 0 or after < at:
+                raise WireError(begin, _IMPOSSIBLE)
+            if after > stop:
+                raise WireError(begin, _TOO_LONG)
+            if number < _FIELD_NUMBERS and kinds[number] == kind:
+                messages.append(row)
+                numbers.append(number)
+                starts.append(at)
+                values.append(value)
+            at = after
+
+
+def buffer_view(buffer: U8) -> memoryview:
+    """The bytes of *buffer*, to be read one at a time."""
+    return memoryview(buffer)  # type: ignore[arg-type]  # arrays are buffers; typeshed cannot say so
 
 
 def _still_open(rows: I64, at: I64, stop: I64) -> tuple[I64, I64, I64]:
@@ -167,7 +204,7 @@ def _values(buffer: U8, kind: I64, at: I64, stop: I64, begin: I64) -> tuple[I64,
         first = np.flatnonzero(unknown)[0]
         raise WireError(int(begin[first]), f"wire type {int(kind[first])}, which no file here uses")
     value, after = np.zeros_like(at), at + np.where(kind == FIXED64, 8, 4)
-    _check(np.where(fixed, after, at), stop, begin, "a field runs past the end of its message")
+    _check(np.where(fixed, after, at), stop, begin, _TOO_LONG)
     rest = np.flatnonzero(~fixed)
     value[rest], after[rest] = _varints(buffer, at[rest], stop[rest], begin[rest])
     return value, after
@@ -179,7 +216,7 @@ def _varints(buffer: U8, at: I64, stop: I64, begin: I64) -> tuple[I64, I64]:
     byte = buffer[at]
     value = (byte & 127).astype(np.int64)
     at = at + 1
-    more = np.flatnonzero(byte > 127)
+    more = np.flatnonzero(byte > _ONE_BYTE)
     shift = 7
     while more.size:
         if shift == 7 * _MOST_VARINT_BYTES:
@@ -189,45 +226,9 @@ def _varints(buffer: U8, at: I64, stop: I64, begin: I64) -> tuple[I64, I64]:
         byte = buffer[where]
         value[more] |= (byte & 127).astype(np.int64) << shift
         at[more] = where + 1
-        more = more[byte > 127]
+        more = more[byte > _ONE_BYTE]
         shift += 7
     return value, at
-
-
-def _one_by_one(  # noqa: PLR0912, C901 - one loop, unrolled because a million fields pass through it
-    view: memoryview, row: int, at: int, stop: int, kinds: list[int], found: _Found
-) -> None:
-    """Walk the fields of one message."""
-    while at < stop:
-        begin = at
-        tag = view[at]
-        at += 1
-        if tag > 127:  # noqa: PLR2004
-            tag, at = _varint(view, begin, stop)
-        kind = tag & 7
-        number = tag >> 3
-        if kind in (BYTES, VARINT):
-            if at >= stop:
-                raise WireError(begin, "a field is cut off")
-            value = view[at]
-            at += 1
-            if value > 127:  # noqa: PLR2004
-                value, at = _varint(view, at - 1, stop)
-            after = at + value if kind == BYTES else at
-        elif kind in (FIXED64, FIXED32):
-            value, after = 0, at + (8 if kind == FIXED64 else 4)
-        else:
-            raise WireError(begin, f"wire type {kind}, which no file here uses")
-        if number == 0 or (kind == BYTES and value < 0):
-            raise WireError(begin, "a field with no number or an impossible length")
-        if after > stop:
-            raise WireError(begin, "a field runs past the end of its message")
-        if number < _FIELD_NUMBERS and kinds[number] == kind:
-            found.message.append(row)
-            found.number.append(number)
-            found.start.append(at)
-            found.value.append(value)
-        at = after
 
 
 def _varint(view: memoryview, at: int, stop: int) -> tuple[int, int]:
@@ -242,8 +243,35 @@ def _varint(view: memoryview, at: int, stop: int) -> tuple[int, int]:
         byte = view[at]
         at += 1
         value |= (byte & 127) << shift
-        if byte < 128:  # noqa: PLR2004
+        if byte <= _ONE_BYTE:
             break
         shift += 7
     value &= 0xFFFFFFFFFFFFFFFF
     return (value - (1 << 64) if value >> 63 else value), at
+
+
+class HeadField(NamedTuple):
+    """A field near the beginning of a message."""
+
+    number: int
+    wire_type: int
+    start: int
+    end: int
+
+
+def head(view: memoryview, at: int, stop: int, most: int = 64) -> list[HeadField]:
+    """The first fields of one message, up to *most*; the last may be cut off by *stop*."""
+    fields: list[HeadField] = []
+    while at < stop and len(fields) < most:
+        begin = at
+        tag, at = _varint(view, at, stop)
+        kind, number = tag & 7, tag >> 3
+        if kind not in (VARINT, FIXED64, BYTES, FIXED32) or number <= 0:
+            raise WireError(begin, "no field of a message")
+        value, at = (0, at) if kind in (FIXED64, FIXED32) else _varint(view, at, stop)
+        end = at + {BYTES: value, FIXED64: 8, FIXED32: 4}.get(kind, 0)
+        if value < 0 and kind == BYTES:
+            raise WireError(begin, "no field of a message")
+        fields.append(HeadField(number, kind, at, min(end, stop)))
+        at = end
+    return fields

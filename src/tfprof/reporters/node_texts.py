@@ -10,7 +10,10 @@ import numpy as np
 from tfprof import units
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tfprof.model import Profile
+    from tfprof.strings import I64
 
 
 class NodeTexts:
@@ -21,6 +24,12 @@ class NodeTexts:
         self._filler = filler.decode()
         self._joined: dict[bytes, str] = {}
         self._shapes: dict[int, str] = {}
+        self.attributes: dict[str, Callable[[int], str | None]] = {
+            "device": self.device,
+            "op_types": self.op_types,
+            "input_shapes": self.input_shapes,
+            "tensor_value": lambda _: None,  # a value is printed below its line, not in it
+        }
 
     def shape(self, node: int) -> str:
         """The node's own shape, "" where it has none."""
@@ -65,12 +74,12 @@ class NodeTexts:
         return list(self._profile.types.texts())
 
     @cached_property
-    def _type_rank(self) -> np.ndarray:
+    def _type_rank(self) -> I64:
         rank = np.empty(len(self._profile.types), np.int64)
         rank[self._profile.types.order()] = np.arange(rank.size)
         return rank
 
     @cached_property
-    def _type_range(self) -> np.ndarray:
+    def _type_range(self) -> I64:
         """The pairs of node i are type_range[i]:type_range[i + 1]."""
         return np.searchsorted(self._profile.type_pairs[0], np.arange(len(self._profile) + 1))

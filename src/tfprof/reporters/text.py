@@ -1,14 +1,14 @@
 """The classic report: prefix, legend, and a line a row.
 
-    Doc:
-    scope: The nodes in the model graph are organized by their names, …
-    param: Number of parameters (in the Variable).
+Doc:
+scope: The nodes in the model graph are organized by their names, …
+param: Number of parameters (in the Variable).
 
-    Profile:
-    node name | # parameters
-    _TFProfRoot (--/24 params)            own/total; -- where the row itself is not accounted
-      w (3x4, 12/24 params)
-        w/Momentum (3x4, 12/12 params)
+Profile:
+node name | # parameters
+_TFProfRoot (--/24 params)            own/total; -- where the row itself is not accounted
+  w (3x4, 12/24 params)
+    w/Momentum (3x4, 12/12 params)
 """
 
 from __future__ import annotations
@@ -96,14 +96,8 @@ class _Lines:
         self, name: str, rows: slice, accounted: list[bool], nodes: list[int]
     ) -> list[str | None]:
         """One part a row; None is no part at all."""
-        if name == "device":
-            return list(map(self._nodes.device, nodes))
-        if name == "op_types":
-            return list(map(self._nodes.op_types, nodes))
-        if name == "input_shapes":
-            return list(map(self._nodes.input_shapes, nodes))
-        if name == "tensor_value":
-            return [None] * len(nodes)
+        if name in self._nodes.attributes:
+            return list(map(self._nodes.attributes[name], nodes))
         numbers = self._numbers(name, rows, accounted)
         if name == "params":
             shapes = map(self._nodes.shape, nodes)
@@ -114,10 +108,9 @@ class _Lines:
         return [*numbers]
 
     def _numbers(self, metric: str, rows: slice, accounted: list[bool]) -> list[str]:
-        unit, suffix = units.count, ""
-        if metric != DEFINED:
-            field = FIELDS[metric]
-            unit, suffix = field.unit or units.count, field.suffix
+        field = FIELDS.get(metric)
+        unit = (field and field.unit) or units.count
+        suffix = field.suffix if field else ""
         own = _formatted(self._own[metric][rows], unit)
         total = _formatted(self._total[metric][rows], unit)
         return [

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from tfprof.errors import UsageError, nearest
 
@@ -28,8 +28,7 @@ class View:
     def draw(self, profile: Profile) -> Drawing:
         """The tree of *profile*, drawn once and kept with it."""
         module = import_module(f"tfprof.views.{self.name}")
-        drawing: Drawing = profile.keep(("view", self.name), lambda: module.draw(profile))
-        return drawing
+        return profile.keep(("view", self.name), lambda: cast("Drawing", module.draw(profile)))
 
 
 VIEWS: dict[str, View] = {

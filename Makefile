@@ -1,0 +1,45 @@
+# Two commands: `make demo` shows tfprof at work, `make test` checks everything.
+# Each makes the environment it needs from the project's own files.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+WORKERS ?= auto
+
+.PHONY: demo test lint types bench schema clean
+
+# --- for users ---------------------------------------------------------------------------------
+
+demo: $(VENV)/.installed  ## install tfprof and profile the bundled ResNet
+	@$(BIN)/tfprof demo
+
+$(VENV)/.installed: pyproject.toml
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+# --- for developers ----------------------------------------------------------------------------
+
+test: lint types  ## lint, types and all tests
+	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+
+lint: $(VENV)/.installed-test
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: $(VENV)/.installed-test
+	$(BIN)/mypy
+
+$(VENV)/.installed-test: pyproject.toml
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@ $(VENV)/.installed
+
+bench: $(VENV)/.installed-test  ## time us and the original in one run
+	$(BIN)/python bench/run.py $(ARGS)
+
+schema: $(VENV)/.installed-test  ## rebuild the descriptor set from the .proto files
+	$(BIN)/python -m tfprof.read.schema.build
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

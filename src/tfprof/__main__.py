@@ -1,0 +1,5 @@
+"""`python -m tfprof` is the command."""
+
+from tfprof.cli import main
+
+main()

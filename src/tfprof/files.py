@@ -1,0 +1,108 @@
+"""Files in, files out: the only place that opens one.
+
+Input files are mapped, not read whole; gzip-compressed ones are unpacked. A result is written
+beside its destination and moved there when it is whole, so a failed write leaves what was there.
+"""
+
+from __future__ import annotations
+
+import gzip
+import mmap
+import os
+import stat
+import tempfile
+import zlib
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfprof.errors import InputError, OutputError
+from tfprof.read import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_NEW_FILE_MODE = 0o666
+
+
+def open_source(path: str, expected: str) -> Source:
+    """The content of the file at *path*; *expected* says what it should have been."""
+    try:
+        with Path(path).open("rb") as file:
+            if file.fileno() >= 0 and stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                size = os.fstat(file.fileno()).st_size
+                data = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else b""
+            else:
+                data = file.read()
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist; expected {expected}") from None
+    except IsADirectoryError:
+        raise InputError(f"{path} is a folder; expected {expected}") from None
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or problem
+        raise InputError(f"{path} cannot be read ({reason}); expected {expected}") from None
+    if data[:2] == _GZIP_MAGIC:
+        data = _unpacked(path, bytes(data))
+    return Source(path, np.frombuffer(data, np.uint8))
+
+
+def _unpacked(path: str, data: bytes) -> bytes:
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as problem:
+        raise InputError(f"{path} is a damaged gzip file: {problem}") from None
+
+
+def write_whole(path: str, pieces: Iterable[bytes]) -> None:
+    """Write *pieces* to *path*: all of them, or nothing and the old file stays."""
+    target = Path(path)
+    if target.exists() and not target.is_file():
+        _write_through(target, pieces)
+        return
+    # A link stays a link: what it points to is replaced.
+    target = target.resolve()
+    temporary = None
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.writelines(pieces)
+        Path(temporary).chmod(_mode(target))
+        Path(temporary).replace(target)
+    except OSError as problem:
+        raise _unwritable(path, problem) from None
+    except BaseException:
+        raise
+    finally:
+        if temporary is not None:
+            with suppress(OSError):
+                Path(temporary).unlink()
+
+
+def _write_through(target: Path, pieces: Iterable[bytes]) -> None:
+    """Write to what is no plain file, such as a terminal or a pipe."""
+    try:
+        with target.open("wb") as file:
+            file.writelines(pieces)
+    except OSError as problem:
+        raise _unwritable(str(target), problem) from None
+
+
+def _mode(target: Path) -> int:
+    """The permissions of the file that is replaced, or those a new file gets."""
+    try:
+        return stat.S_IMODE(target.stat().st_mode)
+    except OSError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return _NEW_FILE_MODE & ~mask
+
+
+def _unwritable(path: str, problem: OSError) -> OutputError:
+    if isinstance(problem, FileNotFoundError):
+        return OutputError(f"{path} cannot be written: there is no folder {Path(path).parent}")
+    if isinstance(problem, IsADirectoryError):
+        return OutputError(f"{path} cannot be written: it is a folder")
+    return OutputError(f"{path} cannot be written: {problem.strerror or problem}")

@@ -1,0 +1,192 @@
+"""Profile + columns of a run → Profile: who ran where, for how long, with how much memory.
+
+A name the graph does not know becomes a node. The first plain cpu or gpu that has a stat of a
+node is the node's own device; times count on it and on collected accelerator streams, memory on
+it alone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tfprof.model import ACCELERATOR, CPU, UNTIMED, Note, Outputs, Step
+from tfprof.read.merge import with_edges, with_nodes, with_types
+from tfprof.shapes import Shapes
+from tfprof.strings import I64, Bool, Strings
+
+if TYPE_CHECKING:
+    from tfprof.model import Profile
+    from tfprof.read.columns import RunColumns
+
+_CANONICAL = re.compile(rb".*/(device:gpu|gpu|device:cpu|cpu):\d+")
+# Stats under these names belong to the runtime, not to the model.
+_RUNTIME_NAMES = (b"RecvTensor", b"_SOURCE")
+
+
+class _Stats(NamedTuple):
+    """The stats of a run that are of a node: where they stand, and which of them count."""
+
+    row: I64  # of the run's columns
+    node: I64
+    device: I64  # of the run's distinct devices
+    counted: Bool
+    with_memory: I64  # those on the node's own device that have a start time
+
+
+def with_run(profile: Profile, number: int, run: RunColumns) -> Profile:
+    """*profile* with the stats of one run, added to step *number*."""
+    devices = _devices(run.device)
+    node, profile = _find_or_add(profile, run.name.before(b":"))
+    row = np.flatnonzero(node >= 0)
+    node, device = node[row], devices.row[run.stat_device[row]]
+    profile, since = _placed(profile, node, device, devices)
+    own_device = profile.nodes.device[node] == profile.types.find(devices.name)[device]
+    # A device without a name is the own one of a node for as long as it is placed nowhere.
+    nameless = (devices.name.length == 0)[device] & (np.arange(node.size) < since[node])
+    on_own_device = nameless | (own_device & devices.canonical[device])
+    own = np.flatnonzero(on_own_device)
+    timed = run.start_us[row[own]] > 0
+    notes = _memory_notes(run, row[own], timed)
+    # parity Q51: what another canonical device says of a placed node is left out altogether.
+    counted = on_own_device | ~devices.canonical[device]
+    step = _step(number, run, devices, _Stats(row, node, device, counted, own[timed]))
+    others = [one for one in profile.steps if one.number != number]
+    for one in profile.steps:
+        if one.number == number:
+            step = _joined_steps(one, step)
+    return replace(
+        profile,
+        steps=tuple(sorted((*others, step), key=lambda s: s.number)),
+        misses_accelerator_stream=profile.misses_accelerator_stream
+        or (devices.any_gpu and not devices.any_stream),
+        notes=(*profile.notes, *notes),
+    )
+
+
+class _Devices(NamedTuple):
+    """The distinct devices of a run in lower case, and what their names tell."""
+
+    name: Strings
+    row: I64  # of each device as listed in the file
+    canonical: Bool  # a plain cpu or gpu, which can be a node's own device
+    stream: Bool  # an accelerator's collected stream
+
+    any_gpu: bool
+    any_stream: bool
+
+
+def _devices(listed: Strings) -> _Devices:
+    lower = Strings.of(name.lower() for name in listed)
+    row, first = lower.intern()
+    names = list(lower.take(first))
+    return _Devices(
+        Strings.of(names),
+        row,
+        np.array([_CANONICAL.fullmatch(name) is not None for name in names], np.bool_),
+        np.array([b"stream:all" in name for name in names], np.bool_),
+        any(b"gpu" in name for name in names),
+        any(b"gpu" in name and b"stream:all" in name for name in names),
+    )
+
+
+def _find_or_add(profile: Profile, name: Strings) -> tuple[I64, Profile]:
+    """(node of each name or -1, profile): names the graph does not know become nodes.
+
+    Such a node's op is its name. It counts as covered only from its second stat on.
+    """
+    node = profile.nodes.name.find(name)
+    covered = profile.covered.copy()
+    covered[node[node >= 0]] = True
+    missing = np.flatnonzero(node < 0)
+    unknown = name.take(missing)
+    ids, first = unknown.intern()
+    model = np.array(
+        [n not in _RUNTIME_NAMES and b"MEMCPY" not in n for n in unknown.take(first)], np.bool_
+    )
+    added = unknown.take(first[model])
+    row = np.full(first.size, -1, np.int64)
+    row[model] = len(profile) + np.arange(len(added))
+    node[missing] = row[ids]
+    again = np.bincount(ids, minlength=first.size)[model] > 1
+    profile = replace(profile, covered=covered)
+    if not len(added):
+        return node, profile
+    types, op = with_types(profile.types, added)
+    grown = with_nodes(replace(profile, types=types), added, op, Shapes.none(len(added)))
+    grown.covered[len(profile) :] = again
+    no_inputs = np.zeros(len(added), np.int64)
+    old = profile.outputs
+    grown = replace(
+        grown, outputs=Outputs(np.concatenate([old.start, old.start[-1] + no_inputs]), old.shape)
+    )
+    return node, with_edges(grown, profile, no_inputs, Strings.of([]))
+
+
+def _placed(
+    profile: Profile, node: I64, device: I64, devices: _Devices
+) -> tuple[Profile, I64]:
+    """(*profile* with the first canonical device of each node that had none, since which stat)."""
+    fresh = np.flatnonzero(devices.canonical[device] & (profile.nodes.device[node] < 0))
+    nodes, first = np.unique(node[fresh], return_index=True)
+    types, kind = with_types(profile.types, devices.name.take(device[fresh[first]]))
+    placed = profile.nodes.device.copy()
+    placed[nodes] = kind
+    since = np.where(profile.nodes.device >= 0, 0, node.size)
+    since[nodes] = fresh[first]
+    grown = replace(profile, types=types, nodes=replace(profile.nodes, device=placed), _kept={})
+    return grown, since
+
+
+def _memory_notes(run: RunColumns, stat: I64, timed: Bool) -> list[Note]:
+    odd = np.flatnonzero(~timed | (run.gpu_allocators[stat] > 1))
+    names = run.name.take(stat[odd]).texts()
+    gpus = run.gpu_allocators[stat[odd]].tolist()
+    return [
+        Note(
+            f"found {gpu} gpu allocator for 1 node" if ok else f"{name} has no start time, skipping"
+        )
+        for name, gpu, ok in zip(names, gpus, timed[odd].tolist(), strict=True)
+    ]
+
+
+def _step(number: int, run: RunColumns, devices: _Devices, stats: _Stats) -> Step:
+    """The rows of the step."""
+    rows = stats.row[stats.counted]
+    start = run.start_us[rows]
+    device = stats.device[stats.counted]
+    counts_as = np.where(devices.canonical[device], CPU, UNTIMED)
+    counts_as[devices.stream[device]] = ACCELERATOR
+    counts_as[start <= 0] = UNTIMED
+    end = run.end_rel_us[rows]
+    held = stats.row[stats.with_memory]
+    persistent, temp = run.persistent_bytes[held], run.temp_bytes[held]
+    return Step(
+        number=number,
+        node=stats.node[stats.counted],
+        device=device,
+        devices=devices.name,
+        start_us=start,
+        us=np.where(end == 0, 1, end),  # parity Q35: no time at all counts as a microsecond
+        counts_as=counts_as,
+        memory_node=stats.node[stats.with_memory],
+        requested=run.total_bytes[held] + persistent + temp,
+        peak=run.peak_bytes[held] + persistent + temp,
+        residual=run.live_bytes[held] + persistent,
+        output=run.output_bytes[held],
+    )
+
+
+def _joined_steps(one: Step, other: Step) -> Step:
+    """Two runs given the same number: one step that did both."""
+    devices, row = with_types(one.devices, other.devices)
+    other = replace(other, device=row[other.device])
+    columns = {
+        column.name: np.concatenate([getattr(one, column.name), getattr(other, column.name)])
+        for column in fields(Step)
+        if column.name not in {"number", "devices"}
+    }
+    return Step(number=one.number, devices=devices, **columns)

@@ -1,0 +1,169 @@
+"""What a file is, told by its content.
+
+Binary kinds are told apart by the first fields of the message and of what is in them: numbers,
+wire types, and whether what should be a name is readable text. Nothing is decoded beyond that, so
+a damaged file is still recognised by its beginning.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from tfprof.read.wire import BYTES, VARINT, WireError, head
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tfprof.read.wire import HeadField
+
+TABLE_MAGIC = (0xDB4775248B80FB57).to_bytes(8, "little")
+
+
+class Kind(NamedTuple):
+    """A row of the table."""
+
+    name: str
+    title: str  # as a sentence says it: "a …"
+
+
+GRAPH = Kind("graph", "a GraphDef")
+GRAPH_TEXT = Kind("graph_text", "a GraphDef in text format")
+META_GRAPH = Kind("meta_graph", "a MetaGraphDef")
+META_GRAPH_TEXT = Kind("meta_graph_text", "a MetaGraphDef in text format")
+RUN = Kind("run", "a RunMetadata")
+RUN_TEXT = Kind("run_text", "a RunMetadata in text format")
+OP_LOG = Kind("op_log", "an op log (OpLogProto)")
+OP_LOG_TEXT = Kind("op_log_text", "an op log in text format")
+PROFILE = Kind("profile", "a saved profile (ProfileProto)")
+SAVED_MODEL = Kind("saved_model", "a SavedModel")
+CHECKPOINT = Kind("checkpoint", "a checkpoint table")
+
+_TEXT_START = re.compile(rb"(?:\s|#[^\n]*(?:\n|\Z))*([A-Za-z_]\w*)\s*[:{<]")
+_TEXT_KINDS = {
+    b"node": GRAPH_TEXT,
+    b"library": GRAPH_TEXT,
+    b"versions": GRAPH_TEXT,
+    b"version": GRAPH_TEXT,
+    b"meta_info_def": META_GRAPH_TEXT,
+    b"graph_def": META_GRAPH_TEXT,
+    b"step_stats": RUN_TEXT,
+    b"log_entries": OP_LOG_TEXT,
+    b"id_to_string": OP_LOG_TEXT,
+}
+_PEEK = 1 << 16
+
+
+def kind_of(data: memoryview) -> Kind | None:
+    """The kind of file *data* is, or None where nothing known fits."""
+    text = _TEXT_START.match(bytes(data[:_PEEK]))
+    if text and text[1] in _TEXT_KINDS:
+        return _TEXT_KINDS[text[1]]
+    if bytes(data[-8:]) == TABLE_MAGIC:
+        return CHECKPOINT
+    fields = _fields(data, 0, len(data))
+    if not fields:
+        return None
+    return next((kind for kind, fits in _BINARY if fits(data, fields)), None)
+
+
+def _fields(data: memoryview, start: int, end: int) -> list[HeadField]:
+    """The first few fields of a message; none where it is not one."""
+    try:
+        return head(data, start, end)
+    except WireError:
+        return []
+
+
+def _consists_of(fields: Sequence[HeadField], wire_types: dict[int, int]) -> bool:
+    return all(wire_types.get(field.number) == field.wire_type for field in fields)
+
+
+def _first(data: memoryview, fields: Sequence[HeadField], number: int) -> list[HeadField]:
+    """The fields of the first submessage with this *number*; none where there is no such."""
+    for field in fields:
+        if field.number == number:
+            return _fields(data, field.start, field.end)
+    return []
+
+
+def _is_text(data: memoryview, fields: Sequence[HeadField], number: int) -> bool:
+    """Whether field *number* is there and reads as a line of text."""
+    for field in fields:
+        if field.number == number:
+            try:
+                text = bytes(data[field.start : field.end]).decode()
+            except UnicodeDecodeError:
+                return False
+            return bool(text) and text.isprintable()
+    return False
+
+
+_NODE = dict.fromkeys(range(1, 8), BYTES)
+
+
+def _is_graph(data: memoryview, fields: Sequence[HeadField]) -> bool:
+    if not _consists_of(fields, {1: BYTES, 2: BYTES, 3: VARINT, 4: BYTES, 5: BYTES}):
+        return False
+    node = _first(data, fields, 1)
+    if not node:
+        return all(field.number != 1 for field in fields) and fields[0].number != BYTES
+    return _consists_of(node, _NODE) and _is_text(data, node, 1) and _is_text(data, node, 2)
+
+
+def _is_meta_graph(data: memoryview, fields: Sequence[HeadField]) -> bool:
+    graph = _first(data, fields, 2)
+    return (
+        _consists_of(fields, dict.fromkeys(range(1, 8), BYTES))
+        and bool(graph)
+        and _is_graph(data, graph)
+    )
+
+
+def _is_run(data: memoryview, fields: Sequence[HeadField]) -> bool:
+    if not _consists_of(fields, dict.fromkeys(range(1, 6), BYTES)):
+        return False
+    stats = _first(data, fields, 1)
+    if not stats:
+        return fields[0].number in (1, 2, 3, 4)
+    device = _first(data, stats, 1)
+    return (
+        _consists_of(stats, {1: BYTES})
+        and _consists_of(device, {1: BYTES, 2: BYTES, 3: BYTES})
+        and (_is_text(data, device, 1) or not device)
+    )
+
+
+def _is_op_log(data: memoryview, fields: Sequence[HeadField]) -> bool:
+    entry, text = _first(data, fields, 1), _first(data, fields, 2)
+    return (
+        _consists_of(fields, {1: BYTES, 2: BYTES})
+        and _consists_of(entry, {1: BYTES, 2: VARINT, 3: BYTES, 4: BYTES})
+        and _consists_of(text, {1: VARINT, 2: BYTES})
+        and (_is_text(data, entry, 1) if entry else bool(text))
+    )
+
+
+def _is_profile(data: memoryview, fields: Sequence[HeadField]) -> bool:
+    node = _first(data, fields, 1)
+    return (
+        _consists_of(fields, {1: BYTES, 2: VARINT, 3: BYTES, 4: BYTES, 5: VARINT})
+        and bool(node)
+        and _consists_of(node, {1: VARINT, 2: BYTES})
+    )
+
+
+def _is_saved_model(data: memoryview, fields: Sequence[HeadField]) -> bool:
+    return _consists_of(fields, {1: VARINT, 2: BYTES}) and _is_meta_graph(
+        data, _first(data, fields, 2)
+    )
+
+
+_BINARY: tuple[tuple[Kind, Callable[[memoryview, Sequence[HeadField]], bool]], ...] = (
+    (GRAPH, _is_graph),
+    (META_GRAPH, _is_meta_graph),
+    (SAVED_MODEL, _is_saved_model),
+    (PROFILE, _is_profile),
+    (OP_LOG, _is_op_log),
+    (RUN, _is_run),
+)

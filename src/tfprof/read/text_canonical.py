@@ -1,0 +1,351 @@
+"""A GraphDef in text, laid out as protobuf prints it, straight to columns.
+
+    block ──lines──► depth, form, name ──levels──► field of each line ──► columns of the block
+    block ──lines──► …                                                    …  joined at the end
+
+The text is cut into blocks after a line that is only "}", which ends a top-level message. In a
+block all lines of one depth are resolved together: the line above that has one depth less says
+which message they are in, and that message's table says what their names mean. No Python object
+is made for a line or a node.
+
+Whatever is accepted is exactly what protobuf's own parser would read; the answer to anything
+else is None.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tfprof.read.columns import GraphColumns
+from tfprof.read.text_lines import (
+    FLOAT,
+    INTEGER,
+    NAMES,
+    OPEN,
+    STRING,
+    WORD,
+    Lines,
+    Odd,
+    lines,
+    require,
+    unescape,
+)
+from tfprof.shapes import Shapes
+from tfprof.strings import I64, U8, Strings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfprof.strings import Bool
+
+_BLOCK = 1 << 19
+_BLOCK_END = b"\n}\n"
+# A block's temporary arrays are far smaller than this; see `_keep_memory`.
+_KEPT = 1 << 24
+_LEVELS = 7
+_INT64 = 1 << 63
+_WORD_SIZE = 8
+
+
+def _number(characters: bytes) -> np.uint64:
+    """The characters as they are found in a word of the text."""
+    return np.uint64(int.from_bytes(characters, "little"))
+
+
+_TRUE, _FALSE, _INF, _NAN = map(_number, (b"true", b"false", b"inf", b"nan"))
+_KEY_SHAPE, _KEY_OUTPUT_SHAPES = 1, 2
+_QUOTED_SHAPE = _number(b'"shape"')
+_QUOTED_OUTPUT = _number(b'"_output'), _number(b'_shapes"')
+
+# Messages, and fields that are messages.
+_NOTHING, _GRAPH, _NODE, _ATTR, _VALUE, _LIST, _SHAPE, _DIM = range(8)
+# Fields that are values.
+_NAME, _OP, _INPUT, _KEY, _S, _I, _F, _B, _UNKNOWN_RANK, _SIZE = range(8, 18)
+_FIELDS = {
+    _GRAPH: {b"node": _NODE},
+    _NODE: {b"name": _NAME, b"op": _OP, b"input": _INPUT, b"attr": _ATTR},
+    _ATTR: {b"key": _KEY, b"value": _VALUE},
+    _VALUE: {b"list": _LIST, b"s": _S, b"i": _I, b"f": _F, b"b": _B, b"shape": _SHAPE},
+    _LIST: {b"s": _S, b"i": _I, b"f": _F, b"b": _B, b"shape": _SHAPE},
+    _SHAPE: {b"dim": _DIM, b"unknown_rank": _UNKNOWN_RANK},
+    _DIM: {b"size": _SIZE},
+}
+_FIELD = np.zeros((8, len(NAMES)), np.uint8)
+for _message, _names in _FIELDS.items():
+    for _name, _field in _names.items():
+        _FIELD[_message, NAMES.index(_name)] = _field
+_FORMS = {
+    OPEN: (_NODE, _ATTR, _VALUE, _LIST, _SHAPE, _DIM),
+    STRING: (_NAME, _OP, _INPUT, _KEY, _S),
+    INTEGER: (_I, _F, _SIZE),
+    FLOAT: (_F,),
+    WORD: (_F, _B, _UNKNOWN_RANK),
+}
+_MAY_BE = np.zeros((18, 6), np.bool_)
+_MAY_BE[_NOTHING] = True
+for _form, _fields in _FORMS.items():
+    _MAY_BE[list(_fields), _form] = True
+
+
+class _Level(NamedTuple):
+    """The lines of one depth, and for each the place of its parent in the level above."""
+
+    line: I64
+    parent: I64
+    field: U8
+
+    def of(self, field: int) -> I64:
+        """The places of the lines that are *field*."""
+        return np.flatnonzero(self.field == field)
+
+    def single(self, places: I64) -> I64:
+        """The same *places*, of fields that a message has only once."""
+        parent = self.parent[places]
+        require(parent[1:] != parent[:-1])
+        return places
+
+
+class _Slices(NamedTuple):
+    """Strings as slices of the text, and the node of each."""
+
+    node: I64
+    start: I64
+    length: I64
+
+
+class _ShapeParts(NamedTuple):
+    """Shapes in the making: the node of each, and dimensions that name their shape."""
+
+    node: I64
+    unknown_rank: Bool
+    dim_shape: I64
+    dim: I64
+
+
+class _Piece(NamedTuple):
+    """The columns of one block."""
+
+    nodes: int
+    name: _Slices
+    op: _Slices
+    input: _Slices
+    shape: _ShapeParts
+    output: _ShapeParts
+
+
+def columns(data: U8) -> GraphColumns | None:
+    """The nodes of a GraphDef printed by protobuf; None for any other text."""
+    _keep_memory()
+    unescaped, pieces, nodes = _Unescaped(data.size), [_NO_PIECE], 0
+    try:
+        for begin, end in _blocks(data):
+            pieces.append(_piece(lines(data[begin:end]), begin, nodes, unescaped))
+            nodes += pieces[-1].nodes
+    except Odd:
+        return None
+    blob = data
+    if unescaped.text:
+        blob = np.concatenate([data, np.frombuffer(unescaped.text, np.uint8)])
+    return _joined(pieces, nodes, blob)
+
+
+def _keep_memory() -> None:
+    """Let the allocator keep what each block gives back, for the next block.
+
+    A large array is returned to the system as soon as it is freed, and the next one is paid for
+    again, page by page; that takes longer than all the work here. The C library stops doing so
+    for sizes up to the largest it has seen freed.
+    """
+    np.empty(_KEPT, np.uint8)
+
+
+def _blocks(data: U8) -> Iterator[tuple[int, int]]:
+    """Slices of *data* that each end with a top-level message, or with the data."""
+    begin, size = 0, _BLOCK
+    while begin < data.size:
+        end = min(begin + size, data.size)
+        if end < data.size:
+            cut = data[begin:end].tobytes().rfind(_BLOCK_END)
+            if cut < 0:
+                size *= 2
+                continue
+            end = begin + cut + len(_BLOCK_END)
+        yield begin, end
+        begin, size = end, _BLOCK
+
+
+# --- what the lines mean ------------------------------------------------------------------
+
+
+def _levels(block: Lines) -> list[_Level]:
+    """The lines of each depth at which a known message can stand, with their fields."""
+    depth = np.minimum(block.depth, _LEVELS).astype(np.uint8)
+    place, message = np.zeros(depth.size, np.int64), np.full(1, _GRAPH, np.uint8)
+    levels = []
+    for number in range(_LEVELS):
+        here = depth == number
+        line = np.flatnonzero(here)
+        parent = place[line]
+        field = _FIELD[message[parent], block.name[line]]
+        form = block.form[line]
+        require(_MAY_BE[field, form])
+        plain = np.flatnonzero((form >= INTEGER) & (field != _NOTHING))
+        _check_values(block, line[plain], field[plain])
+        levels.append(_Level(line, parent, field))
+        place, message = np.cumsum(here) - 1, field
+    return levels
+
+
+def _check_values(block: Lines, line: I64, field: U8) -> None:
+    """The numbers and words of known fields are such as their fields can hold."""
+    word = block.form[line] == WORD
+    first = block.first_word(line)
+    is_bool = (first == _TRUE) | (first == _FALSE)
+    is_float = (first == _INF) | (first == _NAN)
+    require(~word | np.where(field == _F, is_float, is_bool))
+    long = (block.form[line] == INTEGER) & (block.end[line] - block.value[line] > _WORD_SIZE)
+    for each in line[long & (field != _F)].tolist():
+        number = int(block.text[block.value[each] : block.end[each]].tobytes())
+        require(-_INT64 <= number < _INT64)
+        block.number[each] = number
+
+
+def _piece(block: Lines, base: int, nodes: int, unescaped: _Unescaped) -> _Piece:
+    """The columns of a block that begins at *base* and has *nodes* nodes before it."""
+    graph, node, attr, value, inner, listed, deepest = _levels(block)
+    for level in (inner, listed):
+        level.single(level.of(_UNKNOWN_RANK))
+    for level in (listed, deepest):
+        level.single(level.of(_SIZE))
+    attr.single(attr.of(_VALUE))
+    value.single(np.flatnonzero(value.field))  # all known fields of a value exclude each other
+    is_node = graph.field == _NODE
+    owner = (nodes - 1 + np.cumsum(is_node))[node.parent]
+
+    def slices(places: I64) -> _Slices:
+        line = node.line[places]
+        start, length = block.value[line] + 1, block.end[line] - block.value[line] - 2
+        return _Slices(owner[places], *unescaped.slices(block, start, length, base))
+
+    wanted = _wanted(block, node, attr, owner)[attr.parent[value.parent]]
+    shape = np.flatnonzero((value.field == _SHAPE) & (wanted == _KEY_SHAPE))
+    shape_list = (value.field == _LIST) & (wanted == _KEY_OUTPUT_SHAPES)
+    output = np.flatnonzero((inner.field == _SHAPE) & shape_list[inner.parent])
+    above = owner[attr.parent[value.parent]]
+    return _Piece(
+        int(np.count_nonzero(is_node)),
+        slices(node.single(node.of(_NAME))),
+        slices(node.single(node.of(_OP))),
+        slices(node.of(_INPUT)),
+        _shapes(block, shape, above[shape], inner, listed),
+        _shapes(block, output, above[inner.parent[output]], listed, deepest),
+    )
+
+
+def _wanted(block: Lines, node: _Level, attr: _Level, owner: I64) -> U8:
+    """For each line of a node, whether it is an attribute wanted for its key, and which."""
+    key = attr.single(attr.of(_KEY))
+    line = attr.line[key]
+    require(~block.has_escape(block.value[line], block.end[line]))
+    which = np.zeros(node.line.size, np.uint8)
+    first, length = block.first_word(line), block.end[line] - block.value[line]
+    which[attr.parent[key[first == _QUOTED_SHAPE]]] = _KEY_SHAPE
+    long = np.flatnonzero((length == 2 * _WORD_SIZE) & (first == _QUOTED_OUTPUT[0]))
+    long = long[block.word_at(block.value[line[long]] + _WORD_SIZE) == _QUOTED_OUTPUT[1]]
+    which[attr.parent[key[long]]] = _KEY_OUTPUT_SHAPES
+    for wanted in (_KEY_SHAPE, _KEY_OUTPUT_SHAPES):
+        places = np.flatnonzero(which == wanted)
+        same = owner[places[1:]] == owner[places[:-1]]
+        which[places[:-1][same]] = 0  # of a repeated key the last counts
+    return which
+
+
+def _shapes(block: Lines, place: I64, node: I64, inside: _Level, below: _Level) -> _ShapeParts:
+    """The shapes at *place* in the level above *inside*; *below* has their dimensions' sizes."""
+    count = int(inside.parent.max(initial=-1)) + 1
+    count = max(count, int(place.max(initial=-1)) + 1)
+    shape_at = np.full(count, -1, np.int64)
+    shape_at[place] = np.arange(place.size)
+    shape = shape_at[inside.parent]
+    ranks = inside.of(_UNKNOWN_RANK)
+    ranks = ranks[(shape[ranks] >= 0) & (block.first_word(inside.line[ranks]) == _TRUE)]
+    unknown_rank = np.zeros(place.size, np.bool_)
+    unknown_rank[shape[ranks]] = True
+    dims = np.flatnonzero((inside.field == _DIM) & (shape >= 0))
+    dim_at = np.full(inside.line.size, -1, np.int64)
+    dim_at[dims] = np.arange(dims.size)
+    sizes = below.of(_SIZE)
+    dim = dim_at[below.parent[sizes]]
+    sizes, dim = sizes[dim >= 0], dim[dim >= 0]
+    size = np.zeros(dims.size, np.int64)
+    size[dim] = block.number[below.line[sizes]]
+    return _ShapeParts(node, unknown_rank, shape[dims], size)
+
+
+# --- strings and the end ------------------------------------------------------------------
+
+
+class _Unescaped:
+    """The few strings with escapes, as the bytes they mean, behind the end of the text."""
+
+    def __init__(self, after: int) -> None:
+        self.text = bytearray()
+        self._after = after
+
+    def slices(self, block: Lines, start: I64, length: I64, base: int) -> tuple[I64, I64]:
+        """Where the strings at these slices of a *block* are to be found in the end."""
+        found, size = start + base, length
+        for row in np.flatnonzero(block.has_escape(start, start + length)).tolist():
+            begin = int(start[row])
+            string = unescape(block.text[begin : begin + int(length[row])].tobytes())
+            found[row], size[row] = self._after + len(self.text), len(string)
+            self.text += string
+        return found, size
+
+
+_NO_SLICES = _Slices(*(np.empty(0, np.int64) for _ in range(3)))
+_NO_SHAPES = _ShapeParts(
+    np.empty(0, np.int64), np.empty(0, np.bool_), np.empty(0, np.int64), np.empty(0, np.int64)
+)
+_NO_PIECE = _Piece(0, _NO_SLICES, _NO_SLICES, _NO_SLICES, _NO_SHAPES, _NO_SHAPES)
+
+
+def _joined(pieces: list[_Piece], nodes: int, blob: U8) -> GraphColumns:
+    """The columns of all blocks, one after the other."""
+    inputs = _all([piece.input for piece in pieces])
+    shape_node, shape = _all_shapes([piece.shape for piece in pieces])
+    output_node, output_shape = _all_shapes([piece.output for piece in pieces])
+    return GraphColumns(
+        name=_one_a_node([piece.name for piece in pieces], nodes, blob),
+        op=_one_a_node([piece.op for piece in pieces], nodes, blob),
+        input_node=inputs.node,
+        input_name=Strings(blob, inputs.start, inputs.length),
+        shape_node=shape_node,
+        shape=shape,
+        output_node=output_node,
+        output_shape=output_shape,
+    )
+
+
+def _all(parts: list[_Slices]) -> _Slices:
+    return _Slices(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def _one_a_node(parts: list[_Slices], nodes: int, blob: U8) -> Strings:
+    """A string for each node; empty where it was not given."""
+    given = _all(parts)
+    start, length = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
+    start[given.node], length[given.node] = given.start, given.length
+    return Strings(blob, start, length)
+
+
+def _all_shapes(parts: list[_ShapeParts]) -> tuple[I64, Shapes]:
+    """The node of each shape, and the shapes."""
+    node = np.concatenate([part.node for part in parts])
+    before = np.cumsum([0, *(part.node.size for part in parts)])
+    dim_shape = np.concatenate([part.dim_shape + b for part, b in zip(parts, before, strict=False)])
+    unknown_rank = np.concatenate([part.unknown_rank for part in parts])
+    dim = np.concatenate([part.dim for part in parts])
+    return node, Shapes.of(node.size, dim_shape, dim, unknown_rank)

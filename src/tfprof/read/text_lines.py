@@ -1,0 +1,346 @@
+"""Protobuf text as protobuf prints it, one field a line, taken apart a block of lines at a time.
+
+    node {                       depth 0   OPEN     node
+      name: "conv1/weights"      depth 1   STRING   name
+      attr {                     depth 1   OPEN     attr
+        key: "T"                 depth 2   STRING   key
+      }                                    closings only move the depth
+
+Every line is checked whole: its indent is two spaces a depth, its name a word, its value a
+string, a number or a word, and nothing else stands on it. What is checked this way means to
+protobuf what it means here; anything else raises Odd and is left to a reader of any layout.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tfprof.strings import I64, U8, U64, Bool
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+OPEN, STRING, INTEGER, FLOAT, WORD = 1, 2, 3, 4, 5
+FORM_BITS = 3
+
+# Names get a number by their place here. Those that tfprof has no use for are named because
+# they are frequent, and a known name needs no check of its letters.
+NAMES = (
+    b"", b"node", b"name", b"op", b"input", b"attr", b"key", b"value", b"list", b"shape",
+    b"s", b"i", b"f", b"b", b"dim", b"size", b"unknown_rank", b"device", b"type", b"tensor",
+    b"dtype", b"int_val", b"func",
+)  # fmt: skip
+LONG_NAME = b"unknown_rank"  # the one that does not fit in a word
+# Frequent words, that need no check of their letters either.
+_WORDS = (
+    b"true", b"false", b"DT_FLOAT", b"DT_INT32", b"DT_INT64", b"DT_BOOL", b"DT_HALF", b"DT_UINT8",
+)  # fmt: skip
+
+_PAD = 16
+_WORD = 8
+_INDENT = 2
+_NEWLINE, _SPACE, _QUOTE, _COLON, _BACKSLASH, _LEFT, _RIGHT, _MINUS = b'\n ":\\{}-'
+# Escapes are looked at this many bytes at a time: a tensor's content may be one very long line.
+_WINDOW = 1 << 20
+# No name and no number is longer; a longer word is left to a reader of any layout.
+_LONGEST = 64
+
+_ONES = np.uint64(0x0101010101010101)
+_HIGHS = np.uint64(0x8080808080808080)
+_SPACES = np.uint64(_SPACE) * _ONES
+_COLONS = np.uint64(_COLON) * _ONES
+_FIRST = np.array([(1 << 8 * count) - 1 for count in range(_WORD + 1)], np.uint64)
+
+
+class Odd(Exception):  # noqa: N818 - not an error: another reader takes over
+    """The text is not laid out as protobuf prints it, or is not valid at all."""
+
+
+class Lines(NamedTuple):
+    """The lines of a block that do not close a message, in order: a tree in preorder."""
+
+    text: U8
+    depth: U8  # at most 255
+    token: U8  # the name's place in NAMES (0: another name), then FORM_BITS bits of form
+    value: I64  # where the value begins; a string's, at its quote
+    end: I64  # where the line ends
+    number: I64  # of an INTEGER that has at most eight characters
+    long: I64  # the lines with an INTEGER that has more
+    escaped: Bool  # whether a backslash stands in the line
+
+    def word_at(self, place: I64) -> U64:
+        """The eight bytes at each *place*, little-endian."""
+        return _words(self.text)[place]
+
+    def first_word(self, line: I64) -> U64:
+        """The first eight bytes of each value, little-endian; zeros behind a shorter one."""
+        start = self.value[line]
+        return self.word_at(start) & _FIRST[np.minimum(self.end[line] - start, _WORD)]
+
+
+def require(fine: Bool | np.bool_ | bool) -> None:  # noqa: FBT001
+    """Raise Odd unless everything is *fine*."""
+    if not np.all(fine):
+        raise Odd
+
+
+def lines(block: U8) -> Lines:
+    """The lines of *block*, whose last line may lack its newline; raises Odd."""
+    text = np.zeros(block.size + _PAD, np.uint8)
+    text[: block.size] = block
+    if block.size and block[-1] != _NEWLINE:
+        text[block.size] = _NEWLINE
+    end = np.flatnonzero(text == _NEWLINE)
+    start = np.empty_like(end)
+    start[:1], start[1:] = 0, end[:-1] + 1
+    require(end > start)
+    last = text[end - 1]
+    opens, closes = last == _LEFT, last == _RIGHT
+    depth_after = np.cumsum(opens.view(np.int8) - closes.view(np.int8), dtype=np.int64)
+    depth = depth_after - opens
+    require(not end.size or (depth.min() >= 0 and depth_after[-1] == 0))
+    _check_indent(text, start, depth)
+    start += _INDENT * depth
+    fields = ~closes
+    require(fields | (end - start == 1))
+    rest = np.flatnonzero(fields)
+    depth = np.minimum(depth, 255).astype(np.uint8)
+    return _fields(text, depth[rest], start[rest], end[rest], last[rest])
+
+
+def _fields(text: U8, depth: U8, start: I64, end: I64, last: U8) -> Lines:
+    """The lines that are fields; *start* is where their names begin."""
+    opens, strings = last == _LEFT, last == _QUOTE
+    name, value = _names(text, start, end, opens)
+    require(opens | (text[value - 1] == _SPACE))
+    escaped, escaped_quotes = _escapes(text, end)
+    _check_quotes(text, value, end, np.flatnonzero(strings), escaped_quotes)
+    if bool((text > 127).any()):  # noqa: PLR2004 - not ASCII
+        _check_utf8(text)
+    form = np.where(opens, np.uint8(OPEN), np.uint8(STRING))
+    number = np.zeros(form.size, np.int64)
+    others = np.flatnonzero(~(opens | strings))
+    form[others], number[others], long = _scalars(text, value[others], end[others])
+    token = (name << np.uint8(FORM_BITS)) | form
+    return Lines(text, depth, token, value, end, number, others[long], escaped)
+
+
+def _check_quotes(text: U8, value: I64, end: I64, strings: I64, escaped: I64) -> None:
+    """A string begins and ends with the only quotes that are not *escaped*; no others stand."""
+    quotes = np.flatnonzero(text == _QUOTE)
+    if escaped.size:
+        plain = np.ones(text.size, np.bool_)
+        plain[escaped] = False
+        quotes = quotes[plain[quotes]]
+    require(quotes.size == 2 * strings.size)
+    require(quotes[0::2] == value[strings])
+    require(quotes[1::2] == end[strings] - 1)
+
+
+def _words(text: U8) -> U64:
+    """The eight bytes at every offset of *text*, little-endian; a view."""
+    return np.ndarray((text.size - _WORD + 1,), "<u8", text, 0, (1,))
+
+
+def _check_indent(text: U8, start: I64, depth: I64) -> None:
+    """Each line begins with two spaces a depth, compared a word at a time."""
+    words = _words(text)
+    wide = _INDENT * depth
+    while start.size:
+        require((words[start] ^ _SPACES) & _FIRST[np.minimum(wide, _WORD)] == 0)
+        more = np.flatnonzero(wide > _WORD)
+        start, wide = start[more] + _WORD, wide[more] - _WORD
+
+
+def _check_utf8(text: U8) -> None:
+    """What is not ASCII can only stand in strings, as all else was checked; it must be UTF-8."""
+    try:
+        text.tobytes().decode()
+    except UnicodeDecodeError as problem:
+        raise Odd from problem
+
+
+# --- names --------------------------------------------------------------------------------
+
+_LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+_DIGITS = b"0123456789"
+
+
+def _those(characters: bytes) -> Bool:
+    """A table that tells for each byte whether it is one of *characters*."""
+    table = np.zeros(256, np.bool_)
+    table[list(characters)] = True
+    return table
+
+
+_IS_LETTER, _IS_LETTER_OR_DIGIT = _those(_LETTERS), _those(_LETTERS + _DIGITS)
+
+
+class _Table:
+    """Which of a few words, of at most eight bytes each, is a given one: a perfect hash."""
+
+    def __init__(self, words: Sequence[bytes]) -> None:
+        keys = [int.from_bytes(word, "little") for word in words]
+        choice = random.Random(1)  # noqa: S311 - any factor will do that keeps the slots apart
+        while True:
+            factor = choice.getrandbits(64)
+            slots = [(key * factor % (1 << 64)) >> 58 for key in keys]
+            if len(set(slots)) == len(words):
+                break
+        self._factor, self._shift = np.uint64(factor), np.uint64(58)
+        self._key, self._place = np.zeros(64, np.uint64), np.zeros(64, np.uint8)
+        self.length = np.zeros(64, np.int64)
+        self._key[slots], self._place[slots] = keys, np.arange(len(words))
+        self.length[slots] = [len(word) for word in words]
+
+    def find(self, key: U64) -> tuple[I64, U8, Bool]:
+        """The slot and place in the table of each *key*; whether it is there at all."""
+        slot = (key * self._factor >> self._shift).view(np.int64)
+        return slot, self._place[slot], self._key[slot] == key
+
+
+_SHORT_NAMES = _Table([name if len(name) <= _WORD else b"" for name in NAMES])
+def _other_names(text: U8, start: I64, opens: Bool) -> tuple[U8, I64]:
+    """The same for names that are not in the table: any word is one."""
+    require(_IS_LETTER[text[start]])
+    stop, rows, length = start.copy(), np.arange(start.size), 0
+    while rows.size and length < _LONGEST:
+        stop[rows] += 1
+        rows = rows[_IS_LETTER_OR_DIGIT[text[stop[rows]]]]
+        length += 1
+    require(text[stop] == np.where(opens, np.uint8(_SPACE), np.uint8(_COLON)))
+    number = np.zeros(start.size, np.uint8)
+    long = np.flatnonzero(stop - start == len(LONG_NAME))
+    letters = text[start[long, None] + np.arange(len(LONG_NAME))]
+    same = (letters == np.frombuffer(LONG_NAME, np.uint8)).all(1)
+    number[long[same]] = NAMES.index(LONG_NAME)
+    return number, stop + 2
+
+
+def unescape(string: bytes) -> bytes:
+    """What a string with escapes means; raises Odd where that is no UTF-8."""
+    # The runtime's own function, so that it cannot mean anything else; it has no other import.
+    from google.protobuf.text_encoding import CUnescape  # noqa: PLC0415
+
+    try:
+        meant = CUnescape(string.decode())
+        meant.decode()
+    except ValueError as problem:
+        raise Odd from problem
+    return meant
+
+
+# --- strings ------------------------------------------------------------------------------
+
+# What may stand behind a backslash. Protobuf takes more, but prints no other.
+_IS_ESCAPE = _those(b"abfnrtv\\'\"01234567x")
+_IS_OCTAL, _IS_HEX = _those(b"01234567"), _those(_DIGITS + b"abcdefABCDEF")
+
+
+def _escapes(text: U8) -> tuple[NDArray[np.int32], I64]:
+    """Where backslashes stand, and where quotes that they escape; all escapes are checked."""
+    found, quotes = [np.empty(0, np.int32)], [np.empty(0, np.int64)]
+    low = 0
+    while low < text.size:
+        high = min(low + _WINDOW, text.size)
+        while text[high - 1] == _BACKSLASH:
+            high += 1
+        at = low + np.flatnonzero(text[low:high] == _BACKSLASH)
+        if at.size:
+            found.append(at.astype(np.int32))
+            quotes.append(_escaped_quotes(text, at))
+        low = high
+    return np.concatenate(found), np.concatenate(quotes)
+
+
+def _escaped_quotes(text: U8, at: I64) -> I64:
+    """The quotes that are escaped, given where all backslashes of a window stand."""
+    first = np.ones(at.size, np.bool_)
+    first[1:] = at[1:] != at[:-1] + 1
+    place = np.arange(at.size)
+    # Of a run of backslashes every other one, from the first on, begins an escape.
+    begins = (place - np.maximum.accumulate(np.where(first, place, 0))) % 2 == 0
+    at = at[begins] + 1
+    kind = text[at]
+    require(_IS_ESCAPE[kind])
+    over = at[(kind >= ord("4")) & (kind <= ord("7"))]  # with two more digits, more than a byte
+    require(~(_IS_OCTAL[text[over + 1]] & _IS_OCTAL[text[over + 2]]))
+    require(_IS_HEX[text[at[kind == ord("x")] + 1]])
+    return at[kind == _QUOTE]
+
+
+# --- numbers and words --------------------------------------------------------------------
+
+_ZEROS = np.uint64(ord("0")) * _ONES
+_OVER_NINE = np.uint64(0x80 - 10) * _ONES
+
+# An automaton for what stands behind a colon: (state, characters, next state). Words may be
+# anything, numbers are decimal, and a leading zero stands alone: before digits it means octal.
+_DEAD, _START, _SIGN, _ZERO, _WHOLE, _POINT, _DECIMALS, _E, _E_SIGN, _POWER = range(10)
+_A_WORD, _I, _N, _IN, _NA, _NAME = range(10, 16)
+_MOVES = (
+    (_START, _LETTERS, _A_WORD), (_A_WORD, _LETTERS + _DIGITS, _A_WORD),
+    (_START, b"-", _SIGN), (_START, b"0", _ZERO), (_START, b"123456789", _WHOLE),
+    (_SIGN, b"0", _ZERO), (_SIGN, b"123456789", _WHOLE), (_WHOLE, _DIGITS, _WHOLE),
+    (_ZERO, b".", _POINT), (_WHOLE, b".", _POINT), (_POINT, _DIGITS, _DECIMALS),
+    (_DECIMALS, _DIGITS, _DECIMALS), (_ZERO, b"eE", _E), (_WHOLE, b"eE", _E),
+    (_DECIMALS, b"eE", _E), (_E, b"+-", _E_SIGN), (_E, _DIGITS, _POWER),
+    (_E_SIGN, _DIGITS, _POWER), (_POWER, _DIGITS, _POWER),
+    (_SIGN, b"i", _I), (_I, b"n", _IN), (_IN, b"f", _NAME),
+    (_SIGN, b"n", _N), (_N, b"a", _NA), (_NA, b"n", _NAME),
+)  # fmt: skip
+_NEXT = np.zeros((16, 256), np.uint8)
+for _state, _characters, _next in _MOVES:
+    _NEXT[_state, list(_characters)] = _next
+_FORM = np.zeros(16, np.uint8)
+_FORM[[_ZERO, _WHOLE]] = INTEGER
+_FORM[[_DECIMALS, _POWER, _NAME]] = FLOAT
+_FORM[_A_WORD] = WORD
+
+
+def _scalars(text: U8, start: I64, end: I64) -> tuple[U8, I64]:
+    """The form of each value, and the number that a short integer is."""
+    fine, number = _short_integers(_words(text)[start], end - start)
+    form = np.where(fine, np.uint8(INTEGER), np.uint8(0))
+    others = np.flatnonzero(~fine)
+    form[others] = _forms(text, start[others], end[others])
+    return form, number
+
+
+def _short_integers(word: U64, length: I64) -> tuple[Bool, I64]:
+    """Which values are integers of at most eight characters, and these integers.
+
+    All digits of a value are converted at once: its word is shifted so that the last digit is
+    the highest byte, then neighbours are joined to pairs, pairs to fours and fours to eights.
+    """
+    negative = word & np.uint64(0xFF) == _MINUS
+    word = word >> np.uint64(8) * negative
+    digits = length - negative
+    fine = (digits > 0) & (length <= _WORD)
+    fine &= (digits == 1) | (word & np.uint64(0xFF) != ord("0"))
+    shift = (8 * (_WORD - np.clip(digits, 1, _WORD))).astype(np.uint64)
+    digit = (word << shift) ^ (_ZEROS << shift)
+    fine &= (digit | (digit + _OVER_NINE)) & _HIGHS == 0
+    pair = digit * np.uint64(10) + (digit >> np.uint64(8))
+    low, high = pair & np.uint64(0xFF000000FF), pair >> np.uint64(16) & np.uint64(0xFF000000FF)
+    eight = low * np.uint64(100 + (1000000 << 32)) + high * np.uint64(1 + (10000 << 32))
+    number = (eight >> np.uint64(32)).astype(np.int64)
+    return fine, np.where(fine, np.where(negative, -number, number), 0)
+
+
+def _forms(text: U8, start: I64, end: I64) -> U8:
+    """The form of each value by the automaton, all values advancing a character a step."""
+    length = end - start
+    require((length > 0) & (length <= _LONGEST))
+    state, rows, step = np.full(start.size, _START, np.uint8), np.arange(start.size), 0
+    while rows.size:
+        state[rows] = _NEXT[state[rows], text[start[rows] + step]]
+        step += 1
+        rows = rows[length[rows] > step]
+    form = _FORM[state]
+    require(form > 0)
+    return form

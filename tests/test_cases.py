@@ -1,0 +1,89 @@
+"""Every golden in tests/cases: a profile, the words of a command, and what users see.
+
+`pytest tests/test_cases.py --update` rewrites them. A golden is not only what we printed once:
+each is also put to the C++ original, and laws that every report obeys are checked on it.
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from ours import files_loaded, wire_of
+from profiles import PROFILES
+from tfprof import cli
+from tfprof.answer import answer
+from tfprof.fields import METRICS
+from tfprof.query import OPTIONS, Query
+from tfprof.words import read_words
+
+if TYPE_CHECKING:
+    from oracle import Oracle
+
+CASES = sorted((Path(__file__).parent / "cases").glob("*.txt"))
+
+
+class Golden:
+    """A file of tests/cases."""
+
+    def __init__(self, path: Path) -> None:
+        profile, run, self.output = path.read_text(encoding="utf-8").split("\n", 2)
+        self.path = path
+        self.profile = PROFILES[profile.removeprefix("# profile: ")]
+        self.words = shlex.split(run.removeprefix("# run: "))
+        self.head = f"{profile}\n{run}\n"
+
+    def query(self) -> tuple[str, dict[str, object]]:
+        words = read_words(self.words, OPTIONS)
+        return words.plain[0], words.options
+
+
+@pytest.fixture(params=CASES, ids=lambda path: path.stem)
+def golden(request: pytest.FixtureRequest) -> Golden:
+    return Golden(request.param)
+
+
+def test_the_command_prints_it(
+    golden: Golden, capfdbinary: pytest.CaptureFixture[bytes], request: pytest.FixtureRequest
+) -> None:
+    code = cli.run([*golden.words, *golden.profile.flags()])
+    printed = capfdbinary.readouterr().out.decode()
+    assert code == 0
+    if request.config.getoption("--update"):
+        golden.path.write_text(golden.head + printed, encoding="utf-8")
+    assert Golden(golden.path).output == printed
+
+
+def test_the_original_prints_it(golden: Golden, oracle: Oracle) -> None:
+    view, options = golden.query()
+    steps = [(step, wire_of(run)) for step, run in enumerate(golden.profile.runs)]
+    oracle.load(wire_of(golden.profile.graph), wire_of(golden.profile.op_log), steps)
+    defaults = {name: option.default for name, option in OPTIONS.items()}
+    assert oracle.ask(view, {**defaults, **options}).report.decode() == golden.output
+
+
+def test_totals_are_own_and_children(golden: Golden) -> None:
+    view, options = golden.query()
+    counted = answer(files_loaded(golden.profile), view, Query.of(options)).counted
+    counted.tree.check()
+    for metric in METRICS:
+        own, total = counted.own(metric), counted.total(metric)
+        children = np.zeros(len(total), np.int64)
+        np.add.at(children, counted.tree.parent[1:], total[1:])
+        assert (total == own + children).all()
+        assert total[0] == own.sum()
+
+
+def test_displayed_rows_are_one_tree_with_lines_in_order(golden: Golden) -> None:
+    view, options = golden.query()
+    report = answer(files_loaded(golden.profile), view, Query.of(options))
+    report.tree.check()
+    lines = golden.output.split("Profile:\n")[1].splitlines()[1:]
+    names = list(report.label.texts())
+    assert [line.strip().split(" (")[0] for line in lines] == names
+    indents = [len(line) - len(line.lstrip(" ")) for line in lines]
+    assert indents == (2 * (report.tree.depth - 1)).tolist()
