@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -22,9 +23,9 @@ from tfprof.read import Source, add_run, graph_def, op_log
 from tfprof.read.merge import with_graph
 from tfprof.read.merge_op_log import with_op_log
 from tfprof.reporters.text import text
+from tfprof.views import VIEWS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from case import Case
@@ -37,6 +38,7 @@ class Ours:
     coverage: float
     notes: str
     report: bytes
+    said: str  # on stderr, with the report
 
 
 def load(case: Case) -> Profile:
@@ -53,12 +55,30 @@ def ask(case: Case) -> Ours:
     profile = load(case)
     notes = "".join(f"{note.text}\n" for note in profile.notes)
     try:
-        report = b"".join(text(answer(profile, case.view, Query.of(_accepted(case.options)))))
+        report = answer(profile, case.view, Query.of(_accepted(case)))
     except UsageError as problem:
-        if "there is no step" not in str(problem):
-            raise
-        report = b""
-    return Ours(profile.coverage, notes, report)
+        return Ours(profile.coverage, notes, b"", _as_they_say(str(problem), case, profile))
+    said = "".join(f"{note.text}\n" * note.times for note in report.notes)
+    return Ours(profile.coverage, notes, _with_their_doc(b"".join(text(report))), said)
+
+
+def _as_they_say(refusal: str, case: Case, profile: Profile) -> str:
+    """What the original prints where we refuse; other refusals are no part of a case."""
+    if found := re.match(r"there is no step (\d+)", refusal):
+        steps = "".join(f"{step.number} " for step in profile.steps)
+        # The original draws the view, and says what it could not draw, before it looks at steps.
+        drawn = case.view != "code" or profile.has_traces
+        notes = VIEWS[case.view].draw(profile).notes if drawn else ()
+        before = "".join(f"{note.text}\n" for note in notes)
+        return f"{before}Options -step={found[1]} not found.\nAvailable steps: {steps}\n"
+    if refusal.startswith("No code trace information"):
+        return "No code trace information\n"
+    raise AssertionError(refusal)
+
+
+def _with_their_doc(report: bytes) -> bytes:
+    """Our report with the sentence that the original prints over graph view (Q23)."""
+    return report.replace(VIEWS["graph"].help.encode(), VIEWS["scope"].help.encode(), 1)
 
 
 @lru_cache
@@ -79,10 +99,11 @@ def wire_of(path: Path) -> bytes:
 _MESSAGES = {"graph": GraphDef, "run": RunMetadata, "op": OpLogProto, "tfprof": OpLogProto}
 
 
-def _accepted(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options with an order we refuse replaced by what the original takes it for."""
-    given = {**UNRESTRICTED, **options}
-    if given["order_by"] not in (*ORDERS, "") or given["order_by"] == "occurrence":
+def _accepted(case: Case) -> dict[str, Any]:
+    """The options with an order we refuse replaced by what the original takes it for (Q36)."""
+    given = {**UNRESTRICTED, **case.options}
+    orders = [order for order in ORDERS if order != "occurrence" or VIEWS[case.view].groups]
+    if given["order_by"] not in (*orders, ""):
         given["order_by"] = "name"
     return given
 

@@ -13,7 +13,7 @@ import ours
 from case import Case
 from profiles import DATA, PROFILES
 
-VIEWS = ("scope",)
+VIEWS = ("scope", "graph", "op", "code")
 RULER = "Model Analysis Report======================\n"
 END = "\n======================End of Report"
 
@@ -40,6 +40,7 @@ def test_recorded_case(recorded: dict[str, Any]) -> None:
     mine = ours.ask(case)
     assert mine.report.decode() == _report(recorded["stdout"])
     assert mine.notes == recorded["load_stderr"]
+    assert mine.said == recorded["stderr"]
     if recorded["coverage"] is not None:
         assert mine.coverage == recorded["coverage"]
 

@@ -26,6 +26,8 @@ def differences(oracle: Oracle, case: Case) -> list[str]:
         found.append(f"coverage: {loaded.coverage!r} is not {mine.coverage!r}")
     if loaded.stderr != mine.notes:
         found.append(f"notes of loading:\n{loaded.stderr}is not\n{mine.notes}")
+    if theirs.stderr.decode() != mine.said:
+        found.append(f"notes of the report:\n{theirs.stderr.decode()}is not\n{mine.said}")
     if theirs.report != mine.report:
         expected, got = (b.decode(errors="replace") for b in (theirs.report, mine.report))
         found.append(f"report:\n{expected}\nis not\n{got}")
@@ -33,7 +35,7 @@ def differences(oracle: Oracle, case: Case) -> list[str]:
 
 
 @pytest.mark.parametrize("first", range(0, CASES, BATCH))
-@pytest.mark.parametrize("view", ["scope"])
+@pytest.mark.parametrize("view", ["scope", "graph", "op", "code"])
 def test_random_cases_agree(oracle: Oracle, view: str, first: int) -> None:
     for seed in range(first, first + BATCH):
         case = make_case(seed, view)

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tfprof.answer import Report as Report
+    from tfprof.report import Report as Report
     from tfprof.answer import answer as answer
     from tfprof.api import load as load
     from tfprof.model import Profile as Profile
@@ -17,7 +17,7 @@ __version__ = "0.1.0"
 _HOME = {
     "load": "tfprof.api",
     "answer": "tfprof.answer",
-    "Report": "tfprof.answer",
+    "Report": "tfprof.report",
     "Profile": "tfprof.model",
     "Query": "tfprof.query",
 }

@@ -11,7 +11,7 @@ Each stage takes rows and returns fewer or other rows; no stage changes anything
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,129 +19,63 @@ import numpy as np
 from tfprof.errors import UsageError
 from tfprof.fields import FIELDS, METRICS
 from tfprof.matching import matches
+from tfprof.model import Note
+from tfprof.report import DEFINED, Counted, Report
 from tfprof.strings import I64, Bool, Strings
+from tfprof.tree import Tree
 from tfprof.views import View, view_named
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tfprof.model import Profile
     from tfprof.query import Query
-    from tfprof.tree import Tree
     from tfprof.views.drawing import Drawing
 
-# A metric of the rows themselves: each is defined once.
-DEFINED = "defined"
 _SAFE_SUM = 2.0**62
-
-
-@dataclass(frozen=True, eq=False)
-class Counted:
-    """The rows that are counted: their tree, and own and total of any metric when asked."""
-
-    profile: Profile
-    drawing: Drawing
-    tree: Tree
-    row: I64  # of the drawing
-    step: int | None
-    root_defined: int  # whether the root counts itself among what is defined
-    _kept: dict[str, I64] = field(default_factory=dict)
-
-    def own(self, metric: str) -> I64:
-        """The metric of each row alone."""
-        if metric == DEFINED:
-            column = np.ones(self.row.size, np.int64)
-            column[0] = self.root_defined
-            return column
-        owner = self.drawing.owner
-        drawn = np.flatnonzero(owner >= 0)
-        column = np.zeros(len(self.drawing.tree), np.int64)
-        np.add.at(column, owner[drawn], self.profile.values(metric, self.step)[drawn])
-        return column[self.row]
-
-    def total(self, metric: str) -> I64:
-        """The metric of each row and all that is below it."""
-        if metric not in self._kept:
-            self._kept[metric] = self.tree.totals(self.own(metric))
-        return self._kept[metric]
-
-    def keep(self, kept: Bool) -> Counted:
-        """Only these rows, with totals over what is left."""
-        return replace(self, tree=self.tree.keep(kept), row=self.row[kept], _kept={})
-
-
-@dataclass(frozen=True, eq=False)
-class Report:
-    """The displayed rows, in drawing order, and what was asked for."""
-
-    profile: Profile
-    view: View
-    query: Query
-    tree: Tree
-    row: I64  # of the drawing
-    accounted: Bool
-    counted: Counted  # where the totals come from
-    counted_row: I64  # the row of each displayed row there
-
-    @property
-    def drawing(self) -> Drawing:
-        """The view that the rows are of."""
-        return self.counted.drawing
-
-    @property
-    def node(self) -> I64:
-        """The graph node of each row; -1 for a row that is none."""
-        return self.drawing.node[self.row]
-
-    @property
-    def label(self) -> Strings:
-        """The name of each row."""
-        return self.drawing.label.take(self.row)
-
-    def own(self, metric: str) -> I64:
-        """The metric of each row alone."""
-        return self.counted.own(metric)[self.counted_row]
-
-    def total(self, metric: str) -> I64:
-        """The metric of each row with what is counted below it."""
-        return self.counted.total(metric)[self.counted_row]
 
 
 def answer(profile: Profile, view_name: str, query: Query) -> Report:
     """The report that *query* asks for; raises UsageError where it cannot be answered."""
     view = view_named(view_name)
-    _check_step(profile, query)
+    _check(profile, view, query)
     drawing = view.draw(profile)
-    accounted = _accounted(profile, drawing, query)
-    counted = account(profile, drawing, query, accounted)
-    tree, at = start(counted, query)
-    tree, at = show(counted, tree, at, query)
-    if query.displayed_only:
+    counted = account(profile, view, drawing, query)
+    tree, at = start(counted, view, query)
+    tree, at = show(counted, tree, at, view, query)
+    if query.displayed_only and view.recounts:
         counted, at = recount(counted, at)
-    tree, at = order(counted, tree, at, query)
-    row = counted.row[at]
-    return Report(profile, view, query, tree, row, accounted[row], counted, at)
+    if not view.chain:
+        tree, at = order(counted, tree, at, query)
+    return Report(view, query, tree, counted, at, _notes(view, drawing, query, len(tree)))
 
 
-def account(profile: Profile, drawing: Drawing, query: Query, accounted: Bool) -> Counted:
-    """The rows that are accounted or have such a row below them.
+def account(profile: Profile, view: View, drawing: Drawing, query: Query) -> Counted:
+    """The rows that are accounted, and where a view keeps scopes, those they are below.
 
     parity Q5: a row that stays only for what is below it adds its own numbers all the same.
     """
-    everything = Counted(
-        profile, drawing, drawing.tree, np.arange(len(drawing.tree)), query.step, root_defined=0
+    picked = _times_picked(profile, query)
+    accounted = _accounted(drawing, view, query, picked)
+    counted = Counted(
+        profile,
+        drawing,
+        drawing.tree,
+        np.arange(len(drawing.tree)),
+        accounted,
+        query.step,
+        picked if view.groups else None,
     )
-    if query.account_types is None:
-        return everything
-    kept = drawing.tree.holds(accounted)
-    kept[0] = True
-    return everything.keep(kept)
+    if query.account_types is not None:
+        kept = drawing.tree.holds(accounted) if view.keeps_scopes else accounted.copy()
+        kept[0] = True
+        counted = counted.keep(kept)
+    return _ordered_chain(counted, query) if view.chain else counted
 
 
-def start(counted: Counted, query: Query) -> tuple[Tree, I64]:
+def start(counted: Counted, view: View, query: Query) -> tuple[Tree, I64]:
     """(tree, counted rows) beginning at the rows that a start regex matches."""
     rows = np.arange(len(counted.tree))
-    if query.start_names is None:
+    # parity Q38: an empty list is no restriction where rows are a list, and nothing elsewhere.
+    if query.start_names is None or (view.chain and not query.start_names):
         return counted.tree, rows
     begins = _named(counted, rows, query.start_names)
     begins[0] = False
@@ -150,20 +84,23 @@ def start(counted: Counted, query: Query) -> tuple[Tree, I64]:
     return counted.tree.keep(kept), rows[kept]
 
 
-def show(counted: Counted, tree: Tree, at: I64, query: Query) -> tuple[Tree, I64]:
+def show(
+    counted: Counted, tree: Tree, at: I64, view: View, query: Query
+) -> tuple[Tree, I64]:
     """(tree, counted rows) of what is displayed; the root always is."""
-    shown = tree.depth <= query.max_depth
+    shown = tree.depth - 1 + view.root_depth <= query.max_depth
     for metric in METRICS:
-        least = query.minimum.get(metric, 0)
-        if least > 0 or _may_be_negative(counted.profile.values(metric, query.step)):
-            bounded = counted.own if FIELDS[metric].bound == "own" else counted.total
-            shown &= bounded(metric)[at] >= least
+        shown &= _reaches(counted, at, view, query, metric)
     if query.show_names is not None:
         shown &= _named(counted, at, query.show_names)
     if query.hide_names:
         shown &= ~_named(counted, at, query.hide_names)
     if query.trim_names:
-        shown &= ~tree.under(_named(counted, at, query.trim_names))
+        trimmed = _named(counted, at, query.trim_names)
+        trimmed[0] &= not view.chain  # a list's root is no item of it
+        shown &= ~tree.under(trimmed)
+        if view.trims_itself:
+            shown &= ~trimmed
     shown[0] = True
     return tree.keep(shown), at[shown]
 
@@ -177,15 +114,49 @@ def recount(counted: Counted, at: I64) -> tuple[Counted, I64]:
 
 def order(counted: Counted, tree: Tree, at: I64, query: Query) -> tuple[Tree, I64]:
     """(tree, counted rows) with siblings in the order asked for; ties stay as drawn."""
-    if query.order_by is None or (query.order_by == "name" and counted.drawing.in_name_order):
+    key = _key(counted, at, query)
+    if key is None:
         return tree, at
-    if query.order_by == "name":
-        key = np.empty(at.size, np.int64)
-        key[counted.drawing.label.take(counted.row[at]).order()] = np.arange(at.size)
-    else:
-        key = ~counted.total(query.order_by)[at]  # the largest first; unlike minus, never overflows
     tree, old = tree.sort(key)
     return tree, at[old]
+
+
+def _ordered_chain(counted: Counted, query: Query) -> Counted:
+    """The rows of a list in the order asked for, by their own numbers; then totals run along."""
+    key = _key(counted, np.arange(len(counted.tree)), query, own=True)
+    if key is None:
+        return counted
+    old = np.append(0, 1 + np.argsort(key[1:], kind="stable"))
+    return replace(counted, row=counted.row[old], _kept={})
+
+
+def _key(counted: Counted, at: I64, query: Query, *, own: bool = False) -> I64 | None:
+    """What to sort rows by, smallest first; None where they stand right already."""
+    drawing = counted.drawing
+    if query.order_by is None or (query.order_by == "name" and drawing.in_name_order):
+        return None
+    if query.order_by == "name":
+        key = np.empty(at.size, np.int64)
+        key[drawing.label.take(counted.row[at]).order()] = np.arange(at.size)
+        return key
+    if query.order_by == "occurrence":
+        value = counted.own(DEFINED)
+    else:
+        value = counted.own(query.order_by) if own else counted.total(query.order_by)
+    return ~value[at]  # the largest first; unlike minus, this never overflows
+
+
+def _reaches(
+    counted: Counted, at: I64, view: View, query: Query, metric: str
+) -> Bool | np.bool_:
+    """Whether each row has at least what min_<metric> asks."""
+    least = query.minimum.get(metric, 0)
+    if metric == "occurrence" and view.groups:
+        return counted.own(DEFINED)[at] >= least if view.bounds_occurrence else np.True_
+    if least <= 0 and not _may_be_negative(counted.profile.values(metric, query.step)):
+        return np.True_
+    own = FIELDS[metric].bound == "own" and not view.groups
+    return (counted.own(metric) if own else counted.total(metric))[at] >= least
 
 
 def _may_be_negative(values: I64) -> bool:
@@ -193,38 +164,55 @@ def _may_be_negative(values: I64) -> bool:
     return bool(values.min(initial=0) < 0) or float(values.sum(dtype=np.float64)) > _SAFE_SUM
 
 
-def _check_step(profile: Profile, query: Query) -> None:
+def _check(profile: Profile, view: View, query: Query) -> None:
+    """Refuse what cannot be answered."""
     steps = [step.number for step in profile.steps]
     if query.step is not None and query.step not in steps:
         there = ", ".join(map(str, steps)) or "none: no run was given"
         raise UsageError(f"there is no step {query.step} (steps: {there})")
+    if query.order_by == "occurrence" and not view.groups:
+        raise UsageError(f"{view.name} view has one node a row: order_by occurrence says nothing")
 
 
-def _accounted(profile: Profile, drawing: Drawing, query: Query) -> Bool:
+def _notes(view: View, drawing: Drawing, query: Query, rows: int) -> tuple[Note, ...]:
+    """What the view cannot do of what was asked."""
+    notes = [*drawing.notes]
+    if query.displayed_only and not view.recounts:
+        notes.append(Note(f"Note: {view.name} view ignores account_displayed_op_only"))
+    if "tensor_value" in query.select and view.name == "code":
+        notes.append(Note("code view has no tensor value to show", times=rows))
+    return tuple(notes)
+
+
+def _times_picked(profile: Profile, query: Query) -> I64:
+    """How many of the account regexes match a type of each node."""
+    if query.account_types is None:
+        return np.ones(len(profile), np.int64)
+    node, kind = profile.type_pairs
+    times = np.zeros(len(profile), np.int64)
+    for pattern in query.account_types:
+        once = np.zeros(len(profile), np.bool_)
+        once[node[matches(profile.types, [pattern])[kind]]] = True
+        times += once
+    return times
+
+
+def _accounted(drawing: Drawing, view: View, query: Query, picked: I64) -> Bool:
     """Whether each row of the drawing is itself accounted; the root never is."""
     if query.account_types is None:
         result = np.ones(len(drawing.tree), np.bool_)
     else:
-        filler = Strings.of([drawing.filler])
-        result = np.repeat(matches(filler, query.account_types), len(drawing.tree))
-        drawn = np.flatnonzero(drawing.owner >= 0)
-        result[drawing.owner[drawn]] = _typed(profile, query.account_types)[drawn]
+        result = np.zeros(len(drawing.tree), np.bool_)
+        if not view.groups:
+            result[:] = matches(Strings.of([drawing.filler]), query.account_types)
+            drawn = np.flatnonzero(drawing.owner >= 0)
+            result[drawing.owner[drawn]] = False
+        hit = np.flatnonzero((drawing.owner >= 0) & (picked > 0))
+        result[drawing.owner[hit]] = True
     result[0] = False
-    return result
-
-
-def _typed(profile: Profile, patterns: Sequence[str]) -> Bool:
-    """Whether each node has a type that one of *patterns* matches."""
-    node, kind = profile.type_pairs
-    result = np.zeros(len(profile), np.bool_)
-    result[node[matches(profile.types, patterns)[kind]]] = True
     return result
 
 
 def _named(counted: Counted, at: I64, patterns: tuple[str, ...]) -> Bool:
     """Whether one of *patterns* matches the label of each of the counted rows *at*."""
-    drawing = counted.drawing
-    found = counted.profile.keep(
-        ("matches", drawing.filler, patterns), lambda: matches(drawing.label, patterns)
-    )
-    return found[counted.row[at]]
+    return counted.drawing.labels_match(patterns)[counted.row[at]]

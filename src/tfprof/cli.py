@@ -19,7 +19,7 @@ from tfprof.words import read_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from tfprof.model import Profile
+    from tfprof.model import Note, Profile
     from tfprof.query import Query
 
 _INTERRUPTED = 130
@@ -114,8 +114,7 @@ def _load(given: Mapping[str, Any]) -> Profile:
             given.get("op_log_path"),
             progress,
         )
-    for note in profile.notes:
-        sys.stderr.write(f"{note.text}\n")
+    _tell(profile.notes)
     if profile.steps:
         sys.stderr.write(f"run graph coverage: {profile.coverage:.2f}\n")
     return profile
@@ -127,6 +126,7 @@ def _deliver(profile: Profile, view: str, query: Query) -> None:
     from tfprof.reporters.text import text  # noqa: PLC0415
 
     report = answer(profile, view, query)
+    _tell(report.notes)
     if query.output.kind == "file":
         assert query.output.path is not None
         write_whole(query.output.path, text(report))
@@ -158,6 +158,11 @@ def _print(pieces: Iterable[bytes]) -> None:
     except OSError as problem:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise OutputError(f"standard output cannot be written: {problem.strerror}") from None
+
+
+def _tell(notes: Iterable[Note]) -> None:
+    for note in notes:
+        sys.stderr.write(f"{note}\n")
 
 
 def _say(sentence: str) -> None:

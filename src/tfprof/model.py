@@ -137,9 +137,13 @@ _COUNTED: Final = {
 
 @dataclass(frozen=True)
 class Note:
-    """Something a total does not count, or a repair; shown once."""
+    """Something a total does not count, or a repair; shown once, whatever its times."""
 
     text: str
+    times: int = 1
+
+    def __str__(self) -> str:
+        return self.text if self.times == 1 else f"{self.text} ({self.times} times)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,6 +177,11 @@ class Profile:
     def coverage(self) -> float:
         """The share of the nodes that the runs have stats of."""
         return int(self.covered.sum()) / (len(self) + 1e-10)
+
+    @cached_property
+    def by_name(self) -> I64:
+        """The nodes in byte order of their names."""
+        return self.nodes.name.order()
 
     @cached_property
     def type_pairs(self) -> tuple[I64, I64]:

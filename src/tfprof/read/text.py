@@ -1,0 +1,71 @@
+"""Protobuf text: the quickest reader that understands it, and in the end protobuf's own.
+
+    as protobuf prints it ──text_canonical──► columns      a graph only; whole columns at a time
+    any other layout ───────text_wire───────► wire bytes   a field at a time
+    the rest ───────────────text_format─────► wire bytes   slow, and knows what is wrong
+
+All three read the same from the same text. The last one alone decides what is no text at all.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfprof.errors import InputError
+from tfprof.read import graph_def, schema, text_canonical, text_wire
+from tfprof.read.text_error import position, sentence
+from tfprof.read.text_strings import Odd
+
+if TYPE_CHECKING:
+    from tfprof.read.columns import GraphColumns
+    from tfprof.strings import U8
+
+_STEP = 1 << 20
+
+
+def graph_columns(data: U8 | bytes, path: str) -> GraphColumns:
+    """The nodes of a GraphDef in text; raises InputError naming *path*."""
+    array = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else data
+    columns = text_canonical.columns(array)
+    if columns is not None:
+        return columns
+    wire = to_wire(array.tobytes(), "tensorflow.GraphDef", path)
+    return graph_def.columns(np.frombuffer(wire, np.uint8))
+
+
+def to_wire(data: bytes, message_name: str, path: str) -> bytes:
+    """The wire bytes of a message in text; raises InputError naming *path*."""
+    _check_utf8(data, path)
+    try:
+        return text_wire.to_wire(data, message_name)
+    except Odd:
+        return _by_protobuf(data, message_name, path)
+
+
+def _check_utf8(data: bytes, path: str) -> None:
+    """Raise InputError where *data* is no UTF-8. A piece at a time is decoded, to be light."""
+    begin = len(data) if data.isascii() else 0
+    while begin < len(data):
+        end = data.find(b"\n", begin + _STEP) + 1 or len(data)
+        try:
+            data[begin:end].decode()
+        except UnicodeDecodeError as problem:
+            line, column = position(data, begin + problem.start)
+            raise InputError(f"{path}:{line}:{column}: expected text in UTF-8") from None
+        begin = end
+
+
+def _by_protobuf(data: bytes, message_name: str, path: str) -> bytes:
+    """The same as `to_wire`, by protobuf's parser."""
+    from google.protobuf import text_format  # noqa: PLC0415 - most texts never need it
+
+    message = schema.message(message_name)()
+    try:
+        text_format.Parse(data, message, allow_unknown_field=True)
+    except text_format.ParseError as problem:
+        raise InputError(f"{path}:{sentence(data, problem)}") from None
+    except RecursionError:
+        raise InputError(f"{path}: expected messages nested less deeply") from None
+    return message.SerializeToString()

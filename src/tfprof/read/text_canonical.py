@@ -21,17 +21,17 @@ import numpy as np
 from tfprof.read.columns import GraphColumns
 from tfprof.read.text_lines import (
     FLOAT,
+    FORM_BITS,
     INTEGER,
     NAMES,
     OPEN,
     STRING,
     WORD,
     Lines,
-    Odd,
     lines,
     require,
-    unescape,
 )
+from tfprof.read.text_strings import Odd, unescape
 from tfprof.shapes import Shapes
 from tfprof.strings import I64, U8, Strings
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from tfprof.strings import Bool
 
-_BLOCK = 1 << 19
+_BLOCK = 1 << 20
 _BLOCK_END = b"\n}\n"
 # A block's temporary arrays are far smaller than this; see `_keep_memory`.
 _KEPT = 1 << 24
@@ -59,10 +59,10 @@ _KEY_SHAPE, _KEY_OUTPUT_SHAPES = 1, 2
 _QUOTED_SHAPE = _number(b'"shape"')
 _QUOTED_OUTPUT = _number(b'"_output'), _number(b'_shapes"')
 
-# Messages, and fields that are messages.
+# Messages, which are also the fields that hold them.
 _NOTHING, _GRAPH, _NODE, _ATTR, _VALUE, _LIST, _SHAPE, _DIM = range(8)
-# Fields that are values.
-_NAME, _OP, _INPUT, _KEY, _S, _I, _F, _B, _UNKNOWN_RANK, _SIZE = range(8, 18)
+# Fields that hold values; those from _F on may hold a word.
+_NAME, _OP, _INPUT, _KEY, _S, _I, _SIZE, _F, _B, _UNKNOWN_RANK = range(8, 18)
 _FIELDS = {
     _GRAPH: {b"node": _NODE},
     _NODE: {b"name": _NAME, b"op": _OP, b"input": _INPUT, b"attr": _ATTR},
@@ -72,10 +72,6 @@ _FIELDS = {
     _SHAPE: {b"dim": _DIM, b"unknown_rank": _UNKNOWN_RANK},
     _DIM: {b"size": _SIZE},
 }
-_FIELD = np.zeros((8, len(NAMES)), np.uint8)
-for _message, _names in _FIELDS.items():
-    for _name, _field in _names.items():
-        _FIELD[_message, NAMES.index(_name)] = _field
 _FORMS = {
     OPEN: (_NODE, _ATTR, _VALUE, _LIST, _SHAPE, _DIM),
     STRING: (_NAME, _OP, _INPUT, _KEY, _S),
@@ -83,10 +79,14 @@ _FORMS = {
     FLOAT: (_F,),
     WORD: (_F, _B, _UNKNOWN_RANK),
 }
-_MAY_BE = np.zeros((18, 6), np.bool_)
-_MAY_BE[_NOTHING] = True
-for _form, _fields in _FORMS.items():
-    _MAY_BE[list(_fields), _form] = True
+# The field of each token in each message; _WRONG where a known field cannot have that form.
+_WRONG, _TOKEN_BITS = 255, 8
+_FIELD = np.zeros(8 << _TOKEN_BITS, np.uint8)
+for _message, _named in _FIELDS.items():
+    for _name, _field in _named.items():
+        for _form, _fields in _FORMS.items():
+            _token = NAMES.index(_name) << FORM_BITS | _form
+            _FIELD[_message << _TOKEN_BITS | _token] = _field if _field in _fields else _WRONG
 
 
 class _Level(NamedTuple):
@@ -100,11 +100,10 @@ class _Level(NamedTuple):
         """The places of the lines that are *field*."""
         return np.flatnonzero(self.field == field)
 
-    def single(self, places: I64) -> I64:
-        """The same *places*, of fields that a message has only once."""
+    def single(self, places: I64) -> None:
+        """Raise Odd where two of *places* have the same parent."""
         parent = self.parent[places]
         require(parent[1:] != parent[:-1])
-        return places
 
 
 class _Slices(NamedTuple):
@@ -181,74 +180,85 @@ def _blocks(data: U8) -> Iterator[tuple[int, int]]:
 
 def _levels(block: Lines) -> list[_Level]:
     """The lines of each depth at which a known message can stand, with their fields."""
-    depth = np.minimum(block.depth, _LEVELS).astype(np.uint8)
-    place, message = np.zeros(depth.size, np.int64), np.full(1, _GRAPH, np.uint8)
+    place, message = np.zeros(block.depth.size, np.int64), np.full(1, _GRAPH, np.uint8)
     levels = []
-    for number in range(_LEVELS):
-        here = depth == number
+    for depth in range(_LEVELS):
+        here = block.depth == depth
         line = np.flatnonzero(here)
         parent = place[line]
-        field = _FIELD[message[parent], block.name[line]]
-        form = block.form[line]
-        require(_MAY_BE[field, form])
-        plain = np.flatnonzero((form >= INTEGER) & (field != _NOTHING))
-        _check_values(block, line[plain], field[plain])
+        token = message[parent].astype(np.int64) << _TOKEN_BITS | block.token[line]
+        field = _FIELD[token]
+        require(field != _WRONG)
         levels.append(_Level(line, parent, field))
         place, message = np.cumsum(here) - 1, field
     return levels
 
 
-def _check_values(block: Lines, line: I64, field: U8) -> None:
-    """The numbers and words of known fields are such as their fields can hold."""
-    word = block.form[line] == WORD
-    first = block.first_word(line)
-    is_bool = (first == _TRUE) | (first == _FALSE)
-    is_float = (first == _INF) | (first == _NAN)
-    require(~word | np.where(field == _F, is_float, is_bool))
-    long = (block.form[line] == INTEGER) & (block.end[line] - block.value[line] > _WORD_SIZE)
-    for each in line[long & (field != _F)].tolist():
+def _check_values(block: Lines, levels: list[_Level]) -> None:
+    """Words of known fields are such as the field can hold, and its integers fit 64 bits."""
+    for line, _, field in levels:
+        place = np.flatnonzero(field >= _F)
+        first = block.first_word(line[place])
+        is_word = block.token[line[place]] & (1 << FORM_BITS) - 1 == WORD
+        is_float = (field[place] == _F) & (~is_word | (first == _INF) | (first == _NAN))
+        require(is_float | (first == _TRUE) | (first == _FALSE))
+        if block.long.size:
+            _read_long(block, line[(field == _I) | (field == _SIZE)])
+
+
+def _read_long(block: Lines, line: I64) -> None:
+    """Read those of the lines' integers that are long; they must fit 64 bits."""
+    for each in np.intersect1d(line, block.long).tolist():
         number = int(block.text[block.value[each] : block.end[each]].tobytes())
         require(-_INT64 <= number < _INT64)
         block.number[each] = number
 
 
+def _check_repeats(levels: list[_Level]) -> None:
+    """No message has a field twice that can be there once."""
+    _, node, attr, value, inner, listed, deepest = levels
+    value.single(np.flatnonzero(value.field))  # of all these fields a value has only one
+    for level, field in (
+        (node, _NAME), (node, _OP), (attr, _KEY), (attr, _VALUE), (inner, _UNKNOWN_RANK),
+        (listed, _UNKNOWN_RANK), (listed, _SIZE), (deepest, _SIZE),
+    ):  # fmt: skip
+        level.single(level.of(field))
+
+
 def _piece(block: Lines, base: int, nodes: int, unescaped: _Unescaped) -> _Piece:
     """The columns of a block that begins at *base* and has *nodes* nodes before it."""
-    graph, node, attr, value, inner, listed, deepest = _levels(block)
-    for level in (inner, listed):
-        level.single(level.of(_UNKNOWN_RANK))
-    for level in (listed, deepest):
-        level.single(level.of(_SIZE))
-    attr.single(attr.of(_VALUE))
-    value.single(np.flatnonzero(value.field))  # all known fields of a value exclude each other
+    levels = _levels(block)
+    _check_values(block, levels)
+    _check_repeats(levels)
+    graph, node, attr, value, inner, listed, deepest = levels
     is_node = graph.field == _NODE
     owner = (nodes - 1 + np.cumsum(is_node))[node.parent]
 
-    def slices(places: I64) -> _Slices:
-        line = node.line[places]
-        start, length = block.value[line] + 1, block.end[line] - block.value[line] - 2
-        return _Slices(owner[places], *unescaped.slices(block, start, length, base))
+    def slices(field: int) -> _Slices:
+        place = node.of(field)
+        return _Slices(owner[place], *unescaped.slices(block, node.line[place], base))
 
-    wanted = _wanted(block, node, attr, owner)[attr.parent[value.parent]]
+    attribute = attr.parent[value.parent]
+    wanted = _wanted(block, node, attr, owner)[attribute]
     shape = np.flatnonzero((value.field == _SHAPE) & (wanted == _KEY_SHAPE))
-    shape_list = (value.field == _LIST) & (wanted == _KEY_OUTPUT_SHAPES)
-    output = np.flatnonzero((inner.field == _SHAPE) & shape_list[inner.parent])
-    above = owner[attr.parent[value.parent]]
+    in_list = (value.field == _LIST) & (wanted == _KEY_OUTPUT_SHAPES)
+    output = np.flatnonzero((inner.field == _SHAPE) & in_list[inner.parent])
+    output_node = owner[attribute[inner.parent[output]]]
     return _Piece(
-        int(np.count_nonzero(is_node)),
-        slices(node.single(node.of(_NAME))),
-        slices(node.single(node.of(_OP))),
-        slices(node.of(_INPUT)),
-        _shapes(block, shape, above[shape], inner, listed),
-        _shapes(block, output, above[inner.parent[output]], listed, deepest),
+        nodes=int(np.count_nonzero(is_node)),
+        name=slices(_NAME),
+        op=slices(_OP),
+        input=slices(_INPUT),
+        shape=_shapes(block, shape, owner[attribute[shape]], (value, inner, listed)),
+        output=_shapes(block, output, output_node, (inner, listed, deepest)),
     )
 
 
 def _wanted(block: Lines, node: _Level, attr: _Level, owner: I64) -> U8:
     """For each line of a node, whether it is an attribute wanted for its key, and which."""
-    key = attr.single(attr.of(_KEY))
+    key = attr.of(_KEY)
     line = attr.line[key]
-    require(~block.has_escape(block.value[line], block.end[line]))
+    require(~block.escaped[line])
     which = np.zeros(node.line.size, np.uint8)
     first, length = block.first_word(line), block.end[line] - block.value[line]
     which[attr.parent[key[first == _QUOTED_SHAPE]]] = _KEY_SHAPE
@@ -262,26 +272,29 @@ def _wanted(block: Lines, node: _Level, attr: _Level, owner: I64) -> U8:
     return which
 
 
-def _shapes(block: Lines, place: I64, node: I64, inside: _Level, below: _Level) -> _ShapeParts:
-    """The shapes at *place* in the level above *inside*; *below* has their dimensions' sizes."""
-    count = int(inside.parent.max(initial=-1)) + 1
-    count = max(count, int(place.max(initial=-1)) + 1)
-    shape_at = np.full(count, -1, np.int64)
-    shape_at[place] = np.arange(place.size)
-    shape = shape_at[inside.parent]
+def _shapes(
+    block: Lines, place: I64, node: I64, levels: tuple[_Level, _Level, _Level]
+) -> _ShapeParts:
+    """The shapes at *place* in the first of three levels; the last has the sizes."""
+    level, inside, below = levels
+    shape = _numbered(place, level.line.size)[inside.parent]
     ranks = inside.of(_UNKNOWN_RANK)
     ranks = ranks[(shape[ranks] >= 0) & (block.first_word(inside.line[ranks]) == _TRUE)]
     unknown_rank = np.zeros(place.size, np.bool_)
     unknown_rank[shape[ranks]] = True
     dims = np.flatnonzero((inside.field == _DIM) & (shape >= 0))
-    dim_at = np.full(inside.line.size, -1, np.int64)
-    dim_at[dims] = np.arange(dims.size)
     sizes = below.of(_SIZE)
-    dim = dim_at[below.parent[sizes]]
-    sizes, dim = sizes[dim >= 0], dim[dim >= 0]
+    dim = _numbered(dims, inside.line.size)[below.parent[sizes]]
     size = np.zeros(dims.size, np.int64)
-    size[dim] = block.number[below.line[sizes]]
+    size[dim[dim >= 0]] = block.number[below.line[sizes[dim >= 0]]]
     return _ShapeParts(node, unknown_rank, shape[dims], size)
+
+
+def _numbered(places: I64, count: int) -> I64:
+    """0, 1, 2 … at these of *count* places, -1 at all others."""
+    number = np.full(count, -1, np.int64)
+    number[places] = np.arange(places.size)
+    return number
 
 
 # --- strings and the end ------------------------------------------------------------------
@@ -294,15 +307,15 @@ class _Unescaped:
         self.text = bytearray()
         self._after = after
 
-    def slices(self, block: Lines, start: I64, length: I64, base: int) -> tuple[I64, I64]:
-        """Where the strings at these slices of a *block* are to be found in the end."""
-        found, size = start + base, length
-        for row in np.flatnonzero(block.has_escape(start, start + length)).tolist():
-            begin = int(start[row])
-            string = unescape(block.text[begin : begin + int(length[row])].tobytes())
-            found[row], size[row] = self._after + len(self.text), len(string)
+    def slices(self, block: Lines, line: I64, base: int) -> tuple[I64, I64]:
+        """Start and length of these lines' strings; the *block* begins at *base*."""
+        begin, end = block.value[line] + 1, block.end[line] - 1
+        start, length = begin + base, end - begin
+        for row in np.flatnonzero(block.escaped[line]).tolist():
+            string = unescape([block.text[begin[row] : end[row]].tobytes()], text=True)
+            start[row], length[row] = self._after + len(self.text), len(string)
             self.text += string
-        return found, size
+        return start, length
 
 
 _NO_SLICES = _Slices(*(np.empty(0, np.int64) for _ in range(3)))

@@ -17,12 +17,12 @@ import random
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tfprof.read.text_strings import Odd
 from tfprof.strings import I64, U8, U64, Bool
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
 OPEN, STRING, INTEGER, FLOAT, WORD = 1, 2, 3, 4, 5
 FORM_BITS = 3
@@ -54,10 +54,6 @@ _HIGHS = np.uint64(0x8080808080808080)
 _SPACES = np.uint64(_SPACE) * _ONES
 _COLONS = np.uint64(_COLON) * _ONES
 _FIRST = np.array([(1 << 8 * count) - 1 for count in range(_WORD + 1)], np.uint64)
-
-
-class Odd(Exception):  # noqa: N818 - not an error: another reader takes over
-    """The text is not laid out as protobuf prints it, or is not valid at all."""
 
 
 class Lines(NamedTuple):
@@ -181,29 +177,49 @@ _IS_LETTER, _IS_LETTER_OR_DIGIT = _those(_LETTERS), _those(_LETTERS + _DIGITS)
 
 
 class _Table:
-    """Which of a few words, of at most eight bytes each, is a given one: a perfect hash."""
+    """Numbers for a few words of at most eight bytes each; a perfect hash."""
 
-    def __init__(self, words: Sequence[bytes]) -> None:
+    def __init__(self, words: Mapping[bytes, int]) -> None:
         keys = [int.from_bytes(word, "little") for word in words]
         choice = random.Random(1)  # noqa: S311 - any factor will do that keeps the slots apart
         while True:
             factor = choice.getrandbits(64)
             slots = [(key * factor % (1 << 64)) >> 58 for key in keys]
-            if len(set(slots)) == len(words):
+            if len(set(slots)) == len(slots):
                 break
         self._factor, self._shift = np.uint64(factor), np.uint64(58)
-        self._key, self._place = np.zeros(64, np.uint64), np.zeros(64, np.uint8)
-        self.length = np.zeros(64, np.int64)
-        self._key[slots], self._place[slots] = keys, np.arange(len(words))
-        self.length[slots] = [len(word) for word in words]
+        # No text has eight bytes of 255, so an empty slot equals nothing.
+        self._key = np.full(64, ~np.uint64(0))
+        self._key[slots] = keys
+        self.number, self.length = np.zeros(64, np.uint8), np.zeros(64, np.int64)
+        self.number[slots], self.length[slots] = list(words.values()), list(map(len, words))
 
-    def find(self, key: U64) -> tuple[I64, U8, Bool]:
-        """The slot and place in the table of each *key*; whether it is there at all."""
+    def find(self, key: U64) -> tuple[I64, Bool]:
+        """The slot of each *key*, and whether it is there."""
         slot = (key * self._factor >> self._shift).view(np.int64)
-        return slot, self._place[slot], self._key[slot] == key
+        return slot, self._key[slot] == key
 
 
-_SHORT_NAMES = _Table([name if len(name) <= _WORD else b"" for name in NAMES])
+_SHORT_NAMES = _Table({n: i for i, n in enumerate(NAMES) if 0 < len(n) <= _WORD})
+_KNOWN_WORDS = _Table(dict.fromkeys(_WORDS, WORD))
+
+
+def _names(text: U8, start: I64, end: I64, opens: Bool) -> tuple[U8, I64]:
+    """The number of each line's name, and where its value begins: two bytes after the name."""
+    word = _words(text)[start]
+    # The name ends before the first space of an opening, the first colon of another line.
+    # `ends` gets the high bit of that byte, lowest; what is below its byte is the name.
+    differs = word ^ np.where(opens, _SPACES, _COLONS)
+    ends = (differs - _ONES) & ~differs & _HIGHS
+    key = word & (((ends & (~ends + np.uint64(1))) >> np.uint64(7)) - np.uint64(1))
+    slot, known = _SHORT_NAMES.find(key)
+    name, value = _SHORT_NAMES.number[slot], start + (_SHORT_NAMES.length[slot] + 2)
+    others = np.flatnonzero(~known)
+    name[others], value[others] = _other_names(text, start[others], opens[others])
+    require((value == end) | ~opens)
+    return name, value
+
+
 def _other_names(text: U8, start: I64, opens: Bool) -> tuple[U8, I64]:
     """The same for names that are not in the table: any word is one."""
     require(_IS_LETTER[text[start]])
@@ -221,19 +237,6 @@ def _other_names(text: U8, start: I64, opens: Bool) -> tuple[U8, I64]:
     return number, stop + 2
 
 
-def unescape(string: bytes) -> bytes:
-    """What a string with escapes means; raises Odd where that is no UTF-8."""
-    # The runtime's own function, so that it cannot mean anything else; it has no other import.
-    from google.protobuf.text_encoding import CUnescape  # noqa: PLC0415
-
-    try:
-        meant = CUnescape(string.decode())
-        meant.decode()
-    except ValueError as problem:
-        raise Odd from problem
-    return meant
-
-
 # --- strings ------------------------------------------------------------------------------
 
 # What may stand behind a backslash. Protobuf takes more, but prints no other.
@@ -241,9 +244,9 @@ _IS_ESCAPE = _those(b"abfnrtv\\'\"01234567x")
 _IS_OCTAL, _IS_HEX = _those(b"01234567"), _those(_DIGITS + b"abcdefABCDEF")
 
 
-def _escapes(text: U8) -> tuple[NDArray[np.int32], I64]:
-    """Where backslashes stand, and where quotes that they escape; all escapes are checked."""
-    found, quotes = [np.empty(0, np.int32)], [np.empty(0, np.int64)]
+def _escapes(text: U8, end: I64) -> tuple[Bool, I64]:
+    """Which lines have a backslash, and where quotes that one escapes; escapes are checked."""
+    escaped, quotes = np.zeros(end.size, np.bool_), [np.empty(0, np.int64)]
     low = 0
     while low < text.size:
         high = min(low + _WINDOW, text.size)
@@ -251,10 +254,11 @@ def _escapes(text: U8) -> tuple[NDArray[np.int32], I64]:
             high += 1
         at = low + np.flatnonzero(text[low:high] == _BACKSLASH)
         if at.size:
-            found.append(at.astype(np.int32))
+            require(at[-1] < end[-1])
+            escaped[np.searchsorted(end, at)] = True
             quotes.append(_escaped_quotes(text, at))
         low = high
-    return np.concatenate(found), np.concatenate(quotes)
+    return escaped, np.concatenate(quotes)
 
 
 def _escaped_quotes(text: U8, at: I64) -> I64:
@@ -302,13 +306,16 @@ _FORM[[_DECIMALS, _POWER, _NAME]] = FLOAT
 _FORM[_A_WORD] = WORD
 
 
-def _scalars(text: U8, start: I64, end: I64) -> tuple[U8, I64]:
-    """The form of each value, and the number that a short integer is."""
-    fine, number = _short_integers(_words(text)[start], end - start)
-    form = np.where(fine, np.uint8(INTEGER), np.uint8(0))
-    others = np.flatnonzero(~fine)
-    form[others] = _forms(text, start[others], end[others])
-    return form, number
+def _scalars(text: U8, start: I64, end: I64) -> tuple[U8, I64, I64]:
+    """The form of each value, the number that a short integer is, and which are long ones."""
+    word, length = _words(text)[start], end - start
+    fine, number = _short_integers(word, length)
+    slot, known = _KNOWN_WORDS.find(word & _FIRST[np.clip(length, 0, _WORD)])
+    known &= _KNOWN_WORDS.length[slot] == length
+    form = np.where(fine, np.uint8(INTEGER), np.uint8(WORD))
+    others = np.flatnonzero(~(fine | known))
+    form[others] = _forms(text, start[others], length[others])
+    return form, number, others[form[others] == INTEGER]
 
 
 def _short_integers(word: U64, length: I64) -> tuple[Bool, I64]:
@@ -332,9 +339,8 @@ def _short_integers(word: U64, length: I64) -> tuple[Bool, I64]:
     return fine, np.where(fine, np.where(negative, -number, number), 0)
 
 
-def _forms(text: U8, start: I64, end: I64) -> U8:
+def _forms(text: U8, start: I64, length: I64) -> U8:
     """The form of each value by the automaton, all values advancing a character a step."""
-    length = end - start
     require((length > 0) & (length <= _LONGEST))
     state, rows, step = np.full(start.size, _START, np.uint8), np.arange(start.size), 0
     while rows.size:

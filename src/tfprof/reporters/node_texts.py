@@ -10,8 +10,6 @@ import numpy as np
 from tfprof import units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tfprof.model import Profile
     from tfprof.strings import I64
 
@@ -24,12 +22,6 @@ class NodeTexts:
         self._filler = filler.decode()
         self._joined: dict[bytes, str] = {}
         self._shapes: dict[int, str] = {}
-        self.attributes: dict[str, Callable[[int], str | None]] = {
-            "device": self.device,
-            "op_types": self.op_types,
-            "input_shapes": self.input_shapes,
-            "tensor_value": lambda _: None,  # a value is printed below its line, not in it
-        }
 
     def shape(self, node: int) -> str:
         """The node's own shape, "" where it has none."""
@@ -45,20 +37,30 @@ class NodeTexts:
         if node < 0:
             return self._filler
         first, last = self._type_range[node : node + 2]
-        kinds = self._profile.type_pairs[1][first:last]
-        key = kinds.tobytes()
-        if key not in self._joined:
-            ranked = kinds[np.argsort(self._type_rank[kinds])].tolist()
-            self._joined[key] = "|".join(self._types[kind] for kind in ranked)
-        return self._joined[key]
+        return self._together(self._profile.type_pairs[1][first:last])
 
-    def input_shapes(self, node: int) -> str:
-        """The shape of each input by its number, "unknown" where it is."""
+    def op_types_of(self, nodes: I64) -> str:
+        """All types that some of *nodes* have."""
+        first, last = self._type_range[nodes], self._type_range[nodes + 1]
+        pairs = np.concatenate([np.arange(a, b) for a, b in zip(first, last, strict=True)] or [[]])
+        return self._together(np.unique(self._profile.type_pairs[1][pairs.astype(np.int64)]))
+
+    def devices_of(self, nodes: I64) -> str | None:
+        """All devices of *nodes*, an unknown one being ""; None where there are no nodes."""
+        if not nodes.size:
+            return None
+        kinds = np.unique(self._profile.nodes.device[nodes])
+        unknown = [""] if kinds[0] < 0 else []
+        known = self._together(kinds[kinds >= 0])
+        return "|".join([*unknown, *([known] if known else [])])
+
+    def inputs(self, node: int) -> list[str]:
+        """The number and shape of each input, "unknown" where it is."""
         if node < 0:
-            return ""
+            return []
         first, last = self._profile.edges.start[node : node + 2]
         sources = self._profile.edges.source[first:last].tolist()
-        return "|".join(f"{at}:{self._output_shape(of)}" for at, of in enumerate(sources))
+        return [f"{at}:{self._output_shape(of)}" for at, of in enumerate(sources)]
 
     def _output_shape(self, node: int) -> str:
         # parity Q1: whichever output of the source is consumed, the shape of the first is told.
@@ -68,6 +70,14 @@ class NodeTexts:
             dims = outputs.shape[int(first)] if first < last else []
             self._shapes[node] = units.shape(dims) or "unknown"
         return self._shapes[node]
+
+    def _together(self, kinds: I64) -> str:
+        """Some types in byte order, each set of them joined once."""
+        key = kinds.tobytes()
+        if key not in self._joined:
+            ranked = kinds[np.argsort(self._type_rank[kinds])].tolist()
+            self._joined[key] = "|".join(self._types[kind] for kind in ranked)
+        return self._joined[key]
 
     @cached_property
     def _types(self) -> list[str]:

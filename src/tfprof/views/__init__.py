@@ -1,7 +1,8 @@
 """VIEWS: the ways to draw a profile as a tree.
 
 A view is a tree plus an owner a graph node: `owner[i]` is the row that node i is counted under,
--1 where it is counted nowhere. Views differ only in how they draw the tree.
+-1 where it is counted nowhere. Views differ in how they draw the tree, and in the few habits
+that are columns of this table.
 """
 
 from __future__ import annotations
@@ -19,15 +20,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class View:
-    """A row of the table; the module `tfprof.views.<name>` has the function `draw`."""
+    """A row of the table; the module `tfprof.views.<name>_view` has the function `draw`."""
 
     name: str
     help: str  # the sentence in a report's Doc block
     summary: str  # the line in the command's help
+    groups: bool = False  # a row may hold many graph nodes
+    chain: bool = False  # rows are one list, ordered before totals run along it
+    keeps_scopes: bool = False  # an unaccounted row stays when something below it is accounted
+    trims_itself: bool = False  # parity Q39: a row that is trimmed goes with what is below it
+    recounts: bool = True  # parity Q40: account_displayed_op_only means something
+    bounds_occurrence: bool = True  # parity Q40: min_occurrence means something
+    root_depth: int = 1
 
     def draw(self, profile: Profile) -> Drawing:
         """The tree of *profile*, drawn once and kept with it."""
-        module = import_module(f"tfprof.views.{self.name}")
+        module = import_module(f"tfprof.views.{self.name}_view")
         return profile.keep(("view", self.name), lambda: cast("Drawing", module.draw(profile)))
 
 
@@ -39,6 +47,34 @@ VIEWS: dict[str, View] = {
             "scope: The nodes in the model graph are organized by their names, which is "
             "hierarchical like filesystem.",
             "graph nodes by name scope, as folders and files",
+            keeps_scopes=True,
+        ),
+        View(
+            "graph",
+            "graph: The nodes in the model graph are organized by their operation input and "
+            "output.",
+            "graph nodes by their inputs, each below the first node that consumes it",
+        ),
+        View(
+            "op",
+            "op: The nodes are operation kernel type, such as MatMul, Conv2D. Graph nodes "
+            "belonging to the same type are aggregated together.",
+            "operation types, the graph nodes of a type added up",
+            groups=True,
+            chain=True,
+            trims_itself=True,
+            root_depth=-1,
+        ),
+        View(
+            "code",
+            "code: When python trace is available, the nodes are python lines and their are "
+            "organized by the python call stack.",
+            "lines of Python, the graph nodes a line made added up, by call stack",
+            groups=True,
+            keeps_scopes=True,
+            trims_itself=True,
+            recounts=False,
+            bounds_occurrence=False,
         ),
     )
 }

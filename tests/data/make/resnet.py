@@ -8,7 +8,8 @@
     model.ckpt.index, .data-…       every variable after the last step
 
 Seeds are fixed: on one machine and TensorFlow version all but the two traces come out the same to
-the byte. Elsewhere expect other last digits in the variables.
+the byte. Elsewhere expect other last digits in the variables. Times are only worth keeping from an
+otherwise idle machine: busy neighbours more than doubled them.
 """
 
 from __future__ import annotations
@@ -53,8 +54,6 @@ def main() -> None:
         session.run(model.fill_queue)
         for step in range(WARM_UP_STEPS):
             print(f"step {step}: cost {_train(session, model):.3f}", file=sys.stderr)
-        # Traced but dropped: the first trace also pays for starting the tracer.
-        _train(session, model, tf.RunMetadata())
         for step in range(TRACED_STEPS):
             run_meta = tf.RunMetadata()
             _train(session, model, run_meta)

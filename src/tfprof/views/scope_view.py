@@ -19,7 +19,7 @@ import numpy as np
 
 from tfprof.strings import I64, U8, Strings
 from tfprof.tree import Tree
-from tfprof.views.drawing import ROOT_NAME, Drawing
+from tfprof.views.drawing import Drawing, under_root
 
 if TYPE_CHECKING:
     from tfprof.model import Profile
@@ -45,7 +45,7 @@ def draw(profile: Profile) -> Drawing:
     return Drawing(
         tree,
         owner,
-        _labels(ordered, row_name, part_end[fresh]),
+        under_root(Strings(names.blob, ordered.start[row_name], part_end[fresh])),
         filler=b"_kTFScopeParent",
         in_name_order=not bool((names.blob < _SLASH).any()),
     )
@@ -80,13 +80,3 @@ def _shared_parts(names: Strings, part_row: I64, part_end: I64) -> I64:
         (part_end == end_of_common) & (before[part_row] == end_of_common)
     )
     return np.bincount(part_row[shared], minlength=len(names))
-
-
-def _labels(names: Strings, row_name: I64, length: I64) -> Strings:
-    """The row's label: its name up to the end of its part; the root's comes first."""
-    root = np.frombuffer(ROOT_NAME, np.uint8)
-    return Strings(
-        np.concatenate([root, names.blob]),
-        np.append(0, names.start[row_name] + root.size),
-        np.append(root.size, length),
-    )

@@ -1,0 +1,169 @@
+"""A sorted table of byte strings: what checkpoints keep their names in.
+
+    ┌──────────┬──────────┬─ … ─┬───────┬────────────────────────────────────────────┐
+    │ block    │ block    │     │ index │ footer: places of meta-index and index,    │
+    │ a … conv │ conv … m │     │ block │ padding, magic                    48 bytes │
+    └──────────┴──────────┴─ … ─┴───────┴────────────────────────────────────────────┘
+
+    block   entry*  restart*  number of restarts   then, outside its size: kind 1, checksum 4
+    entry   bytes shared with the key before, further bytes, value's bytes; those bytes; value
+
+The index holds, for each block, a key not below its last one and its place: offset and size. A
+block is read, checked and unpacked when something in it is asked for; only the index block is
+read at once. So a table of gigabytes costs what is looked up in it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from tfprof.errors import InputError
+from tfprof.read.crc32c import crc32c, masked
+from tfprof.read.sniff import TABLE_MAGIC
+from tfprof.read.snappy import unpacked
+from tfprof.read.varints import varint
+from tfprof.read.wire import WireError, buffer_view
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfprof.strings import U8
+
+_FOOTER = 48
+_TRAILER = 5
+_NUMBER = 4
+_PLAIN, _SNAPPY = 0, 1
+_ONE_BYTE = 127
+# Blocks kept unpacked: neighbours in a table are often asked for one after the other.
+_KEPT_BLOCKS = 16
+
+
+class Place(NamedTuple):
+    """Where a block stands; its trailer is not counted."""
+
+    offset: int
+    size: int
+
+
+class Block(NamedTuple):
+    """Keys in ascending order; the value of key i is data[start[i]:end[i]]."""
+
+    data: U8
+    keys: list[bytes]
+    start: list[int]
+    end: list[int]
+
+    def value(self, row: int) -> U8:
+        """The value of the key with this number."""
+        return self.data[self.start[row] : self.end[row]]
+
+
+class SortedTable:
+    """The entries of the table *data*, which messages call *name*; raises InputError."""
+
+    def __init__(self, name: str, data: U8) -> None:
+        self.name = name
+        self._data = data
+        index = self._read(self._index_place())
+        self._last_keys = index.keys
+        self._places = [self._place(index.value(row), 0)[0] for row in range(len(index.keys))]
+        self._block = lru_cache(_KEPT_BLOCKS)(self._read)
+
+    def __iter__(self) -> Iterator[tuple[bytes, U8]]:
+        """All keys, in order, with their values."""
+        for place in self._places:
+            block = self._block(place)
+            for row, key in enumerate(block.keys):
+                yield key, block.value(row)
+
+    def get(self, key: bytes) -> U8 | None:
+        """The value of *key*, None where there is none."""
+        number = bisect_left(self._last_keys, key)
+        if number == len(self._places):
+            return None
+        block = self._block(self._places[number])
+        row = bisect_left(block.keys, key)
+        found = row < len(block.keys) and block.keys[row] == key
+        return block.value(row) if found else None
+
+    def _index_place(self) -> Place:
+        size = self._data.size
+        if size < _FOOTER or self._data[-len(TABLE_MAGIC) :].tobytes() != TABLE_MAGIC:
+            raise InputError(
+                f"{self.name} is cut off or no checkpoint: at byte {max(size - _FOOTER, 0)} of "
+                f"{size} there is no footer of a sorted table"
+            )
+        footer = self._data[-_FOOTER : -len(TABLE_MAGIC)]
+        _, after = self._place(footer, 0)
+        return self._place(footer, after)[0]
+
+    def _place(self, data: U8, at: int) -> tuple[Place, int]:
+        """The place written at *at*, and the position after it."""
+        try:
+            offset, at = varint(buffer_view(data), at, data.size)
+            size, at = varint(buffer_view(data), at, data.size)
+        except WireError:
+            raise InputError(f"{self.name} is damaged: the place of a block is cut off") from None
+        return Place(offset, size), at
+
+    def _read(self, place: Place) -> Block:
+        """The block at *place*, checked and unpacked."""
+        offset, size = place
+        end = offset + size
+        if end + _TRAILER > self._data.size - _FOOTER:
+            raise InputError(
+                f"{self.name} is cut off or damaged: a block should fill bytes {offset} to "
+                f"{end + _TRAILER} of {self._data.size}"
+            )
+        kind = int(self._data[end])
+        expected = int.from_bytes(self._data[end + 1 : end + _TRAILER].tobytes(), "little")
+        if masked(crc32c(self._data[offset : end + 1])) != expected:
+            raise self._damaged(offset, "does not match its checksum")
+        data = self._data[offset:end]
+        try:
+            if kind == _SNAPPY:
+                data = unpacked(data)
+            elif kind != _PLAIN:
+                raise self._damaged(offset, f"is compressed in an unknown way (kind {kind})")
+            return _entries(data)
+        except WireError as problem:
+            raise self._damaged(offset, f"cannot be read: {problem} of the block") from None
+
+    def _damaged(self, offset: int, what: str) -> InputError:
+        return InputError(f"{self.name} is damaged: the block at byte {offset} {what}")
+
+
+def _entries(data: U8) -> Block:
+    """The entries of an unpacked block; raises WireError."""
+    stop = data.size - _NUMBER
+    restarts = int.from_bytes(data[max(stop, 0) :].tobytes(), "little")
+    stop -= _NUMBER * restarts
+    if stop < 0:
+        raise WireError(0, f"{data.size} bytes, too few for {restarts} restarts,")
+    view = buffer_view(data)
+    block = Block(data, [], [], [])
+    key, at = b"", 0
+    while at < stop:
+        begin = at
+        (shared, further, length), at = _lengths(view, at, stop)
+        start = at + further
+        if shared > len(key) or start + length > stop:
+            raise WireError(begin, "an entry longer than its block")
+        key = key[:shared] + bytes(view[at:start])
+        at = start + length
+        block.keys.append(key)
+        block.start.append(start)
+        block.end.append(at)
+    return block
+
+
+def _lengths(view: memoryview, at: int, stop: int) -> tuple[tuple[int, int, int], int]:
+    """The three numbers an entry begins with, and the position after them."""
+    if at + 3 <= stop and max(view[at : at + 3]) <= _ONE_BYTE:
+        return (view[at], view[at + 1], view[at + 2]), at + 3
+    shared, at = varint(view, at, stop)
+    further, at = varint(view, at, stop)
+    length, at = varint(view, at, stop)
+    return (shared, further, length), at

@@ -1,0 +1,151 @@
+"""How each field of our messages is spelled in wire bytes, given a token of text.
+
+    "tensorflow.NodeDef"  ──►  {b"name": Field(tag 0a, TEXT), b"attr": Field(tag 2a, MESSAGE → …)}
+
+Only spellings that protobuf's parser surely reads the same way are taken; for others the answer
+is Odd, as for values that do not fit their field.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
+
+from tfprof.read import schema
+from tfprof.read.text_strings import Odd
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from google.protobuf.descriptor import Descriptor, FieldDescriptor
+
+# Above TOKEN are the strings.
+MESSAGE, TOKEN, TEXT, BYTES = range(4)
+
+# Values a field remembers the bytes of: enough for what repeats, little for what does not.
+_REMEMBERED = 1 << 12
+_LENGTH_DELIMITED, _FIXED32 = 2, 5
+
+_DECIMAL = re.compile(rb"-?(?:0|[1-9][0-9]*)")
+_HEX, _OCTAL = re.compile(rb"-?0[xX][0-9a-fA-F]+"), re.compile(rb"-?0[0-7]+")
+_FLOAT = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|-?inf|-?nan")
+_BOOLS = {b"true": 1, b"t": 1, b"1": 1, b"True": 1, b"false": 0, b"f": 0, b"0": 0, b"False": 0}
+
+
+class Field:
+    """One field of a message: what it holds and how that is written."""
+
+    def __init__(self, descriptor: FieldDescriptor, alone: int) -> None:
+        self.kind, wire_type, self._spell = _KINDS[descriptor.type]
+        self.tag = varint(descriptor.number << 3 | wire_type)
+        self.alone = alone  # a bit that fields share if a message has only one of them; or 0
+        self.name = descriptor.name.encode()
+        self._message = descriptor.message_type
+        self.spelled: dict[bytes, bytes] = {}
+
+    @cached_property
+    def fields(self) -> dict[bytes, Field]:
+        """The fields of the message that this field holds."""
+        return fields_of(self._message)
+
+    def of_token(self, token: bytes) -> bytes:
+        """The field with a number or word as its value; raises Odd."""
+        if self.kind != TOKEN:
+            raise Odd
+        spelled = self.tag + self._spell(token)
+        if len(self.spelled) < _REMEMBERED:
+            self.spelled[token] = spelled
+        return spelled
+
+
+def varint(number: int) -> bytes:
+    """The wire form of a number that is not negative."""
+    if number < _SPELLED:
+        return _SMALL[number]
+    parts = bytearray()
+    while number >= _SPELLED:
+        parts.append(number & 0x7F | 0x80)
+        number >>= 7
+    parts.append(number)
+    return bytes(parts)
+
+
+_SPELLED = 0x80
+_SMALL = [bytes([number]) for number in range(_SPELLED)]
+
+
+def _integer(low: int, high: int) -> Callable[[bytes], bytes]:
+    """The speller of integers from *low* to *high*, both included."""
+
+    def spell(token: bytes) -> bytes:
+        if _DECIMAL.fullmatch(token):
+            number = int(token) if len(token) < 32 else high + 1  # noqa: PLR2004
+        elif _HEX.fullmatch(token):
+            number = int(token, 16)
+        elif _OCTAL.fullmatch(token):
+            number = int(token, 8)
+        else:
+            raise Odd
+        if not low <= number <= high:
+            raise Odd
+        return varint(number & (1 << 64) - 1)
+
+    return spell
+
+
+def _bool(token: bytes) -> bytes:
+    if token not in _BOOLS:
+        raise Odd
+    return varint(_BOOLS[token])
+
+
+def _float(token: bytes) -> bytes:
+    if not _FLOAT.fullmatch(token):
+        raise Odd
+    try:
+        return struct.pack("<f", float(token))
+    except OverflowError as problem:
+        raise Odd from problem
+
+
+def _never(_: bytes) -> bytes:
+    raise Odd
+
+
+# By the descriptor's type number: kind, wire type, how a token is spelled.
+_KINDS: dict[int, tuple[int, int, Callable[[bytes], bytes]]] = {
+    2: (TOKEN, _FIXED32, _float),
+    3: (TOKEN, 0, _integer(-1 << 63, (1 << 63) - 1)),
+    4: (TOKEN, 0, _integer(0, (1 << 64) - 1)),
+    5: (TOKEN, 0, _integer(-1 << 31, (1 << 31) - 1)),
+    8: (TOKEN, 0, _bool),
+    9: (TEXT, _LENGTH_DELIMITED, _never),
+    11: (MESSAGE, _LENGTH_DELIMITED, _never),
+    12: (BYTES, _LENGTH_DELIMITED, _never),
+    13: (TOKEN, 0, _integer(0, (1 << 32) - 1)),
+}
+
+
+@cache
+def fields_of(descriptor: Descriptor) -> dict[bytes, Field]:
+    """The fields of a message by name."""
+    found = {}
+    for place, each in enumerate(descriptor.fields):
+        oneof = each.containing_oneof
+        place = oneof.fields[0].index if oneof else place
+        found[each.name.encode()] = Field(each, 0 if _repeated(each) else 1 << place)
+    return found
+
+
+def _repeated(field: FieldDescriptor) -> bool:
+    # Runtimes before 6.31 do not know `is_repeated`, later ones warn of `label`.
+    if hasattr(field, "is_repeated"):
+        return field.is_repeated
+    return field.label == field.LABEL_REPEATED
+
+
+def fields_of_message(name: str) -> dict[bytes, Field]:
+    """The fields of the message with this full name."""
+    return fields_of(schema.message(name).DESCRIPTOR)

@@ -1,0 +1,242 @@
+"""Protobuf text in any layout to wire bytes, one regular expression match a field.
+
+    node { name: 'a' op: "b"   # why not
+      input: ["x", "y:1"]; }                   ──►  0a 0f 0a 01 61 12 01 62 1a 01 78 …
+
+Nothing recurses: open messages wait on a stack. A block that stood before, such as the attribute
+of most nodes that says they hold floats, is looked up.
+
+What this reads is what protobuf's own text parser, told to skip unknown fields, would read. It
+raises Odd where it cannot be sure of that: then the text is to be given to the latter.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from tfprof.read.text_fields import MESSAGE, TEXT, TOKEN, Field, fields_of_message, varint
+from tfprof.read.text_skip import (
+    ATOM,
+    BARE_LIST,
+    CLOSE,
+    CLOSER,
+    COLON_OPEN,
+    FIELD,
+    LIST_END,
+    OPEN,
+    OTHER,
+    STRING,
+    after_separator,
+    check_value,
+    element,
+    element_end,
+    past_blanks,
+    skip,
+)
+from tfprof.read.text_strings import Odd, blanks, literals, unescape
+
+if TYPE_CHECKING:
+    import re
+
+# A block is looked up by the text from its name to what is likely the next block's name. The
+# guess need not be right: what begins with the same text was read the same way before.
+_LONGEST_BLOCK = 1024
+_MOST_BLOCKS = 1 << 14
+_TRIALS = 256
+
+
+class _Blocks:
+    """The blocks of one field that were read: text → (wire bytes, how far in the text it ends)."""
+
+    def __init__(self) -> None:
+        self.read: dict[bytes, tuple[bytes, int]] = {}
+        self.tries = self.hits = 0
+
+    def pay(self) -> bool:
+        """Whether looking up finds often enough."""
+        return self.tries < _TRIALS or 2 * self.hits > self.tries
+
+
+class _Place(NamedTuple):
+    """Where a block and what is likely behind it stand."""
+
+    start: int
+    end: int
+
+
+class _Message:
+    """A message that is being read."""
+
+    __slots__ = ("closer", "field", "fields", "in_list", "place", "seen", "wire")
+
+    def __init__(self, field: Field | None, fields: dict[bytes, Field], closer: bytes) -> None:
+        self.field, self.fields, self.closer = field, fields, closer
+        self.wire: list[bytes] = []
+        self.seen = 0  # the bits of the fields that cannot come again
+        self.in_list = False
+        self.place: _Place | None = None  # by what to remember it
+
+    def add(self, field: Field, value: bytes) -> None:
+        """Append a field that is a string or a message."""
+        self.wire.append(field.tag + varint(len(value)) + value)
+
+
+def to_wire(data: bytes, message: str) -> bytes:
+    """The wire bytes of a *message*, such as "tensorflow.GraphDef", in text; raises Odd."""
+    return _Reader(data, fields_of_message(message)).read()
+
+
+class _Reader:
+    """A text on its way to wire bytes. The methods take a match and return where to go on."""
+
+    def __init__(self, data: bytes, fields: dict[bytes, Field]) -> None:
+        self._data = data
+        self._now = _Message(None, fields, b"")
+        self._outer: list[_Message] = []
+        self._blocks: dict[Field, _Blocks] = {}
+
+    def read(self) -> bytes:
+        """The wire bytes of the whole text."""
+        data, size, match = self._data, len(self._data), FIELD.match
+        at = blanks(data, 0)
+        while at < size:
+            found = match(data, at)
+            if found is None:
+                at = past_blanks(data, at)
+                continue
+            kind = found.lastindex
+            if kind == CLOSE:
+                at = self._close(found)
+                continue
+            now = self._now
+            field = now.fields.get(found[2])
+            if field is None:
+                at = self._unknown(found)
+                continue
+            if field.alone:
+                if now.seen & field.alone:
+                    raise Odd
+                now.seen |= field.alone
+            at = found.end()
+            if kind == ATOM:
+                token = found[ATOM]
+                now.wire.append(field.spelled.get(token) or field.of_token(token))
+            elif kind == STRING and field.kind > TOKEN:
+                now.add(field, found[STRING])
+            elif kind in (OPEN, COLON_OPEN) and field.kind == MESSAGE:
+                at = self._open(found, field)
+            else:
+                at = self._other(found, field)
+        if self._outer:
+            raise Odd
+        return b"".join(self._now.wire)
+
+    def _open(self, found: re.Match[bytes], field: Field) -> int:
+        """Begin a message, or take it from those that were read before."""
+        place = None
+        if not field.alone:
+            blocks = self._blocks.get(field)
+            if blocks is None:
+                blocks = self._blocks[field] = _Blocks()
+            place = self._place(found, field) if blocks.pay() else None
+            if place:
+                blocks.tries += 1
+                known = blocks.read.get(self._data[place.start : place.end])
+                if known:
+                    blocks.hits += 1
+                    self._now.wire.append(known[0])
+                    return place.start + known[1]
+        self._outer.append(self._now)
+        self._now = _Message(field, field.fields, CLOSER[found[found.lastindex or 0]])
+        self._now.place = place
+        return found.end()
+
+    def _place(self, found: re.Match[bytes], field: Field) -> _Place | None:
+        """The text by which to look up a block, if something like its end is near."""
+        start, inside = found.span()
+        end = self._data.find(field.name, inside, start + _LONGEST_BLOCK)
+        outer = self._now.field
+        if outer is not None:
+            limit = end if end >= 0 else start + _LONGEST_BLOCK
+            sooner = self._data.find(outer.name, inside, limit)
+            end = sooner if sooner >= 0 else end
+        return _Place(start, end) if end >= 0 else None
+
+    def _close(self, found: re.Match[bytes]) -> int:
+        """End a message."""
+        inner, at = self._now, found.end()
+        if found[CLOSE] != inner.closer or inner.field is None:
+            raise Odd
+        outer = self._outer[-1]
+        outer.add(inner.field, b"".join(inner.wire))
+        if inner.place and at <= inner.place.end:
+            known = self._blocks[inner.field].read
+            if len(known) < _MOST_BLOCKS:
+                start, end = inner.place
+                known[self._data[start:end]] = outer.wire[-1], at - start
+        if inner.in_list:
+            more, at = element_end(self._data, found.end(CLOSE))
+            if more:
+                return self._open_element(inner.field, at)
+        self._now = self._outer.pop()
+        return at
+
+    def _open_element(self, field: Field, at: int) -> int:
+        """Begin a message that is an element of a list."""
+        brace, _, _, at = element(self._data, at)
+        if not brace:
+            raise Odd
+        self._now = _Message(field, field.fields, CLOSER[brace])
+        self._now.in_list = True
+        return at
+
+    def _other(self, found: re.Match[bytes], field: Field) -> int:
+        """A string that is not plain, or a list."""
+        data, at, kind = self._data, found.end(), found.lastindex
+        if kind not in (OTHER, BARE_LIST):
+            raise Odd
+        if found[kind] != b"[":
+            if field.kind <= TOKEN:
+                raise Odd
+            strings, at = literals(data, at - 1)
+            self._now.add(field, unescape(strings, text=field.kind == TEXT))
+            return after_separator(data, at)
+        if field.alone or (kind == BARE_LIST and field.kind != MESSAGE):
+            raise Odd
+        at = blanks(data, at)
+        if data.startswith(LIST_END, at):
+            return after_separator(data, at + 1)
+        if field.kind == MESSAGE:
+            self._outer.append(self._now)
+            return self._open_element(field, at)
+        return self._values(field, at)
+
+    def _values(self, field: Field, at: int) -> int:
+        """The elements of a list of numbers, words or strings."""
+        more = True
+        while more:
+            brace, strings, token, at = element(self._data, at)
+            if brace or bool(strings) != (field.kind > TOKEN):
+                raise Odd
+            if strings:
+                self._now.add(field, unescape(strings, text=field.kind == TEXT))
+            else:
+                self._now.wire.append(field.of_token(token))
+            more, at = element_end(self._data, at)
+        return at
+
+    def _unknown(self, found: re.Match[bytes]) -> int:
+        """Go past a field that we have no name for."""
+        kind, at, data = found.lastindex, found.end(), self._data
+        if kind == STRING:
+            return at
+        if kind == ATOM:
+            check_value(found[ATOM])
+            return at
+        if kind in (OPEN, COLON_OPEN):
+            return skip(data, at, CLOSER[found[kind]])
+        if kind == BARE_LIST:
+            raise Odd
+        if data[at - 1 : at] == b"[":
+            return skip(data, at, LIST_END)
+        return after_separator(data, literals(data, at - 1)[1])

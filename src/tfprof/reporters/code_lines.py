@@ -1,0 +1,48 @@
+"""Lines of code view, where a row is a line of Python and holds the nodes it made.
+
+    indent model.py:31:build (0us/22.44ms, …)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfprof.fields import FIELDS
+from tfprof.reporters.node_lines import joined_lines
+from tfprof.reporters.node_texts import NodeTexts
+from tfprof.reporters.numbers import OwnAndTotal, chunks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tfprof.report import Report
+
+_NOT_HERE = ("occurrence", "input_shapes")
+
+
+def code_lines(report: Report, fields: list[str]) -> Iterator[str]:
+    """The lines, in runs."""
+    nodes = NodeTexts(report.profile, report.drawing.filler)
+    start, member = report.members()
+    numbers = {
+        name: OwnAndTotal(report, name)
+        for name in fields
+        if FIELDS[name].unit and name not in _NOT_HERE
+    }
+    attributes: dict[str, Callable[[int], str | None]] = {
+        "device": lambda row: nodes.devices_of(member[start[row] : start[row + 1]]),
+        "op_types": lambda row: nodes.op_types_of(member[start[row] : start[row + 1]]),
+    }
+
+    def column(name: str, rows: slice) -> list[str] | list[str | None]:
+        here = range(*rows.indices(len(report)))
+        if name in _NOT_HERE:
+            return [f"{name} N/A in code view"] * len(here)
+        if name in attributes:
+            return [attributes[name](row) for row in here]
+        return numbers[name].of(rows)
+
+    label, indent = report.label, 2 * (report.tree.depth - 1)
+    for rows in chunks(len(report)):
+        columns = [column(name, rows) for name in fields]
+        yield joined_lines(indent[rows].tolist(), list(label.take(rows).texts()), columns)

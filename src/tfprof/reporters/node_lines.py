@@ -1,0 +1,59 @@
+"""Lines of scope and graph view, where a row is one graph node at most.
+
+    indent name (3x4, 12/24 params, 3/3 flops, 24B/24B, …)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfprof.fields import FIELDS
+from tfprof.report import DEFINED
+from tfprof.reporters.node_texts import NodeTexts
+from tfprof.reporters.numbers import OwnAndTotal, chunks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tfprof.report import Report
+
+
+def node_lines(report: Report, fields: list[str]) -> Iterator[str]:
+    """The lines, in runs."""
+    nodes = NodeTexts(report.profile, report.drawing.filler)
+    numbers = {name: OwnAndTotal(report, name) for name in fields if FIELDS[name].unit}
+    defined = OwnAndTotal(report, DEFINED)
+    attributes: dict[str, Callable[[int], str | None]] = {
+        "device": nodes.device,
+        "op_types": nodes.op_types,
+        "input_shapes": lambda node: "|".join(nodes.inputs(node)),
+    }
+
+    def column(name: str, rows: slice, node: list[int]) -> list[str] | list[str | None]:
+        """One part a row; None is no part at all."""
+        if name in attributes:
+            return [attributes[name](one) for one in node]
+        parts = numbers[name].of(rows)
+        if name == "params":
+            shapes = map(nodes.shape, node)
+            return [f"{s}, {part}" if s else part for s, part in zip(shapes, parts, strict=True)]
+        if name == "occurrence":
+            return [f"{run}|{d}" for run, d in zip(parts, defined.of(rows), strict=True)]
+        return parts
+
+    label, indent, node = report.label, 2 * (report.tree.depth - 1), report.node
+    for rows in chunks(len(report)):
+        columns = [column(name, rows, node[rows].tolist()) for name in fields]
+        yield joined_lines(indent[rows].tolist(), list(label.take(rows).texts()), columns)
+
+
+def joined_lines(
+    indents: list[int], names: list[str], columns: list[list[str] | list[str | None]]
+) -> str:
+    """A line a row: its name, and its parts in brackets."""
+    rows = zip(*columns, strict=True) if columns else [()] * len(names)
+    lines = []
+    for indent, name, row in zip(indents, names, rows, strict=True):
+        parts = ", ".join([part for part in row if part is not None])
+        lines.append(f"{' ' * indent}{name} ({parts})\n")
+    return "".join(lines)

@@ -1,0 +1,114 @@
+"""Lines of op view, where a row is an operation type.
+
+    MatMul                          618.97ms (63.56%, 16.51%),   3450|30
+    name, 25 wide                  own (running total, own), 30 wide each
+
+Percentages are of the root's total. Below a line, with input_shapes, stand the shapes its nodes
+take, how often, and the time spent on each.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfprof import units
+from tfprof.fields import FIELDS
+from tfprof.report import DEFINED
+from tfprof.reporters.node_texts import NodeTexts
+from tfprof.reporters.numbers import formatted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tfprof.report import Report
+    from tfprof.strings import I64
+
+_NAME_WIDTH, _METRIC_WIDTH, _OCCURRENCE_WIDTH = 25, 30, 10
+_SUFFIX = {"params": " params", "float_ops": " float_ops"}
+
+
+def op_lines(report: Report, fields: list[str]) -> Iterator[str]:
+    """The lines; the root's only where there is nothing else to have."""
+    nodes = NodeTexts(report.profile, report.drawing.filler)
+    start, member = report.members()
+
+    def held(row: int) -> I64:
+        return member[start[row] : start[row + 1]]
+
+    every_row = range(len(report))
+    attributes: dict[str, Callable[[int], str]] = {
+        "device": lambda row: nodes.devices_of(held(row)) or "",
+        "op_types": lambda row: nodes.op_types_of(held(row)),
+    }
+    columns: list[list[str]] = []
+    for name in fields:
+        if name in attributes:
+            columns.append([attributes[name](row) for row in every_row])
+        elif name == "occurrence":
+            columns.append(_occurrences(report))
+        elif name != "input_shapes":
+            columns.append(_metric(report, name))
+    shapes = _InputShapes(report, nodes) if "input_shapes" in fields else None
+    first = 0 if len(report.drawing.tree) == 1 else 1
+    names = list(report.label.texts())
+    for row in every_row[first:]:
+        parts = ", ".join(column[row] for column in columns)
+        yield f"{_padded(names[row])}{parts}\n" + (shapes.of(held(row)) if shapes else "")
+
+
+def _padded(name: str) -> str:
+    """The name with spaces behind it; the width is in bytes."""
+    return name + " " * (_NAME_WIDTH - len(name.encode("utf-8", "surrogateescape")))
+
+
+def _metric(report: Report, name: str) -> list[str]:
+    own, total = report.own(name), report.total(name)
+    whole = float(total[0])
+    # parity Q28: a share of bytes is told only where the row itself has some.
+    told = (own > 0) if name.endswith("bytes") else (total > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        running = np.where(told, 100.0 * total / whole, 0.0).tolist()
+        alone = np.where(told, 100.0 * own / whole, 0.0).tolist()
+    unit = FIELDS[name].unit or units.count
+    suffix = _SUFFIX.get(name, "")
+    return [
+        f"{text}{suffix} ({a:.2f}%, {p:.2f}%)".rjust(_METRIC_WIDTH)
+        for text, a, p in zip(formatted(own, unit), running, alone, strict=True)
+    ]
+
+
+def _occurrences(report: Report) -> list[str]:
+    runs, defined = report.own("occurrence").tolist(), report.own(DEFINED).tolist()
+    return [
+        f"{run}|{times}".rjust(_OCCURRENCE_WIDTH) for run, times in zip(runs, defined, strict=True)
+    ]
+
+
+class _InputShapes:
+    """The block of input shapes below a line."""
+
+    def __init__(self, report: Report, nodes: NodeTexts) -> None:
+        self._nodes = nodes
+        self._runs = report.profile.values("occurrence", report.query.step)
+        self._micros = report.profile.values("micros", report.query.step)
+
+    def of(self, members: I64) -> str:
+        """The shapes that *members* take, the most run first."""
+        if not members.size:
+            return ""
+        sums: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+        for node in members.tolist():
+            entry = sums["input_type: " + ",\t".join(self._nodes.inputs(node))]
+            entry[0] += int(self._runs[node])
+            entry[1] += 1
+            entry[2] += int(self._micros[node])
+        lines = [
+            f"{shapes}\t(run*{run}|defined*{defined})\texec_time: {units.micros(us)}"
+            for shapes, (run, defined, us) in sorted(
+                sums.items(), key=lambda item: (-item[1][0], item[0])
+            )
+        ]
+        return "\n" + "\n".join(lines) + "\n\n"

@@ -1,0 +1,185 @@
+"""Code view: a trie of call stacks, outermost frame first.
+
+    stacks   main.py:8 > model.py:20        rows   _TFProfRoot
+             main.py:8 > model.py:31               └─ main.py:8:<module>
+                                                      ├─ model.py:20:build     nodes made there
+                                                      └─ model.py:31:build
+                                                   └─ main.py:8:<module> (gradient)
+                                                      └─ model.py:20:build (gradient)
+
+A node is counted under the last frame of its stack. The gradient of a node goes by its name,
+and is counted under the stack of the node it is the gradient of, marked so (parity Q12, Q48).
+Rows stand in the order they are first needed: nodes by name, then gradients by forward name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tfprof.errors import UsageError
+from tfprof.model import Note
+from tfprof.strings import I64, Strings
+from tfprof.tree import Tree
+from tfprof.views.drawing import Drawing, under_root
+
+if TYPE_CHECKING:
+    from tfprof.model import Profile, Stacks
+
+_GRADIENTS, _GRAD = b"gradients/", b"_grad/"
+_MARK = b" (gradient)"
+# parity: a function name of this many bytes or more is cut and dotted.
+_LONG_NAME, _CUT_NAME = 20, 17
+
+
+def draw(profile: Profile) -> Drawing:
+    """The call tree; raises UsageError where there are no call stacks."""
+    if not profile.has_traces:
+        raise UsageError(
+            "No code trace information: code view needs an op log with call stacks (--op_log_path)"
+        )
+    stacks = profile.stacks
+    traced = np.flatnonzero(profile.nodes.stack >= 0)
+    traced = traced[np.diff(stacks.start)[profile.nodes.stack[traced]] > 0]
+    traced = traced[profile.nodes.name.take(traced).order()]
+    plain, gradient, forward, lost = _split_gradients(profile, traced)
+    trie = _Trie(_frame_names(stacks))
+    owner = np.full(len(profile), -1, np.int64)
+    owner[plain] = _insert(trie, stacks, profile.nodes.stack[plain], mark=0)
+    owner[gradient] = _insert(trie, stacks, profile.nodes.stack[forward], mark=1)
+    rows = trie.rows()
+    drawn = owner >= 0
+    owner[drawn] = rows.row[owner[drawn]]
+    notes = (Note(f"{lost} gradient nodes not accounted"),) if lost else ()
+    return Drawing(
+        Tree.from_depth(np.append(1, rows.depth)),
+        owner,
+        under_root(Strings.of(rows.label)),
+        frame=np.append(-1, rows.frame),
+        gradient=np.append(0, rows.gradient),
+        notes=notes,
+    )
+
+
+def _split_gradients(profile: Profile, traced: I64) -> tuple[I64, I64, I64, int]:
+    """(plain nodes, gradient nodes, the forward node of each, forward names that are lost).
+
+    *traced* is in name order, and so are the plain nodes; gradients are in order of forward name.
+    """
+    names = list(profile.nodes.name.take(traced))
+    forward_name = [_forward_name(name) for name in names]
+    is_gradient = np.fromiter((name is not None for name in forward_name), np.bool_, len(names))
+    plain, gradient = traced[~is_gradient], traced[is_gradient]
+    wanted = Strings.of(name for name in forward_name if name is not None)
+    forward = profile.nodes.name.find(wanted)
+    is_plain = np.zeros(len(profile) + 1, np.bool_)
+    is_plain[plain] = True
+    found = is_plain[forward]
+    order = wanted.order()
+    order = order[found[order]]
+    lost = len({bytes(name) for name in wanted.take(~found)})
+    return plain, gradient[order], forward[order], lost
+
+
+def _forward_name(name: bytes) -> bytes | None:
+    """The name of the node that *name* is the gradient of; None where it is no gradient."""
+    begin, end = name.find(_GRADIENTS), name.find(_GRAD)
+    if begin < 0 or end < 0:
+        return None
+    begin += len(_GRADIENTS)
+    if begin == end:
+        return None
+    # parity Q12: with the ending first, the rest of the name is taken.
+    return name[begin:end] if end > begin else name[begin:]
+
+
+def _frame_names(stacks: Stacks) -> list[bytes]:
+    """The label of each frame: file, line and function."""
+    text = dict(zip(stacks.text_id.tolist(), stacks.text, strict=True))
+    made: dict[tuple[int, int, int], bytes] = {}
+    names = []
+    for key in zip(
+        stacks.file.tolist(), stacks.line.tolist(), stacks.function.tolist(), strict=True
+    ):
+        if key not in made:
+            file, line, function = key
+            base = text.get(file, b"<unknown>").rpartition(b"/")[2]
+            made[key] = b"%b:%d:%b" % (base, line, _cut(text.get(function, b"<unknown>")))
+        names.append(made[key])
+    return names
+
+
+def _cut(function: bytes) -> bytes:
+    if len(function) < _LONG_NAME:
+        return function
+    # Never inside a character: the original cuts one in two and so spoils its output (Q43).
+    return function[:_CUT_NAME].decode("utf-8", "ignore").encode() + b"..."
+
+
+def _insert(trie: _Trie, stacks: Stacks, stack: I64, mark: int) -> I64:
+    """The trie's entry of each stack's last frame; stacks are added in the order given."""
+    distinct, first, inverse = np.unique(stack, return_index=True, return_inverse=True)
+    entry = np.empty(distinct.size, np.int64)
+    for at in np.argsort(first, kind="stable").tolist():
+        low, high = stacks.start[distinct[at] : distinct[at] + 2].tolist()
+        entry[at] = trie.add(range(low, high), mark)
+    return entry[inverse]
+
+
+class _Rows(NamedTuple):
+    """The trie in drawing order, without the root."""
+
+    row: I64  # of each entry, counting from 1
+    depth: I64
+    label: list[bytes]
+    frame: I64
+    gradient: I64
+
+
+class _Trie:
+    """Paths of frame labels; entry 0 is the root, children stand in order of creation."""
+
+    def __init__(self, names: list[bytes]) -> None:
+        self._names = names
+        self._children: list[dict[bytes, int]] = [{}]
+        self._frame = [-1]
+        self._label = [b""]
+        self._gradient = [0]
+
+    def add(self, frames: range, mark: int) -> int:
+        """The entry at the end of this path, made where it is new."""
+        at = 0
+        for frame in frames:
+            label = self._names[frame] + _MARK if mark else self._names[frame]
+            children = self._children[at]
+            at = children.get(label, 0)
+            if not at:
+                at = children[label] = len(self._children)
+                self._children.append({})
+                self._frame.append(frame)
+                self._label.append(label)
+                self._gradient.append(mark)
+        return at
+
+    def rows(self) -> _Rows:
+        """All entries but the root, depth first."""
+        order: list[int] = []
+        depths: list[int] = []
+        waiting = [(entry, 2) for entry in reversed(self._children[0].values())]
+        while waiting:
+            entry, depth = waiting.pop()
+            order.append(entry)
+            depths.append(depth)
+            below = self._children[entry].values()
+            waiting += [(child, depth + 1) for child in reversed(below)]
+        at = np.array(order, np.int64)
+        row = np.zeros(len(self._children), np.int64)
+        row[at] = np.arange(1, at.size + 1)
+        return _Rows(
+            row,
+            np.array(depths, np.int64),
+            [self._label[entry] for entry in order],
+            np.array(self._frame, np.int64)[at],
+            np.array(self._gradient, np.int64)[at],
+        )

@@ -1,0 +1,250 @@
+"""Bad input gets one clear sentence and an exit code: never a traceback, never a lost file."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ours import wire_of
+from profiles import PROFILES, SAMPLE, content
+from tfprof import cli
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HANDMADE = PROFILES["handmade"]
+GRAPH = f"--graph_path={HANDMADE.graph}"
+RUNS = f"--run_meta_path={HANDMADE.runs[0]},{HANDMADE.runs[1]}"
+
+
+class Ran:
+    """What a command did."""
+
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]) -> Run:
+    def ran(*words: str) -> Ran:
+        code = cli.run(words)
+        captured = capfd.readouterr()
+        return Ran(code, captured.out, captured.err)
+
+    return ran
+
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Run(Protocol):
+        def __call__(self, *words: str) -> Ran: ...
+
+
+def refused(ran: Ran, code: int, *parts: str) -> None:
+    """One sentence on stderr that has all *parts*, nothing on stdout."""
+    assert ran.out == ""
+    sentences = [line for line in ran.err.splitlines() if line.startswith("tfprof: ")]
+    assert len(sentences) == 1
+    for part in parts:
+        assert part in sentences[0]
+    assert ran.code == code
+
+
+@pytest.mark.parametrize("flag", ["graph_path", "run_meta_path", "op_log_path"])
+class TestInputs:
+    """Each flag, given something it cannot use."""
+
+    def test_missing(self, run: Run, flag: str, tmp_path: Path) -> None:
+        path = tmp_path / "nothing"
+        refused(run("scope", f"--{flag}={path}"), 3, str(path), "does not exist", flag)
+
+    def test_folder(self, run: Run, flag: str, tmp_path: Path) -> None:
+        refused(run("scope", f"--{flag}={tmp_path}"), 3, str(tmp_path), "is a folder", flag)
+
+    def test_empty(self, run: Run, flag: str, tmp_path: Path) -> None:
+        path = tmp_path / "empty"
+        path.touch()
+        refused(run("scope", f"--{flag}={path}"), 3, str(path), "is empty; expected a")
+
+    def test_noise(self, run: Run, flag: str, tmp_path: Path) -> None:
+        path = tmp_path / "noise"
+        path.write_bytes(bytes(range(255, 0, -1)) * 20)
+        refused(run("scope", f"--{flag}={path}"), 3, str(path), "not a")
+
+    def test_damaged_gzip(self, run: Run, flag: str, tmp_path: Path) -> None:
+        path = tmp_path / "half.gz"
+        path.write_bytes((SAMPLE / "run_meta_0.gz").read_bytes()[:1000])
+        refused(run("scope", f"--{flag}={path}"), 3, str(path), "damaged gzip")
+
+
+@pytest.fixture(params=["binary", "text"])
+def files(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Path]:
+    """A good file for each flag, in both formats."""
+    found = {
+        "graph_path": HANDMADE.graph,
+        "run_meta_path": HANDMADE.runs[0],
+        "op_log_path": HANDMADE.op_log,
+    }
+    if request.param == "text":
+        return found
+    for flag, path in found.items():
+        binary = tmp_path / flag
+        binary.write_bytes(wire_of(path))
+        found[flag] = binary
+    return found
+
+
+@pytest.mark.parametrize("given", ["graph_path", "run_meta_path", "op_log_path"])
+@pytest.mark.parametrize("flag", ["graph_path", "run_meta_path", "op_log_path"])
+def test_each_flag_given_each_file(
+    run: Run, files: dict[str, Path], flag: str, given: str
+) -> None:
+    kind = {"graph_path": "GraphDef", "run_meta_path": "RunMetadata", "op_log_path": "op log"}
+    ran = run("scope", f"--{flag}={files[given]}")
+    if flag == given:
+        assert ran.code == 0
+        assert "_TFProfRoot" in ran.out
+    else:
+        refused(ran, 3, str(files[given]), f"{kind[given]}", f"expected a", kind[flag])
+
+
+@pytest.mark.parametrize("flag", ["graph_path", "run_meta_path", "op_log_path"])
+def test_every_tenth_truncation_of_a_binary_file(
+    run: Run, tmp_path: Path, flag: str
+) -> None:
+    source = {
+        "graph_path": HANDMADE.graph,
+        "run_meta_path": HANDMADE.runs[0],
+        "op_log_path": HANDMADE.op_log,
+    }[flag]
+    whole = wire_of(source)
+    path = tmp_path / "cut"
+    refusals = 0
+    for size in range(1, len(whole), 10):
+        path.write_bytes(whole[:size])
+        ran = run("scope", f"--{flag}={path}")
+        if ran.code:
+            refused(ran, 3, str(path), "at byte")
+            refusals += 1
+    assert refusals > len(whole) / 10 * 0.9
+
+
+def test_truncated_text_names_the_line(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "cut.pbtxt"
+    path.write_bytes(content(HANDMADE.graph)[:500])
+    ran = run("scope", f"--graph_path={path}")
+    lines = content(HANDMADE.graph)[:500].count(b"\n") + 1
+    refused(ran, 3, f"{path}:{lines}:")
+
+
+class TestWords:
+    """What is typed wrongly is told with the nearest right word."""
+
+    def test_option(self, run: Run) -> None:
+        refused(run("scope", GRAPH, "--max_dept=3"), 2, "--max_dept", "mean '--max_depth'")
+
+    def test_command(self, run: Run) -> None:
+        refused(run("scpoe", GRAPH), 2, "'scpoe'", "mean 'scope'")
+
+    def test_no_command(self, run: Run) -> None:
+        refused(run(GRAPH), 2, "no command", "scope")
+
+    def test_no_input(self, run: Run) -> None:
+        refused(run("scope"), 2, "--graph_path")
+
+    def test_two_commands(self, run: Run) -> None:
+        refused(run("scope", "scope", GRAPH), 2, "one word too many")
+
+    def test_missing_value(self, run: Run) -> None:
+        refused(run("scope", GRAPH, "--select", "--max_depth=3"), 2, "--select needs a value")
+        refused(run("scope", GRAPH, "--max_depth"), 2, "--max_depth needs a value")
+
+    @pytest.mark.parametrize("number", ["3x", "", "0x10", "1.5", "9223372036854775808", "٣"])
+    def test_number(self, run: Run, number: str) -> None:
+        refused(run("scope", GRAPH, f"--min_micros={number}"), 2, "--min_micros", repr(number))
+
+    def test_regex(self, run: Run) -> None:
+        for name in ("account_type", "start_name", "trim_name", "show_name", "hide_name"):
+            refused(run("scope", GRAPH, f"--{name}_regexes=a,(b"), 2, "'(b'", "missing )")
+
+    def test_select(self, run: Run) -> None:
+        refused(run("scope", GRAPH, "--select=param"), 2, "'param'", "mean 'params'", "micros")
+
+    def test_order(self, run: Run) -> None:
+        refused(run("scope", GRAPH, "--order_by=nam"), 2, "'nam'", "mean 'name'")
+        refused(run("scope", GRAPH, "--order_by=occurrence"), 2, "occurrence", "scope")
+
+    def test_step(self, run: Run) -> None:
+        refused(run("scope", GRAPH, RUNS, "--step=7"), 2, "no step 7", "0, 1")
+        refused(run("scope", GRAPH, "--step=0"), 2, "no step 0", "no run")
+
+    def test_output(self, run: Run) -> None:
+        refused(run("scope", GRAPH, "--output=fil:outfile=x"), 2, "'fil'", "mean 'file'")
+        refused(run("scope", GRAPH, "--output=file"), 2, "file:outfile=PATH")
+        refused(run("scope", GRAPH, "--output=stdout:outfile=x"), 2, "takes no 'outfile'")
+
+
+class TestOutput:
+    """A failed write leaves what was there."""
+
+    def test_missing_folder(self, run: Run, tmp_path: Path) -> None:
+        path = tmp_path / "no" / "out.txt"
+        ran = run("scope", GRAPH, f"--output=file:outfile={path}")
+        refused(ran, 4, str(path), "no folder", str(path.parent))
+
+    def test_folder_in_the_way(self, run: Run, tmp_path: Path) -> None:
+        refused(run("scope", GRAPH, f"--output=file:outfile={tmp_path}"), 4, "is a folder")
+
+    def test_input_is_not_overwritten(self, run: Run, tmp_path: Path) -> None:
+        path = tmp_path / "graph.pbtxt"
+        path.write_bytes(content(HANDMADE.graph))
+        ran = run("scope", f"--graph_path={path}", f"--output=file:outfile={path}")
+        refused(ran, 4, str(path), "not overwritten")
+        assert path.read_bytes() == content(HANDMADE.graph)
+
+    def test_failed_write_keeps_the_old_file(self, tmp_path: Path) -> None:
+        path = tmp_path / "out.txt"
+        path.write_text("before")
+        # A limit on the size of files is a full disk as far as the writer can tell.
+        command = (
+            "import resource, signal, sys; from tfprof import cli;"
+            "signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
+            "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096));"
+            "cli.main(sys.argv[1:])"
+        )
+        flags = [*PROFILES["resnet"].flags(), f"--output=file:outfile={path}"]
+        ran = subprocess.run(
+            [sys.executable, "-B", "-c", command, "scope", *flags],
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        refused(Ran(ran.returncode, ran.stdout, ran.stderr), 4, str(path), "File too large")
+        assert path.read_text() == "before"
+        assert os.listdir(tmp_path) == ["out.txt"]
+
+    def test_closed_pipe(self) -> None:
+        # The reader takes one line and goes, while the report is larger than a pipe holds.
+        flags = [*PROFILES["resnet"].flags(), "--select=micros,bytes,op_types"]
+        with subprocess.Popen(
+            [sys.executable, "-m", "tfprof", "scope", *flags],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            process.stdout.readline()
+            process.stdout.close()
+            err = process.stderr.read()
+        assert process.returncode == 4
+        assert [line for line in err.splitlines() if line.startswith("tfprof: ")] == [
+            "tfprof: standard output was closed before the whole report was read"
+        ]
+        assert "Traceback" not in err
+        assert "Exception ignored" not in err

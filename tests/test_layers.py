@@ -1,0 +1,201 @@
+"""The corridor: imports go one way, and only the rooms at its ends touch the world.
+
+A room is a module or a package directly under tfprof. It may import rooms of the floors above
+its own in the table, and what is inside itself.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import pytest
+
+import tfprof
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FLOORS: Final = (
+    "errors  units  strings",
+    "shapes  fields  tree",
+    "matching  model  query",
+    "inputs  read  views",
+    "report",
+    "answer  reporters",
+    "files",
+    "api",
+    "words  progress",
+    "cli",
+    "__init__  __main__",
+)
+FLOOR: Final = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms.split()}
+
+# The rooms that may open, print and look at the terminal. Everything else is the corridor.
+EDGE: Final = {"files", "progress", "cli", "shell", "capture"}
+# Our own descriptor set, shipped beside the module that reads it, is no input.
+OWN_DATA: Final = {"read.schema", "read.schema.build"}
+MAY_EXIT: Final = {"cli"}
+MAY_IMPORT_TENSORFLOW: Final = {"capture"}
+
+LONGEST: Final = 400
+HEAVY: Final = ("numpy", "google.protobuf", "re2", "tensorflow", "rich", "prompt_toolkit")
+
+FOLDER: Final = Path(tfprof.__file__).parent
+
+
+class Import(NamedTuple):
+    """A module of ours that is imported, and where."""
+
+    module: str
+    line: int
+
+
+class Module:
+    """A source file: `read.wire` for tfprof/read/wire.py, `read` for tfprof/read/__init__.py."""
+
+    def __init__(self, path: Path) -> None:
+        parts = path.relative_to(FOLDER).with_suffix("").parts
+        self.path = path
+        self.name = ".".join(parts[:-1] if len(parts) > 1 and parts[-1] == "__init__" else parts)
+        self.room = parts[0]
+        self.lines = path.read_text(encoding="utf-8").splitlines()
+        self.tree = ast.parse("\n".join(self.lines))
+
+    def imported(self) -> Iterator[tuple[str, int]]:
+        """(full name, line) of everything imported, also inside functions and for types only."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                yield from ((name.name, node.lineno) for name in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{self.path}:{node.lineno}: imports name the whole way"
+                yield from ((f"{node.module}.{name.name}", node.lineno) for name in node.names)
+
+    def ours(self) -> Iterator[Import]:
+        """The modules of tfprof that are imported."""
+        for name, line in self.imported():
+            package, _, inside = name.partition(".")
+            if package != "tfprof":
+                continue
+            while inside and inside not in modules():
+                inside = inside.rpartition(".")[0]
+            yield Import(inside or "__init__", line)
+
+    def where(self, line: int) -> str:
+        return f"{self.path.relative_to(FOLDER.parent)}:{line}"
+
+
+@cache
+def modules() -> dict[str, Module]:
+    """Every source file of the package by its name."""
+    found = map(Module, sorted(FOLDER.rglob("*.py")))
+    return {module.name: module for module in found}
+
+
+each_module = pytest.mark.parametrize("module", modules().values(), ids=modules())
+
+
+def test_every_room_has_a_floor_and_every_floor_its_rooms() -> None:
+    assert {module.room for module in modules().values()} == set(FLOOR)
+
+
+@each_module
+def test_imports_go_one_way(module: Module) -> None:
+    for imported, line in module.ours():
+        room = imported.split(".")[0]
+        allowed = room == module.room or FLOOR[room] < FLOOR[module.room] or imported == "__init__"
+        assert allowed, f"{module.where(line)}: {module.room} does not know {room}"
+
+
+def test_no_module_imports_itself_by_a_detour() -> None:
+    left = {name: {one.module for one in module.ours()} for name, module in modules().items()}
+    while free := {name for name, needs in left.items() if not needs & left.keys() - {"__init__"}}:
+        left = {name: needs for name, needs in left.items() if name not in free}
+    assert not left, f"these import each other: {sorted(left)}"
+
+
+@each_module
+def test_the_corridor_opens_nothing_and_prints_nothing(module: Module) -> None:
+    if module.room in EDGE or module.name in OWN_DATA:
+        return
+    for what, line in touched(module.tree):
+        pytest.fail(f"{module.where(line)}: {what} is for {', '.join(sorted(EDGE))}")
+
+
+def touched(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """(name, line) of whatever reaches out of the process."""
+    calls = {"print", "open", "input", "exit", "quit"}
+    methods = {"open", "read_bytes", "read_text", "write_bytes", "write_text"}
+    streams = {"stdin", "stdout", "stderr", "__stdin__", "__stdout__", "__stderr__"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id in calls:
+            yield node.id, node.lineno
+        elif isinstance(node, ast.Attribute) and node.attr in methods | streams:
+            yield f".{node.attr}", node.lineno
+        elif isinstance(node, ast.ImportFrom) and node.module in {"sys", "io", "subprocess"}:
+            yield f"from {node.module}", node.lineno
+
+
+@each_module
+def test_only_the_command_exits(module: Module) -> None:
+    exits = [
+        node.lineno
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Attribute)
+        and node.attr in {"exit", "_exit"}
+        and isinstance(node.value, ast.Name)
+        and node.value.id in {"sys", "os"}
+    ]
+    assert not exits or module.room in MAY_EXIT, module.where(exits[0])
+
+
+@each_module
+def test_nobody_but_capture_imports_tensorflow(module: Module) -> None:
+    for name, line in module.imported():
+        allowed = name.split(".")[0] != "tensorflow" or module.room in MAY_IMPORT_TENSORFLOW
+        assert allowed, module.where(line)
+
+
+@each_module
+def test_nobody_but_the_tree_touches_its_end_column(module: Module) -> None:
+    if module.name == "tree":
+        return
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Attribute) and node.attr == "_end":
+            its_own = isinstance(node.value, ast.Name) and node.value.id == "self"
+            assert its_own, module.where(node.lineno)
+
+
+@each_module
+def test_no_source_file_is_long(module: Module) -> None:
+    assert len(module.lines) <= LONGEST
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param("from tfprof import cli; cli.run(['--help'])", id="tfprof --help"),
+        pytest.param("from tfprof import cli; cli.run(['--version'])", id="tfprof --version"),
+        pytest.param("from tfprof import cli; cli.run(['scoep'])", id="a mistake"),
+        pytest.param("import tfprof", id="import tfprof"),
+    ],
+)
+def test_what_needs_no_profile_imports_nothing_heavy(program: str) -> None:
+    tell = "; import json, sys; sys.stdout.flush(); sys.stdout.write('\\n' + json.dumps([*sys.modules]))"
+    ran = subprocess.run(
+        [sys.executable, "-c", program + tell],
+        env={**os.environ, "PYTHONPATH": str(FOLDER.parent)},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    loaded = json.loads(ran.stdout.splitlines()[-1])
+    assert "tfprof" in loaded
+    heavy = [name for name in loaded if name.startswith(HEAVY)]
+    assert not heavy

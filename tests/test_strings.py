@@ -1,0 +1,229 @@
+"""Columns of byte strings, against plain lists of bytes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tfprof import strings
+from tfprof.strings import Strings
+
+if TYPE_CHECKING:
+    from tfprof.strings import U64
+
+often = settings(deadline=None, max_examples=150)
+
+# Around every border: none, one byte, a word or two, and what is hashed as a long string.
+LENGTHS = (0, 1, 7, 8, 9, 15, 16, 17, 24, 1_023, 1_024, 1_025, 1_040)
+# Few bytes, so that strings are alike: the least, the greatest, and those that are looked for.
+BYTES = b"\x00\x01a/:^\xff"
+TAILS = (b"", b"\x00", b"a", b"/", b"a:", b"^\xff", b"a/\x00")
+# A few bytes behind a beginning that many strings share.
+TEXTS = [
+    (beginning * length)[:length] + tail
+    for length in LENGTHS
+    for beginning in (b"a", b"\x00", b"a\x00/:^\xff-")
+    for tail in TAILS
+]
+
+texts = st.sampled_from(TEXTS) | st.binary(max_size=20)
+
+
+class Column(NamedTuple):
+    """The same rows twice: on a blob, and as plain bytes."""
+
+    strings: Strings
+    rows: list[bytes]
+
+
+@st.composite
+def one_after_the_other(draw: st.DrawFn) -> Column:
+    rows = draw(st.lists(texts, max_size=8))
+    return Column(Strings.of(rows), rows)
+
+
+@st.composite
+def picked(draw: st.DrawFn) -> Column:
+    """Rows in another order on the blob than in the column, some of them twice."""
+    stored = draw(st.lists(texts, min_size=1, max_size=8))
+    rows = draw(st.lists(st.integers(0, len(stored) - 1), max_size=8))
+    column = Strings.of(stored).take(np.array(rows, np.int64))
+    return Column(column, [stored[row] for row in rows])
+
+
+@st.composite
+def overlapping(draw: st.DrawFn) -> Column:
+    """Slices of one text, down to a blob too short for a whole word."""
+    blob = bytes(draw(st.lists(st.sampled_from(BYTES), max_size=20)))
+    at = st.integers(0, len(blob))
+    cuts = [sorted(cut) for cut in draw(st.lists(st.tuples(at, at), max_size=8))]
+    start = np.array([first for first, _ in cuts], np.int64)
+    end = np.array([last for _, last in cuts], np.int64)
+    column = Strings(np.frombuffer(blob, np.uint8), start, end - start)
+    return Column(column, [blob[first:last] for first, last in cuts])
+
+
+columns = st.one_of(one_after_the_other(), picked(), overlapping())
+
+
+def distinct(column: Column) -> Column:
+    """The column with each string once."""
+    rows = [row for row, text in enumerate(column.rows) if column.rows.index(text) == row]
+    taken = column.strings.take(np.array(rows, np.int64))
+    return Column(taken, [column.rows[row] for row in rows])
+
+
+@often
+@given(columns)
+def test_rows_read_back_as_they_are(column: Column) -> None:
+    assert list(column.strings) == column.rows
+    assert [column.strings[row] for row in range(len(column.strings))] == column.rows
+    decoded = column.strings.texts()
+    assert [text.encode("utf-8", "surrogateescape") for text in decoded] == column.rows
+
+
+@often
+@given(columns)
+def test_compact_keeps_the_rows_and_nothing_else(column: Column) -> None:
+    compact = column.strings.compact()
+    assert list(compact) == column.rows
+    assert compact.blob.tobytes() == b"".join(column.rows)
+
+
+@often
+@given(st.lists(columns, max_size=4))
+def test_concat_holds_the_rows_of_all_parts_in_order(parts: list[Column]) -> None:
+    joined = Strings.concat(part.strings for part in parts)
+    assert list(joined) == [row for part in parts for row in part.rows]
+
+
+def test_compact_joins_more_rows_than_are_copied_at_a_time() -> None:
+    rows = [b"%d" % row for row in range(3 * 2**16 // 2)]
+    assert list(Strings.of(rows).compact()) == rows
+
+
+@often
+@given(columns)
+def test_intern_numbers_distinct_strings_as_they_appear(column: Column) -> None:
+    number: dict[bytes, int] = {}
+    expected = [number.setdefault(row, len(number)) for row in column.rows]
+    ids, first = column.strings.intern()
+    assert ids.tolist() == expected
+    assert first.tolist() == [column.rows.index(text) for text in number]
+
+
+@often
+@given(columns.map(distinct), columns)
+def test_find_gives_the_row_of_a_string_or_minus_one(among: Column, wanted: Column) -> None:
+    expected = [among.rows.index(row) if row in among.rows else -1 for row in wanted.rows]
+    assert among.strings.find(wanted.strings).tolist() == expected
+
+
+@often
+@given(columns.map(distinct))
+def test_find_finds_every_row_of_its_own(column: Column) -> None:
+    assert column.strings.find(column.strings).tolist() == list(range(len(column.rows)))
+
+
+@often
+@given(columns)
+def test_order_is_that_of_bytes_and_equal_rows_stay_as_they_were(column: Column) -> None:
+    expected = sorted(range(len(column.rows)), key=lambda row: column.rows[row])
+    assert column.strings.order().tolist() == expected
+
+
+@often
+@given(columns, columns)
+def test_same_is_equality_row_by_row(one: Column, other: Column) -> None:
+    pairs = [(a, b) for a in range(len(one.rows)) for b in range(len(other.rows))]
+    left = np.array([a for a, _ in pairs], np.int64)
+    right = np.array([b for _, b in pairs], np.int64)
+    expected = [one.rows[a] == other.rows[b] for a, b in pairs]
+    assert one.strings.same(left, other.strings, right).tolist() == expected
+
+
+def shared(one: bytes, other: bytes) -> int:
+    limit = min(len(one), len(other))
+    return next((at for at in range(limit) if one[at] != other[at]), limit)
+
+
+@often
+@given(columns)
+def test_common_with_previous_counts_the_shared_leading_bytes(column: Column) -> None:
+    pairs = zip(column.rows, column.rows[1:], strict=False)
+    expected = [0, *(shared(*pair) for pair in pairs)][: len(column.rows)]
+    assert column.strings.common_with_previous().tolist() == expected
+
+
+@often
+@given(columns, st.sampled_from(BYTES))
+def test_before_cuts_each_row_at_the_first_such_byte(column: Column, byte: int) -> None:
+    expected = [row.partition(bytes([byte]))[0] for row in column.rows]
+    assert list(column.strings.before(bytes([byte]))) == expected
+
+
+@often
+@given(columns, st.sampled_from(BYTES))
+def test_without_first_drops_one_leading_byte_where_it_is_that_one(
+    column: Column, byte: int
+) -> None:
+    expected = [row.removeprefix(bytes([byte])) for row in column.rows]
+    assert list(column.strings.without_first(bytes([byte]))) == expected
+
+
+@often
+@given(columns, st.sampled_from(BYTES))
+def test_positions_names_every_row_and_offset_of_a_byte(column: Column, byte: int) -> None:
+    row, offset = column.strings.positions(bytes([byte]))
+    expected = [
+        (number, at)
+        for number, text in enumerate(column.rows)
+        for at, character in enumerate(text)
+        if character == byte
+    ]
+    assert list(zip(row.tolist(), offset.tolist(), strict=True)) == expected
+
+
+# --- when different strings have one hash ------------------------------------------------------
+
+
+@pytest.fixture
+def colliding(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Strings of one length collide with the first seed; the seeds that were asked for."""
+    proper = Strings.hashes
+    seeds = []
+
+    def hashes(self: Strings, seed: np.uint64) -> U64:
+        seeds.append(int(seed))
+        if seed == strings._FIRST_SEED:
+            return self.length.astype(np.uint64)
+        return proper(self, seed)
+
+    monkeypatch.setattr(Strings, "hashes", hashes)
+    return seeds
+
+
+def test_intern_tells_colliding_strings_apart(colliding: list[int]) -> None:
+    ids, first = Strings.of([b"one", b"two", b"one", b"three", b"six", b"two"]).intern()
+    assert ids.tolist() == [0, 1, 0, 2, 3, 1]
+    assert first.tolist() == [0, 1, 3, 4]
+    assert len(set(colliding)) > 1
+
+
+def test_find_tells_colliding_strings_apart(colliding: list[int]) -> None:
+    among = Strings.of([b"one", b"two", b"three"])
+    wanted = Strings.of([b"two", b"six", b"", b"three", b"one", b"seven"])
+    assert among.find(wanted).tolist() == [1, -1, -1, 2, 0, -1]
+    assert len(set(colliding)) > 1
+
+
+def test_find_does_not_take_a_strange_string_for_the_one_it_collides_with(
+    colliding: list[int],
+) -> None:
+    among = Strings.of([b"one", b"three"])
+    assert among.find(Strings.of([b"two", b"seven", b"one"])).tolist() == [-1, -1, 0]
+    assert len(set(colliding)) == 1

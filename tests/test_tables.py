@@ -1,0 +1,153 @@
+"""Every row of every table can be asked for and says what it is; what is no row is refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tfprof import cli
+from tfprof.errors import UsageError
+from tfprof.fields import FIELDS, METRICS, ORDERS
+from tfprof.inputs import INPUTS
+from tfprof.query import OPTIONS, Option, Query
+from tfprof.views import VIEWS, View, view_named
+from tfprof.words import read_words
+
+if TYPE_CHECKING:
+    from tfprof.fields import Field
+
+ALL_OPTIONS = {**INPUTS, **OPTIONS}
+
+
+@pytest.fixture
+def help_text(capsys: pytest.CaptureFixture[str]) -> str:
+    assert cli.run(["--help"]) == 0
+    return capsys.readouterr().out
+
+
+# --- every row has help ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("field", FIELDS.values(), ids=FIELDS)
+def test_a_field_says_what_it_is(field: Field) -> None:
+    assert FIELDS[field.name] is field
+    assert field.help
+    assert field.legend or field.name == "tensor_value"
+    assert bool(field.unit) == bool(field.bound) == bool(field.bound_help)
+    assert set(field.shows) <= set(FIELDS)
+
+
+@pytest.mark.parametrize("option", ALL_OPTIONS.values(), ids=ALL_OPTIONS)
+def test_an_option_says_what_it_does(option: Option, help_text: str) -> None:
+    assert ALL_OPTIONS[option.name] is option
+    assert option.help
+    (line,) = [line for line in help_text.splitlines() if line.split()[:1] == [f"--{option.name}"]]
+    assert option.help in line
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_a_view_says_what_it_draws(view: View, help_text: str) -> None:
+    assert view_named(view.name) is view
+    assert view.help.startswith(f"{view.name}: ")
+    assert view.summary
+    (line,) = [line for line in help_text.splitlines() if line.split()[:1] == [view.name]]
+    assert view.summary in line
+
+
+@pytest.mark.parametrize("name", ["select", "order_by"])
+def test_help_lists_all_that_can_be_chosen(name: str, help_text: str) -> None:
+    (line,) = [line for line in help_text.splitlines() if line.startswith(f"{name} ")]
+    assert line.partition(": ")[2].split(", ") == list(OPTIONS[name].choices)
+
+
+# --- every row can be asked for ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_every_metric_can_be_bounded(metric: str) -> None:
+    assert Query.of({f"min_{metric}": 3}).minimum == {metric: 3}
+
+
+@pytest.mark.parametrize("choice", OPTIONS["select"].choices)
+def test_every_field_can_be_selected(choice: str) -> None:
+    assert Query.of({"select": [choice]}).select == (choice,)
+
+
+@pytest.mark.parametrize("choice", OPTIONS["order_by"].choices)
+def test_every_order_is_accepted(choice: str) -> None:
+    assert Query.of({"order_by": choice}).order_by == choice
+
+
+def test_select_takes_fields_and_order_by_takes_metrics_and_the_name() -> None:
+    assert set(OPTIONS["select"].choices) == set(FIELDS)
+    assert set(OPTIONS["order_by"].choices) == {"name", *METRICS} == set(ORDERS)
+
+
+@pytest.mark.parametrize("option", OPTIONS.values(), ids=OPTIONS)
+def test_the_default_of_an_option_is_what_leaving_it_out_means(option: Option) -> None:
+    assert Query.of({option.name: option.default}) == Query.of({}) == Query()
+
+
+@pytest.mark.parametrize("option", ALL_OPTIONS.values(), ids=ALL_OPTIONS)
+def test_every_option_is_read_in_every_spelling(option: Option) -> None:
+    text, value = {
+        "int": ("3", 3),
+        "bool": ("true", True),
+        "list": ("a,b", ("a", "b")),
+        "regexes": ("a.*,b", ("a.*", "b")),
+    }.get(option.kind, ("text", "text"))
+    dashed = option.name.replace("_", "-")
+    for line in (
+        [f"--{option.name}={text}"],
+        [f"--{option.name}", text],
+        [f"-{option.name}", text],
+        [f"-{option.name}={text}"],
+        [f"--{dashed}={text}"],
+        [f"--{dashed}", text],
+    ):
+        assert read_words(line, ALL_OPTIONS).options == {option.name: value}
+
+
+# --- what is no row is refused, with the near miss ---------------------------------------------
+
+
+def test_an_unknown_option_is_refused_with_the_near_miss() -> None:
+    with pytest.raises(UsageError, match=r"no option 'max_dept'; did you mean 'max_depth'\?"):
+        Query.of({"max_dept": 3})
+    with pytest.raises(UsageError, match=r"no option --max_dept; did you mean '--max_depth'\?"):
+        read_words(["--max_dept=3"], ALL_OPTIONS)
+
+
+def test_an_unknown_field_is_refused_with_the_near_miss() -> None:
+    with pytest.raises(UsageError, match=r"select has no 'param'; did you mean 'params'\?"):
+        Query.of({"select": ["bytes", "param"]})
+
+
+def test_an_unknown_order_is_refused_with_the_near_miss() -> None:
+    with pytest.raises(UsageError, match=r"order_by has no 'micro'; did you mean 'micros'\?"):
+        Query.of({"order_by": "micro"})
+
+
+def test_an_unknown_view_is_refused_with_the_near_miss() -> None:
+    with pytest.raises(UsageError, match=r"no view 'scoep'; did you mean 'scope'\?"):
+        view_named("scoep")
+
+
+def test_an_unknown_output_is_refused_with_the_near_miss() -> None:
+    with pytest.raises(UsageError, match=r"output type 'stdut'; did you mean 'stdout'\?"):
+        Query.of({"output": "stdut"})
+
+
+def test_where_nothing_is_near_what_there_is_is_told() -> None:
+    with pytest.raises(UsageError, match=r"order_by has no 'zzz' \(there are: name, "):
+        Query.of({"order_by": "zzz"})
+
+
+def test_the_command_refuses_an_unknown_view_with_exit_code_2(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert cli.run(["scoep", "--graph_path=x"]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith("tfprof: there is no command 'scoep'; did you mean 'scope'?")
