@@ -134,12 +134,12 @@ def test_every_tenth_truncation_of_a_binary_file(
     assert refusals > len(whole) / 10 * 0.9
 
 
-def test_truncated_text_names_the_line(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "cut.pbtxt"
+def test_damaged_text_names_line_and_column(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "bad.pbtxt"
+    path.write_text('node {\n  name: "a"\n  op = "Add"\n}\n')
+    refused(run("scope", f"--graph_path={path}"), 3, f"{path}:3:6: expected")
     path.write_bytes(content(HANDMADE.graph)[:500])
-    ran = run("scope", f"--graph_path={path}")
-    lines = content(HANDMADE.graph)[:500].count(b"\n") + 1
-    refused(ran, 3, f"{path}:{lines}:")
+    refused(run("scope", f"--graph_path={path}"), 3, f"{path}:39:12: expected \"}}\"")
 
 
 class TestWords:

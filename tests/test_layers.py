@@ -134,8 +134,8 @@ def touched(tree: ast.AST) -> Iterator[tuple[str, int]]:
     methods = {"open", "read_bytes", "read_text", "write_bytes", "write_text"}
     streams = {"stdin", "stdout", "stderr", "__stdin__", "__stdout__", "__stderr__"}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id in calls:
-            yield node.id, node.lineno
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in calls:
+            yield node.func.id, node.lineno
         elif isinstance(node, ast.Attribute) and node.attr in methods | streams:
             yield f".{node.attr}", node.lineno
         elif isinstance(node, ast.ImportFrom) and node.module in {"sys", "io", "subprocess"}:
@@ -187,9 +187,8 @@ def test_no_source_file_is_long(module: Module) -> None:
     ],
 )
 def test_what_needs_no_profile_imports_nothing_heavy(program: str) -> None:
-    tell = "; import json, sys; sys.stdout.flush(); sys.stdout.write('\\n' + json.dumps([*sys.modules]))"
     ran = subprocess.run(
-        [sys.executable, "-c", program + tell],
+        [sys.executable, "-c", f"{program}; import json, sys; print(json.dumps([*sys.modules]))"],
         env={**os.environ, "PYTHONPATH": str(FOLDER.parent)},
         capture_output=True,
         check=True,

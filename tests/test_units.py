@@ -17,8 +17,12 @@ if TYPE_CHECKING:
 often = settings(deadline=None, max_examples=500)
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
-# Half of a hundredth either way is where rounding shows.
-HALVES = st.builds(lambda digits, unit: digits * unit + unit // 2, st.integers(0, 10**6), st.sampled_from((10, 10**4, 10**7)))  # fmt: skip
+# Half of a hundredth of a unit, where rounding shows.
+HALVES = st.builds(
+    lambda hundredths, unit: hundredths * unit + unit // 2,
+    st.integers(0, 10**6),
+    st.sampled_from((10, 10**4, 10**7)),
+)
 NUMBERS = INT64 | st.integers(0, 10**10) | HALVES
 
 

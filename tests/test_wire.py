@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import pytest
@@ -23,12 +23,14 @@ from tfprof.read import Source, graph_def, load, op_log, run_metadata, wire
 from tfprof.read.wire import BYTES, FIXED32, FIXED64, VARINT, WireError, scan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from random import Random
 
     from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
     from tfprof.shapes import Shapes
     from tfprof.strings import U8
+
+NodeDef: Final[Any] = type(GraphDef().node.add())
 
 often = settings(deadline=None, max_examples=150)
 at_times = settings(deadline=None, max_examples=60)
@@ -86,10 +88,15 @@ def met(data: bytes) -> list[tuple[int, int, object]]:
     return [(one.field_number, one.wire_type, one.data) for one in found]
 
 
+def signed(number: int) -> int:
+    """A number in 64 bits."""
+    return (number + 2**63) % 2**64 - 2**63
+
+
 def expected(batch: Sequence[bytes], number: int, kind: int) -> list[tuple[int, object]]:
     """(message, value) of one field of all messages, by protobuf; numbers are signed."""
     return [
-        (row, (value + 2**63) % 2**64 - 2**63 if isinstance(value, int) else value)
+        (row, signed(value) if isinstance(value, int) else value)
         for row, data in enumerate(batch)
         for met_number, met_kind, value in met(data)
         if (met_number, met_kind) == (number, kind)
@@ -216,7 +223,7 @@ FILLED: Final = {
     "StepStats": ("dev_stats",),
     "NodeExecStats": (
         *("node_name", "all_start_micros", "op_end_rel_micros", "memory", "memory", "output"),
-        *("output", "memory_stats", "timeline_label", "thread_id"),
+        *("output", "memory_stats", "timeline_label"),
     ),
     "CostGraphDef": ("cost",),
     "OpLogProto": ("log_entries", "log_entries", "id_to_string"),
@@ -347,17 +354,28 @@ def graph_by_protobuf(data: bytes) -> dict[str, object]:
         "input": [(row, i.encode()) for row, node in enumerate(graph.node) for i in node.input],
         "shape": shaped,
         "output": listed,
+        "attributes": [(row, attributes(node.attr)) for row, node in enumerate(graph.node)],
     }
 
 
-def graph_by_us(data: bytes) -> dict[str, object]:
-    found: GraphColumns = graph_def.columns(array(data))
+def attributes(of: Mapping[str, Any]) -> dict[str, bytes]:
+    """The attributes of a node, one by one in wire format."""
+    return {key: of[key].SerializeToString(deterministic=True) for key in of}
+
+
+def graph_by_us(found: GraphColumns) -> dict[str, object]:
+    assert found.attributes is not None
+    entries: list[list[bytes]] = [[] for _ in found.name]
+    for row, entry in zip(*found.attributes(), strict=True):
+        entries[row].append(field(5, BYTES, entry))
+    nodes = [NodeDef.FromString(b"".join(of)) for of in entries]
     return {
         "name": list(found.name),
         "op": list(found.op),
         "input": list(zip(found.input_node.tolist(), found.input_name, strict=True)),
         "shape": list(zip(found.shape_node.tolist(), lists(found.shape), strict=True)),
         "output": list(zip(found.output_node.tolist(), lists(found.output_shape), strict=True)),
+        "attributes": [(row, attributes(node.attr)) for row, node in enumerate(nodes)],
     }
 
 
@@ -370,52 +388,45 @@ def run_by_protobuf(data: bytes) -> dict[str, object] | None:
     if not run.HasField("step_stats"):
         return None
     devices = run.step_stats.dev_stats
+    stats = [(row, stat) for row, one in enumerate(devices) for stat in one.node_stats]
+    gpus = [[one for one in stat.memory if "GPU" in one.allocator_name] for _, stat in stats]
     return {
         "device": [one.device.encode() for one in devices],
-        "stat": [
-            {
-                "stat_device": row,
-                "name": stat.node_name.encode(),
-                "start_us": stat.all_start_micros,
-                "end_rel_us": stat.op_end_rel_micros,
-                "total_bytes": wrapped(one.total_bytes for one in stat.memory),
-                "peak_bytes": wrapped(one.peak_bytes for one in stat.memory),
-                "live_bytes": wrapped(one.live_bytes for one in stat.memory),
-                "gpu_allocators": sum("GPU" in one.allocator_name for one in stat.memory),
-                "output_bytes": wrapped(map(allocated, stat.output)),
-                "temp_bytes": stat.memory_stats.temp_memory_size,
-                "persistent_bytes": stat.memory_stats.persistent_memory_size,
-            }
-            for row, one in enumerate(devices)
-            for stat in one.node_stats
+        "stat_device": [row for row, _ in stats],
+        "name": [stat.node_name.encode() for _, stat in stats],
+        "start_us": [stat.all_start_micros for _, stat in stats],
+        "end_rel_us": [stat.op_end_rel_micros for _, stat in stats],
+        "total_bytes": [signed(sum(one.total_bytes for one in s.memory)) for _, s in stats],
+        "peak_bytes": [signed(sum(one.peak_bytes for one in s.memory)) for _, s in stats],
+        "live_bytes": [signed(sum(one.live_bytes for one in s.memory)) for _, s in stats],
+        "gpu_allocators": [len(one) for one in gpus],
+        "bytes_in_use": [max([0, *(m.allocator_bytes_in_use for m in one)]) for one in gpus],
+        "temp_bytes": [stat.memory_stats.temp_memory_size for _, stat in stats],
+        "persistent_bytes": [stat.memory_stats.persistent_memory_size for _, stat in stats],
+        "allocation": [
+            (row, record.alloc_micros, record.alloc_bytes)
+            for row, one in enumerate(gpus)
+            for memory in one
+            for record in memory.allocation_records
+        ],
+        "output": [
+            (row, output.slot, max(held.requested_bytes, held.allocated_bytes), signed(held.ptr))
+            for row, (_, stat) in enumerate(stats)
+            for output in stat.output
+            if output.tensor_description.HasField("allocation_description")
+            for held in [output.tensor_description.allocation_description]
         ],
     }
 
 
-def wrapped(numbers: Iterator[int]) -> int:
-    """A sum in 64 bits."""
-    return (sum(numbers) + 2**63) % 2**64 - 2**63
-
-
-def allocated(output: Any) -> int:
-    """What an output takes; nothing where it has no allocation."""
-    description = output.tensor_description
-    if not description.HasField("allocation_description"):
-        return 0
-    allocation = description.allocation_description
-    return max(int(allocation.requested_bytes), int(allocation.allocated_bytes))
-
-
-def run_by_us(data: bytes) -> dict[str, object] | None:
-    found: RunColumns | None = run_metadata.columns(array(data))
+def run_by_us(found: RunColumns | None) -> dict[str, object] | None:
     if found is None:
         return None
-    columns = {name: list(column) for name, column in vars(found).items() if name != "device"}
-    rows = zip(*columns.values(), strict=True)
-    return {
-        "device": list(found.device),
-        "stat": [dict(zip(columns, row, strict=True)) for row in rows],
-    }
+    columns: dict[str, Any] = {name: list(column) for name, column in vars(found).items()}
+    for name in ("allocation", "output"):
+        parts = [part for part in columns if part.startswith(f"{name}_")]
+        columns[name] = list(zip(*map(columns.pop, parts), strict=True))
+    return columns
 
 
 def op_log_by_protobuf(data: bytes) -> dict[str, object]:
@@ -439,8 +450,7 @@ def op_log_by_protobuf(data: bytes) -> dict[str, object]:
     }
 
 
-def op_log_by_us(data: bytes) -> dict[str, object]:
-    found: OpLogColumns = op_log.columns(array(data))
+def op_log_by_us(found: OpLogColumns) -> dict[str, object]:
     frame = list(
         zip(
             found.frame_file.tolist(),
@@ -467,12 +477,22 @@ def op_log_by_us(data: bytes) -> dict[str, object]:
     }
 
 
-Reading = tuple[Any, "Callable[[bytes], object]", "Callable[[bytes], object]"]
+class Reader(NamedTuple):
+    """A reader of ours, and the same by protobuf; both ways of telling what was read are equal."""
+
+    kind: Any
+    columns: Callable[[U8], Any]
+    told: Callable[[Any], object]
+    by_protobuf: Callable[[bytes], object]
+
+    def by_us(self, data: bytes) -> object:
+        return self.told(self.columns(array(data)))
+
 
 READERS: Final = {
-    "graph": (GraphDef, graph_by_us, graph_by_protobuf),
-    "run": (RunMetadata, run_by_us, run_by_protobuf),
-    "op_log": (OpLogProto, op_log_by_us, op_log_by_protobuf),
+    "graph": Reader(GraphDef, graph_def.columns, graph_by_us, graph_by_protobuf),
+    "run": Reader(RunMetadata, run_metadata.columns, run_by_us, run_by_protobuf),
+    "op_log": Reader(OpLogProto, op_log.columns, op_log_by_us, op_log_by_protobuf),
 }
 each_reader = pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
 
@@ -480,33 +500,30 @@ each_reader = pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
 @each_reader
 @at_times
 @given(data=st.data())
-def test_columns_are_what_protobuf_reads(reader: Reading, data: st.DataObject) -> None:
-    kind, by_us, by_protobuf = reader
-    message = data.draw(filled(kind)).SerializeToString()
-    assert by_us(message) == by_protobuf(message)
+def test_columns_are_what_protobuf_reads(reader: Reader, data: st.DataObject) -> None:
+    message = data.draw(filled(reader.kind)).SerializeToString()
+    assert reader.by_us(message) == reader.by_protobuf(message)
 
 
 @each_reader
 @at_times
 @given(data=st.data(), random=st.randoms(use_true_random=False))
 def test_columns_are_the_same_whatever_the_order_of_fields(
-    reader: Reading, data: st.DataObject, random: Random
+    reader: Reader, data: st.DataObject, random: Random
 ) -> None:
-    kind, by_us, by_protobuf = reader
-    message = data.draw(filled(kind))
+    message = data.draw(filled(reader.kind))
     other = scrambled(message, random)
-    assert by_us(other) == by_protobuf(other)
+    assert reader.by_us(other) == reader.by_protobuf(other)
 
 
 @each_reader
 @at_times
 @given(data=st.data())
 def test_one_message_behind_another_reads_as_both_merged(
-    reader: Reading, data: st.DataObject
+    reader: Reader, data: st.DataObject
 ) -> None:
-    kind, by_us, by_protobuf = reader
-    both = b"".join(data.draw(filled(kind)).SerializeToString() for _ in range(2))
-    assert by_us(both) == by_protobuf(both)
+    both = b"".join(data.draw(filled(reader.kind)).SerializeToString() for _ in range(2))
+    assert reader.by_us(both) == reader.by_protobuf(both)
 
 
 # --- small messages with all that is read, damaged in every way --------------------------------
@@ -545,12 +562,11 @@ each_small = pytest.mark.parametrize("name", SMALL)
 
 @each_small
 def test_a_message_cut_short_is_refused_or_reads_as_by_protobuf(name: str) -> None:
-    _, by_us, by_protobuf = READERS[name]
-    whole = SMALL[name]
+    reader, whole = READERS[name], SMALL[name]
     for cut in range(len(whole) + 1):
         with suppress(WireError):
-            assert by_us(whole[:cut]) == by_protobuf(whole[:cut])
-    assert by_us(whole) == by_protobuf(whole)
+            assert reader.by_us(whole[:cut]) == reader.by_protobuf(whole[:cut])
+    assert reader.by_us(whole) == reader.by_protobuf(whole)
 
 
 @each_small
@@ -559,23 +575,21 @@ def test_a_flipped_bit_is_refused_as_damage_or_read(
     name: str, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(wire, "_FEW", few)
-    _, by_us, _ = READERS[name]
     whole = SMALL[name]
     for bit in range(8 * len(whole)):
         with suppress(WireError):
-            by_us(flipped(whole, bit))
+            READERS[name].columns(array(flipped(whole, bit)))
 
 
 @each_small
 @at_times
 @given(bits=st.lists(st.integers(0, 2_000), min_size=2, max_size=20))
 def test_many_flipped_bits_are_refused_as_damage_or_read(name: str, bits: list[int]) -> None:
-    _, by_us, _ = READERS[name]
     damaged = SMALL[name]
     for bit in bits:
         damaged = flipped(damaged, bit % (8 * len(damaged)))
     with suppress(WireError):
-        by_us(damaged)
+        READERS[name].columns(array(damaged))
 
 
 @each_small

@@ -84,9 +84,7 @@ def start(counted: Counted, view: View, query: Query) -> tuple[Tree, I64]:
     return counted.tree.keep(kept), rows[kept]
 
 
-def show(
-    counted: Counted, tree: Tree, at: I64, view: View, query: Query
-) -> tuple[Tree, I64]:
+def show(counted: Counted, tree: Tree, at: I64, view: View, query: Query) -> tuple[Tree, I64]:
     """(tree, counted rows) of what is displayed; the root always is."""
     shown = tree.depth - 1 + view.root_depth <= query.max_depth
     for metric in METRICS:
@@ -146,9 +144,7 @@ def _key(counted: Counted, at: I64, query: Query, *, own: bool = False) -> I64 |
     return ~value[at]  # the largest first; unlike minus, this never overflows
 
 
-def _reaches(
-    counted: Counted, at: I64, view: View, query: Query, metric: str
-) -> Bool | np.bool_:
+def _reaches(counted: Counted, at: I64, view: View, query: Query, metric: str) -> Bool | np.bool_:
     """Whether each row has at least what min_<metric> asks."""
     least = query.minimum.get(metric, 0)
     if metric == "occurrence" and view.groups:

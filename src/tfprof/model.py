@@ -16,15 +16,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from collections.abc import Callable
+from typing import Final, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from tfprof.shapes import Shapes
 from tfprof.strings import I64, Bool, Strings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 T = TypeVar("T")
 
@@ -98,10 +96,22 @@ class Step:
     us: I64
     counts_as: I64
     memory_node: I64
+    memory_us: I64  # when it ended
     requested: I64
     peak: I64
     residual: I64
     output: I64
+    in_use: I64  # by the whole allocator
+    on_host: Bool  # whether what follows is memory of the host, not of an accelerator
+    temporary: I64
+    persistent: I64
+    allocation_node: I64  # these are in the order they happened to a node
+    allocation_us: I64
+    allocation_bytes: I64
+    output_row: I64  # the memory row of each output
+    output_slot: I64
+    output_bytes: I64
+    output_pointer: I64
 
     def sum(self, metric: str, nodes: int) -> I64:
         """A metric of each of *nodes* in this step."""
@@ -146,6 +156,13 @@ class Note:
         return self.text if self.times == 1 else f"{self.text} ({self.times} times)"
 
 
+class AttributeSource(NamedTuple):
+    """Where the attributes of some nodes can be read: (row of the file, map entry) of each."""
+
+    node: I64  # of each row of the file; -1 for a row that became no node
+    read: Callable[[], tuple[I64, Strings]]
+
+
 @dataclass(frozen=True, eq=False)
 class Profile:
     """See the head of this file."""
@@ -156,6 +173,7 @@ class Profile:
     typed_as: I64 = field(default_factory=_empty)
     edges: Edges = field(default_factory=Edges)
     outputs: Outputs = field(default_factory=Outputs)
+    attribute_sources: tuple[AttributeSource, ...] = ()
     stacks: Stacks = field(default_factory=Stacks)
     has_traces: bool = False
     steps: tuple[Step, ...] = ()
@@ -191,6 +209,17 @@ class Profile:
         kind = np.concatenate([self.nodes.op, self.nodes.device[placed], self.typed_as])
         pair = np.unique(node * max(len(self.types), 1) + kind)
         return pair // max(len(self.types), 1), pair % max(len(self.types), 1)
+
+    @cached_property
+    def attributes(self) -> tuple[I64, Strings]:
+        """(node, map entry in wire format) of every attribute, by node."""
+        nodes, entries = [_empty()], [_no_strings()]
+        for source in self.attribute_sources:
+            row, entry = source.read()
+            kept = source.node[row] >= 0
+            nodes.append(source.node[row[kept]])
+            entries.append(entry.take(kept))
+        return np.concatenate(nodes), Strings.concat(entries)
 
     def values(self, metric: str, step: int | None) -> I64:
         """A metric of every node in one step, or averaged over the steps that have the node."""

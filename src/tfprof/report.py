@@ -1,7 +1,7 @@
 """Report: the displayed rows of a view, with own and total of any metric when asked.
 
-    Counted   the rows that are accounted, where totals come from
-    Report    the rows that are displayed, each a row of Counted
+Counted   the rows that are accounted, where totals come from
+Report    the rows that are displayed, each a row of Counted
 """
 
 from __future__ import annotations

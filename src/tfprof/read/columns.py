@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tfprof.shapes import Shapes
     from tfprof.strings import I64, Strings
 
@@ -29,6 +31,8 @@ class GraphColumns:
     shape: Shapes
     output_node: I64  # the node of each shape listed in its attribute `_output_shapes`, in order
     output_shape: Shapes
+    # All attributes when they are asked for: (node, map entry in wire format) of each.
+    attributes: Callable[[], tuple[I64, Strings]] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +48,16 @@ class RunColumns:
     peak_bytes: I64
     live_bytes: I64
     gpu_allocators: I64  # how many allocators had GPU in their name
-    output_bytes: I64
+    bytes_in_use: I64  # the most that one of those had in use
     temp_bytes: I64
     persistent_bytes: I64
+    allocation_stat: I64  # the stat of each allocation record of a GPU allocator, in order
+    allocation_us: I64
+    allocation_bytes: I64
+    output_stat: I64  # the stat of each output that was allocated, in order
+    output_slot: I64
+    output_bytes: I64
+    output_pointer: I64
 
 
 @dataclass(frozen=True, eq=False)

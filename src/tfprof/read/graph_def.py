@@ -65,6 +65,7 @@ def columns(buffer: U8) -> GraphColumns:
         shape=shapes(buffer, shape_start[has_shape], (shape_start + shape_length)[has_shape]),
         output_node=outputs.node[lists.message[listed.message]],
         output_shape=shapes(buffer, listed.start, listed.end),
+        attributes=lambda: (field[5].message, field[5].strings(buffer)),
     )
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.model import Edges, Outputs
+from tfprof.model import AttributeSource, Edges, Outputs
 from tfprof.shapes import Shapes
 from tfprof.strings import Strings
 
@@ -44,10 +44,14 @@ def with_graph(profile: Profile, graph: GraphColumns) -> Profile:
         np.concatenate([old.start, old.start[-1] + _ends(listed[listed >= 0], new.size)]),
         _joined(old.shape, graph.output_shape.take(np.flatnonzero(listed >= 0))),
     )
+    sources = profile.attribute_sources
+    if graph.attributes is not None:
+        node = np.where(row >= 0, row + len(profile), -1)
+        sources = (*sources, AttributeSource(node, graph.attributes))
     taken = np.flatnonzero(row[graph.input_node] >= 0)
     names = graph.input_name.take(taken).before(b":").without_first(b"^")
     return with_edges(
-        replace(grown, outputs=outputs),
+        replace(grown, outputs=outputs, attribute_sources=sources),
         profile,
         _ends(row[graph.input_node[taken]], new.size),
         names,

@@ -74,6 +74,7 @@ class _Devices(NamedTuple):
     row: I64  # of each device as listed in the file
     canonical: Bool  # a plain cpu or gpu, which can be a node's own device
     stream: Bool  # an accelerator's collected stream
+    host: Bool  # a cpu, going by its name
 
     any_gpu: bool
     any_stream: bool
@@ -88,6 +89,7 @@ def _devices(listed: Strings) -> _Devices:
         row,
         np.array([_CANONICAL.fullmatch(name) is not None for name in names], np.bool_),
         np.array([b"stream:all" in name for name in names], np.bool_),
+        np.array([b"cpu" in name for name in names], np.bool_),
         any(b"gpu" in name for name in names),
         any(b"gpu" in name and b"stream:all" in name for name in names),
     )
@@ -126,9 +128,7 @@ def _find_or_add(profile: Profile, name: Strings) -> tuple[I64, Profile]:
     return node, with_edges(grown, profile, no_inputs, Strings.of([]))
 
 
-def _placed(
-    profile: Profile, node: I64, device: I64, devices: _Devices
-) -> tuple[Profile, I64]:
+def _placed(profile: Profile, node: I64, device: I64, devices: _Devices) -> tuple[Profile, I64]:
     """(*profile* with the first canonical device of each node that had none, since which stat)."""
     fresh = np.flatnonzero(devices.canonical[device] & (profile.nodes.device[node] < 0))
     nodes, first = np.unique(node[fresh], return_index=True)
@@ -164,6 +164,15 @@ def _step(number: int, run: RunColumns, devices: _Devices, stats: _Stats) -> Ste
     end = run.end_rel_us[rows]
     held = stats.row[stats.with_memory]
     persistent, temp = run.persistent_bytes[held], run.temp_bytes[held]
+    # Where each stat stands among the memory rows, for what belongs to it.
+    memory_row = np.full(len(run.name), -1, np.int64)
+    memory_row[held] = np.arange(held.size)
+    allocated = np.flatnonzero(memory_row[run.allocation_stat] >= 0)
+    put_out = np.flatnonzero(memory_row[run.output_stat] >= 0)
+    output_row = memory_row[run.output_stat[put_out]]
+    output = np.zeros(held.size, np.int64)
+    np.add.at(output, output_row, run.output_bytes[put_out])
+    memory_node = stats.node[stats.with_memory]
     return Step(
         number=number,
         node=stats.node[stats.counted],
@@ -172,18 +181,32 @@ def _step(number: int, run: RunColumns, devices: _Devices, stats: _Stats) -> Ste
         start_us=start,
         us=np.where(end == 0, 1, end),  # parity Q35: no time at all counts as a microsecond
         counts_as=counts_as,
-        memory_node=stats.node[stats.with_memory],
+        memory_node=memory_node,
+        memory_us=run.start_us[held] + run.end_rel_us[held],
         requested=run.total_bytes[held] + persistent + temp,
         peak=run.peak_bytes[held] + persistent + temp,
         residual=run.live_bytes[held] + persistent,
-        output=run.output_bytes[held],
+        output=output,
+        in_use=run.bytes_in_use[held],
+        on_host=devices.host[stats.device[stats.with_memory]],
+        temporary=temp,
+        persistent=persistent,
+        allocation_node=memory_node[memory_row[run.allocation_stat[allocated]]],
+        allocation_us=run.allocation_us[allocated],
+        allocation_bytes=run.allocation_bytes[allocated],
+        output_row=output_row,
+        output_slot=run.output_slot[put_out],
+        output_bytes=run.output_bytes[put_out],
+        output_pointer=run.output_pointer[put_out],
     )
 
 
 def _joined_steps(one: Step, other: Step) -> Step:
     """Two runs given the same number: one step that did both."""
     devices, row = with_types(one.devices, other.devices)
-    other = replace(other, device=row[other.device])
+    other = replace(
+        other, device=row[other.device], output_row=other.output_row + one.memory_node.size
+    )
     columns = {
         column.name: np.concatenate([getattr(one, column.name), getattr(other, column.name)])
         for column in fields(Step)

@@ -38,6 +38,7 @@ def columns(buffer: U8) -> RunColumns | None:
         {1: BYTES, 2: VARINT, 4: VARINT, 6: BYTES, 7: BYTES, 12: BYTES},
     )
     allocators = _allocators(buffer, part[6], count)
+    outputs = _outputs(buffer, part[7])
     own = scan(buffer, part[12].start, part[12].end, {1: VARINT, 3: VARINT})
     return RunColumns(
         device=Strings(buffer, *field[1].last_slice(device.start.size)),
@@ -49,43 +50,79 @@ def columns(buffer: U8) -> RunColumns | None:
         peak_bytes=allocators.peak,
         live_bytes=allocators.live,
         gpu_allocators=allocators.gpu,
-        output_bytes=_output_bytes(buffer, part[7], count),
+        bytes_in_use=allocators.in_use,
         temp_bytes=_through(part[12], own[1], count),
         persistent_bytes=_through(part[12], own[3], count),
+        allocation_stat=allocators.record_stat,
+        allocation_us=allocators.record_us,
+        allocation_bytes=allocators.record_bytes,
+        output_stat=outputs.stat,
+        output_slot=outputs.slot,
+        output_bytes=outputs.size,
+        output_pointer=outputs.pointer,
     )
 
 
 class _Allocators(NamedTuple):
-    """What the allocators of each execution say, added up."""
+    """What the allocators of each execution say, added up, and the records of GPU ones."""
 
     total: I64
     peak: I64
     live: I64
     gpu: I64
+    in_use: I64
+    record_stat: I64
+    record_us: I64
+    record_bytes: I64
 
 
 def _allocators(buffer: U8, memory: Field, count: int) -> _Allocators:
     rows = memory.start.size
-    part = scan(buffer, memory.start, memory.end, {1: BYTES, 2: VARINT, 3: VARINT, 4: VARINT})
+    wanted = {1: BYTES, 2: VARINT, 3: VARINT, 4: VARINT, 5: VARINT, 6: BYTES}
+    part = scan(buffer, memory.start, memory.end, wanted)
     names = Strings(buffer, *part[1].last_slice(rows))
     ids, first = names.intern()
-    has_gpu = np.array([b"GPU" in name for name in names.take(first)], np.int64)
+    gpu = np.array([b"GPU" in name for name in names.take(first)], np.bool_)[ids]
+    in_use = np.zeros(count, np.int64)
+    np.maximum.at(in_use, memory.message[gpu], part[5].last(rows)[gpu])
+    kept = np.flatnonzero(gpu[part[6].message])
+    record = scan(buffer, part[6].start[kept], part[6].end[kept], {1: VARINT, 2: VARINT})
     return _Allocators(
         _sum(memory.message, part[2].last(rows), count),
         _sum(memory.message, part[3].last(rows), count),
         _sum(memory.message, part[4].last(rows), count),
-        _sum(memory.message, has_gpu[ids], count),
+        _sum(memory.message, gpu.astype(np.int64), count),
+        in_use,
+        memory.message[part[6].message[kept]],
+        record[1].last(kept.size),
+        record[2].last(kept.size),
     )
 
 
-def _output_bytes(buffer: U8, output: Field, count: int) -> I64:
-    """The larger of requested and allocated bytes, over the outputs that were allocated."""
-    tensor = scan(buffer, output.start, output.end, {3: BYTES})[3]
+class _Outputs(NamedTuple):
+    """The outputs that were allocated."""
+
+    stat: I64
+    slot: I64
+    size: I64
+    pointer: I64
+
+
+def _outputs(buffer: U8, output: Field) -> _Outputs:
+    """The larger of requested and allocated bytes of each output."""
+    part = scan(buffer, output.start, output.end, {1: VARINT, 3: BYTES})
+    tensor = part[3]
     allocation = scan(buffer, tensor.start, tensor.end, {4: BYTES})[4]
-    size = scan(buffer, allocation.start, allocation.end, {1: VARINT, 2: VARINT})
+    wanted = {1: VARINT, 2: VARINT, 6: VARINT}
+    size = scan(buffer, allocation.start, allocation.end, wanted)
     rows = allocation.start.size
-    held = np.maximum(size[1].last(rows), size[2].last(rows))
-    return _sum(output.message[tensor.message[allocation.message]], held, count)
+    row = tensor.message[allocation.message]
+    return _Outputs(
+        output.message[row],
+        part[1].last(output.start.size).astype(np.int32).astype(np.int64)[row],
+        np.maximum(size[1].last(rows), size[2].last(rows)),
+        size[6].last(rows),
+    )
 
 
 def _through(outer: Field, inner: Field, count: int) -> I64:

@@ -32,8 +32,11 @@ _LONGEST = 40
 _BAD_VALUE = "Invalid field value: "
 # Strings and comments, to be stepped over; what stands before a value; a quote that ends nowhere.
 _STEPS = re.compile(
-    rb'"(?:[^"\\\n]|\\.)*"' rb"|'(?:[^'\\\n]|\\.)*'" rb"|#[^\n]*"
-    rb"|([:\[,])(?:\s|#[^\n]*\n)*" rb"|([\"'])"
+    rb'"(?:[^"\\\n]|\\.)*"'
+    rb"|'(?:[^'\\\n]|\\.)*'"
+    rb"|#[^\n]*"
+    rb"|([:\[,])(?:\s|#[^\n]*\n)*"
+    rb"|([\"'])"
 )
 
 
@@ -67,6 +70,8 @@ def _first_value(data: bytes, value: bytes) -> int:
 def _in_our_words(said: str) -> str:
     for pattern, meant in _SENTENCES:
         if found := re.search(pattern, said):
-            words = (word if len(word) < _LONGEST else word[:_LONGEST] + "…" for word in found.groups())
+            words = (
+                word if len(word) < _LONGEST else word[:_LONGEST] + "…" for word in found.groups()
+            )
             return meant.format(*words)
     return f"expected protobuf text ({said})"

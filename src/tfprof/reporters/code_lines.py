@@ -1,6 +1,6 @@
 """Lines of code view, where a row is a line of Python and holds the nodes it made.
 
-    indent model.py:31:build (0us/22.44ms, …)
+indent model.py:31:build (0us/22.44ms, …)
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Lines of scope and graph view, where a row is one graph node at most.
 
-    indent name (3x4, 12/24 params, 3/3 flops, 24B/24B, …)
+indent name (3x4, 12/24 params, 3/3 flops, 24B/24B, …)
 """
 
 from __future__ import annotations

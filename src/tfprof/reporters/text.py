@@ -1,14 +1,14 @@
 """The classic report: prefix, legend, and a line a row.
 
-    Doc:
-    scope: The nodes in the model graph are organized by their names, …
-    param: Number of parameters (in the Variable).
+Doc:
+scope: The nodes in the model graph are organized by their names, …
+param: Number of parameters (in the Variable).
 
-    Profile:
-    node name | # parameters
-    _TFProfRoot (--/24 params)            own/total; -- where the row itself is not accounted
-      w (3x4, 12/24 params)
-        w/Momentum (3x4, 12/12 params)
+Profile:
+node name | # parameters
+_TFProfRoot (--/24 params)            own/total; -- where the row itself is not accounted
+  w (3x4, 12/24 params)
+    w/Momentum (3x4, 12/12 params)
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Op view: one row an operation type, in a chain.
 
-    _TFProfRoot ─► Add ─► Conv2D ─► MatMul        in name order; a query orders them anew, and
-                                                  then a row's total is its own and all behind it
+_TFProfRoot ─► Add ─► Conv2D ─► MatMul        in name order; a query orders them anew, and
+                                              then a row's total is its own and all behind it
 """
 
 from __future__ import annotations

@@ -1,0 +1,180 @@
+"""The second checkpoint format: an index, and the tensors' bytes in one or more pieces.
+
+    PREFIX.index                  sorted table:  ""         → header: pieces, byte order
+                                                 name       → type, shape, piece, offset, size, crc
+                                                 name       → type, shape, slices
+                                                 slice key  → … of that slice
+    PREFIX.data-00000-of-00002    the values, end to end
+    PREFIX.data-00001-of-00002
+
+Strings lie as their lengths (varints), a checksum of the lengths, and their bytes. Both checksums
+count a length as four bytes, or as eight where four are too few.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate, pairwise
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tfprof.errors import InputError
+from tfprof.read.crc32c import crc32c, masked
+from tfprof.read.message import Message
+from tfprof.read.slices import PIECE, Slice, key_of, shape_of, slice_of
+from tfprof.read.sorted_table import SortedTable
+from tfprof.read.tensors import DTYPES, STRING, Stored, from_bytes
+from tfprof.read.varints import MOST_BYTES, varints
+from tfprof.read.wire import BYTES, FIXED32, VARINT, WireError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tfprof.read.tensors import Values
+    from tfprof.strings import U8
+
+_ENTRY = {1: VARINT, 2: BYTES, 3: VARINT, 4: VARINT, 5: VARINT, 6: FIXED32, 7: BYTES}
+_BYTE_ORDERS = {0: "<", 1: ">"}
+_CHECKSUM = 4
+_FOUR_BYTES = 0xFFFFFFFF
+_ONE_BYTE = 127
+
+
+class Entry(NamedTuple):
+    """What the index says of a tensor, or of one slice of it."""
+
+    dtype: int
+    shape: tuple[int, ...]
+    piece: int
+    offset: int
+    size: int
+    checksum: int
+    slices: tuple[Slice, ...]
+
+
+class Bundle:
+    """The tensors of the checkpoint *prefix*, whose index is *index*; raises InputError.
+
+    *opener* is asked for a file of values when a tensor in it is read for the first time.
+    """
+
+    def __init__(self, prefix: str, index: U8, opener: Callable[[str], U8]) -> None:
+        self._prefix = prefix
+        self._index = f"{prefix}.index"
+        self._opener = opener
+        self._opened: dict[int, U8] = {}
+        self._entries = dict(SortedTable(self._index, index))
+        header = self._header()
+        self._pieces = header.number(1)
+        order = header.number(2)
+        if order not in _BYTE_ORDERS:
+            raise InputError(f"{self._index} is damaged: its header has byte order {order}")
+        self._byte_order = _BYTE_ORDERS[order]
+        self.names = sorted(key for key in self._entries if not key.startswith(PIECE))
+
+    def _header(self) -> Message:
+        if b"" not in self._entries:
+            raise InputError(f"{self._index} is no index of a checkpoint: it has no header")
+        try:
+            return Message(self._entries.pop(b""), {1: VARINT, 2: VARINT})
+        except WireError as problem:
+            raise InputError(f"{self._index} is damaged: its header has {problem}") from None
+
+    def stored(self, name: bytes) -> Stored:
+        """What the index says of the tensor *name*."""
+        entry = self._entry(name, name)
+
+        def read(part: Slice | None) -> Values:
+            if part is None:
+                return self._values(name, entry)
+            piece = self._entry(key_of(name, part), name)
+            if piece.dtype != entry.dtype:
+                raise InputError(f"{self._index} is damaged: a slice of {name!r} has another type")
+            return self._values(name, piece)
+
+        return Stored(entry.dtype, entry.shape, entry.slices, read)
+
+    def _values(self, name: bytes, entry: Entry) -> Values:
+        """The values that *entry* places, checked."""
+        data, what = self._data(entry, name)
+        count, dtype = prod(entry.shape), DTYPES[entry.dtype]
+        values: Values
+        if entry.dtype == STRING:
+            values, checksum = self._strings(data, count, what)
+        else:
+            width = np.dtype(dtype.layout).itemsize
+            if data.size != count * width:
+                raise InputError(
+                    f"{what} has {data.size} bytes, but its shape {entry.shape} of "
+                    f"{dtype.name} needs {count * width}"
+                )
+            checksum = crc32c(data)
+            values = from_bytes(dtype, data, self._byte_order)
+        if masked(checksum) != entry.checksum:
+            raise InputError(f"{what} does not match its checksum")
+        return values
+
+    def _entry(self, key: bytes, name: bytes) -> Entry:
+        if key not in self._entries:
+            raise InputError(f"{self._index} is damaged: a slice of tensor {name!r} is missing")
+        try:
+            fields = Message(self._entries[key], _ENTRY)
+            return Entry(
+                dtype=fields.number(1),
+                shape=shape_of(fields.part(2)),
+                piece=fields.number(3),
+                offset=fields.number(4),
+                size=fields.number(5),
+                checksum=fields.fixed32(6),
+                slices=tuple(map(slice_of, fields.parts(7))),
+            )
+        except WireError as problem:
+            raise InputError(f"{self._index} is damaged: tensor {name!r} has {problem}") from None
+
+    def _data(self, entry: Entry, name: bytes) -> tuple[U8, str]:
+        """The bytes of an entry, and what messages call them."""
+        if not 0 <= entry.piece < self._pieces:
+            raise InputError(
+                f"{self._index} is damaged: tensor {name!r} is in piece {entry.piece} of "
+                f"{self._pieces}"
+            )
+        file = f"{self._prefix}.data-{entry.piece:05d}-of-{self._pieces:05d}"
+        if entry.piece not in self._opened:
+            try:
+                self._opened[entry.piece] = self._opener(file)
+            except FileNotFoundError:
+                raise InputError(
+                    f"{file} does not exist; expected piece {entry.piece + 1} of {self._pieces} "
+                    f"of the checkpoint {self._prefix}, with tensor {name!r}"
+                ) from None
+        data = self._opened[entry.piece]
+        end = entry.offset + entry.size
+        if not 0 <= entry.offset <= end <= data.size:
+            raise InputError(
+                f"{file} is cut off: tensor {name!r} should fill bytes {entry.offset} to {end}, "
+                f"but there are {data.size}"
+            )
+        what = f"{file} is damaged: tensor {name!r} at bytes {entry.offset} to {end}"
+        return data[entry.offset : end], what
+
+    def _strings(self, data: U8, count: int, what: str) -> tuple[list[bytes], int]:
+        """*count* strings, and the checksum of all of *data*."""
+        last = np.flatnonzero(data[: MOST_BYTES * count] <= _ONE_BYTE)[:count]
+        after = int(last[-1]) + 1 if last.size else 0
+        begin = after + _CHECKSUM
+        try:
+            lengths = varints(data[:after]).tolist()
+        except WireError as problem:
+            raise InputError(f"{what} has {problem} of its lengths") from None
+        if len(lengths) != count or begin + sum(lengths) != data.size:
+            raise InputError(f"{what} does not hold {count} strings of the lengths it says")
+        order = "little" if self._byte_order == "<" else "big"
+        written = b"".join(n.to_bytes(4 if n <= _FOUR_BYTES else 8, order) for n in lengths)
+        counted = np.frombuffer(written, np.uint8)
+        if masked(crc32c(counted)) != int.from_bytes(data[after:begin].tobytes(), order):
+            raise InputError(f"{what} does not match the checksum of its lengths")
+        text = data[begin:].tobytes()
+        ends = accumulate(lengths, initial=0)
+        strings = [text[first:last] for first, last in pairwise(ends)]
+        return strings, crc32c(counted, data[after:])

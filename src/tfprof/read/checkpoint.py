@@ -1,0 +1,157 @@
+"""Checkpoints, read without TensorFlow: the names of the tensors in one, and their values.
+
+    PREFIX.index exists    → the second format (bundle.py)
+    PREFIX is a table      → the first format (tensor_slices.py)
+
+Only what is asked for is read: the index when a checkpoint is opened, a tensor's own bytes when
+its values are wanted. Everything read is held to its checksum.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from tfprof.errors import InputError, nearest
+from tfprof.read.bundle import Bundle
+from tfprof.read.slices import boxes, elements
+from tfprof.read.tensor_slices import TensorSlices
+from tfprof.read.tensors import DTYPES, OPAQUE, STRING, Tensor
+from tfprof.strings import U8, Strings
+
+if TYPE_CHECKING:
+    from tfprof.read.slices import Box
+    from tfprof.read.tensors import Array, Stored, Values
+
+# Gives the bytes of the file with this name, mapped rather than read, as they stand: these bytes
+# may look like a compressed file and be none. Raises FileNotFoundError where there is no file.
+Opener = Callable[[str], U8]
+
+# People name a checkpoint by one of its files, too.
+_FILE_OF_BUNDLE = re.compile(r"\.(?:index|data-\d{5}-of-\d{5})\Z")
+_SHARDED = re.compile(r"-\?{5}-of-(\d{5})\Z")
+
+
+class _Contents(Protocol):
+    """What each format offers."""
+
+    @property
+    def names(self) -> list[bytes]: ...
+
+    def stored(self, name: bytes) -> Stored: ...
+
+
+class Checkpoint:
+    """The tensors of a checkpoint."""
+
+    def __init__(self, prefix: str, contents: _Contents) -> None:
+        self.prefix = prefix
+        self._contents = contents
+
+    @classmethod
+    def open(cls, prefix: str, opener: Opener) -> Checkpoint:
+        """The checkpoint with this prefix; raises InputError.
+
+        *prefix* may also be the name of one of the files, or PREFIX-?????-of-00002 for the files
+        of a checkpoint of the first format that is in pieces.
+        """
+        for candidate in dict.fromkeys((prefix, _FILE_OF_BUNDLE.sub("", prefix))):
+            try:
+                index = opener(f"{candidate}.index")
+            except FileNotFoundError:
+                continue
+            return cls(candidate, Bundle(candidate, index, opener))
+        return cls(prefix, TensorSlices(_tables(prefix, opener)))
+
+    def names(self) -> Strings:
+        """The names of all tensors, in byte order."""
+        return self._names
+
+    @cached_property
+    def _names(self) -> Strings:
+        return Strings.of(self._contents.names)
+
+    @cached_property
+    def _known(self) -> frozenset[bytes]:
+        return frozenset(self._contents.names)
+
+    def has(self, name: bytes) -> bool:
+        """Whether there is a tensor *name*."""
+        return name in self._known
+
+    def dtype(self, name: bytes) -> int:
+        """TensorFlow's number of the type of a tensor."""
+        return self._stored(name).dtype
+
+    def shape(self, name: bytes) -> tuple[int, ...]:
+        """The shape of a tensor."""
+        return self._stored(name).shape
+
+    def tensor(self, name: bytes) -> Tensor:
+        """The tensor *name*, with its values; raises InputError where they cannot be read."""
+        stored = self._stored(name)
+        if stored.dtype not in DTYPES:
+            kind = OPAQUE.get(stored.dtype, f"unknown type {stored.dtype}")
+            raise InputError(f"{self._what(name)} is of {kind}, whose values cannot be read")
+        return Tensor(stored.dtype, stored.shape, self._values(name, stored))
+
+    def _stored(self, name: bytes) -> Stored:
+        if not self.has(name):
+            text = name.decode("utf-8", "replace")
+            hint = nearest(text, list(self._names.texts()))
+            raise InputError(f"{self.prefix} has no tensor {text!r}{hint}")
+        return self._contents.stored(name)
+
+    def _what(self, name: bytes) -> str:
+        return f"tensor {name.decode('utf-8', 'replace')!r} of {self.prefix}"
+
+    def _values(self, name: bytes, stored: Stored) -> Values:
+        if not stored.slices:
+            return stored.read(None)
+        places = boxes(stored.shape, stored.slices, self._what(name))
+        # All pieces first: what they really hold bounds the memory that the whole will take.
+        pieces = [stored.read(part) for part in stored.slices]
+        for piece, place in zip(pieces, places, strict=True):
+            if len(piece) != elements(place):
+                raise InputError(
+                    f"{self._what(name)} is damaged: a piece has {len(piece)} values, not "
+                    f"{elements(place)}"
+                )
+        if len(pieces) == 1 or not prod(stored.shape):
+            return pieces[0]
+        return _put_together(stored, places, pieces)
+
+
+def _put_together(stored: Stored, places: list[Box], pieces: list[Values]) -> Values:
+    """The values of a whole tensor from those of its pieces."""
+    arrays = [np.array(p, object) if isinstance(p, list) else p for p in pieces]
+    whole: Array = np.zeros(stored.shape, arrays[0].dtype)
+    for place, array in zip(places, arrays, strict=True):
+        whole[place] = array.reshape(whole[place].shape)
+    values = whole.reshape(-1)
+    return list(values) if stored.dtype == STRING else values
+
+
+def _tables(prefix: str, opener: Opener) -> list[tuple[str, U8]]:
+    """The files of a checkpoint of the first format: name and content."""
+    sharded = _SHARDED.search(prefix)
+    count = int(sharded[1]) if sharded else 1
+    stem = prefix[: sharded.start()] if sharded else prefix
+    files = [f"{stem}-{n:05d}-of-{count:05d}" for n in range(count)] if sharded else [prefix]
+    result = []
+    for number, file in enumerate(files):
+        try:
+            result.append((file, opener(file)))
+        except FileNotFoundError:
+            missing = (
+                f"{file} does not exist; expected piece {number + 1} of {count} of the checkpoint"
+                if sharded
+                else f"there is no checkpoint {prefix}: neither {prefix}.index nor {prefix} exists"
+            )
+            raise InputError(missing) from None
+    return result

@@ -1,0 +1,104 @@
+"""Which part of a tensor a piece is, and the key it is stored under.
+
+    a variable of 7x3 in three pieces       rows 0-2     rows 3-4     rows 5-6
+    slice: (start, length) a dimension    (0,3)(0,3)   (3,2)(0,3)   (5,2)(0,3)
+
+The key of a piece is written so that keys sort, byte by byte, as names and numbers do:
+
+    ┌───┬──────────────┬───────────────┬───────┬────────┬───────┬────────┬─
+    │ 0 │ name, 00 01  │ 1, dimensions │ start │ length │ start │ length │ …
+    └───┴──────────────┴───────────────┴───────┴────────┴───────┴────────┴─
+
+In the name 00 becomes 00 FF and FF becomes FF 00, so that 00 01 ends it. A number has as many
+leading one bits as it has bytes, a zero bit, and its value; a negative one is the complement of
+that of its own complement. The length of a dimension that is not cut may be written as -1.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from tfprof.errors import InputError
+from tfprof.read.message import Message
+from tfprof.read.wire import BYTES, VARINT, WireError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tfprof.strings import U8
+
+Slice = tuple[tuple[int, int], ...]
+Box = tuple[slice, ...]
+
+UNCUT = -1
+# Every key of a piece begins so; no name of a graph node does.
+PIECE = b"\0"
+# As many as every NumPy can lay out.
+_MOST_DIMENSIONS = 32
+
+
+def shape_of(data: U8) -> tuple[int, ...]:
+    """The shape in a TensorShapeProto; raises WireError where it is not fully known."""
+    message = Message(data, {2: BYTES, 3: VARINT})
+    shape = tuple(Message(dim, {1: VARINT}).number(1) for dim in message.parts(2))
+    if message.number(3) or any(dim < 0 for dim in shape):
+        raise WireError(0, "a shape that is not fully known")
+    return shape
+
+
+def slice_of(data: U8) -> Slice:
+    """The slice in a TensorSliceProto; raises WireError."""
+    extents = [Message(e, {1: VARINT, 2: VARINT}) for e in Message(data, {1: BYTES}).parts(1)]
+    return tuple((e.number(1), e.number(2) if e.has(2) else UNCUT) for e in extents)
+
+
+def key_of(name: bytes, piece: Slice) -> bytes:
+    """The key that the piece of tensor *name* is stored under."""
+    numbers = b"".join(_number(start) + _number(length) for start, length in piece)
+    escaped = name.replace(b"\xff", b"\xff\0").replace(b"\0", b"\0\xff")
+    return PIECE + escaped + b"\0\1" + _count(len(piece)) + numbers
+
+
+def _count(number: int) -> bytes:
+    digits = number.to_bytes((number.bit_length() + 7) // 8, "big")
+    return bytes([len(digits)]) + digits
+
+
+def _number(number: int) -> bytes:
+    if number < 0:
+        return bytes(byte ^ 0xFF for byte in _number(~number))
+    size = number.bit_length() // 7 + 1
+    return (number | ((1 << size) - 1) << 7 * size).to_bytes(size, "big")
+
+
+
+def boxes(shape: Sequence[int], pieces: Sequence[Slice], what: str) -> list[Box]:
+    """Where in a tensor of *shape* each piece belongs.
+
+    Raises InputError where they do not fill the tensor, which the message calls *what*.
+    """
+    result = [_box(shape, piece, what) for piece in pieces]
+    held = sum(map(elements, result))
+    if held != prod(shape):
+        raise InputError(f"{what} is not whole: its pieces hold {held} of {prod(shape)} values")
+    if len(pieces) > 1 and len(shape) > _MOST_DIMENSIONS:
+        raise InputError(f"{what} is in pieces and has more than {_MOST_DIMENSIONS} dimensions")
+    return result
+
+
+def elements(box: Box) -> int:
+    """How many values a box holds."""
+    return prod(side.stop - side.start for side in box)
+
+
+def _box(shape: Sequence[int], piece: Slice, what: str) -> Box:
+    if len(piece) != len(shape):
+        raise InputError(f"{what} has {len(shape)} dimensions, but a piece has {len(piece)}")
+    box = []
+    for (start, length), dim in zip(piece, shape, strict=True):
+        end = dim if length == UNCUT else start + length
+        if not 0 <= start <= end <= dim:
+            raise InputError(f"{what} has a piece outside its shape {tuple(shape)}: {piece}")
+        box.append(slice(start, end))
+    return tuple(box)

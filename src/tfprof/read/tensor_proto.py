@@ -1,0 +1,39 @@
+"""The values of a TensorProto, as the first checkpoint format stores every piece of a tensor.
+
+    float_val 5   double_val 6   int_val 7   string_val 8   … 18      one field a family of types
+
+Numbers of a fixed width lie end to end; others are varints, sign-extended to 64 bits, whatever
+the width of the type. Half floats are their bits, as numbers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfprof.read.message import Message
+from tfprof.read.tensors import from_bits, from_bytes
+from tfprof.read.varints import varints
+from tfprof.read.wire import BYTES, WireError
+
+if TYPE_CHECKING:
+    from tfprof.read.tensors import DType, Values
+    from tfprof.strings import U8
+
+# float_val, double_val, scomplex_val, dcomplex_val and float8_val: bytes as in memory.
+_FIXED_WIDTH = {5, 6, 9, 12, 18}
+_STRING = 8
+
+
+def values_of(data: U8, dtype: DType) -> Values:
+    """The values of type *dtype* in the TensorProto *data*; raises WireError."""
+    parts = Message(data, {dtype.proto_field: BYTES}).parts(dtype.proto_field)
+    if dtype.proto_field == _STRING:
+        return [part.tobytes() for part in parts]
+    run = parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.uint8), *parts])
+    if dtype.proto_field in _FIXED_WIDTH:
+        if run.size % np.dtype(dtype.layout).itemsize:
+            raise WireError(run.size, f"a value of type {dtype.name} is cut off")
+        return from_bytes(dtype, run, "<")
+    return from_bits(dtype, varints(run).astype(dtype.layout))

@@ -1,0 +1,97 @@
+"""The first checkpoint format: sorted tables that hold the tensors themselves.
+
+    PREFIX, or                    ""         → of each tensor: name, shape, type, slices
+    PREFIX-00000-of-00002 …       slice key  → the values of that slice (TensorProto)
+
+Each table lists its own slices; a tensor may have slices in several. One that was never cut is
+one slice.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from tfprof.errors import InputError
+from tfprof.read.message import Message
+from tfprof.read.slices import Slice, key_of, shape_of, slice_of
+from tfprof.read.sorted_table import SortedTable
+from tfprof.read.tensor_proto import values_of
+from tfprof.read.tensors import DTYPES, Stored
+from tfprof.read.wire import BYTES, VARINT, WireError, scan, whole
+from tfprof.strings import Strings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tfprof.read.tensors import Values
+    from tfprof.strings import U8
+
+
+class _Listed(NamedTuple):
+    """A tensor in the list of one table."""
+
+    table: SortedTable
+    data: U8
+
+
+class TensorSlices:
+    """The tensors of the tables given by name and content; raises InputError."""
+
+    def __init__(self, files: Sequence[tuple[str, U8]]) -> None:
+        self._listed: dict[bytes, list[_Listed]] = {}
+        for file, data in files:
+            table = SortedTable(file, data)
+            try:
+                self._add(table)
+            except WireError as problem:
+                raise InputError(f"{file} is damaged: its list of tensors has {problem}") from None
+        self.names = sorted(self._listed)
+
+    def _add(self, table: SortedTable) -> None:
+        contents = table.get(b"")
+        if contents is None:
+            raise InputError(f"{table.name} is no checkpoint: it has no list of tensors")
+        listing = Message(contents, {1: BYTES}).part(1)
+        tensors = scan(listing, *whole(listing), {1: BYTES})[1]
+        field = scan(listing, tensors.start, tensors.end, {1: BYTES})[1]
+        names = Strings(listing, *field.last_slice(tensors.start.size))
+        spans = zip(names, tensors.start.tolist(), tensors.end.tolist(), strict=True)
+        for name, start, end in spans:
+            self._listed.setdefault(name, []).append(_Listed(table, listing[start:end]))
+
+    def stored(self, name: bytes) -> Stored:
+        """What the tables say of the tensor *name*."""
+        kinds = set()
+        tables: dict[Slice, SortedTable] = {}
+        for table, data in self._listed[name]:
+            try:
+                fields = Message(data, {2: BYTES, 3: VARINT, 4: BYTES})
+                kinds.add((fields.number(3), shape_of(fields.part(2))))
+                tables.update(dict.fromkeys(map(slice_of, fields.parts(4)), table))
+            except WireError as problem:
+                raise _damaged(table, name, f"has {problem}") from None
+            if len(kinds) > 1:
+                raise _damaged(table, name, "has another type or shape in another piece")
+        ((dtype, shape),) = kinds
+
+        def read(part: Slice | None) -> Values:
+            assert part is not None, "here every tensor is in slices"
+            return _values(tables[part], name, part, dtype)
+
+        return Stored(dtype, shape, tuple(tables), read)
+
+
+def _values(table: SortedTable, name: bytes, part: Slice, dtype: int) -> Values:
+    """The values of one slice."""
+    value = table.get(key_of(name, part))
+    if value is None:
+        raise _damaged(table, name, "lacks a slice that is listed")
+    try:
+        piece = Message(Message(value, {2: BYTES}).part(2), {3: BYTES}).part(3)
+        return values_of(piece, DTYPES[dtype])
+    except WireError as problem:
+        raise _damaged(table, name, f"has {problem}") from None
+
+
+def _damaged(table: SortedTable, name: bytes, what: str) -> InputError:
+    return InputError(f"{table.name} is damaged: tensor {name!r} {what}")

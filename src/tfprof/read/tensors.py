@@ -1,0 +1,140 @@
+"""Tensors as checkpoints hold them: a type, a shape and the values, flat and in row-major order.
+
+DTYPES has a row for each type that can be read. Types that NumPy lacks (bfloat16 and the floats
+of eight and four bits) come out as 32-bit floats, which hold each of their values exactly.
+"""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tfprof.read.slices import Slice
+    from tfprof.strings import U8
+
+Array = NDArray[Any]
+F32 = NDArray[np.float32]
+Values = Array | list[bytes]
+
+STRING = 7
+# TensorProto's field of each family of types, as the first checkpoint format uses it.
+_FLOAT, _DOUBLE, _INT, _STRING, _COMPLEX64, _INT64, _BOOL, _COMPLEX128, _HALF = range(5, 14)
+_UINT32, _UINT64, _FLOAT8 = 16, 17, 18
+
+
+class Tensor(NamedTuple):
+    """A tensor: TensorFlow's number of its type, its shape, its values in row-major order."""
+
+    dtype: int
+    shape: tuple[int, ...]
+    values: Values
+
+
+class Stored(NamedTuple):
+    """What is known of a tensor before its values are read.
+
+    A tensor without slices is read whole: read(None). Of the others each slice is read by itself.
+    """
+
+    dtype: int
+    shape: tuple[int, ...]
+    slices: tuple[Slice, ...]
+    read: Callable[[Slice | None], Values]
+
+
+class DType(NamedTuple):
+    """A type of values: how they lie in a file, and what turns those bits into values."""
+
+    name: str
+    layout: str  # NumPy's, without byte order
+    proto_field: int
+    decode: Callable[[Array], Array] | None = None
+
+
+def _bfloat16(bits: Array) -> F32:
+    """The upper half of a 32-bit float."""
+    return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def _small_float(kind: tuple[int, int, int, str], bits: Array) -> F32:
+    return _small_floats(*kind)[bits]
+
+
+@cache
+def _small_floats(exponent_bits: int, fraction_bits: int, bias: int, special: str) -> F32:
+    """The value of each byte; *special* says which ones are no finite numbers."""
+    byte = np.arange(256)
+    exponent = byte >> fraction_bits & (1 << exponent_bits) - 1
+    fraction = byte & (1 << fraction_bits) - 1
+    highest = 1 << exponent_bits + fraction_bits
+    normal = exponent > 0
+    whole = fraction + np.where(normal, 1 << fraction_bits, 0)
+    value = np.ldexp(whole, np.maximum(exponent, 1) - bias - fraction_bits).astype(np.float32)
+    top = exponent == (1 << exponent_bits) - 1
+    if special == "ieee":
+        value[top] = np.where(fraction[top] == 0, np.inf, np.nan)
+    elif special == "one nan":
+        value[top & (fraction == (1 << fraction_bits) - 1)] = np.nan
+    value[byte & highest > 0] *= -1
+    if special == "no -0":
+        value[highest] = np.nan
+    return value
+
+
+def _float8(exponent_bits: int, bias: int, special: str) -> Callable[[Array], Array]:
+    return partial(_small_float, (exponent_bits, 7 - exponent_bits, bias, special))
+
+
+DTYPES: dict[int, DType] = {
+    1: DType("float", "f4", _FLOAT),
+    2: DType("double", "f8", _DOUBLE),
+    3: DType("int32", "i4", _INT),
+    4: DType("uint8", "u1", _INT),
+    5: DType("int16", "i2", _INT),
+    6: DType("int8", "i1", _INT),
+    STRING: DType("string", "O", _STRING),
+    8: DType("complex64", "c8", _COMPLEX64),
+    9: DType("int64", "i8", _INT64),
+    10: DType("bool", "u1", _BOOL, lambda bits: bits != 0),
+    11: DType("qint8", "i1", _INT),
+    12: DType("quint8", "u1", _INT),
+    13: DType("qint32", "i4", _INT),
+    14: DType("bfloat16", "u2", _HALF, _bfloat16),
+    15: DType("qint16", "i2", _INT),
+    16: DType("quint16", "u2", _INT),
+    17: DType("uint16", "u2", _INT),
+    18: DType("complex128", "c16", _COMPLEX128),
+    19: DType("half", "u2", _HALF, lambda bits: bits.view(np.float16)),
+    22: DType("uint32", "u4", _UINT32),
+    23: DType("uint64", "u8", _UINT64),
+    24: DType("float8_e5m2", "u1", _FLOAT8, _float8(5, 15, "ieee")),
+    25: DType("float8_e4m3fn", "u1", _FLOAT8, _float8(4, 7, "one nan")),
+    26: DType("float8_e4m3fnuz", "u1", _FLOAT8, _float8(4, 8, "no -0")),
+    27: DType("float8_e4m3b11fnuz", "u1", _FLOAT8, _float8(4, 11, "no -0")),
+    28: DType("float8_e5m2fnuz", "u1", _FLOAT8, _float8(5, 16, "no -0")),
+    29: DType("int4", "i1", _INT),
+    30: DType("uint4", "u1", _INT),
+    31: DType("int2", "i1", _INT),
+    32: DType("uint2", "u1", _INT),
+    33: DType("float4_e2m1fn", "u1", _INT, partial(_small_float, (2, 1, 1, "finite"))),
+}
+# Types that exist but hold no values of their own, for messages.
+OPAQUE = {20: "resource", 21: "variant"}
+
+
+def from_bytes(dtype: DType, data: U8, byte_order: str) -> Array:
+    """The values that lie end to end in *data*; a view of it wherever that is possible."""
+    on_disk = np.dtype(byte_order + dtype.layout)
+    values: Array = data.view(on_disk) if data.flags.c_contiguous else data.copy().view(on_disk)
+    return from_bits(dtype, values.astype(on_disk.newbyteorder("="), copy=False))
+
+
+def from_bits(dtype: DType, bits: Array) -> Array:
+    """The values of numbers as wide as the type."""
+    return bits if dtype.decode is None else dtype.decode(bits)
