@@ -124,7 +124,7 @@ def cold(inputs: Inputs, repeat: int) -> Iterator[Row]:
 
 
 def _workers() -> tuple[Worker, Worker]:
-    return Worker(HERE / "ours.py"), Worker(HERE / "original_worker.py")
+    return Worker(HERE / "our_side.py"), Worker(HERE / "original_worker.py")
 
 
 def _load(worker: Worker, files: Mapping[str, object], out: Path) -> tuple[Measure, Measure]:

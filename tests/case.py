@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-import re2  # type: ignore[import-untyped]
+import re2
 from google.protobuf import text_format
 from google.protobuf.message import Message
 

@@ -202,7 +202,7 @@ class _Worker:
         self._stderr: BinaryIO = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
         self._connection, theirs = Pipe()
         script = Path(__file__).with_name("oracle_worker.py")
-        self._process = subprocess.Popen(  # noqa: S603  our own script
+        self._process = subprocess.Popen(
             [sys.executable, str(script), str(theirs.fileno())],
             stdin=subprocess.DEVNULL,
             stdout=self._stdout,

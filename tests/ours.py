@@ -92,7 +92,8 @@ def wire_of(path: Path) -> bytes:
     data = content(path)
     message = _MESSAGES[path.name.split("_")[0].split(".")[0]]
     if path.suffix == ".pbtxt" or ".pbtxt." in path.name:
-        return text_format.Parse(data.decode(), message()).SerializeToString()
+        parsed = text_format.Parse(data.decode(), message())
+        return bytes(parsed.SerializeToString(deterministic=True))
     return data
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-import re2  # type: ignore[import-untyped]
+import re2
 
 from case import ROOT
 from oracle import OUTFILE, UNRESTRICTED

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -101,22 +100,18 @@ def files(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Path]:
 
 @pytest.mark.parametrize("given", ["graph_path", "run_meta_path", "op_log_path"])
 @pytest.mark.parametrize("flag", ["graph_path", "run_meta_path", "op_log_path"])
-def test_each_flag_given_each_file(
-    run: Run, files: dict[str, Path], flag: str, given: str
-) -> None:
+def test_each_flag_given_each_file(run: Run, files: dict[str, Path], flag: str, given: str) -> None:
     kind = {"graph_path": "GraphDef", "run_meta_path": "RunMetadata", "op_log_path": "op log"}
     ran = run("scope", f"--{flag}={files[given]}")
     if flag == given:
         assert ran.code == 0
         assert "_TFProfRoot" in ran.out
     else:
-        refused(ran, 3, str(files[given]), f"{kind[given]}", f"expected a", kind[flag])
+        refused(ran, 3, str(files[given]), f"{kind[given]}", "expected a", kind[flag])
 
 
 @pytest.mark.parametrize("flag", ["graph_path", "run_meta_path", "op_log_path"])
-def test_every_tenth_truncation_of_a_binary_file(
-    run: Run, tmp_path: Path, flag: str
-) -> None:
+def test_every_tenth_truncation_of_a_binary_file(run: Run, tmp_path: Path, flag: str) -> None:
     source = {
         "graph_path": HANDMADE.graph,
         "run_meta_path": HANDMADE.runs[0],
@@ -139,7 +134,7 @@ def test_damaged_text_names_line_and_column(run: Run, tmp_path: Path) -> None:
     path.write_text('node {\n  name: "a"\n  op = "Add"\n}\n')
     refused(run("scope", f"--graph_path={path}"), 3, f"{path}:3:6: expected")
     path.write_bytes(content(HANDMADE.graph)[:500])
-    refused(run("scope", f"--graph_path={path}"), 3, f"{path}:39:12: expected \"}}\"")
+    refused(run("scope", f"--graph_path={path}"), 3, f'{path}:39:12: expected "}}"')
 
 
 class TestWords:
@@ -226,7 +221,7 @@ class TestOutput:
         )
         refused(Ran(ran.returncode, ran.stdout, ran.stderr), 4, str(path), "File too large")
         assert path.read_text() == "before"
-        assert os.listdir(tmp_path) == ["out.txt"]
+        assert list(tmp_path.iterdir()) == [path]
 
     def test_closed_pipe(self) -> None:
         # The reader takes one line and goes, while the report is larger than a pipe holds.

@@ -50,8 +50,7 @@ def _handmade() -> list[dict[str, Any]]:
     return [
         {**case, "options": {**index["defaults"], **case["options"]}}
         for case in index["cases"]
-        if case["cmd"] in VIEWS
-        and case["options"].get("output", "stdout").startswith("stdout")
+        if case["cmd"] in VIEWS and case["options"].get("output", "stdout").startswith("stdout")
     ]
 
 

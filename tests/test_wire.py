@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 NodeDef: Final[Any] = type(GraphDef().node.add())
 
-often = settings(deadline=None, max_examples=150)
-at_times = settings(deadline=None, max_examples=60)
+often = settings(deadline=None, max_examples=100)
+at_times = settings(deadline=None, max_examples=50)
 
 EVERY_NUMBER: Final = {VARINT: 0, FIXED64: 8, FIXED32: 4}
 ONE_BY_ONE, TOGETHER = 10**9, 0

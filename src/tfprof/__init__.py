@@ -6,11 +6,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tfprof.report import Report as Report
     from tfprof.answer import answer as answer
     from tfprof.api import load as load
     from tfprof.model import Profile as Profile
     from tfprof.query import Query as Query
+    from tfprof.report import Report as Report
 
 __version__ = "0.1.0"
 

@@ -22,12 +22,12 @@ from tfprof.matching import matches
 from tfprof.model import Note
 from tfprof.report import DEFINED, Counted, Report
 from tfprof.strings import I64, Bool, Strings
-from tfprof.tree import Tree
 from tfprof.views import View, view_named
 
 if TYPE_CHECKING:
     from tfprof.model import Profile
     from tfprof.query import Query
+    from tfprof.tree import Tree
     from tfprof.views.drawing import Drawing
 
 _SAFE_SUM = 2.0**62

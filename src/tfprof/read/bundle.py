@@ -31,11 +31,11 @@ from tfprof.read.wire import BYTES, FIXED32, VARINT, WireError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tfprof.read.tensors import Values
+    from tfprof.read.tensors import ByteOrder, Values
     from tfprof.strings import U8
 
 _ENTRY = {1: VARINT, 2: BYTES, 3: VARINT, 4: VARINT, 5: VARINT, 6: FIXED32, 7: BYTES}
-_BYTE_ORDERS = {0: "<", 1: ">"}
+_BYTE_ORDERS: dict[int, ByteOrder] = {0: "little", 1: "big"}
 _CHECKSUM = 4
 _FOUR_BYTES = 0xFFFFFFFF
 _ONE_BYTE = 127
@@ -169,7 +169,7 @@ class Bundle:
             raise InputError(f"{what} has {problem} of its lengths") from None
         if len(lengths) != count or begin + sum(lengths) != data.size:
             raise InputError(f"{what} does not hold {count} strings of the lengths it says")
-        order = "little" if self._byte_order == "<" else "big"
+        order = self._byte_order
         written = b"".join(n.to_bytes(4 if n <= _FOUR_BYTES else 8, order) for n in lengths)
         counted = np.frombuffer(written, np.uint8)
         if masked(crc32c(counted)) != int.from_bytes(data[after:begin].tobytes(), order):

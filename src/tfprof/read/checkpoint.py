@@ -140,18 +140,17 @@ def _put_together(stored: Stored, places: list[Box], pieces: list[Values]) -> Va
 def _tables(prefix: str, opener: Opener) -> list[tuple[str, U8]]:
     """The files of a checkpoint of the first format: name and content."""
     sharded = _SHARDED.search(prefix)
-    count = int(sharded[1]) if sharded else 1
-    stem = prefix[: sharded.start()] if sharded else prefix
-    files = [f"{stem}-{n:05d}-of-{count:05d}" for n in range(count)] if sharded else [prefix]
-    result = []
-    for number, file in enumerate(files):
-        try:
-            result.append((file, opener(file)))
-        except FileNotFoundError:
-            missing = (
-                f"{file} does not exist; expected piece {number + 1} of {count} of the checkpoint"
-                if sharded
-                else f"there is no checkpoint {prefix}: neither {prefix}.index nor {prefix} exists"
-            )
-            raise InputError(missing) from None
-    return result
+    if not sharded:
+        missing = f"there is no checkpoint {prefix}: neither {prefix}.index nor {prefix} exists"
+        return [(prefix, _opened(opener, prefix, missing))]
+    stem, count = prefix[: sharded.start()], int(sharded[1])
+    files = [f"{stem}-{number:05d}-of-{count:05d}" for number in range(count)]
+    missing = f"does not exist; expected one of the {count} files of the checkpoint {prefix}"
+    return [(file, _opened(opener, file, f"{file} {missing}")) for file in files]
+
+
+def _opened(opener: Opener, file: str, missing: str) -> U8:
+    try:
+        return opener(file)
+    except FileNotFoundError:
+        raise InputError(missing) from None

@@ -16,6 +16,7 @@ that of its own complement. The length of a dimension that is not cut may be wri
 
 from __future__ import annotations
 
+import re
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,7 @@ Slice = tuple[tuple[int, int], ...]
 Box = tuple[slice, ...]
 
 UNCUT = -1
+_SPECIAL = re.compile(rb"[\0\xff]")
 # Every key of a piece begins so; no name of a graph node does.
 PIECE = b"\0"
 # As many as every NumPy can lay out.
@@ -56,7 +58,7 @@ def slice_of(data: U8) -> Slice:
 def key_of(name: bytes, piece: Slice) -> bytes:
     """The key that the piece of tensor *name* is stored under."""
     numbers = b"".join(_number(start) + _number(length) for start, length in piece)
-    escaped = name.replace(b"\xff", b"\xff\0").replace(b"\0", b"\0\xff")
+    escaped = _SPECIAL.sub(lambda byte: byte[0] + bytes([byte[0][0] ^ 0xFF]), name)
     return PIECE + escaped + b"\0\1" + _count(len(piece)) + numbers
 
 
@@ -70,7 +72,6 @@ def _number(number: int) -> bytes:
         return bytes(byte ^ 0xFF for byte in _number(~number))
     size = number.bit_length() // 7 + 1
     return (number | ((1 << size) - 1) << 7 * size).to_bytes(size, "big")
-
 
 
 def boxes(shape: Sequence[int], pieces: Sequence[Slice], what: str) -> list[Box]:

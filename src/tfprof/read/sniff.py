@@ -123,14 +123,16 @@ def _is_meta_graph(data: memoryview, fields: Sequence[HeadField]) -> bool:
 def _is_run(data: memoryview, fields: Sequence[HeadField]) -> bool:
     if not _consists_of(fields, dict.fromkeys(range(1, 6), BYTES)):
         return False
-    stats = _first(data, fields, 1)
-    if not stats:
-        return fields[0].number in (1, 2, 3, 4)
+    step_stats = next((field for field in fields if field.number == 1), None)
+    if step_stats is None or step_stats.start == step_stats.end:
+        return True
+    stats = _fields(data, step_stats.start, step_stats.end)
     device = _first(data, stats, 1)
     return (
-        _consists_of(stats, {1: BYTES})
+        bool(device)
+        and _consists_of(stats, {1: BYTES})
         and _consists_of(device, {1: BYTES, 2: BYTES, 3: BYTES})
-        and (_is_text(data, device, 1) or not device)
+        and (_is_text(data, device, 1) or device[0].number != 1)
     )
 
 

@@ -35,5 +35,5 @@ def values_of(data: U8, dtype: DType) -> Values:
     if dtype.proto_field in _FIXED_WIDTH:
         if run.size % np.dtype(dtype.layout).itemsize:
             raise WireError(run.size, f"a value of type {dtype.name} is cut off")
-        return from_bytes(dtype, run, "<")
+        return from_bytes(dtype, run)
     return from_bits(dtype, varints(run).astype(dtype.layout))

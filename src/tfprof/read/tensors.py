@@ -7,7 +7,7 @@ of eight and four bits) come out as 32-bit floats, which hold each of their valu
 from __future__ import annotations
 
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 F32 = NDArray[np.float32]
 Values = Array | list[bytes]
+ByteOrder = Literal["little", "big"]
 
 STRING = 7
 # TensorProto's field of each family of types, as the first checkpoint format uses it.
@@ -75,7 +76,7 @@ def _small_floats(exponent_bits: int, fraction_bits: int, bias: int, special: st
     highest = 1 << exponent_bits + fraction_bits
     normal = exponent > 0
     whole = fraction + np.where(normal, 1 << fraction_bits, 0)
-    value = np.ldexp(whole, np.maximum(exponent, 1) - bias - fraction_bits).astype(np.float32)
+    value: F32 = np.ldexp(whole, np.maximum(exponent, 1) - bias - fraction_bits).astype(np.float32)
     top = exponent == (1 << exponent_bits) - 1
     if special == "ieee":
         value[top] = np.where(fraction[top] == 0, np.inf, np.nan)
@@ -128,10 +129,10 @@ DTYPES: dict[int, DType] = {
 OPAQUE = {20: "resource", 21: "variant"}
 
 
-def from_bytes(dtype: DType, data: U8, byte_order: str) -> Array:
+def from_bytes(dtype: DType, data: U8, byte_order: ByteOrder = "little") -> Array:
     """The values that lie end to end in *data*; a view of it wherever that is possible."""
-    on_disk = np.dtype(byte_order + dtype.layout)
-    values: Array = data.view(on_disk) if data.flags.c_contiguous else data.copy().view(on_disk)
+    on_disk = np.dtype(dtype.layout).newbyteorder(byte_order)
+    values: Array = np.ascontiguousarray(data).view(on_disk)
     return from_bits(dtype, values.astype(on_disk.newbyteorder("="), copy=False))
 
 

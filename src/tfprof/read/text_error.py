@@ -75,3 +75,7 @@ def _in_our_words(said: str) -> str:
             )
             return meant.format(*words)
     return f"expected protobuf text ({said})"
+
+
+def _shortened(word: str) -> str:
+    return word if len(word) <= _LONGEST else word[:_LONGEST] + "…"

@@ -15,8 +15,8 @@ class Odd(Exception):  # noqa: N818 - not an error: another reader takes over
     """The text is not laid out as this reader knows it, or is not valid at all."""
 
 
-# A stretch of a literal, up to its quote or to something odd. It is bounded, for the matcher
-# remembers each repetition and the content of a tensor may have millions of escapes.
+# These are bounded, for the matcher remembers each repetition: the content of a tensor may have
+# millions of escapes. The first go as far as a quote or something odd.
 _STRETCHES = {
     quote: re.compile(
         rb"[^\n\\" + quote + rb"]*(?:\\(?:[abfnrtv\\'\"]|[0-3][0-7]{2}|[0-7]{1,2}(?![0-7])"
@@ -24,33 +24,31 @@ _STRETCHES = {
     )
     for quote in (b'"', b"'")
 }
-_BLANKS = re.compile(rb"\s*(?:#[^\n]*\s*)*")
+_BLANKS = re.compile(rb"\s*(?:#[^\n]*\s*){0,64}")
 
 
 def literals(data: bytes, at: int) -> tuple[list[bytes], int]:
     """What stands between the quotes of the strings from *at* on, and where they end."""
     found = []
     while (quote := data[at : at + 1]) in _STRETCHES:
-        begin = at = at + 1
-        while not data.startswith(quote, at):
-            end = _end(_STRETCHES[quote], data, at)
-            if end == at:
-                raise Odd
-            at = end
-        found.append(data[begin:at])
-        at = blanks(data, at + 1)
+        end = _furthest(_STRETCHES[quote], data, at + 1)
+        if not data.startswith(quote, end):
+            raise Odd
+        found.append(data[at + 1 : end])
+        at = blanks(data, end + 1)
     return found, at
-
-
-def _end(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
-    found = pattern.match(data, at)
-    assert found is not None  # these patterns match the empty string too
-    return found.end()
 
 
 def blanks(data: bytes, at: int) -> int:
     """The end of the blanks and comments from *at* on."""
-    return _end(_BLANKS, data, at)
+    return _furthest(_BLANKS, data, at)
+
+
+def _furthest(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
+    """Where a bounded *pattern*, taken as often as it goes, comes to."""
+    while (found := pattern.match(data, at)) and found.end() > at:
+        at = found.end()
+    return at
 
 
 def unescape(strings: list[bytes], *, text: bool) -> bytes:

@@ -43,7 +43,7 @@ def varints(run: U8) -> U64:
     more = last - first
     if more.size and more.max() >= MOST_BYTES:
         raise WireError(int(first[np.argmax(more)]), "a number longer than ten bytes")
-    value = (run[first] & _ONE_BYTE).astype(np.uint64)
+    value: U64 = (run[first] & _ONE_BYTE).astype(np.uint64)
     rows = np.flatnonzero(more)
     group = 1
     while rows.size:

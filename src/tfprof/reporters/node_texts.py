@@ -41,9 +41,10 @@ class NodeTexts:
 
     def op_types_of(self, nodes: I64) -> str:
         """All types that some of *nodes* have."""
-        first, last = self._type_range[nodes], self._type_range[nodes + 1]
-        pairs = np.concatenate([np.arange(a, b) for a, b in zip(first, last, strict=True)] or [[]])
-        return self._together(np.unique(self._profile.type_pairs[1][pairs.astype(np.int64)]))
+        first, count = self._type_range[nodes], np.diff(self._type_range)[nodes]
+        before = np.cumsum(count) - count
+        pair = np.arange(count.sum()) + np.repeat(first - before, count)
+        return self._together(np.unique(self._profile.type_pairs[1][pair]))
 
     def devices_of(self, nodes: I64) -> str | None:
         """All devices of *nodes*, an unknown one being ""; None where there are no nodes."""

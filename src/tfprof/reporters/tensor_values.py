@@ -11,7 +11,6 @@ last closing bracket; so no more than those are ever made, however large the ten
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from itertools import accumulate
 from math import copysign, isnan, nan
 from operator import mul
@@ -20,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from tfprof.read.tensors import Array, Tensor, Values
 
 _MOST_CHARACTERS = 10_000
