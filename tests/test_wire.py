@@ -526,6 +526,14 @@ def test_one_message_behind_another_reads_as_both_merged(
     assert reader.by_us(both) == reader.by_protobuf(both)
 
 
+def test_a_number_too_long_for_its_type_reads_as_its_low_bits() -> None:
+    trace = b"".join(
+        field(number, VARINT, varint(2**32 * 7 + 5 - number)) for number in range(2, 9)
+    )
+    log = field(1, BYTES, field(4, BYTES, field(1, BYTES, trace)))
+    assert READERS["op_log"].by_us(log) == READERS["op_log"].by_protobuf(log)
+
+
 # --- small messages with all that is read, damaged in every way --------------------------------
 
 

@@ -55,6 +55,7 @@ class Tree:
         assert len(self) > 0, "a tree has a root"
         assert int(self._end[0]) == len(self), "the root holds every row"
         assert bool((self._end > rows).all()), "a subtree holds its own row"
+        assert bool((self._end <= len(self)).all()), "a subtree ends with the tree"
         assert bool((self._end <= np.append(len(self), self._end[self.parent[1:]])).all())
 
     @cached_property

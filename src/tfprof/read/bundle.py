@@ -26,7 +26,7 @@ from tfprof.read.slices import PIECE, Slice, key_of, shape_of, slice_of
 from tfprof.read.sorted_table import SortedTable
 from tfprof.read.tensors import DTYPES, STRING, Stored, from_bytes
 from tfprof.read.varints import MOST_BYTES, varints
-from tfprof.read.wire import BYTES, FIXED32, VARINT, WireError
+from tfprof.read.wire import WireError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from tfprof.read.tensors import ByteOrder, Values
     from tfprof.strings import U8
 
-_ENTRY = {1: VARINT, 2: BYTES, 3: VARINT, 4: VARINT, 5: VARINT, 6: FIXED32, 7: BYTES}
 _BYTE_ORDERS: dict[int, ByteOrder] = {0: "little", 1: "big"}
 _CHECKSUM = 4
 _FOUR_BYTES = 0xFFFFFFFF
@@ -66,7 +65,7 @@ class Bundle:
         self._opened: dict[int, U8] = {}
         self._entries = dict(SortedTable(self._index, index))
         header = self._header()
-        self._pieces = header.number(1)
+        self._pieces = header.signed(1)
         order = header.number(2)
         if order not in _BYTE_ORDERS:
             raise InputError(f"{self._index} is damaged: its header has byte order {order}")
@@ -77,7 +76,7 @@ class Bundle:
         if b"" not in self._entries:
             raise InputError(f"{self._index} is no index of a checkpoint: it has no header")
         try:
-            return Message(self._entries.pop(b""), {1: VARINT, 2: VARINT})
+            return Message(self._entries.pop(b""))
         except WireError as problem:
             raise InputError(f"{self._index} is damaged: its header has {problem}") from None
 
@@ -119,14 +118,14 @@ class Bundle:
         if key not in self._entries:
             raise InputError(f"{self._index} is damaged: a slice of tensor {name!r} is missing")
         try:
-            fields = Message(self._entries[key], _ENTRY)
+            fields = Message(self._entries[key])
             return Entry(
                 dtype=fields.number(1),
                 shape=shape_of(fields.part(2)),
-                piece=fields.number(3),
-                offset=fields.number(4),
-                size=fields.number(5),
-                checksum=fields.fixed32(6),
+                piece=fields.signed(3),
+                offset=fields.signed(4),
+                size=fields.signed(5),
+                checksum=fields.number(6),
                 slices=tuple(map(slice_of, fields.parts(7))),
             )
         except WireError as problem:

@@ -34,7 +34,7 @@ Opener = Callable[[str], U8]
 
 # People name a checkpoint by one of its files, too.
 _FILE_OF_BUNDLE = re.compile(r"\.(?:index|data-\d{5}-of-\d{5})\Z")
-_SHARDED = re.compile(r"-\?{5}-of-(\d{5})\Z")
+_SHARDED = re.compile(r"-\?{5}-of-(?!0{5})(\d{5})\Z")
 
 
 class _Contents(Protocol):

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from tfprof.errors import InputError
 from tfprof.read.message import Message
-from tfprof.read.wire import BYTES, VARINT, WireError
+from tfprof.read.wire import WireError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,8 +42,8 @@ _MOST_DIMENSIONS = 32
 
 def shape_of(data: U8) -> tuple[int, ...]:
     """The shape in a TensorShapeProto; raises WireError where it is not fully known."""
-    message = Message(data, {2: BYTES, 3: VARINT})
-    shape = tuple(Message(dim, {1: VARINT}).number(1) for dim in message.parts(2))
+    message = Message(data)
+    shape = tuple(Message(dim).signed(1) for dim in message.parts(2))
     if message.number(3) or any(dim < 0 for dim in shape):
         raise WireError(0, "a shape that is not fully known")
     return shape
@@ -51,8 +51,8 @@ def shape_of(data: U8) -> tuple[int, ...]:
 
 def slice_of(data: U8) -> Slice:
     """The slice in a TensorSliceProto; raises WireError."""
-    extents = [Message(e, {1: VARINT, 2: VARINT}) for e in Message(data, {1: BYTES}).parts(1)]
-    return tuple((e.number(1), e.number(2) if e.has(2) else UNCUT) for e in extents)
+    extents = map(Message, Message(data).parts(1))
+    return tuple((extent.signed(1), extent.signed(2, UNCUT)) for extent in extents)
 
 
 def key_of(name: bytes, piece: Slice) -> bytes:

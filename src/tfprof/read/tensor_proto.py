@@ -15,7 +15,7 @@ import numpy as np
 from tfprof.read.message import Message
 from tfprof.read.tensors import from_bits, from_bytes
 from tfprof.read.varints import varints
-from tfprof.read.wire import BYTES, WireError
+from tfprof.read.wire import WireError
 
 if TYPE_CHECKING:
     from tfprof.read.tensors import DType, Values
@@ -28,7 +28,7 @@ _STRING = 8
 
 def values_of(data: U8, dtype: DType) -> Values:
     """The values of type *dtype* in the TensorProto *data*; raises WireError."""
-    parts = Message(data, {dtype.proto_field: BYTES}).parts(dtype.proto_field)
+    parts = Message(data).parts(dtype.proto_field)
     if dtype.proto_field == _STRING:
         return [part.tobytes() for part in parts]
     run = parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.uint8), *parts])

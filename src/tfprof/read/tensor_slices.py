@@ -17,8 +17,7 @@ from tfprof.read.slices import Slice, key_of, shape_of, slice_of
 from tfprof.read.sorted_table import SortedTable
 from tfprof.read.tensor_proto import values_of
 from tfprof.read.tensors import DTYPES, Stored
-from tfprof.read.wire import BYTES, VARINT, WireError, scan, whole
-from tfprof.strings import Strings
+from tfprof.read.wire import WireError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,13 +50,10 @@ class TensorSlices:
         contents = table.get(b"")
         if contents is None:
             raise InputError(f"{table.name} is no checkpoint: it has no list of tensors")
-        listing = Message(contents, {1: BYTES}).part(1)
-        tensors = scan(listing, *whole(listing), {1: BYTES})[1]
-        field = scan(listing, tensors.start, tensors.end, {1: BYTES})[1]
-        names = Strings(listing, *field.last_slice(tensors.start.size))
-        spans = zip(names, tensors.start.tolist(), tensors.end.tolist(), strict=True)
-        for name, start, end in spans:
-            self._listed.setdefault(name, []).append(_Listed(table, listing[start:end]))
+        listing = Message(Message(contents).part(1))
+        for data in listing.parts(1):
+            name = Message(data).part(1).tobytes()
+            self._listed.setdefault(name, []).append(_Listed(table, data))
 
     def stored(self, name: bytes) -> Stored:
         """What the tables say of the tensor *name*."""
@@ -65,7 +61,7 @@ class TensorSlices:
         tables: dict[Slice, SortedTable] = {}
         for table, data in self._listed[name]:
             try:
-                fields = Message(data, {2: BYTES, 3: VARINT, 4: BYTES})
+                fields = Message(data)
                 kinds.add((fields.number(3), shape_of(fields.part(2))))
                 tables.update(dict.fromkeys(map(slice_of, fields.parts(4)), table))
             except WireError as problem:
@@ -87,7 +83,7 @@ def _values(table: SortedTable, name: bytes, part: Slice, dtype: int) -> Values:
     if value is None:
         raise _damaged(table, name, "lacks a slice that is listed")
     try:
-        piece = Message(Message(value, {2: BYTES}).part(2), {3: BYTES}).part(3)
+        piece = Message(Message(value).part(2)).part(3)
         return values_of(piece, DTYPES[dtype])
     except WireError as problem:
         raise _damaged(table, name, f"has {problem}") from None

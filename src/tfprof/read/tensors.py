@@ -58,6 +58,11 @@ class DType(NamedTuple):
     decode: Callable[[Array], Array] | None = None
 
 
+def _low_bits(count: int, bits: Array) -> Array:
+    """Numbers that fill only the *count* low bits of a byte, with a sign if the byte has one."""
+    return bits << 8 - count >> 8 - count
+
+
 def _bfloat16(bits: Array) -> F32:
     """The upper half of a 32-bit float."""
     return (bits.astype(np.uint32) << 16).view(np.float32)
@@ -82,9 +87,11 @@ def _small_floats(exponent_bits: int, fraction_bits: int, bias: int, special: st
         value[top] = np.where(fraction[top] == 0, np.inf, np.nan)
     elif special == "one nan":
         value[top & (fraction == (1 << fraction_bits) - 1)] = np.nan
-    value[byte & highest > 0] *= -1
-    if special == "no -0":
+    elif special == "no -0":
         value[highest] = np.nan
+    negative = byte & highest > 0
+    # A NaN, too, has its sign turned by this, and would not by a product.
+    value[negative] = -value[negative]
     return value
 
 
@@ -119,10 +126,10 @@ DTYPES: dict[int, DType] = {
     26: DType("float8_e4m3fnuz", "u1", _FLOAT8, _float8(4, 8, "no -0")),
     27: DType("float8_e4m3b11fnuz", "u1", _FLOAT8, _float8(4, 11, "no -0")),
     28: DType("float8_e5m2fnuz", "u1", _FLOAT8, _float8(5, 16, "no -0")),
-    29: DType("int4", "i1", _INT),
-    30: DType("uint4", "u1", _INT),
-    31: DType("int2", "i1", _INT),
-    32: DType("uint2", "u1", _INT),
+    29: DType("int4", "i1", _INT, partial(_low_bits, 4)),
+    30: DType("uint4", "u1", _INT, partial(_low_bits, 4)),
+    31: DType("int2", "i1", _INT, partial(_low_bits, 2)),
+    32: DType("uint2", "u1", _INT, partial(_low_bits, 2)),
     33: DType("float4_e2m1fn", "u1", _INT, partial(_small_float, (2, 1, 1, "finite"))),
 }
 # Types that exist but hold no values of their own, for messages.

@@ -200,8 +200,9 @@ def _check_values(block: Lines, levels: list[_Level]) -> None:
         place = np.flatnonzero(field >= _F)
         first = block.first_word(line[place])
         is_word = block.token[line[place]] & (1 << FORM_BITS) - 1 == WORD
-        is_float = (field[place] == _F) & (~is_word | (first == _INF) | (first == _NAN))
-        require(is_float | (first == _TRUE) | (first == _FALSE))
+        is_float = ~is_word | (first == _INF) | (first == _NAN)
+        is_bool = (first == _TRUE) | (first == _FALSE)
+        require(np.where(field[place] == _F, is_float, is_bool))
         if block.long.size:
             _read_long(block, line[(field == _I) | (field == _SIZE)])
 

@@ -1,4 +1,6 @@
-"""What is wrong with a text, in one sentence: 7:12: expected an integer, found "x"
+"""What is wrong with a text, in one sentence.
+
+    7:12: expected an integer, found "x"
 
 Protobuf's parser tells line and column of most errors, in words for those who know its source.
 """

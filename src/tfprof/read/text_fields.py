@@ -131,19 +131,18 @@ _KINDS: dict[int, tuple[int, int, Callable[[bytes], bytes]]] = {
 @cache
 def fields_of(descriptor: Descriptor) -> dict[bytes, Field]:
     """The fields of a message by name."""
+    from google.protobuf.descriptor_pb2 import DescriptorProto  # noqa: PLC0415 - as `schema` does
+
+    # The descriptor's own word for "repeated" differs between runtimes; the message's does not.
+    stated = DescriptorProto()
+    descriptor.CopyToProto(stated)
     found = {}
-    for place, each in enumerate(descriptor.fields):
+    for each, said in zip(descriptor.fields, stated.field, strict=True):
         oneof = each.containing_oneof
-        place = oneof.fields[0].index if oneof else place
-        found[each.name.encode()] = Field(each, 0 if _repeated(each) else 1 << place)
+        first = oneof.fields[0] if oneof else each
+        repeated = said.label == said.LABEL_REPEATED
+        found[each.name.encode()] = Field(each, 0 if repeated else 1 << first.index)
     return found
-
-
-def _repeated(field: FieldDescriptor) -> bool:
-    # Runtimes before 6.31 do not know `is_repeated`, later ones warn of `label`.
-    if hasattr(field, "is_repeated"):
-        return field.is_repeated
-    return field.label == field.LABEL_REPEATED
 
 
 def fields_of_message(name: str) -> dict[bytes, Field]:

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.read.text_strings import Odd
-from tfprof.strings import I64, U8, U64, Bool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from tfprof.strings import I64, U8, U64, Bool
 
 OPEN, STRING, INTEGER, FLOAT, WORD = 1, 2, 3, 4, 5
 FORM_BITS = 3
@@ -75,7 +76,8 @@ class Lines(NamedTuple):
     def first_word(self, line: I64) -> U64:
         """The first eight bytes of each value, little-endian; zeros behind a shorter one."""
         start = self.value[line]
-        return self.word_at(start) & _FIRST[np.minimum(self.end[line] - start, _WORD)]
+        word: U64 = self.word_at(start) & _FIRST[np.minimum(self.end[line] - start, _WORD)]
+        return word
 
 
 def require(fine: Bool | np.bool_ | bool) -> None:  # noqa: FBT001
@@ -274,7 +276,8 @@ def _escaped_quotes(text: U8, at: I64) -> I64:
     over = at[(kind >= ord("4")) & (kind <= ord("7"))]  # with two more digits, more than a byte
     require(~(_IS_OCTAL[text[over + 1]] & _IS_OCTAL[text[over + 2]]))
     require(_IS_HEX[text[at[kind == ord("x")] + 1]])
-    return at[kind == _QUOTE]
+    quotes: I64 = at[kind == _QUOTE]
+    return quotes
 
 
 # --- numbers and words --------------------------------------------------------------------

@@ -82,7 +82,7 @@ class _Message:
 
 
 def to_wire(data: bytes, message: str) -> bytes:
-    """The wire bytes of a *message*, such as "tensorflow.GraphDef", in text; raises Odd."""
+    """The wire bytes of a *message*, such as "tensorflow.GraphDef", in UTF-8 text; raises Odd."""
     return _Reader(data, fields_of_message(message)).read()
 
 
@@ -95,7 +95,7 @@ class _Reader:
         self._outer: list[_Message] = []
         self._blocks: dict[Field, _Blocks] = {}
 
-    def read(self) -> bytes:
+    def read(self) -> bytes:  # noqa: C901 - one loop, through which every field passes
         """The wire bytes of the whole text."""
         data, size, match = self._data, len(self._data), FIELD.match
         at = blanks(data, 0)

@@ -1,6 +1,8 @@
-"""The messages tfprof reads, described by our own minimal .proto files.
+"""The messages tfprof reads and writes, described by our own minimal .proto files.
 
-    graph.proto  run_metadata.proto  op_log.proto ──protoc──► schema.binpb ──► message("…")
+    graph.proto  run_metadata.proto  op_log.proto  types.proto ─┐
+    profile.proto   a saved profile                             ├─protoc─► schema.binpb ─► message()
+    result.proto    a report                                   ─┘
 
 After a change of a .proto file: python -m tfprof.read.schema.build
 

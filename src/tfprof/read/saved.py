@@ -1,0 +1,178 @@
+"""A saved profile (ProfileProto) in wire format → Profile.
+
+    ProfileProto ─┬─ nodes* ─► id, ProfileNode ─┬─ name, op, device, shape, types*, trace, attrs*
+                  │                             ├─ inputs*         number of the input → id
+                  │                             ├─ output_shapes*  number of the output → shape
+                  │                             └─ execs*          step → what the node did in it
+                  ├─ steps*, has_trace, miss_accelerator_stream
+                  └─ id_to_string*     the texts that the traces name by number
+
+Nodes stand in the file in any order; here they stand by id, and gaps between ids close. Two fields
+of a node are our own (see schema/profile.proto); in a file of the original they are missing, and
+then every node with stats counts as covered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfprof.model import AttributeSource, Edges, Nodes, Note, Outputs, Profile, Stacks
+from tfprof.read import maps
+from tfprof.read.saved_steps import steps
+from tfprof.read.wire import BYTES, VARINT, Field, scan, whole
+from tfprof.shapes import Shapes
+from tfprof.strings import I64, U8, Strings
+
+if TYPE_CHECKING:
+    from tfprof.read.maps import Messages
+
+_TOP = {1: BYTES, 2: VARINT, 3: BYTES, 4: BYTES, 5: VARINT}
+_NAME, _INPUTS, _SHAPE, _TYPES, _DEVICE, _FLOAT_OPS, _OP, _TRACE = 1, 2, 4, 5, 6, 8, 9, 10
+_ATTRS, _EXECS, _OUTPUT_SHAPES, _UNCOVERED, _UNKNOWN_INPUTS = 11, 12, 15, 30, 31
+_NODE = {
+    **dict.fromkeys((_NAME, _INPUTS, _SHAPE, _TYPES, _DEVICE, _OP, _TRACE, _ATTRS), BYTES),
+    **dict.fromkeys((_EXECS, _OUTPUT_SHAPES, _UNKNOWN_INPUTS), BYTES),
+    **dict.fromkeys((_FLOAT_OPS, _UNCOVERED), VARINT),
+}
+
+
+def profile(buffer: U8) -> Profile:
+    """The profile that was saved; raises WireError where the bytes are no such message."""
+    top = scan(buffer, *whole(buffer), _TOP)
+    table = _table(buffer, maps.messages(buffer, top[1]))
+    count = len(table.name)
+    field = table.field
+    types, op, device, typed_node, typed_as = _types(buffer, field, count)
+    stack, stacks = _stacks(buffer, field[_TRACE], count, maps.messages(buffer, top[4]))
+    edges, lost = _edges(buffer, table)
+    _, listed = maps.packed(buffer, top[3])
+    records = maps.messages(buffer, field[_EXECS])
+    covered = np.zeros(count, np.bool_)
+    covered[records.owner] = True
+    covered &= field[_UNCOVERED].last(count) == 0
+    attributes = field[_ATTRS]
+    return Profile(
+        nodes=Nodes(
+            table.name, op, device, field[_FLOAT_OPS].last(count), stack, _shapes(buffer, table)
+        ),
+        types=types,
+        typed_node=typed_node,
+        typed_as=typed_as,
+        edges=edges,
+        outputs=_outputs(buffer, table),
+        attribute_sources=(
+            AttributeSource(
+                np.arange(count), lambda: (attributes.message, attributes.strings(buffer))
+            ),
+        ),
+        stacks=stacks,
+        has_traces=bool(top[2].last(1)[0]),
+        steps=steps(buffer, records, listed),
+        covered=covered,
+        misses_accelerator_stream=bool(top[5].last(1)[0]),
+        notes=(Note(f"{lost} inputs name nodes that the saved profile does not have"),)
+        if lost
+        else (),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """The nodes by id: their names, all different, and their fields."""
+
+    name: Strings
+    field: dict[int, Field]
+    ids: I64  # all that the file has, ascending
+    row: I64  # the node of each id
+
+
+def _table(buffer: U8, listed: Messages) -> _Table:
+    """The nodes of the map; of equal names the first node counts, and stands for the others."""
+    field = scan(buffer, listed.start, listed.end, _NODE)
+    row, first = Strings(buffer, *field[_NAME].last_slice(listed.key.size)).intern()
+    if first.size < listed.key.size:
+        field = scan(buffer, listed.start[first], listed.end[first], _NODE)
+    name = Strings(buffer, *field[_NAME].last_slice(first.size)).compact()
+    return _Table(name, field, listed.key, row)
+
+
+def _types(buffer: U8, field: dict[int, Field], count: int) -> tuple[Strings, I64, I64, I64, I64]:
+    """(types, op, device, typed_node, typed_as) as a Profile has them."""
+    op_start, op_length = field[_OP].last_slice(count)
+    device_start, device_length = field[_DEVICE].last_slice(count)
+    placed = np.flatnonzero(device_length)
+    listed = field[_TYPES]
+    texts = Strings(
+        buffer,
+        np.concatenate([op_start, device_start[placed], listed.start]),
+        np.concatenate([op_length, device_length[placed], listed.value]),
+    )
+    ids, first = texts.intern()
+    op, placed_on, typed_as = np.split(ids, [count, count + placed.size])
+    device = np.full(count, -1, np.int64)
+    device[placed] = placed_on
+    node = listed.message
+    more = np.flatnonzero((typed_as != op[node]) & (typed_as != device[node]))
+    return texts.take(first).compact(), op, device, node[more], typed_as[more]
+
+
+def _shapes(buffer: U8, table: _Table) -> Shapes:
+    node, dim = maps.packed(buffer, table.field[_SHAPE])
+    return Shapes(np.searchsorted(node, np.arange(len(table.name) + 1)), dim)
+
+
+def _outputs(buffer: U8, table: _Table) -> Outputs:
+    """The shapes of the outputs; those behind a gap are left out, for no writer leaves one."""
+    listed = maps.messages(buffer, table.field[_OUTPUT_SHAPES])
+    rows = np.flatnonzero(listed.key >= 0)
+    owner, number = listed.owner[rows], listed.key[rows]
+    rows = rows[number == np.arange(rows.size) - np.searchsorted(owner, owner)]
+    values = scan(buffer, listed.start[rows], listed.end[rows], {1: BYTES})[1]
+    shape, dim = maps.packed(buffer, values)
+    return Outputs(
+        np.searchsorted(listed.owner[rows], np.arange(len(table.name) + 1)),
+        Shapes(np.searchsorted(shape, np.arange(rows.size + 1)), dim),
+    )
+
+
+def _edges(buffer: U8, table: _Table) -> tuple[Edges, int]:
+    """(the inputs in order, how many ids among them are no node's)."""
+    known = maps.numbers(buffer, table.field[_INPUTS])
+    at = np.searchsorted(table.ids, known.value)
+    found = np.append(table.ids, 0)[at] == known.value
+    found &= at < table.ids.size
+    unknown = maps.messages(buffer, table.field[_UNKNOWN_INPUTS])
+    names = Strings(buffer, unknown.start, unknown.end - unknown.start)
+    ids, first = names.intern()
+    names = names.take(first).compact()
+    owner = np.append(known.owner[found], unknown.owner)
+    number = np.append(known.key[found], unknown.key)
+    source = np.append(table.row[at[found]], -1 - ids)
+    order = np.lexsort((number, owner))
+    start = np.searchsorted(owner[order], np.arange(len(table.name) + 1))
+    return Edges(start, source[order], names), int((~found).sum())
+
+
+def _stacks(buffer: U8, trace: Field, count: int, texts: Messages) -> tuple[I64, Stacks]:
+    """(stack of each node or -1, the stacks): many nodes share one, so equal ones are one."""
+    ids, first = trace.strings(buffer).intern()
+    stack = np.full(count, -1, np.int64)
+    stack[trace.message] = ids
+    frame = scan(buffer, trace.start[first], trace.end[first], {1: BYTES})[1]
+    part = scan(buffer, frame.start, frame.end, dict.fromkeys((2, 5, 6, 7, 8), VARINT))
+    file, line, function, function_line, source = (
+        part[number].last(frame.start.size) for number in (6, 2, 7, 5, 8)
+    )
+    return stack, Stacks(
+        np.searchsorted(frame.message, np.arange(first.size + 1)),
+        file,
+        line.astype(np.int32).astype(np.int64),
+        function,
+        function_line.astype(np.int32).astype(np.int64),
+        source,
+        texts.key,
+        Strings(buffer, texts.start, texts.end - texts.start).compact(),
+    )

@@ -1,0 +1,164 @@
+"""The steps of a saved profile: what its nodes did, told by node in the file and by step here.
+
+    ProfileNode ─execs*─► step, ExecProfile ─┬─ accelerator_execs*, cpu_execs*   device → times
+                             a record        ├─ devices*        all that said something of it
+                                             ├─ all_start_micros, latest_end_micros
+                                             ├─ memory_execs* ─► output_memory*
+                                             └─ allocations*
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tfprof.model import ACCELERATOR, CPU, UNTIMED, Step
+from tfprof.read import maps
+from tfprof.read.wire import BYTES, VARINT, Field, WireError, scan
+from tfprof.strings import I64, U8, Strings
+
+if TYPE_CHECKING:
+    from tfprof.read.maps import Messages
+
+_ALL_START, _LATEST_END, _DEVICES, _MEMORY, _ALLOCATIONS = 2, 3, 6, 7, 11
+_TIMES = {4: ACCELERATOR, 5: CPU}
+_RECORD = {
+    **dict.fromkeys((_ALL_START, _LATEST_END), VARINT),
+    **dict.fromkeys((*_TIMES, _DEVICES, _MEMORY, _ALLOCATIONS), BYTES),
+}
+
+
+def steps(buffer: U8, listed: I64, records: Messages) -> tuple[Step, ...]:
+    """The steps that are listed or have records, by number; the owner of a record is its node."""
+    order = np.lexsort((records.owner, records.key))
+    node, key = records.owner[order], records.key[order]
+    field = scan(buffer, records.start[order], records.end[order], _RECORD)
+    devices, ran = _executions(buffer, field, node.size)
+    held, output = _memory(buffer, field[_MEMORY])
+    allocation = field[_ALLOCATIONS]
+    allocated = scan(buffer, allocation.start, allocation.end, {1: VARINT, 2: VARINT})
+    allocation_us, allocation_bytes = (allocated[n].last(allocation.start.size) for n in (1, 2))
+
+    def step(number: int) -> Step:
+        first, last = np.searchsorted(key, number, "left"), np.searchsorted(key, number, "right")
+
+        def within(record: I64) -> slice:
+            return slice(*np.searchsorted(record, [first, last]).tolist())
+
+        runs, memories = within(ran.record), within(held.record)
+        outputs = slice(*np.searchsorted(output.row, [memories.start, memories.stop]).tolist())
+        allocations = within(allocation.message)
+        return Step(
+            number=number,
+            node=node[ran.record[runs]],
+            devices=devices,
+            **{name: column[runs] for name, column in ran._asdict().items() if name != "record"},
+            memory_node=node[held.record[memories]],
+            **{n: column[memories] for n, column in held._asdict().items() if n != "record"},
+            allocation_node=node[allocation.message[allocations]],
+            allocation_us=allocation_us[allocations],
+            allocation_bytes=allocation_bytes[allocations],
+            output_row=output.row[outputs] - memories.start,
+            output_slot=output.slot[outputs],
+            output_bytes=output.size[outputs],
+            output_pointer=output.pointer[outputs],
+        )
+
+    return tuple(map(step, np.unique(np.append(listed, key)).tolist()))
+
+
+class _Executions(NamedTuple):
+    """The executions of all records, in their order, named as a Step names them."""
+
+    record: I64
+    device: I64
+    start_us: I64
+    us: I64
+    counts_as: I64
+
+    def ordered(self) -> _Executions:
+        """By record."""
+        order = np.argsort(self.record, kind="stable")
+        return _Executions(*(column[order] for column in self))
+
+
+class _Memory(NamedTuple):
+    """The memory of all records, in their order, named as a Step names it."""
+
+    record: I64
+    memory_us: I64
+    requested: I64
+    peak: I64
+    residual: I64
+    output: I64
+    in_use: I64
+    on_host: Bool
+    temporary: I64
+    persistent: I64
+
+
+class _Outputs(NamedTuple):
+    """What was put out, by the row of memory that it is of."""
+
+    row: I64
+    slot: I64
+    size: I64
+    pointer: I64
+
+
+def _executions(buffer: U8, field: dict[int, Field], count: int) -> tuple[Strings, _Executions]:
+    """(devices, executions) of *count* records.
+
+    A device that is listed without an execution has a row that counts as nothing.
+    """
+    timed = [_timed(buffer, field[number]) for number in _TIMES]
+    listed = field[_DEVICES]
+    told = np.zeros(count, np.bool_)
+    for one in (listed.message, *(times.record for times in timed)):
+        told[one] = True
+    # Every record the original writes lists a device; this one had none, so it is nameless.
+    bare = np.flatnonzero(~told)
+    names = Strings(
+        buffer,
+        np.concatenate([*(times.device_start for times in timed), listed.start, bare * 0]),
+        np.concatenate([*(times.device_length for times in timed), listed.value, bare * 0]),
+    )
+    ids, first = names.intern()
+    record = np.concatenate([times.record for times in timed])
+    ran = _Executions(
+        record,
+        ids[: record.size],
+        np.concatenate([times.start_us for times in timed]),
+        np.concatenate([times.us for times in timed]),
+        np.repeat([*_TIMES.values()], [times.record.size for times in timed]),
+    )
+    pair = np.append(listed.message, bare) * first.size + ids[record.size :]
+    pair = np.setdiff1d(pair, record * first.size + ran.device)
+    start, end = (field[number].last(count) for number in (_ALL_START, _LATEST_END))
+    untimed = _untimed(pair // max(first.size, 1), pair % max(first.size, 1), ran, start, end)
+    every = _Executions(*map(np.append, ran, untimed))
+    return names.take(first).compact(), every.ordered()
+
+
+def _untimed(record: I64, device: I64, ran: _Executions, start: I64, end: I64) -> _Executions:
+    """The rows of devices that count as nothing.
+
+    They may have begun before or ended after what counts, which only *start* and *end* of the
+    record tell: then the first such row of the record, one more if need be, spans it.
+    """
+    known_start = np.full(start.size, np.iinfo(np.int64).max)
+    known_end = np.zeros(start.size, np.int64)
+    timed = np.flatnonzero(ran.start_us > 0)
+    np.minimum.at(known_start, ran.record[timed], ran.start_us[timed])
+    np.maximum.at(known_end, ran.record[timed], ran.start_us[timed] + ran.us[timed])
+    wider = (start > 0) & ((start != known_start) | (end != known_end))
+    without = np.setdiff1d(np.flatnonzero(wider), record)
+    known = np.searchsorted
+    record, device = np.append(record, without), np.append(device, known * 0)
+    spans, first = np.unique(record, return_index=True)
+    first = first[wider[spans]]
+    start_us, us = np.zeros(record.size, np.int64), np.zeros(record.size, np.int64)
+    start_us[first] = start[record[first]]
+    us[first] = (end - start)[record[first]]
+    return _Executions(record, device, start_us, us, np.full(record.size, UNTIMED))

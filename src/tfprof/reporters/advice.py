@@ -1,0 +1,44 @@
+"""Advice as text, a section a checker, and as an AdviceProto.
+
+(an empty line)
+ExpensiveOperationChecker:
+top 1 operation type: MatMul, cpu: 1.21ms, accelerator: 1.24sec, total: 1.24sec (100.00%)
+top 1 graph node: net, cpu: 0us, accelerator: 0us, total: 0us
+
+A checker that found nothing still has its heading. Both forms are in the order of the sections.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfprof.read.text_fields import varint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfprof.advise import Advice
+
+_LENGTH_DELIMITED = 2
+
+
+def text(advice: Advice) -> Iterator[bytes]:
+    """The sections, a piece each."""
+    for checker, reports in advice.sections.items():
+        lines = "".join(f"{report}\n" for report in reports)
+        yield f"\n{checker}:\n{lines}".encode("utf-8", "surrogateescape")
+
+
+def proto(advice: Advice) -> bytes:
+    """An AdviceProto: 1 map of name to Checker, and in a Checker 2 reports."""
+    entries = (
+        _field(1, _field(1, checker) + _field(2, b"".join(_field(2, one) for one in reports)))
+        for checker, reports in advice.sections.items()
+    )
+    return b"".join(entries)
+
+
+def _field(number: int, value: str | bytes) -> bytes:
+    """A string or message field in wire format."""
+    data = value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
+    return varint(number << 3 | _LENGTH_DELIMITED) + varint(len(data)) + data

@@ -1,0 +1,78 @@
+"""Chrome's trace events, each made as its JSON text: an object of a million events never exists.
+
+    {"traceEvents":[{"args":{"name":"loss"},"cat":"Op","dur":7,"name":"loss","ph":"X",…},…]}
+
+No spaces, keys in byte order, text in ASCII, and a newline at the end of the file. Whatever is
+called a name here is quoted already, since most names occur in several events.
+"""
+
+from __future__ import annotations
+
+from json.encoder import encode_basestring_ascii
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_DELETE = "\x7f"
+
+
+class Point(NamedTuple):
+    """A place on the chart."""
+
+    pid: int
+    tid: int
+    ts: int
+
+    def __str__(self) -> str:
+        return f'"pid":{self.pid},"tid":{self.tid},"ts":{self.ts}'
+
+
+def quoted(name: bytes) -> str:
+    """A JSON string; bytes that are no UTF-8 are replaced, for JSON cannot say them."""
+    text = name.decode("utf-8", "replace")
+    if _DELETE not in text:
+        return encode_basestring_ascii(text)
+    # The original's writer leaves DEL as it is; Python's escapes it.
+    parts = (encode_basestring_ascii(part)[1:-1] for part in text.split(_DELETE))
+    return f'"{_DELETE.join(parts)}"'
+
+
+def process(title: bytes, pid: int) -> str:
+    """The title of a process."""
+    return f'{{"args":{{"name":{quoted(title)}}},"name":"process_name","ph":"M","pid":{pid}}}'
+
+
+def region(name: str, us: int, at: Point) -> str:
+    """A bar: an execution."""
+    return f'{{"args":{{"name":{name}}},"cat":"Op","dur":{us},"name":{name},"ph":"X",{at}}}'
+
+
+def scope_region(name: str, us: int, at: Point) -> str:
+    """A bar: a row of a report."""
+    return (
+        f'{{"args":{{"name":{name},"op":{name}}},"cat":"Op","dur":{us},"name":{name},'
+        f'"ph":"X",{at}}}'
+    )
+
+
+def flow(name: str, number: int, begin: Point, end: Point) -> str:
+    """Both events of an arrow; *name* is that of the bar it begins at."""
+    head = f'{{"cat":"DataFlow","id":{number},"name":{name[:-1]}_flow","ph":'
+    return f'{head}"s",{begin}}},{head}"t",{end}}}'
+
+
+def counter(name: str, args: str, at: Point) -> str:
+    """The values of a counter from now on; *args* are the members of a JSON object."""
+    return f'{{"args":{{{args}}},"cat":"Memory","name":"{name}","ph":"C",{at}}}'
+
+
+def trace(events: Iterable[list[str]]) -> Iterator[bytes]:
+    """The file around *events*, a piece for each list of them."""
+    yield b'{"traceEvents":['
+    comma = ""
+    for some in events:
+        if some:
+            yield (comma + ",".join(some)).encode("ascii")
+            comma = ","
+    yield b"]}\n"

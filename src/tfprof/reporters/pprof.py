@@ -1,0 +1,45 @@
+"""pprof: a report as a profile for pprof, the viewer of call graphs and flame graphs.
+
+    pprof -top -sample_index=micros FILE        what takes most
+    pprof -http=: FILE                          the same as a graph and as flames
+
+Code view with one metric is written as the original writes it, byte for byte before compression.
+Any other view, and any number of metrics, is one file too: see `pprof_samples`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfprof.errors import UsageError
+from tfprof.reporters.pprof_classic import classic
+from tfprof.reporters.pprof_encode import gzipped
+from tfprof.reporters.pprof_kinds import KINDS
+from tfprof.reporters.pprof_samples import samples
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfprof.report import Report
+
+
+def pprof(report: Report) -> Iterator[bytes]:
+    """The file in pieces; raises UsageError, before the first of them, where it has no numbers.
+
+    What is selected besides metrics is no reason to refuse: a sample has its labels anyway.
+    """
+    kinds = [KINDS[name] for name in report.query.select if name in KINDS]
+    if not kinds:
+        selected = ",".join(report.query.select) or "nothing"
+        raise UsageError(
+            f"pprof has no numbers for select {selected}: it takes one or more of "
+            f"{', '.join(KINDS)}"
+        )
+    if report.view.name == "code" and len(kinds) == 1:
+        return gzipped(classic(report, kinds[0]))
+    return gzipped(samples(report, kinds))
+
+
+def said(path: str) -> str:
+    """What the original prints once the file at *path* is written."""
+    return f"\nRun pprof -png --nodecount=100 --sample_index=1 <{path}>\n"

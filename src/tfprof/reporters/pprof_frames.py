@@ -1,0 +1,60 @@
+"""The stack frames that the rows of code view stand for, as functions and lines.
+
+/home/me/model.py:12:build      function  (/home/me/model.py, build, its first line)
+                                title     model:build
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from tfprof.reporters.pprof_encode import UNSIGNED, Function
+from tfprof.views.drawing import ROOT_NAME
+
+if TYPE_CHECKING:
+    from tfprof.report import Report
+
+_MARK = b" (gradient)"
+_UNKNOWN = b"<unknown>"
+
+
+class Frame(NamedTuple):
+    """A line of a function."""
+
+    function: Function
+    title: bytes
+    line: int
+
+
+_ROOT = Frame(Function(b"", ROOT_NAME, 0), ROOT_NAME, 0)
+
+
+def frames(report: Report) -> list[Frame]:
+    """The frame of each row; the root's is in no file.
+
+    parity Q54: a row that frames of several files share stands for the first of them.
+    """
+    stacks, drawing = report.profile.stacks, report.drawing
+    assert drawing.frame is not None
+    assert drawing.gradient is not None
+    text = dict(zip(stacks.text_id.tolist(), stacks.text, strict=True))
+    at, rows = drawing.frame[report.row[1:]], [_ROOT]
+    for file_id, line, function_id, first_line, gradient in zip(
+        stacks.file[at].tolist(),
+        stacks.line[at].tolist(),
+        stacks.function[at].tolist(),
+        stacks.function_line[at].tolist(),
+        drawing.gradient[report.row[1:]].tolist(),
+        strict=True,
+    ):
+        file, name = text.get(file_id, _UNKNOWN), text.get(function_id, _UNKNOWN)
+        name += _MARK if gradient else b""
+        title = b"%b:%b" % (_stem(file), name)
+        rows.append(Frame(Function(file, name, first_line & UNSIGNED), title, line))
+    return rows
+
+
+def _stem(file: bytes) -> bytes:
+    """The file's name without its folder and its ending."""
+    base = file.rpartition(b"/")[2]
+    return base.rpartition(b".")[0] if b"." in base else base

@@ -1,0 +1,179 @@
+"""Protobuf's wire format, written whole columns at a time.
+
+A column of messages is a column of strings, a row a message; fields are put into it like this:
+
+    numbers({2: [7, 0, 300]})        10 07 |  | 10 AC 02        a number that is 0 is not written
+    field(1, names)                  0A 01 61 | 0A 02 62 63     each row behind its length
+    beside(one, other)               row by row, one behind the other
+    within(owner, column, count)     the rows of each owner, one behind the other
+    nested(tree, 12, own)            messages inside messages, however deep, as one message
+
+The order of fields in a message means nothing, so each message puts them where it is easiest.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfprof.strings import I64, U8, U64, Bool, Strings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tfprof.tree import Tree
+
+_VARINT, _BYTES = 0, 2
+_WORD = 8
+# Longer rows are rare; copying them one by one keeps the word loop short.
+_LONG = 1024
+_GROUP, _MORE = np.uint64(7), np.uint64(0x80)
+_LOW = np.uint64(0x7F)
+
+
+def numbers(columns: Mapping[int, I64], *, zeros: bool = False) -> tuple[Strings, ...]:
+    """The fields {number: value of each row}, a column each; zeros left out unless *zeros*."""
+    return tuple(
+        _prefixed(number << 3 | _VARINT, value, np.full(value.size, zeros) | (value != 0))
+        for number, value in columns.items()
+    )
+
+
+def field(number: int, *columns: Strings, empty: bool = True) -> Strings:
+    """Each row as the bytes of field *number*; rows of no bytes are left out unless *empty*."""
+    length = _length(columns)
+    written = np.full(length.size, empty) | (length > 0)
+    return beside(_prefixed(number << 3 | _BYTES, length, written), *columns)
+
+
+def packed(number: int, owner: I64, value: I64, count: int) -> Strings:
+    """The field of repeated numbers of each of *count* owners; *owner* is ascending."""
+    bare = _prefixed(None, value, np.ones(value.size, np.bool_))
+    return field(number, within(owner, bare, count), empty=False)
+
+
+def entries(number: int, key: I64, value: Strings) -> Strings:
+    """Each row an entry of the map that is field *number*, from a number to bytes."""
+    return field(number, *numbers({1: key}, zeros=True), field(2, value))
+
+
+def beside(*columns: Strings) -> Strings:
+    """Each row the rows of all *columns*, one behind the other."""
+    length = _length(columns)
+    start = np.cumsum(length) - length
+    blob = np.empty(int(length.sum()), np.uint8)
+    at = start.copy()
+    for column in columns:
+        _put(blob, at, column)
+        at += column.length
+    return Strings(blob, start, length)
+
+
+def within(owner: I64, column: Strings, count: int) -> Strings:
+    """The rows of each of *count* owners, one behind the other; *owner* is ascending."""
+    column = _contiguous(column)
+    end = np.concatenate([[0], np.cumsum(column.length)]) + (
+        int(column.start[0]) if len(column) else 0
+    )
+    edge = end[np.searchsorted(owner, np.arange(count + 1))]
+    return Strings(column.blob, edge[:-1], np.diff(edge))
+
+
+def nested(tree: Tree, number: int, *own: Strings) -> U8:
+    """The message of the root; every other row is field *number* of the row above it.
+
+    A row's own bytes stand before those of the rows below it, so all rows stand in drawing order,
+    each behind its length. A length takes more bytes the more lengths are below it. Beginning with
+    one byte each, every round settles the lengths that need one byte more: ten rounds suffice.
+    """
+    tag = _varints_size(np.array([number << 3 | _BYTES]).astype(np.uint64))[0]
+    lead = np.full(len(tree), tag + 1)
+    lead[0] = 0
+    bare = _length(own)
+    while True:
+        length = tree.totals(bare + lead) - lead
+        longer = tag + _varints_size(length.astype(np.uint64))
+        longer[0] = 0
+        if bool((longer == lead).all()):
+            break
+        lead = longer
+    written = np.ones(len(tree), np.bool_)
+    written[0] = False
+    return beside(_prefixed(number << 3 | _BYTES, length, written), *own).blob
+
+
+def _length(columns: Sequence[Strings]) -> I64:
+    """How many bytes each row of *columns* has in all."""
+    length = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        length += column.length
+    return length
+
+
+def _contiguous(column: Strings) -> Strings:
+    """The same rows, each beginning where the one before it ends."""
+    if bool((column.start[1:] == (column.start + column.length)[:-1]).all()):
+        return column
+    return beside(column)
+
+
+def _prefixed(tag: int | None, value: I64, written: Bool) -> Strings:
+    """The *written* rows as a varint behind the varint *tag*; the others are of no bytes."""
+    rows = np.flatnonzero(written)
+    left = value[rows].astype(np.uint64)
+    prefix = _varint(tag) if tag is not None else b""
+    size = len(prefix) + _varints_size(left)
+    width = int(size.max(initial=len(prefix)))
+    table = np.empty((rows.size, width), np.uint8)
+    table[:, : len(prefix)] = np.frombuffer(prefix, np.uint8)
+    for place in range(len(prefix), width):
+        low = left & _LOW
+        left >>= _GROUP
+        table[:, place] = np.where(left > 0, low | _MORE, low)
+    start, length = np.zeros(value.size, np.int64), np.zeros(value.size, np.int64)
+    start[rows] = np.arange(rows.size) * width
+    length[rows] = size
+    return Strings(table.reshape(-1), start, length)
+
+
+def _varint(value: int) -> bytes:
+    """One number, small and not negative, as a varint."""
+    low, rest = value & 0x7F, value >> 7
+    return bytes([low | 0x80]) + _varint(rest) if rest else bytes([low])
+
+
+def _varints_size(value: U64) -> I64:
+    """How many bytes each number takes as a varint."""
+    size = np.ones(value.size, np.int64)
+    left = value >> _GROUP
+    while bool(left.any()):
+        size += left > 0
+        left = left >> _GROUP
+    return size
+
+
+def _put(blob: U8, at: I64, column: Strings) -> None:
+    """Copy each row of *column* to where *at* says in *blob*."""
+    length = column.length
+    for row in np.flatnonzero(length > _LONG).tolist():
+        target, source, size = int(at[row]), int(column.start[row]), int(length[row])
+        blob[target : target + size] = column.blob[source : source + size]
+    rows = np.flatnonzero((length > 0) & (length < _WORD))
+    for place in range(_WORD):
+        rows = rows[length[rows] > place]
+        blob[at[rows] + place] = column.blob[column.start[rows] + place]
+    rows = np.flatnonzero((length >= _WORD) & (length <= _LONG))
+    place = 0
+    while rows.size:
+        # The last word ends with the row, if need be over bytes that are there already.
+        offset = np.minimum(place, length[rows] - _WORD)
+        _words(blob)[at[rows] + offset] = _words(column.blob)[column.start[rows] + offset]
+        place += _WORD
+        rows = rows[length[rows] > place]
+
+
+def _words(blob: U8) -> U64:
+    """The eight bytes at every offset of *blob*; a view, not a copy."""
+    blob = np.ascontiguousarray(blob)
+    return np.ndarray((blob.size - _WORD + 1,), np.uint64, blob, 0, (1,))
