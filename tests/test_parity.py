@@ -21,8 +21,12 @@ TRACED = Case.from_text(
     "code",
     graph='node { name: "a" op: "Add" } node { name: "b" op: "Mul" input: "a" }',
     op_log="""
-      log_entries { name: "a" float_ops: 3 code_def { traces { file_id: 1 lineno: 7 function_id: 2 } } }
-      log_entries { name: "b" float_ops: 4 code_def { traces { file_id: 1 lineno: 8 function_id: 2 } } }
+      log_entries {
+        name: "a" float_ops: 3 code_def { traces { file_id: 1 lineno: 7 function_id: 2 } }
+      }
+      log_entries {
+        name: "b" float_ops: 4 code_def { traces { file_id: 1 lineno: 8 function_id: 2 } }
+      }
       id_to_string { key: 1 value: "/home/model.py" }
       id_to_string { key: 2 value: "build" }
     """,
@@ -76,24 +80,27 @@ def test_a_node_may_be_called_like_the_root(oracle: Oracle, view: str) -> None:
     oracle.load(case.graph, case.op_log)
     with pytest.raises(OracleCrashed):
         oracle.ask(view, {})
-    assert rows(case) == {
-        "scope": [
-            "_TFProfRoot (--/111 flops)",
-            "  _TFProfRoot (1/101 flops)",
-            "    _TFProfRoot/x (100/100 flops)",
-            "  a (10/10 flops)",
-        ],
-        "graph": [
-            "_TFProfRoot (--/111 flops)",
-            "  _TFProfRoot (1/11 flops)",
-            "    a (10/10 flops)",
-            "  _TFProfRoot/x (100/100 flops)",
-        ],
-        "op": [
-            "Add                      110 float_ops (100.00%, 99.10%)",
-            "_TFProfRoot                  1 float_ops (0.90%, 0.90%)",
-        ],
-    }[view]
+    assert (
+        rows(case)
+        == {
+            "scope": [
+                "_TFProfRoot (--/111 flops)",
+                "  _TFProfRoot (1/101 flops)",
+                "    _TFProfRoot/x (100/100 flops)",
+                "  a (10/10 flops)",
+            ],
+            "graph": [
+                "_TFProfRoot (--/111 flops)",
+                "  _TFProfRoot (1/11 flops)",
+                "    a (10/10 flops)",
+                "  _TFProfRoot/x (100/100 flops)",
+            ],
+            "op": [
+                "Add                      110 float_ops (100.00%, 99.10%)",
+                "_TFProfRoot                  1 float_ops (0.90%, 0.90%)",
+            ],
+        }[view]
+    )
 
 
 def test_function_names_are_cut_between_characters() -> None:

@@ -38,11 +38,12 @@ def test_streams_written_by_hand(packed: bytes, expected: bytes) -> None:
     [
         (b"", "a number is cut off"),
         (b"\x80", "a number is cut off"),
-        (b"\x03\x08ab", "a literal runs past the end at byte 1"),
-        (b"\x05\x00a\x05", "an element is cut off at byte 4"),
+        (b"\x03\x08ab", "an element cut off, or more than the promised 3 bytes at byte 1"),
+        (b"\x03\xf4\x02", "an element cut off, or more than the promised 3 bytes at byte 1"),
+        (b"\x09\x00a\x06\x01", "an element cut off, or more than the promised 9 bytes at byte 3"),
+        (b"\x05\x00a\x05", "a copy from before the beginning at byte 3"),
         (b"\x05\x00a\x05\x02", "a copy from before the beginning at byte 3"),
-        (b"\x05\x00a\x05\x00", "a copy from before the beginning at byte 3"),
-        (b"\x02\x08abc", "more than the promised 2 bytes at byte 1"),
+        (b"\x02\x08abc", "an element cut off, or more than the promised 2 bytes at byte 1"),
         (b"\x04\x08abc", "3 bytes, not the promised 4, at byte 5"),
     ],
 )

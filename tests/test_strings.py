@@ -129,6 +129,18 @@ def test_find_finds_every_row_of_its_own(column: Column) -> None:
     assert column.strings.find(column.strings).tolist() == list(range(len(column.rows)))
 
 
+@pytest.mark.parametrize("length", [7, 8, 9, 16, 1_024, 1_025, 3_000])
+def test_strings_of_one_length_are_told_apart_by_any_one_byte(length: int) -> None:
+    places = sorted({0, length // 2, length - 1, *range(6, min(length, 18)), max(0, length - 9)})
+    rows = [b"a" * at + b"b" + b"a" * (length - at - 1) for at in places]
+    column, absent = Strings.of(rows), Strings.of([b"a" * length])
+    assert column.intern()[0].tolist() == list(range(len(rows)))
+    assert column.find(column.take(slice(None, None, -1))).tolist() == [*range(len(rows))][::-1]
+    assert column.find(absent).tolist() == [-1]
+    assert column.order().tolist() == [*range(len(rows))][::-1]
+    assert column.common_with_previous().tolist() == [0, *places[:-1]]
+
+
 @often
 @given(columns)
 def test_order_is_that_of_bytes_and_equal_rows_stay_as_they_were(column: Column) -> None:

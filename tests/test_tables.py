@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tfprof import cli
+from tfprof.advise import CHECKERS, Checker
 from tfprof.errors import UsageError
 from tfprof.fields import FIELDS, METRICS, ORDERS
 from tfprof.inputs import INPUTS
@@ -53,6 +54,16 @@ def test_a_view_says_what_it_draws(view: View, help_text: str) -> None:
     assert view.summary
     (line,) = [line for line in help_text.splitlines() if line.split()[:1] == [view.name]]
     assert view.summary in line
+
+
+@pytest.mark.parametrize("checker", CHECKERS.values(), ids=CHECKERS)
+def test_a_checker_says_what_it_looks_for(checker: Checker) -> None:
+    assert CHECKERS[checker.name] is checker
+    assert checker.help
+    for name, option in checker.options.items():
+        assert option.name == name
+        assert option.help
+        assert checker.parse({})[name] == option.default
 
 
 @pytest.mark.parametrize("name", ["select", "order_by"])

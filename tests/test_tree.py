@@ -101,6 +101,21 @@ def test_the_size_of_a_subtree_counts_a_row_and_all_below_it(
 
 
 @often
+@given(trees_with(st.just(0)))
+def test_in_post_order_a_row_stands_right_behind_all_that_is_below_it(
+    drawn: tuple[Tree, list[int], list[int]],
+) -> None:
+    tree, parent, _ = drawn
+    expected: list[int] = []
+    waiting = [0]
+    while waiting:
+        row = waiting.pop()
+        expected.append(row)
+        waiting += [child for child in range(len(tree)) if parent[child] == row]
+    assert tree.post_order().tolist() == expected[::-1]
+
+
+@often
 @given(trees_with(st.integers(-(2**40), 2**40)))
 def test_a_total_is_a_rows_own_and_its_childrens_totals(
     drawn: tuple[Tree, list[int], list[int]],

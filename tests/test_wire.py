@@ -534,6 +534,19 @@ def test_a_number_too_long_for_its_type_reads_as_its_low_bits() -> None:
     assert READERS["op_log"].by_us(log) == READERS["op_log"].by_protobuf(log)
 
 
+def test_of_an_attribute_given_twice_the_last_counts() -> None:
+    graph = b""
+    for name, sizes in (("x", (3, 4)), ("y", (5,)), ("z", (6, 7, 8))):
+        node = NodeDef(name=name, op="VariableV2").SerializeToString()
+        for size in sizes:
+            alone = NodeDef()
+            alone.attr["shape"].shape.dim.add(size=size)
+            alone.attr["_output_shapes"].list.shape.add().dim.add(size=size)
+            node += alone.SerializeToString()
+        graph += field(1, BYTES, node)
+    assert READERS["graph"].by_us(graph) == READERS["graph"].by_protobuf(graph)
+
+
 # --- small messages with all that is read, damaged in every way --------------------------------
 
 

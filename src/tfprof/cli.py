@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof.errors import OutputError, TfprofError, UsageError, nearest
 from tfprof.inputs import INPUTS
-from tfprof.query import OPTIONS, Option
+from tfprof.query import OPTIONS, Option, Query
 from tfprof.views import VIEWS
 from tfprof.words import read_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from tfprof.model import Note, Profile
-    from tfprof.query import Query
+    from tfprof.deliver import Loaded
+    from tfprof.model import Note
 
 _INTERRUPTED = 130
 
@@ -28,8 +28,12 @@ _HELP = Option("help", "bool", False, "print this help")  # noqa: FBT003
 _VERSION = Option("version", "bool", False, "print the version")  # noqa: FBT003
 _KNOWN: Mapping[str, Option] = {**INPUTS, **OPTIONS, "help": _HELP, "h": _HELP, "version": _VERSION}
 
-_COMMANDS = {**{name: view.summary for name, view in VIEWS.items()}}
-_DEMO = "demo"
+_COMMANDS = {
+    **{name: view.summary for name, view in VIEWS.items()},
+    "advise": "what looks wrong or expensive, by all checkers",
+    "save": "the profile as one file, with --output=file:outfile=PATH; read by --profile_path",
+    "demo": "the scope view of a bundled sample, a 32-layer ResNet; takes options too",
+}
 _DEMO_OPTIONS: Mapping[str, Any] = {
     "account_type_regexes": ("VariableV2",),
     "max_depth": 4,
@@ -68,16 +72,16 @@ def _command(line: Sequence[str]) -> None:
         return
     given = dict(words.options)
     command = _only(words.plain)
-    if command == _DEMO:
+    if command == "demo":
         given = {**_DEMO_OPTIONS, **_sample(), **given}
         command = "scope"
         _say_command(command, given)
-    _report(command, given)
+    _answer(command, given)
 
 
 def _only(plain: Sequence[str]) -> str:
     """The one command that was named."""
-    known = [*_COMMANDS, _DEMO]
+    known = list(_COMMANDS)
     if not plain:
         raise UsageError(f"no command was named (there are: {', '.join(known)})")
     if plain[0] not in known:
@@ -90,49 +94,51 @@ def _only(plain: Sequence[str]) -> str:
     return plain[0]
 
 
-def _report(view: str, given: Mapping[str, Any]) -> None:
+def _answer(command: str, given: Mapping[str, Any]) -> None:
     """Read the files, ask, and deliver."""
-    from tfprof.query import Query  # noqa: PLC0415 - help needs none of what follows
-
     query = Query.of({name: value for name, value in given.items() if name in OPTIONS})
-    paths = [given.get("graph_path"), *given.get("run_meta_path", ()), given.get("op_log_path")]
-    inputs = [path for path in paths if path]
+    inputs = [path for name in INPUTS for path in _paths(given.get(name))]
     if not inputs:
-        raise UsageError(f"no input: give --graph_path=PATH, or try 'tfprof {_DEMO}'")
+        raise UsageError("no input: give --graph_path=PATH, or try 'tfprof demo'")
     _spare_inputs(query, inputs)
-    _deliver(_load(given), view, query)
+    loaded = _load(given)
+    # NumPy and all that stands on it is imported from here on: help needs none of it.
+    from tfprof import deliver  # noqa: PLC0415
+
+    ways = {"advise": deliver.deliver_advice, "save": deliver.deliver_profile}
+    if command in ways:
+        outcome = ways[command](loaded, query)
+    else:
+        outcome = deliver.deliver(loaded, command, query)
+    _tell(outcome.notes)
+    _print(outcome.stdout)
+    for path in outcome.written:
+        _say(f"wrote {path}")
 
 
-def _load(given: Mapping[str, Any]) -> Profile:
-    from tfprof.api import load  # noqa: PLC0415
+def _paths(value: str | Sequence[str] | None) -> Sequence[str]:
+    return [value] if isinstance(value, str) and value else list(value or ())
+
+
+def _load(given: Mapping[str, Any]) -> Loaded:
+    from tfprof.api import load, open_checkpoint  # noqa: PLC0415
+    from tfprof.deliver import Loaded  # noqa: PLC0415
     from tfprof.progress import Progress  # noqa: PLC0415
 
+    checkpoint = given.get("checkpoint_path")
     with Progress() as progress:
         profile = load(
             given.get("graph_path"),
             given.get("run_meta_path", ()),
             given.get("op_log_path"),
-            progress,
+            checkpoint_path=checkpoint,
+            profile_path=given.get("profile_path"),
+            progress=progress,
         )
     _tell(profile.notes)
     if profile.steps:
         sys.stderr.write(f"run graph coverage: {profile.coverage:.2f}\n")
-    return profile
-
-
-def _deliver(profile: Profile, view: str, query: Query) -> None:
-    from tfprof.answer import answer  # noqa: PLC0415
-    from tfprof.files import write_whole  # noqa: PLC0415
-    from tfprof.reporters.text import text  # noqa: PLC0415
-
-    report = answer(profile, view, query)
-    _tell(report.notes)
-    if query.output.kind == "file":
-        assert query.output.path is not None
-        write_whole(query.output.path, text(report))
-        _say(f"wrote {query.output.path}")
-    elif query.output.kind == "stdout":
-        _print(text(report))
+    return Loaded(profile, open_checkpoint(checkpoint) if checkpoint else None)
 
 
 def _spare_inputs(query: Query, inputs: Sequence[str]) -> None:
@@ -203,12 +209,10 @@ def _help() -> str:
     lines = [
         "Where a TensorFlow model's parameters, float operations, time and memory go.",
         "",
-        "usage: tfprof VIEW --graph_path=PATH [--run_meta_path=PATHS] [options]",
+        "usage: tfprof COMMAND --graph_path=PATH [--run_meta_path=PATHS] [options]",
         "",
-        "views",
+        "commands",
         *(f"  {name:<8} {summary}" for name, summary in _COMMANDS.items()),
-        "other commands",
-        f"  {_DEMO:<8} the scope view of a bundled sample, a 32-layer ResNet; takes options too",
         "  help     this text (also --help); --version prints the version",
         "",
         "files (gzip-compressed ones are read too)",

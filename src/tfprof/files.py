@@ -24,19 +24,27 @@ from tfprof.read import Source
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from tfprof.strings import U8
+
 _GZIP_MAGIC = b"\x1f\x8b"
 _NEW_FILE_MODE = 0o666
+
+
+def mapped(path: str) -> U8:
+    """The bytes of the file at *path*, read from the disk as they are looked at."""
+    with Path(path).open("rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            return np.frombuffer(file.read(), np.uint8)
+        if not status.st_size:
+            return np.empty(0, np.uint8)
+        return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
 
 
 def open_source(path: str, expected: str) -> Source:
     """The content of the file at *path*; *expected* says what it should have been."""
     try:
-        with Path(path).open("rb") as file:
-            if file.fileno() >= 0 and stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                size = os.fstat(file.fileno()).st_size
-                data = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else b""
-            else:
-                data = file.read()
+        data = mapped(path)
     except FileNotFoundError:
         raise InputError(f"{path} does not exist; expected {expected}") from None
     except IsADirectoryError:
@@ -44,14 +52,12 @@ def open_source(path: str, expected: str) -> Source:
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or problem
         raise InputError(f"{path} cannot be read ({reason}); expected {expected}") from None
-    if data[:2] == _GZIP_MAGIC:
-        data = _unpacked(path, bytes(data))
-    return Source(path, np.frombuffer(data, np.uint8))
+    return Source(path, _unpacked(path, data) if data[:2].tobytes() == _GZIP_MAGIC else data)
 
 
-def _unpacked(path: str, data: bytes) -> bytes:
+def _unpacked(path: str, data: U8) -> U8:
     try:
-        return gzip.decompress(data)
+        return np.frombuffer(gzip.decompress(data.tobytes()), np.uint8)
     except (OSError, EOFError, zlib.error) as problem:
         raise InputError(f"{path} is a damaged gzip file: {problem}") from None
 

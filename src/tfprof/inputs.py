@@ -20,5 +20,12 @@ INPUTS: dict[str, Option] = {
             "",
             "the op log: types, float operations and call stacks of nodes",
         ),
+        Option(
+            "checkpoint_path",
+            "text",
+            "",
+            "the checkpoint: tensor values, and the type _checkpoint_variables",
+        ),
+        Option("profile_path", "text", "", "a saved profile, instead of graph, runs and op log"),
     )
 }

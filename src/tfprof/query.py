@@ -59,7 +59,7 @@ OPTIONS: dict[str, Option] = {
             "output",
             "output",
             "stdout",
-            "where the report goes: stdout, file:outfile=PATH or none",
+            "stdout, none or KIND:outfile=PATH with KIND file, timeline, pprof or proto",
         ),
     )
 }
@@ -94,7 +94,14 @@ class Output:
 
 
 # The output types, and whether each writes a file.
-OUTPUTS: dict[str, bool] = {"stdout": False, "file": True, "none": False}
+OUTPUTS: dict[str, bool] = {
+    "stdout": False,
+    "file": True,
+    "timeline": True,
+    "pprof": True,
+    "proto": True,
+    "none": False,
+}
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,10 @@ class Tree:
         """How many rows each subtree has."""
         return self._end - np.arange(len(self))
 
+    def post_order(self) -> I64:
+        """The rows, each behind all that is below it."""
+        return np.lexsort((-self.depth, self._end))
+
     def totals(self, own: I64) -> I64:
         """The sum of *own* over each row's subtree."""
         running = np.concatenate([np.zeros(1, np.int64), np.cumsum(own)])

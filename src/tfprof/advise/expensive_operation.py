@@ -72,11 +72,8 @@ def _graph_nodes(profile: Profile, options: Mapping[str, int]) -> list[str]:
 def _code(profile: Profile, options: Mapping[str, int]) -> list[str]:
     least = options["min_code_micros"]
     report = _heaviest(profile, "code", max_depth=_DEEP, min_micros=min(1, least))
-    line, total, children = (
-        _lines(report, report.total),
-        report.total("micros"),
-        _children(report.tree),
-    )
+    line, total = _lines(report, report.total), report.total("micros")
+    children = _children(report.tree)
 
     def called(row: int, level: int) -> list[tuple[int, int]]:
         """(row, level) of the lines to tell below a row, the last first."""

@@ -1,6 +1,7 @@
 """load(): the one door in. It tells what each file is, reads it and merges it into a Profile.
 
     graph ──► op log ──► run 0 ──► run 1 ──► …      in this order, whatever the order given
+    saved profile                                   or this alone, which holds all of them
 
 A Source is a name and bytes; who opened it is none of this room's business.
 """
@@ -12,12 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from tfprof.errors import InputError
+from tfprof.errors import InputError, UsageError
 from tfprof.model import Note, Profile
 from tfprof.read import graph_def, op_log, run_metadata, sniff, text
 from tfprof.read.merge import with_graph
 from tfprof.read.merge_op_log import with_op_log
 from tfprof.read.merge_run import with_run
+from tfprof.read.saved import profile as saved_profile
 from tfprof.read.wire import BYTES, WireError, buffer_view, scan, whole
 
 if TYPE_CHECKING:
@@ -41,11 +43,17 @@ def load(
     runs: Sequence[Source] = (),
     log: Source | None = None,
     progress: Callable[[str], None] = lambda _: None,
+    saved: Source | None = None,
 ) -> Profile:
     """The profile that these files describe; the runs are steps 0, 1, 2 and so on.
 
     *progress* is told each stage before it begins. Raises InputError.
     """
+    if saved is not None:
+        if graph is not None or runs or log is not None:
+            raise UsageError(f"{saved.name} is to be read alone: a saved profile holds everything")
+        progress(f"reading {saved.name}")
+        return read_saved(saved)
     profile = Profile()
     if graph is not None:
         progress(f"reading {graph.name}")
@@ -96,6 +104,13 @@ def read_op_log(source: Source) -> OpLogColumns:
     if _kind(source, expected, sniff.OP_LOG, sniff.OP_LOG_TEXT) is sniff.OP_LOG_TEXT:
         source = _from_text(source, "tensorflow.tfprof.OpLogProto")
     return _read(source, expected, op_log.columns)
+
+
+def read_saved(source: Source) -> Profile:
+    """The profile that a ProfileProto holds."""
+    expected = "a saved profile (ProfileProto)"
+    _kind(source, expected, sniff.PROFILE)
+    return _read(source, expected, saved_profile)
 
 
 _GRAPH_TEXTS = (sniff.GRAPH_TEXT, sniff.META_GRAPH_TEXT)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfprof.read.tensors import ByteOrder, Values
-    from tfprof.strings import U8
+    from tfprof.strings import U8, U64
 
 _BYTE_ORDERS: dict[int, ByteOrder] = {0: "little", 1: "big"}
 _CHECKSUM = 4
@@ -163,17 +163,25 @@ class Bundle:
         after = int(last[-1]) + 1 if last.size else 0
         begin = after + _CHECKSUM
         try:
-            lengths = varints(data[:after]).tolist()
+            lengths = varints(data[:after])
         except WireError as problem:
             raise InputError(f"{what} has {problem} of its lengths") from None
-        if len(lengths) != count or begin + sum(lengths) != data.size:
+        ends = list(accumulate(lengths.tolist(), initial=begin))
+        if len(lengths) != count or ends[-1] != data.size:
             raise InputError(f"{what} does not hold {count} strings of the lengths it says")
-        order = self._byte_order
-        written = b"".join(n.to_bytes(4 if n <= _FOUR_BYTES else 8, order) for n in lengths)
-        counted = np.frombuffer(written, np.uint8)
-        if masked(crc32c(counted)) != int.from_bytes(data[after:begin].tobytes(), order):
+        counted = _counted(lengths, self._byte_order)
+        written = int.from_bytes(data[after:begin].tobytes(), self._byte_order)
+        if masked(crc32c(counted)) != written:
             raise InputError(f"{what} does not match the checksum of its lengths")
-        text = data[begin:].tobytes()
-        ends = accumulate(lengths, initial=0)
+        text = data.tobytes()
         strings = [text[first:last] for first, last in pairwise(ends)]
         return strings, crc32c(counted, data[after:])
+
+
+def _counted(lengths: U64, byte_order: ByteOrder) -> U8:
+    """The lengths of strings as bytes, the way checksums count them."""
+    if not bool((lengths > _FOUR_BYTES).any()):
+        return lengths.astype(np.dtype(np.uint32).newbyteorder(byte_order)).view(np.uint8)
+    sizes = lengths.tolist()
+    each = [size.to_bytes(4 if size <= _FOUR_BYTES else 8, byte_order) for size in sizes]
+    return np.frombuffer(b"".join(each), np.uint8)

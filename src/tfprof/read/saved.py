@@ -70,7 +70,7 @@ def profile(buffer: U8) -> Profile:
         ),
         stacks=stacks,
         has_traces=bool(top[2].last(1)[0]),
-        steps=steps(buffer, records, listed),
+        steps=steps(buffer, listed, records),
         covered=covered,
         misses_accelerator_stream=bool(top[5].last(1)[0]),
         notes=(Note(f"{lost} inputs name nodes that the saved profile does not have"),)

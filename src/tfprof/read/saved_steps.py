@@ -1,10 +1,10 @@
 """The steps of a saved profile: what its nodes did, told by node in the file and by step here.
 
-    ProfileNode ─execs*─► step, ExecProfile ─┬─ accelerator_execs*, cpu_execs*   device → times
-                             a record        ├─ devices*        all that said something of it
-                                             ├─ all_start_micros, latest_end_micros
-                                             ├─ memory_execs* ─► output_memory*
-                                             └─ allocations*
+ProfileNode ─execs*─► step, ExecProfile ─┬─ accelerator_execs*, cpu_execs*   device → times
+                         a record        ├─ devices*        all that said something of it
+                                         ├─ all_start_micros, latest_end_micros
+                                         ├─ memory_execs* ─► output_memory*
+                                         └─ allocations*
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ import numpy as np
 from tfprof.model import ACCELERATOR, CPU, UNTIMED, Step
 from tfprof.read import maps
 from tfprof.read.wire import BYTES, VARINT, Field, WireError, scan
-from tfprof.strings import I64, U8, Strings
+from tfprof.strings import I64, U8, Bool, Strings
 
 if TYPE_CHECKING:
     from tfprof.read.maps import Messages
 
 _ALL_START, _LATEST_END, _DEVICES, _MEMORY, _ALLOCATIONS = 2, 3, 6, 7, 11
+_PAIR = 2
 _TIMES = {4: ACCELERATOR, 5: CPU}
 _RECORD = {
     **dict.fromkeys((_ALL_START, _LATEST_END), VARINT),
@@ -154,11 +155,69 @@ def _untimed(record: I64, device: I64, ran: _Executions, start: I64, end: I64) -
     np.maximum.at(known_end, ran.record[timed], ran.start_us[timed] + ran.us[timed])
     wider = (start > 0) & ((start != known_start) | (end != known_end))
     without = np.setdiff1d(np.flatnonzero(wider), record)
-    known = np.searchsorted
-    record, device = np.append(record, without), np.append(device, known * 0)
-    spans, first = np.unique(record, return_index=True)
-    first = first[wider[spans]]
+    one_of = np.zeros(start.size, np.int64)
+    one_of[ran.record] = ran.device
+    record, device = np.append(record, without), np.append(device, one_of[without])
+    spanned, first = np.unique(record, return_index=True)
+    first = first[wider[spanned]]
     start_us, us = np.zeros(record.size, np.int64), np.zeros(record.size, np.int64)
     start_us[first] = start[record[first]]
     us[first] = (end - start)[record[first]]
     return _Executions(record, device, start_us, us, np.full(record.size, UNTIMED))
+
+
+class _Times(NamedTuple):
+    """Executions with a start and a duration, and the slices that name their devices."""
+
+    record: I64
+    device_start: I64
+    device_length: I64
+    start_us: I64
+    us: I64
+
+
+def _timed(buffer: U8, entry: Field) -> _Times:
+    """What a map from devices to times holds; raises WireError where a time is no pair."""
+    count = entry.start.size
+    part = scan(buffer, entry.start, entry.end, {1: BYTES, 2: BYTES})
+    name = Strings(buffer, *part[1].last_slice(count))
+    start, length = part[2].last_slice(count)
+    rows = maps.last_of(entry.message, name.intern()[0])
+    pair = scan(buffer, start[rows], (start + length)[rows], {1: BYTES})[1]
+    owner, value = maps.packed(buffer, scan(buffer, pair.start, pair.end, {1: BYTES})[1])
+    first = np.searchsorted(owner, np.arange(pair.start.size + 1))
+    short = np.flatnonzero(np.diff(first) < _PAIR)
+    if short.size:
+        raise WireError(int(pair.start[short[0]]), "an execution without start and duration")
+    rows = rows[pair.message]
+    return _Times(
+        entry.message[rows],
+        name.start[rows],
+        name.length[rows],
+        value[first[:-1]],
+        value[first[:-1] + 1],
+    )
+
+
+def _memory(buffer: U8, entry: Field) -> tuple[_Memory, _Outputs]:
+    count = entry.start.size
+    part = scan(buffer, entry.start, entry.end, {**dict.fromkeys(range(1, 11), VARINT), 11: BYTES})
+    number = {n: part[n].last(count) for n in range(1, 11)}
+    # A node's memory is its own device's. Where a file tells of both, the accelerator's counts.
+    on_host = (number[4] == 0) & (number[5] == 0)
+    held = _Memory(
+        record=entry.message,
+        memory_us=number[1],
+        requested=number[6],
+        peak=number[7],
+        residual=number[8],
+        output=number[9],
+        in_use=number[10],
+        on_host=on_host,
+        temporary=np.where(on_host, number[2], number[4]),
+        persistent=np.where(on_host, number[3], number[5]),
+    )
+    output = maps.messages(buffer, part[11])
+    size = scan(buffer, output.start, output.end, {1: VARINT, 2: VARINT})
+    rows = output.key.size
+    return held, _Outputs(output.owner, output.key, size[1].last(rows), size[2].last(rows))

@@ -27,63 +27,49 @@ _LITERAL, _NEAR_COPY = 0, 1
 # A literal longer than this has its length behind the tag, in one to four bytes.
 _SHORT_LITERAL = 60
 _DISTANCE_BYTES = {2: 2, 3: 4}
+_LONGEST_HEAD = 5
 
 
 def unpacked(data: U8) -> U8:
     """The bytes that *data* stands for; raises WireError where it is no snappy block."""
-    view, stop = buffer_view(data), data.size
-    size, at = varint(view, 0, stop)
+    stop = data.size
+    size, at = varint(buffer_view(data), 0, stop)
+    # With this behind it, even the head of an element that is cut off can be looked at.
+    packed = data.tobytes() + bytes(_LONGEST_HEAD)
     result = bytearray()
     while at < stop:
         begin = at
-        tag = view[at]
-        kind = tag & _KIND
-        if kind == _LITERAL:
-            length, at = _literal_length(view, at)
-            if at + length > stop:
-                raise WireError(begin, "a literal runs past the end")
-            result += view[at : at + length]
+        if packed[at] & _KIND == _LITERAL:
+            length, at = _literal(packed, at)
+            result += packed[at : at + length]
             at += length
         else:
-            length, distance, at = _copy(view, at)
+            length, distance, at = _copy(packed, at)
             if not 0 < distance <= len(result):
                 raise WireError(begin, "a copy from before the beginning")
-            _repeat(result, distance, length)
-        if len(result) > size:
-            raise WireError(begin, f"more than the promised {size} bytes")
+            first = len(result) - distance
+            piece = result[first : first + length]
+            result += piece if length <= distance else (piece * (length // distance + 1))[:length]
+        if at > stop or len(result) > size:
+            raise WireError(begin, f"an element cut off, or more than the promised {size} bytes")
     if len(result) != size:
         raise WireError(stop, f"{len(result)} bytes, not the promised {size},")
     return np.frombuffer(result, np.uint8)
 
 
-def _literal_length(view: memoryview, at: int) -> tuple[int, int]:
+def _literal(packed: bytes, at: int) -> tuple[int, int]:
     """The length of the literal at *at*, and where its bytes begin."""
-    length = view[at] >> 2
+    length = packed[at] >> 2
     if length < _SHORT_LITERAL:
         return length + 1, at + 1
-    length, at = _number(view, at + 1, length - _SHORT_LITERAL + 1)
-    return length + 1, at
+    after = at + 1 + length - _SHORT_LITERAL + 1
+    return int.from_bytes(packed[at + 1 : after], "little") + 1, after
 
 
-def _copy(view: memoryview, at: int) -> tuple[int, int, int]:
+def _copy(packed: bytes, at: int) -> tuple[int, int, int]:
     """The length and the distance back of the copy at *at*, and the position after it."""
-    tag = view[at]
+    tag = packed[at]
     if tag & _KIND == _NEAR_COPY:
-        low, after = _number(view, at + 1, 1)
-        return 4 + (tag >> 2 & 7), tag >> 5 << 8 | low, after
-    distance, after = _number(view, at + 1, _DISTANCE_BYTES[tag & _KIND])
-    return (tag >> 2) + 1, distance, after
-
-
-def _number(view: memoryview, at: int, size: int) -> tuple[int, int]:
-    number = bytes(view[at : at + size])
-    if len(number) < size:
-        raise WireError(at, "an element is cut off")
-    return int.from_bytes(number, "little"), at + size
-
-
-def _repeat(result: bytearray, distance: int, length: int) -> None:
-    """Append *length* bytes, beginning *distance* bytes before the end."""
-    first = len(result) - distance
-    piece = result[first : first + length]
-    result += (piece * (length // len(piece) + 1))[:length]
+        return 4 + (tag >> 2 & 7), tag >> 5 << 8 | packed[at + 1], at + 2
+    after = at + 1 + _DISTANCE_BYTES[tag & _KIND]
+    return (tag >> 2) + 1, int.from_bytes(packed[at + 1 : after], "little"), after

@@ -1,7 +1,7 @@
 """Protobuf text in any layout to wire bytes, one regular expression match a field.
 
     node { name: 'a' op: "b"   # why not
-      input: ["x", "y:1"]; }                   ──►  0a 0f 0a 01 61 12 01 62 1a 01 78 …
+      input: ["x", "y:1"]; }                   ──►  0a 0e 0a 01 61 12 01 62 1a 01 78 …
 
 Nothing recurses: open messages wait on a stack. A block that stood before, such as the attribute
 of most nodes that says they hold floats, is looked up.

@@ -24,6 +24,8 @@ _LOW = 0xFFFFFFFFFFFFFFFF
 
 def varint(view: memoryview, at: int, stop: int) -> tuple[int, int]:
     """The number at *at*, from 0 to 2^64 - 1, and the position after it; raises WireError."""
+    if at < stop and view[at] <= _ONE_BYTE:
+        return view[at], at + 1
     value = shift = 0
     for position in range(at, min(stop, at + MOST_BYTES)):
         byte = view[position]

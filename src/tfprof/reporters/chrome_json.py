@@ -9,23 +9,12 @@ called a name here is quoted already, since most names occur in several events.
 from __future__ import annotations
 
 from json.encoder import encode_basestring_ascii
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _DELETE = "\x7f"
-
-
-class Point(NamedTuple):
-    """A place on the chart."""
-
-    pid: int
-    tid: int
-    ts: int
-
-    def __str__(self) -> str:
-        return f'"pid":{self.pid},"tid":{self.tid},"ts":{self.ts}'
 
 
 def quoted(name: bytes) -> str:
@@ -38,17 +27,22 @@ def quoted(name: bytes) -> str:
     return f'"{_DELETE.join(parts)}"'
 
 
+def point(pid: int, tid: int, ts: int) -> str:
+    """Where an event stands: the members that its object ends with."""
+    return f'"pid":{pid},"tid":{tid},"ts":{ts}'
+
+
 def process(title: bytes, pid: int) -> str:
     """The title of a process."""
     return f'{{"args":{{"name":{quoted(title)}}},"name":"process_name","ph":"M","pid":{pid}}}'
 
 
-def region(name: str, us: int, at: Point) -> str:
+def region(name: str, us: int, at: str) -> str:
     """A bar: an execution."""
     return f'{{"args":{{"name":{name}}},"cat":"Op","dur":{us},"name":{name},"ph":"X",{at}}}'
 
 
-def scope_region(name: str, us: int, at: Point) -> str:
+def scope_region(name: str, us: int, at: str) -> str:
     """A bar: a row of a report."""
     return (
         f'{{"args":{{"name":{name},"op":{name}}},"cat":"Op","dur":{us},"name":{name},'
@@ -56,13 +50,13 @@ def scope_region(name: str, us: int, at: Point) -> str:
     )
 
 
-def flow(name: str, number: int, begin: Point, end: Point) -> str:
+def flow(name: str, number: int, begin: str, end: str) -> str:
     """Both events of an arrow; *name* is that of the bar it begins at."""
     head = f'{{"cat":"DataFlow","id":{number},"name":{name[:-1]}_flow","ph":'
     return f'{head}"s",{begin}}},{head}"t",{end}}}'
 
 
-def counter(name: str, args: str, at: Point) -> str:
+def counter(name: str, args: str, at: str) -> str:
     """The values of a counter from now on; *args* are the members of a JSON object."""
     return f'{{"args":{{{args}}},"cat":"Memory","name":"{name}","ph":"C",{at}}}'
 

@@ -45,4 +45,5 @@ def code_lines(report: Report, fields: list[str]) -> Iterator[str]:
     label, indent = report.label, 2 * (report.tree.depth - 1)
     for rows in chunks(len(report)):
         columns = [column(name, rows) for name in fields]
-        yield joined_lines(indent[rows].tolist(), list(label.take(rows).texts()), columns)
+        names = list(label.take(rows).texts())
+        yield "".join(joined_lines(indent[rows].tolist(), names, columns))

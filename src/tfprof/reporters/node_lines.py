@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from tfprof.report import Report
 
 
-def node_lines(report: Report, fields: list[str]) -> Iterator[str]:
-    """The lines, in runs."""
+def node_lines(
+    report: Report, fields: list[str], values: Callable[[bytes], str] | None
+) -> Iterator[str]:
+    """The lines, in runs; *values* is what to print below each row but the root, by its name."""
     nodes = NodeTexts(report.profile, report.drawing.filler)
     numbers = {name: OwnAndTotal(report, name) for name in fields if FIELDS[name].unit}
     defined = OwnAndTotal(report, DEFINED)
@@ -44,16 +46,22 @@ def node_lines(report: Report, fields: list[str]) -> Iterator[str]:
     label, indent, node = report.label, 2 * (report.tree.depth - 1), report.node
     for rows in chunks(len(report)):
         columns = [column(name, rows, node[rows].tolist()) for name in fields]
-        yield joined_lines(indent[rows].tolist(), list(label.take(rows).texts()), columns)
+        names = label.take(rows)
+        lines = joined_lines(indent[rows].tolist(), list(names.texts()), columns)
+        if values is not None:
+            root = 1 if rows.start == 0 else 0
+            shown = [values(name) for name in names.take(slice(root, None))]
+            lines[root:] = [line + value for line, value in zip(lines[root:], shown, strict=True)]
+        yield "".join(lines)
 
 
 def joined_lines(
     indents: list[int], names: list[str], columns: list[list[str] | list[str | None]]
-) -> str:
+) -> list[str]:
     """A line a row: its name, and its parts in brackets."""
     rows = zip(*columns, strict=True) if columns else [()] * len(names)
     lines = []
     for indent, name, row in zip(indents, names, rows, strict=True):
         parts = ", ".join([part for part in row if part is not None])
         lines.append(f"{' ' * indent}{name} ({parts})\n")
-    return "".join(lines)
+    return lines

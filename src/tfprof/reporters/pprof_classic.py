@@ -3,10 +3,10 @@
     displayed   main.py:8:<module>          no location: only its line is told, by the next
                 └─ model.py:12:build        location 1: function build, called from line 8
                    └─ ops.py:7:matmul       location 2: function matmul, called from line 12
-    sample      net/MatMul: 2 1             innermost first
+    sample      net/MatMul at 2 1           innermost first
 
-parity Q14: only the nodes of frames that call nothing further are sampled, and only below
-displayed rows that have none below them.
+parity Q14: of the displayed rows only those with none below them are sampled, and there only the
+nodes of frames that call nothing further.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.reporters.pprof_encode import (
-    UNSIGNED,
-    Functions,
-    Texts,
-    bytes_field,
-    comments,
-    label,
-    location,
-    section,
-    value_type,
-    varint,
-    varint_rows,
-)
+from tfprof.reporters.pprof_encode import varint
 from tfprof.reporters.pprof_frames import frames
 from tfprof.reporters.pprof_kinds import NODE_LABEL, NODES
+from tfprof.reporters.pprof_tables import (
+    Functions,
+    Texts,
+    columns_of,
+    comment_section,
+    label_field,
+    location_section,
+    path_field,
+    sample_section,
+    sample_type_section,
+    value_field,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,86 +43,85 @@ if TYPE_CHECKING:
 def classic(report: Report, kind: Kind) -> Iterator[bytes]:
     """The message, in pieces."""
     texts = Texts()
-    functions = Functions(texts)
-    calls = _Calls(functions)
-    samples = _samples(report, kind, texts, calls)
-    # The rest of the strings come behind those of samples, in this order.
-    count, name, unit, meaning = (
+    calls = _Calls(texts)
+    row, node = _sampled(report)
+    path, name = _walk(report, row, node, texts, calls)
+    # The other strings are numbered behind those of samples.
+    count, metric, unit, meaning = (
         texts.number(text.encode()) for text in (NODES.name, kind.name, kind.unit, kind.meaning)
     )
-    yield from section("sample_type", [value_type(count, count), value_type(name, unit)])
-    yield from section("sample", samples)
+    by_name = report.profile.nodes.name.take(node).order()
+    own = report.profile.values(kind.name, report.query.step)[node[by_name]]
+    key = texts.number(NODE_LABEL) if node.size else 0
+    label = label_field(key, name[by_name])
+    yield from sample_type_section([count, metric], [count, unit])
+    yield from sample_section(
+        (path[at] for at in row[by_name].tolist()), [*value_field(1, own), *label], node.size
+    )
     yield from calls.section()
-    yield from functions.section()
     yield from texts.section()
-    yield from comments([meaning])
+    yield from comment_section([meaning])
 
 
-def _samples(report: Report, kind: Kind, texts: Texts, calls: _Calls) -> list[bytes]:
-    """The samples, by name of their graph nodes."""
-    start, node = _below(report)
-    own = report.profile.values(kind.name, report.query.step)[node]
-    values = varint_rows(np.stack([np.ones_like(own), own], axis=1))
-    names = iter(report.profile.nodes.name.take(node))
-    frame, parent = frames(report), report.tree.parent.tolist()
-    path: list[bytes] = []
-    samples = {}
-    for row, depth in enumerate(report.tree.depth.tolist()):
-        # The root is at depth 1, and the rows below it are called from nowhere.
-        del path[max(depth - _FIRST_CALLED, 0) :]
-        if depth >= _FIRST_CALLED:
-            path.append(varint(calls.number(frame[parent[row]], frame[row])))
-        stack = b"".join(reversed(path))
-        where = bytes_field(1, stack) if stack else b""
-        for _ in range(start[row], start[row + 1]):
-            name = next(names)
-            key = texts.number(NODE_LABEL)
-            value = bytes_field(2, next(values))
-            samples[name] = where + value + label(key, texts.number(name))
-    return [samples[name] for name in sorted(samples)]
-
-
-_FIRST_CALLED = 3
-
-
-def _below(report: Report) -> tuple[list[int], I64]:
-    """(start, node): what is sampled for row i is node[start[i]:start[i + 1]].
-
-    parity Q14: the nodes of a frame that has others below it are not.
-    """
+def _sampled(report: Report) -> tuple[I64, I64]:
+    """(displayed row, graph node) of each sample: rows as displayed, nodes as drawn and by name."""
     drawing, picked = report.drawing, report.counted.picked
     assert picked is not None
+    size = drawing.tree.size
     nodes = report.profile.by_name
     nodes = nodes[(drawing.owner[nodes] >= 0) & (picked[nodes] > 0)]
-    size = drawing.tree.size
-    nodes = nodes[size[drawing.owner[nodes]] == 1]
+    nodes = nodes[size[drawing.owner[nodes]] == 1]  # parity Q14
     nodes = nodes[np.argsort(drawing.owner[nodes], kind="stable")]
     owner = drawing.owner[nodes]
-    first = np.searchsorted(owner, report.row)
-    last = np.searchsorted(owner, report.row + size[report.row])
-    last = np.where(report.tree.size == 1, last, first)
-    last[0] = first[0]
+    rows = np.flatnonzero(report.tree.size == 1)  # parity Q14
+    rows = rows[rows > 0]
+    at = report.row[rows]
+    first, last = np.searchsorted(owner, at), np.searchsorted(owner, at + size[at])
     count = last - first
-    start = np.append(0, np.cumsum(count))
-    return start.tolist(), nodes[np.arange(start[-1]) + np.repeat(first - start[:-1], count)]
+    shift = np.repeat(first - (np.cumsum(count) - count), count)
+    return np.repeat(rows, count), nodes[np.arange(shift.size) + shift]
+
+
+def _walk(
+    report: Report, row: I64, node: I64, texts: Texts, calls: _Calls
+) -> tuple[dict[int, bytes], I64]:
+    """(path of each sampled row, string of each node), all numbered in the order they are met."""
+    names = list(report.profile.nodes.name.take(node))
+    begin = np.searchsorted(row, np.arange(len(report) + 1)).tolist()
+    frame, parent = frames(report), report.tree.parent.tolist()
+    path: list[bytes] = []
+    paths, strings = {}, [np.empty(0, np.int64)]
+    for at, depth in enumerate(report.tree.depth.tolist()):
+        callers = depth - 2  # the root, at depth 1, calls nobody
+        del path[max(callers - 1, 0) :]
+        if callers > 0:
+            path.append(varint(calls.number(frame[parent[at]], frame[at])))
+        first, last = begin[at : at + 2]
+        if first < last:
+            paths[at] = path_field(b"".join(reversed(path)))
+            texts.number(NODE_LABEL)
+            strings.append(texts.numbers(names[first:last]))
+    return paths, np.concatenate(strings)
 
 
 class _Calls:
     """Calls from a line, as locations numbered from 1 as they come."""
 
-    def __init__(self, functions: Functions) -> None:
-        self._functions = functions
-        self._entry: dict[tuple[bytes, bytes, int], tuple[int, bytes]] = {}
+    def __init__(self, texts: Texts) -> None:
+        self._functions = Functions(texts)
+        self._entry: dict[tuple[bytes, bytes, int], tuple[int, int, int]] = {}
 
     def number(self, caller: Frame, called: Frame) -> int:
         """The number of the call, a new one where it is new."""
-        key = caller.function.file, called.function.name, caller.line & UNSIGNED
+        key = caller.function.file, called.function.name, caller.line
         if key not in self._entry:
-            number = len(self._entry) + 1
             function = self._functions.number(called.function, called.title)
-            self._entry[key] = number, location(number, function, caller.line)
+            self._entry[key] = len(self._entry) + 1, function, caller.line
         return self._entry[key][0]
 
     def section(self) -> Iterator[bytes]:
-        """All calls, sorted."""
-        return section("location", (self._entry[one][1] for one in sorted(self._entry)))
+        """All calls, sorted, and the functions called."""
+        yield from location_section(
+            *columns_of([self._entry[key] for key in sorted(self._entry)], 3)
+        )
+        yield from self._functions.section()

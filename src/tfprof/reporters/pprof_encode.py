@@ -1,12 +1,10 @@
-"""A pprof file: tables that number what samples refer to, and a message in a gzip container.
+"""profile.proto in protobuf wire format, whole columns of messages at a time.
 
-    sample     locations 2 1   values 1 1500   labels 5=11       numbers only
-    location   2: function 2, line 11                            each once
-    function   2: name 3, file 4, start line -1                  each once
-    string     11: "net/fc/MatMul"                               each once; 0 is the empty one
+    label   1a 04 08 05 10 0b        a message is a row of numbers: what is a field's tag, a length
+    label   1a 05 08 05 10 8d 02     or a value makes no difference to how it is written, so rows
+                                     of like messages are columns of numbers
 
-The message is profile.proto of github.com/google/pprof in protobuf wire format. It is written by
-hand: a sample is a few slices joined, never an object a field.
+As proto3 has it, a number that is 0 is left out, tag and all: it then takes no bytes.
 """
 
 from __future__ import annotations
@@ -19,139 +17,102 @@ import numpy as np
 from tfprof.reporters.numbers import chunks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from tfprof.strings import I64
+    from tfprof.strings import I64, U64, Bool
 
 _GROUP = 7
 _MORE = 0x80
-UNSIGNED = (1 << 64) - 1
-_SHIFTS = np.arange(0, 64, _GROUP, dtype=np.uint64)
+_NUMBER, _BYTES = 0, 2
+_LIMITS = [np.uint64(1 << bits) for bits in range(_GROUP, 64, _GROUP)]
 # A gzip header and trailer around zlib's widest window.
 _GZIP = 31
 # Bytes compressed at a time, so that many small pieces cost no call each.
 _BATCH = 1 << 16
 
-_PROFILE = {"sample_type": 1, "sample": 2, "location": 4, "function": 5, "string": 6, "comment": 13}
-
 
 def varint(number: int) -> bytes:
-    """*number* in groups of seven bits, lowest first; a negative one takes ten bytes."""
-    left = number & UNSIGNED
+    """*number*, not negative, in groups of seven bits, lowest first."""
+    if number < len(_SHORT):
+        return _SHORT[number]
     groups = bytearray()
-    while left >= _MORE:
-        groups.append(left & (_MORE - 1) | _MORE)
-        left >>= _GROUP
-    groups.append(left)
+    while number >= _MORE:
+        groups.append(number & (_MORE - 1) | _MORE)
+        number >>= _GROUP
+    groups.append(number)
     return bytes(groups)
 
 
-_SHORT = [varint(number) for number in range(1 << 14)]
-
-
-def varint_rows(table: I64) -> Iterator[bytes]:
-    """Each row of *table* as varints, one behind the other."""
-    for rows in chunks(len(table)):
-        shifted = table[rows].astype(np.uint64)[:, :, np.newaxis] >> _SHIFTS
-        used = shifted > 0
-        used[:, :, 0] = True
-        groups = (shifted & np.uint64(_MORE - 1)).astype(np.uint8)
-        groups[:, :, :-1] |= np.where(used[:, :, 1:], np.uint8(_MORE), np.uint8(0))
-        text = groups[used].tobytes()
-        end = np.cumsum(used.sum(axis=(1, 2))).tolist()
-        yield from (text[first:last] for first, last in zip([0, *end], end, strict=False))
-
-
-def length(part: bytes) -> bytes:
-    """How long *part* is, as it stands before it."""
-    size = len(part)
-    return _SHORT[size] if size < len(_SHORT) else varint(size)
-
-
-def number_field(field: int, number: int) -> bytes:
-    """A number in a message; 0 is what is left out."""
-    return varint(field << 3) + varint(number) if number else b""
+_SHORT: list[bytes] = []
+_SHORT += [varint(number) for number in range(1 << 14)]
 
 
 def bytes_field(field: int, content: bytes) -> bytes:
-    """A text, a message or packed numbers in a message."""
-    return varint(field << 3 | 2) + length(content) + content
+    """A text, a message or packed numbers as a field of a message."""
+    return varint(field << 3 | _BYTES) + varint(len(content)) + content
 
 
-def section(name: str, parts: Iterable[bytes]) -> Iterator[bytes]:
-    """Each of *parts* as an entry of this section of the profile."""
-    tag = varint(_PROFILE[name] << 3 | 2)
-    return (tag + length(part) + part for part in parts)
+class Column(NamedTuple):
+    """A number of each row, or one for all, and how many bytes it takes there."""
+
+    number: U64
+    size: I64
 
 
-class Texts:
-    """The strings, numbered as they come; the empty one is 0."""
-
-    def __init__(self) -> None:
-        self._number = {b"": 0}
-
-    def number(self, text: bytes) -> int:
-        """The number of *text*, a new one where it is new."""
-        return self._number.setdefault(text, len(self._number))
-
-    def section(self) -> Iterator[bytes]:
-        """All strings, by number."""
-        return section("string", self._number)
+def numbers(value: I64 | U64 | int) -> Column:
+    """Numbers as they stand in a packed field; 0 is written out."""
+    number = np.asarray(value).astype(np.uint64)
+    size = np.ones(number.shape, np.int64)
+    for limit in _LIMITS:
+        more = number >= limit
+        if not more.any():
+            break
+        size += more
+    return Column(number, size)
 
 
-class Function(NamedTuple):
-    """What tells functions apart, and the order they are listed in."""
-
-    file: bytes
-    name: bytes
-    first_line: int  # from 0 to 2^64 - 1: a negative one is sorted, and written, as a huge one
-
-
-class Functions:
-    """The functions, numbered from 1 as they come."""
-
-    def __init__(self, texts: Texts) -> None:
-        self._texts = texts
-        self._entry: dict[Function, tuple[int, bytes]] = {}
-
-    def number(self, function: Function, title: bytes) -> int:
-        """The number of *function*, which reports call *title*; a new one where it is new."""
-        if function not in self._entry:
-            number = len(self._entry) + 1
-            name, file = self._texts.number(title), self._texts.number(function.file)
-            self._entry[function] = (
-                number,
-                number_field(1, number)
-                + number_field(2, name)
-                + number_field(4, file)
-                + number_field(5, function.first_line),
-            )
-        return self._entry[function][0]
-
-    def section(self) -> Iterator[bytes]:
-        """All functions, sorted."""
-        return section("function", (self._entry[one][1] for one in sorted(self._entry)))
+def number_field(field: int, value: I64 | U64 | int) -> list[Column]:
+    """A number as a field of a message."""
+    tag, column = numbers(field << 3 | _NUMBER), numbers(value)
+    told = column.number != 0
+    return [Column(tag.number, tag.size * told), Column(column.number, column.size * told)]
 
 
-def location(number: int, function: int, line: int = 0) -> bytes:
-    """A place in a function."""
-    inside = number_field(1, function) + number_field(2, line)
-    return number_field(1, number) + bytes_field(4, inside)
+def message(
+    field: int, columns: Sequence[Column], present: Bool | bool = True  # noqa: FBT001, FBT002
+) -> list[Column]:
+    """A message, or packed numbers, as a field; *present* tells the rows that have it."""
+    length = numbers(sum(column.size for column in columns))
+    whole = [numbers(field << 3 | _BYTES), length, *columns]
+    return [Column(number, size * present) for number, size in whole]
 
 
-def label(key: int, text: int) -> bytes:
-    """A label of a sample; both are numbers of strings."""
-    return bytes_field(3, number_field(1, key) + number_field(2, text))
+def row_bytes(columns: Sequence[Column], rows: int) -> Iterator[bytes]:
+    """Each of *rows* rows."""
+    for text, ends in encoded(columns, rows):
+        yield from (text[first:last] for first, last in zip([0, *ends], ends, strict=False))
 
 
-def value_type(name: int, unit: int) -> bytes:
-    """What a value of a sample is; both are numbers of strings."""
-    return number_field(1, name) + number_field(2, unit)
+def encoded(columns: Sequence[Column], rows: int) -> Iterator[tuple[bytes, list[int]]]:
+    """*rows* rows in runs: their bytes, and where each row ends in them."""
+    number = [np.broadcast_to(column.number, rows) for column in columns]
+    size = [np.broadcast_to(column.size, rows) for column in columns]
+    for run in chunks(rows):
+        sizes = np.stack([one[run] for one in size], axis=1)
+        text = _written(np.stack([one[run] for one in number], axis=1).ravel(), sizes.ravel())
+        yield text, np.cumsum(sizes.sum(axis=1)).tolist()
 
 
-def comments(numbers: Iterable[int]) -> Iterator[bytes]:
-    """The section of comments, which are numbers of strings."""
-    return section("comment", [b"".join(map(varint, numbers))])
+def _written(number: U64, size: I64) -> bytes:
+    """Each number in as many bytes as its size."""
+    text = np.empty(int(size.sum()), np.uint8)
+    kept = np.flatnonzero(size)
+    at, left, number = (np.cumsum(size) - size)[kept], size[kept], number[kept]
+    while left.size:
+        more = left > 1
+        text[at] = (number & np.uint64(_MORE - 1)) | np.where(more, np.uint64(_MORE), np.uint64(0))
+        at, left, number = at[more] + 1, left[more] - 1, number[more] >> np.uint64(_GROUP)
+    return text.tobytes()
 
 
 def gzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:

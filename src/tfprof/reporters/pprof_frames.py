@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tfprof.reporters.pprof_encode import UNSIGNED, Function
+from tfprof.reporters.pprof_tables import UNSIGNED, Function
 from tfprof.views.drawing import ROOT_NAME
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class Frame(NamedTuple):
 
     function: Function
     title: bytes
-    line: int
+    line: int  # from 0 to UNSIGNED, like the first line of the function
 
 
 _ROOT = Frame(Function(b"", ROOT_NAME, 0), ROOT_NAME, 0)
@@ -49,8 +49,8 @@ def frames(report: Report) -> list[Frame]:
     ):
         file, name = text.get(file_id, _UNKNOWN), text.get(function_id, _UNKNOWN)
         name += _MARK if gradient else b""
-        title = b"%b:%b" % (_stem(file), name)
-        rows.append(Frame(Function(file, name, first_line & UNSIGNED), title, line))
+        function = Function(file, name, first_line & UNSIGNED)
+        rows.append(Frame(function, b"%b:%b" % (_stem(file), name), line & UNSIGNED))
     return rows
 
 

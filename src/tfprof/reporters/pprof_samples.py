@@ -14,31 +14,34 @@ original: Q4, Q5, Q14).
 
 from __future__ import annotations
 
-from itertools import repeat
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from tfprof.errors import UsageError
-from tfprof.reporters.pprof_encode import (
-    Functions,
-    Texts,
-    bytes_field,
-    comments,
-    label,
-    location,
-    section,
-    value_type,
-    varint,
-    varint_rows,
-)
+from tfprof.reporters.pprof_encode import numbers, row_bytes, varint
 from tfprof.reporters.pprof_frames import frames
 from tfprof.reporters.pprof_kinds import NODE_LABEL, NODES
+from tfprof.reporters.pprof_tables import (
+    Functions,
+    Texts,
+    columns_of,
+    comment_section,
+    function_section,
+    label_field,
+    location_section,
+    path_field,
+    sample_section,
+    sample_type_section,
+    value_field,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from tfprof.report import Report
+    from tfprof.reporters.pprof_encode import Column
     from tfprof.reporters.pprof_kinds import Kind
     from tfprof.strings import I64
 
@@ -97,67 +100,32 @@ class _Places(NamedTuple):
     """The rows as locations."""
 
     number: list[bytes]  # of each row, as it stands in a path
-    locations: Iterable[bytes]
-    functions: Iterator[bytes]  # the whole section
+    section: Iterator[bytes]  # the locations and their functions
 
 
 def _message(report: Report, kinds: Sequence[Kind], row: I64, node: I64) -> Iterator[bytes]:
     texts = Texts()
-    types, meanings = [], []
-    for kind in (NODES, *kinds):
-        types.append(value_type(texts.number(kind.name.encode()), texts.number(kind.unit.encode())))
-        meanings.append(texts.number(f"{kind.name}: {kind.meaning}".encode()))
-    places = (_lines if report.drawing.frame is not None else _labels)(report, texts)
-    metrics = [report.profile.values(kind.name, report.query.step)[node] for kind in kinds]
-    values = varint_rows(np.stack([np.ones_like(node), *metrics], axis=1))
-    labels = zip(_node_labels(report, node, texts), _other_labels(report, node, texts), strict=True)
-    yield from section("sample_type", types)
-    yield from section("sample", _bodies(_paths(report, row, places), values, labels))
-    yield from section("location", places.locations)
-    yield from places.functions
-    yield from texts.section()
-    yield from comments(meanings)
-
-
-def _bodies(
-    paths: Iterator[bytes], values: Iterator[bytes], labels: Iterator[tuple[bytes, bytes]]
-) -> Iterator[bytes]:
-    for path, value, (name, others) in zip(paths, values, labels, strict=True):
-        yield path + bytes_field(2, value) + name + others
-
-
-def _paths(report: Report, row: I64, places: _Places) -> Iterator[bytes]:
-    """The path of each sample, as a field of it.
-
-    Rows come in drawing order, so the path is kept in one buffer that grows towards its front:
-    the innermost row comes first.
-    """
-    # The root stands on a path only where nothing else does, as it would be on all of them.
-    level = np.maximum(report.tree.depth - 2, 0)
-    if report.view.chain:
-        level = np.zeros_like(level)
-    times = np.bincount(row, minlength=len(report)).tolist()
-    buffer = bytearray((int(level.max()) + 1) * max(map(len, places.number)))
-    begins = [len(buffer)]
-    for outer, place, samples in zip(level.tolist(), places.number, times, strict=True):
-        del begins[outer + 1 :]
-        begin = begins[-1] - len(place)
-        buffer[begin : begins[-1]] = place
-        begins.append(begin)
-        if samples:
-            yield from repeat(bytes_field(1, bytes(buffer[begin:])), samples)
-
-
-def _labels(report: Report, texts: Texts) -> _Places:
-    """A function and a location a row, named as the row is."""
-    names = np.fromiter(map(texts.number, report.label), np.int64, len(report))
-    number = list(varint_rows(np.arange(1, len(report) + 1)[:, np.newaxis]))
-    functions = (
-        b"\x08%b\x10%b" % both
-        for both in zip(number, varint_rows(names[:, np.newaxis]), strict=True)
+    types = [NODES, *kinds]
+    names, units, meanings = (
+        [texts.number(text.encode()) for text in column]
+        for column in zip(*((k.name, k.unit, f"{k.name}: {k.meaning}") for k in types), strict=True)
     )
-    locations = (b"\x08%b\x22%c\x08%b" % (one, len(one) + 1, one) for one in number)
-    return _Places(number, locations, section("function", functions))
+    places = (_rows if report.drawing.frame is None else _lines)(report, texts)
+    own = [report.profile.values(kind.name, report.query.step)[node] for kind in kinds]
+    columns = [*value_field(1, *own), *_labels(report, node, texts)]
+    yield from sample_type_section(names, units)
+    yield from sample_section(_paths(report, row, places.number), columns, node.size)
+    yield from places.section
+    yield from texts.section()
+    yield from comment_section(meanings)
+
+
+def _rows(report: Report, texts: Texts) -> _Places:
+    """A function and a location a row, named as the row is."""
+    number = np.arange(1, len(report) + 1)
+    functions = function_section(number, texts.numbers(report.label))
+    in_paths = list(row_bytes([numbers(number)], number.size))
+    return _Places(in_paths, chain(location_section(number, number), functions))
 
 
 def _lines(report: Report, texts: Texts) -> _Places:
@@ -168,34 +136,41 @@ def _lines(report: Report, texts: Texts) -> _Places:
     for frame in frames(report):
         place = functions.number(frame.function, frame.title), frame.line
         number.append(varint(known.setdefault(place, len(known) + 1)))
-    locations = [location(at, function, line) for (function, line), at in known.items()]
-    return _Places(number, locations, functions.section())
+    function, line = columns_of(list(known), 2)
+    locations = location_section(np.arange(1, len(known) + 1), function, line)
+    return _Places(number, chain(locations, functions.section()))
 
 
-def _node_labels(report: Report, node: I64, texts: Texts) -> Iterator[bytes]:
-    """The name of each node."""
-    key = varint(texts.number(NODE_LABEL))
-    names = np.fromiter(
-        map(texts.number, report.profile.nodes.name.take(node)), np.int64, node.size
-    )
-    for name in varint_rows(names[:, np.newaxis]):
-        yield b"\x1a%c\x08%b\x10%b" % (len(key) + len(name) + 2, key, name)
+def _paths(report: Report, row: I64, place: list[bytes]) -> Iterator[bytes]:
+    """The path of each sample.
+
+    Rows come in drawing order, so the path is kept in one buffer that grows towards its front:
+    the innermost row comes first.
+    """
+    # The root stands on a path only where nothing else does, as it would be on all of them.
+    level = np.maximum(report.tree.depth - 2, 0) * (not report.view.chain)
+    times = np.bincount(row, minlength=len(report))
+    buffer = bytearray((int(level.max()) + 1) * max(map(len, place)))
+    begins = [len(buffer)]
+    for outer, own, samples_here in zip(level.tolist(), place, times.tolist(), strict=True):
+        del begins[outer + 1 :]
+        begin = begins[-1] - len(own)
+        buffer[begin : begins[-1]] = own
+        begins.append(begin)
+        if samples_here:
+            yield from repeat(path_field(bytes(buffer[begin:])), samples_here)
 
 
-def _other_labels(report: Report, node: I64, texts: Texts) -> Iterator[bytes]:
-    """The device and the type of each node, and the step; those alike are made once."""
-    nodes, types = report.profile.nodes, report.profile.types
-    key = [texts.number(text) for text in (b"device", b"op type", b"step")]
-    # A number would read better, but pprof takes the number 0 for none.
-    asked = report.query.step
-    step = label(key[2], texts.number(b"average" if asked is None else b"%d" % asked))
-    pair, which = np.unique(
-        (nodes.device[node] + 1) * max(len(types), 1) + nodes.op[node], return_inverse=True
-    )
-    made = []
-    for device, op in zip(
-        *(part.tolist() for part in np.divmod(pair, max(len(types), 1))), strict=True
-    ):
-        on = label(key[0], texts.number(types[device - 1])) if device else b""
-        made.append(on + label(key[1], texts.number(types[op])) + step)
-    return (made[at] for at in which.tolist())
+def _labels(report: Report, node: I64, texts: Texts) -> list[Column]:
+    """The name, the device if known, and the type of each node, and the step."""
+    nodes, step = report.profile.nodes, report.query.step
+    kind = texts.numbers(report.profile.types)
+    device = nodes.device[node]
+    # The step as a number would not do: readers take the number 0 for no label.
+    asked = texts.number(b"average" if step is None else b"%d" % step)
+    return [
+        *label_field(texts.number(NODE_LABEL), texts.numbers(nodes.name.take(node))),
+        *label_field(texts.number(b"device"), kind[device], device >= 0),
+        *label_field(texts.number(b"op type"), kind[nodes.op[node]]),
+        *label_field(texts.number(b"step"), asked),
+    ]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from tfprof.report import DEFINED
-from tfprof.reporters.wire import beside, entries, field, nested, numbers, within
+from tfprof.reporters.wire import beside, entries, field, nested, numbers, taken, within
 from tfprof.strings import Strings
 
 if TYPE_CHECKING:
@@ -119,8 +119,7 @@ def _named_numbers(
 def _placement(profile: Profile, node: I64) -> tuple[Strings, ...]:
     """The device and the shapes of the inputs of each node; nothing for node -1."""
     device = np.append(profile.nodes.device, -1)[node]
-    types = profile.types
-    name = Strings(types.blob, np.append(types.start, 0)[device], np.append(types.length, 0)[device])
+    name = taken(profile.types, device)
     return field(_NODE_DEVICE, name, empty=False), _inputs(profile, node)
 
 

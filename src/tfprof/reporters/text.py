@@ -32,22 +32,27 @@ _MISSES_STREAM = (
     "discuss@tensorflow.org!\n\n"
 )
 
-_LINES: dict[str, Callable[[Report, list[str]], Iterator[str]]] = {
-    "scope": node_lines,
-    "graph": node_lines,
+_GROUP_LINES: dict[str, Callable[[Report, list[str]], Iterator[str]]] = {
     "op": op_lines,
     "code": code_lines,
 }
 
 
-def text(report: Report) -> Iterator[bytes]:
-    """The report in pieces, each a run of whole lines."""
+def text(report: Report, values: Callable[[bytes], str] | None = None) -> Iterator[bytes]:
+    """The report in pieces, each a run of whole lines.
+
+    *values* gives the text below the line of a node whose tensor is wanted, by name.
+    """
     fields = columns(report)
     yield prefix(report).encode()
     # parity Q46: an operation list of nothing at all is a root without a legend.
     if not (report.view.chain and len(report.drawing.tree) == 1):
         yield _legend(report, fields).encode()
-    for lines in _LINES[report.view.name](report, fields):
+    if report.view.groups:
+        runs = _GROUP_LINES[report.view.name](report, fields)
+    else:
+        runs = node_lines(report, fields, values)
+    for lines in runs:
         yield lines.encode("utf-8", "surrogateescape")
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.reporters.chrome_json import Point, process, quoted, scope_region
+from tfprof.reporters.chrome_json import point, process, quoted, scope_region
 from tfprof.reporters.numbers import chunks
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def flame_events(report: Report) -> Iterator[list[str]]:
             if level == titled:
                 events.append(process(b"Scope:%d" % level, level))
                 titled += 1
-            events.append(scope_region(name, width, Point(level, 0, ts)))
+            events.append(scope_region(name, width, point(level, 0, ts)))
         yield events
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.model import CPU, UNTIMED
-from tfprof.reporters.chrome_json import Point, flow, process, quoted, region
+from tfprof.reporters.chrome_json import flow, point, process, quoted, region
 from tfprof.reporters.numbers import chunks
 from tfprof.reporters.timeline_memory import DeviceMemory, device_memories
 
@@ -108,10 +108,10 @@ class Chart:
                 for number, (name, tail, head) in enumerate(arrows, rows.start + 1)
             ]
 
-    def _begin(self, at: I64, after: I64 | int = 0) -> Iterator[Point]:
+    def _begin(self, at: I64, after: I64 | int = 0) -> Iterator[str]:
         """Where the executions *at* stand, or so long after their start."""
         ts = self.step.start_us[self.drawn.row[at]] + after
-        return map(Point, self.drawn.pid[at].tolist(), self.drawn.lane[at].tolist(), ts.tolist())
+        return map(point, self.drawn.pid[at].tolist(), self.drawn.lane[at].tolist(), ts.tolist())
 
 
 def _title(device: bytes) -> bytes:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.reporters.chrome_json import Point, counter, process, quoted
+from tfprof.reporters.chrome_json import counter, point, process, quoted
 from tfprof.reporters.members import Members
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 # Points closer than this to the last one shown are left out.
 _LEAST_US = 100
 _NAMED = 10
+_KEYS = [f'"Top Allocation {number:02d}":' for number in range(_NAMED)]
 _MEGA = 1e6
 # Made at a time.
 _CHUNK = 1 << 10
@@ -74,9 +75,9 @@ class DeviceMemory:
         made = []
         for ts, in_use in self._points():
             held = f'"Allocator Bytes in Use":{in_use}'
-            made.append(counter("Allocated Bytes", held, Point(self.pid, 0, ts)))
+            made.append(counter("Allocated Bytes", held, point(self.pid, 0, ts)))
             top = largest.args(ts, in_use)
-            made.append(counter("Top Allocations", top, Point(self.pid + 1, 0, ts)))
+            made.append(counter("Top Allocations", top, point(self.pid + 1, 0, ts)))
             if len(made) > _CHUNK:
                 yield made
                 made = []
@@ -121,7 +122,7 @@ class _Largest:
         # Every number has an entry at all times, but the first only where it is used.
         texts += ['"N/A"'] * (_NAMED - max(len(texts), 1))
         first = _NAMED - len(texts)
-        named = [f'"Top Allocation {n:02d}":{text}' for n, text in enumerate(texts, first)]
+        named = map(str.__add__, _KEYS[first:], texts)
         return ",".join([f'"Not Displayed":"{left / _MEGA:.2f} MB"', *named])
 
     def _go_to(self, ts: int) -> None:

@@ -6,6 +6,7 @@ A column of messages is a column of strings, a row a message; fields are put int
     field(1, names)                  0A 01 61 | 0A 02 62 63     each row behind its length
     beside(one, other)               row by row, one behind the other
     within(owner, column, count)     the rows of each owner, one behind the other
+    taken(column, rows)              some rows of a column, -1 for none
     nested(tree, 12, own)            messages inside messages, however deep, as one message
 
 The order of fields in a message means nothing, so each message puts them where it is easiest.
@@ -53,9 +54,9 @@ def packed(number: int, owner: I64, value: I64, count: int) -> Strings:
     return field(number, within(owner, bare, count), empty=False)
 
 
-def entries(number: int, key: I64, value: Strings) -> Strings:
+def entries(number: int, key: I64, *value: Strings) -> Strings:
     """Each row an entry of the map that is field *number*, from a number to bytes."""
-    return field(number, *numbers({1: key}, zeros=True), field(2, value))
+    return field(number, *numbers({1: key}, zeros=True), field(2, *value))
 
 
 def beside(*columns: Strings) -> Strings:
@@ -68,6 +69,11 @@ def beside(*columns: Strings) -> Strings:
         _put(blob, at, column)
         at += column.length
     return Strings(blob, start, length)
+
+
+def taken(column: Strings, rows: I64) -> Strings:
+    """The *rows* of a column; row -1 is of no bytes."""
+    return Strings(column.blob, np.append(column.start, 0)[rows], np.append(column.length, 0)[rows])
 
 
 def within(owner: I64, column: Strings, count: int) -> Strings:

@@ -1,0 +1,30 @@
+"""Profile + the names in a checkpoint → Profile: its variables get a type of their own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfprof.read.merge import with_types
+from tfprof.strings import Strings
+
+if TYPE_CHECKING:
+    from tfprof.model import Profile
+
+_TYPE = b"_checkpoint_variables"
+
+
+def with_checkpoint(profile: Profile, names: Strings) -> Profile:
+    """*profile* with the nodes that *names* has tensors of typed as checkpoint variables."""
+    node = profile.nodes.name.find(names)
+    node = node[node >= 0]
+    types, kind = with_types(profile.types, Strings.of([_TYPE]))
+    return replace(
+        profile,
+        types=types,
+        typed_node=np.concatenate([profile.typed_node, node]),
+        typed_as=np.concatenate([profile.typed_as, np.repeat(kind, node.size)]),
+        _kept={},
+    )

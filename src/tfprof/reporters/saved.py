@@ -1,0 +1,173 @@
+"""The whole profile as a ProfileProto, which the original reads as well as we do.
+
+    Profile ──► nodes by id, a run of them at a time ──► steps, texts and the rest
+
+What the original has no field for stands in fields of our own, which it steps over: the inputs that
+name no node (left out of `inputs`, or it could not read the file; Q7), and which nodes with stats
+are not covered (Q32). See read/schema/profile.proto.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfprof.reporters.saved_steps import SavedStep
+from tfprof.reporters.wire import beside, entries, field, numbers, packed, taken, within
+from tfprof.strings import Strings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfprof.model import Profile
+    from tfprof.shapes import Shapes
+    from tfprof.strings import I64
+
+# Nodes written at a time: enough to share work, few enough to need no memory to speak of.
+_CHUNK = 1 << 13
+_GPU = re.compile(rb"gpu:\d+")
+
+
+def saved(profile: Profile) -> Iterator[bytes]:
+    """The message in pieces."""
+    nodes = _Nodes(profile)
+    for first in range(0, len(profile), _CHUNK):
+        yield nodes.written(first, min(first + _CHUNK, len(profile)))
+    stacks = profile.stacks
+    number = np.array([step.number for step in profile.steps], np.int64)
+    flags = {2: profile.has_traces, 5: profile.misses_accelerator_stream}
+    rest = (
+        *numbers({n: np.array([flag], np.int64) for n, flag in flags.items()}),
+        packed(3, np.zeros(number.size, np.int64), number, 1),
+    )
+    yield beside(*rest).blob.tobytes()
+    order = np.argsort(stacks.text_id)
+    yield entries(4, stacks.text_id[order], stacks.text.take(order)).blob.tobytes()
+
+
+class _Nodes:
+    """Writes runs of nodes; what all runs need is made once."""
+
+    def __init__(self, profile: Profile) -> None:
+        self._profile = profile
+        self._steps = [SavedStep(step, len(profile)) for step in profile.steps]
+
+    def written(self, first: int, last: int) -> bytes:
+        """Nodes *first* to *last* as entries of the map of nodes."""
+        profile, nodes = self._profile, self._profile.nodes
+        here, number = slice(first, last), np.arange(first, last)
+        device = nodes.device[here]
+        node = beside(
+            field(1, nodes.name.take(here), empty=False),
+            field(9, profile.types.take(nodes.op[here]), empty=False),
+            field(6, taken(profile.types, device), empty=False),
+            field(7, taken(self._host, device), empty=False),
+            *numbers({8: nodes.float_ops[here], 13: number, 30: self._uncovered[here]}),
+            _dims(4, nodes.shape.take(number)),
+            self._types(first, last),
+            *self._inputs(first, last),
+            self._output_shapes(first, last),
+            self._trace(nodes.stack[here]),
+            self._attributes(first, last),
+            *(step.written(first, last) for step in self._steps),
+        )
+        return entries(1, number, node).blob.tobytes()
+
+    @cached_property
+    def _host(self) -> Strings:
+        """The host of each of the profile's types that is a device."""
+        used = np.isin(np.arange(len(self._profile.types)), self._profile.nodes.device)
+        return Strings.of(
+            _GPU.sub(b"cpu:0", name) if device else b""
+            for name, device in zip(self._profile.types, used.tolist(), strict=True)
+        )
+
+    @cached_property
+    def _uncovered(self) -> I64:
+        """1 for each node that has stats and is not covered."""
+        seen = np.zeros(len(self._profile), np.bool_)
+        for step in self._profile.steps:
+            seen |= step.seen(len(self._profile))
+        return (seen & ~self._profile.covered).astype(np.int64)
+
+    def _types(self, first: int, last: int) -> Strings:
+        """All types of each node, in byte order."""
+        node, kind = self._sorted_types
+        low, high = np.searchsorted(node, [first, last])
+        texts = field(5, self._profile.types.take(kind[low:high]))
+        return within(node[low:high] - first, texts, last - first)
+
+    @cached_property
+    def _sorted_types(self) -> tuple[I64, I64]:
+        node, kind = self._profile.type_pairs
+        rank = np.empty(len(self._profile.types), np.int64)
+        rank[self._profile.types.order()] = np.arange(rank.size)
+        order = np.lexsort((rank[kind], node))
+        return node[order], kind[order]
+
+    def _inputs(self, first: int, last: int) -> tuple[Strings, ...]:
+        """The sources of the inputs, each source with its output, and the unknown names."""
+        edges, count = self._profile.edges, last - first
+        owner, index, here = _listed(edges.start, first, last)
+        source = edges.source[here]
+        known, unknown = np.flatnonzero(source >= 0), np.flatnonzero(source < 0)
+        sources = field(2, *numbers({1: index[known], 2: source[known]}, zeros=True))
+        pair = np.unique(owner[known] * len(self._profile) + source[known])
+        consumer, source_id = np.divmod(pair, max(len(self._profile), 1))
+        # parity Q1: whichever output is consumed, the first is named.
+        outputs = field(14, *numbers({1: source_id, 2: source_id * 0}, zeros=True))
+        names = entries(31, index[unknown], edges.unknown.take(-1 - source[unknown]))
+        return (
+            within(owner[known], sources, count),
+            within(consumer, outputs, count),
+            within(owner[unknown], names, count),
+        )
+
+    def _output_shapes(self, first: int, last: int) -> Strings:
+        outputs = self._profile.outputs
+        owner, index, here = _listed(outputs.start, first, last)
+        dims = _dims(1, outputs.shape.take(np.arange(here.start, here.stop)))
+        return within(owner, entries(15, index, dims), last - first)
+
+    def _trace(self, stack: I64) -> Strings:
+        traced = np.flatnonzero(stack >= 0)
+        return within(traced, field(10, self._stacks.take(stack[traced])), stack.size)
+
+    @cached_property
+    def _stacks(self) -> Strings:
+        """Each stack as a CodeDef."""
+        stacks = self._profile.stacks
+        frame = numbers(
+            {
+                2: stacks.line,
+                5: stacks.function_line,
+                6: stacks.file,
+                7: stacks.function,
+                8: stacks.source,
+            }
+        )
+        count = stacks.start.size - 1
+        owner = np.repeat(np.arange(count), np.diff(stacks.start))
+        return within(owner, field(1, *frame), count)
+
+    def _attributes(self, first: int, last: int) -> Strings:
+        node, entry = self._profile.attributes
+        low, high = np.searchsorted(node, [first, last])
+        return within(node[low:high] - first, field(11, entry.take(slice(low, high))), last - first)
+
+
+def _listed(start: I64, first: int, last: int) -> tuple[I64, I64, slice]:
+    """(owner, place in its list, where they stand) of the items of owners *first* to *last*."""
+    count = np.diff(start[first : last + 1])
+    owner = np.repeat(np.arange(last - first), count)
+    here = slice(int(start[first]), int(start[last]))
+    return owner, np.arange(here.start, here.stop) - np.repeat(start[first:last], count), here
+
+
+def _dims(number: int, shapes: Shapes) -> Strings:
+    """The dimensions of each shape as field *number*; nothing where there are none."""
+    owner = np.repeat(np.arange(len(shapes)), np.diff(shapes.start))
+    return packed(number, owner, shapes.dim, len(shapes))
