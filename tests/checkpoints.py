@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-import tfprof
 from table_writer import table
 from tfprof.read.checkpoint import Checkpoint
 from tfprof.read.sorted_table import SortedTable
@@ -67,7 +65,6 @@ def original(*prefixes: Path) -> list[dict[str, dict[str, Any]]]:
     """What TensorFlow reads from each of the checkpoints; checkpoint_worker.py says how."""
     answer = subprocess.run(
         [sys.executable, str(WORKER), *map(str, prefixes)],
-        env={**os.environ, "PYTHONPATH": str(Path(tfprof.__file__).parents[1])},
         stdout=subprocess.PIPE,
         check=True,
     )

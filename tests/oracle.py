@@ -20,7 +20,7 @@ import tempfile
 from dataclasses import dataclass, field
 from multiprocessing import Pipe
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -107,7 +107,7 @@ class Oracle:
         self._worker: _Worker | None = None
         self._loaded = False
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> Oracle:  # noqa: PYI034 - Self is not in Python 3.10
         """Nothing to do on the way in."""
         return self
 

@@ -65,7 +65,7 @@ def test_a_tensor_of_which_not_all_slices_are_there() -> None:
 def test_values_past_the_end_of_their_file() -> None:
     file = "one.data-00000-of-00001"
     checkpoint = read("one", {file: FILES[file][:-1]})
-    problem = r"is cut off: tensor b'wide' should fill bytes \d+ to 10258, but there are 10257"
+    problem = r"is cut off: tensor 'wide' should fill bytes \d+ to 10258, but there are 10257"
     with pytest.raises(InputError, match=problem):
         checkpoint.tensor(b"wide")
 

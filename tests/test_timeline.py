@@ -56,12 +56,13 @@ def written(case: Case) -> Written:
     options = ours._accepted(case)
     result = Written()
     each_step = case.view == "graph" and options["step"] < 0
-    for step in [one.number for one in profile.steps] if each_step else [options["step"]]:
-        try:
+    steps = [one.number for one in profile.steps] if each_step else [options["step"]]
+    try:
+        for step in steps:
             result.add(profile, case.view, {**options, "step": step})
-        except UsageError as problem:
-            # The original prints what is wrong and writes nothing.
-            assert str(problem).startswith(("there is no step", "No code trace"))  # noqa: PT017
+    except UsageError as problem:
+        # The original prints what is wrong and writes nothing.
+        assert str(problem).startswith(("there is no step", "No code trace"))  # noqa: PT017
     return result
 
 
@@ -171,7 +172,8 @@ def busy_run(rng: random.Random, homes: Mapping[str, str], span: int) -> bytes:
                 )
         if chance(rng, 0.3):
             stat.memory_stats.persistent_memory_size = rng.choice((10, 10, 10**6, 1_234_567))
-    return run.SerializeToString()
+    data: bytes = run.SerializeToString()
+    return data
 
 
 def _recorded() -> list[Any]:

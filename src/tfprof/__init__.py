@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tfprof.answer import answer as answer
+    from tfprof.api import ask as ask
     from tfprof.api import load as load
     from tfprof.model import Profile as Profile
     from tfprof.query import Query as Query
@@ -16,13 +16,13 @@ __version__ = "0.1.0"
 
 _HOME = {
     "load": "tfprof.api",
-    "answer": "tfprof.answer",
+    "ask": "tfprof.api",
     "Report": "tfprof.report",
     "Profile": "tfprof.model",
     "Query": "tfprof.query",
 }
 
-__all__ = ["Profile", "Query", "Report", "__version__", "answer", "load"]
+__all__ = ["Profile", "Query", "Report", "__version__", "ask", "load"]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfprof import read
+from tfprof.answer import answer
 from tfprof.errors import InputError, UsageError
 from tfprof.files import mapped, open_source
+from tfprof.query import Query
 from tfprof.read.checkpoint import Checkpoint
 from tfprof.read.merge_checkpoint import with_checkpoint
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tfprof.model import Profile
+    from tfprof.report import Report
     from tfprof.strings import U8
 
 
@@ -43,6 +46,19 @@ def load(  # noqa: PLR0913 - one parameter a file
         progress(f"reading {checkpoint_path}")
         profile = with_checkpoint(profile, open_checkpoint(checkpoint_path).names())
     return profile
+
+
+def ask(profile: Profile, view: str = "scope", **options: object) -> Report:
+    """The report that these options ask for, spelled as on the command line.
+
+    >>> from importlib.resources import files
+    >>> import tfprof
+    >>> graph = files("tfprof") / "sample" / "graph.pbtxt.gz"
+    >>> report = tfprof.ask(tfprof.load(str(graph)), account_type_regexes=["VariableV2"])
+    >>> int(report.total("params")[0])
+    930581
+    """
+    return answer(profile, view, Query.of(options))
 
 
 def open_checkpoint(path: str) -> Checkpoint:

@@ -32,6 +32,15 @@ T = TypeVar("T")
 UNTIMED, ACCELERATOR, CPU = 0, 1, 2
 
 
+class Frozen:
+    """Columns that cannot be written to once they are part of this."""
+
+    def __post_init__(self) -> None:
+        for value in vars(self).values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+
+
 def _empty() -> I64:
     return np.empty(0, np.int64)
 
@@ -41,7 +50,7 @@ def _no_strings() -> Strings:
 
 
 @dataclass(frozen=True, eq=False)
-class Nodes:
+class Nodes(Frozen):
     """A row a graph node; op and device are rows of the Profile's `types` (device -1: unknown)."""
 
     name: Strings = field(default_factory=_no_strings)
@@ -53,7 +62,7 @@ class Nodes:
 
 
 @dataclass(frozen=True, eq=False)
-class Edges:
+class Edges(Frozen):
     """The inputs of each node, in order: rows of nodes, or -1-k for the k-th unknown name."""
 
     start: I64 = field(default_factory=lambda: np.zeros(1, np.int64))
@@ -62,7 +71,7 @@ class Edges:
 
 
 @dataclass(frozen=True, eq=False)
-class Outputs:
+class Outputs(Frozen):
     """The shapes of each node's outputs: those of node i are shape[start[i]:start[i + 1]]."""
 
     start: I64 = field(default_factory=lambda: np.zeros(1, np.int64))
@@ -70,7 +79,7 @@ class Outputs:
 
 
 @dataclass(frozen=True, eq=False)
-class Stacks:
+class Stacks(Frozen):
     """Call stacks, outermost frame first; files and functions are numbers to look up."""
 
     start: I64 = field(default_factory=lambda: np.zeros(1, np.int64))
@@ -84,7 +93,7 @@ class Stacks:
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class Step(Frozen):
     """One step: a row an execution, and a row a scheduling on the node's own device.
 
     An execution without a start time is UNTIMED, but its node still counts as seen.
@@ -147,6 +156,11 @@ _COUNTED: Final = {
 }
 
 
+def _frozen(column: I64) -> I64:
+    column.flags.writeable = False
+    return column
+
+
 @dataclass(frozen=True)
 class Note:
     """Something a total does not count, or a repair; shown once, whatever its times."""
@@ -166,7 +180,7 @@ class AttributeSource(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Profile:
+class Profile(Frozen):
     """See the head of this file."""
 
     nodes: Nodes = field(default_factory=Nodes)
@@ -225,7 +239,7 @@ class Profile:
 
     def values(self, metric: str, step: int | None) -> I64:
         """A metric of every node in one step, or averaged over the steps that have the node."""
-        return self.keep(("values", metric, step), lambda: self._values(metric, step))
+        return self.keep(("values", metric, step), lambda: _frozen(self._values(metric, step)))
 
     def _values(self, metric: str, step: int | None) -> I64:
         if metric == "params":

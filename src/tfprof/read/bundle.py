@@ -24,7 +24,7 @@ from tfprof.read.crc32c import crc32c, masked
 from tfprof.read.message import Message
 from tfprof.read.slices import PIECE, Slice, key_of, shape_of, slice_of
 from tfprof.read.sorted_table import SortedTable
-from tfprof.read.tensors import DTYPES, STRING, Stored, from_bytes
+from tfprof.read.tensors import DTYPES, STRING, Stored, called, from_bytes
 from tfprof.read.varints import MOST_BYTES, varints
 from tfprof.read.wire import WireError
 
@@ -87,10 +87,12 @@ class Bundle:
         def read(part: Slice | None) -> Values:
             if part is None:
                 return self._values(name, entry)
-            piece = self._entry(key_of(name, part), name)
-            if piece.dtype != entry.dtype:
-                raise InputError(f"{self._index} is damaged: a slice of {name!r} has another type")
-            return self._values(name, piece)
+            of_part = self._entry(key_of(name, part), name)
+            if of_part.dtype != entry.dtype:
+                raise InputError(
+                    f"{self._index} is damaged: a slice of {called(name)} has another type"
+                )
+            return self._values(name, of_part)
 
         return Stored(entry.dtype, entry.shape, entry.slices, read)
 
@@ -116,7 +118,7 @@ class Bundle:
 
     def _entry(self, key: bytes, name: bytes) -> Entry:
         if key not in self._entries:
-            raise InputError(f"{self._index} is damaged: a slice of tensor {name!r} is missing")
+            raise InputError(f"{self._index} is damaged: a slice of {called(name)} is missing")
         try:
             fields = Message(self._entries[key])
             return Entry(
@@ -129,13 +131,13 @@ class Bundle:
                 slices=tuple(map(slice_of, fields.parts(7))),
             )
         except WireError as problem:
-            raise InputError(f"{self._index} is damaged: tensor {name!r} has {problem}") from None
+            raise InputError(f"{self._index} is damaged: {called(name)} has {problem}") from None
 
     def _data(self, entry: Entry, name: bytes) -> tuple[U8, str]:
         """The bytes of an entry, and what messages call them."""
         if not 0 <= entry.piece < self._pieces:
             raise InputError(
-                f"{self._index} is damaged: tensor {name!r} is in piece {entry.piece} of "
+                f"{self._index} is damaged: {called(name)} is in piece {entry.piece} of "
                 f"{self._pieces}"
             )
         file = f"{self._prefix}.data-{entry.piece:05d}-of-{self._pieces:05d}"
@@ -145,16 +147,16 @@ class Bundle:
             except FileNotFoundError:
                 raise InputError(
                     f"{file} does not exist; expected piece {entry.piece + 1} of {self._pieces} "
-                    f"of the checkpoint {self._prefix}, with tensor {name!r}"
+                    f"of the checkpoint {self._prefix}, with {called(name)}"
                 ) from None
         data = self._opened[entry.piece]
         end = entry.offset + entry.size
         if not 0 <= entry.offset <= end <= data.size:
             raise InputError(
-                f"{file} is cut off: tensor {name!r} should fill bytes {entry.offset} to {end}, "
+                f"{file} is cut off: {called(name)} should fill bytes {entry.offset} to {end}, "
                 f"but there are {data.size}"
             )
-        what = f"{file} is damaged: tensor {name!r} at bytes {entry.offset} to {end}"
+        what = f"{file} is damaged: {called(name)} at bytes {entry.offset} to {end}"
         return data[entry.offset : end], what
 
     def _strings(self, data: U8, count: int, what: str) -> tuple[list[bytes], int]:

@@ -21,7 +21,7 @@ from tfprof.errors import InputError, nearest
 from tfprof.read.bundle import Bundle
 from tfprof.read.slices import boxes, elements
 from tfprof.read.tensor_slices import TensorSlices
-from tfprof.read.tensors import DTYPES, OPAQUE, STRING, Tensor
+from tfprof.read.tensors import DTYPES, OPAQUE, STRING, Tensor, called
 from tfprof.strings import U8, Strings
 
 if TYPE_CHECKING:
@@ -102,13 +102,12 @@ class Checkpoint:
 
     def _stored(self, name: bytes) -> Stored:
         if not self.has(name):
-            text = name.decode("utf-8", "replace")
-            hint = nearest(text, list(self._names.texts()))
-            raise InputError(f"{self.prefix} has no tensor {text!r}{hint}")
+            hint = nearest(name.decode("utf-8", "replace"), list(self._names.texts()))
+            raise InputError(f"{self.prefix} has no {called(name)}{hint}")
         return self._contents.stored(name)
 
     def _what(self, name: bytes) -> str:
-        return f"tensor {name.decode('utf-8', 'replace')!r} of {self.prefix}"
+        return f"{called(name)} of {self.prefix}"
 
     def _values(self, name: bytes, stored: Stored) -> Values:
         if not stored.slices:

@@ -1,7 +1,7 @@
 """Maps and repeated numbers in wire format, whole columns at a time.
 
     a map        field*  ─► entry ─► 1 key, 2 value      in any order; of equal keys the last counts
-    numbers      field*  ─► one varint behind the other  packed, as every proto3 writer packs them
+    numbers      field*  ─► one varint behind the other  packed, or each a field of its own
 
 Many messages are read together: every row says which of them it belongs to, its owner.
 """
@@ -14,7 +14,6 @@ import numpy as np
 
 from tfprof.read.varints import varints
 from tfprof.read.wire import BYTES, VARINT, WireError, scan
-from tfprof.strings import Strings
 
 if TYPE_CHECKING:
     from tfprof.read.wire import Field
@@ -68,14 +67,26 @@ def last_of(owner: I64, key: I64) -> I64:
     return order[last]
 
 
+def repeated(buffer: U8, start: I64, end: I64, number: int) -> tuple[I64, I64]:
+    """(owner, number) of the repeated numbers in field *number* of these messages, by owner."""
+    owner, value = packed(buffer, scan(buffer, start, end, {number: BYTES})[number])
+    single = scan(buffer, start, end, {number: VARINT})[number]
+    if not single.message.size:
+        return owner, value
+    owner, value = np.append(owner, single.message), np.append(value, single.value)
+    order = np.argsort(owner, kind="stable")
+    return owner[order], value[order]
+
+
 def packed(buffer: U8, run: Field) -> tuple[I64, I64]:
     """(owner, number) of all numbers in these fields; raises WireError."""
-    joined = Strings(buffer, run.start, run.value).compact()
-    last = joined.blob <= _ONE_BYTE
-    end = joined.start + joined.length
-    cut = np.flatnonzero((joined.length > 0) & ~np.append(last, True)[end - 1])
+    end = np.cumsum(run.value)
+    begin = end - run.value
+    joined = buffer[np.arange(int(run.value.sum())) + np.repeat(run.start - begin, run.value)]
+    last = joined <= _ONE_BYTE
+    full = np.flatnonzero(run.value)
+    cut = full[~last[end[full] - 1]]
     if cut.size:
         raise WireError(int(run.end[cut[0]]), "a number is cut off")
     before = np.append(0, np.cumsum(last))
-    value = varints(joined.blob).astype(np.int64)
-    return np.repeat(run.message, before[end] - before[joined.start]), value
+    return np.repeat(run.message, before[end] - before[begin]), varints(joined).astype(np.int64)

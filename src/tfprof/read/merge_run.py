@@ -119,11 +119,12 @@ def _find_or_add(profile: Profile, name: Strings) -> tuple[I64, Profile]:
         return node, profile
     types, op = with_types(profile.types, added)
     grown = with_nodes(replace(profile, types=types), added, op, Shapes.none(len(added)))
-    grown.covered[len(profile) :] = again
     no_inputs = np.zeros(len(added), np.int64)
     old = profile.outputs
     grown = replace(
-        grown, outputs=Outputs(np.concatenate([old.start, old.start[-1] + no_inputs]), old.shape)
+        grown,
+        covered=np.concatenate([covered, again]),
+        outputs=Outputs(np.concatenate([old.start, old.start[-1] + no_inputs]), old.shape),
     )
     return node, with_edges(grown, profile, no_inputs, Strings.of([]))
 

@@ -33,7 +33,7 @@ _TOP = {1: BYTES, 2: VARINT, 3: BYTES, 4: BYTES, 5: VARINT}
 _NAME, _INPUTS, _SHAPE, _TYPES, _DEVICE, _FLOAT_OPS, _OP, _TRACE = 1, 2, 4, 5, 6, 8, 9, 10
 _ATTRS, _EXECS, _OUTPUT_SHAPES, _UNCOVERED, _UNKNOWN_INPUTS = 11, 12, 15, 30, 31
 _NODE = {
-    **dict.fromkeys((_NAME, _INPUTS, _SHAPE, _TYPES, _DEVICE, _OP, _TRACE, _ATTRS), BYTES),
+    **dict.fromkeys((_NAME, _INPUTS, _TYPES, _DEVICE, _OP, _TRACE, _ATTRS), BYTES),
     **dict.fromkeys((_EXECS, _OUTPUT_SHAPES, _UNKNOWN_INPUTS), BYTES),
     **dict.fromkeys((_FLOAT_OPS, _UNCOVERED), VARINT),
 }
@@ -84,6 +84,8 @@ class _Table:
     """The nodes by id: their names, all different, and their fields."""
 
     name: Strings
+    start: I64
+    end: I64
     field: dict[int, Field]
     ids: I64  # all that the file has, ascending
     row: I64  # the node of each id
@@ -91,12 +93,14 @@ class _Table:
 
 def _table(buffer: U8, listed: Messages) -> _Table:
     """The nodes of the map; of equal names the first node counts, and stands for the others."""
-    field = scan(buffer, listed.start, listed.end, _NODE)
-    row, first = Strings(buffer, *field[_NAME].last_slice(listed.key.size)).intern()
-    if first.size < listed.key.size:
-        field = scan(buffer, listed.start[first], listed.end[first], _NODE)
-    name = Strings(buffer, *field[_NAME].last_slice(first.size)).compact()
-    return _Table(name, field, listed.key, row)
+    start, end = listed.start, listed.end
+    field = scan(buffer, start, end, _NODE)
+    row, first = Strings(buffer, *field[_NAME].last_slice(start.size)).intern()
+    if first.size < start.size:
+        start, end = start[first], end[first]
+        field = scan(buffer, start, end, _NODE)
+    name = Strings(buffer, *field[_NAME].last_slice(start.size)).compact()
+    return _Table(name, start, end, field, listed.key, row)
 
 
 def _types(buffer: U8, field: dict[int, Field], count: int) -> tuple[Strings, I64, I64, I64, I64]:
@@ -120,7 +124,7 @@ def _types(buffer: U8, field: dict[int, Field], count: int) -> tuple[Strings, I6
 
 
 def _shapes(buffer: U8, table: _Table) -> Shapes:
-    node, dim = maps.packed(buffer, table.field[_SHAPE])
+    node, dim = maps.repeated(buffer, table.start, table.end, _SHAPE)
     return Shapes(np.searchsorted(node, np.arange(len(table.name) + 1)), dim)
 
 
@@ -130,8 +134,7 @@ def _outputs(buffer: U8, table: _Table) -> Outputs:
     rows = np.flatnonzero(listed.key >= 0)
     owner, number = listed.owner[rows], listed.key[rows]
     rows = rows[number == np.arange(rows.size) - np.searchsorted(owner, owner)]
-    values = scan(buffer, listed.start[rows], listed.end[rows], {1: BYTES})[1]
-    shape, dim = maps.packed(buffer, values)
+    shape, dim = maps.repeated(buffer, listed.start[rows], listed.end[rows], 1)
     return Outputs(
         np.searchsorted(listed.owner[rows], np.arange(len(table.name) + 1)),
         Shapes(np.searchsorted(shape, np.arange(rows.size + 1)), dim),

@@ -184,7 +184,7 @@ def _timed(buffer: U8, entry: Field) -> _Times:
     start, length = part[2].last_slice(count)
     rows = maps.last_of(entry.message, name.intern()[0])
     pair = scan(buffer, start[rows], (start + length)[rows], {1: BYTES})[1]
-    owner, value = maps.packed(buffer, scan(buffer, pair.start, pair.end, {1: BYTES})[1])
+    owner, value = maps.repeated(buffer, pair.start, pair.end, 1)
     first = np.searchsorted(owner, np.arange(pair.start.size + 1))
     short = np.flatnonzero(np.diff(first) < _PAIR)
     if short.size:

@@ -16,7 +16,7 @@ from tfprof.read.message import Message
 from tfprof.read.slices import Slice, key_of, shape_of, slice_of
 from tfprof.read.sorted_table import SortedTable
 from tfprof.read.tensor_proto import values_of
-from tfprof.read.tensors import DTYPES, Stored
+from tfprof.read.tensors import DTYPES, Stored, called
 from tfprof.read.wire import WireError
 
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ class TensorSlices:
                 tables.update(dict.fromkeys(map(slice_of, fields.parts(4)), table))
             except WireError as problem:
                 raise _damaged(table, name, f"has {problem}") from None
-            if len(kinds) > 1:
-                raise _damaged(table, name, "has another type or shape in another piece")
+            if len(kinds) > 1 or not tables:
+                raise _damaged(table, name, "has no slices, or another type or shape elsewhere")
         ((dtype, shape),) = kinds
 
         def read(part: Slice | None) -> Values:
@@ -90,4 +90,4 @@ def _values(table: SortedTable, name: bytes, part: Slice, dtype: int) -> Values:
 
 
 def _damaged(table: SortedTable, name: bytes, what: str) -> InputError:
-    return InputError(f"{table.name} is damaged: tensor {name!r} {what}")
+    return InputError(f"{table.name} is damaged: {called(name)} {what}")

@@ -49,6 +49,11 @@ class Stored(NamedTuple):
     read: Callable[[Slice | None], Values]
 
 
+def called(name: bytes) -> str:
+    """A tensor, as messages name it."""
+    return f"tensor {name.decode('utf-8', 'backslashreplace')!r}"
+
+
 class DType(NamedTuple):
     """A type of values: how they lie in a file, and what turns those bits into values."""
 
@@ -81,7 +86,8 @@ def _small_floats(exponent_bits: int, fraction_bits: int, bias: int, special: st
     highest = 1 << exponent_bits + fraction_bits
     normal = exponent > 0
     whole = fraction + np.where(normal, 1 << fraction_bits, 0)
-    value: F32 = np.ldexp(whole, np.maximum(exponent, 1) - bias - fraction_bits).astype(np.float32)
+    power = np.maximum(exponent, 1) - bias - fraction_bits
+    value: F32 = np.ldexp(whole.astype(np.float32), power.astype(np.int32))
     top = exponent == (1 << exponent_bits) - 1
     if special == "ieee":
         value[top] = np.where(fraction[top] == 0, np.inf, np.nan)

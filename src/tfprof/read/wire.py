@@ -34,6 +34,7 @@ _FEW = 12
 _MOST_VARINT_BYTES = 10
 _FIELD_NUMBERS = 32
 _ONE_BYTE = 127
+_LARGEST_TAG = 0xFFFFFFFF
 
 _IMPOSSIBLE = "a field with no number or an impossible length"
 _TOO_LONG = "a field runs past the end of its message"
@@ -123,13 +124,16 @@ class _Scanner:
             begin = at
             tag, at = _varints(self._buffer, at, stop, begin)
             number, kind = tag >> 3, tag & 7
-            value, at = _values(self._buffer, kind, at, stop, begin)
-            length = np.where(kind == BYTES, value, 0)
-            impossible = np.flatnonzero((number == 0) | (length < 0))
+            impossible = np.flatnonzero((number <= 0) | (tag > _LARGEST_TAG))
             if impossible.size:
                 raise WireError(int(begin[impossible[0]]), _IMPOSSIBLE)
+            value, at = _values(self._buffer, kind, at, stop, begin)
+            length = _lengths(kind, value)
+            # Compared this way round, no length is too large to be added to.
+            too_long = np.flatnonzero((length < 0) | (length > stop - at))
+            if too_long.size:
+                raise WireError(int(begin[too_long[0]]), _TOO_LONG)
             after = at + length
-            _check(after, stop, begin, _TOO_LONG)
             known = number < _FIELD_NUMBERS
             hit = np.flatnonzero(known & (self._wire_type[np.where(known, number, 0)] == kind))
             self._columns.append((rows[hit], number[hit], at[hit], value[hit]))
@@ -138,7 +142,7 @@ class _Scanner:
         for row, position, limit in zip(rows.tolist(), at.tolist(), stop.tolist(), strict=True):
             self._one_by_one(view, kinds, row, (position, limit))
 
-    def _one_by_one(
+    def _one_by_one(  # noqa: C901 - one flat loop: a call a field would cost more than the field
         self, view: memoryview, kinds: list[int], row: int, span: tuple[int, int]
     ) -> None:
         """Walk the fields of one message; there may be a million, so the loop is kept flat."""
@@ -158,13 +162,19 @@ class _Scanner:
                 value = view[at]
                 at += 1
                 if value > _ONE_BYTE:
-                    value, at = _varint(view, at - 1, stop)
+                    # Most messages have a length of two bytes: no call for those.
+                    second = view[at] if at < stop else _ONE_BYTE + 1
+                    if second <= _ONE_BYTE:
+                        value += (second << 7) - _ONE_BYTE - 1
+                        at += 1
+                    else:
+                        value, at = _varint(view, at - 1, stop)
                 after = at + value if kind == BYTES else at
             elif kind in (FIXED64, FIXED32):
                 value, after = 0, at + (8 if kind == FIXED64 else 4)
             else:
                 raise WireError(begin, f"wire type {kind}, which no file here uses")
-            if number == 0 or after < at:
+            if number <= 0 or after < at or tag > _LARGEST_TAG:
                 raise WireError(begin, _IMPOSSIBLE)
             if after > stop:
                 raise WireError(begin, _TOO_LONG)
@@ -199,15 +209,22 @@ def _values(buffer: U8, kind: I64, at: I64, stop: I64, begin: I64) -> tuple[I64,
     fixed = (kind != VARINT) & (kind != BYTES)
     if not bool(fixed.any()):
         return _varints(buffer, at, stop, begin)
-    unknown = fixed & (kind != FIXED64) & (kind != FIXED32)
-    if bool(unknown.any()):
-        first = np.flatnonzero(unknown)[0]
+    unknown = np.flatnonzero(fixed & (kind != FIXED64) & (kind != FIXED32))
+    if unknown.size:
+        first = unknown[0]
         raise WireError(int(begin[first]), f"wire type {int(kind[first])}, which no file here uses")
-    value, after = np.zeros_like(at), at + np.where(kind == FIXED64, 8, 4)
-    _check(np.where(fixed, after, at), stop, begin, _TOO_LONG)
+    value, after = np.zeros_like(at), at.copy()
     rest = np.flatnonzero(~fixed)
     value[rest], after[rest] = _varints(buffer, at[rest], stop[rest], begin[rest])
     return value, after
+
+
+def _lengths(kind: I64, value: I64) -> I64:
+    """How many bytes follow each number: those of a text or message, or of a fixed number."""
+    length = np.where(kind == BYTES, value, 0)
+    length[kind == FIXED64] = 8
+    length[kind == FIXED32] = 4
+    return length
 
 
 def _varints(buffer: U8, at: I64, stop: I64, begin: I64) -> tuple[I64, I64]:

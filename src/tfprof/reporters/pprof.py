@@ -9,18 +9,21 @@ Any other view, and any number of metrics, is one file too: see `pprof_samples`.
 
 from __future__ import annotations
 
+import zlib
 from typing import TYPE_CHECKING
 
 from tfprof.errors import UsageError
 from tfprof.reporters.pprof_classic import classic
-from tfprof.reporters.pprof_encode import gzipped
 from tfprof.reporters.pprof_kinds import KINDS
 from tfprof.reporters.pprof_samples import samples
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from tfprof.report import Report
+
+# A gzip header and trailer around zlib's widest window.
+_GZIP = 31
 
 
 def pprof(report: Report) -> Iterator[bytes]:
@@ -36,10 +39,18 @@ def pprof(report: Report) -> Iterator[bytes]:
             f"{', '.join(KINDS)}"
         )
     if report.view.name == "code" and len(kinds) == 1:
-        return gzipped(classic(report, kinds[0]))
-    return gzipped(samples(report, kinds))
+        return _gzipped(classic(report, kinds[0]))
+    return _gzipped(samples(report, kinds))
 
 
 def said(path: str) -> str:
     """What the original prints once the file at *path* is written."""
     return f"\nRun pprof -png --nodecount=100 --sample_index=1 <{path}>\n"
+
+
+def _gzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """*pieces* as a gzip file without a name or a time, so that equal reports are equal files."""
+    compressor = zlib.compressobj(zlib.Z_DEFAULT_COMPRESSION, zlib.DEFLATED, _GZIP)
+    for piece in pieces:
+        yield compressor.compress(piece)
+    yield compressor.flush()

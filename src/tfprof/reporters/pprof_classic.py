@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.reporters.pprof_encode import varint
 from tfprof.reporters.pprof_frames import frames
 from tfprof.reporters.pprof_kinds import NODE_LABEL, NODES
 from tfprof.reporters.pprof_tables import (
@@ -23,12 +22,11 @@ from tfprof.reporters.pprof_tables import (
     Texts,
     columns_of,
     comment_section,
-    label_field,
+    label_column,
     location_section,
-    path_field,
     sample_section,
     sample_type_section,
-    value_field,
+    varint,
 )
 
 if TYPE_CHECKING:
@@ -53,14 +51,15 @@ def classic(report: Report, kind: Kind) -> Iterator[bytes]:
     by_name = report.profile.nodes.name.take(node).order()
     own = report.profile.values(kind.name, report.query.step)[node[by_name]]
     key = texts.number(NODE_LABEL) if node.size else 0
-    label = label_field(key, name[by_name])
-    yield from sample_type_section([count, metric], [count, unit])
+    yield sample_type_section([count, metric], [count, unit])
     yield from sample_section(
-        (path[at] for at in row[by_name].tolist()), [*value_field(1, own), *label], node.size
+        (path[at] for at in row[by_name].tolist()),
+        np.stack([np.ones_like(own), own], axis=1),
+        [label_column(key, name[by_name])],
     )
-    yield from calls.section()
-    yield from texts.section()
-    yield from comment_section([meaning])
+    yield calls.section()
+    yield texts.section()
+    yield comment_section([meaning])
 
 
 def _sampled(report: Report) -> tuple[I64, I64]:
@@ -98,7 +97,7 @@ def _walk(
             path.append(varint(calls.number(frame[parent[at]], frame[at])))
         first, last = begin[at : at + 2]
         if first < last:
-            paths[at] = path_field(b"".join(reversed(path)))
+            paths[at] = b"".join(reversed(path))
             texts.number(NODE_LABEL)
             strings.append(texts.numbers(names[first:last]))
     return paths, np.concatenate(strings)
@@ -119,9 +118,7 @@ class _Calls:
             self._entry[key] = len(self._entry) + 1, function, caller.line
         return self._entry[key][0]
 
-    def section(self) -> Iterator[bytes]:
+    def section(self) -> bytes:
         """All calls, sorted, and the functions called."""
-        yield from location_section(
-            *columns_of([self._entry[key] for key in sorted(self._entry)], 3)
-        )
-        yield from self._functions.section()
+        number, function, line = columns_of([self._entry[key] for key in sorted(self._entry)], 3)
+        return location_section(number, function, line) + self._functions.section()

@@ -4,23 +4,22 @@
                 └─ net/fc                net/fc/BiasAdd    1   8    40     at  net/fc  net
                                          (count, float_ops, micros; labels: node, device, op, step)
 
-A node is sampled at the displayed row nearest above it, and that row's path is its stack. What is
-counted under no other displayed row stands at the root. So the samples add up to the report's
+A node is sampled at the displayed row that counts it, or the nearest above; that row's path is its
+stack. What no other displayed row counts stands at the root. So the samples add up to the report's
 totals, and the cumulative number of a row is its total. A list has no paths: its rows stand alone.
 
-Only accounted nodes are sampled, each once, with the frames that call others (not so in the
-original: Q4, Q5, Q14).
+Accounted nodes are sampled, each once, whatever frame made them; of the original's ways of counting
+none is kept here (Q4: twice, Q5: also what is not accounted, Q14: not all frames).
 """
 
 from __future__ import annotations
 
-from itertools import chain, repeat
+from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from tfprof.errors import UsageError
-from tfprof.reporters.pprof_encode import numbers, row_bytes, varint
 from tfprof.reporters.pprof_frames import frames
 from tfprof.reporters.pprof_kinds import NODE_LABEL, NODES
 from tfprof.reporters.pprof_tables import (
@@ -29,31 +28,30 @@ from tfprof.reporters.pprof_tables import (
     columns_of,
     comment_section,
     function_section,
-    label_field,
+    label_column,
     location_section,
-    path_field,
     sample_section,
     sample_type_section,
-    value_field,
+    varint,
 )
+from tfprof.reporters.wire import taken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tfprof.report import Report
-    from tfprof.reporters.pprof_encode import Column
     from tfprof.reporters.pprof_kinds import Kind
-    from tfprof.strings import I64
+    from tfprof.strings import I64, Strings
 
 # Every sample spells out its path. A graph drawn ten thousand rows deep would fill a disk.
-_MOST_STEPS_OF_PATHS = 100_000_000
+_MOST_STEPS = 100_000_000
 
 
 def samples(report: Report, kinds: Sequence[Kind]) -> Iterator[bytes]:
     """The message, in pieces; raises UsageError where paths are too long to write down."""
     row, node = sampled(report)
-    steps = int((report.tree.depth[row] - 1).sum())
-    if steps > _MOST_STEPS_OF_PATHS and not report.view.chain:
+    steps = int((_level(report)[row] + 1).sum())
+    if steps > _MOST_STEPS:
         raise UsageError(
             f"{report.view.name} view is too deep for pprof, which repeats the path of every "
             f"node: {steps} rows in all; a lower max_depth makes paths shorter"
@@ -100,7 +98,7 @@ class _Places(NamedTuple):
     """The rows as locations."""
 
     number: list[bytes]  # of each row, as it stands in a path
-    section: Iterator[bytes]  # the locations and their functions
+    section: bytes  # the locations and their functions
 
 
 def _message(report: Report, kinds: Sequence[Kind], row: I64, node: I64) -> Iterator[bytes]:
@@ -112,20 +110,21 @@ def _message(report: Report, kinds: Sequence[Kind], row: I64, node: I64) -> Iter
     )
     places = (_rows if report.drawing.frame is None else _lines)(report, texts)
     own = [report.profile.values(kind.name, report.query.step)[node] for kind in kinds]
-    columns = [*value_field(1, *own), *_labels(report, node, texts)]
-    yield from sample_type_section(names, units)
-    yield from sample_section(_paths(report, row, places.number), columns, node.size)
-    yield from places.section
-    yield from texts.section()
-    yield from comment_section(meanings)
+    values = np.stack([np.ones_like(node), *own], axis=1)
+    labels = _labels(report, node, texts)
+    yield sample_type_section(names, units)
+    yield from sample_section(_paths(report, row, places.number), values, labels)
+    yield places.section
+    yield texts.section()
+    yield comment_section(meanings)
 
 
 def _rows(report: Report, texts: Texts) -> _Places:
     """A function and a location a row, named as the row is."""
     number = np.arange(1, len(report) + 1)
+    locations = location_section(number, number, np.zeros_like(number))
     functions = function_section(number, texts.numbers(report.label))
-    in_paths = list(row_bytes([numbers(number)], number.size))
-    return _Places(in_paths, chain(location_section(number, number), functions))
+    return _Places(list(map(varint, number.tolist())), locations + functions)
 
 
 def _lines(report: Report, texts: Texts) -> _Places:
@@ -138,7 +137,7 @@ def _lines(report: Report, texts: Texts) -> _Places:
         number.append(varint(known.setdefault(place, len(known) + 1)))
     function, line = columns_of(list(known), 2)
     locations = location_section(np.arange(1, len(known) + 1), function, line)
-    return _Places(number, chain(locations, functions.section()))
+    return _Places(number, locations + functions.section())
 
 
 def _paths(report: Report, row: I64, place: list[bytes]) -> Iterator[bytes]:
@@ -147,8 +146,7 @@ def _paths(report: Report, row: I64, place: list[bytes]) -> Iterator[bytes]:
     Rows come in drawing order, so the path is kept in one buffer that grows towards its front:
     the innermost row comes first.
     """
-    # The root stands on a path only where nothing else does, as it would be on all of them.
-    level = np.maximum(report.tree.depth - 2, 0) * (not report.view.chain)
+    level = _level(report)
     times = np.bincount(row, minlength=len(report))
     buffer = bytearray((int(level.max()) + 1) * max(map(len, place)))
     begins = [len(buffer)]
@@ -158,19 +156,28 @@ def _paths(report: Report, row: I64, place: list[bytes]) -> Iterator[bytes]:
         buffer[begin : begins[-1]] = own
         begins.append(begin)
         if samples_here:
-            yield from repeat(path_field(bytes(buffer[begin:])), samples_here)
+            yield from repeat(bytes(buffer[begin:]), samples_here)
 
 
-def _labels(report: Report, node: I64, texts: Texts) -> list[Column]:
+def _level(report: Report) -> I64:
+    """How many rows are on the path above each row.
+
+    The root stands on a path only where nothing else does, as it would be on all of them.
+    """
+    if report.view.chain:
+        return np.zeros(len(report), np.int64)
+    return np.maximum(report.tree.depth - 2, 0)
+
+
+def _labels(report: Report, node: I64, texts: Texts) -> list[Strings]:
     """The name, the device if known, and the type of each node, and the step."""
     nodes, step = report.profile.nodes, report.query.step
     kind = texts.numbers(report.profile.types)
-    device = nodes.device[node]
     # The step as a number would not do: readers take the number 0 for no label.
-    asked = texts.number(b"average" if step is None else b"%d" % step)
+    asked = texts.numbers([b"average" if step is None else b"%d" % step])
     return [
-        *label_field(texts.number(NODE_LABEL), texts.numbers(nodes.name.take(node))),
-        *label_field(texts.number(b"device"), kind[device], device >= 0),
-        *label_field(texts.number(b"op type"), kind[nodes.op[node]]),
-        *label_field(texts.number(b"step"), asked),
+        label_column(texts.number(NODE_LABEL), texts.numbers(nodes.name.take(node))),
+        taken(label_column(texts.number(b"device"), kind), nodes.device[node]),
+        taken(label_column(texts.number(b"op type"), kind), nodes.op[node]),
+        taken(label_column(texts.number(b"step"), asked), np.zeros_like(node)),
     ]

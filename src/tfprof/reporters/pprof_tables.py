@@ -1,9 +1,11 @@
 """The sections of a profile: samples, and the tables that they refer to by number.
 
-    sample     locations 2 1   values 1 1500   label 5=11        numbers only
-    location   2: function 2, line 11                            each once
-    function   2: name 3, file 4, first line -1                  each once
-    string     11: "net/fc/MatMul"                               each once; 0 is the empty one
+sample     locations 2 1   values 1 1500   label 5=11        numbers only
+location   2: function 2, line 11                            each once
+function   2: name 3, file 4, first line -1                  each once
+string     11: "net/fc/MatMul"                               each once; 0 is the empty one
+
+The numbers of fields are those of profile.proto, github.com/google/pprof.
 """
 
 from __future__ import annotations
@@ -13,26 +15,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.reporters.pprof_encode import (
-    bytes_field,
-    encoded,
-    message,
-    number_field,
-    numbers,
-    row_bytes,
-    varint,
-)
+from tfprof.reporters.wire import beside, field, numbers, packed
+from tfprof.strings import Strings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from tfprof.reporters.pprof_encode import Column
-    from tfprof.strings import I64, U64, Bool
+    from tfprof.strings import I64
 
 _SAMPLE_TYPE, _SAMPLE, _LOCATION, _FUNCTION, _STRING, _COMMENT = 1, 2, 4, 5, 6, 13
-# Entries put together at a time: the samples of a deep tree are long.
-_RUN = 256
 UNSIGNED = (1 << 64) - 1
+# Samples written at a time: few enough that those of a deep tree, which are long, fit in memory.
+_RUN = 1 << 12
 
 
 class Texts:
@@ -50,9 +44,9 @@ class Texts:
         known = self._number
         return np.array([known.setdefault(text, len(known)) for text in texts], np.int64)
 
-    def section(self) -> Iterator[bytes]:
+    def section(self) -> bytes:
         """All strings, by number."""
-        return _entries(_STRING, self._number)
+        return _joined(*field(_STRING, Strings.of(self._number)))
 
 
 class Function(NamedTuple):
@@ -60,7 +54,7 @@ class Function(NamedTuple):
 
     file: bytes
     name: bytes
-    first_line: int  # from 0 to UNSIGNED: a negative one is sorted, and written, as a huge one
+    first_line: int  # from 0 to UNSIGNED: a negative one is sorted as a huge one
 
 
 class Functions:
@@ -77,77 +71,77 @@ class Functions:
             self._entry[function] = len(self._entry) + 1, name, file, function.first_line
         return self._entry[function][0]
 
-    def section(self) -> Iterator[bytes]:
+    def section(self) -> bytes:
         """All functions, sorted."""
-        return function_section(*columns_of([self._entry[one] for one in sorted(self._entry)], 4))
+        number, name, file, first_line = columns_of(
+            [self._entry[one] for one in sorted(self._entry)], 4
+        )
+        return _joined(*field(_FUNCTION, *numbers({1: number, 2: name, 4: file, 5: first_line})))
 
 
-def function_section(
-    number: I64 | U64, name: I64 | U64, file: U64 | int = 0, first_line: U64 | int = 0
-) -> Iterator[bytes]:
-    """Functions; *name* and *file* are numbers of strings."""
-    parts = [
-        *number_field(1, number),
-        *number_field(2, name),
-        *number_field(4, file),
-        *number_field(5, first_line),
-    ]
-    return _rows(message(_FUNCTION, parts), number.size)
+def function_section(number: I64, name: I64) -> bytes:
+    """Functions that are in no file; *name* is the number of a string."""
+    return _joined(*field(_FUNCTION, *numbers({1: number, 2: name})))
 
 
-def location_section(
-    number: I64 | U64, function: I64 | U64, line: U64 | int = 0
-) -> Iterator[bytes]:
+def location_section(number: I64, function: I64, line: I64) -> bytes:
     """Locations, each a line of a function."""
-    inside = message(4, [*number_field(1, function), *number_field(2, line)])
-    return _rows(message(_LOCATION, [*number_field(1, number), *inside]), number.size)
+    inside = field(4, *numbers({1: function, 2: line}))
+    return _joined(*field(_LOCATION, *numbers({1: number}), *inside))
 
 
 def sample_section(
-    paths: Iterable[bytes], columns: Sequence[Column], rows: int
+    paths: Iterable[bytes], values: I64, labels: Sequence[Strings]
 ) -> Iterator[bytes]:
-    """Samples, each a path (see `path_field`) and a row of *columns*."""
-    rest = row_bytes(columns, rows)
-    return _entries(_SAMPLE, (path + row for path, row in zip(paths, rest, strict=True)))
+    """Samples: the path of each, a row of *values*, and a row of each of *labels*.
+
+    A path is the locations as varints, the innermost first.
+    """
+    rows, width = values.shape
+    left = iter(paths)
+    for first in range(0, rows, _RUN):
+        run = slice(first, first + _RUN)
+        value = values[run]
+        owner = np.repeat(np.arange(len(value)), width)
+        yield _joined(
+            *field(
+                _SAMPLE,
+                *field(1, Strings.of(islice(left, len(value))), empty=False),
+                *packed(2, owner, value.ravel(), len(value)),
+                *(label.take(run) for label in labels),
+            )
+        )
 
 
-def path_field(locations: bytes) -> bytes:
-    """The path of a sample: varints of locations, the innermost first."""
-    return bytes_field(1, locations) if locations else b""
+def label_column(key: int, text: I64) -> Strings:
+    """A label of each sample; both are numbers of strings."""
+    return beside(*field(3, *numbers({1: np.full(text.size, key), 2: text})))
 
 
-def value_field(*metrics: I64 | int) -> list[Column]:
-    """The numbers of a sample, one for each sample type."""
-    return message(2, [numbers(metric) for metric in metrics])
-
-
-def label_field(key: int, text: I64 | int, present: Bool | bool = True) -> list[Column]:  # noqa: FBT001, FBT002
-    """A label of a sample; both are numbers of strings."""
-    return message(3, [*number_field(1, key), *number_field(2, text)], present)
-
-
-def sample_type_section(name: Sequence[int], unit: Sequence[int]) -> Iterator[bytes]:
+def sample_type_section(name: Sequence[int], unit: Sequence[int]) -> bytes:
     """What the values of samples are; both are numbers of strings."""
-    parts = [*number_field(1, np.array(name)), *number_field(2, np.array(unit))]
-    return _rows(message(_SAMPLE_TYPE, parts), len(name))
+    return _joined(*field(_SAMPLE_TYPE, *numbers({1: np.array(name), 2: np.array(unit)})))
 
 
-def comment_section(texts: Iterable[int]) -> Iterator[bytes]:
-    """What viewers print above a report."""
-    yield bytes_field(_COMMENT, b"".join(map(varint, texts)))
+def comment_section(texts: Sequence[int]) -> bytes:
+    """What viewers print above a report: numbers of strings."""
+    return _joined(*packed(_COMMENT, np.zeros(len(texts), np.int64), np.array(texts), 1))
 
 
-def columns_of(rows: Sequence[tuple[int, ...]], width: int) -> list[U64]:
+def columns_of(rows: Sequence[tuple[int, ...]], width: int) -> list[I64]:
     """The columns of a table of numbers from 0 to UNSIGNED."""
-    return list(np.array(rows, np.uint64).reshape(-1, width).T)
+    return list(np.array(rows, np.uint64).astype(np.int64).reshape(-1, width).T)
 
 
-def _rows(columns: Sequence[Column], rows: int) -> Iterator[bytes]:
-    return (text for text, _ in encoded(columns, rows))
+def varint(number: int) -> bytes:
+    """*number*, not negative, in groups of seven bits, lowest first."""
+    groups = bytearray()
+    while number > 127:  # noqa: PLR2004 - the most that a group holds
+        groups.append(number & 127 | 128)
+        number >>= 7
+    groups.append(number)
+    return bytes(groups)
 
 
-def _entries(field: int, parts: Iterable[bytes]) -> Iterator[bytes]:
-    """Each of *parts* as a field of the profile, in runs."""
-    tag, left = bytes_field(field, b"")[:-1], iter(parts)
-    while run := list(islice(left, _RUN)):
-        yield b"".join([tag + varint(len(part)) + part for part in run])
+def _joined(*columns: Strings) -> bytes:
+    return beside(*columns).blob.tobytes()

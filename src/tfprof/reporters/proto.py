@@ -70,14 +70,14 @@ def proto(report: Report, values: Mapping[int, bytes] | None = None) -> bytes:
     a group has none.
     """
     if report.view.groups:
-        return nested(report.tree, _GROUP_CHILD, *_groups(report)).tobytes()
+        return nested(report.tree, _GROUP_CHILD, *_groups(report))
     own = (
         *_named_numbers(_NODE_NAME, report.label, _NODE, report.own, report.total),
         *numbers({_NODE_DEFINED: report.total(DEFINED)}),
         *_placement(report.profile, report.node),
         _tensors(values or {}, len(report)),
     )
-    return nested(report.tree, _NODE_CHILD, *own).tobytes()
+    return nested(report.tree, _NODE_CHILD, *own)
 
 
 def _groups(report: Report) -> tuple[Strings, ...]:
@@ -97,7 +97,7 @@ def _groups(report: Report) -> tuple[Strings, ...]:
     )
     return (
         *_named_numbers(_GROUP_NAME, report.label, _GROUP, report.own, report.total),
-        within(row, members, len(report)),
+        within(row, len(report), *members),
     )
 
 
@@ -113,14 +113,14 @@ def _named_numbers(
     for metric, number in metrics.items():
         columns[number.own] = own(metric)
         columns[number.total] = total(metric)
-    return field(name_number, name, empty=False), *numbers(columns)
+    return *field(name_number, name, empty=False), *numbers(columns)
 
 
 def _placement(profile: Profile, node: I64) -> tuple[Strings, ...]:
     """The device and the shapes of the inputs of each node; nothing for node -1."""
     device = np.append(profile.nodes.device, -1)[node]
     name = taken(profile.types, device)
-    return field(_NODE_DEVICE, name, empty=False), _inputs(profile, node)
+    return *field(_NODE_DEVICE, name, empty=False), _inputs(profile, node)
 
 
 def _inputs(profile: Profile, node: I64) -> Strings:
@@ -138,14 +138,14 @@ def _inputs(profile: Profile, node: I64) -> Strings:
     output = np.append(first_output, -1)[np.maximum(source, -1)]
     distinct, which = np.unique(output, return_inverse=True)
     shape = _shape_messages(outputs.shape.take(distinct)).take(which)
-    return within(row, entries(_NODE_INPUT, index, shape), node.size)
+    return within(row, node.size, *entries(_NODE_INPUT, index, shape))
 
 
 def _shape_messages(shapes: Shapes) -> Strings:
     """Each shape as a TensorShapeProto; one without dimensions is of unknown rank."""
     rank = np.diff(shapes.start)
     row = np.repeat(np.arange(len(shapes)), rank)
-    sizes = within(row, field(2, *numbers({1: shapes.dim})), len(shapes))
+    sizes = within(row, len(shapes), *field(2, *numbers({1: shapes.dim})))
     return beside(sizes, *numbers({3: (rank == 0).astype(np.int64)}))
 
 
@@ -153,4 +153,4 @@ def _tensors(values: Mapping[int, bytes], rows: int) -> Strings:
     """The tensor of each row that has one."""
     given = sorted(values)
     column = field(_NODE_VALUE, Strings.of(values[row] for row in given))
-    return within(np.array(given, np.int64), column, rows)
+    return within(np.array(given, np.int64), rows, *column)

@@ -41,11 +41,11 @@ def saved(profile: Profile) -> Iterator[bytes]:
     flags = {2: profile.has_traces, 5: profile.misses_accelerator_stream}
     rest = (
         *numbers({n: np.array([flag], np.int64) for n, flag in flags.items()}),
-        packed(3, np.zeros(number.size, np.int64), number, 1),
+        *packed(3, np.zeros(number.size, np.int64), number, 1),
     )
     yield beside(*rest).blob.tobytes()
     order = np.argsort(stacks.text_id)
-    yield entries(4, stacks.text_id[order], stacks.text.take(order)).blob.tobytes()
+    yield beside(*entries(4, stacks.text_id[order], stacks.text.take(order))).blob.tobytes()
 
 
 class _Nodes:
@@ -60,13 +60,13 @@ class _Nodes:
         profile, nodes = self._profile, self._profile.nodes
         here, number = slice(first, last), np.arange(first, last)
         device = nodes.device[here]
-        node = beside(
-            field(1, nodes.name.take(here), empty=False),
-            field(9, profile.types.take(nodes.op[here]), empty=False),
-            field(6, taken(profile.types, device), empty=False),
-            field(7, taken(self._host, device), empty=False),
+        node = (
+            *field(1, nodes.name.take(here), empty=False),
+            *field(9, profile.types.take(nodes.op[here]), empty=False),
+            *field(6, taken(profile.types, device), empty=False),
+            *field(7, taken(self._host, device), empty=False),
             *numbers({8: nodes.float_ops[here], 13: number, 30: self._uncovered[here]}),
-            _dims(4, nodes.shape.take(number)),
+            *_dims(4, nodes.shape.take(number)),
             self._types(first, last),
             *self._inputs(first, last),
             self._output_shapes(first, last),
@@ -74,7 +74,7 @@ class _Nodes:
             self._attributes(first, last),
             *(step.written(first, last) for step in self._steps),
         )
-        return entries(1, number, node).blob.tobytes()
+        return beside(*entries(1, number, *node)).blob.tobytes()
 
     @cached_property
     def _host(self) -> Strings:
@@ -98,7 +98,7 @@ class _Nodes:
         node, kind = self._sorted_types
         low, high = np.searchsorted(node, [first, last])
         texts = field(5, self._profile.types.take(kind[low:high]))
-        return within(node[low:high] - first, texts, last - first)
+        return within(node[low:high] - first, last - first, *texts)
 
     @cached_property
     def _sorted_types(self) -> tuple[I64, I64]:
@@ -121,20 +121,20 @@ class _Nodes:
         outputs = field(14, *numbers({1: source_id, 2: source_id * 0}, zeros=True))
         names = entries(31, index[unknown], edges.unknown.take(-1 - source[unknown]))
         return (
-            within(owner[known], sources, count),
-            within(consumer, outputs, count),
-            within(owner[unknown], names, count),
+            within(owner[known], count, *sources),
+            within(consumer, count, *outputs),
+            within(owner[unknown], count, *names),
         )
 
     def _output_shapes(self, first: int, last: int) -> Strings:
         outputs = self._profile.outputs
         owner, index, here = _listed(outputs.start, first, last)
         dims = _dims(1, outputs.shape.take(np.arange(here.start, here.stop)))
-        return within(owner, entries(15, index, dims), last - first)
+        return within(owner, last - first, *entries(15, index, *dims))
 
     def _trace(self, stack: I64) -> Strings:
         traced = np.flatnonzero(stack >= 0)
-        return within(traced, field(10, self._stacks.take(stack[traced])), stack.size)
+        return within(traced, stack.size, *field(10, self._stacks.take(stack[traced])))
 
     @cached_property
     def _stacks(self) -> Strings:
@@ -151,12 +151,14 @@ class _Nodes:
         )
         count = stacks.start.size - 1
         owner = np.repeat(np.arange(count), np.diff(stacks.start))
-        return within(owner, field(1, *frame), count)
+        return within(owner, count, *field(1, *frame))
 
     def _attributes(self, first: int, last: int) -> Strings:
         node, entry = self._profile.attributes
         low, high = np.searchsorted(node, [first, last])
-        return within(node[low:high] - first, field(11, entry.take(slice(low, high))), last - first)
+        return within(
+            node[low:high] - first, last - first, *field(11, entry.take(slice(low, high)))
+        )
 
 
 def _listed(start: I64, first: int, last: int) -> tuple[I64, I64, slice]:
@@ -167,7 +169,7 @@ def _listed(start: I64, first: int, last: int) -> tuple[I64, I64, slice]:
     return owner, np.arange(here.start, here.stop) - np.repeat(start[first:last], count), here
 
 
-def _dims(number: int, shapes: Shapes) -> Strings:
+def _dims(number: int, shapes: Shapes) -> tuple[Strings, ...]:
     """The dimensions of each shape as field *number*; nothing where there are none."""
     owner = np.repeat(np.arange(len(shapes)), np.diff(shapes.start))
     return packed(number, owner, shapes.dim, len(shapes))

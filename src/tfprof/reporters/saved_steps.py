@@ -42,7 +42,7 @@ class SavedStep:
         )
         seen = np.unique(owner)
         number = np.full(seen.size, step.number)
-        return within(seen, entries(12, number, record.take(seen)), count)
+        return within(seen, count, *entries(12, number, record.take(seen)))
 
     def _times(self, number: int, ran: I64, owner: I64, count: int) -> Strings:
         """The map from device to times, of what counts as field *number* says."""
@@ -51,15 +51,15 @@ class SavedStep:
         kept = kept[np.lexsort((self._rank[step.device[ran[kept]]], owner[kept]))]
         ran, owner = ran[kept], owner[kept]
         pair = np.column_stack([step.start_us[ran], step.us[ran]])
-        times = field(1, packed(1, np.repeat(np.arange(ran.size), 2), pair.reshape(-1), ran.size))
+        times = field(1, *packed(1, np.repeat(np.arange(ran.size), 2), pair.reshape(-1), ran.size))
         key = owner * len(step.devices) + self._rank[step.device[ran]]
         _, first, group = np.unique(key, return_index=True, return_inverse=True)
         entry = field(
             number,
-            field(1, step.devices.take(step.device[ran[first]])),
-            field(2, within(group, times, first.size)),
+            *field(1, step.devices.take(step.device[ran[first]])),
+            *field(2, within(group, first.size, *times)),
         )
-        return within(owner[first], entry, count)
+        return within(owner[first], count, *entry)
 
     def _devices(self, ran: I64, owner: I64, count: int) -> Strings:
         """The names of all devices that said something, in byte order."""
@@ -67,7 +67,7 @@ class SavedStep:
         key = owner * len(step.devices) + self._rank[step.device[ran]]
         _, first = np.unique(key, return_index=True)
         names = field(6, step.devices.take(step.device[ran[first]]))
-        return within(owner[first], names, count)
+        return within(owner[first], count, *names)
 
     def _memory(self, first: int, last: int) -> Strings:
         step = self._step
@@ -84,7 +84,7 @@ class SavedStep:
             10: step.in_use[rows],
         }
         memory = field(7, *numbers(columns), self._output_memory(rows))
-        return within(owner, memory, last - first)
+        return within(owner, last - first, *memory)
 
     def _output_memory(self, rows: I64) -> Strings:
         """The map from slot to bytes and pointer of each of these rows of memory."""
@@ -96,13 +96,13 @@ class SavedStep:
         place = np.arange(owner.size) - np.repeat(np.cumsum(count) - count, count)
         output = self._outputs[np.repeat(held, count) + place]
         memory = numbers({1: step.output_bytes[output], 2: step.output_pointer[output]})
-        return within(owner, entries(11, step.output_slot[output], *memory), rows.size)
+        return within(owner, rows.size, *entries(11, step.output_slot[output], *memory))
 
     def _allocations(self, first: int, last: int) -> Strings:
         step = self._step
         rows, owner = self._allocated.of(first, last)
         record = numbers({1: step.allocation_us[rows], 2: step.allocation_bytes[rows]})
-        return within(owner, field(11, *record), last - first)
+        return within(owner, last - first, *field(11, *record))
 
 
 def _span(step: Step, ran: I64, owner: I64, count: int) -> dict[int, I64]:

@@ -47,19 +47,20 @@ class Chart:
     names: Strings
     step: Step
     drawn: Executions
-    arrows: tuple[I64, I64]  # from and to: rows of drawn
+    arrows: tuple[I64, I64]  # tails and heads: rows of drawn
     memories: list[DeviceMemory]
 
     @classmethod
     def of(cls, report: Report) -> Chart:
         """The chart of a report of graph view, which names its step."""
         profile = report.profile
+        assert report.query.step is not None, "steps are drawn one by one"
         step = next(step for step in profile.steps if step.number == report.query.step)
-        traced = _traced(profile, step)
         shown = report.node[1:]
-        shown = shown[traced[shown]]
-        drawn = _drawn(step, shown, len(profile))
-        arrows = _arrows(profile, step, drawn, traced & _accounted(report))
+        shown = shown[_traced(profile, step)[shown]]
+        key = _keys(step)
+        drawn = _drawn(step, key, shown, len(profile))
+        arrows = _arrows(report, step, key, drawn)
         memories = device_memories(profile, step, shown, len(drawn.devices))
         return cls(profile.nodes.name, step, drawn, arrows, memories)
 
@@ -96,16 +97,16 @@ class Chart:
         """The arrows in order of the bar they begin at, each with the next number."""
         place = np.empty(order.size, np.int64)
         place[order] = np.arange(order.size)
-        come, go = self.arrows
-        sorted_arrows = np.argsort(place[come], kind="stable")
-        come, go = come[sorted_arrows], go[sorted_arrows]
-        for rows in chunks(come.size):
-            begin = self._begin(come[rows], after=self.step.us[self.drawn.row[come[rows]]])
-            name = map(quoted, names.take(place[come[rows]]))
-            arrows = zip(name, begin, self._begin(go[rows]), strict=True)
+        tail, head = self.arrows
+        by_place = np.argsort(place[tail], kind="stable")
+        for rows in chunks(by_place.size):
+            source, target = tail[by_place[rows]], head[by_place[rows]]
+            ends = self._begin(source, after=self.step.us[self.drawn.row[source]])
+            name = map(quoted, names.take(place[source]))
+            arrows = zip(name, ends, self._begin(target), strict=True)
             yield [
-                flow(name, number, tail, head)
-                for number, (name, tail, head) in enumerate(arrows, rows.start + 1)
+                flow(name, number, end, begin)
+                for number, (name, end, begin) in enumerate(arrows, rows.start + 1)
             ]
 
     def _begin(self, at: I64, after: I64 | int = 0) -> Iterator[str]:
@@ -132,14 +133,13 @@ def _accounted(report: Report) -> Bool:
     return (owner >= 0) & report.counted.accounted_row[owner]
 
 
-def _drawn(step: Step, shown: I64, nodes: int) -> Executions:
+def _drawn(step: Step, key: I64, shown: I64, nodes: int) -> Executions:
     """The executions of the nodes *shown*, which are in the order of the report.
 
     parity Q13: of those that start in the same microsecond on a device, the first one met.
     """
     place = np.full(nodes, -1, np.int64)
     place[shown] = np.arange(shown.size)
-    key = _keys(step)
     rows = np.flatnonzero((step.counts_as != UNTIMED) & (place[step.node] >= 0))
     rows = rows[np.lexsort((key[rows], place[step.node[rows]]))]
     _, first = np.unique(step.device[rows], return_index=True)
@@ -184,12 +184,14 @@ def _first_free(start: list[int], end: list[int]) -> list[int]:
     return lanes
 
 
-def _arrows(profile: Profile, step: Step, drawn: Executions, linked: Bool) -> tuple[I64, I64]:
-    """(from, to) rows of *drawn*: inputs that ran on another device than what consumes them.
+def _arrows(report: Report, step: Step, key: I64, drawn: Executions) -> tuple[I64, I64]:
+    """(tail, head) rows of *drawn*: inputs that ran on another device than what consumes them.
 
-    Every execution of an input points at every execution of its consumer. parity Q13: what is
-    drawn where an input ran may be another node that started in the same microsecond.
+    Every scheduling of an input points at every scheduling of its consumer; what streams execute
+    has no arrows. parity Q13: what is drawn where an input ran may be another node that started
+    in the same microsecond.
     """
+    profile = report.profile
     own_devices = np.unique(profile.nodes.device[profile.nodes.device >= 0])
     own = np.isin(profile.types.find(step.devices), own_devices)
     consumer = np.flatnonzero(own[step.device[drawn.row]])
@@ -197,15 +199,16 @@ def _arrows(profile: Profile, step: Step, drawn: Executions, linked: Bool) -> tu
     at, edge = _expand(edges.start, step.node[drawn.row[consumer]])
     known = edges.source[edge] >= 0
     consumer, source = consumer[at[known]], edges.source[edge[known]]
-    consumer, source = consumer[linked[source]], source[linked[source]]
+    linked = _accounted(report)[source]
+    consumer, source = consumer[linked], source[linked]
 
     ran = np.flatnonzero(step.counts_as == CPU)
     ran = ran[np.argsort(step.node[ran], kind="stable")]
     at, run = _expand(np.searchsorted(step.node[ran], np.arange(len(profile) + 1)), source)
     consumer, row = consumer[at], ran[run]
-    found = np.searchsorted(drawn.key, _keys(step)[row])
+    found = np.searchsorted(drawn.key, key[row])
     found[found == drawn.key.size] = 0
-    kept = drawn.key[found] == _keys(step)[row]
+    kept = drawn.key[found] == key[row]
     kept &= step.device[row] != step.device[drawn.row[consumer]]
     return found[kept], consumer[kept]
 

@@ -110,7 +110,7 @@ class _Largest:
     def args(self, ts: int, in_use: int) -> str:
         """Who holds what of *in_use* just before *ts*, and what is left."""
         self._go_to(ts)
-        texts = []
+        texts: list[str] = []
         left = in_use
         at = self._live.at_or_after(bisect_left(self._largest_first, -left))
         while at >= 0 and len(texts) < _NAMED:

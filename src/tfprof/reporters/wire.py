@@ -1,13 +1,16 @@
 """Protobuf's wire format, written whole columns at a time.
 
-A column of messages is a column of strings, a row a message; fields are put into it like this:
+A column of messages is a column of strings, a row a message. Its fields are columns too, and no
+byte is copied until they are joined:
 
     numbers({2: [7, 0, 300]})        10 07 |  | 10 AC 02        a number that is 0 is not written
     field(1, names)                  0A 01 61 | 0A 02 62 63     each row behind its length
-    beside(one, other)               row by row, one behind the other
-    within(owner, column, count)     the rows of each owner, one behind the other
-    taken(column, rows)              some rows of a column, -1 for none
-    nested(tree, 12, own)            messages inside messages, however deep, as one message
+    entries(4, keys, values)         entries of a map
+    packed(3, owner, value, count)   repeated numbers
+
+    beside(*fields)                  joined row by row: a row a message
+    within(owner, count, *fields)    joined all rows of an owner: a row an owner
+    nested(tree, 12, *fields)        joined to one message, however deep its rows are nested
 
 The order of fields in a message means nothing, so each message puts them where it is easiest.
 """
@@ -34,33 +37,38 @@ _LOW = np.uint64(0x7F)
 
 
 def numbers(columns: Mapping[int, I64], *, zeros: bool = False) -> tuple[Strings, ...]:
-    """The fields {number: value of each row}, a column each; zeros left out unless *zeros*."""
+    """The fields {number: value of each row}; those of value 0 are left out unless *zeros*."""
     return tuple(
         _prefixed(number << 3 | _VARINT, value, np.full(value.size, zeros) | (value != 0))
         for number, value in columns.items()
     )
 
 
-def field(number: int, *columns: Strings, empty: bool = True) -> Strings:
+def field(number: int, *columns: Strings, empty: bool = True) -> tuple[Strings, ...]:
     """Each row as the bytes of field *number*; rows of no bytes are left out unless *empty*."""
     length = _length(columns)
     written = np.full(length.size, empty) | (length > 0)
-    return beside(_prefixed(number << 3 | _BYTES, length, written), *columns)
+    return _prefixed(number << 3 | _BYTES, length, written), *columns
 
 
-def packed(number: int, owner: I64, value: I64, count: int) -> Strings:
+def packed(number: int, owner: I64, value: I64, count: int) -> tuple[Strings, ...]:
     """The field of repeated numbers of each of *count* owners; *owner* is ascending."""
     bare = _prefixed(None, value, np.ones(value.size, np.bool_))
-    return field(number, within(owner, bare, count), empty=False)
+    return field(number, within(owner, count, bare), empty=False)
 
 
-def entries(number: int, key: I64, *value: Strings) -> Strings:
+def entries(number: int, key: I64, *value: Strings) -> tuple[Strings, ...]:
     """Each row an entry of the map that is field *number*, from a number to bytes."""
-    return field(number, *numbers({1: key}, zeros=True), field(2, *value))
+    return field(number, *numbers({1: key}, zeros=True), *field(2, *value))
+
+
+def taken(column: Strings, rows: I64) -> Strings:
+    """The *rows* of a column; row -1 is of no bytes."""
+    return Strings(column.blob, np.append(column.start, 0)[rows], np.append(column.length, 0)[rows])
 
 
 def beside(*columns: Strings) -> Strings:
-    """Each row the rows of all *columns*, one behind the other."""
+    """Each row the rows of all *columns*, one behind the other; the blob holds nothing else."""
     length = _length(columns)
     start = np.cumsum(length) - length
     blob = np.empty(int(length.sum()), np.uint8)
@@ -71,42 +79,33 @@ def beside(*columns: Strings) -> Strings:
     return Strings(blob, start, length)
 
 
-def taken(column: Strings, rows: I64) -> Strings:
-    """The *rows* of a column; row -1 is of no bytes."""
-    return Strings(column.blob, np.append(column.start, 0)[rows], np.append(column.length, 0)[rows])
-
-
-def within(owner: I64, column: Strings, count: int) -> Strings:
+def within(owner: I64, count: int, *columns: Strings) -> Strings:
     """The rows of each of *count* owners, one behind the other; *owner* is ascending."""
-    column = _contiguous(column)
-    end = np.concatenate([[0], np.cumsum(column.length)]) + (
-        int(column.start[0]) if len(column) else 0
-    )
+    joined = beside(*columns)
+    end = np.append(joined.start, joined.blob.size)
     edge = end[np.searchsorted(owner, np.arange(count + 1))]
-    return Strings(column.blob, edge[:-1], np.diff(edge))
+    return Strings(joined.blob, edge[:-1], np.diff(edge))
 
 
-def nested(tree: Tree, number: int, *own: Strings) -> U8:
+def nested(tree: Tree, number: int, *columns: Strings) -> bytes:
     """The message of the root; every other row is field *number* of the row above it.
 
     A row's own bytes stand before those of the rows below it, so all rows stand in drawing order,
     each behind its length. A length takes more bytes the more lengths are below it. Beginning with
     one byte each, every round settles the lengths that need one byte more: ten rounds suffice.
     """
-    tag = _varints_size(np.array([number << 3 | _BYTES]).astype(np.uint64))[0]
-    lead = np.full(len(tree), tag + 1)
+    own = _length(columns)
+    tag = number << 3 | _BYTES
+    lead = np.full(own.size, len(_varint(tag)) + 1)
     lead[0] = 0
-    bare = _length(own)
     while True:
-        length = tree.totals(bare + lead) - lead
-        longer = tag + _varints_size(length.astype(np.uint64))
+        length = tree.totals(own + lead) - lead
+        longer = len(_varint(tag)) + _varint_sizes(length.astype(np.uint64))
         longer[0] = 0
         if bool((longer == lead).all()):
             break
         lead = longer
-    written = np.ones(len(tree), np.bool_)
-    written[0] = False
-    return beside(_prefixed(number << 3 | _BYTES, length, written), *own).blob
+    return beside(_prefixed(tag, length, lead > 0), *columns).blob.tobytes()
 
 
 def _length(columns: Sequence[Strings]) -> I64:
@@ -117,19 +116,12 @@ def _length(columns: Sequence[Strings]) -> I64:
     return length
 
 
-def _contiguous(column: Strings) -> Strings:
-    """The same rows, each beginning where the one before it ends."""
-    if bool((column.start[1:] == (column.start + column.length)[:-1]).all()):
-        return column
-    return beside(column)
-
-
 def _prefixed(tag: int | None, value: I64, written: Bool) -> Strings:
     """The *written* rows as a varint behind the varint *tag*; the others are of no bytes."""
     rows = np.flatnonzero(written)
     left = value[rows].astype(np.uint64)
     prefix = _varint(tag) if tag is not None else b""
-    size = len(prefix) + _varints_size(left)
+    size = len(prefix) + _varint_sizes(left)
     width = int(size.max(initial=len(prefix)))
     table = np.empty((rows.size, width), np.uint8)
     table[:, : len(prefix)] = np.frombuffer(prefix, np.uint8)
@@ -144,12 +136,12 @@ def _prefixed(tag: int | None, value: I64, written: Bool) -> Strings:
 
 
 def _varint(value: int) -> bytes:
-    """One number, small and not negative, as a varint."""
+    """One number, not negative, as a varint."""
     low, rest = value & 0x7F, value >> 7
     return bytes([low | 0x80]) + _varint(rest) if rest else bytes([low])
 
 
-def _varints_size(value: U64) -> I64:
+def _varint_sizes(value: U64) -> I64:
     """How many bytes each number takes as a varint."""
     size = np.ones(value.size, np.int64)
     left = value >> _GROUP
@@ -166,20 +158,32 @@ def _put(blob: U8, at: I64, column: Strings) -> None:
         target, source, size = int(at[row]), int(column.start[row]), int(length[row])
         blob[target : target + size] = column.blob[source : source + size]
     rows = np.flatnonzero((length > 0) & (length < _WORD))
-    for place in range(_WORD):
-        rows = rows[length[rows] > place]
-        blob[at[rows] + place] = column.blob[column.start[rows] + place]
+    _put_bytes(blob, at[rows], column.blob, column.start[rows], length[rows])
     rows = np.flatnonzero((length >= _WORD) & (length <= _LONG))
+    _put_words(blob, at[rows], column.blob, column.start[rows], length[rows])
+
+
+def _put_bytes(blob: U8, at: I64, source: U8, start: I64, length: I64) -> None:
     place = 0
-    while rows.size:
-        # The last word ends with the row, if need be over bytes that are there already.
-        offset = np.minimum(place, length[rows] - _WORD)
-        _words(blob)[at[rows] + offset] = _words(column.blob)[column.start[rows] + offset]
+    while at.size:
+        blob[at + place] = source[start + place]
+        place += 1
+        more = length > place
+        at, start, length = at[more], start[more], length[more]
+
+
+def _put_words(blob: U8, at: I64, source: U8, start: I64, length: I64) -> None:
+    """As `_put_bytes`, eight at a time; the last eight are the last of the row."""
+    place = 0
+    while at.size:
+        offset = np.minimum(place, length - _WORD)
+        _words(blob)[at + offset] = _words(source)[start + offset]
         place += _WORD
-        rows = rows[length[rows] > place]
+        more = length > place
+        if not bool(more.all()):
+            at, start, length = at[more], start[more], length[more]
 
 
 def _words(blob: U8) -> U64:
     """The eight bytes at every offset of *blob*; a view, not a copy."""
-    blob = np.ascontiguousarray(blob)
     return np.ndarray((blob.size - _WORD + 1,), np.uint64, blob, 0, (1,))
