@@ -13,12 +13,12 @@ import numpy as np
 
 from table_writer import table
 from tfprof.read.checkpoint import Checkpoint
-from tfprof.read.sorted_table import SortedTable
+from tfprof.read.checkpoint.sorted_table import SortedTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from tfprof.read.tensors import Tensor
+    from tfprof.read.checkpoint.tensors import Tensor
     from tfprof.strings import U8
 
 FOLDER: Final = Path(__file__).parent / "data" / "checkpoints"

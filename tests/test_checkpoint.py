@@ -24,7 +24,7 @@ from table_writer import checksum, snappy
 from tf_wheel import piece
 from tfprof.errors import InputError
 from tfprof.read.checkpoint import Checkpoint
-from tfprof.read.tensors import DTYPES, STRING
+from tfprof.read.checkpoint.tensors import DTYPES, STRING
 from tfprof.reporters.tensor_values import value_text
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from table_writer import copy, literal, snappy, varint
-from tfprof.read.snappy import unpacked
+from tfprof.read.checkpoint.snappy import unpacked
 from tfprof.read.wire import WireError
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from table_writer import snappy, table
 from tfprof.errors import InputError
-from tfprof.read.sorted_table import SortedTable
+from tfprof.read.checkpoint.sorted_table import SortedTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

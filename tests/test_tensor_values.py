@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfprof.read.tensors import Tensor
+from tfprof.read.checkpoint.tensors import Tensor
 from tfprof.reporters import tensor_values
 from tfprof.reporters.tensor_values import proto_values, value_text
 

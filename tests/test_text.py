@@ -21,8 +21,10 @@ from case import GraphDef
 from random_graphs import make_graph, make_names
 from random_text import Scrawl, mutated, printed
 from tfprof.errors import InputError
-from tfprof.read import schema, text, text_canonical, text_wire
-from tfprof.read.text_strings import Odd
+from tfprof.read import schema, text
+from tfprof.read.text import canonical as text_canonical
+from tfprof.read.text import wire as text_wire
+from tfprof.read.text.strings import Odd
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tfprof.model import Profile
     from tfprof.query import Query
     from tfprof.read.checkpoint import Checkpoint
-    from tfprof.read.tensors import Tensor
+    from tfprof.read.checkpoint.tensors import Tensor
     from tfprof.report import Report
 
 _HUGE_TENSOR = 100_000

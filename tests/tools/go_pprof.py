@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 # Debian's package; the tool in it is an ordinary program and needs nothing else of Go.
 _INSTALLED: Final = "go-*/pkg/tool/linux_*/pprof"
@@ -35,6 +36,32 @@ def run(file: Path, *flags: str) -> str:
     )
     assert ran.returncode == 0, f"pprof refuses {file.name}:\n{ran.stderr}"
     return ran.stdout
+
+
+class Line(NamedTuple):
+    """A function as `pprof -top` tells it."""
+
+    own: int
+    cumulative: int
+    name: str
+
+
+class Top(NamedTuple):
+    """What `pprof -top` prints, the heaviest first."""
+
+    total: int
+    lines: list[Line]
+
+
+def top(file: Path, *flags: str, unit: str = "") -> Top:
+    """All functions in whole numbers of *unit*, but for those with nothing at all."""
+    everything = ("-nodecount=0", "-nodefraction=0", "-edgefraction=0")
+    text = run(file, "-top", *everything, *([f"-unit={unit}"] if unit else []), *flags)
+    (total,) = re.findall(rf"% of (\d+){unit} total", text)
+    number = rf"(\d+)(?:{unit})?"
+    found = re.findall(rf"(?m)^ *{number} +\S+% +\S+% +{number} +\S+%  (.*)$", text)
+    lines = (Line(int(own), int(cumulative), name) for own, cumulative, name in found)
+    return Top(int(total), [line for line in lines if line.cumulative])
 
 
 @cache

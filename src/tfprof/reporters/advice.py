@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfprof.read.text_fields import varint
+from tfprof.read.text.fields import varint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,7 +21,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tfprof.read.tensors import Array, Tensor, Values
+    from tfprof.read.checkpoint.tensors import Array, Tensor, Values
 
 _MOST_CHARACTERS = 10_000
 _OPEN, _CLOSE = "[", "],\n"

@@ -20,18 +20,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.errors import InputError
-from tfprof.read.crc32c import crc32c, masked
-from tfprof.read.message import Message
-from tfprof.read.slices import PIECE, Slice, key_of, shape_of, slice_of
-from tfprof.read.sorted_table import SortedTable
-from tfprof.read.tensors import DTYPES, STRING, Stored, called, from_bytes
-from tfprof.read.varints import MOST_BYTES, varints
+from tfprof.read.checkpoint.crc32c import crc32c, masked
+from tfprof.read.checkpoint.message import Message
+from tfprof.read.checkpoint.slices import PIECE, Slice, key_of, shape_of, slice_of
+from tfprof.read.checkpoint.sorted_table import SortedTable
+from tfprof.read.checkpoint.tensors import DTYPES, STRING, Stored, called, from_bytes
+from tfprof.read.checkpoint.varints import MOST_BYTES, varints
 from tfprof.read.wire import WireError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tfprof.read.tensors import ByteOrder, Values
+    from tfprof.read.checkpoint.tensors import ByteOrder, Values
     from tfprof.strings import U8, U64
 
 _BYTE_ORDERS: dict[int, ByteOrder] = {0: "little", 1: "big"}

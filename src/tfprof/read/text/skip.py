@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 
-from tfprof.read.text_strings import Odd, blanks, literals
+from tfprof.read.text.strings import Odd, blanks, literals
 
 _NAME = rb"[a-zA-Z_][0-9a-zA-Z_+-]*"
 _TOKEN = rb"[a-zA-Z_][0-9a-zA-Z_+-]*|[0-9+-][0-9a-zA-Z_.+-]*|\.[0-9][0-9a-zA-Z_.+-]*"

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from tfprof.errors import InputError, nearest
-from tfprof.read.bundle import Bundle
-from tfprof.read.slices import boxes, elements
-from tfprof.read.tensor_slices import TensorSlices
-from tfprof.read.tensors import DTYPES, OPAQUE, STRING, Tensor, called
+from tfprof.read.checkpoint.bundle import Bundle
+from tfprof.read.checkpoint.slices import boxes, elements
+from tfprof.read.checkpoint.tensor_slices import TensorSlices
+from tfprof.read.checkpoint.tensors import DTYPES, OPAQUE, STRING, Tensor, called
 from tfprof.strings import U8, Strings
 
 if TYPE_CHECKING:
-    from tfprof.read.slices import Box
-    from tfprof.read.tensors import Array, Stored, Values
+    from tfprof.read.checkpoint.slices import Box
+    from tfprof.read.checkpoint.tensors import Array, Stored, Values
 
 # Gives the bytes of the file with this name, mapped rather than read, as they stand: these bytes
 # may look like a compressed file and be none. Raises FileNotFoundError where there is no file.

@@ -1,26 +1,28 @@
 """Protobuf text: the quickest reader that understands it, and in the end protobuf's own.
 
-    as protobuf prints it ──text_canonical──► columns      a graph only; whole columns at a time
-    any other layout ───────text_wire───────► wire bytes   a field at a time
-    the rest ───────────────text_format─────► wire bytes   slow, and knows what is wrong
+    as protobuf prints it ──canonical──► columns      a graph only; whole columns at a time
+    any other layout ───────wire───────► wire bytes   a field at a time
+    the rest ───────────────text_format► wire bytes   slow, and knows what is wrong
 
 All three read the same from the same text. The last one alone decides what is no text at all.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tfprof.errors import InputError
-from tfprof.read import graph_def, schema, text_canonical, text_wire
-from tfprof.read.text_error import position, sentence
-from tfprof.read.text_strings import Odd
+from tfprof.read import graph_def, schema
+from tfprof.read.text import canonical, wire
+from tfprof.read.text.error import position, sentence
+from tfprof.read.text.strings import Odd
 
 if TYPE_CHECKING:
     from tfprof.read.columns import GraphColumns
-    from tfprof.strings import U8
+    from tfprof.strings import I64, U8, Strings
 
 _STEP = 1 << 20
 
@@ -28,18 +30,29 @@ _STEP = 1 << 20
 def graph_columns(data: U8 | bytes, path: str) -> GraphColumns:
     """The nodes of a GraphDef in text; raises InputError naming *path*."""
     array = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else data
-    columns = text_canonical.columns(array)
-    if columns is not None:
-        return columns
-    wire = to_wire(array.tobytes(), "tensorflow.GraphDef", path)
-    return graph_def.columns(np.frombuffer(wire, np.uint8))
+    columns = canonical.columns(array)
+    if columns is None:
+        return _graph_by_wire(array, path)
+
+    def attributes() -> tuple[I64, Strings]:
+        read = _graph_by_wire(array, path).attributes
+        assert read is not None, "a graph read from wire bytes has its attributes"
+        return read()
+
+    # Few questions need the attributes, and reading them takes longer than all the rest.
+    return replace(columns, attributes=attributes)
+
+
+def _graph_by_wire(data: U8, path: str) -> GraphColumns:
+    encoded = to_wire(data.tobytes(), "tensorflow.GraphDef", path)
+    return graph_def.columns(np.frombuffer(encoded, np.uint8))
 
 
 def to_wire(data: bytes, message_name: str, path: str) -> bytes:
     """The wire bytes of a message in text; raises InputError naming *path*."""
     _check_utf8(data, path)
     try:
-        return text_wire.to_wire(data, message_name)
+        return wire.to_wire(data, message_name)
     except Odd:
         return _by_protobuf(data, message_name, path)
 

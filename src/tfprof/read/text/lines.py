@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.read.text_strings import Odd
+from tfprof.read.text.strings import Odd
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

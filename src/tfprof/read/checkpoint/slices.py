@@ -21,7 +21,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from tfprof.errors import InputError
-from tfprof.read.message import Message
+from tfprof.read.checkpoint.message import Message
 from tfprof.read.wire import WireError
 
 if TYPE_CHECKING:

@@ -12,17 +12,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from tfprof.errors import InputError
-from tfprof.read.message import Message
-from tfprof.read.slices import Slice, key_of, shape_of, slice_of
-from tfprof.read.sorted_table import SortedTable
-from tfprof.read.tensor_proto import values_of
-from tfprof.read.tensors import DTYPES, Stored, called
+from tfprof.read.checkpoint.message import Message
+from tfprof.read.checkpoint.slices import Slice, key_of, shape_of, slice_of
+from tfprof.read.checkpoint.sorted_table import SortedTable
+from tfprof.read.checkpoint.tensor_proto import values_of
+from tfprof.read.checkpoint.tensors import DTYPES, Stored, called
 from tfprof.read.wire import WireError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfprof.read.tensors import Values
+    from tfprof.read.checkpoint.tensors import Values
     from tfprof.strings import U8
 
 

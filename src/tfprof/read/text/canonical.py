@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.read.columns import GraphColumns
-from tfprof.read.text_lines import (
+from tfprof.read.text.lines import (
     FLOAT,
     FORM_BITS,
     INTEGER,
@@ -31,7 +31,7 @@ from tfprof.read.text_lines import (
     lines,
     require,
 )
-from tfprof.read.text_strings import Odd, unescape
+from tfprof.read.text.strings import Odd, unescape
 from tfprof.shapes import Shapes
 from tfprof.strings import I64, U8, Strings
 

@@ -14,7 +14,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from tfprof.read import schema
-from tfprof.read.text_strings import Odd
+from tfprof.read.text.strings import Odd
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tfprof.read.text_fields import MESSAGE, TEXT, TOKEN, Field, fields_of_message, varint
-from tfprof.read.text_skip import (
+from tfprof.read.text.fields import MESSAGE, TEXT, TOKEN, Field, fields_of_message, varint
+from tfprof.read.text.skip import (
     ATOM,
     BARE_LIST,
     CLOSE,
@@ -33,7 +33,7 @@ from tfprof.read.text_skip import (
     past_blanks,
     skip,
 )
-from tfprof.read.text_strings import Odd, blanks, literals, unescape
+from tfprof.read.text.strings import Odd, blanks, literals, unescape
 
 if TYPE_CHECKING:
     import re

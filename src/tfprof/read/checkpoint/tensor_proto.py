@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.read.message import Message
-from tfprof.read.tensors import from_bits, from_bytes
-from tfprof.read.varints import varints
+from tfprof.read.checkpoint.message import Message
+from tfprof.read.checkpoint.tensors import from_bits, from_bytes
+from tfprof.read.checkpoint.varints import varints
 from tfprof.read.wire import WireError
 
 if TYPE_CHECKING:
-    from tfprof.read.tensors import DType, Values
+    from tfprof.read.checkpoint.tensors import DType, Values
     from tfprof.strings import U8
 
 # float_val, double_val, scomplex_val, dcomplex_val and float8_val: bytes as in memory.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tfprof.read.slices import Slice
+    from tfprof.read.checkpoint.slices import Slice
     from tfprof.strings import U8
 
 Array = NDArray[Any]
