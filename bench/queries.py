@@ -18,6 +18,8 @@ COLD: Mapping[str, Option] = {
     "select": ("micros", "bytes"),
 }
 
+VIEWS = ("scope", "graph", "op", "code")
+
 
 class Case(NamedTuple):
     """A question: what is set beside select and order_by, which are those of COLD."""
@@ -33,12 +35,12 @@ class Case(NamedTuple):
 
 
 QUERIES = (
-    Case("everything", ("scope",), {"max_depth": EVERYTHING}),
-    Case("depth 5", ("scope",), {"max_depth": 5}),
-    Case("min_micros 1000", ("scope",), {"max_depth": EVERYTHING, "min_micros": 1000}),
+    Case("everything", VIEWS, {"max_depth": EVERYTHING}),
+    Case("depth 5", VIEWS, {"max_depth": 5}),
+    Case("min_micros 1000", VIEWS, {"max_depth": EVERYTHING, "min_micros": 1000}),
     Case(
         "regexes",
-        ("scope",),
+        VIEWS,
         {
             "max_depth": EVERYTHING,
             "account_type_regexes": (".*gpu:0", "_trainable_variables", "Conv2D.*"),
