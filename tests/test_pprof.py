@@ -30,13 +30,10 @@ from tfprof.reporters.pprof_kinds import KINDS
 from tools import go_pprof
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from oracle import Oracle
     from tfprof.report import Report
-
-    Written = Callable[[str, list[str]], tuple[Report, Path]]
 
 Message: Final[Any] = piece("tensorflow.core.profiler.profile_pb2").Profile
 
@@ -80,9 +77,7 @@ def differences(oracle: Oracle, case: Case) -> list[str] | None:
 
 
 @pytest.mark.parametrize("first", range(0, CASES, BATCH))
-def test_random_code_views_are_written_as_the_original_writes_them(
-    oracle: Oracle, first: int
-) -> None:
+def test_random_code_views_are_written_alike(oracle: Oracle, first: int) -> None:
     written = 0
     for seed in range(first, first + BATCH):
         case = make_case(seed, "code")
@@ -250,9 +245,7 @@ def test_comments_say_what_the_values_are() -> None:
 
 
 @pytest.mark.parametrize("select", [[], ["device"], ["occurrence", "input_shapes"]])
-def test_a_selection_without_numbers_is_refused_before_anything_is_written(
-    select: list[str],
-) -> None:
+def test_a_selection_without_numbers_is_refused_at_once(select: list[str]) -> None:
     with pytest.raises(UsageError, match=r"pprof has no numbers for select .*: it takes one or mo"):
         pprof(asked("scope", select=select))
 
@@ -334,26 +327,21 @@ def wrapped(sums: Counter[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
 UNIT = {"microseconds": "us", "bytes": "B", "count": ""}
 
 
-@pytest.fixture
-def written(tmp_path: Path) -> Written:
-    """Writes the sample's report and tells where it is."""
-
-    def write(view: str, select: list[str]) -> tuple[Report, Path]:
-        query = Query.of({"max_depth": 100, "select": select})
-        report = answer(ours.files_loaded(PROFILES["resnet"]), view, query)
-        path = tmp_path / f"{view}.pprof"
-        path.write_bytes(b"".join(pprof(report)))
-        return report, path
-
-    return write
+def written(folder: Path, view: str, select: list[str]) -> tuple[Report, Path]:
+    """A report on the sample, and the file it is written to."""
+    query = Query.of({"max_depth": 100, "select": select})
+    report = answer(ours.files_loaded(PROFILES["resnet"]), view, query)
+    path = folder / f"{view}.pprof"
+    path.write_bytes(b"".join(pprof(report)))
+    return report, path
 
 
 def top(path: Path, metric: str, *flags: str) -> go_pprof.Top:
     return go_pprof.top(path, f"-sample_index={metric}", *flags, unit=UNIT[KINDS[metric].unit])
 
 
-def test_go_reads_code_view_with_one_metric(written: Written) -> None:
-    report, path = written("code", ["micros"])
+def test_go_reads_code_view_with_one_metric(tmp_path: Path) -> None:
+    report, path = written(tmp_path, "code", ["micros"])
     seen = top(path, "micros")
     assert seen.total == report.total("micros")[0]
     assert seen.lines[0].name == "ops:from_node_def (gradient)"
@@ -364,17 +352,16 @@ def test_go_reads_code_view_with_one_metric(written: Written) -> None:
 
 
 @pytest.mark.parametrize("view", ["scope", "graph", "op", "code"])
-def test_go_adds_up_to_our_totals_in_every_view(view: str, written: Written) -> None:
+def test_go_adds_up_to_our_totals_in_every_view(view: str, tmp_path: Path) -> None:
     metrics = ["bytes", "float_ops", "micros", "params"]
-    report, path = written(view, [*metrics, "device"])
+    report, path = written(tmp_path, view, [*metrics, "device"])
     for metric in metrics:
         seen = top(path, metric)
         assert seen.total == report.total(metric)[0]
         assert sum(line.own for line in seen.lines) == seen.total
         if view != "code":  # where several rows are lines of one function
             assert {line.name: line[:2] for line in seen.lines} == displayed(report, metric)
-    heaviest = max(seen.lines, key=lambda line: line.own)
-    assert seen.lines[0].own == heaviest.own
+        assert seen.lines[0].own == max(line.own for line in seen.lines)
     names = {"op": "Conv2DBackpropInput", "code": "ops:from_node_def (gradient)"}
     if view in names:
         assert top(path, "micros").lines[0].name == names[view]
@@ -390,8 +377,8 @@ def displayed(report: Report, metric: str) -> dict[str, tuple[int, int]]:
     return {name: (alone, whole) for name, alone, whole in [*rows][1:] if whole}
 
 
-def test_go_tells_and_filters_by_labels(written: Written) -> None:
-    report, path = written("scope", ["micros", "bytes"])
+def test_go_tells_and_filters_by_labels(tmp_path: Path) -> None:
+    report, path = written(tmp_path, "scope", ["micros", "bytes"])
     tags = go_pprof.run(path, "-tags", "-sample_index=micros")
     for label in ("device", "graph node:", "op type", "step"):
         assert f" {label}: Total " in tags
@@ -399,16 +386,14 @@ def test_go_tells_and_filters_by_labels(written: Written) -> None:
     raw = go_pprof.run(path, "-raw")
     assert "count/count bytes/bytes micros/microseconds\n" in raw
     assert "op type:[VariableV2] step:[average]" in raw
-    by_op, _ = written("op", ["micros"])
+    by_op, _ = written(tmp_path, "op", ["micros"])
     of_op = dict(zip(by_op.label.texts(), by_op.own("micros").tolist(), strict=True))
     seen = top(path, "micros", "-tagfocus=op type=^Conv2D$")
     assert sum(line.own for line in seen.lines) == of_op["Conv2D"]
     assert report.total("micros")[0] == seen.total
 
 
-def test_where_there_is_no_pprof_and_none_can_be_installed_is_told(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_machine_without_pprof_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(go_pprof, "_found", lambda: None)
     monkeypatch.setattr(go_pprof, "_apt", lambda *words: f"apt-get {words[0]}: no network\n")
     with pytest.raises(RuntimeError, match=r"(?s)these tests need Go's pprof.*no network"):

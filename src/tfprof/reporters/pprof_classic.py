@@ -50,6 +50,7 @@ def classic(report: Report, kind: Kind) -> Iterator[bytes]:
     )
     by_name = report.profile.nodes.name.take(node).order()
     own = report.profile.values(kind.name, report.query.step)[node[by_name]]
+    # Without samples the key is no string of the file either.
     key = texts.number(NODE_LABEL) if node.size else 0
     yield sample_type_section([count, metric], [count, unit])
     yield from sample_section(
@@ -98,7 +99,7 @@ def _walk(
         first, last = begin[at : at + 2]
         if first < last:
             paths[at] = b"".join(reversed(path))
-            texts.number(NODE_LABEL)
+            texts.number(NODE_LABEL)  # numbered before the first name
             strings.append(texts.numbers(names[first:last]))
     return paths, np.concatenate(strings)
 

@@ -1,0 +1,411 @@
+"""Saved profiles: ours and the original's say the same, and each reads what the other wrote."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pytest
+from google.protobuf import text_format
+
+import draw
+import ours
+from case import VIEWS, Case, GraphDef
+from oracle import OracleRaised
+from random_cases import make_case, shrink
+from tf_wheel import piece
+from tfprof.answer import answer
+from tfprof.errors import InputError, TfprofError, UsageError
+from tfprof.query import Query
+from tfprof.read import Source, add_run, load, sniff
+from tfprof.read.saved import profile as read
+from tfprof.read.schema import message
+from tfprof.read.wire import WireError
+from tfprof.reporters.saved import saved
+from tfprof.reporters.text import text
+
+if TYPE_CHECKING:
+    from oracle import Oracle
+    from tfprof.model import Profile
+
+CASES = 100  # a view
+BATCH = 25
+
+ProfileProto: Final[Any] = piece("tensorflow.core.profiler.tfprof_log_pb2").ProfileProto
+OurProfileProto: Final[Any] = message("tensorflow.tfprof.ProfileProto")
+
+
+def save(profile: Profile) -> bytes:
+    return b"".join(saved(profile))
+
+
+def reread(data: bytes) -> Profile:
+    return read(np.frombuffer(data, np.uint8))
+
+
+def shown(profile: Profile, case: Case) -> str:
+    """The text and the notes of a report, or why there is none."""
+    try:
+        report = answer(profile, case.view, Query.of(ours._accepted(case)))
+    except UsageError as refusal:
+        return str(refusal)
+    notes = "".join(f"{note}\n" for note in report.notes)
+    return notes + b"".join(text(report)).decode(errors="surrogateescape")
+
+
+# --- random cases ------------------------------------------------------------------------------
+
+
+def lost_on_the_way(case: Case) -> list[str]:
+    """What a profile says differently once it was saved and read again."""
+    before = ours.load(case)
+    data = save(before)
+    after = reread(data)
+    found = []
+    for view in VIEWS:
+        asked = replace(case, view=view)
+        if shown(before, asked) != shown(after, asked):
+            found.append(f"{view}:\n{shown(before, asked)}\nis not\n{shown(after, asked)}")
+    if before.coverage != after.coverage:
+        found.append(f"coverage: {before.coverage} is not {after.coverage}")
+    if before.misses_accelerator_stream != after.misses_accelerator_stream:
+        found.append("misses_accelerator_stream")
+    if save(after) != data:
+        found.append("saved again, it is another file")
+    if len(before) and sniff.kind_of(memoryview(data)) is not sniff.PROFILE:
+        found.append("not told to be a saved profile")
+    return found + lost_between_steps(case)
+
+
+def lost_between_steps(case: Case) -> list[str]:
+    """What is different where the profile is saved and read again before its last step."""
+    if not case.steps:
+        return []
+    *_, (number, run) = case.steps
+    between = reread(save(ours.load(replace(case, steps=case.steps[:-1]))))
+    after = add_run(between, number, Source("run", np.frombuffer(run, np.uint8)))
+    whole = ours.load(case)
+    if shown(whole, case) != shown(after, case) or whole.coverage != after.coverage:
+        return [f"saved between steps:\n{shown(whole, case)}\nis not\n{shown(after, case)}"]
+    return []
+
+
+def differences(oracle: Oracle, case: Case) -> list[str]:
+    """What the original and we say differently of what either saved."""
+    profile = ours.load(case)
+    mine = save(profile)
+    found = []
+    asked = case
+    if len(profile.edges.unknown):
+        # Q7: our file leaves out the inputs that name no node, so the original lists fewer shapes.
+        select = [name for name in case.options["select"] if name != "input_shapes"]
+        asked = replace(case, options={**case.options, "select": select})
+    oracle.load_profile(mine)
+    theirs = oracle.ask(asked.view, asked.options).report
+    if theirs != said(profile, asked):
+        found.append(f"of our file:\n{theirs.decode()}\nis not\n{said(profile, asked).decode()}")
+    oracle.load(case.graph, case.op_log, case.steps)
+    try:
+        file = oracle.save()
+    except OracleRaised:
+        assert len(profile.edges.unknown), "the original saves what names only nodes it has"
+        return found
+    if ProfileProto.FromString(file) != without_ours(mine):
+        found.append(f"{ProfileProto.FromString(file)}\nis not\n{without_ours(mine)}")
+    oracle.load_profile(file)
+    theirs = oracle.ask(case.view, case.options).report
+    if theirs != said(reread(file), case):
+        found.append(f"of theirs:\n{theirs.decode()}\nis not\n{said(reread(file), case).decode()}")
+    return found
+
+
+def without_ours(data: bytes) -> Any:
+    """A saved profile as the original reads it."""
+    profile = ProfileProto.FromString(data)
+    profile.DiscardUnknownFields()
+    return profile
+
+
+def said(profile: Profile, case: Case) -> bytes:
+    """Our report as the original prints it of a saved profile: it forgets a warning (Q32)."""
+    try:
+        report = answer(
+            replace(profile, misses_accelerator_stream=False, _kept={}),
+            case.view,
+            Query.of(ours._accepted(case)),
+        )
+    except UsageError:
+        return b""
+    return ours._with_their_doc(b"".join(text(report)))
+
+
+@pytest.mark.parametrize("first", range(0, CASES, BATCH))
+@pytest.mark.parametrize("view", VIEWS)
+def test_nothing_is_lost_on_the_way(view: str, first: int) -> None:
+    for seed in range(first, first + BATCH):
+        case = make_case(seed, view)
+        if lost_on_the_way(case):
+            small = shrink(case, lambda candidate: bool(lost_on_the_way(candidate)))
+            pytest.fail("\n".join([f"seed {seed}:", small.paste(), *lost_on_the_way(small)]))
+
+
+@pytest.mark.parametrize("first", range(0, CASES, BATCH))
+@pytest.mark.parametrize("view", VIEWS)
+def test_each_reads_what_the_other_wrote(oracle: Oracle, view: str, first: int) -> None:
+    for seed in range(first, first + BATCH):
+        case = make_case(seed, view)
+        if differences(oracle, case):
+            small = shrink(case, lambda candidate: bool(differences(oracle, candidate)))
+            pytest.fail("\n".join([f"seed {seed}:", small.paste(), *differences(oracle, small)]))
+
+
+# --- what stands in the file -------------------------------------------------------------------
+
+TWO_STEPS = """
+    w     op=Variable params=2x3 out=2x3
+    mul   op=Mul us=40,40+90 bytes=100+0 flops=6 on=/job:a/gpu:3 types=x < w, nowhere, w
+"""
+
+
+def test_an_input_that_names_no_node_is_left_out_and_remembered() -> None:
+    profile = draw.profile(TWO_STEPS)
+    (mul,) = [n for n in OurProfileProto.FromString(save(profile)).nodes.values() if n.id == 1]
+    assert dict(mul.inputs) == {0: 0, 2: 0}
+    assert dict(mul.unknown_inputs) == {1: "nowhere"}
+    assert dict(mul.src_output_index) == {0: 0}
+
+
+def test_the_host_of_a_gpu_is_the_first_cpu() -> None:
+    nodes = OurProfileProto.FromString(save(draw.profile(TWO_STEPS))).nodes
+    assert (nodes[1].canonical_device, nodes[1].host_device) == ("/job:a/gpu:3", "/job:a/cpu:0")
+
+
+def test_our_schema_has_every_field_of_theirs() -> None:
+    def described(descriptor: Any, met: set[str]) -> set[tuple[str, int, int]]:
+        fields = set()
+        for one in descriptor.fields:
+            fields.add((one.full_name, one.number, one.type))
+            below = one.message_type
+            # AttrValue is TensorFlow's own and large; of it we declare what we read.
+            if below and below.full_name not in met | {"tensorflow.AttrValue"}:
+                fields |= described(below, met | {below.full_name})
+        return fields
+
+    extra = {"uncovered", "unknown_inputs", "UnknownInputsEntry"}
+    mine = described(OurProfileProto.DESCRIPTOR, set())
+    assert described(ProfileProto.DESCRIPTOR, set()) == {
+        one for one in mine if not extra & set(one[0].split("."))
+    }
+
+
+def test_many_nodes_are_written_in_pieces() -> None:
+    graph = GraphDef()
+    for number in range(20_000):
+        graph.node.add(name=str(number), op="Add", input=[str(number // 2)])
+    profile = ours.load(Case("scope", graph.SerializeToString()))
+    pieces = [*saved(profile)]
+    assert len(pieces) > 3
+    again = reread(b"".join(pieces))
+    assert [*again.nodes.name] == [*profile.nodes.name]
+    assert again.edges.source.tolist() == profile.edges.source.tolist()
+
+
+def test_a_profile_of_nothing_is_saved_and_read() -> None:
+    assert len(reread(save(draw.profile("")))) == 0
+
+
+def test_attributes_are_kept_as_they_were() -> None:
+    graph = GraphDef()
+    node = graph.node.add(name="a", op="Add")
+    node.attr["data_format"].s = b"\xff\x00"
+    node.attr["value"].tensor.string_val.append(b"x" * 3_000)
+    data = save(ours.load(Case("scope", graph.SerializeToString())))
+    assert ProfileProto.FromString(data).nodes[0].attrs == node.attr
+    assert save(reread(data)) == data
+
+
+# --- files that others wrote -------------------------------------------------------------------
+
+
+def from_text(profile: str) -> Profile:
+    return reread(text_format.Parse(profile, ProfileProto()).SerializeToString())
+
+
+def entry(key: int, node: Any) -> bytes:
+    """A node as it stands in the map of nodes, which may stand anywhere."""
+    alone = ProfileProto()
+    alone.nodes[key].CopyFrom(node)
+    return bytes(alone.SerializeToString())
+
+
+def test_nodes_stand_by_id_whatever_their_order_in_the_file() -> None:
+    profile = draw.profile(TWO_STEPS)
+    proto = ProfileProto.FromString(save(profile))
+    w, mul = proto.nodes[0], proto.nodes[1]
+    w.id, mul.id = 70, 2**40
+    for index in mul.inputs:
+        mul.inputs[index] = 70
+    proto.ClearField("nodes")
+    data = entry(mul.id, mul) + proto.SerializeToString() + entry(w.id, w)
+    again = reread(data)
+    assert [*again.nodes.name] == [b"w", b"mul"]
+    for view in ("scope", "graph", "op"):
+        case = Case(view, options={"select": ["micros", "params", "float_ops", "input_shapes"]})
+        assert shown(again, case) == shown(profile, case)
+
+
+def test_of_equal_ids_the_last_counts_and_of_equal_names_the_first() -> None:
+    node = ProfileProto().nodes[0]
+    node.name, node.op = "a", "Old"
+    data = entry(5, node)
+    node.op = "New"
+    data += entry(5, node)
+    node.op = "Other"
+    data += entry(7, node)
+    node.name = "b"
+    node.inputs[0] = 7
+    again = reread(data + entry(6, node))
+    assert [*again.nodes.name] == [b"a", b"b"]
+    assert again.types[int(again.nodes.op[0])] == b"New"
+    assert again.edges.source.tolist() == [0]
+
+
+def test_an_input_of_no_known_id_is_noted() -> None:
+    profile = from_text('nodes { key: 0 value { name: "a" inputs { key: 0 value: 9 } } }')
+    assert [str(note) for note in profile.notes] == [
+        "1 inputs name nodes that the saved profile does not have"
+    ]
+    assert not profile.edges.source.size
+
+
+def test_numbers_that_are_not_packed_are_read() -> None:
+    # id 0: name "a", shape 2 and 3, each a field of its own, then 4, packed.
+    data = bytes.fromhex("0a0e 0800 120a 0a0161 2002 2003 220104")
+    assert sorted(reread(data).nodes.shape[0]) == [2, 3, 4]
+
+
+def test_a_record_of_nothing_is_still_a_record() -> None:
+    profile = from_text('nodes { value { name: "a" float_ops: 6 execs { key: 3 value { } } } }')
+    assert [step.number for step in profile.steps] == [3]
+    # Q3: a node with a record counts what it ran.
+    assert profile.values("float_ops", None).tolist() == [0]
+    assert profile.coverage == pytest.approx(1)
+
+
+def test_what_began_before_and_ended_after_what_counts_is_kept() -> None:
+    record = """
+      nodes { value { name: "a" execs { key: 0 value {
+        run_count: 1 all_start_micros: 5 latest_end_micros: 90 devices: "/cpu:0" %s
+        cpu_execs { key: "/cpu:0" value { times { int64_values: [10, 7] } } }
+      } } } }
+    """
+    for further in ("", 'devices: "/gpu:0/memcpy"'):
+        again = ProfileProto.FromString(save(from_text(record % further)))
+        kept = again.nodes[0].execs[0]
+        assert (kept.run_count, kept.all_start_micros, kept.latest_end_micros) == (1, 5, 90)
+
+
+def test_memory_of_host_and_accelerator_goes_back_where_it_was() -> None:
+    memory = """
+      nodes { value { name: "a" execs { key: 0 value { devices: "/cpu:0"
+        memory_execs { memory_micros: 9 host_temp_bytes: 1 host_persistent_bytes: 2 }
+        memory_execs {
+          memory_micros: 9 accelerator_persistent_bytes: 3
+          output_memory { key: 1 value { bytes: 7 ptr: 18446744073709551615 } }
+        }
+      } } } }
+    """
+    given = text_format.Parse(memory, ProfileProto())
+    again = ProfileProto.FromString(save(reread(given.SerializeToString())))
+    assert again.nodes[0].execs[0] == given.nodes[0].execs[0]
+
+
+# --- the door ----------------------------------------------------------------------------------
+
+
+def source(data: bytes) -> Source:
+    return Source("it", np.frombuffer(data, np.uint8))
+
+
+def test_a_saved_profile_is_loaded_by_itself() -> None:
+    profile = draw.profile(TWO_STEPS)
+    told: list[str] = []
+    again = load(saved=source(save(profile)), progress=told.append)
+    assert told == ["reading it"]
+    case = Case("scope")
+    assert shown(again, case) == shown(profile, case)
+    with pytest.raises(UsageError, match="it is to be read alone"):
+        load(saved=source(save(profile)), graph=source(b"x"))
+
+
+def test_what_is_no_saved_profile_is_refused_by_its_kind() -> None:
+    graph = GraphDef()
+    graph.node.add(name="a", op="Add")
+    with pytest.raises(InputError, match="it is a GraphDef; expected a saved profile"):
+        load(saved=source(graph.SerializeToString()))
+    with pytest.raises(InputError, match="it is empty; expected a saved profile"):
+        load(saved=source(b""))
+    with pytest.raises(InputError, match=r"it is a saved profile \(ProfileProto\); expected a Gra"):
+        load(graph=source(save(draw.profile(TWO_STEPS))))
+
+
+# --- damage ------------------------------------------------------------------------------------
+
+
+def usable(profile: Profile) -> bool:
+    """Whether every view draws it, every field of it can be shown, and it can be saved."""
+    select = ["micros", "bytes", "params", "float_ops", "occurrence", "device", "op_types"]
+    for view in VIEWS:
+        try:
+            report = answer(profile, view, Query.of({"select": [*select, "input_shapes"]}))
+        except TfprofError:
+            continue
+        assert b"".join(text(report))
+    assert save(reread(save(profile))) == save(profile)
+    return True
+
+
+def readable(data: bytes) -> bool:
+    """Whether the file is read; otherwise it is refused in a sentence that names it."""
+    try:
+        return usable(reread(data))
+    except WireError:
+        with pytest.raises(InputError, match=r"^it is .*a saved profile \(ProfileProto\)"):
+            load(saved=source(data))
+        return False
+
+
+def small_file() -> bytes:
+    """A file of some 1,000 bytes with everything in it."""
+    for seed in range(1_000):
+        case = make_case(seed, "code")
+        profile = ours.load(case)
+        data = save(profile)
+        if 500 < len(data) < 1_500 and profile.steps and profile.has_traces:
+            return data
+    pytest.fail("no such case")
+
+
+def test_every_beginning_of_a_file_is_read_or_refused() -> None:
+    data = small_file()
+    count = sum(readable(data[:end]) for end in range(1, len(data)))
+    assert 0 < count < len(data) / 10
+
+
+def test_a_file_with_wrong_bytes_is_read_or_refused() -> None:
+    rng = random.Random(5)  # noqa: S311  repeatable, not secret
+    data = small_file()
+
+    def damaged() -> bytes:
+        wrong = bytearray(data)
+        for _ in range(rng.choice((1, 1, 2, 5))):
+            at = rng.randrange(len(wrong))
+            wrong[at : at + rng.choice((0, 1, 1, 3))] = bytes(
+                [rng.choice((0, 1, 127, 128, 255, rng.randrange(256)))]
+            )
+        return bytes(wrong)
+
+    count = sum(readable(damaged()) for _ in range(500))
+    assert 0 < count < 500
