@@ -235,7 +235,8 @@ class Strings:
         seed = _FIRST_SEED
         while True:
             _, first, inverse = np.unique(self.hashes(seed), return_index=True, return_inverse=True)
-            if bool(self.same(np.arange(len(self)), self, first[inverse]).all()):
+            again = np.flatnonzero(first[inverse] != np.arange(len(self)))
+            if bool(self.same(again, self, first[inverse[again]]).all()):
                 break
             seed = np.frombuffer(os.urandom(_WORD), np.uint64)[0]
         appear = np.argsort(first, kind="stable")
