@@ -134,16 +134,22 @@ class Strings:
 
     def positions(self, byte: bytes) -> tuple[I64, I64]:
         """Where *byte* stands: (row, offset in the row) pairs in row order."""
-        packed = self if self._is_packed() else self.compact()
-        low = int(packed.start[0]) if len(packed) else 0
-        high = low + int(packed.length.sum())
-        found = np.flatnonzero(packed.blob[low:high] == byte[0]) + low
-        row = np.searchsorted(packed.start, found, "right") - 1
-        return row, found - packed.start[row]
+        apart = self if self._is_apart() else self.compact()
+        full = np.flatnonzero(apart.length)
+        if not full.size:
+            return full, full
+        start, length = apart.start[full], apart.length[full]
+        low, high = int(start[0]), int(start[-1] + length[-1])
+        found = np.flatnonzero(apart.blob[low:high] == byte[0]) + low
+        at = np.searchsorted(start, found, "right") - 1
+        # What stands between two rows is none of theirs.
+        inside = found < start[at] + length[at]
+        found, at = found[inside], at[inside]
+        return full[at], found - start[at]
 
-    def _is_packed(self) -> bool:
-        end = self.start + self.length
-        return bool(np.all(end[:-1] == self.start[1:])) and bool(np.all(self.length > 0))
+    def _is_apart(self) -> bool:
+        """Whether the rows stand in the blob in their order, without overlap."""
+        return bool(np.all((self.start + self.length)[:-1] <= self.start[1:]))
 
     # --- eight bytes at a time ------------------------------------------------------------
 

@@ -90,7 +90,7 @@ def with_nodes(profile: Profile, name: Strings, op: I64, shape: Shapes) -> Profi
 def with_edges(grown: Profile, before: Profile, ends: I64, names: Strings) -> Profile:
     """*grown* with the inputs of its new nodes, and the old unknown names tried again."""
     old = before.edges
-    unknown = Strings.concat([old.unknown, names])
+    unknown = Strings.concat([old.unknown, names]) if len(old.unknown) else names
     ids, first = unknown.intern()
     distinct = unknown.take(first)
     found = grown.nodes.name.find(distinct)

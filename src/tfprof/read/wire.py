@@ -105,12 +105,15 @@ class _Scanner:
         self._wire_type = np.full(_FIELD_NUMBERS, -1, np.int64)
         self._wire_type[list(wanted)] = list(wanted.values())
         self._columns: list[tuple[I64, I64, I64, I64]] = []
-        # What the one-by-one walk collects: message, number, start, value.
-        self._singly = (array("q"), array("q"), array("q"), array("q"))
+        # What the one-by-one walk collects: number, start, value; and how many a message has.
+        self._singly = (array("q"), array("q"), array("q"))
+        self._singly_of: list[tuple[int, int]] = []
 
     def columns(self) -> tuple[I64, I64, I64, I64]:
         """(message, number, start, value) of all fields found."""
-        singly = [np.frombuffer(column, np.int64) for column in self._singly]
+        row, end = np.array(self._singly_of, np.int64).reshape(-1, 2).T
+        of_message = np.repeat(row, np.diff(end, prepend=0))
+        singly = [of_message, *(np.frombuffer(column, np.int64) for column in self._singly)]
         parts = zip(*self._columns, singly, strict=True)
         message, number, start, value = (np.concatenate(part) for part in parts)
         return message, number, start, value
@@ -146,7 +149,8 @@ class _Scanner:
         self, view: memoryview, kinds: list[int], row: int, span: tuple[int, int]
     ) -> None:
         """Walk the fields of one message; there may be a million, so the loop is kept flat."""
-        messages, numbers, starts, values = self._singly
+        numbers, starts, values = self._singly
+        add_number, add_start, add_value = numbers.append, starts.append, values.append
         at, stop = span
         while at < stop:
             begin = at
@@ -179,11 +183,11 @@ class _Scanner:
             if after > stop:
                 raise WireError(begin, _TOO_LONG)
             if number < _FIELD_NUMBERS and kinds[number] == kind:
-                messages.append(row)
-                numbers.append(number)
-                starts.append(at)
-                values.append(value)
+                add_number(number)
+                add_start(at)
+                add_value(value)
             at = after
+        self._singly_of.append((row, len(numbers)))
 
 
 def buffer_view(buffer: U8) -> memoryview:
