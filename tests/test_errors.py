@@ -147,7 +147,7 @@ class TestWords:
         refused(run("scpoe", GRAPH), 2, "'scpoe'", "mean 'scope'")
 
     def test_no_command(self, run: Run) -> None:
-        refused(run(GRAPH), 2, "no command", "scope")
+        refused(run("--max_depth=3"), 2, "no command", "scope")
 
     def test_no_input(self, run: Run) -> None:
         refused(run("scope"), 2, "--graph_path")
@@ -166,6 +166,7 @@ class TestWords:
     def test_regex(self, run: Run) -> None:
         for name in ("account_type", "start_name", "trim_name", "show_name", "hide_name"):
             refused(run("scope", GRAPH, f"--{name}_regexes=a,(b"), 2, "'(b'", "missing )")
+            refused(run("scope", GRAPH, f"--{name}_regexes=\udcff"), 2, "no UTF-8")
 
     def test_select(self, run: Run) -> None:
         refused(run("scope", GRAPH, "--select=param"), 2, "'param'", "mean 'params'", "micros")
@@ -201,6 +202,20 @@ class TestOutput:
         ran = run("scope", f"--graph_path={path}", f"--output=file:outfile={path}")
         refused(ran, 4, str(path), "not overwritten")
         assert path.read_bytes() == content(HANDMADE.graph)
+
+    def test_no_input_is_overwritten_by_a_name_with_a_step(self, run: Run, tmp_path: Path) -> None:
+        path = tmp_path / "run_0"
+        path.write_bytes(wire_of(HANDMADE.runs[0]))
+        words = ["graph", GRAPH, f"--run_meta_path={path}"]
+        ran = run(*words, f"--output=timeline:outfile={tmp_path / 'run'}")
+        refused(ran, 4, str(path), "not overwritten")
+        assert path.read_bytes() == wire_of(HANDMADE.runs[0])
+
+    @pytest.mark.parametrize("name", ["x" * 300, "nul\0byte"])
+    def test_impossible_name(self, run: Run, tmp_path: Path, name: str) -> None:
+        ran = run("scope", GRAPH, f"--output=file:outfile={tmp_path / name}")
+        refused(ran, 4, "cannot be written")
+        refused(run("scope", f"--graph_path={tmp_path / name}"), 3, "cannot be read")
 
     def test_failed_write_keeps_the_old_file(self, tmp_path: Path) -> None:
         path = tmp_path / "out.txt"

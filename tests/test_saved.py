@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,15 +15,17 @@ from case import VIEWS, Case, GraphDef
 from oracle import OracleRaised
 from random_cases import make_case, shrink
 from tf_wheel import piece
+from tfprof.advise import advise
 from tfprof.answer import answer
-from tfprof.errors import InputError, TfprofError, UsageError
+from tfprof.errors import InputError, UsageError
 from tfprof.query import Query
 from tfprof.read import Source, add_run, load, sniff
 from tfprof.read.saved import profile as read
 from tfprof.read.schema import message
-from tfprof.read.wire import WireError
+from tfprof.reporters import advice
 from tfprof.reporters.saved import saved
 from tfprof.reporters.text import text
+from tfprof.reporters.timeline import timeline
 
 if TYPE_CHECKING:
     from oracle import Oracle
@@ -159,6 +160,17 @@ def test_each_reads_what_the_other_wrote(oracle: Oracle, view: str, first: int) 
         if differences(oracle, case):
             small = shrink(case, lambda candidate: bool(differences(oracle, candidate)))
             pytest.fail("\n".join([f"seed {seed}:", small.paste(), *differences(oracle, small)]))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_timelines_and_advice_are_the_same_afterwards(seed: int) -> None:
+    before = ours.load(make_case(seed, "graph"))
+    after = reread(save(before))
+    assert [*advice.text(advise(after))] == [*advice.text(advise(before))]
+    for step in before.steps:
+        query = Query(step=step.number)
+        charts = [timeline(answer(one, "graph", query)) for one in (before, after)]
+        assert b"".join(charts[1].pieces()) == b"".join(charts[0].pieces())
 
 
 # --- what stands in the file -------------------------------------------------------------------
@@ -349,63 +361,3 @@ def test_what_is_no_saved_profile_is_refused_by_its_kind() -> None:
         load(saved=source(b""))
     with pytest.raises(InputError, match=r"it is a saved profile \(ProfileProto\); expected a Gra"):
         load(graph=source(save(draw.profile(TWO_STEPS))))
-
-
-# --- damage ------------------------------------------------------------------------------------
-
-
-def usable(profile: Profile) -> bool:
-    """Whether every view draws it, every field of it can be shown, and it can be saved."""
-    select = ["micros", "bytes", "params", "float_ops", "occurrence", "device", "op_types"]
-    for view in VIEWS:
-        try:
-            report = answer(profile, view, Query.of({"select": [*select, "input_shapes"]}))
-        except TfprofError:
-            continue
-        assert b"".join(text(report))
-    assert save(reread(save(profile))) == save(profile)
-    return True
-
-
-def readable(data: bytes) -> bool:
-    """Whether the file is read; otherwise it is refused in a sentence that names it."""
-    try:
-        return usable(reread(data))
-    except WireError:
-        with pytest.raises(InputError, match=r"^it is .*a saved profile \(ProfileProto\)"):
-            load(saved=source(data))
-        return False
-
-
-def small_file() -> bytes:
-    """A file of some 1,000 bytes with everything in it."""
-    for seed in range(1_000):
-        case = make_case(seed, "code")
-        profile = ours.load(case)
-        data = save(profile)
-        if 500 < len(data) < 1_500 and profile.steps and profile.has_traces:
-            return data
-    pytest.fail("no such case")
-
-
-def test_every_beginning_of_a_file_is_read_or_refused() -> None:
-    data = small_file()
-    count = sum(readable(data[:end]) for end in range(1, len(data)))
-    assert 0 < count < len(data) / 10
-
-
-def test_a_file_with_wrong_bytes_is_read_or_refused() -> None:
-    rng = random.Random(5)  # noqa: S311  repeatable, not secret
-    data = small_file()
-
-    def damaged() -> bytes:
-        wrong = bytearray(data)
-        for _ in range(rng.choice((1, 1, 2, 5))):
-            at = rng.randrange(len(wrong))
-            wrong[at : at + rng.choice((0, 1, 1, 3))] = bytes(
-                [rng.choice((0, 1, 127, 128, 255, rng.randrange(256)))]
-            )
-        return bytes(wrong)
-
-    count = sum(readable(damaged()) for _ in range(500))
-    assert 0 < count < 500

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import table_writer
-from tfprof.read.checkpoint.varints import varint, varints
+from tfprof.read.varints import varint, varints
 from tfprof.read.wire import WireError
 
 

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfprof.errors import OutputError, TfprofError, UsageError, nearest
+from tfprof.errors import InputError, OutputError, TfprofError, UsageError, nearest
 from tfprof.inputs import INPUTS
 from tfprof.query import OPTIONS, Option, Query
 from tfprof.views import VIEWS
@@ -19,19 +18,30 @@ from tfprof.words import read_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from tfprof.deliver import Loaded
+    from tfprof.deliver import Loaded, Outcome
     from tfprof.model import Note
 
 _INTERRUPTED = 130
 
 _HELP = Option("help", "bool", False, "print this help")  # noqa: FBT003
 _VERSION = Option("version", "bool", False, "print the version")  # noqa: FBT003
-_KNOWN: Mapping[str, Option] = {**INPUTS, **OPTIONS, "help": _HELP, "h": _HELP, "version": _VERSION}
+_FORMAT = Option(
+    "format", "text", "text", "how to write to stdout", choices=("text", "json", "csv", "md")
+)
+_KNOWN: Mapping[str, Option] = {
+    **INPUTS,
+    **OPTIONS,
+    "format": _FORMAT,
+    "help": _HELP,
+    "h": _HELP,
+    "version": _VERSION,
+}
 
 _COMMANDS = {
     **{name: view.summary for name, view in VIEWS.items()},
     "advise": "what looks wrong or expensive, by all checkers",
     "save": "the profile as one file, with --output=file:outfile=PATH; read by --profile_path",
+    "info": "what files or folders hold, what is missing for which view, and what to try next",
     "demo": "the scope view of a bundled sample, a 32-layer ResNet; takes options too",
 }
 _DEMO_OPTIONS: Mapping[str, Any] = {
@@ -70,8 +80,17 @@ def _command(line: Sequence[str]) -> None:
     if words.options.get("help") or words.plain[:1] == ["help"] or not line:
         _print([_help().encode()])
         return
-    given = dict(words.options)
+    given = _with_format(words.options)
+    if not words.plain and _inputs(given):
+        _shell(given)
+        return
     command = _only(words.plain)
+    if command == "info":
+        _info([*words.plain[1:], *_inputs(given)])
+        return
+    if files := _recognised(command, words.plain[1:], given):
+        given = {**files, **given}
+        _say_command(command, given)
     if command == "demo":
         given = {**_DEMO_OPTIONS, **_sample(), **given}
         command = "scope"
@@ -89,31 +108,98 @@ def _only(plain: Sequence[str]) -> str:
             f"there is no command {plain[0]!r}{nearest(plain[0], known)} "
             f"(there are: {', '.join(known)})"
         )
-    if len(plain) > 1:
-        raise UsageError(f"{plain[1]!r} is one word too many after {plain[0]!r}")
     return plain[0]
+
+
+def _recognised(command: str, words: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that files named without one stand for."""
+    if not words:
+        return {}
+    from tfprof import recognise  # noqa: PLC0415
+
+    for word in words:
+        if command == "demo" or not recognise.exists(word):
+            why = "it has its own files" if command == "demo" else "there is no such file"
+            raise UsageError(f"{word!r} is one word too many after {command!r}: {why}")
+    return recognise.inputs(words, given)
+
+
+def _with_format(options: Mapping[str, Any]) -> dict[str, Any]:
+    """*options* with the format of standard output as a kind of output, which is what it is."""
+    given = dict(options)
+    form = given.pop("format", "text")
+    if form not in _FORMAT.choices:
+        raise UsageError(
+            f"format has no {form!r}{nearest(form, list(_FORMAT.choices))} "
+            f"(there are: {', '.join(_FORMAT.choices)})"
+        )
+    if form != "text":
+        if given.get("output", "stdout") not in ("", "stdout"):
+            raise UsageError(f"--format={form} is for stdout; for a file: {form}:outfile=PATH")
+        given["output"] = form
+    return given
+
+
+def _info(paths: Sequence[str]) -> None:
+    """Say what the files at *paths* are; an error where not one is recognised."""
+    if not paths:
+        raise UsageError("info needs files or folders, as in: tfprof info .")
+    from tfprof.info import info  # noqa: PLC0415
+
+    told = info(paths)
+    if not told.text:
+        for problem in told.problems[:-1]:
+            _say(problem)
+        raise InputError(told.problems[-1])
+    for problem in told.problems:
+        _say(problem)
+    _print([told.text.encode("utf-8", "surrogateescape")])
 
 
 def _answer(command: str, given: Mapping[str, Any]) -> None:
     """Read the files, ask, and deliver."""
-    query = Query.of({name: value for name, value in given.items() if name in OPTIONS})
-    inputs = [path for name in INPUTS for path in _paths(given.get(name))]
-    if not inputs:
+    query = Query.of(_options(given))
+    if not _inputs(given):
         raise UsageError("no input: give --graph_path=PATH, or try 'tfprof demo'")
-    _spare_inputs(query, inputs)
+    _show(_outcome(_load(given), command, query))
+
+
+def _shell(given: Mapping[str, Any]) -> None:
+    """Read the files, then ask and deliver line by line."""
+    options = _options(given)
+    Query.of(options)  # what is wrong with them is told before anything is read
     loaded = _load(given)
+    from tfprof import shell  # noqa: PLC0415
+
+    def ask(command: str, query: Query) -> Outcome:
+        return _outcome(loaded, command, query)
+
+    shell.run(loaded.profile, options, ask, _show)
+
+
+def _outcome(loaded: Loaded, command: str, query: Query) -> Outcome:
     # NumPy and all that stands on it is imported from here on: help needs none of it.
     from tfprof import deliver  # noqa: PLC0415
 
     ways = {"advise": deliver.deliver_advice, "save": deliver.deliver_profile}
     if command in ways:
-        outcome = ways[command](loaded, query)
-    else:
-        outcome = deliver.deliver(loaded, command, query)
+        return ways[command](loaded, query)
+    return deliver.deliver(loaded, command, query)
+
+
+def _show(outcome: Outcome) -> None:
     _tell(outcome.notes)
     _print(outcome.stdout)
     for path in outcome.written:
         _say(f"wrote {path}")
+
+
+def _options(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if name in OPTIONS}
+
+
+def _inputs(given: Mapping[str, Any]) -> list[str]:
+    return [path for name in INPUTS for path in _paths(given.get(name))]
 
 
 def _paths(value: str | Sequence[str] | None) -> Sequence[str]:
@@ -138,17 +224,8 @@ def _load(given: Mapping[str, Any]) -> Loaded:
     _tell(profile.notes)
     if profile.steps:
         sys.stderr.write(f"run graph coverage: {profile.coverage:.2f}\n")
-    return Loaded(profile, open_checkpoint(checkpoint) if checkpoint else None)
-
-
-def _spare_inputs(query: Query, inputs: Sequence[str]) -> None:
-    """Refuse to write a report over one of the files it is made from."""
-    target = query.output.path
-    if target is None or not Path(target).exists():
-        return
-    for path in inputs:
-        if Path(path).exists() and Path(path).samefile(target):
-            raise OutputError(f"{target} is an input of this report and is not overwritten")
+    opened = open_checkpoint(checkpoint) if checkpoint else None
+    return Loaded(profile, opened, tuple(_inputs(given)))
 
 
 def _print(pieces: Iterable[bytes]) -> None:
@@ -210,6 +287,8 @@ def _help() -> str:
         "Where a TensorFlow model's parameters, float operations, time and memory go.",
         "",
         "usage: tfprof COMMAND --graph_path=PATH [--run_meta_path=PATHS] [options]",
+        "       tfprof --graph_path=PATH [--run_meta_path=PATHS] [options]    the tfprof> prompt",
+        "       tfprof COMMAND FILES or FOLDER [options]    they are told by their content",
         "",
         "commands",
         *(f"  {name:<8} {summary}" for name, summary in _COMMANDS.items()),
@@ -219,8 +298,9 @@ def _help() -> str:
         *_option_lines(INPUTS),
         "",
         "options (--name=value, --name value or -name value)",
-        *_option_lines(OPTIONS),
+        *_option_lines({**OPTIONS, "format": _FORMAT}),
         "",
+        f"format one of: {', '.join(_FORMAT.choices)}",
         f"select any of: {', '.join(OPTIONS['select'].choices)}",
         f"order_by one of: {', '.join(OPTIONS['order_by'].choices)}",
         "Lists are comma-separated. A regex matches a whole name or type, with RE2's syntax.",

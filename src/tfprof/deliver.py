@@ -2,6 +2,7 @@
 
     stdout     the report, and nothing else
     file       the report
+    json       the report as data; csv and md likewise: a file, or stdout where none is named
     timeline   PATH_STEP, one file; graph view without a step: one for each step
     pprof      a profile for pprof
     proto      the result as GraphNodeProto or MultiGraphNodeProto
@@ -16,8 +17,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tfprof.answer import answer
-from tfprof.errors import UsageError
-from tfprof.files import write_whole
+from tfprof.errors import OutputError, UsageError
+from tfprof.files import same_file, write_whole
 from tfprof.model import Note
 from tfprof.read.schema import message
 from tfprof.reporters.tensor_values import proto_values, value_text
@@ -37,10 +38,11 @@ _HUGE_TENSOR = 100_000
 
 @dataclass(frozen=True)
 class Loaded:
-    """What there is to ask: a profile, and the checkpoint for its values."""
+    """What there is to ask: a profile, the checkpoint for its values, and what they came from."""
 
     profile: Profile
     checkpoint: Checkpoint | None = None
+    inputs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -54,42 +56,88 @@ class Outcome:
 
 def deliver(loaded: Loaded, view: str, query: Query) -> Outcome:
     """Answer, and write what is to be written; raises TfprofError."""
-    return _KINDS[query.output.kind](loaded, view, query)
-
-
-def _stdout(loaded: Loaded, view: str, query: Query) -> Outcome:
+    if query.output.kind == "timeline":
+        return _timeline(loaded, view, query)
     report = answer(loaded.profile, view, query)
-    return Outcome(_text(loaded, report), _notes(loaded, report))
+    notes = _notes(loaded, report)
+    pieces = _FORMS[query.output.kind](loaded, report, notes)
+    path = query.output.path
+    if path is None:
+        return Outcome(pieces, notes)
+    _write(loaded, path, pieces)
+    return Outcome(_said(query), notes, [path])
 
 
-def _none(loaded: Loaded, view: str, query: Query) -> Outcome:
-    report = answer(loaded.profile, view, query)
-    return Outcome(notes=_notes(loaded, report))
+# --- the forms: a report, in pieces ------------------------------------------------------------
+# Each is imported when it is asked for; a plain report does not pay for the others.
 
 
-def _file(loaded: Loaded, view: str, query: Query) -> Outcome:
-    report = answer(loaded.profile, view, query)
-    path = _path(query)
-    write_whole(path, _text(loaded, report))
-    return Outcome(notes=_notes(loaded, report), written=[path])
+def _text(loaded: Loaded, report: Report, _: Sequence[Note]) -> Iterable[bytes]:
+    checkpoint = _wanted(loaded, report)
+    if checkpoint is None:
+        return text(report)
+    return text(
+        report,
+        lambda name: value_text(checkpoint.tensor(name)) if checkpoint.has(name) else "",
+    )
 
 
-def _proto(loaded: Loaded, view: str, query: Query) -> Outcome:
-    from tfprof.reporters.proto import proto  # noqa: PLC0415 - only who asks for it pays for it
+def _json(loaded: Loaded, report: Report, notes: Sequence[Note]) -> Iterable[bytes]:
+    from tfprof.reporters.json_report import json_report  # noqa: PLC0415
 
-    report = answer(loaded.profile, view, query)
-    path = _path(query)
-    write_whole(path, [proto(report, _tensors(loaded, report))])
-    return Outcome(notes=_notes(loaded, report), written=[path])
+    return json_report(report, [*loaded.profile.notes, *notes])
 
 
-def _pprof(loaded: Loaded, view: str, query: Query) -> Outcome:
-    from tfprof.reporters.pprof import pprof, said  # noqa: PLC0415
+def _csv(_: Loaded, report: Report, __: Sequence[Note]) -> Iterable[bytes]:
+    from tfprof.reporters.csv_report import csv_report  # noqa: PLC0415
 
-    report = answer(loaded.profile, view, query)
-    path = _path(query)
-    write_whole(path, pprof(report))
-    return Outcome([said(path).encode()], _notes(loaded, report), [path])
+    return csv_report(report)
+
+
+def _md(_: Loaded, report: Report, __: Sequence[Note]) -> Iterable[bytes]:
+    from tfprof.reporters.md_report import md_report  # noqa: PLC0415
+
+    return md_report(report)
+
+
+def _proto(loaded: Loaded, report: Report, _: Sequence[Note]) -> Iterable[bytes]:
+    from tfprof.reporters.proto import proto  # noqa: PLC0415
+
+    return [proto(report, _tensors(loaded, report))]
+
+
+def _pprof(_: Loaded, report: Report, __: Sequence[Note]) -> Iterable[bytes]:
+    from tfprof.reporters.pprof import pprof  # noqa: PLC0415
+
+    return pprof(report)
+
+
+def _nothing(_: Loaded, __: Report, ___: Sequence[Note]) -> Iterable[bytes]:
+    return ()
+
+
+_FORMS: dict[str, Callable[[Loaded, Report, Sequence[Note]], Iterable[bytes]]] = {
+    "stdout": _text,
+    "file": _text,
+    "json": _json,
+    "csv": _csv,
+    "md": _md,
+    "proto": _proto,
+    "pprof": _pprof,
+    "none": _nothing,
+}
+
+
+def _said(query: Query) -> Iterable[bytes]:
+    """What the original prints when such a file is written."""
+    if query.output.kind != "pprof":
+        return ()
+    from tfprof.reporters.pprof import said  # noqa: PLC0415
+
+    return [_encoded(said(_path(query)))]
+
+
+# --- what is made besides forms of a report ----------------------------------------------------
 
 
 def _timeline(loaded: Loaded, view: str, query: Query) -> Outcome:
@@ -104,9 +152,9 @@ def _timeline(loaded: Loaded, view: str, query: Query) -> Outcome:
         notes += _notes(loaded, report)
         chart = timeline(report)
         path = file_name(_path(query), step)
-        write_whole(path, chart.pieces())
+        _write(loaded, path, chart.pieces())
         outcome.written.append(path)
-        said += (chart.said + banner(path)).encode()
+        said += _encoded(chart.said + banner(path))
     return replace(outcome, stdout=[said], notes=notes)
 
 
@@ -125,7 +173,7 @@ def deliver_advice(loaded: Loaded, query: Query) -> Outcome:
             f"advise has no output {query.output.kind} (there are: stdout, file, proto)"
         )
     as_text = query.output.kind == "file"
-    write_whole(_path(query), reporter.text(found) if as_text else [reporter.proto(found)])
+    _write(loaded, _path(query), reporter.text(found) if as_text else [reporter.proto(found)])
     return Outcome(notes=found.notes, written=[_path(query)])
 
 
@@ -135,33 +183,26 @@ def deliver_profile(loaded: Loaded, query: Query) -> Outcome:
 
     if query.output.kind != "file":
         raise UsageError("save needs --output=file:outfile=PATH")
-    write_whole(_path(query), saved(loaded.profile))
+    _write(loaded, _path(query), saved(loaded.profile))
     return Outcome(written=[_path(query)])
 
 
-_KINDS: dict[str, Callable[[Loaded, str, Query], Outcome]] = {
-    "stdout": _stdout,
-    "file": _file,
-    "timeline": _timeline,
-    "pprof": _pprof,
-    "proto": _proto,
-    "none": _none,
-}
+def _write(loaded: Loaded, path: str, pieces: Iterable[bytes]) -> None:
+    """Write a file, but never over one that the answer is made from."""
+    prefix = loaded.checkpoint.prefix if loaded.checkpoint else None
+    of_checkpoint = prefix is not None and path.startswith(f"{prefix}.")
+    if of_checkpoint or any(same_file(path, one) for one in loaded.inputs):
+        raise OutputError(f"{path} is an input of this report and is not overwritten")
+    write_whole(path, pieces)
+
+
+def _encoded(said: str) -> bytes:
+    return said.encode("utf-8", "surrogateescape")
 
 
 def _path(query: Query) -> str:
     assert query.output.path is not None, "a query for a file names it"
     return query.output.path
-
-
-def _text(loaded: Loaded, report: Report) -> Iterable[bytes]:
-    checkpoint = _wanted(loaded, report)
-    if checkpoint is None:
-        return text(report)
-    return text(
-        report,
-        lambda name: value_text(checkpoint.tensor(name)) if checkpoint.has(name) else "",
-    )
 
 
 def _wanted(loaded: Loaded, report: Report) -> Checkpoint | None:

@@ -65,35 +65,25 @@ def _unpacked(path: str, data: U8) -> U8:
 def write_whole(path: str, pieces: Iterable[bytes]) -> None:
     """Write *pieces* to *path*: all of them, or nothing and the old file stays."""
     target = Path(path)
-    if target.exists() and not target.is_file():
-        _write_through(target, pieces)
-        return
-    # A link stays a link: what it points to is replaced.
-    target = target.resolve()
     temporary = None
     try:
+        if target.exists() and not target.is_file():
+            with target.open("wb") as device:  # a terminal or a pipe; a folder refuses
+                device.writelines(pieces)
+            return
+        # A link stays a link: what it points to is replaced.
+        target = target.resolve()
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         with os.fdopen(handle, "wb") as file:
             file.writelines(pieces)
         Path(temporary).chmod(_mode(target))
         Path(temporary).replace(target)
-    except OSError as problem:
+    except (OSError, ValueError) as problem:
         raise _unwritable(path, problem) from None
-    except BaseException:
-        raise
     finally:
         if temporary is not None:
             with suppress(OSError):
                 Path(temporary).unlink()
-
-
-def _write_through(target: Path, pieces: Iterable[bytes]) -> None:
-    """Write to what is no plain file, such as a terminal or a pipe."""
-    try:
-        with target.open("wb") as file:
-            file.writelines(pieces)
-    except OSError as problem:
-        raise _unwritable(str(target), problem) from None
 
 
 def _mode(target: Path) -> int:
@@ -106,9 +96,18 @@ def _mode(target: Path) -> int:
         return _NEW_FILE_MODE & ~mask
 
 
-def _unwritable(path: str, problem: OSError) -> OutputError:
+def same_file(one: str, other: str) -> bool:
+    """Whether two names stand for one file that is there."""
+    try:
+        return Path(one).samefile(other)
+    except (OSError, ValueError):
+        return False
+
+
+def _unwritable(path: str, problem: Exception) -> OutputError:
     if isinstance(problem, FileNotFoundError):
         return OutputError(f"{path} cannot be written: there is no folder {Path(path).parent}")
     if isinstance(problem, IsADirectoryError):
         return OutputError(f"{path} cannot be written: it is a folder")
-    return OutputError(f"{path} cannot be written: {problem.strerror or problem}")
+    reason = getattr(problem, "strerror", None) or problem
+    return OutputError(f"{path} cannot be written: {reason}")

@@ -47,6 +47,8 @@ def compiled(pattern: str) -> re2._Regexp:
     """*pattern* as a regex; raises UsageError where it is none."""
     try:
         return re2.compile(pattern, _options())
+    except UnicodeEncodeError:
+        raise UsageError(f"{pattern!r} is not a valid regex: it is no UTF-8") from None
     except re2.error as problem:
         reason = problem.args[0]
         reason = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)

@@ -59,7 +59,7 @@ OPTIONS: dict[str, Option] = {
             "output",
             "output",
             "stdout",
-            "stdout, none or KIND:outfile=PATH with KIND file, timeline, pprof or proto",
+            "stdout, none or KIND:outfile=PATH; KIND: file, json, csv, md, timeline, pprof, proto",
         ),
     )
 }
@@ -85,22 +85,25 @@ class Output:
         path = None
         for pair in filter(None, rest.split(",")):
             key, _, value = pair.partition("=")
-            if key != "outfile" or not OUTPUTS[kind]:
+            if key != "outfile" or OUTPUTS[kind] == "never":
                 raise UsageError(f"output {kind} takes no {key!r}")
             path = value or None
-        if OUTPUTS[kind] and path is None:
+        if OUTPUTS[kind] == "always" and path is None:
             raise UsageError(f"output {kind} needs a file, as in {kind}:outfile=PATH")
         return cls(kind, path)
 
 
-# The output types, and whether each writes a file.
-OUTPUTS: dict[str, bool] = {
-    "stdout": False,
-    "file": True,
-    "timeline": True,
-    "pprof": True,
-    "proto": True,
-    "none": False,
+# The output types, and whether each writes a file; without one, json, csv and md are printed.
+OUTPUTS: dict[str, Literal["never", "maybe", "always"]] = {
+    "stdout": "never",
+    "file": "always",
+    "json": "maybe",
+    "csv": "maybe",
+    "md": "maybe",
+    "timeline": "always",
+    "pprof": "always",
+    "proto": "always",
+    "none": "never",
 }
 
 

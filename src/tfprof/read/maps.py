@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.read.checkpoint.varints import varints
+from tfprof.read.varints import varints
 from tfprof.read.wire import BYTES, VARINT, WireError, scan
 
 if TYPE_CHECKING:

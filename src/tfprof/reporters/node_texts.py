@@ -21,6 +21,7 @@ class NodeTexts:
         self._profile = profile
         self._filler = filler.decode()
         self._joined: dict[bytes, str] = {}
+        self._lists: dict[bytes, list[str]] = {}
         self._shapes: dict[int, str] = {}
 
     def shape(self, node: int) -> str:
@@ -41,10 +42,23 @@ class NodeTexts:
 
     def op_types_of(self, nodes: I64) -> str:
         """All types that some of *nodes* have."""
-        first, count = self._type_range[nodes], np.diff(self._type_range)[nodes]
-        before = np.cumsum(count) - count
-        pair = np.arange(count.sum()) + np.repeat(first - before, count)
-        return self._together(np.unique(self._profile.type_pairs[1][pair]))
+        return self._together(self._kinds_of(nodes))
+
+    def type_list(self, node: int) -> list[str]:
+        """All types of the node, in byte order."""
+        if node < 0:
+            return [self._filler]
+        first, last = self._type_range[node : node + 2]
+        return self._listed(self._profile.type_pairs[1][first:last])
+
+    def type_list_of(self, nodes: I64) -> list[str]:
+        """All types that some of *nodes* have, in byte order."""
+        return self._listed(self._kinds_of(nodes))
+
+    def device_list_of(self, nodes: I64) -> list[str]:
+        """All known devices of *nodes*, in byte order."""
+        kinds = np.unique(self._profile.nodes.device[nodes])
+        return self._listed(kinds[kinds >= 0])
 
     def devices_of(self, nodes: I64) -> str | None:
         """All devices of *nodes*, an unknown one being ""; None where there are no nodes."""
@@ -76,9 +90,23 @@ class NodeTexts:
         """Some types in byte order, each set of them joined once."""
         key = kinds.tobytes()
         if key not in self._joined:
-            ranked = kinds[np.argsort(self._type_rank[kinds])].tolist()
-            self._joined[key] = "|".join(self._types[kind] for kind in ranked)
+            self._joined[key] = "|".join(self._listed(kinds))
         return self._joined[key]
+
+    def _listed(self, kinds: I64) -> list[str]:
+        """Some types in byte order, each set of them sorted once."""
+        key = kinds.tobytes()
+        if key not in self._lists:
+            ranked = kinds[np.argsort(self._type_rank[kinds])].tolist()
+            self._lists[key] = [self._types[kind] for kind in ranked]
+        return self._lists[key]
+
+    def _kinds_of(self, nodes: I64) -> I64:
+        """The rows of the types that some of *nodes* have."""
+        first, count = self._type_range[nodes], np.diff(self._type_range)[nodes]
+        before = np.cumsum(count) - count
+        pair = np.arange(count.sum()) + np.repeat(first - before, count)
+        return np.unique(self._profile.type_pairs[1][pair])
 
     @cached_property
     def _types(self) -> list[str]:

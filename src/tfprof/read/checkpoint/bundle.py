@@ -25,7 +25,7 @@ from tfprof.read.checkpoint.message import Message
 from tfprof.read.checkpoint.slices import PIECE, Slice, key_of, shape_of, slice_of
 from tfprof.read.checkpoint.sorted_table import SortedTable
 from tfprof.read.checkpoint.tensors import DTYPES, STRING, Stored, called, from_bytes
-from tfprof.read.checkpoint.varints import MOST_BYTES, varints
+from tfprof.read.varints import MOST_BYTES, varints
 from tfprof.read.wire import WireError
 
 if TYPE_CHECKING:

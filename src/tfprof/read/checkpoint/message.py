@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfprof.read.checkpoint.varints import varint
+from tfprof.read.varints import varint
 from tfprof.read.wire import BYTES, FIXED32, FIXED64, VARINT, WireError, buffer_view
 
 if TYPE_CHECKING:

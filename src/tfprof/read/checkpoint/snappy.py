@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.read.checkpoint.varints import varint
+from tfprof.read.varints import varint
 from tfprof.read.wire import WireError, buffer_view
 
 if TYPE_CHECKING:

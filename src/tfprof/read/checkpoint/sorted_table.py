@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from tfprof.errors import InputError
 from tfprof.read.checkpoint.crc32c import crc32c, masked
 from tfprof.read.checkpoint.snappy import unpacked
-from tfprof.read.checkpoint.varints import varint
 from tfprof.read.sniff import TABLE_MAGIC
+from tfprof.read.varints import varint
 from tfprof.read.wire import WireError, buffer_view
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import numpy as np
 
 from tfprof.read.checkpoint.message import Message
 from tfprof.read.checkpoint.tensors import from_bits, from_bytes
-from tfprof.read.checkpoint.varints import varints
+from tfprof.read.varints import varints
 from tfprof.read.wire import WireError
 
 if TYPE_CHECKING:

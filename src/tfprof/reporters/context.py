@@ -1,0 +1,104 @@
+"""What a report is an answer to, as data: the question, the runs, what was hidden, the notes.
+
+A number means little without them: a file that holds only rows cannot tell a model without
+variables from one whose variables were too deep to be shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tfprof.answer import account, show, start
+from tfprof.query import ANY, INT64_MAX, OPTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tfprof.model import Note, Profile
+    from tfprof.query import Query
+    from tfprof.report import Report
+
+_MISSES_STREAM = "Found accelerator operation but misses accelerator stream stats!"
+
+
+def options(query: Query) -> dict[str, Any]:
+    """Every option as users spell it, but for the output: where it went is not what it says."""
+
+    def spelled(regexes: tuple[str, ...] | None) -> list[str]:
+        return list(ANY if regexes is None else regexes)
+
+    values: dict[str, Any] = {
+        "max_depth": query.max_depth,
+        "step": -1 if query.step is None else query.step,
+        "order_by": query.order_by or "",
+        "account_type_regexes": spelled(query.account_types),
+        "start_name_regexes": spelled(query.start_names),
+        "trim_name_regexes": spelled(query.trim_names),
+        "show_name_regexes": spelled(query.show_names),
+        "hide_name_regexes": spelled(query.hide_names),
+        "account_displayed_op_only": query.displayed_only,
+        "select": list(query.select),
+    }
+    for name in OPTIONS:
+        if name.startswith("min_"):
+            values[name] = query.minimum.get(name.removeprefix("min_"), 0)
+    return {name: values[name] for name in OPTIONS if name in values}
+
+
+def coverage(profile: Profile) -> dict[str, int] | None:
+    """How many nodes there are and how many the runs have stats of; None without runs."""
+    if not profile.steps:
+        return None
+    return {"nodes": len(profile), "nodes_with_stats": int(profile.covered.sum())}
+
+
+def truncated(report: Report) -> dict[str, Any]:
+    """How many rows of the view are not shown, and how many each option hides.
+
+    A row that two options hide is counted with both, so these may add up to more.
+    """
+    drawing, view, query = report.drawing, report.view, report.query
+    counted = account(report.profile, view, drawing, query)
+    tree, at = start(counted, view, query)
+    hides = {
+        "account_type_regexes": len(drawing.tree) - len(counted.tree),
+        "start_name_regexes": len(counted.tree) - len(tree),
+    }
+    free = replace(
+        query, max_depth=INT64_MAX, minimum={}, trim_names=(), show_names=None, hide_names=()
+    )
+    for option, restriction in _restrictions(query).items():
+        left, _ = show(counted, tree, at, view, replace(free, **restriction))
+        hides[option] = len(tree) - len(left)
+    return {
+        "hidden_rows": len(drawing.tree) - len(report),
+        "reasons": {option: hides[option] for option in OPTIONS if hides.get(option)},
+    }
+
+
+def notes(report: Report, told: Iterable[Note]) -> list[dict[str, Any]]:
+    """What was *told* of the profile and the report, and what data cannot show of the report."""
+    lines = [{"text": note.text, "times": note.times} for note in told]
+    if report.profile.misses_accelerator_stream:
+        lines.append({"text": _MISSES_STREAM, "times": 1})
+    in_code = ("occurrence", "input_shapes") if report.view.name == "code" else ()
+    lines += [
+        {"text": f"{name} N/A in code view", "times": 1}
+        for name in in_code
+        if name in report.query.select
+    ]
+    if "tensor_value" in report.query.select:
+        lines.append({"text": "tensor_value is in the text and in proto only", "times": 1})
+    return lines
+
+
+def _restrictions(query: Query) -> dict[str, dict[str, Any]]:
+    """What each option that hides rows asks of a query by itself."""
+    return {
+        "max_depth": {"max_depth": query.max_depth},
+        **{f"min_{metric}": {"minimum": {metric: n}} for metric, n in query.minimum.items()},
+        "trim_name_regexes": {"trim_names": query.trim_names},
+        "show_name_regexes": {"show_names": query.show_names},
+        "hide_name_regexes": {"hide_names": query.hide_names},
+    }

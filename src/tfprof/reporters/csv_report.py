@@ -1,0 +1,47 @@
+"""A report as CSV (RFC 4180): a line of column names, then a line a row.
+
+Names come from a model, and a spreadsheet takes a cell that begins like a formula for one. So a
+text that begins so gets an apostrophe before it, which spreadsheets take for "this is text".
+Numbers stay numbers.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+
+from tfprof.reporters.rows import columns, flat, runs_of_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tfprof.report import Report
+    from tfprof.reporters.rows import Column
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def csv_report(report: Report) -> Iterator[bytes]:
+    """The lines in pieces."""
+    table = columns(report)
+    yield _lines([[column.name for column in table]])
+    for run in runs_of_rows(table, len(report)):
+        cells = [_cells(column, values) for column, values in zip(table, run, strict=True)]
+        yield _lines(zip(*cells, strict=True))
+
+
+def _lines(rows: Iterable[Iterable[Any]]) -> bytes:
+    made = io.StringIO(newline="")
+    csv.writer(made).writerows(rows)
+    return made.getvalue().encode()
+
+
+def _cells(column: Column, values: list[Any]) -> list[Any]:
+    if column.kind == "number":
+        return values
+    return [_harmless(flat(column.kind, value)) for value in values]
+
+
+def _harmless(text: str) -> str:
+    return f"'{text}" if text.startswith(_FORMULA) else text

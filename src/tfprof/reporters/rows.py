@@ -1,0 +1,201 @@
+"""A report as columns of plain values: what JSON, CSV and Markdown are all written from.
+
+    row  parent  depth  name          accounted  shape   own_params  total_params  …
+    0    None    1      _TFProfRoot   False      None    0           24
+    1    0       2      w             True       [3, 4]  12          24
+
+Numbers are the report's own, whole and without a unit; the name of a column tells it. A column
+gives the values of a run of rows when asked, so a million rows never stand in memory as text.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from tfprof import units
+from tfprof.fields import FIELDS
+from tfprof.report import DEFINED
+from tfprof.reporters.node_texts import NodeTexts
+from tfprof.reporters.numbers import chunks
+from tfprof.reporters.text import columns as shown_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tfprof.report import Report
+    from tfprof.strings import I64
+
+# number  a whole number or None        texts   a list of texts         inputs  a shape an input
+# flag    True or False                 shape   dimensions or None      groups  see InputGroup
+Kind = Literal["number", "flag", "text", "texts", "shape", "inputs", "groups"]
+Dims = list[int] | None  # None: unknown
+
+
+class Column(NamedTuple):
+    """A column: its name, what its values are, and the values of a run of rows."""
+
+    name: str
+    kind: Kind
+    values: Callable[[slice], list[Any]]
+    unit: units.Format | None = None  # how people write its numbers
+
+
+class InputGroup(NamedTuple):
+    """Nodes of one operation type that take inputs of the same shapes."""
+
+    shapes: list[Dims]
+    runs: int
+    defined: int
+    micros: int
+
+
+def columns(report: Report) -> list[Column]:
+    """The columns of *report*: where each row stands, and what was selected."""
+    parent: list[int | None] = [None, *report.tree.parent[1:].tolist()]
+    depth, label, accounted = report.tree.depth, report.label, report.accounted
+    made = [
+        Column("row", "number", lambda rows: list(range(*rows.indices(len(report))))),
+        Column("parent", "number", lambda rows: parent[rows]),
+        Column("depth", "number", lambda rows: depth[rows].tolist()),
+        Column("name", "text", lambda rows: [_plain(name) for name in label.take(rows)]),
+        Column("accounted", "flag", lambda rows: accounted[rows].tolist()),
+    ]
+    attributes = _group_columns(report) if report.view.groups else _node_columns(report)
+    for name in shown_fields(report):
+        if name in attributes:
+            made.append(attributes[name])
+        elif name == "occurrence":
+            if report.view.name != "code":
+                made += [*_numbers(report, name, "runs"), *_numbers(report, DEFINED, DEFINED)]
+        elif FIELDS[name].unit:
+            if name == "params" and "shape" in attributes:
+                made.append(attributes["shape"])
+            made += _numbers(report, name, name)
+    return made
+
+
+def runs_of_rows(table: list[Column], count: int) -> Iterator[list[list[Any]]]:
+    """The values of each column for one run of rows after the other, *count* in all."""
+    for rows in chunks(count):
+        yield [column.values(rows) for column in table]
+
+
+def flat(kind: Kind, value: Any) -> str:  # noqa: ANN401 - each kind has its own type
+    """A value as one text, for formats whose cells hold nothing else; None is no text."""
+    return "" if value is None else _FLAT[kind](value)
+
+
+def _group_text(group: InputGroup) -> str:
+    shapes = _inputs_text(group.shapes, ",")
+    return f"{shapes} runs={group.runs} defined={group.defined} micros={group.micros}".lstrip()
+
+
+def _inputs_text(shapes: list[Dims], between: str) -> str:
+    return between.join(
+        f"{at}:{'unknown' if dims is None else units.shape(dims)}" for at, dims in enumerate(shapes)
+    )
+
+
+_FLAT: dict[Kind, Callable[[Any], str]] = {
+    "number": str,
+    "flag": lambda value: "true" if value else "false",
+    "text": str,
+    "texts": "|".join,
+    "shape": units.shape,
+    "inputs": lambda shapes: _inputs_text(shapes, "|"),
+    "groups": lambda groups: "; ".join(map(_group_text, groups)),
+}
+
+
+def _numbers(report: Report, metric: str, name: str) -> list[Column]:
+    own, total = report.own(metric), report.total(metric)
+    unit = FIELDS[metric].unit if metric in FIELDS else units.count
+    return [
+        Column(f"own_{name}", "number", lambda rows: own[rows].tolist(), unit),
+        Column(f"total_{name}", "number", lambda rows: total[rows].tolist(), unit),
+    ]
+
+
+def _node_columns(report: Report) -> dict[str, Column]:
+    """What is told of a graph node besides numbers, where a row is one at most."""
+    nodes, node, shapes = (
+        NodeTexts(report.profile, report.drawing.filler),
+        report.node,
+        report.profile.nodes.shape,
+    )
+
+    def each(told: Callable[[int], Any]) -> Callable[[slice], list[Any]]:
+        return lambda rows: [told(one) for one in node[rows].tolist()]
+
+    def devices(one: int) -> list[str]:
+        device = nodes.device(one)
+        return [] if device is None else [_clean(device)]
+
+    return {
+        "shape": Column("shape", "shape", each(lambda one: (one >= 0 and shapes[one]) or None)),
+        "device": Column("devices", "texts", each(devices)),
+        "op_types": Column(
+            "op_types", "texts", each(lambda one: list(map(_clean, nodes.type_list(one))))
+        ),
+        "input_shapes": Column(
+            "input_shapes", "inputs", each(lambda one: list(map(_dims, nodes.inputs(one))))
+        ),
+    }
+
+
+def _group_columns(report: Report) -> dict[str, Column]:
+    """What is told of the graph nodes of a row besides numbers, where a row may hold many."""
+    nodes = NodeTexts(report.profile, report.drawing.filler)
+    start, member = report.members()
+
+    def each(told: Callable[[I64], Any]) -> Callable[[slice], list[Any]]:
+        return lambda rows: [
+            told(member[start[row] : start[row + 1]]) for row in range(*rows.indices(len(report)))
+        ]
+
+    made = {
+        "device": Column(
+            "devices", "texts", each(lambda held: list(map(_clean, nodes.device_list_of(held))))
+        ),
+        "op_types": Column(
+            "op_types", "texts", each(lambda held: list(map(_clean, nodes.type_list_of(held))))
+        ),
+    }
+    if report.view.chain:
+        runs = report.profile.values("occurrence", report.query.step)
+        micros = report.profile.values("micros", report.query.step)
+        made["input_shapes"] = Column(
+            "input_shape_groups", "groups", each(lambda held: _groups(nodes, held, runs, micros))
+        )
+    return made
+
+
+def _groups(nodes: NodeTexts, held: I64, runs: I64, micros: I64) -> list[InputGroup]:
+    """The nodes *held* by the shapes they take, the most run first, as the text lists them."""
+    sums: dict[tuple[str, ...], list[int]] = defaultdict(lambda: [0, 0, 0])
+    for node in held.tolist():
+        entry = sums[tuple(nodes.inputs(node))]
+        entry[0] += int(runs[node])
+        entry[1] += 1
+        entry[2] += int(micros[node])
+    ordered = sorted(sums.items(), key=lambda item: (-item[1][0], ",\t".join(item[0])))
+    return [InputGroup(list(map(_dims, shapes)), *sum_) for shapes, sum_ in ordered]
+
+
+@lru_cache(1 << 14)
+def _dims(numbered: str) -> Dims:
+    """The dimensions in "0:3x4"; None in "0:unknown"."""
+    dims = numbered.partition(":")[2]
+    return None if dims == "unknown" else [int(dim) for dim in dims.split("x")]
+
+
+def _plain(name: bytes) -> str:
+    """A name as text that can be written anywhere; bytes that are no UTF-8 are replaced."""
+    return name.decode("utf-8", "replace")
+
+
+def _clean(text: str) -> str:
+    """Likewise, of text that holds such bytes as surrogates."""
+    return text if text.isascii() else _plain(text.encode("utf-8", "surrogateescape"))

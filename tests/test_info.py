@@ -1,0 +1,154 @@
+"""info: what files are, what is in them, what is missing, and a command that runs as it stands."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ours import files_loaded
+from profiles import DATA, PROFILES, SAMPLE
+from test_outputs import Command
+from tfprof.info_text import Facts, counted, listed, text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HANDMADE = PROFILES["handmade"]
+
+
+@pytest.fixture
+def tfprof(capfd: pytest.CaptureFixture[str]) -> Command:
+    return Command(capfd)
+
+
+def test_the_sample(tfprof: Command) -> None:
+    assert tfprof("info", str(SAMPLE)) == 0
+    assert tfprof.out.replace(str(SAMPLE), "sample") == (
+        "sample/graph.pbtxt.gz: a GraphDef in text format\n"
+        "  5,174 nodes of 57 op types\n"
+        "  253 variables with 930,581 parameters\n"
+        "sample/model.ckpt: a checkpoint\n"
+        "  253 variables with 930,581 parameters\n"
+        "  float 252, int64 1\n"
+        "sample/run_meta_0.gz: a RunMetadata\n"
+        "  3,847 executions in 1 step\n"
+        "  1 device: /job:localhost/replica:0/task:0/device:CPU:0\n"
+        "sample/run_meta_1.gz: a RunMetadata\n"
+        "  3,847 executions in 1 step\n"
+        "  1 device: /job:localhost/replica:0/task:0/device:CPU:0\n"
+        "sample/tfprof_log.gz: an op log (OpLogProto)\n"
+        "  entries of 5,174 nodes\n"
+        "  call stacks of 5,174 nodes, float operations of 1,417 nodes\n"
+        "  1 type: _trainable_variables\n"
+        "\n"
+        "not recognised: README.md\n"
+        "\n"
+        "next\n"
+        "  tfprof scope sample/graph.pbtxt.gz sample/model.ckpt sample/run_meta_0.gz "
+        "sample/run_meta_1.gz sample/tfprof_log.gz --select=micros --order_by=micros "
+        "--max_depth=3\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("files", "missing", "begins"),
+    [
+        ([HANDMADE.graph], ["no run", "no float operations", "no call stacks", "no checkpoint"],
+         "tfprof scope"),
+        ([HANDMADE.runs[0]], ["no graph: what ran", "no float operations", "no call stacks",
+                              "no checkpoint"], "tfprof scope"),
+        ([HANDMADE.op_log], ["no graph: every view", "no run", "no checkpoint"], ""),
+        ([DATA / "checkpoints" / "one"], ["no graph: every view", "no run", "no float operations",
+                                          "no call stacks"], ""),
+        ([HANDMADE.graph, HANDMADE.op_log, HANDMADE.runs[0]], ["no checkpoint"], "tfprof scope"),
+    ],
+)  # fmt: skip
+def test_what_is_missing_and_what_to_try(
+    tfprof: Command, files: list[Path], missing: list[str], begins: str
+) -> None:
+    assert tfprof("info", *map(str, files)) == 0
+    blocks = dict(block.split("\n", 1) for block in tfprof.out.split("\n\n")[1:])
+    lines = blocks["missing"].rstrip("\n").split("\n")
+    assert all(line.startswith(f"  {what}") for line, what in zip(lines, missing, strict=True))
+    assert ("next" in blocks) == bool(begins)
+    if begins:
+        command = blocks["next"].strip()
+        assert command.startswith(begins)
+        assert tfprof(*shlex.split(command)[1:]) == 0
+        assert "_TFProfRoot" in tfprof.out
+
+
+def test_a_saved_profile_tells_all_that_is_in_it(tfprof: Command, tmp_path: Path) -> None:
+    path = tmp_path / "a profile"
+    assert tfprof("save", *HANDMADE.flags(), f"--output=file:outfile={path}") == 0
+    assert tfprof("info", str(path)) == 0
+    profile = files_loaded(HANDMADE)
+    types = len(set(profile.nodes.op.tolist()))
+    assert "a saved profile (ProfileProto)\n" in tfprof.out
+    assert f"  {len(profile)} nodes of {types} op types\n" in tfprof.out
+    assert "executions in 2 steps" in tfprof.out
+    assert "call stacks of 6 nodes, float operations of 4 nodes" in tfprof.out
+    assert f"next\n  tfprof scope '{path}' --select=micros" in tfprof.out
+
+
+def test_the_command_takes_one_of_each_and_says_so(tfprof: Command, tmp_path: Path) -> None:
+    for name in ("b.pbtxt", "a.pbtxt"):
+        shutil.copy(HANDMADE.graph, tmp_path / name)
+    assert tfprof("info", str(tmp_path)) == 0
+    assert "2 files for --graph_path: name the one to use; below is the first\n" in tfprof.out
+    command = tfprof.out.split("next\n")[1]
+    assert f"{tmp_path}/a.pbtxt" in command
+    assert f"{tmp_path}/b.pbtxt" not in command
+    assert tfprof(*shlex.split(command)[1:]) == 0
+
+
+def test_a_graph_without_variables_has_its_operations_counted(
+    tfprof: Command, tmp_path: Path
+) -> None:
+    path = tmp_path / "graph"
+    path.write_text('node { name: "a" op: "NoOp" }\nnode { name: "b" op: "NoOp" }\n')
+    assert tfprof("info", str(path)) == 0
+    assert "  2 nodes of 1 op type\n" in tfprof.out
+    command = tfprof.out.split("next\n")[1]
+    assert tfprof(*shlex.split(command)[1:]) == 0
+    assert "0|2" in tfprof.out
+
+
+def test_each_problem_is_a_line_and_the_rest_is_told(tfprof: Command, tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged"
+    damaged.write_bytes((DATA / "checkpoints" / "golden" / "graph.pb").read_bytes()[:-3])
+    words = [str(SAMPLE / "README.md"), str(tmp_path / "nothing"), str(damaged)]
+    assert tfprof("info", *words, str(HANDMADE.graph)) == 0
+    assert tfprof.out.startswith(f"{HANDMADE.graph}: a GraphDef")
+    lines = tfprof.err.splitlines()
+    assert [line.split()[1] for line in lines] == words
+    assert tfprof("info", *words) == 3
+    assert tfprof.out == ""
+    assert tfprof.err.splitlines() == lines
+
+
+def test_a_folder_of_nothing_known_and_no_file_at_all(tfprof: Command, tmp_path: Path) -> None:
+    assert tfprof("info", str(tmp_path)) == 3
+    assert f"{tmp_path} is a folder with no file that tfprof reads" in tfprof.err
+    assert tfprof("info") == 2
+    assert "tfprof info ." in tfprof.err
+
+
+def test_files_may_be_named_by_options_too(tfprof: Command) -> None:
+    assert tfprof("info", *HANDMADE.flags()) == 0
+    flagged = tfprof.out
+    assert tfprof("info", str(HANDMADE.graph), *map(str, HANDMADE.runs), str(HANDMADE.op_log)) == 0
+    assert tfprof.out == flagged
+
+
+def test_text_of_facts() -> None:
+    model = Facts("-m", "a SavedModel", None, ["no view reads it"])
+    graph = Facts("-g", "a GraphDef", "graph_path", ["1 node"], {"nodes"})
+    assert "next" not in text([model])
+    assert text([model, graph]).endswith("next\n  tfprof op ./-g --select=occurrence "
+                                         "--order_by=occurrence\n")  # fmt: skip
+    assert (counted(1, "node"), counted(2000, "node")) == ("1 node", "2,000 nodes")
+    assert listed(list("abcdefghij")) == "a, b, c, d, e, f, g, h and 2 more"

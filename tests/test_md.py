@@ -1,0 +1,95 @@
+"""Markdown: a table that reads like the text, whatever the names are."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import draw
+from case import Case, GraphDef
+from ours import load
+from test_cases import CASES, Golden
+from test_json import ODD, asked, document
+from tfprof import units
+from tfprof.answer import answer
+from tfprof.fields import FIELDS
+from tfprof.query import Query
+from tfprof.reporters.md_report import md_report
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tfprof.report import Report
+
+
+def table(report: Report) -> tuple[list[list[str]], str]:
+    """The cells of the table, and what stands below it."""
+    lines, _, below = b"".join(md_report(report)).decode().partition("\n\n")
+    return [cells(line) for line in lines.rstrip("\n").split("\n")], below
+
+
+def cells(line: str) -> list[str]:
+    assert line.startswith("| ")
+    assert line.endswith(" |")
+    return re.split(r"(?<!\\)\|", line[2:-2].replace("\\\\", "\0"))
+
+
+def read(cell: str) -> str:
+    """A cell as a reader sees it."""
+    shown = re.sub(r"^(&emsp;)+", "", cell.strip(" ")).replace("<br>", "\n")
+    return re.sub(r"\\(.)", r"\1", shown, flags=re.DOTALL).replace("\0", "\\")
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_every_golden_has_the_numbers_of_its_json_with_units(path: Path) -> None:
+    report = asked(Golden(path))
+    (head, rule, *lines), below = table(report)
+    made = document(report)
+    assert {len(line) for line in [head, rule, *lines]} == {len(head)}
+    assert len(lines) == len(made["rows"])
+    for line, row in zip(lines, made["rows"], strict=True):
+        told = dict(zip(map(str.strip, head), map(read, line), strict=True))
+        assert told["node name"] == row["name"]
+        for name, value in row.items():
+            side, _, metric = name.partition("_")
+            if side not in ("own", "total"):
+                continue
+            unit = FIELDS[metric].unit if metric in FIELDS else units.count
+            assert unit is not None
+            unseen = side == "own" and not row["accounted"]
+            assert told[name.replace("_", " ")] == ("--" if unseen else unit(value))
+    hidden = made["truncated"]["hidden_rows"]
+    assert below.startswith(f"{hidden} rows are not shown (") if hidden else not below
+
+
+def test_a_small_table() -> None:
+    profile = draw.profile("w op=VariableV2 params=3x4\nw/Momentum op=VariableV2 params=3x4")
+    query = Query.of({"select": ["params"], "max_depth": 2, "account_type_regexes": ["Var.*"]})
+    assert b"".join(md_report(answer(profile, "scope", query))).decode() == (
+        "| node name | shape | own params | total params |\n"
+        "| :-- | :-- | --: | --: |\n"
+        "| \\_TFProfRoot |  | -- | 24 |\n"
+        "| &emsp;w | 3x4 | 12 | 24 |\n"
+        "\n"
+        "1 rows are not shown (max\\_depth hides 1).\n"
+    )
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(ODD, min_size=1, max_size=4, unique=True))
+def test_any_name_stays_in_its_cell(names: list[str]) -> None:
+    graph = GraphDef()
+    for name in names:
+        graph.node.add(name=name, op="NoOp")
+    case = Case("graph", graph=graph.SerializeToString())
+    report = answer(load(case), "graph", Query.of({"select": ["device"]}))
+    (_, _, _, *lines), _ = table(report)
+    assert len(lines) == len(names)
+    for name, line in zip(sorted(names, key=lambda name: name.encode()), lines, strict=True):
+        assert len(line) == 2
+        seen = re.sub(r"\r\n|\r", "\n", name)
+        assert read(line[0]).strip(" ") == seen.strip(" ")

@@ -1,0 +1,181 @@
+"""Files without options: told by content, each put where its option would have put it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from profiles import DATA, PROFILES, SAMPLE
+from test_outputs import Command
+from tfprof import cli
+from tfprof.errors import InputError, UsageError
+from tfprof.inputs import INPUTS
+from tfprof.read import sniff
+from tfprof.recognise import OPTION_OF, TITLES, Found, exists, inputs, recognise, search
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HANDMADE, CHECKPOINTS = PROFILES["handmade"], DATA / "checkpoints"
+
+
+@pytest.fixture
+def tfprof(capfd: pytest.CaptureFixture[str]) -> Command:
+    return Command(capfd)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A saved profile."""
+    path = tmp_path_factory.mktemp("saved") / "profile"
+    assert cli.run(["save", *HANDMADE.flags(), f"--output=file:outfile={path}"]) == 0
+    return path
+
+
+def test_every_option_has_a_kind_and_a_title() -> None:
+    assert set(OPTION_OF.values()) == set(TITLES) == set(INPUTS)
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        (HANDMADE.graph, sniff.GRAPH_TEXT),
+        (HANDMADE.runs[0], sniff.RUN_TEXT),
+        (HANDMADE.op_log, sniff.OP_LOG_TEXT),
+        (SAMPLE / "graph.pbtxt.gz", sniff.GRAPH_TEXT),
+        (SAMPLE / "run_meta_0.gz", sniff.RUN),
+        (SAMPLE / "tfprof_log.gz", sniff.OP_LOG),
+        (CHECKPOINTS / "golden" / "graph.pb", sniff.GRAPH),
+    ],
+    ids=lambda value: getattr(value, "name", None),
+)
+def test_a_file_is_told_by_its_content(path: Path, kind: sniff.Kind) -> None:
+    assert recognise(str(path)) == Found(str(path), kind)
+
+
+def test_a_saved_profile_is_told_by_its_content(saved: Path) -> None:
+    assert recognise(str(saved)).kind is sniff.PROFILE
+
+
+@pytest.mark.parametrize(
+    ("name", "prefix"),
+    [
+        ("one", "one"),
+        ("one.index", "one"),
+        ("one.data-00000-of-00001", "one"),
+        ("several.data-00002-of-00003", "several"),
+        ("first", "first"),
+        ("first_sharded-00001-of-00002", "first_sharded-?????-of-00002"),
+        ("first_sharded-?????-of-00002", "first_sharded-?????-of-00002"),
+    ],
+)
+def test_a_checkpoint_goes_by_its_prefix(name: str, prefix: str) -> None:
+    path = str(CHECKPOINTS / name)
+    assert exists(path)
+    assert recognise(path) == Found(str(CHECKPOINTS / prefix), sniff.CHECKPOINT)
+
+
+def test_a_folder_is_searched_in_natural_order_and_checkpoints_are_one() -> None:
+    found, others = search(str(SAMPLE))
+    assert [one.path.rpartition("/")[2] for one in found] == [
+        "graph.pbtxt.gz",
+        "model.ckpt",
+        "run_meta_0.gz",
+        "run_meta_1.gz",
+        "tfprof_log.gz",
+    ]
+    assert others == ["README.md"]
+
+
+def test_run_2_stands_before_run_10(tmp_path: Path) -> None:
+    for number in (10, 9, 2):
+        shutil.copy(HANDMADE.runs[0], tmp_path / f"run_{number}")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "gone").symlink_to(tmp_path / "nothing")
+    paths = tuple(str(tmp_path / f"run_{number}") for number in (2, 9, 10))
+    assert inputs([str(tmp_path)], {}) == {"run_meta_path": paths}
+    assert search(str(tmp_path)).others == ["gone"]
+
+
+def test_words_are_the_options_they_stand_for(tfprof: Command) -> None:
+    words = ["--select=micros,params,float_ops,op_types"]
+    assert tfprof("scope", *HANDMADE.flags(), *words) == 0
+    printed = tfprof.out
+    run_0, run_1 = map(str, HANDMADE.runs)
+    # Only the order among runs counts.
+    assert tfprof("scope", run_0, str(HANDMADE.op_log), *words, str(HANDMADE.graph), run_1) == 0
+    assert tfprof.out == printed
+    assert f"--run_meta_path={run_0},{run_1}" in tfprof.err
+    assert tfprof("scope", str(HANDMADE.graph.parent), *words) == 0
+    assert tfprof.out == printed
+    assert tfprof("scope", f"--graph_path={HANDMADE.graph}", run_0, run_1,
+                  str(HANDMADE.op_log), *words) == 0  # fmt: skip
+    assert tfprof.out == printed
+
+
+def test_a_checkpoint_and_a_saved_profile_by_word(tfprof: Command, saved: Path) -> None:
+    words = ["--account_type_regexes=_checkpoint_variables", "--select=params", "--max_depth=1"]
+    assert tfprof("scope", str(SAMPLE / "graph.pbtxt.gz"), str(SAMPLE / "model.ckpt"), *words) == 0
+    assert tfprof.out.endswith("_TFProfRoot (--/930.58k params)\n")
+    assert tfprof("op", str(saved)) == 0
+    printed = tfprof.out
+    assert tfprof("op", f"--profile_path={saved}") == 0
+    assert tfprof.out == printed
+
+
+def test_the_order_of_runs_is_that_of_the_words() -> None:
+    first, second = map(str, HANDMADE.runs)
+    assert inputs([second, first], {})["run_meta_path"] == (second, first)
+
+
+def test_two_graphs_are_one_too_many(tfprof: Command) -> None:
+    graphs = [str(HANDMADE.graph), str(SAMPLE / "graph.pbtxt.gz")]
+    assert tfprof("scope", *graphs) == 2
+    assert f"{graphs[0]} and {graphs[1]} are each a graph" in tfprof.err
+
+
+def test_an_option_and_a_word_for_the_same_input_conflict() -> None:
+    with pytest.raises(UsageError, match=r"--graph_path is set and .*/graph.pbtxt is a graph"):
+        inputs([str(HANDMADE.graph)], {"graph_path": "other"})
+
+
+def test_an_option_and_a_word_win_over_what_a_folder_holds(saved: Path) -> None:
+    folder = str(HANDMADE.graph.parent)
+    assert "graph_path" not in inputs([folder], {"graph_path": "other"})
+    run = str(HANDMADE.runs[1])
+    assert inputs([folder, run], {})["run_meta_path"] == (run,)
+    assert inputs([folder, str(saved)], {}) == {"profile_path": str(saved)}
+    assert inputs([str(saved.parent)], {"graph_path": "g"}) == {}
+
+
+def test_a_saved_profile_and_a_graph_are_one_too_many(saved: Path) -> None:
+    with pytest.raises(UsageError, match=r"saved profile, which holds everything, and .* a graph"):
+        inputs([str(saved), str(HANDMADE.graph)], {})
+
+
+def test_a_word_that_is_no_file(tfprof: Command) -> None:
+    for word in ("nothing", "x" * 5000, "a\0b"):
+        assert tfprof("scope", word, *HANDMADE.flags()) == 2
+        assert f"{word!r} is one word too many after 'scope': there is no such file" in tfprof.err
+    assert tfprof("demo", str(HANDMADE.graph)) == 2
+    assert "one word too many after 'demo'" in tfprof.err
+
+
+def test_files_that_are_nothing_known(tfprof: Command, tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    assert tfprof("scope", str(tmp_path / "empty")) == 3
+    assert "is empty; expected a graph" in tfprof.err
+    assert tfprof("scope", str(SAMPLE / "README.md")) == 3
+    assert "is not recognised; expected a graph" in tfprof.err
+    assert tfprof("scope", str(tmp_path)) == 3
+    assert f"{tmp_path} is a folder without a graph" in tfprof.err
+
+
+def test_a_pipe_is_not_looked_into(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="is no plain file"):
+        recognise(str(tmp_path / "pipe"))
+    assert search(str(tmp_path)).others == ["pipe"]

@@ -1,0 +1,335 @@
+"""The shell on a pipe: lines in, reports out, what is refused on stderr."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from profiles import DATA, PROFILES
+from tfprof import cli
+from tfprof.query import OPTIONS, OUTPUTS
+from tfprof.shell_lines import read_line
+from tfprof.views import VIEWS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+HANDMADE = PROFILES["handmade"]
+TRANSCRIPT = DATA / "shell" / "transcript.txt"
+TRANSCRIPT_GRAPH = f"--graph_path={DATA / 'checkpoints' / 'golden' / 'graph.pb'}"
+HELP = (DATA / "shell" / "help.txt").read_text()
+
+
+class Piped:
+    """Runs the shell in this process on lines from a pipe, and keeps what it wrote."""
+
+    def __init__(self, capfd: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch) -> None:
+        self._capfd, self._patch = capfd, patch
+        self.out = self.err = ""
+
+    def __call__(self, *lines: str, flags: list[str] | None = None, text: bytes = b"") -> int:
+        text = text or "".join(f"{line}\n" for line in lines).encode()
+        self._patch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
+        return self.command(*(flags or [f"--graph_path={HANDMADE.graph}"]))
+
+    def command(self, *words: str) -> int:
+        code = cli.run(words)
+        self.out, self.err = self._capfd.readouterr()
+        return code
+
+
+@pytest.fixture
+def piped(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Piped:
+    return Piped(capfd, monkeypatch)
+
+
+# --- as the original --------------------------------------------------------------------------
+
+
+def recorded() -> Iterator[tuple[str, str]]:
+    """(line, what the original answered, stdout and stderr as they came)."""
+    for answered in TRANSCRIPT.read_text().split("tfprof> ")[1:]:
+        line, _, said = answered.partition("\n")
+        yield line, said
+
+
+def test_recorded_session(tmp_path: Path, piped: Piped) -> None:
+    assert piped.command("scope", TRANSCRIPT_GRAPH) == 0
+    # Where we answer differently, and why.
+    ours = {
+        # Q26: depths have 64 bits.
+        "scope -max_depth 99999999999": piped.out,
+        # What cannot be answered is refused, with the reason.
+        "scope -step 3": "E: there is no step 3 (steps: none: no run was given)\n",
+        "scope -order_by occurrence -output none": (
+            "E: scope view has one node a row: order_by occurrence says nothing\n"
+        ),
+        # There are more output types.
+        "scope -output bogus": (
+            "E: INVALID_ARGUMENT: E.g. Unknown output type: bogus, "
+            f"Valid types: {','.join(sorted(OUTPUTS))}\n\n"
+        ),
+        # What was written is told.
+        "scope -output file:outfile=x=y.txt -max_depth 1": "tfprof: wrote x=y.txt\n",
+        # Q15: the sections of advice are in a fixed order.
+        "advise -max_depth 3": (
+            "Missing RunMetadata info. Skip ExpensiveOperationChecker\n"
+            "Missing run_meta for ExpensiveOperationChecker\n"
+            "Missing op_log (code traces) for ExpensiveOperationChecker\n"
+            "\nAcceleratorUtilizationChecker:\n"
+            "\nOperationChecker:\n"
+            "\nExpensiveOperationChecker:\n"
+        ),
+    }
+    lines = [line for line, _ in recorded()]
+    assert set(ours) <= set(lines)
+    expected = "".join(ours.get(line, said) for line, said in recorded())
+    # Q20: output keys do not outlive their output type.
+    assert expected.count("stdout:outfile=zz\n") == 1
+    expected = expected.replace("stdout:outfile=zz\n", "stdout:\n")
+    ran = subprocess.run(
+        [sys.executable, "-m", "tfprof", TRANSCRIPT_GRAPH],
+        input="".join(f"{line}\n" for line in lines),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert ran.stdout == expected
+    assert [path.name for path in tmp_path.iterdir()] == ["x=y.txt"]
+
+
+def test_help_is_the_original_s(piped: Piped) -> None:
+    assert piped("help") == 0
+    assert piped.out == HELP
+    assert piped("more help", "help -max_depth 3") == 0
+    assert piped.out == HELP * 2
+
+
+@pytest.mark.parametrize("blank", ["", " ", "    ", "\t", " \r"])
+def test_a_blank_line_shows_the_options(piped: Piped, blank: str) -> None:
+    """Q19: the original crashes on a line of spaces."""
+    assert piped(blank) == 0
+    names = [line.split()[0] for line in piped.out.splitlines()]
+    assert names == [f"-{name}" for name in OPTIONS]
+    assert all(line[27] == " " for line in piped.out.splitlines())
+    assert piped.err == ""
+
+
+def test_output_keys_do_not_outlive_their_output(piped: Piped) -> None:
+    """Q20."""
+    piped("set -output file:outfile=zz", "set -output stdout", "", "scope -output file")
+    assert piped.out.endswith("-output                     stdout:\n")
+    assert "Missing required output_options for file" in piped.err
+
+
+@pytest.mark.parametrize("depth", [2**31, 2**32 + 2, 2**63 - 1])
+def test_depths_have_64_bits(piped: Piped, depth: int) -> None:
+    """Q26."""
+    piped(f"set -max_depth {depth}", "", f"scope -max_depth {2**63}")
+    assert piped.out.startswith(f"-max_depth                  {depth}\n")
+    assert piped.err == (
+        "E: INVALID_ARGUMENT: Invalid option '-max_depth' value: '9223372036854775808'\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("file:outfile", "Visualize format: -output timeline:key=value,key=value,..."),
+        ("file:=", "Visualize format: -output timeline:key=value,key=value,..."),
+        ("none:outfile=x", "Unrecognized options outfile for output_type: none\n"),
+        ("timeline:", "Missing required output_options for timeline\nE.g. -output timeline:outf"),
+    ],
+)
+def test_outputs_that_are_refused(piped: Piped, text: str, sentence: str) -> None:
+    piped(f"scope -output {text}")
+    assert piped.out == ""
+    assert piped.err.startswith(f"E: INVALID_ARGUMENT: {sentence}")
+
+
+def test_output_is_spelled_plainly() -> None:
+    for text in ("file:outfile=a=b", "file:outfile==a=b,", "file:outfile=x,outfile=a=b"):
+        assert read_line(f"scope -output {text}").options == {"output": "file:outfile=a=b"}
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        ("", True),
+        (" -max_depth 3", True),
+        *((f" {word}", True) for word in ("true", "T", "Yes", "y", "1")),
+        *((f" {word}", False) for word in ("FALSE", "f", "no", "N", "0")),
+    ],
+)
+def test_the_optional_value(words: str, value: bool) -> None:  # noqa: FBT001
+    line = read_line(f"set -account_displayed_op_only{words}")
+    assert line.options["account_displayed_op_only"] is value
+
+
+def test_lists_lose_their_quotes() -> None:
+    assert read_line("""set -hide_name_regexes '"a,,b"'""").options == {
+        "hide_name_regexes": ("a", "b")
+    }
+
+
+# --- as the command ---------------------------------------------------------------------------
+
+
+ASKED = [
+    "-max_depth 4 -select params,float_ops",
+    "-select micros,bytes,device,op_types,occurrence -order_by micros",
+    "-step 1 -min_micros 1 -account_displayed_op_only",
+    "-show_name_regexes .*[aeiou].* -hide_name_regexes .*x.*,y -trim_name_regexes .*bn.*",
+    "-start_name_regexes .*e.* -account_type_regexes .*a.* -output stdout",
+]
+
+
+@pytest.mark.parametrize(("profile", "asked"), [("handmade", ASKED), ("resnet", ASKED[1:2])])
+def test_each_line_reports_what_the_command_does(
+    piped: Piped, profile: str, asked: list[str]
+) -> None:
+    flags = PROFILES[profile].flags()
+    lines = [f"{command} {options}" for command in (*VIEWS, "advise") for options in asked]
+    printed = notes = ""
+    for line in lines:
+        assert piped.command(*line.split(), *flags) == 0
+        printed += piped.out
+        loading, coverage, said = piped.err.partition("run graph coverage: ")
+        share, _, note = said.partition("\n")
+        notes += note
+    assert piped(*lines, flags=flags) == 0
+    assert piped.out == printed
+    # Notes of loading are told once.
+    assert piped.err == f"{loading}{coverage}{share}\n{notes}"
+
+
+def test_files_are_written_as_by_the_command(piped: Piped, tmp_path: Path) -> None:
+    for kind in (kind for kind, file in OUTPUTS.items() if file != "never"):
+        one, two = tmp_path / f"{kind}1", tmp_path / f"{kind}2"
+        piped.command("scope", *HANDMADE.flags(), f"--output={kind}:outfile={one}")
+        assert piped(f"scope -output {kind}:outfile={two}", flags=HANDMADE.flags()) == 0
+        made = [sorted(path.parent.glob(f"{path.name}*")) for path in (one, two)]
+        assert [path.read_bytes() for path in made[0]] == [path.read_bytes() for path in made[1]]
+        assert len(made[1]) == 1
+        assert f"tfprof: wrote {made[1][0]}\n" in piped.err
+
+
+def test_flags_are_the_first_options(piped: Piped) -> None:
+    flags = [*HANDMADE.flags(), "--max_depth=2", "--select=params,bytes", "--step", "1"]
+    assert piped("", "scope", flags=flags) == 0
+    shown = dict(line.split(maxsplit=1) for line in piped.out.splitlines()[:12])
+    assert shown["-max_depth"] == "2"
+    assert shown["-step"] == "1"
+    assert "-select                     bytes,params\n" in piped.out
+    report = piped.out.partition("\nDoc:")
+    assert piped.command("scope", *flags) == 0
+    assert piped.out == "".join(report[1:])
+
+
+def test_set_stays_and_other_options_go_with_their_line(piped: Piped) -> None:
+    piped("set -select params", "scope -max_depth 1", "scope -bogus 1 -max_depth 3", "")
+    assert "_TFProfRoot (--/31 params)\n-max_depth                  10\n" in piped.out
+    assert "-select                     params\n" in piped.out
+    assert "Profile:" in piped.out
+    assert piped.err == "E: INVALID_ARGUMENT: Invalid option '-bogus' value: '1'\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("scope -step 7", "there is no step 7 (steps: none: no run was given)"),
+        ("op -show_name_regexes a,(b", "'(b' is not a valid regex: missing ): (b"),
+        ("code", "No code trace information: code view needs an op log with call stacks"),
+        ("scope -output file:outfile=no/such/folder", "no/such/folder cannot be written: there is"),
+        ("advise -output pprof:outfile=x", "advise has no output pprof"),
+        ("op -output timeline:outfile=x", "op view doesn't support timeline yet"),
+        ("scope\0", "a line is UTF-8 text without NUL characters"),
+        ("scpoe", "INVALID_ARGUMENT: First string must be a valid command."),
+    ],
+)
+def test_what_is_refused_is_told_and_the_shell_goes_on(
+    piped: Piped, line: str, sentence: str
+) -> None:
+    assert piped(line, "help") == 0
+    assert piped.err.startswith(f"E: {sentence}")
+    assert piped.err.count("\n") == 1
+    assert piped.out == HELP
+
+
+def test_bytes_that_are_no_text_are_refused(piped: Piped) -> None:
+    assert piped(text=b"scope -show_name_regexes a\xff\nhelp") == 0
+    assert piped.err == "E: a line is UTF-8 text without NUL characters\n"
+    assert piped.out == HELP
+
+
+def test_an_input_is_not_overwritten(piped: Piped, tmp_path: Path) -> None:
+    path = tmp_path / "graph.pbtxt"
+    path.write_bytes(HANDMADE.graph.read_bytes())
+    piped(f"scope -output file:outfile={path}", "help", flags=[f"--graph_path={path}"])
+    assert piped.err.startswith(f"E: {path} is an input")
+    assert piped.out == HELP
+    assert path.read_bytes() == HANDMADE.graph.read_bytes()
+
+
+@pytest.mark.parametrize("word", ["exit", "quit", " exit "])
+def test_words_that_leave(piped: Piped, word: str) -> None:
+    assert piped("help", word, "help") == 0
+    assert piped.out == HELP
+
+
+def test_no_lines_no_answers(piped: Piped) -> None:
+    assert piped() == 0
+    assert (piped.out, piped.err) == ("", "")
+
+
+def test_lines_may_end_in_any_way(piped: Piped) -> None:
+    assert piped(text=b"help\r\nhelp -max_depth 3\r\nhelp") == 0
+    assert piped.out == HELP * 3
+
+
+def test_bad_files_and_options_end_it_before_it_begins(piped: Piped, tmp_path: Path) -> None:
+    assert piped("help", flags=[f"--graph_path={tmp_path / 'no'}"]) == 3
+    assert piped.out == ""
+    assert piped("help", flags=[f"--graph_path={HANDMADE.graph}", "--select=x"]) == 2
+    assert piped.out == ""
+
+
+def test_a_closed_output_ends_it() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "tfprof", *PROFILES["resnet"].flags()],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        process.stdin.write("scope\n" * 3)
+        process.stdin.close()
+        err = process.stderr.read()
+    assert process.returncode == 4
+    assert err.count("standard output was closed") == 1
+
+
+def test_a_pipe_gets_no_editor_and_no_control_codes() -> None:
+    program = (
+        "import sys; from tfprof import cli; code = cli.run(sys.argv[1:]);"
+        "sys.exit(code or 'prompt_toolkit' in sys.modules)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program, f"--graph_path={HANDMADE.graph}"],
+        input=b"help\nfoo\n\n",
+        check=True,
+        capture_output=True,
+    )
+    assert b"\x1b" not in ran.stdout + ran.stderr
+    assert b"tfprof>" not in ran.stdout + ran.stderr

@@ -1,0 +1,303 @@
+"""The shell on a real terminal: what keys do, and what Tab offers."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from typing import TYPE_CHECKING, Final
+
+import pexpect
+import pytest
+
+import tfprof
+from ours import files_loaded
+from profiles import PROFILES
+from tfprof.matching import matches
+from tfprof.query import OPTIONS
+from tfprof.shell_completion import MOST_NAMES, offer
+from tfprof.shell_lines import COMMANDS, read_line
+from tfprof.strings import Strings
+from tfprof.views import VIEWS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+HANDMADE: Final = PROFILES["handmade"]
+PROMPT: Final = "tfprof>"
+ENTER, TAB, UP = "\r", "\t", "\x1b[A"
+CTRL_C, CTRL_D, CTRL_E, CTRL_R = "\x03", "\x04", "\x05", "\x12"
+NODES: Final = 100_000
+
+# Newer Pythons warn of forking a process with threads; this fork becomes a terminal at once.
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+
+
+class Terminal:
+    """A terminal with the shell in it."""
+
+    def __init__(self, graph: Path, state: Path, **environment: str) -> None:
+        self._child = pexpect.spawn(
+            sys.executable,
+            ["-m", "tfprof", f"--graph_path={graph}", "--select=params"],
+            env={
+                **os.environ,
+                "TERM": "xterm",
+                "PROMPT_TOOLKIT_NO_CPR": "1",  # nobody answers where the cursor is
+                "XDG_STATE_HOME": str(state),
+                **environment,
+            },
+            encoding="utf-8",
+            timeout=20,
+            dimensions=(40, 120),
+        )
+        self.sees(PROMPT)
+
+    def types(self, keys: str, echo: str = "") -> Terminal:
+        """Press *keys*, and wait until *echo* is shown; completion is thinking until then."""
+        self._child.send(keys)
+        return self.sees(echo) if echo else self
+
+    def sees(self, *texts: str) -> Terminal:
+        """Wait for each of *texts* in turn."""
+        for text in texts:
+            self._child.expect_exact(text)
+        return self
+
+    @property
+    def passed(self) -> str:
+        """What was shown before the text that was last waited for."""
+        return str(self._child.before)
+
+    def leaves(self, keys: str = CTRL_D) -> int | None:
+        """Press *keys*, which end the shell; its exit code."""
+        self._child.send(keys)
+        self._child.expect(pexpect.EOF)
+        self._child.close()
+        return self._child.exitstatus
+
+    def close(self) -> None:
+        self._child.close(force=True)
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Terminal]]:
+    started = []
+
+    def start(graph: Path = HANDMADE.graph, state: Path = tmp_path, **environment: str) -> Terminal:
+        started.append(Terminal(graph, state, **environment))
+        return started[-1]
+
+    yield start
+    for terminal in started:
+        terminal.close()
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("large") / "graph.pbtxt"
+    path.write_text("".join(f'node {{ name: "n{i}" op: "NoOp" }}\n' for i in range(NODES)))
+    return path
+
+
+def test_a_line_is_answered_and_ctrl_d_leaves(start: Callable[..., Terminal]) -> None:
+    terminal = start()
+    terminal.types(f"scope -max_depth 1{ENTER}").sees("_TFProfRoot (--/31 params)\r\n", PROMPT)
+    terminal.types(f"bogus{ENTER}").sees("E: INVALID_ARGUMENT: First string", PROMPT)
+    terminal.types(ENTER).sees("-output                     stdout:\r\n", PROMPT)
+    assert terminal.leaves() == 0
+
+
+@pytest.mark.parametrize("word", ["exit", "quit"])
+def test_words_leave(start: Callable[..., Terminal], word: str) -> None:
+    assert start().leaves(f"{word}{ENTER}") == 0
+
+
+def test_tab_completes_commands_options_values_and_names(start: Callable[..., Terminal]) -> None:
+    terminal = start()
+    terminal.types(f"sc{TAB}", "scope").types(f" -max{TAB}", "_depth").types(f" 9 -sel{TAB}", "ect")
+    terminal.types(f" par{TAB}", "params").types(f" -show_name_regexes net/fc/B{TAB}", "iasAdd")
+    terminal.types(ENTER).sees("_TFProfRoot (--/31 params)\r\n  net/fc/BiasAdd (0/0 params)\r\n")
+    assert terminal.sees(PROMPT).leaves() == 0
+
+
+def test_tab_walks_through_names_that_hold_what_is_typed(start: Callable[..., Terminal]) -> None:
+    terminal = start()
+    terminal.types(f"op -show_name_regexes ari{TAB}", "VariableV2").types(ENTER)
+    terminal.sees("\nVariableV2   ", PROMPT)
+    terminal.types(f"scope -show_name_regexes atM{TAB}", "net/fc/MatMul ")
+    terminal.types(f"{TAB}{TAB}{TAB}").types(ENTER).sees("\r\n  net/fc/MatMul (0/0", PROMPT)
+
+
+def test_history_is_kept_for_the_next_run(start: Callable[..., Terminal], tmp_path: Path) -> None:
+    file = tmp_path / "tfprof" / "history"
+    assert start().types(f"set -max_depth 5{ENTER}").sees(PROMPT, PROMPT).leaves() == 0
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    assert "+set -max_depth 5\n" in file.read_text()
+    terminal = start()
+    terminal.types(UP, "set -max_depth 5").types(ENTER).sees(PROMPT, PROMPT)
+    terminal.types(ENTER).sees("-max_depth                  5\r\n", PROMPT)
+
+
+def test_history_is_searched_and_suggested(start: Callable[..., Terminal]) -> None:
+    terminal = start()
+    for depth in (5, 6):
+        terminal.types(f"set -max_depth {depth}{ENTER}").sees(PROMPT, PROMPT)
+    terminal.types(f"set -step -1{ENTER}").sees(PROMPT, PROMPT)
+    terminal.types(CTRL_R, "reverse-i-search").types("depth 5", "set -max_")
+    terminal.types(ENTER).types(ENTER).sees(PROMPT)
+    terminal.types(ENTER).sees("-max_depth                  5\r\n", PROMPT)
+    terminal.types("set -max_depth 6" + ENTER).sees(PROMPT, PROMPT)
+    terminal.types("set -s", "tep -1").types(f"{CTRL_E}2{ENTER}").sees(PROMPT)
+    terminal.types(ENTER).sees("-step                       -12\r\n", PROMPT)
+
+
+@pytest.mark.parametrize("blocked", ["folder", "file"])
+def test_where_history_cannot_be_kept_nothing_is_said(
+    start: Callable[..., Terminal], tmp_path: Path, blocked: str
+) -> None:
+    if blocked == "folder":
+        (tmp_path / "tfprof").write_text("in the way")
+    else:
+        (tmp_path / "tfprof" / "history").mkdir(parents=True)
+    terminal = start()
+    terminal.types(f"set -max_depth 5{ENTER}").sees(PROMPT, PROMPT)
+    terminal.types(UP, "set -max_depth 5").types(ENTER).sees(PROMPT, PROMPT)
+    assert "rror" not in terminal.passed
+    assert terminal.leaves() == 0
+
+
+def test_without_a_state_folder_named_it_is_in_the_home(
+    start: Callable[..., Terminal], tmp_path: Path
+) -> None:
+    terminal = start(XDG_STATE_HOME="", HOME=str(tmp_path))
+    assert terminal.types(f"set -max_depth 5{ENTER}").sees(PROMPT, PROMPT).leaves() == 0
+    assert (tmp_path / ".local" / "state" / "tfprof" / "history").exists()
+
+
+def test_ctrl_c_drops_the_line(start: Callable[..., Terminal]) -> None:
+    terminal = start()
+    terminal.types("scope -max_depth 3", "-max_depth 3").types(CTRL_C).sees("-max_depth 3", PROMPT)
+    terminal.types(f"scope -max_depth 1{ENTER}").sees("_TFProfRoot (--/31 params)\r\n", PROMPT)
+    assert "E:" not in terminal.passed
+    assert terminal.leaves() == 0
+
+
+def test_ctrl_c_stops_a_long_question(start: Callable[..., Terminal], large: Path) -> None:
+    # Counted repeats are tried one by one: many seconds of work, if nobody stops it.
+    slow = ",".join(f"(a{{{i}}}|b)z" for i in range(300))
+    terminal = start(large)
+    terminal.types(f"\x1b[200~help\nscope -output none -hide_name_regexes {slow}\n\n\x1b[201~")
+    terminal.sees("help: Show helps.\r\n").types(CTRL_C).sees("interrupted\r\n", PROMPT)
+    assert "-max_depth" not in terminal.passed  # what was pasted behind it is dropped
+    terminal.types(f"scope -max_depth 1{ENTER}").sees("_TFProfRoot", PROMPT)
+    assert terminal.leaves() == 0
+
+
+def test_ctrl_c_stops_a_long_answer(start: Callable[..., Terminal], large: Path) -> None:
+    terminal = start(large)
+    terminal.types(f"scope{ENTER}").sees("n100 (").types(CTRL_C).sees("interrupted\r\n")
+    assert "n99999 (" not in terminal.passed
+    terminal.sees(PROMPT).types(f"scope -max_depth 1{ENTER}").sees("_TFProfRoot", PROMPT)
+    assert terminal.leaves() == 0
+
+
+def test_pasted_lines_run_each(start: Callable[..., Terminal], tmp_path: Path) -> None:
+    terminal = start()
+    terminal.types("\x1b[200~set -max_depth 1\r\nscope\r\n\r\n\x1b[201~")
+    terminal.sees("_TFProfRoot (--/31 params)\r\n-max_depth                  1\r\n", PROMPT)
+    terminal.types("set -max_depth 2\rscope -select bytes\r\r")  # a terminal that marks no paste
+    terminal.sees("_TFProfRoot (--/0B)\r\n", "-max_depth                  2\r\n", PROMPT)
+    assert terminal.leaves() == 0
+    kept = (tmp_path / "tfprof" / "history").read_text().splitlines()
+    assert [line for line in kept if line.startswith("+")] == [
+        "+set -max_depth 1",
+        "+scope",
+        "+set -max_depth 2",
+        "+scope -select bytes",
+    ]
+
+
+def test_more_is_shown_by_the_pager(start: Callable[..., Terminal]) -> None:
+    terminal = start(PAGER="sed s/^/paged:/")
+    terminal.types(f"more scope -max_depth 1{ENTER}").sees("paged:_TFProfRoot", PROMPT)
+    terminal.types(f"more scpoe{ENTER}").sees("E: INVALID_ARGUMENT: First string", PROMPT)
+    assert terminal.leaves() == 0
+
+
+# --- what Tab offers --------------------------------------------------------------------------
+
+
+def offered(line: str) -> list[str]:
+    return list(offer(line, files_loaded(HANDMADE)).words)
+
+
+def test_commands_then_options_are_offered() -> None:
+    assert offered("") == list(COMMANDS)
+    assert offered("s") == ["scope", "set"]
+    assert offered("more s") == ["scope", "set"]
+    assert offered("scope ") == [f"-{name}" for name in OPTIONS]
+    assert offered("set -max_depth 3 -a") == ["-account_type_regexes", "-account_displayed_op_only"]
+    assert offered("scope foo") == []
+
+
+def test_values_are_offered() -> None:
+    assert offered("op -select micros,fl") == ["float_ops"]
+    assert offered('op -select "pa') == ["params"]
+    assert offered("op -order_by n") == ["name"]
+    assert offered("op -step ") == ["0", "1"]
+    assert offered("op -output t") == ["timeline:outfile="]
+    assert offered("op -output no") == ["none"]
+    assert offered("op -account_displayed_op_only t") == ["true"]
+    assert offered("op -max_depth ") == []
+
+
+def test_regexes_are_offered_from_the_rows_they_are_tried_on() -> None:
+    assert offered("scope -show_name_regexes net/fc/B") == ["net/fc/BiasAdd"]
+    assert offered("set -hide_name_regexes x,net/fc/B") == ["net/fc/BiasAdd"]
+    assert offered("graph -start_name_regexes net/fc") == [
+        "net/fc/BiasAdd",
+        "net/fc/MatMul",
+        "gradients/net/fc/MatMul_grad/MatMul",
+    ]
+    assert offered("op -show_name_regexes Mat") == ["MatMul"]
+    assert offered("op -trim_name_regexes .*atM") == ["MatMul"]
+    assert all(".py:" in name for name in offered("code -show_name_regexes "))
+    assert "/job:localhost/replica:0/task:0/device:gpu:0" in offered(
+        "op -account_type_regexes .*gpu"
+    )
+    assert "_TFProfRoot" not in offered("graph -show_name_regexes ")
+
+
+def test_what_is_offered_can_be_typed_and_matches_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "graph.pbtxt"
+    names = ["a'", "a(b)+[c]", "a,b c", "a.b-c_d/e", "a\\\\n"]
+    path.write_text("".join(f'node {{ name: "{name}" op: "A" }}\n' for name in names))
+    profile = tfprof.load(str(path))
+    regexes = list(offer("graph -show_name_regexes a", profile).words)
+    rows = [*VIEWS["graph"].draw(profile).label][1:]
+    assert len(rows) == len(names)
+    for name, regex in zip(rows, regexes, strict=True):
+        read = read_line(f"graph -show_name_regexes {regex}").options["show_name_regexes"]
+        assert matches(Strings.of([name]), read).all()
+
+
+def test_names_that_begin_so_come_first_and_not_all_of_them() -> None:
+    profile = files_loaded(PROFILES["resnet"])
+    some = list(offer("scope -show_name_regexes unit_1", profile).words)
+    assert len(some) == MOST_NAMES
+    held = list(offer("scope -show_name_regexes /gamma/M", profile).words)
+    assert 0 < len(held) <= MOST_NAMES
+    assert all("/gamma/M" in name for name in held)
+    first = list(offer("scope -show_name_regexes init", profile).words)
+    starts = [name.startswith("init") for name in first]
+    assert starts == sorted(starts, reverse=True)
+    assert 0 < sum(starts) < len(starts)
+
+
+def test_without_call_stacks_there_is_no_line_to_offer(tmp_path: Path) -> None:
+    path = tmp_path / "graph.pbtxt"
+    path.write_text('node { name: "a" op: "A" }\n')
+    assert list(offer("code -show_name_regexes ", tfprof.load(str(path))).words) == []
