@@ -20,7 +20,7 @@ from profiles import DATA, PROFILES
 from random_cases import make_case, shrink
 from random_values import chance
 from tf_wheel import piece
-from tfprof.advise import CHECKERS, Advice, advise
+from tfprof.checkers import CHECKERS, Advice, advise
 from tfprof.errors import UsageError
 from tfprof.reporters.advice import proto, text
 

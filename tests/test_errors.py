@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
+from case import RunMetadata
 from ours import wire_of
-from profiles import PROFILES, SAMPLE, content
+from profiles import DATA, PROFILES, SAMPLE, content
 from tfprof import cli
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 HANDMADE = PROFILES["handmade"]
+CHECKPOINT = DATA / "checkpoints" / "golden"
 GRAPH = f"--graph_path={HANDMADE.graph}"
 RUNS = f"--run_meta_path={HANDMADE.runs[0]},{HANDMADE.runs[1]}"
 
@@ -137,6 +140,43 @@ def test_damaged_text_names_line_and_column(run: Run, tmp_path: Path) -> None:
     refused(run("scope", f"--graph_path={path}"), 3, f'{path}:39:12: expected "}}"')
 
 
+def test_meta_graph_without_a_graph(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "m.pbtxt"
+    path.write_text('meta_info_def {\n  tensorflow_version: "2"\n}\n')
+    refused(run("scope", f"--graph_path={path}"), 3, str(path), "no graph in it")
+
+
+def test_damaged_attribute_is_told_by_who_needs_it(run: Run, tmp_path: Path) -> None:
+    entry = b"\x0a\x0bdata_format\x12\x7f"
+    body = b"\x0a\x01a\x12\x03Add*" + bytes([len(entry)]) + entry
+    graph, ran = tmp_path / "g", tmp_path / "r"
+    graph.write_bytes(b"\x0a" + bytes([len(body)]) + body)
+    stats = RunMetadata()
+    device = stats.step_stats.dev_stats.add(device="/gpu:0")
+    device.node_stats.add(node_name="a", all_start_micros=5, op_end_rel_micros=7)
+    ran.write_bytes(stats.SerializeToString())
+    files = [f"--graph_path={graph}", f"--run_meta_path={ran}"]
+    assert run("scope", *files).code == 0
+    refused(run("advise", *files), 3, "an attribute of the graph is damaged")
+
+
+def test_timeline_without_a_run(run: Run, tmp_path: Path) -> None:
+    for view in ("scope", "graph"):
+        ran = run(view, GRAPH, f"--output=timeline:outfile={tmp_path / 'x'}")
+        refused(ran, 2, "a timeline needs a run")
+    assert not list(tmp_path.iterdir())
+
+
+def test_demo_has_its_own_files(run: Run) -> None:
+    refused(run("demo", GRAPH), 2, "demo has its own files")
+
+
+def test_nothing_to_save(run: Run, tmp_path: Path) -> None:
+    ran = run("save", f"--op_log_path={HANDMADE.op_log}", f"--output=file:outfile={tmp_path / 'x'}")
+    refused(ran, 2, "nothing to save")
+    assert not list(tmp_path.iterdir())
+
+
 class TestWords:
     """What is typed wrongly is told with the nearest right word."""
 
@@ -202,6 +242,41 @@ class TestOutput:
         ran = run("scope", f"--graph_path={path}", f"--output=file:outfile={path}")
         refused(ran, 4, str(path), "not overwritten")
         assert path.read_bytes() == content(HANDMADE.graph)
+
+    def test_no_file_of_the_checkpoint_is_overwritten(self, run: Run, tmp_path: Path) -> None:
+        for name in ("ck.index", "ck.data-00000-of-00001"):
+            (tmp_path / name).write_bytes((CHECKPOINT / name).read_bytes())
+        words = ["scope", f"--graph_path={CHECKPOINT / 'graph.pb'}"]
+        words.append(f"--checkpoint_path={tmp_path / 'ck'}")
+        around = tmp_path / ".." / tmp_path.name / "ck.index"
+        refused(run(*words, f"--output=file:outfile={around}"), 4, "not overwritten")
+        assert (tmp_path / "ck.index").read_bytes() == (CHECKPOINT / "ck.index").read_bytes()
+        assert run(*words, f"--output=file:outfile={tmp_path / 'ck.txt'}").code == 0
+
+    def test_links_in_a_circle(self, run: Run, tmp_path: Path) -> None:
+        one, other = tmp_path / "one", tmp_path / "other"
+        one.symlink_to(other)
+        other.symlink_to(one)
+        ran = run("scope", GRAPH, f"--output=file:outfile={one}")
+        refused(ran, 4, str(one), "cannot be written")
+
+    def test_a_name_as_long_as_names_may_be(self, run: Run, tmp_path: Path) -> None:
+        path = tmp_path / ("x" * 255)
+        assert run("scope", GRAPH, f"--output=file:outfile={path}").code == 0
+        assert path.read_bytes().startswith(b"\nDoc:")
+
+    @pytest.mark.parametrize(("closed", "code"), [(1, 4), (2, 0)])
+    def test_closed_streams(self, closed: int, code: int) -> None:
+        command = shlex.join([sys.executable, "-m", "tfprof", "demo", "--max_depth=1"])
+        ran = subprocess.run(
+            ["/bin/sh", "-c", f"{command} {closed}>&-"],
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        assert ran.returncode == code
+        assert "Traceback" not in ran.stderr
+        assert ("_TFProfRoot" in ran.stdout) == (closed == 2)
 
     def test_no_input_is_overwritten_by_a_name_with_a_step(self, run: Run, tmp_path: Path) -> None:
         path = tmp_path / "run_0"

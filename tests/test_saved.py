@@ -15,8 +15,8 @@ from case import VIEWS, Case, GraphDef
 from oracle import OracleRaised
 from random_cases import make_case, shrink
 from tf_wheel import piece
-from tfprof.advise import advise
 from tfprof.answer import answer
+from tfprof.checkers import advise
 from tfprof.errors import InputError, UsageError
 from tfprof.query import Query
 from tfprof.read import Source, add_run, load, sniff

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tfprof import cli
-from tfprof.advise import CHECKERS, Checker
+from tfprof.checkers import CHECKERS, Checker
 from tfprof.errors import UsageError
 from tfprof.fields import FIELDS, METRICS, ORDERS
 from tfprof.inputs import INPUTS

@@ -44,6 +44,7 @@ class Terminal:
             env={
                 **os.environ,
                 "TERM": "xterm",
+                "NO_COLOR": "1",  # colour has its own tests
                 "PROMPT_TOOLKIT_NO_CPR": "1",  # nobody answers where the cursor is
                 "XDG_STATE_HOME": str(state),
                 **environment,

@@ -8,6 +8,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tfprof.api import ask as ask
     from tfprof.api import load as load
+    from tfprof.api import to_text as to_text
+    from tfprof.errors import InputError as InputError
+    from tfprof.errors import OutputError as OutputError
+    from tfprof.errors import TfprofError as TfprofError
+    from tfprof.errors import UsageError as UsageError
     from tfprof.model import Profile as Profile
     from tfprof.query import Query as Query
     from tfprof.report import Report as Report
@@ -17,12 +22,26 @@ __version__ = "0.1.0"
 _HOME = {
     "load": "tfprof.api",
     "ask": "tfprof.api",
+    "to_text": "tfprof.api",
+    **dict.fromkeys(("TfprofError", "UsageError", "InputError", "OutputError"), "tfprof.errors"),
     "Report": "tfprof.report",
     "Profile": "tfprof.model",
     "Query": "tfprof.query",
 }
 
-__all__ = ["Profile", "Query", "Report", "__version__", "ask", "load"]
+__all__ = [
+    "InputError",
+    "OutputError",
+    "Profile",
+    "Query",
+    "Report",
+    "TfprofError",
+    "UsageError",
+    "__version__",
+    "ask",
+    "load",
+    "to_text",
+]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from tfprof.tree import Tree
     from tfprof.views.drawing import Drawing
 
-_SAFE_SUM = 2.0**62
-
 
 def answer(profile: Profile, view_name: str, query: Query) -> Report:
     """The report that *query* asks for; raises UsageError where it cannot be answered."""
@@ -134,9 +132,7 @@ def _key(counted: Counted, at: I64, query: Query, *, own: bool = False) -> I64 |
     if query.order_by is None or (query.order_by == "name" and drawing.in_name_order):
         return None
     if query.order_by == "name":
-        key = np.empty(at.size, np.int64)
-        key[drawing.label.take(counted.row[at]).order()] = np.arange(at.size)
-        return key
+        return drawing.label.take(counted.row[at]).rank()
     if query.order_by == "occurrence":
         value = counted.own(DEFINED)
     else:
@@ -149,15 +145,10 @@ def _reaches(counted: Counted, at: I64, view: View, query: Query, metric: str) -
     least = query.minimum.get(metric, 0)
     if metric == "occurrence" and view.groups:
         return counted.own(DEFINED)[at] >= least if view.bounds_occurrence else np.True_
-    if least <= 0 and not _may_be_negative(counted.profile.values(metric, query.step)):
+    if least <= 0 and not counted.profile.may_be_negative(metric):
         return np.True_
     own = FIELDS[metric].bound == "own" and not view.groups
     return (counted.own(metric) if own else counted.total(metric))[at] >= least
-
-
-def _may_be_negative(values: I64) -> bool:
-    """Whether a sum of some of *values* can be below zero, if only by overflow."""
-    return bool(values.min(initial=0) < 0) or float(values.sum(dtype=np.float64)) > _SAFE_SUM
 
 
 def _check(profile: Profile, view: View, query: Query) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from os import fspath
 from typing import TYPE_CHECKING
 
 from tfprof import read
@@ -11,6 +13,9 @@ from tfprof.files import mapped, open_source
 from tfprof.query import Query
 from tfprof.read.checkpoint import Checkpoint
 from tfprof.read.merge_checkpoint import with_checkpoint
+from tfprof.reporters.text import text
+
+AnyPath = str | os.PathLike[str]
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,12 +26,12 @@ if TYPE_CHECKING:
 
 
 def load(  # noqa: PLR0913 - one parameter a file
-    graph_path: str | None = None,
-    run_meta_paths: Sequence[str] = (),
-    op_log_path: str | None = None,
+    graph_path: AnyPath | None = None,
+    run_meta_paths: AnyPath | Sequence[AnyPath] = (),
+    op_log_path: AnyPath | None = None,
     *,
-    checkpoint_path: str | None = None,
-    profile_path: str | None = None,
+    checkpoint_path: AnyPath | None = None,
+    profile_path: AnyPath | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Profile:
     """The profile that these files describe.
@@ -35,17 +40,21 @@ def load(  # noqa: PLR0913 - one parameter a file
     profile and stands for graph, runs and op log. *progress* is told each stage before it begins.
     Raises InputError where a file is missing, damaged or of another kind.
     """
-    if profile_path and (graph_path or run_meta_paths or op_log_path):
-        raise UsageError("--profile_path is set, do not set --graph_path or --run_meta_path")
-    graph = open_source(graph_path, "a graph (--graph_path)") if graph_path else None
-    op_log = open_source(op_log_path, "an op log (--op_log_path)") if op_log_path else None
-    runs = [open_source(path, "a RunMetadata (--run_meta_path)") for path in run_meta_paths]
-    saved = open_source(profile_path, "a saved profile (--profile_path)") if profile_path else None
+    if isinstance(run_meta_paths, (str, os.PathLike)):
+        run_meta_paths = [run_meta_paths]
+    graph = _opened(graph_path, "a graph (--graph_path)")
+    op_log = _opened(op_log_path, "an op log (--op_log_path)")
+    saved = _opened(profile_path, "a saved profile (--profile_path)")
+    runs = [open_source(fspath(path), "a RunMetadata (--run_meta_path)") for path in run_meta_paths]
     profile = read.load(graph, runs, op_log, progress, saved)
     if checkpoint_path:
         progress(f"reading {checkpoint_path}")
         profile = with_checkpoint(profile, open_checkpoint(checkpoint_path).names())
     return profile
+
+
+def _opened(path: AnyPath | None, expected: str) -> read.Source | None:
+    return open_source(fspath(path), expected) if path else None
 
 
 def ask(profile: Profile, view: str = "scope", **options: object) -> Report:
@@ -58,12 +67,19 @@ def ask(profile: Profile, view: str = "scope", **options: object) -> Report:
     >>> int(report.total("params")[0])
     930581
     """
+    if "output" in options:
+        raise UsageError("a report goes nowhere by itself: to_text(report) is its text")
     return answer(profile, view, Query.of(options))
 
 
-def open_checkpoint(path: str) -> Checkpoint:
+def to_text(report: Report) -> str:
+    """The report as the command prints it."""
+    return b"".join(text(report)).decode("utf-8", "surrogateescape")
+
+
+def open_checkpoint(path: AnyPath) -> Checkpoint:
     """The checkpoint with this prefix; its tensors are read when they are asked for."""
-    return Checkpoint.open(path, _mapped)
+    return Checkpoint.open(fspath(path), _mapped)
 
 
 def _mapped(path: str) -> U8:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfprof.errors import InputError, OutputError, TfprofError, UsageError, nearest
+from tfprof.help import COMMANDS, FORMAT, HELP, VERSION, command_help, help_text
 from tfprof.inputs import INPUTS
 from tfprof.query import OPTIONS, Option, Query
-from tfprof.views import VIEWS
 from tfprof.words import read_words
 
 if TYPE_CHECKING:
@@ -23,26 +24,13 @@ if TYPE_CHECKING:
 
 _INTERRUPTED = 130
 
-_HELP = Option("help", "bool", False, "print this help")  # noqa: FBT003
-_VERSION = Option("version", "bool", False, "print the version")  # noqa: FBT003
-_FORMAT = Option(
-    "format", "text", "text", "how to write to stdout", choices=("text", "json", "csv", "md")
-)
 _KNOWN: Mapping[str, Option] = {
     **INPUTS,
     **OPTIONS,
-    "format": _FORMAT,
-    "help": _HELP,
-    "h": _HELP,
-    "version": _VERSION,
-}
-
-_COMMANDS = {
-    **{name: view.summary for name, view in VIEWS.items()},
-    "advise": "what looks wrong or expensive, by all checkers",
-    "save": "the profile as one file, with --output=file:outfile=PATH; read by --profile_path",
-    "info": "what files or folders hold, what is missing for which view, and what to try next",
-    "demo": "the scope view of a bundled sample, a 32-layer ResNet; takes options too",
+    "format": FORMAT,
+    "help": HELP,
+    "h": HELP,
+    "version": VERSION,
 }
 _DEMO_OPTIONS: Mapping[str, Any] = {
     "account_type_regexes": ("VariableV2",),
@@ -53,6 +41,8 @@ _DEMO_OPTIONS: Mapping[str, Any] = {
 
 def main(line: Sequence[str] | None = None) -> None:
     """Run the command and exit."""
+    if sys.stderr is None:  # closed by whoever started us; what is said then goes nowhere
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for all our life
     sys.exit(run(sys.argv[1:] if line is None else line))
 
 
@@ -78,7 +68,7 @@ def _command(line: Sequence[str]) -> None:
         _print([_version().encode()])
         return
     if words.options.get("help") or words.plain[:1] == ["help"] or not line:
-        _print([_help().encode()])
+        _print([_help(words.plain).encode()])
         return
     given = _with_format(words.options)
     if not words.plain and _inputs(given):
@@ -88,10 +78,15 @@ def _command(line: Sequence[str]) -> None:
     if command == "info":
         _info([*words.plain[1:], *_inputs(given)])
         return
+    if command == "completion":
+        _print([_completion(words.plain[1:]).encode()])
+        return
     if files := _recognised(command, words.plain[1:], given):
         given = {**files, **given}
         _say_command(command, given)
     if command == "demo":
+        if _inputs(given):
+            raise UsageError("demo has its own files: try a view, as in 'tfprof scope'")
         given = {**_DEMO_OPTIONS, **_sample(), **given}
         command = "scope"
         _say_command(command, given)
@@ -100,7 +95,7 @@ def _command(line: Sequence[str]) -> None:
 
 def _only(plain: Sequence[str]) -> str:
     """The one command that was named."""
-    known = list(_COMMANDS)
+    known = list(COMMANDS)
     if not plain:
         raise UsageError(f"no command was named (there are: {', '.join(known)})")
     if plain[0] not in known:
@@ -128,10 +123,10 @@ def _with_format(options: Mapping[str, Any]) -> dict[str, Any]:
     """*options* with the format of standard output as a kind of output, which is what it is."""
     given = dict(options)
     form = given.pop("format", "text")
-    if form not in _FORMAT.choices:
+    if form not in FORMAT.choices:
         raise UsageError(
-            f"format has no {form!r}{nearest(form, list(_FORMAT.choices))} "
-            f"(there are: {', '.join(_FORMAT.choices)})"
+            f"format has no {form!r}{nearest(form, list(FORMAT.choices))} "
+            f"(there are: {', '.join(FORMAT.choices)})"
         )
     if form != "text":
         if given.get("output", "stdout") not in ("", "stdout"):
@@ -161,7 +156,15 @@ def _answer(command: str, given: Mapping[str, Any]) -> None:
     query = Query.of(_options(given))
     if not _inputs(given):
         raise UsageError("no input: give --graph_path=PATH, or try 'tfprof demo'")
+    _check_output(command, query)
     _show(_outcome(_load(given), command, query))
+
+
+def _check_output(command: str, query: Query) -> None:
+    # NumPy and all that stands on it is imported from here on: help needs none of it.
+    from tfprof.deliver import check  # noqa: PLC0415
+
+    check(command, query)
 
 
 def _shell(given: Mapping[str, Any]) -> None:
@@ -178,7 +181,6 @@ def _shell(given: Mapping[str, Any]) -> None:
 
 
 def _outcome(loaded: Loaded, command: str, query: Query) -> Outcome:
-    # NumPy and all that stands on it is imported from here on: help needs none of it.
     from tfprof import deliver  # noqa: PLC0415
 
     ways = {"advise": deliver.deliver_advice, "save": deliver.deliver_profile}
@@ -189,9 +191,18 @@ def _outcome(loaded: Loaded, command: str, query: Query) -> Outcome:
 
 def _show(outcome: Outcome) -> None:
     _tell(outcome.notes)
-    _print(outcome.stdout)
+    _print(_for_the_eye(outcome.stdout))
     for path in outcome.written:
         _say(f"wrote {path}")
+
+
+def _for_the_eye(pieces: Iterable[bytes]) -> Iterable[bytes]:
+    """*pieces* in colour where a terminal shows them; anywhere else as they are."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return pieces
+    from tfprof.colour import coloured, wanted  # noqa: PLC0415
+
+    return coloured(pieces) if wanted(os.environ) else pieces
 
 
 def _options(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -209,27 +220,33 @@ def _paths(value: str | Sequence[str] | None) -> Sequence[str]:
 def _load(given: Mapping[str, Any]) -> Loaded:
     from tfprof.api import load, open_checkpoint  # noqa: PLC0415
     from tfprof.deliver import Loaded  # noqa: PLC0415
+    from tfprof.files import checkpoint_files  # noqa: PLC0415
     from tfprof.progress import Progress  # noqa: PLC0415
+    from tfprof.read.merge_checkpoint import with_checkpoint  # noqa: PLC0415
 
-    checkpoint = given.get("checkpoint_path")
     with Progress() as progress:
         profile = load(
             given.get("graph_path"),
             given.get("run_meta_path", ()),
             given.get("op_log_path"),
-            checkpoint_path=checkpoint,
             profile_path=given.get("profile_path"),
             progress=progress,
         )
     _tell(profile.notes)
     if profile.steps:
         sys.stderr.write(f"run graph coverage: {profile.coverage:.2f}\n")
-    opened = open_checkpoint(checkpoint) if checkpoint else None
-    return Loaded(profile, opened, tuple(_inputs(given)))
+    inputs = tuple(_inputs(given))
+    if not given.get("checkpoint_path"):
+        return Loaded(profile, None, inputs)
+    checkpoint = open_checkpoint(given["checkpoint_path"])
+    typed = with_checkpoint(profile, checkpoint.names())
+    return Loaded(typed, checkpoint, (*inputs, *checkpoint_files(checkpoint.prefix)))
 
 
 def _print(pieces: Iterable[bytes]) -> None:
     """Write to standard output, to the last byte."""
+    if sys.stdout is None:
+        raise OutputError("standard output is closed")
     try:
         for piece in pieces:
             sys.stdout.buffer.write(piece)
@@ -281,41 +298,15 @@ def _version() -> str:
     return f"tfprof {__version__}\n"
 
 
-def _help() -> str:
-    """All of it, from the tables."""
-    lines = [
-        "Where a TensorFlow model's parameters, float operations, time and memory go.",
-        "",
-        "usage: tfprof COMMAND --graph_path=PATH [--run_meta_path=PATHS] [options]",
-        "       tfprof --graph_path=PATH [--run_meta_path=PATHS] [options]    the tfprof> prompt",
-        "       tfprof COMMAND FILES or FOLDER [options]    they are told by their content",
-        "",
-        "commands",
-        *(f"  {name:<8} {summary}" for name, summary in _COMMANDS.items()),
-        "  help     this text (also --help); --version prints the version",
-        "",
-        "files (gzip-compressed ones are read too)",
-        *_option_lines(INPUTS),
-        "",
-        "options (--name=value, --name value or -name value)",
-        *_option_lines({**OPTIONS, "format": _FORMAT}),
-        "",
-        f"format one of: {', '.join(_FORMAT.choices)}",
-        f"select any of: {', '.join(OPTIONS['select'].choices)}",
-        f"order_by one of: {', '.join(OPTIONS['order_by'].choices)}",
-        "Lists are comma-separated. A regex matches a whole name or type, with RE2's syntax.",
-        "",
-        "exit codes: 0 done, 2 wrong words, 3 unusable input, 4 output failed, 130 interrupted",
-    ]
-    return "\n".join(lines) + "\n"
+def _help(plain: Sequence[str]) -> str:
+    """The help of the command that is named, or all of it."""
+    named = plain[1:] if plain[:1] == ["help"] else plain
+    return command_help(_only(named)) if named else help_text()
 
 
-def _option_lines(options: Mapping[str, Option]) -> list[str]:
-    lines = []
-    for option in options.values():
-        default = ",".join(option.default) if option.kind in ("list", "regexes") else option.default
-        shown = str(default).lower() if option.kind == "bool" else default
-        lines.append(
-            f"  --{option.name:<26} {option.help}" + (f" [{shown}]" if shown != "" else "")
-        )
-    return lines
+def _completion(shells: Sequence[str]) -> str:
+    from tfprof.completion import SHELLS, script  # noqa: PLC0415
+
+    if len(shells) != 1:
+        raise UsageError(f"completion needs one shell (there are: {', '.join(SHELLS)})")
+    return script(shells[0])

@@ -14,6 +14,7 @@ Reporters know nothing of files; this is where their bytes find one.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from tfprof.answer import answer
@@ -54,8 +55,23 @@ class Outcome:
     written: list[str] = field(default_factory=list)
 
 
+def check(command: str, query: Query) -> None:
+    """Refuse an output that the command does not have, before anything is read."""
+    kind = query.output.kind
+    if command == "save" and kind != "file":
+        raise UsageError("save needs --output=file:outfile=PATH")
+    if command == "advise" and kind not in _ADVICE_KINDS:
+        raise UsageError(f"advise has no output {kind} (there are: {', '.join(_ADVICE_KINDS)})")
+    if command == "op" and kind == "timeline":
+        raise UsageError("op view doesn't support timeline yet. Consider graph/scope/code view.")
+
+
+_ADVICE_KINDS = ("stdout", "file", "proto", "none")
+
+
 def deliver(loaded: Loaded, view: str, query: Query) -> Outcome:
     """Answer, and write what is to be written; raises TfprofError."""
+    check(view, query)
     if query.output.kind == "timeline":
         return _timeline(loaded, view, query)
     report = answer(loaded.profile, view, query)
@@ -143,6 +159,8 @@ def _said(query: Query) -> Iterable[bytes]:
 def _timeline(loaded: Loaded, view: str, query: Query) -> Outcome:
     from tfprof.reporters.timeline import banner, file_name, timeline  # noqa: PLC0415
 
+    if not loaded.profile.steps:
+        raise UsageError("a timeline needs a run (--run_meta_path)")
     steps: list[int | None] = [query.step]
     if view == "graph" and query.step is None:
         steps = [step.number for step in loaded.profile.steps]
@@ -160,18 +178,15 @@ def _timeline(loaded: Loaded, view: str, query: Query) -> Outcome:
 
 def deliver_advice(loaded: Loaded, query: Query) -> Outcome:
     """What all checkers find, to stdout or a file."""
-    from tfprof.advise import advise  # noqa: PLC0415
+    from tfprof.checkers import advise  # noqa: PLC0415
     from tfprof.reporters import advice as reporter  # noqa: PLC0415
 
+    check("advise", query)
     found = advise(loaded.profile)
     if query.output.kind == "stdout":
         return Outcome(reporter.text(found), found.notes)
     if query.output.kind == "none":
         return Outcome(notes=found.notes)
-    if query.output.kind not in ("file", "proto"):
-        raise UsageError(
-            f"advise has no output {query.output.kind} (there are: stdout, file, proto)"
-        )
     as_text = query.output.kind == "file"
     _write(loaded, _path(query), reporter.text(found) if as_text else [reporter.proto(found)])
     return Outcome(notes=found.notes, written=[_path(query)])
@@ -181,17 +196,16 @@ def deliver_profile(loaded: Loaded, query: Query) -> Outcome:
     """The profile itself, as a file that --profile_path reads."""
     from tfprof.reporters.saved import saved  # noqa: PLC0415
 
-    if query.output.kind != "file":
-        raise UsageError("save needs --output=file:outfile=PATH")
+    check("save", query)
+    if not len(loaded.profile):
+        raise UsageError("there is nothing to save: the profile has no nodes")
     _write(loaded, _path(query), saved(loaded.profile))
     return Outcome(written=[_path(query)])
 
 
 def _write(loaded: Loaded, path: str, pieces: Iterable[bytes]) -> None:
     """Write a file, but never over one that the answer is made from."""
-    prefix = loaded.checkpoint.prefix if loaded.checkpoint else None
-    of_checkpoint = prefix is not None and path.startswith(f"{prefix}.")
-    if of_checkpoint or any(same_file(path, one) for one in loaded.inputs):
+    if any(same_file(path, one) for one in loaded.inputs):
         raise OutputError(f"{path} is an input of this report and is not overwritten")
     write_whole(path, pieces)
 
@@ -244,13 +258,6 @@ def _notes(loaded: Loaded, report: Report) -> list[Note]:
         if not checkpoint.has(name):
             shown = name.decode("utf-8", "surrogateescape")
             notes.append(Note(f"Key {shown} not found in checkpoint"))
-        elif _elements(checkpoint.shape(name)) > _HUGE_TENSOR:
+        elif prod(checkpoint.shape(name)) > _HUGE_TENSOR:
             notes.append(Note("Showing huge tensor, the tool might halt..."))
     return notes
-
-
-def _elements(shape: tuple[int, ...]) -> int:
-    count = 1
-    for dim in shape:
-        count *= dim
-    return count

@@ -6,6 +6,7 @@ beside its destination and moved there when it is whole, so a failed write leave
 
 from __future__ import annotations
 
+import glob
 import gzip
 import mmap
 import os
@@ -22,7 +23,7 @@ from tfprof.errors import InputError, OutputError
 from tfprof.read import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from tfprof.strings import U8
 
@@ -52,7 +53,40 @@ def open_source(path: str, expected: str) -> Source:
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or problem
         raise InputError(f"{path} cannot be read ({reason}); expected {expected}") from None
-    return Source(path, _unpacked(path, data) if data[:2].tobytes() == _GZIP_MAGIC else data)
+    if data[:2].tobytes() == _GZIP_MAGIC:
+        return Source(path, _unpacked(path, data))
+    return Source(path, data, _unchanged(path))
+
+
+def _unchanged(path: str) -> Callable[[], None]:
+    """A check that the file at *path* was not written to since now.
+
+    A file that was replaced or removed is no harm: its map still shows the old one.
+    """
+    before = _version(path)
+
+    def check() -> None:
+        now = _version(path)
+        if before and now and now[0] == before[0] and now != before:
+            raise InputError(f"{path} was changed after it was read; load it again")
+
+    return check
+
+
+def _version(path: str) -> tuple[tuple[int, int], int, int] | None:
+    try:
+        status = Path(path).stat()
+    except OSError:
+        return None
+    return (status.st_dev, status.st_ino), status.st_size, status.st_mtime_ns
+
+
+def checkpoint_files(prefix: str) -> list[str]:
+    """The files that a checkpoint with this prefix may consist of."""
+    name = glob.escape(Path(prefix).name)
+    patterns = (name, f"{name}.index", f"{name}.data-*", f"{name}-?????-of-?????")
+    folder = Path(prefix).parent
+    return [str(file) for pattern in patterns for file in folder.glob(pattern)]
 
 
 def _unpacked(path: str, data: U8) -> U8:
@@ -64,26 +98,34 @@ def _unpacked(path: str, data: U8) -> U8:
 
 def write_whole(path: str, pieces: Iterable[bytes]) -> None:
     """Write *pieces* to *path*: all of them, or nothing and the old file stays."""
-    target = Path(path)
+    target = _target(path)
     temporary = None
     try:
         if target.exists() and not target.is_file():
             with target.open("wb") as device:  # a terminal or a pipe; a folder refuses
                 device.writelines(pieces)
             return
-        # A link stays a link: what it points to is replaced.
-        target = target.resolve()
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        handle, temporary = tempfile.mkstemp(prefix=".tfprof-", dir=target.parent)
         with os.fdopen(handle, "wb") as file:
             file.writelines(pieces)
         Path(temporary).chmod(_mode(target))
         Path(temporary).replace(target)
-    except (OSError, ValueError) as problem:
+    except OSError as problem:
         raise _unwritable(path, problem) from None
     finally:
         if temporary is not None:
             with suppress(OSError):
                 Path(temporary).unlink()
+
+
+def _target(path: str) -> Path:
+    """What is to be written: a link stays a link, and what it points to is replaced."""
+    try:
+        target = Path(path)
+        special = target.exists() and not target.is_file()
+        return target if special else target.resolve()
+    except (OSError, ValueError, RuntimeError) as problem:  # too long, a NUL, links in a circle
+        raise _unwritable(path, problem) from None
 
 
 def _mode(target: Path) -> int:
@@ -105,7 +147,7 @@ def same_file(one: str, other: str) -> bool:
 
 
 def _unwritable(path: str, problem: Exception) -> OutputError:
-    if isinstance(problem, FileNotFoundError):
+    if isinstance(problem, FileNotFoundError) and not Path(path).parent.exists():
         return OutputError(f"{path} cannot be written: there is no folder {Path(path).parent}")
     if isinstance(problem, IsADirectoryError):
         return OutputError(f"{path} cannot be written: it is a folder")

@@ -30,6 +30,7 @@ T = TypeVar("T")
 
 # What an execution on a device counts as.
 UNTIMED, ACCELERATOR, CPU = 0, 1, 2
+_SAFE_SUM = 2.0**62
 
 
 class Frozen:
@@ -37,8 +38,10 @@ class Frozen:
 
     def __post_init__(self) -> None:
         for value in vars(self).values():
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
+            columns = vars(value).values() if isinstance(value, (Strings, Shapes)) else (value,)
+            for column in columns:
+                if isinstance(column, np.ndarray):
+                    column.flags.writeable = False
 
 
 def _empty() -> I64:
@@ -135,6 +138,13 @@ class Step(Frozen):
         np.add.at(column, self.node[timed], amount)
         return column
 
+    def amounts(self, metric: str) -> I64:
+        """What `sum` adds up for a metric."""
+        if metric in _MEMORY:
+            column: I64 = getattr(self, _MEMORY[metric])
+            return column
+        return self.us if metric != "occurrence" else np.empty(0, np.int64)
+
     def seen(self, nodes: int) -> Bool:
         """Which of *nodes* this step has a record of."""
         column = np.zeros(nodes, np.bool_)
@@ -163,7 +173,7 @@ def _frozen(column: I64) -> I64:
 
 @dataclass(frozen=True)
 class Note:
-    """Something a total does not count, or a repair; shown once, whatever its times."""
+    """Something a total does not count, or a repair, and how often it happened."""
 
     text: str
     times: int = 1
@@ -240,6 +250,21 @@ class Profile(Frozen):
     def values(self, metric: str, step: int | None) -> I64:
         """A metric of every node in one step, or averaged over the steps that have the node."""
         return self.keep(("values", metric, step), lambda: _frozen(self._values(metric, step)))
+
+    def may_be_negative(self, metric: str) -> bool:
+        """Whether a sum of the metric over some nodes can be below zero, if only by overflow."""
+        return self.keep(("negative", metric), lambda: self._may_be_negative(metric))
+
+    def _may_be_negative(self, metric: str) -> bool:
+        if metric in ("params", "float_ops"):
+            amounts = [self.nodes.shape.elements() if metric == "params" else self.nodes.float_ops]
+        else:
+            amounts = [step.amounts(metric) for step in self.steps]
+        runs = 1 + sum(step.node.size for step in self.steps)
+        largest = sum(float(column.sum(dtype=np.float64)) for column in amounts)
+        # Float operations are multiplied by the number of runs, which this bounds.
+        largest *= runs if metric == "float_ops" else 1
+        return largest > _SAFE_SUM or any(column.min(initial=0) < 0 for column in amounts)
 
     def _values(self, metric: str, step: int | None) -> I64:
         if metric == "params":

@@ -7,14 +7,16 @@ turns what means "no restriction" into None.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from operator import index
 from typing import TYPE_CHECKING, Any, Literal
 
 from tfprof.errors import UsageError, nearest
 from tfprof.fields import FIELDS, METRICS, ORDERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
 Kind = Literal["int", "text", "bool", "list", "regexes", "output"]
 
@@ -109,7 +111,7 @@ OUTPUTS: dict[str, Literal["never", "maybe", "always"]] = {
 
 @dataclass(frozen=True)
 class Query:
-    """What is asked, checked; None is no restriction."""
+    """What is asked; None is no restriction. `of` makes one from options and checks them."""
 
     max_depth: int = 10
     minimum: Mapping[str, int] = field(default_factory=dict)
@@ -130,7 +132,10 @@ class Query:
         for name in options:
             if name not in OPTIONS:
                 raise UsageError(f"there is no option {name!r}{nearest(name, list(OPTIONS))}")
-        value = {name: options.get(name, option.default) for name, option in OPTIONS.items()}
+        value = {
+            name: _checked(option, options[name]) if name in options else option.default
+            for name, option in OPTIONS.items()
+        }
         _check_choices("select", value["select"])
         if value["order_by"]:
             _check_choices("order_by", [value["order_by"]])
@@ -172,6 +177,34 @@ def parse(option: Option, text: str) -> Any:  # noqa: ANN401 - each kind of opti
 
 TRUE_WORDS = frozenset({"true", "t", "yes", "y", "1"})
 FALSE_WORDS = frozenset({"false", "f", "no", "n", "0"})
+
+
+def _checked(option: Option, value: Any) -> Any:  # noqa: ANN401
+    """*value* if it is of the option's kind; a text is read as on the command line."""
+    if isinstance(value, str):
+        return parse(option, value)
+    if option.kind == "bool" and isinstance(value, bool):
+        return value
+    if option.kind == "int" and not isinstance(value, bool):
+        try:
+            return index(value)
+        except TypeError:
+            pass
+    if option.kind in ("list", "regexes") and isinstance(value, Iterable):
+        items = tuple(value)
+        if all(isinstance(item, str) for item in items):
+            return items
+    raise UsageError(f"{option.name} takes {_TAKES[option.kind]}, not {value!r}")
+
+
+_TAKES = {
+    "int": "a whole number",
+    "bool": "true or false",
+    "text": "a text",
+    "output": "a text",
+    "list": "a list of texts",
+    "regexes": "a list of regexes",
+}
 
 
 def _restriction(regexes: Iterable[str]) -> tuple[str, ...] | None:

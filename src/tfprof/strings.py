@@ -272,6 +272,12 @@ class Strings:
         equal = wanted.same(np.arange(len(wanted)), self, found)
         return np.where(equal, found, -1)
 
+    def rank(self) -> I64:
+        """The place of each row in byte order."""
+        rank = np.empty(len(self), np.int64)
+        rank[self.order()] = np.arange(len(self))
+        return rank
+
     def order(self) -> I64:
         """The rows in ascending order of their bytes; equal ones keep their order.
 

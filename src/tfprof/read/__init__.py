@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
-    from tfprof.strings import U8
+    from tfprof.strings import I64, U8, Strings
 
 T = TypeVar("T")
 
@@ -36,6 +36,8 @@ class Source(NamedTuple):
 
     name: str
     data: U8
+    # Raises InputError where the file was changed under us since; data may be a map of it.
+    check: Callable[[], None] = lambda: None
 
 
 def load(
@@ -51,7 +53,7 @@ def load(
     """
     if saved is not None:
         if graph is not None or runs or log is not None:
-            raise UsageError(f"{saved.name} is to be read alone: a saved profile holds everything")
+            raise UsageError("--profile_path is set, do not set --graph_path or --run_meta_path")
         progress(f"reading {saved.name}")
         return read_saved(saved)
     profile = Profile()
@@ -81,13 +83,21 @@ def read_graph(source: Source) -> GraphColumns:
     expected = "a GraphDef or MetaGraphDef, binary or text"
     kind = _kind(source, expected, sniff.GRAPH, sniff.META_GRAPH, *_GRAPH_TEXTS)
     if kind is sniff.GRAPH_TEXT:
-        return text.graph_columns(source.data, source.name)
-    if kind is sniff.META_GRAPH_TEXT:
-        wire = text.to_wire(source.data.tobytes(), "tensorflow.MetaGraphDef", source.name)
-        source, kind = Source(source.name, np.frombuffer(wire, np.uint8)), sniff.META_GRAPH
-    if kind is sniff.META_GRAPH:
-        return _read(source, expected, lambda data: graph_def.columns(_graph_of_meta(data)))
-    return _read(source, expected, graph_def.columns)
+        columns = text.graph_columns(source.data, source.name)
+    elif kind in (sniff.META_GRAPH, sniff.META_GRAPH_TEXT):
+        if kind is sniff.META_GRAPH_TEXT:
+            source = _from_text(source, "tensorflow.MetaGraphDef")
+        columns = _read(source, expected, lambda data: graph_def.columns(_graph_of_meta(data)))
+    else:
+        columns = _read(source, expected, graph_def.columns)
+    read = columns.attributes
+    assert read is not None, "every reader of a graph can give its attributes"
+
+    def attributes() -> tuple[I64, Strings]:
+        source.check()
+        return read()
+
+    return replace(columns, attributes=attributes)
 
 
 def read_run(source: Source) -> RunColumns | None:
@@ -143,5 +153,7 @@ def _read(source: Source, expected: str, columns: Callable[[U8], T]) -> T:
 def _graph_of_meta(data: U8) -> U8:
     """The GraphDef inside a MetaGraphDef."""
     graphs = scan(data, *whole(data), {2: BYTES})[2]
+    if not graphs.start.size:
+        raise WireError(0, "no graph in it")
     start, end = int(graphs.start[-1]), int(graphs.end[-1])
     return data[start:end]

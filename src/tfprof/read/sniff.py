@@ -100,6 +100,7 @@ def _is_text(data: memoryview, fields: Sequence[HeadField], number: int) -> bool
 
 
 _NODE = dict.fromkeys(range(1, 8), BYTES)
+_NODE_FIELD, _LIBRARY_FIELD = 1, 2
 
 
 def _is_graph(data: memoryview, fields: Sequence[HeadField]) -> bool:
@@ -107,7 +108,8 @@ def _is_graph(data: memoryview, fields: Sequence[HeadField]) -> bool:
         return False
     node = _first(data, fields, 1)
     if not node:
-        return all(field.number != 1 for field in fields) and fields[0].number != BYTES
+        # A library alone could be many things; versions are a graph's.
+        return all(field.number not in (_NODE_FIELD, _LIBRARY_FIELD) for field in fields)
     return _consists_of(node, _NODE) and _is_text(data, node, 1) and _is_text(data, node, 2)
 
 

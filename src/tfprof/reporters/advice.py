@@ -17,7 +17,7 @@ from tfprof.read.text.fields import varint
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfprof.advise import Advice
+    from tfprof.checkers import Advice
 
 _LENGTH_DELIMITED = 2
 

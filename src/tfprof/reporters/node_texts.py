@@ -103,7 +103,8 @@ class NodeTexts:
 
     def _kinds_of(self, nodes: I64) -> I64:
         """The rows of the types that some of *nodes* have."""
-        first, count = self._type_range[nodes], np.diff(self._type_range)[nodes]
+        first = self._type_range[nodes]
+        count = self._type_range[nodes + 1] - first
         before = np.cumsum(count) - count
         pair = np.arange(count.sum()) + np.repeat(first - before, count)
         return np.unique(self._profile.type_pairs[1][pair])
@@ -114,9 +115,7 @@ class NodeTexts:
 
     @cached_property
     def _type_rank(self) -> I64:
-        rank = np.empty(len(self._profile.types), np.int64)
-        rank[self._profile.types.order()] = np.arange(rank.size)
-        return rank
+        return self._profile.types.rank()
 
     @cached_property
     def _type_range(self) -> I64:

@@ -9,13 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from tfprof.reporters.pprof_tables import UNSIGNED, Function
+from tfprof.views.code_view import GRADIENT_MARK, UNKNOWN_TEXT
 from tfprof.views.drawing import ROOT_NAME
 
 if TYPE_CHECKING:
     from tfprof.report import Report
-
-_MARK = b" (gradient)"
-_UNKNOWN = b"<unknown>"
 
 
 class Frame(NamedTuple):
@@ -47,8 +45,8 @@ def frames(report: Report) -> list[Frame]:
         drawing.gradient[report.row[1:]].tolist(),
         strict=True,
     ):
-        file, name = text.get(file_id, _UNKNOWN), text.get(function_id, _UNKNOWN)
-        name += _MARK if gradient else b""
+        file, name = text.get(file_id, UNKNOWN_TEXT), text.get(function_id, UNKNOWN_TEXT)
+        name += GRADIENT_MARK if gradient else b""
         function = Function(file, name, first_line & UNSIGNED)
         rows.append(Frame(function, b"%b:%b" % (_stem(file), name), line & UNSIGNED))
     return rows

@@ -103,9 +103,7 @@ class _Nodes:
     @cached_property
     def _sorted_types(self) -> tuple[I64, I64]:
         node, kind = self._profile.type_pairs
-        rank = np.empty(len(self._profile.types), np.int64)
-        rank[self._profile.types.order()] = np.arange(rank.size)
-        order = np.lexsort((rank[kind], node))
+        order = np.lexsort((self._profile.types.rank()[kind], node))
         return node[order], kind[order]
 
     def _inputs(self, first: int, last: int) -> tuple[Strings, ...]:

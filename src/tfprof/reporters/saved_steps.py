@@ -26,8 +26,7 @@ class SavedStep:
         self._allocated = _ByNode(step.allocation_node, nodes)
         self._outputs = _last_outputs(step)
         # Of each device in byte order, so that equal profiles are saved alike.
-        self._rank = np.empty(len(step.devices), np.int64)
-        self._rank[step.devices.order()] = np.arange(len(step.devices))
+        self._rank = step.devices.rank()
 
     def written(self, first: int, last: int) -> Strings:
         """The record of each of nodes *first* to *last* as an entry of its map of steps."""

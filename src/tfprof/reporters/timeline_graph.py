@@ -153,8 +153,7 @@ def _drawn(step: Step, key: I64, shown: I64, nodes: int) -> Executions:
 
 def _keys(step: Step) -> I64:
     """A number an execution that sorts by name of the device, then start; equal if both are."""
-    rank = np.empty(len(step.devices), np.int64)
-    rank[step.devices.order()] = np.arange(rank.size)
+    rank = step.devices.rank()
     starts, number = np.unique(step.start_us, return_inverse=True)
     return rank[step.device] * starts.size + number
 

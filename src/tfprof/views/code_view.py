@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from tfprof.model import Profile, Stacks
 
 _GRADIENTS, _GRAD = b"gradients/", b"_grad/"
-_MARK = b" (gradient)"
+GRADIENT_MARK = b" (gradient)"
+UNKNOWN_TEXT = b"<unknown>"
 # parity: a function name of this many bytes or more is cut and dotted.
 _LONG_NAME, _CUT_NAME = 20, 17
 
@@ -104,8 +105,8 @@ def _frame_names(stacks: Stacks) -> list[bytes]:
     ):
         if key not in made:
             file, line, function = key
-            base = text.get(file, b"<unknown>").rpartition(b"/")[2]
-            made[key] = b"%b:%d:%b" % (base, line, _cut(text.get(function, b"<unknown>")))
+            base = text.get(file, UNKNOWN_TEXT).rpartition(b"/")[2]
+            made[key] = b"%b:%d:%b" % (base, line, _cut(text.get(function, UNKNOWN_TEXT)))
         names.append(made[key])
     return names
 
@@ -151,7 +152,7 @@ class _Trie:
         """The entry at the end of this path, made where it is new."""
         at = 0
         for frame in frames:
-            label = self._names[frame] + _MARK if mark else self._names[frame]
+            label = self._names[frame] + GRADIENT_MARK if mark else self._names[frame]
             children = self._children[at]
             at = children.get(label, 0)
             if not at:

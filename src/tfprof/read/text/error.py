@@ -72,10 +72,7 @@ def _first_value(data: bytes, value: bytes) -> int:
 def _in_our_words(said: str) -> str:
     for pattern, meant in _SENTENCES:
         if found := re.search(pattern, said):
-            words = (
-                word if len(word) < _LONGEST else word[:_LONGEST] + "…" for word in found.groups()
-            )
-            return meant.format(*words)
+            return meant.format(*map(_shortened, found.groups()))
     return f"expected protobuf text ({said})"
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tfprof.advise.findings import Findings
 from tfprof.answer import answer
+from tfprof.checkers.findings import Findings
 from tfprof.model import Note
 from tfprof.query import Query
 from tfprof.units import micros

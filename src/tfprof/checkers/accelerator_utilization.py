@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.advise.findings import Findings
-from tfprof.advise.placement import on_accelerator
+from tfprof.checkers.findings import Findings
+from tfprof.checkers.placement import on_accelerator
 from tfprof.model import ACCELERATOR
 
 if TYPE_CHECKING:

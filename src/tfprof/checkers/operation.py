@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tfprof.advise.findings import Findings
-from tfprof.advise.placement import on_accelerator
-from tfprof.read.wire import BYTES, head, scan
+from tfprof.checkers.findings import Findings
+from tfprof.checkers.placement import on_accelerator
+from tfprof.errors import InputError
+from tfprof.read.wire import BYTES, WireError, head, scan
 from tfprof.strings import Strings
 
 if TYPE_CHECKING:
@@ -33,7 +34,11 @@ def check(profile: Profile) -> Findings:
     reports = []
     if _normalizes_batches(profile) and not _fuses(profile):
         reports.append(_UNFUSED)
-    if _is_channels_last(profile):
+    try:
+        channels_last = _is_channels_last(profile)
+    except WireError as problem:  # loading leaves attributes it does not need unopened
+        raise InputError(f"an attribute of the graph is damaged: {problem}") from None
+    if channels_last:
         reports.append(_CHANNELS_LAST)
     return Findings(tuple(reports))
 

@@ -20,7 +20,7 @@ from tfprof.views import VIEWS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tfprof.advise.findings import Findings
+    from tfprof.checkers.findings import Findings
     from tfprof.model import Note, Profile
 
 _CODE = VIEWS["code"]
@@ -50,7 +50,7 @@ class CheckerOption:
 
 @dataclass(frozen=True)
 class Checker:
-    """A row of the table; the module `tfprof.advise.<module>` has the function `check`."""
+    """A row of the table; the module `tfprof.checkers.<module>` has the function `check`."""
 
     name: str
     help: str
@@ -71,7 +71,7 @@ class Checker:
 
     def run(self, profile: Profile, options: Mapping[str, float]) -> Findings:
         """What this checker finds in *profile*."""
-        module = import_module(f"tfprof.advise.{self.module}")
+        module = import_module(f"tfprof.checkers.{self.module}")
         return cast("Findings", module.check(profile, **options))
 
 

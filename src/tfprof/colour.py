@@ -1,0 +1,71 @@
+"""Colour: a report for the eye, what explains it dim and its root bold; the text stays the same.
+
+    Doc: … Profile: …  node name | …      dim
+    _TFProfRoot (--/24 params)            bold
+      w (3x4, 12/24 params)               as it is, and so is anything that is no report
+
+Each line switches its own style off, so what stops half-way leaves no dim terminal behind.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tfprof.views.drawing import ROOT_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+_DIM, _BOLD, _PLAIN = b"\x1b[2m", b"\x1b[1m", b"\x1b[0m"
+_DOC, _PROFILE, _LEGEND = b"\nDoc:\n", b"\nProfile:\n", b"node name |"
+_LONGEST_DOC = 1 << 14
+
+
+def wanted(environment: Mapping[str, str]) -> bool:
+    """Whether a terminal with this *environment* is to be written to in colour."""
+    return not environment.get("NO_COLOR") and environment.get("TERM", "dumb") != "dumb"
+
+
+def coloured(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The text in *pieces* with escape codes around what explains it and around its root."""
+    flow = iter(pieces)
+    head = b""
+    for piece in flow:
+        head += piece
+        if _holds_root(head):
+            break
+    yield from _styled(head)
+    yield from flow
+
+
+def _holds_root(head: bytes) -> bool:
+    """Whether more text would change nothing: the root is there, or this is no report."""
+    if not head.startswith(_DOC[:1]):
+        return bool(head)
+    profile = head.find(_PROFILE)
+    if profile < 0:
+        return len(head) > _LONGEST_DOC
+    body = profile + len(_PROFILE)
+    return head.find(b"\n", head.find(b"\n", body) + 1 or len(head)) >= 0
+
+
+def _styled(head: bytes) -> Iterator[bytes]:
+    doc, profile = head.find(_DOC), head.find(_PROFILE)
+    if not head.startswith(_DOC[:1]) or not 0 <= doc < profile:
+        yield head
+        return
+    body = profile + len(_PROFILE)
+    if head.startswith(_LEGEND, body):
+        body = head.find(b"\n", body) + 1 or len(head)
+    rows = body
+    if head.startswith(ROOT_NAME + b" ", body):
+        rows = head.find(b"\n", body) + 1 or len(head)
+    yield head[: doc + 1]
+    yield _each_line(_DIM, head[doc + 1 : body])
+    yield _each_line(_BOLD, head[body:rows])
+    yield head[rows:]
+
+
+def _each_line(style: bytes, lines: bytes) -> bytes:
+    return re.sub(rb".+", style + rb"\g<0>" + _PLAIN, lines)

@@ -1,0 +1,272 @@
+"""Tab in real shells: each is given its script and asked what it offers."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Final, Protocol
+
+import pexpect
+import pytest
+
+from tfprof import cli
+from tfprof.completion import SHELLS, script
+from tfprof.help import COMMANDS, takes
+from tfprof.inputs import INPUTS
+from tfprof.query import OPTIONS
+from tools.shells import shell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+TAB, ENTER, CTRL_X = "\t", "\r", "\x18"
+
+# Newer Pythons warn of forking a process with threads; this fork becomes a terminal at once.
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+
+OFFERS: Final = {
+    "tfprof ": [*COMMANDS, "help"],
+    "tfprof sc": ["scope"],
+    "tfprof --graph_path=x sc": ["scope"],
+    "tfprof help s": ["scope", "save"],
+    "tfprof completion ": list(SHELLS),
+    "tfprof scope --sel": ["--select"],
+    "tfprof scope --max": ["--max_depth"],
+    "tfprof scope --select=fl": ["float_ops"],
+    "tfprof scope --select=params,mi": ["params,micros"],
+    "tfprof scope --select params,mi": ["params,micros"],
+    "tfprof scope --select=occ": ["occurrence"],
+    "tfprof code --select=o": ["op_types", "output_bytes"],
+    "tfprof scope --order_by=o": ["output_bytes"],
+    "tfprof op --order_by=o": ["occurrence", "output_bytes"],
+    "tfprof op --order_by o": ["occurrence", "output_bytes"],
+    "tfprof --order_by=o": ["occurrence", "output_bytes"],
+    "tfprof op --format=j": ["json"],
+    "tfprof op --output=p": ["pprof:outfile=", "proto:outfile="],
+    "tfprof op --output=t": [],
+    "tfprof scope --output=t": ["timeline:outfile="],
+    "tfprof save --output=": ["file:outfile="],
+    "tfprof op --output=st": ["stdout"],
+    "tfprof code --account_d": [],
+    "tfprof scope --account_d": ["--account_displayed_op_only"],
+    "tfprof scope --account_displayed_op_only --max": ["--max_depth"],
+    "tfprof demo --graph": [],
+    "tfprof op --max_depth=": [],
+    "tfprof op --max_depth=3 --min_p": ["--min_peak_bytes", "--min_params"],
+    "tfprof --ver": ["--version"],
+}
+FILES: Final = {
+    "tfprof op gr": "<op><graph.pbtxt>",
+    "tfprof op --graph_path=gr": "<op><--graph_path=graph.pbtxt>",
+    "tfprof op --graph_path gr": "<op><--graph_path><graph.pbtxt>",
+    "tfprof op --run_meta_path=ru": "<op><--run_meta_path=run_meta>",
+    "tfprof op --run_meta_path=gone,ru": "<op><--run_meta_path=gone,run_meta>",
+    "tfprof op --output=file:outfile=gr": "<op><--output=file:outfile=graph.pbtxt>",
+    "tfprof op --graph_path=sub/in": "<op><--graph_path=sub/inner.pb>",
+}
+WORDS: Final = {
+    "tfprof sc": "<scope>",
+    "tfprof scope --sel": "<scope><--select=>",
+    "tfprof scope --select=params,mi": "<scope><--select=params,micros>",
+    "tfprof scope --output=ti": "<scope><--output=timeline:outfile=>",
+    "tfprof scope --account_d": "<scope><--account_displayed_op_only>",
+}
+
+
+class Shell(Protocol):
+    """A shell that was given its script."""
+
+    def offers(self, line: str) -> list[str]:
+        """The words that the last one of *line* may become."""
+
+    def completes(self, line: str, arguments: str) -> bool:
+        """Whether Tab behind *line* and then Enter runs tfprof with *arguments*."""
+
+
+def bare(word: str) -> str:
+    """A word as all shells would offer it: no option before a value, no sign behind an option."""
+    return word.rstrip("=") if re.fullmatch("--[a-z_]+=?", word) else re.sub("^--[a-z_]+=", "", word)
+
+
+class Terminal:
+    """An interactive shell in which tfprof shows its arguments."""
+
+    def __init__(self, name: str, words: list[str], folder: Path, setup: str) -> None:
+        (folder / "script").write_text(script(name))
+        (folder / "setup").write_text(setup)
+        self.child = pexpect.spawn(
+            shell(name),
+            words,
+            cwd=str(folder),
+            env={"PATH": os.environ["PATH"], "HOME": str(folder), "TERM": "dumb"},
+            encoding="utf-8",
+            timeout=20,
+            dimensions=(100, 200),
+        )
+        self.child.send(f"source ./setup; echo SET''UP{ENTER}")
+        self.child.expect_exact("SETUP\r\n")
+
+    def completes(self, line: str, arguments: str) -> bool:
+        self.child.send(f"{line}{TAB}{ENTER}")
+        self.child.expect(r"ran:(\S*)\r\n")
+        return self.child.match is not None and self.child.match[1] == arguments
+
+    def close(self) -> None:
+        self.child.close(force=True)
+
+
+SHOWS = """tfprof() { printf 'ran:'; printf '<%s>' "$@"; echo; }"""
+
+
+class Bash:
+    def __init__(self, folder: Path) -> None:
+        setup = f"source ./script; {SHOWS}; bind 'set enable-bracketed-paste off'"
+        self._terminal = Terminal("bash", ["--norc", "--noprofile", "-i"], folder, setup)
+        self._folder = folder
+        self.completes, self.close = self._terminal.completes, self._terminal.close
+
+    def offers(self, line: str) -> list[str]:
+        asks = (
+            "source ./script; COMP_LINE=$1 COMP_POINT=${#1} COMP_WORDS=($1) "
+            "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMP_WORDBREAKS=$' \\t\\n\"\\'><=;|&(:'; "
+            "_tfprof; printf '%s\\n' \"${COMPREPLY[@]}\""
+        )
+        told = subprocess.run(
+            [shell("bash"), "--norc", "-c", asks, "bash", line],
+            cwd=self._folder,
+            capture_output=True,
+            check=True,
+            text=True,
+        )
+        assert told.stderr == ""
+        return told.stdout.split()
+
+
+# What is added to the list of matches is also written down.
+ZSH: Final = r"""
+PS1='> '; unset zle_bracketed_paste; autoload -U compinit; compinit -u -D
+source ./script
+compadd() {
+    if [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then builtin compadd "$@"; return; fi
+    local -a hits
+    builtin compadd -A hits "$@"
+    print -rl -- $IPREFIX$^hits >> ./hits
+    builtin compadd "$@"
+}
+forget() { BUFFER=; print -n DONE }
+zle -N forget; bindkey '^X' forget; LISTMAX=1000
+"""
+
+
+class Zsh:
+    def __init__(self, folder: Path) -> None:
+        self._terminal = Terminal("zsh", ["-f", "-i"], folder, f"{ZSH}\n{SHOWS}")
+        self._hits = folder / "hits"
+        self.completes, self.close = self._terminal.completes, self._terminal.close
+
+    def offers(self, line: str) -> list[str]:
+        self._hits.write_text("")
+        self._terminal.child.send(f"{line}{TAB}{CTRL_X}")
+        self._terminal.child.expect_exact("DONE")
+        return self._hits.read_text().split()
+
+
+class Fish:
+    def __init__(self, folder: Path) -> None:
+        (folder / "script").write_text(script("fish"))
+        self._folder = folder
+
+    def offers(self, line: str) -> list[str]:
+        told = subprocess.run(
+            [shell("fish"), "--no-config", "-c", "source ./script; complete -C $argv[1]", line],
+            cwd=self._folder,
+            env={"PATH": os.environ["PATH"], "HOME": str(self._folder)},
+            capture_output=True,
+            check=True,
+            text=True,
+        )
+        assert told.stderr == ""
+        return [offer.split("\t")[0] for offer in told.stdout.splitlines()]
+
+    def completes(self, line: str, arguments: str) -> bool:
+        """Asked of the function behind Tab: what it puts in the place of the last word."""
+        (word,) = self.offers(line)
+        run = [*line.split()[1:-1], word]
+        return "".join(f"<{one}>" for one in run).replace("=>", ">") == arguments.replace("=>", ">")
+
+    def close(self) -> None:
+        """Nothing is left running."""
+
+
+@pytest.fixture(scope="module", params=list(SHELLS))
+def asked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+    folder = tmp_path_factory.mktemp(request.param)
+    (folder / "graph.pbtxt").touch()
+    (folder / "run_meta").touch()
+    (folder / "sub").mkdir()
+    (folder / "sub" / "inner.pb").touch()
+    started = {"bash": Bash, "zsh": Zsh, "fish": Fish}[request.param](folder)
+    yield started
+    started.close()
+
+
+@pytest.mark.parametrize("line", OFFERS)
+def test_words_of_the_tables_are_offered(asked: Shell, line: str) -> None:
+    assert sorted(map(bare, asked.offers(line))) == sorted(OFFERS[line])
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_options_of_a_command_are_those_of_its_help(asked: Shell, command: str) -> None:
+    options = [f"--{name}" for name in (*takes(command), "help")]
+    assert sorted(map(bare, asked.offers(f"tfprof {command} --"))) == sorted(options)
+
+
+def test_without_a_command_all_options_are_offered(asked: Shell) -> None:
+    options = [f"--{name}" for name in (*INPUTS, *OPTIONS, "format", "help", "version")]
+    assert sorted(map(bare, asked.offers("tfprof --"))) == sorted(options)
+
+
+@pytest.mark.parametrize("line", [*WORDS, *FILES])
+def test_tab_completes(asked: Shell, line: str) -> None:
+    assert asked.completes(line, {**WORDS, **FILES}[line])
+
+
+@pytest.mark.parametrize("name", SHELLS)
+def test_the_command_prints_the_script(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["completion", name]) == 0
+    assert capsys.readouterr().out == script(name)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["completion"], "completion needs one shell (there are: bash, zsh, fish)"),
+        (["completion", "bash", "zsh"], "completion needs one shell"),
+        (["completion", "bsh"], "there is no completion for 'bsh'; did you mean 'bash'?"),
+    ],
+)
+def test_a_shell_that_is_none_is_refused(
+    words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(words) == 2
+    assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", SHELLS)
+def test_the_script_can_be_sourced_twice_and_says_nothing(name: str, tmp_path: Path) -> None:
+    (tmp_path / "script").write_text(script(name))
+    twice = "source ./script; source ./script"
+    ready = "autoload -U compinit; compinit -u -D; " if name == "zsh" else ""
+    ran = subprocess.run(
+        [shell(name), "-c", ready + twice],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    assert ran.stdout + ran.stderr == ""
+    assert str(sys.prefix) not in script(name)

@@ -1,0 +1,179 @@
+"""Help is told from the tables, says what is so, and its examples can be pasted."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from profiles import PROFILES
+from tfprof import cli
+from tfprof import help as helped
+from tfprof.answer import answer
+from tfprof.api import load
+from tfprof.errors import UsageError
+from tfprof.fields import METRICS
+from tfprof.help import COMMANDS, command_help, help_text, takes, view_help
+from tfprof.inputs import INPUTS
+from tfprof.query import OPTIONS, OUTPUTS, Query
+from tfprof.reporters.text import text
+from tfprof.reporters.timeline import timeline
+from tfprof.views import VIEWS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tfprof.model import Profile
+
+HANDMADE = PROFILES["handmade"]
+each_view = pytest.mark.parametrize("view", VIEWS)
+each_command = pytest.mark.parametrize("command", COMMANDS)
+
+
+@pytest.fixture(scope="module")
+def profile() -> Profile:
+    return load(str(HANDMADE.graph), [str(run) for run in HANDMADE.runs], str(HANDMADE.op_log))
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert cli.run(words) == 0
+    return capsys.readouterr().out
+
+
+# --- which help comes --------------------------------------------------------------------------
+
+
+def test_without_a_command_all_of_it_comes(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in ([], ["help"], ["--help"], ["-h"], ["help", "--help"], ["--help", "--step=3"]):
+        assert told(capsys, *words) == help_text()
+
+
+@each_command
+def test_with_a_command_its_own_comes(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in ([command, "--help"], ["--help", command], ["help", command], [command, "-h"]):
+        assert told(capsys, *words) == command_help(command)
+
+
+@pytest.mark.parametrize("words", [["help", "scoep"], ["scoep", "--help"]])
+def test_of_what_is_no_command_there_is_none(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(words) == 2
+    assert "there is no command 'scoep'; did you mean 'scope'?" in capsys.readouterr().err
+
+
+# --- what it says ------------------------------------------------------------------------------
+
+
+@each_command
+def test_a_command_says_what_it_does_and_takes(command: str) -> None:
+    lines = command_help(command).splitlines()
+    assert lines[0] == f"tfprof {command}: {COMMANDS[command].summary}"
+    assert f"  {command:<10} {COMMANDS[command].summary}" in help_text().splitlines()
+    named = [line.split()[0][2:] for line in lines if line.startswith("  --")]
+    assert named == list(takes(command))
+    for option in takes(command).values():
+        assert any(f"--{option.name} " in line and option.help in line for line in lines)
+
+
+@each_view
+def test_a_view_says_what_it_shows_and_what_own_and_total_are(view: str) -> None:
+    lines = view_help(view).splitlines()
+    assert command_help(view) == view_help(view)
+    assert VIEWS[view].help in lines
+    assert any(line.startswith("own is ") and "total adds " in line for line in lines)
+    assert ("They are written own/total" in view_help(view)) == (not VIEWS[view].chain)
+
+
+def test_what_is_said_of_views_is_said_of_all_of_them() -> None:
+    assert set(helped._NUMBERS) == set(helped._EXAMPLES) == set(VIEWS)
+
+
+def test_outputs_are_told_as_the_table_tells_them() -> None:
+    assert helped._with_outputs(list(OUTPUTS)).help == OPTIONS["output"].help
+    assert "timeline" not in takes("op")["output"].help
+    assert takes("save")["output"].help == "KIND:outfile=PATH; KIND: file"
+
+
+@pytest.mark.parametrize("text", [help_text(), *map(command_help, COMMANDS)])
+def test_no_line_has_space_behind_it_and_no_two_blank_ones_meet(text: str) -> None:
+    assert text.endswith("\n")
+    assert "\n\n\n" not in text
+    assert all(line == line.rstrip() for line in text.splitlines())
+
+
+# --- what is left out says nothing there, and what is not does ---------------------------------
+
+
+@each_view
+@pytest.mark.parametrize("order", OPTIONS["order_by"].choices)
+def test_orders_are_those_the_view_has(view: str, order: str, profile: Profile) -> None:
+    if order in takes(view)["order_by"].choices:
+        answer(profile, view, Query.of({"order_by": order}))
+    else:
+        with pytest.raises(UsageError, match="says nothing"):
+            answer(profile, view, Query.of({"order_by": order}))
+
+
+@each_view
+@pytest.mark.parametrize("field", OPTIONS["select"].choices)
+def test_fields_are_those_the_view_shows(view: str, field: str, profile: Profile) -> None:
+    report = answer(profile, view, Query.of({"select": [field]}))
+    refuses = f"{field} N/A in {view} view" in b"".join(text(report)).decode()
+    values_in_groups = field == "tensor_value" and VIEWS[view].groups
+    assert (field in takes(view)["select"].choices) == (not refuses and not values_in_groups)
+
+
+@each_view
+def test_bounds_and_recounting_are_there_where_they_mean_something(view: str) -> None:
+    taken = takes(view)
+    assert set(taken) - {"format"} <= {*INPUTS, *OPTIONS}
+    assert ("account_displayed_op_only" in taken) == VIEWS[view].recounts
+    assert ("min_occurrence" in taken) == VIEWS[view].bounds_occurrence
+    assert {f"min_{one}" for one in METRICS if one != "occurrence"} <= set(taken)
+
+
+@each_view
+def test_there_is_a_timeline_where_the_view_has_one(view: str, profile: Profile) -> None:
+    report = answer(profile, view, Query.of({"step": 0}))
+    if "timeline" in takes(view)["output"].choices:
+        timeline(report)
+    else:
+        with pytest.raises(UsageError, match="timeline"):
+            timeline(report)
+
+
+@pytest.mark.parametrize("view", [name for name, view in VIEWS.items() if view.groups])
+def test_where_bounds_look_at_totals_it_is_said(view: str, profile: Profile) -> None:
+    assert "min_params and min_float_ops are compared with the total" in view_help(view)
+    report = answer(profile, view, Query.of({"min_params": 1, "select": ["params"]}))
+    assert (report.own("params") == 0).any()
+    assert (report.total("params") >= 1).all()
+
+
+# --- the examples ------------------------------------------------------------------------------
+
+
+@each_command
+@pytest.mark.parametrize("which", [0, 1])
+def test_an_example_can_be_pasted(command: str, which: int, tmp_path: Path) -> None:
+    example = COMMANDS[command].examples[which]
+    assert f"  tfprof {example}\n" in command_help(command)
+    shutil.copy(HANDMADE.graph, tmp_path / "graph.pbtxt")
+    shutil.copy(HANDMADE.runs[0], tmp_path / "run_meta_0")
+    shutil.copy(HANDMADE.op_log, tmp_path / "tfprof_log")
+    before = set(tmp_path.iterdir())
+    ran = subprocess.run(
+        ["bash", "-c", f'tfprof() {{ "$PYTHON" -m tfprof "$@"; }}; tfprof {example}'],  # noqa: S607
+        env={**os.environ, "PYTHON": sys.executable},
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout or set(tmp_path.iterdir()) > before
