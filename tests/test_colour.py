@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import pexpect
@@ -78,7 +79,7 @@ def test_what_explains_is_dim_and_the_root_bold() -> None:
 @given(st.lists(st.integers(0, len(REPORT))))
 def test_it_does_not_matter_how_a_report_is_cut(cuts: list[int]) -> None:
     ends = [0, *sorted(cuts), len(REPORT)]
-    pieces = [REPORT[start:end] for start, end in zip(ends, ends[1:], strict=False)]
+    pieces = [REPORT[start:end] for start, end in pairwise(ends)]
     assert drawn(*pieces) == PAINTED
 
 
@@ -146,10 +147,12 @@ def on_terminal(line: str, **environment: str) -> bytes:
         "sh",
         ["-c", f"{line} 2>/dev/null"],
         env={**kept, "TERM": "xterm", **environment},
+        encoding="utf-8",
+        codec_errors="surrogateescape",
         timeout=60,
         dimensions=(40, 120),
     )
-    sent = bytes(child.read())
+    sent = str(child.read()).encode("utf-8", "surrogateescape")
     child.close()
     assert child.exitstatus == 0
     return sent.replace(b"\r\n", b"\n")

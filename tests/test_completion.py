@@ -19,7 +19,7 @@ from tfprof.query import OPTIONS
 from tools.shells import shell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 TAB, ENTER, CTRL_X = "\t", "\r", "\x18"
@@ -46,8 +46,8 @@ OFFERS: Final = {
     "tfprof --order_by=o": ["occurrence", "output_bytes"],
     "tfprof op --format=j": ["json"],
     "tfprof op --output=p": ["pprof:outfile=", "proto:outfile="],
-    "tfprof op --output=t": [],
-    "tfprof scope --output=t": ["timeline:outfile="],
+    "tfprof op --output=time": [],
+    "tfprof scope --output=time": ["timeline:outfile="],
     "tfprof save --output=": ["file:outfile="],
     "tfprof op --output=st": ["stdout"],
     "tfprof code --account_d": [],
@@ -69,7 +69,7 @@ FILES: Final = {
 }
 WORDS: Final = {
     "tfprof sc": "<scope>",
-    "tfprof scope --sel": "<scope><--select=>",
+    "tfprof scope --select par": "<scope><--select><params>",
     "tfprof scope --select=params,mi": "<scope><--select=params,micros>",
     "tfprof scope --output=ti": "<scope><--output=timeline:outfile=>",
     "tfprof scope --account_d": "<scope><--account_displayed_op_only>",
@@ -85,10 +85,14 @@ class Shell(Protocol):
     def completes(self, line: str, arguments: str) -> bool:
         """Whether Tab behind *line* and then Enter runs tfprof with *arguments*."""
 
+    def close(self) -> None:
+        """Leave it."""
+
 
 def bare(word: str) -> str:
     """A word as all shells would offer it: no option before a value, no sign behind an option."""
-    return word.rstrip("=") if re.fullmatch("--[a-z_]+=?", word) else re.sub("^--[a-z_]+=", "", word)
+    option = re.fullmatch("(--[a-z_]+)=?", word)
+    return option[1] if option else re.sub("^--[a-z_]+=", "", word)
 
 
 class Terminal:
@@ -112,7 +116,7 @@ class Terminal:
     def completes(self, line: str, arguments: str) -> bool:
         self.child.send(f"{line}{TAB}{ENTER}")
         self.child.expect(r"ran:(\S*)\r\n")
-        return self.child.match is not None and self.child.match[1] == arguments
+        return isinstance(self.child.match, re.Match) and self.child.match[1] == arguments
 
     def close(self) -> None:
         self.child.close(force=True)
@@ -195,20 +199,23 @@ class Fish:
         """Asked of the function behind Tab: what it puts in the place of the last word."""
         (word,) = self.offers(line)
         run = [*line.split()[1:-1], word]
-        return "".join(f"<{one}>" for one in run).replace("=>", ">") == arguments.replace("=>", ">")
+        return "".join(f"<{one}>" for one in run) == arguments
 
     def close(self) -> None:
         """Nothing is left running."""
 
 
 @pytest.fixture(scope="module", params=list(SHELLS))
-def asked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+def asked(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Shell]:
     folder = tmp_path_factory.mktemp(request.param)
     (folder / "graph.pbtxt").touch()
     (folder / "run_meta").touch()
     (folder / "sub").mkdir()
     (folder / "sub" / "inner.pb").touch()
-    started = {"bash": Bash, "zsh": Zsh, "fish": Fish}[request.param](folder)
+    kinds: dict[str, Callable[[Path], Shell]] = {"bash": Bash, "zsh": Zsh, "fish": Fish}
+    started = kinds[request.param](folder)
     yield started
     started.close()
 
@@ -232,6 +239,18 @@ def test_without_a_command_all_options_are_offered(asked: Shell) -> None:
 @pytest.mark.parametrize("line", [*WORDS, *FILES])
 def test_tab_completes(asked: Shell, line: str) -> None:
     assert asked.completes(line, {**WORDS, **FILES}[line])
+
+
+@pytest.mark.parametrize("kind", [Bash, Zsh])
+def test_behind_an_option_its_value_can_be_typed_at_once(
+    kind: type[Bash | Zsh], tmp_path: Path
+) -> None:
+    started = kind(tmp_path)
+    assert started.completes(f"tfprof scope --sel{TAB}par", "<scope><--select=params>")
+    assert started.completes(
+        f"tfprof sc{TAB}--sel{TAB}par{TAB},mi", "<scope><--select=params,micros>"
+    )
+    started.close()
 
 
 @pytest.mark.parametrize("name", SHELLS)

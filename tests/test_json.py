@@ -273,7 +273,7 @@ def test_many_rows_come_in_many_pieces() -> None:
 
 
 def test_options_cover_every_option_but_the_output() -> None:
-    assert {*context.options(Query()), "output"} == set(OPTIONS)
+    assert {*context.options(Query()), "output", "dump_to_file", "viz"} == set(OPTIONS)
 
 
 class TestCommand:

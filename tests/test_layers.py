@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FLOORS: Final = (
-    "errors  units  strings",
+    "errors  units  strings  eras",
     "shapes  fields  tree",
     "matching  model  query",
     "inputs  read  views",

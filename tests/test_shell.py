@@ -11,7 +11,8 @@ import pytest
 
 from profiles import DATA, PROFILES
 from tfprof import cli
-from tfprof.query import OPTIONS, OUTPUTS
+from tfprof.eras import NOW
+from tfprof.query import OUTPUTS
 from tfprof.shell_lines import read_line
 from tfprof.views import VIEWS
 
@@ -59,6 +60,8 @@ def recorded() -> Iterator[tuple[str, str]]:
 
 
 def test_recorded_session(tmp_path: Path, piped: Piped) -> None:
+    assert piped.command("scope", TRANSCRIPT_GRAPH, "--max_depth=3", "--select=") == 0
+    as_set_then = piped.out
     assert piped.command("scope", TRANSCRIPT_GRAPH) == 0
     # Where we answer differently, and why.
     ours = {
@@ -73,6 +76,11 @@ def test_recorded_session(tmp_path: Path, piped: Piped) -> None:
         "scope -output bogus": (
             "E: INVALID_ARGUMENT: E.g. Unknown output type: bogus, "
             f"Valid types: {','.join(sorted(OUTPUTS))}\n\n"
+        ),
+        # An older option is taken, and what to use now is told.
+        "scope -viz": (
+            "-viz never drew anything. Please use -output timeline:outfile=<filename>\n"
+            + as_set_then
         ),
         # What was written is told.
         "scope -output file:outfile=x=y.txt -max_depth 1": "tfprof: wrote x=y.txt\n",
@@ -117,7 +125,7 @@ def test_a_blank_line_shows_the_options(piped: Piped, blank: str) -> None:
     """Q19: the original crashes on a line of spaces."""
     assert piped(blank) == 0
     names = [line.split()[0] for line in piped.out.splitlines()]
-    assert names == [f"-{name}" for name in OPTIONS]
+    assert names == [f"-{name}" for name in NOW.block]
     assert all(line[27] == " " for line in piped.out.splitlines())
     assert piped.err == ""
 

@@ -34,7 +34,7 @@ def help_text(capsys: pytest.CaptureFixture[str]) -> str:
 def test_a_field_says_what_it_is(field: Field) -> None:
     assert FIELDS[field.name] is field
     assert field.help
-    assert field.legend or field.name == "tensor_value"
+    assert field.legend or field.name in ("tensor_value", "num_hidden_ops")
     assert bool(field.unit) == bool(field.bound) == bool(field.bound_help)
     assert set(field.shows) <= set(FIELDS)
 
@@ -90,9 +90,9 @@ def test_every_order_is_accepted(choice: str) -> None:
     assert Query.of({"order_by": choice}).order_by == choice
 
 
-def test_select_takes_fields_and_order_by_takes_metrics_and_the_name() -> None:
+def test_select_takes_fields_and_order_by_takes_metrics_name_and_depth() -> None:
     assert set(OPTIONS["select"].choices) == set(FIELDS)
-    assert set(OPTIONS["order_by"].choices) == {"name", *METRICS} == set(ORDERS)
+    assert set(OPTIONS["order_by"].choices) == {"name", "depth", *METRICS} == set(ORDERS)
 
 
 @pytest.mark.parametrize("option", OPTIONS.values(), ids=OPTIONS)

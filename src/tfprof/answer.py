@@ -25,6 +25,7 @@ from tfprof.strings import I64, Bool, Strings
 from tfprof.views import View, view_named
 
 if TYPE_CHECKING:
+    from tfprof.eras import Era
     from tfprof.model import Profile
     from tfprof.query import Query
     from tfprof.tree import Tree
@@ -35,7 +36,8 @@ def answer(profile: Profile, view_name: str, query: Query) -> Report:
     """The report that *query* asks for; raises UsageError where it cannot be answered."""
     view = view_named(view_name)
     _check(profile, view, query)
-    drawing = view.draw(profile)
+    profile = _as_of(profile, query.era)
+    drawing = view.draw(profile, source_text=query.era.source_text)
     counted = account(profile, view, drawing, query)
     tree, at = start(counted, view, query)
     tree, at = show(counted, tree, at, view, query)
@@ -60,7 +62,7 @@ def account(profile: Profile, view: View, drawing: Drawing, query: Query) -> Cou
         np.arange(len(drawing.tree)),
         accounted,
         query.step,
-        picked if view.groups else None,
+        picked if view.groups or not query.era.keeps_scopes else None,
     )
     if query.account_types is not None:
         kept = drawing.tree.holds(accounted) if view.keeps_scopes else accounted.copy()
@@ -87,10 +89,14 @@ def show(counted: Counted, tree: Tree, at: I64, view: View, query: Query) -> tup
     shown = tree.depth - 1 + view.root_depth <= query.max_depth
     for metric in METRICS:
         shown &= _reaches(counted, at, view, query, metric)
+    if not query.era.keeps_scopes:
+        shown &= counted.accounted[at]
     if query.show_names is not None:
         shown &= _named(counted, at, query.show_names)
     if query.hide_names:
         shown &= ~_named(counted, at, query.hide_names)
+    if query.devices is not None:
+        shown &= _on_device(counted, at, view, query.devices)
     if query.trim_names:
         trimmed = _named(counted, at, query.trim_names)
         trimmed[0] &= not view.chain  # a list's root is no item of it
@@ -133,6 +139,8 @@ def _key(counted: Counted, at: I64, query: Query, *, own: bool = False) -> I64 |
         return None
     if query.order_by == "name":
         return drawing.label.take(counted.row[at]).rank()
+    if query.order_by == "depth":
+        return counted.tree.depth[at]
     if query.order_by == "occurrence":
         value = counted.own(DEFINED)
     else:
@@ -163,12 +171,44 @@ def _check(profile: Profile, view: View, query: Query) -> None:
 
 def _notes(view: View, drawing: Drawing, query: Query, rows: int) -> tuple[Note, ...]:
     """What the view cannot do of what was asked."""
-    notes = [*drawing.notes]
+    notes = [*map(Note, query.notes), *drawing.notes]
     if query.displayed_only and not view.recounts:
         notes.append(Note(f"Note: {view.name} view ignores account_displayed_op_only"))
     if "tensor_value" in query.select and view.name == "code":
         notes.append(Note("code view has no tensor value to show", times=rows))
     return tuple(notes)
+
+
+def _as_of(profile: Profile, era: Era) -> Profile:
+    """*profile* with only the float operations that were counted in that time."""
+    types = era.float_op_types
+    if types is None:
+        return profile
+
+    def restricted() -> Profile:
+        counted = np.isin(profile.nodes.op, profile.types.find(Strings.of(sorted(types))))
+        nodes = replace(profile.nodes, float_ops=np.where(counted, profile.nodes.float_ops, 0))
+        return replace(profile, nodes=nodes, _kept={})
+
+    return profile.keep(("float operations of", types), restricted)
+
+
+def _on_device(counted: Counted, at: I64, view: View, patterns: tuple[str, ...]) -> Bool:
+    """Whether one of *patterns* matches the device of each row, or of one of its nodes.
+
+    A device is known in lower case only, so letters match whatever their case.
+    """
+    profile, owner = counted.profile, counted.drawing.owner
+    names = Strings.concat([profile.types, Strings.of([b""])])
+    hit = matches(names, [f"(?i:{pattern})" for pattern in patterns])
+    rows = np.zeros(len(counted.drawing.tree), np.bool_)
+    rows[:] = not view.groups and bool(hit[-1])
+    drawn = np.flatnonzero(owner >= 0)
+    if not view.groups:
+        rows[owner[drawn]] = False
+    placed = drawn[hit[profile.nodes.device[drawn]]]
+    rows[owner[placed]] = True
+    return rows[counted.row[at]]
 
 
 def _times_picked(profile: Profile, query: Query) -> I64:
@@ -196,7 +236,7 @@ def _accounted(drawing: Drawing, view: View, query: Query, picked: I64) -> Bool:
             result[drawing.owner[drawn]] = False
         hit = np.flatnonzero((drawing.owner >= 0) & (picked > 0))
         result[drawing.owner[hit]] = True
-    result[0] = False
+    result[0] = query.era.root_counts and query.account_types is None
     return result
 
 

@@ -143,10 +143,15 @@ FIELDS: dict[str, Field] = {
         ),
         Field("input_shapes", "input shape: The shape of input tensors", "input shapes"),
         Field("tensor_value", "tensor_value: Not supported now.", ""),
+        Field(
+            "num_hidden_ops",
+            "num_hidden_ops: The number of nodes hidden between a row and the one above it",
+            "",
+        ),
     )
 }
 
 METRICS: tuple[str, ...] = tuple(name for name, field in FIELDS.items() if field.unit)
 
 # What order_by takes; "occurrence" orders groups, so only views that group have it.
-ORDERS: tuple[str, ...] = ("name", *METRICS)
+ORDERS: tuple[str, ...] = ("name", "depth", *METRICS)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal
 
+from tfprof.eras import ERAS, NOW, Era
 from tfprof.errors import UsageError, nearest
 from tfprof.fields import FIELDS, METRICS, ORDERS
 
@@ -63,6 +64,12 @@ OPTIONS: dict[str, Option] = {
             "stdout",
             "stdout, none or KIND:outfile=PATH; KIND: file, json, csv, md, timeline, pprof, proto",
         ),
+        Option(
+            "era", "text", "now", "print and default as the documents of that time", tuple(ERAS)
+        ),
+        Option("device_regexes", "regexes", ANY, "show only rows whose devices match"),
+        Option("viz", "bool", default=False, help="older: see --output=timeline:outfile=PATH"),
+        Option("dump_to_file", "text", "", "older: the same as --output=file:outfile=PATH"),
     )
 }
 
@@ -125,17 +132,14 @@ class Query:
     displayed_only: bool = False
     select: tuple[str, ...] = ("micros",)
     output: Output = field(default_factory=Output)
+    era: Era = NOW
+    devices: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()  # what to say once of the options themselves
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Query:
         """From options as users spell them; those not given have their defaults."""
-        for name in options:
-            if name not in OPTIONS:
-                raise UsageError(f"there is no option {name!r}{nearest(name, list(OPTIONS))}")
-        value = {
-            name: _checked(option, options[name]) if name in options else option.default
-            for name, option in OPTIONS.items()
-        }
+        value = effective(options)
         _check_choices("select", value["select"])
         if value["order_by"]:
             _check_choices("order_by", [value["order_by"]])
@@ -151,8 +155,43 @@ class Query:
             hide_names=tuple(value["hide_name_regexes"]),
             displayed_only=bool(value["account_displayed_op_only"]),
             select=tuple(sorted(set(value["select"]))),
-            output=Output.of(value["output"]),
+            output=_output(value),
+            era=ERAS[value["era"]],
+            devices=_restriction(value["device_regexes"]),
+            notes=_older_options(value),
         )
+
+
+def effective(options: Mapping[str, Any]) -> dict[str, Any]:
+    """All options, checked: those given, and for the others what the era has for them."""
+    for name in options:
+        if name not in OPTIONS:
+            raise UsageError(f"there is no option {name!r}{nearest(name, list(OPTIONS))}")
+    given = {name: _checked(OPTIONS[name], value) for name, value in options.items()}
+    _check_choices("era", [given.get("era", NOW.name)])
+    era = ERAS[given.get("era", NOW.name)]
+    return {
+        name: given.get(name, era.defaults.get(name, option.default))
+        for name, option in OPTIONS.items()
+    }
+
+
+def _output(value: Mapping[str, Any]) -> Output:
+    asked = Output.of(value["output"])  # wrong or not in force, it is told
+    return Output("file", value["dump_to_file"]) if value["dump_to_file"] else asked
+
+
+def _older_options(value: Mapping[str, Any]) -> tuple[str, ...]:
+    """What to use now, for each older option that was given."""
+    notes = []
+    if path := value["dump_to_file"]:
+        notes.append(
+            "-dump_to_file option is deprecated. Please use -output file:outfile=<filename>"
+        )
+        notes.append(f"-output {value['output']} is overwritten with -output file:outfile={path}")
+    if value["viz"]:
+        notes.append("-viz never drew anything. Please use -output timeline:outfile=<filename>")
+    return tuple(notes)
 
 
 def parse(option: Option, text: str) -> Any:  # noqa: ANN401 - each kind of option has its own type

@@ -33,7 +33,7 @@ class Counted:
     row: I64  # of the drawing
     accounted_row: Bool  # of the drawing: whether the row itself is accounted
     step: int | None
-    picked: I64 | None  # in a view of groups: how many times each node is counted in its group
+    picked: I64 | None  # how many times each node is counted in its row; None: every one once
     root_defined: int = 0  # whether the root counts itself among what is defined
     _kept: dict[tuple[str, str], I64] = field(default_factory=dict)
 
@@ -133,6 +133,12 @@ class Report:
     def total(self, metric: str) -> I64:
         """The metric of each row with what is counted below it."""
         return self.counted.total(metric)[self.counted_row]
+
+    def hidden_above(self) -> I64:
+        """How many counted rows are hidden between each row and the displayed one above it."""
+        depth = self.counted.tree.depth[self.counted_row]
+        above = np.where(self.tree.parent >= 0, depth[self.tree.parent] + 1, depth)
+        return depth - above
 
     def members(self) -> tuple[I64, I64]:
         """(start, node): the graph nodes of row i are node[start[i]:start[i + 1]], by name."""

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof.deliver import Outcome
 from tfprof.errors import OutputError, TfprofError
-from tfprof.query import OPTIONS, Query
+from tfprof.query import Query
 from tfprof.shell_lines import COMMANDS, options_block, read_line
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Shell:
     """The options in force, and how questions are answered and answers shown."""
 
     def __init__(self, options: Mapping[str, Any], ask: Ask, show: Show) -> None:
-        self._options = {name: option.default for name, option in OPTIONS.items()} | {**options}
+        self._options = dict(options)
         self._ask = ask
         self._show = show
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tfprof.eras import ERAS
 from tfprof.errors import UsageError
-from tfprof.query import OPTIONS, OUTPUTS, Option, Output, parse
+from tfprof.query import OPTIONS, OUTPUTS, Option, Output, effective, parse
 from tfprof.views import VIEWS
 
 if TYPE_CHECKING:
@@ -51,10 +52,11 @@ def read_line(text: str) -> Line:
 
 
 def options_block(options: Mapping[str, Any]) -> str:
-    """All *options*, a line each, as an empty line of the shell shows them."""
+    """The options in force, a line each, as an empty line of the shell shows them."""
+    value = effective(options)
     return "".join(
-        f"{f'-{option.name}':<{_NAME_WIDTH}}{_written(option, options[option.name])}\n"
-        for option in OPTIONS.values()
+        f"{f'-{name}':<{_NAME_WIDTH}}{_written(OPTIONS[name], value[name])}\n"
+        for name in ERAS[value["era"]].block
     )
 
 

@@ -125,6 +125,10 @@ class Tree:
         old_row[new_row] = np.arange(order.size)
         return Tree((new_row + self.size)[old_row]), old_row
 
+    def sum_above(self, value: I64) -> I64:
+        """The sum of *value* over each row and the rows above it."""
+        return self._over_open(value)
+
     def _over_open(self, value: I64) -> I64:
         """The sum of *value* over the subtrees open at each row."""
         change = np.append(value, 0)

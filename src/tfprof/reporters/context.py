@@ -39,6 +39,8 @@ def options(query: Query) -> dict[str, Any]:
         "hide_name_regexes": spelled(query.hide_names),
         "account_displayed_op_only": query.displayed_only,
         "select": list(query.select),
+        "era": query.era.name,
+        "device_regexes": spelled(query.devices),
     }
     for name in OPTIONS:
         if name.startswith("min_"):

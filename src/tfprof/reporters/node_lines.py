@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tfprof.fields import FIELDS
 from tfprof.report import DEFINED
 from tfprof.reporters.node_texts import NodeTexts
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tfprof.report import Report
+
+
+_SCALAR = "1"
 
 
 def node_lines(
@@ -37,22 +42,38 @@ def node_lines(
             return [attributes[name](one) for one in node]
         parts = numbers[name].of(rows)
         if name == "params":
-            shapes = map(nodes.shape, node)
+            shapes = [_shape_shown(report, nodes.shape(one)) for one in node]
             return [f"{s}, {part}" if s else part for s, part in zip(shapes, parts, strict=True)]
         if name == "occurrence":
             return [f"{run}|{d}" for run, d in zip(parts, defined.of(rows), strict=True)]
         return parts
 
-    label, indent, node = report.label, 2 * (report.tree.depth - 1), report.node
+    hidden = report.hidden_above() if "num_hidden_ops" in report.query.select else None
+    label, node, indent = report.label, report.node, 2 * (report.tree.depth - 1)
+    if hidden is not None:
+        # A row with hidden ones above it stands one step further in, and so does all below it.
+        indent = indent + 2 * report.tree.sum_above(np.minimum(hidden, 1))
     for rows in chunks(len(report)):
         columns = [column(name, rows, node[rows].tolist()) for name in fields]
         names = label.take(rows)
         lines = joined_lines(indent[rows].tolist(), list(names.texts()), columns)
+        if hidden is not None:
+            places = zip(lines, hidden[rows].tolist(), indent[rows].tolist(), strict=True)
+            lines = [_with_hidden(line, count, place) for line, count, place in places]
         if values is not None:
             root = 1 if rows.start == 0 else 0
             shown = [values(name) for name in names.take(slice(root, None))]
             lines[root:] = [line + value for line, value in zip(lines[root:], shown, strict=True)]
         yield "".join(lines)
+
+
+def _shape_shown(report: Report, shape: str) -> str:
+    return "" if shape == _SCALAR and not report.query.era.scalar_shape else shape
+
+
+def _with_hidden(line: str, count: int, indent: int) -> str:
+    """The line, behind one that tells how many rows are hidden above it."""
+    return f"{' ' * (indent - 2)}...hidden {count}...\n{line}" if count else line
 
 
 def joined_lines(

@@ -82,6 +82,8 @@ def _metric(report: Report, name: str) -> list[str]:
 
 def _occurrences(report: Report) -> list[str]:
     runs, defined = report.own("occurrence").tolist(), report.own(DEFINED).tolist()
+    if not report.query.era.counts_runs:
+        return [str(times).rjust(_OCCURRENCE_WIDTH) for times in defined]
     return [
         f"{run}|{times}".rjust(_OCCURRENCE_WIDTH) for run, times in zip(runs, defined, strict=True)
     ]

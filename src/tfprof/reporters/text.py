@@ -44,10 +44,11 @@ def text(report: Report, values: Callable[[bytes], str] | None = None) -> Iterat
     *values* gives the text below the line of a node whose tensor is wanted, by name.
     """
     fields = columns(report)
-    yield prefix(report).encode()
-    # parity Q46: an operation list of nothing at all is a root without a legend.
-    if not (report.view.chain and len(report.drawing.tree) == 1):
-        yield _legend(report, fields).encode()
+    if report.query.era.heading:
+        yield prefix(report).encode()
+        # parity Q46: an operation list of nothing at all is a root without a legend.
+        if not (report.view.chain and len(report.drawing.tree) == 1):
+            yield _legend(report, fields).encode()
     if report.view.groups:
         runs = _GROUP_LINES[report.view.name](report, fields)
     else:
@@ -66,6 +67,8 @@ def prefix(report: Report) -> str:
 def columns(report: Report) -> list[str]:
     """The fields with a column, in order: the selected ones and what they bring along."""
     shown = {name for field in report.query.select for name in FIELDS[field].shows}
+    if not report.query.era.splits_time:
+        shown &= {*report.query.select}
     ordered = [name for name in FIELDS if name in shown and FIELDS[name].legend]
     if report.view.groups:
         ordered.sort(key=_group_place)

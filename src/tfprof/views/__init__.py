@@ -33,10 +33,16 @@ class View:
     bounds_occurrence: bool = True  # parity Q40: min_occurrence means something
     root_depth: int = 1
 
-    def draw(self, profile: Profile) -> Drawing:
-        """The tree of *profile*, drawn once and kept with it."""
+    def draw(self, profile: Profile, *, source_text: bool = False) -> Drawing:
+        """The tree of *profile*, drawn once and kept with it.
+
+        With *source_text* a line of code is labelled with its text, too.
+        """
         module = import_module(f"tfprof.views.{self.name}_view")
-        return profile.keep(("view", self.name), lambda: cast("Drawing", module.draw(profile)))
+        how = {"source_text": True} if source_text and self.name == "code" else {}
+        return profile.keep(
+            ("view", self.name, *how), lambda: cast("Drawing", module.draw(profile, **how))
+        )
 
 
 VIEWS: dict[str, View] = {

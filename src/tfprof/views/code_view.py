@@ -34,7 +34,7 @@ UNKNOWN_TEXT = b"<unknown>"
 _LONG_NAME, _CUT_NAME = 20, 17
 
 
-def draw(profile: Profile) -> Drawing:
+def draw(profile: Profile, *, source_text: bool = False) -> Drawing:
     """The call tree; raises UsageError where there are no call stacks."""
     if not profile.has_traces:
         raise UsageError(
@@ -45,7 +45,7 @@ def draw(profile: Profile) -> Drawing:
     traced = traced[np.diff(stacks.start)[profile.nodes.stack[traced]] > 0]
     traced = traced[profile.nodes.name.take(traced).order()]
     plain, gradient, forward, lost = _split_gradients(profile, traced)
-    trie = _Trie(_frame_names(stacks))
+    trie = _Trie(_frame_names(stacks, source_text=source_text))
     owner = np.full(len(profile), -1, np.int64)
     owner[plain] = _insert(trie, stacks, profile.nodes.stack[plain], mark=0)
     owner[gradient] = _insert(trie, stacks, profile.nodes.stack[forward], mark=1)
@@ -95,18 +95,21 @@ def _forward_name(name: bytes) -> bytes | None:
     return name[begin:end] if end > begin else name[begin:]
 
 
-def _frame_names(stacks: Stacks) -> list[bytes]:
-    """The label of each frame: file, line and function."""
+def _frame_names(stacks: Stacks, *, source_text: bool) -> list[bytes]:
+    """The label of each frame: file, line and function; with *source_text* also its text."""
     text = dict(zip(stacks.text_id.tolist(), stacks.text, strict=True))
-    made: dict[tuple[int, int, int], bytes] = {}
+    made: dict[tuple[int, ...], bytes] = {}
     names = []
-    for key in zip(
-        stacks.file.tolist(), stacks.line.tolist(), stacks.function.tolist(), strict=True
-    ):
+    columns = [stacks.file, stacks.line, stacks.function]
+    if source_text:
+        columns.append(stacks.source)
+    for key in zip(*(column.tolist() for column in columns), strict=True):
         if key not in made:
-            file, line, function = key
+            file, line, function, *source = key
             base = text.get(file, UNKNOWN_TEXT).rpartition(b"/")[2]
-            made[key] = b"%b:%d:%b" % (base, line, _cut(text.get(function, UNKNOWN_TEXT)))
+            label = b"%b:%d:%b" % (base, line, _cut(text.get(function, UNKNOWN_TEXT)))
+            parts = [label, *(_cut(text.get(one, UNKNOWN_TEXT)) for one in source)]
+            made[key] = b":".join(parts)
         names.append(made[key])
     return names
 

@@ -1,0 +1,39 @@
+"""How long it takes to say hello: `tfprof --help` and a small report, beside Python and TensorFlow.
+
+python bench/startup.py [REPEAT]
+
+Prints medians of wall time and the two ratios that matter: help against an empty Python, and a
+small one-shot report against `import tensorflow`.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+
+REPEAT = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+COMMANDS = {
+    "python -c pass": ["-c", "pass"],
+    "tfprof --help": ["-m", "tfprof", "--help"],
+    "tfprof demo": ["-m", "tfprof", "demo"],
+    "import tensorflow": ["-c", "import tensorflow"],
+}
+
+
+def seconds(words: list[str]) -> float:
+    """The median of a few runs."""
+    runs = []
+    for _ in range(REPEAT):
+        begin = time.perf_counter()
+        subprocess.run([sys.executable, *words], check=True, capture_output=True)
+        runs.append(time.perf_counter() - begin)
+    return statistics.median(runs)
+
+
+took = {name: seconds(words) for name, words in COMMANDS.items()}
+for name, one in took.items():
+    print(f"{name:<20} {one:.3f} s")
+print(f"help / python        {took['tfprof --help'] / took['python -c pass']:.2f}")
+print(f"demo / tensorflow    {took['tfprof demo'] / took['import tensorflow']:.3f}")

@@ -1,0 +1,420 @@
+"""Every command that the five old documents show, and how ours answers it.
+
+    python tests/seeds.py       rewrites docs/seeds.md from this table
+
+A command over several lines is one line here, `bazel-bin/.../tfprof` is `tfprof`, and what a
+converter made of two documents (`&gt;`, `<em>`) is plain again. A line that starts with `tfprof>`
+is typed at the prompt; the lines of a document and profile are one session, in their order.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Literal
+
+Form = Literal["exact", "shape", "differs", "python"]
+
+PROMPT: Final = "tfprof>"
+PAGE: Final = Path(__file__).parent.parent / "docs" / "seeds.md"
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document: what it is, the flags that make our defaults its own, and what it holds."""
+
+    title: str
+    flags: tuple[str, ...]
+    typed: int  # lines at the prompt
+    given: int  # commands of the system's shell
+    python: int  # calls and statements in Python
+
+
+# The later two count every type and go ten deep, as now, but print as in 2017.
+_LATER: Final = (
+    "--era=2017",
+    "--account_type_regexes=.*",
+    "--hide_name_regexes=",
+    "--max_depth=10",
+)
+DOCUMENTS: Final = {
+    "readme-2016": Document("tfprof README of 2016", ("--era=2016",), 15, 8, 10),
+    "readme-2017": Document("tfprof README of early 2017", ("--era=2017",), 18, 8, 13),
+    "architecture": Document("Profile Model Architecture, 2017", _LATER, 3, 0, 3),
+    "time": Document("Profile Time, 2017", _LATER, 7, 0, 1),
+    "options": Document("tf.profiler.ProfileOptionBuilder, 2019", (), 0, 0, 28),
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A command of a document.
+
+    exact: we print the text shown. differs: we print it after the *edits*, or, where the text
+    ends in dots, begin with it. shape: lines of the same kinds, with sums that agree. python: not
+    run, for want of the Python API it belongs to.
+    """
+
+    line: str
+    form: Form
+    shown: str = ""  # a key of SHOWN in test_seeds.py
+    profile: str = "resnet"
+    run: str = ""  # the line that is run instead
+    reason: str = ""
+    document: str = ""
+
+    @property
+    def typed(self) -> bool:
+        """Whether it is a line for the prompt."""
+        return self.form != "python" and not self.line.startswith("tfprof ")
+
+    @property
+    def asked(self) -> str:
+        """What is run: without the prompt or the program's name."""
+        return (self.run or self.line).removeprefix(PROMPT).removeprefix("tfprof ").strip()
+
+
+# --- Python -----------------------------------------------------------------------------------
+
+_README = """
+tf.contrib.tfprof.model_analyzer.print_model_analysis(…, TRAINABLE_VARS_PARAMS_STAT_OPTIONS)
+sys.stdout.write('total_params: %d\\n' % param_stats.total_parameters)
+tf.contrib.tfprof.model_analyzer.print_model_analysis(…, FLOAT_OPS_OPTIONS)
+sess.run(train_op, options=…FULL_TRACE, run_metadata=run_metadata)
+tf.contrib.tfprof.model_analyzer.print_model_analysis(…, PRINT_ALL_TIMING_MEMORY)
+op_log = tfprof_log_pb2.OpLog(); entry = op_log.log_entries.add(); entry.types.append(…)
+tf.contrib.tfprof.tfprof_logger.write_op_log(sess.graph, /tmp/my_op_log_dir, op_log)
+tf.contrib.tfprof.tfprof_logger.write_op_log(sess.graph, /tmp/my_op_log_dir, op_log, run_meta)
+f.write(run_metadata.SerializeToString())
+tf.contrib.tfprof.tfprof_logger.write_op_log(graph, log_dir, op_log=None)
+"""
+PYTHON: Final = {
+    "readme-2016": _README,
+    "readme-2017": f"""{_README}
+print_model_analysis(…, tfprof_cmd='code', TRAINABLE_VARS_PARAMS_STAT_OPTIONS, show_name_regexes)
+print_model_analysis(…, tfprof_cmd='code', PRINT_ALL_TIMING_MEMORY, show_name_regexes)
+opts['output'] = 'timeline:outfile=<filename>'
+""",
+    "architecture": """
+tf.profiler.profile(…, options=tf.profiler.ProfileOptionBuilder.trainable_variables_parameter())
+sys.stdout.write('total_params: %d\\n' % param_stats.total_parameters)
+tf.profiler.profile(…, options=tf.profiler.ProfileOptionBuilder.float_operation())
+""",
+    "time": """
+model_analyzer.print_model_analysis(sess.graph, run_meta, cmd='code', options=opts)
+""",
+    "options": """
+tf.profiler.ProfileOptionBuilder.trainable_variables_parameter()
+ProfileOptionBuilder().with_max_depth(10).with_min_micros(1000).select(…)…build()
+ProfileOptionBuilder(….time_and_memory()).with_displaying_options(show_name_regexes=…).build()
+tf.profiler.profile(tf.get_default_graph(), run_meta=run_meta, cmd='scope', options=opts)
+__init__(options=None)
+account_displayed_op_only(is_true)
+build()
+float_operation()
+order_by(attribute)
+select(attributes)
+time_and_memory(min_micros=1, min_bytes=1, min_accelerator_micros=0, …)
+trainable_variables_parameter()
+with_accounted_types(account_type_regexes)
+with_empty_output()
+with_file_output(outfile)
+with_max_depth(max_depth)
+with_min_execution_time(min_micros=0, min_accelerator_micros=0, min_cpu_micros=0)
+with_min_float_operations(min_float_ops)
+with_min_memory(min_bytes=0, min_peak_bytes=0, min_residual_bytes=0, min_output_bytes=0)
+with_min_occurrence(min_occurrence)
+with_min_parameters(min_params)
+with_node_names(start_name_regexes=None, show_name_regexes=None, …)
+with_pprof_output(pprof_file)
+with_stdout_output()
+with_step(step)
+with_timeline_output(timeline_file)
+tf.profiler.profile(sess.graph, run_meta=run_meta, cmd='op', options=….float_operation())
+tf.profiler.profile(…, cmd='op', options=….trainable_variables_parameter())
+""",
+}
+
+
+# --- the table --------------------------------------------------------------------------------
+
+STEP = "global_step counts 0 in this table of the document, 1 in its others: 1 is right"
+V2 = "the sample's variables are VariableV2, which replaced Variable"
+MACHINE = "times are of another machine"
+SHORTER = "our step is shorter, so is the bound"
+CUT = "the document stops at the dots"
+LATER = "the legend and the root's `--` came later"
+COUNTED = "run with all types counted: the default of 2017 counts variables only"
+NAMES = "the names of files are the sample's"
+COMMENTS = "the comments are the document's"
+SILENT = "the document shows no answer"
+CODE_LINE = (
+    "tfprof> code -max_depth 1000 -show_name_regexes .*model_analyzer.*py.* -select micros "
+    "-account_type_regexes .* -order_by micros"
+)
+OP_LINE = "tfprof> op -select micros,bytes,occurrence -order_by micros"
+GAMMA_LINE = "tfprof> scope -show_name_regexes unit_1_0.*gamma -select tensor_value -max_depth 5"
+VARIABLES_LINE = "tfprof> scope -account_type_regexes VariableV2 -max_depth 4 -select params"
+SCOPE_LINE = "tfprof scope --graph_path=graph.pbtxt --max_depth=3"
+BOUND_LINE = "tfprof> scope -max_depth 30 -select micros -min_micros 100000 -order_by micros"
+CODE_LINES = """
+tfprof> code -show_name_regexes seq2seq_attention.* -max_depth 10 -select micros -order_by micros
+tfprof> code -start_name_regexes .*_add_seq2seq.* -show_name_regexes seq2seq_attention.* \
+-max_depth 10 -select micros -order_by micros
+tfprof> code  -max_depth 5 -select micros -order_by micros -start_name_regexes .*_add_seq2seq.* \
+-min_micros 100000
+""".strip().split("\n")
+TIMELINE_LINE = (
+    "graph -max_depth 10000000 -step 0 -account_type_regexes .*gpu:3.*,.*worker.*cpu:0.* "
+    "-output timeline:outfile=<filename.json>"
+)
+VARIABLES_SHOWN = Entry(VARIABLES_LINE, "exact", "VARIABLES")
+CODE_SHOWN = Entry(
+    CODE_LINE, "shape", "CODE", run=CODE_LINE.replace("model_analyzer", "resnet"), reason=NAMES
+)
+
+# What both READMEs show, in this order.
+PROMPTS = (
+    Entry("tfprof help", "shape", reason=SILENT),
+    Entry("tfprof --graph_path=graph.pbtxt", "shape", reason=SILENT),
+    Entry(
+        "tfprof --graph_path=graph.pbtxt --run_meta_path=run_meta --checkpoint_path=model.ckpt",
+        "shape",
+        reason=SILENT,
+    ),
+    Entry(
+        "tfprof --graph_path=graph.pbtxt --run_meta_path=run_meta --op_log_path=tfprof_log "
+        "--checkpoint_path=model.ckpt",
+        "shape",
+        reason=SILENT,
+    ),
+)
+TUTORIAL = (
+    Entry(
+        "tfprof> scope -account_type_regexes _checkpoint_variables -select params -max_depth 4",
+        "differs",
+        "CHECKPOINT",
+        reason=STEP,
+    ),
+    Entry(
+        "tfprof> graph -start_name_regexes cost.* -max_depth 100 -min_micros 10000 "
+        "-select micros -account_type_regexes .*",
+        "shape",
+        "DEPENDS",
+        reason=MACHINE,
+    ),
+    Entry(
+        "tfprof> scope -start_name_regexes gradient.* -max_depth 100 -min_micros 20000 "
+        "-select micros -account_type_regexes .*",
+        "shape",
+        "BACKWARD",
+        reason=MACHINE,
+    ),
+    Entry(
+        "tfprof> scope -min_float_ops 1 -max_depth 10 -select float_ops -account_type_regexes .*",
+        "differs",
+        "FLOPS",
+        reason=CUT,
+    ),
+    Entry("tfprof> set -account_type_regexes _trainable_variables", "exact"),
+    Entry("tfprof> scope -max_depth 4 -select params", "exact", "TRAINABLE"),
+    Entry("tfprof> set -account_type_regexes .*", "exact"),
+    Entry(
+        "tfprof> scope -show_name_regexes unit_2_1.*DW -max_depth 100 -account_displayed_op_only",
+        "exact",
+        "BY_NAME",
+    ),
+)
+OWN_TYPE = Entry(
+    "tfprof> scope -account_type_regexes pool_logit -max_depth 4 -select params",
+    "exact",
+    "POOL_LOGIT",
+    "pool_logit",
+)
+SERVERS = (
+    Entry(
+        "tfprof --graph_path ~/tfprof/textsum/graph.pbtxt "
+        "--run_meta_path ~/tfprof/textsum/run_meta",
+        "shape",
+        profile="seq2seq",
+        reason=SILENT,
+    ),
+    *(
+        Entry(
+            f"tfprof> scope -select device,params -account_type_regexes .*ps.*task:{task}.* "
+            "-max_depth 1",
+            "shape",
+            "HELD",
+            "seq2seq",
+            reason="our model is smaller; task 1 holds twice as much here, too",
+        )
+        for task in (0, 1)
+    ),
+)
+
+
+def _of(document: str, *entries: Entry) -> tuple[Entry, ...]:
+    python = (Entry(line, "python") for line in PYTHON[document].split("\n") if line)
+    return tuple(replace(entry, document=document) for entry in (*entries, *python))
+
+
+ENTRIES: Final = (
+    *_of(
+        "readme-2017",
+        CODE_SHOWN,
+        VARIABLES_SHOWN,
+        Entry(OP_LINE, "shape", "TYPES", run=f"{OP_LINE} -account_type_regexes .*", reason=COUNTED),
+        *PROMPTS,
+        Entry("tfprof --graph_path=graph.pbtxt --run_meta_path=run_meta", "shape", reason=SILENT),
+        Entry(SCOPE_LINE, "shape", "DUMP"),
+        Entry("tfprof>", "differs", "OPTIONS_2017", reason=COMMENTS),
+        CODE_SHOWN,
+        Entry(GAMMA_LINE, "differs", "GAMMA", reason="values are of another training"),
+        *TUTORIAL,
+        VARIABLES_SHOWN,
+        OWN_TYPE,
+        Entry(
+            f'{SCOPE_LINE} --output="file:outfile=/tmp/dump"',
+            "differs",
+            "DUMP",
+            reason=STEP,
+        ),
+        *SERVERS,
+    ),
+    *_of(
+        "readme-2016",
+        *PROMPTS,
+        Entry(
+            "tfprof --graph_path=graph.pbtxt --checkpoint_path=model.ckpt", "shape", reason=SILENT
+        ),
+        Entry(
+            SCOPE_LINE,
+            "shape",
+            "DUMP",
+            run=f"{SCOPE_LINE} --account_type_regexes=VariableV2",
+            reason=V2,
+        ),
+        Entry("tfprof>", "differs", "OPTIONS_2016", reason=COMMENTS),
+        Entry("tfprof>", "differs", "OPTIONS_2016", reason=COMMENTS),
+        Entry(
+            GAMMA_LINE,
+            "differs",
+            "GAMMA",
+            run=f"{GAMMA_LINE} -account_type_regexes VariableV2",
+            reason=f"values are of another training; {V2}",
+        ),
+        *TUTORIAL,
+        Entry(
+            VARIABLES_LINE.replace("V2", ""), "differs", "VARIABLES", run=VARIABLES_LINE, reason=V2
+        ),
+        OWN_TYPE,
+        Entry(
+            f'{SCOPE_LINE} --dump_to_file="/tmp/dump"',
+            "differs",
+            "DUMP",
+            run=f"{SCOPE_LINE} --dump_to_file=/tmp/dump --account_type_regexes=VariableV2",
+            reason=f"{STEP}; {V2}",
+        ),
+        *SERVERS,
+    ),
+    *_of(
+        "architecture",
+        VARIABLES_SHOWN,
+        Entry(
+            "tfprof> scope -min_float_ops 1 -select float_ops -account_displayed_op_only",
+            "differs",
+            "LATER_FLOPS",
+            reason=f"{LATER}; {CUT}",
+        ),
+        Entry(
+            "tfprof> op -min_float_ops 1 -select float_ops -account_displayed_op_only "
+            "-order_by float_ops",
+            "differs",
+            "FLOPS_BY_TYPE",
+            reason=LATER,
+        ),
+    ),
+    *_of(
+        "time",
+        Entry(CODE_LINES[0], "shape", "CODE", "seq2seq", reason=f"{LATER}; {MACHINE}"),
+        Entry(CODE_LINES[1], "shape", "CODE", "seq2seq", reason=f"{LATER}; {MACHINE}"),
+        Entry(
+            CODE_LINES[2],
+            "shape",
+            "CODE",
+            "seq2seq",
+            CODE_LINES[2].replace("100000", "100"),
+            reason=f"{LATER}; {SHORTER}",
+        ),
+        Entry(
+            "tfprof> op -select micros,occurrence -order_by micros",
+            "shape",
+            "TYPE_TIMES",
+            "seq2seq",
+            reason=f"{LATER}; {MACHINE}",
+        ),
+        Entry(
+            "tfprof> op -select micros,device -order_by micros",
+            "shape",
+            "TYPE_DEVICES",
+            "seq2seq",
+            reason=f"{LATER}; our devices are all CPUs",
+        ),
+        Entry(TIMELINE_LINE, "differs", "TIMELINE", "seq2seq", reason="the file is a file a step"),
+        Entry(
+            BOUND_LINE,
+            "shape",
+            "SCOPES",
+            "seq2seq",
+            BOUND_LINE.replace("100000", "100"),
+            reason=f"{LATER}; {SHORTER}",
+        ),
+    ),
+    *_of("options"),
+)
+
+
+INTRODUCTION = """\
+# The commands of the old documents
+
+<!-- made by `python tests/seeds.py`; tests/test_seeds.py runs it all -->
+
+Five documents taught tfprof. Here is every command they show, {total} in all, and what we answer:
+
+* exact ({exact}): the text of the document, to the letter;
+* shape ({shape}): lines of the same kinds, with sums that agree;
+* differs ({differs}): the text of the document but for what is said;
+* python ({python}): calls of the Python API that is yet to come; not run.
+
+`resnet` is the sample that comes with tfprof, `pool_logit` the same with a type of the user's own,
+`seq2seq` a model on several devices.
+"""
+
+
+def status(entry: Entry) -> str:
+    """What docs/seeds.md says of an entry."""
+    told = [entry.reason, f"run as `{entry.run}`" if entry.run else ""]
+    return f"{entry.form} ({'; '.join(filter(None, told))})" if any(told) else entry.form
+
+
+def page() -> str:
+    """The text of docs/seeds.md."""
+    counts = Counter(entry.form for entry in ENTRIES)
+    lines = [INTRODUCTION.format(total=len(ENTRIES), **counts)]
+    for name, document in DOCUMENTS.items():
+        flags = f", run with `{' '.join(document.flags)}`" if document.flags else ""
+        lines += [f"## {document.title}", ""]
+        lines += [f"`{name}`{flags}.", ""] if document.flags else []
+        lines += ["| command | profile | status |", "|---|---|---|"]
+        for entry in ENTRIES:
+            if entry.document == name:
+                profile = "" if entry.form == "python" else entry.profile
+                line = entry.line.replace("|", r"\|")
+                lines.append(f"| `{line}` | {profile} | {status(entry)} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

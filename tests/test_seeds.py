@@ -1,0 +1,387 @@
+"""Every command of the old documents, run: what seeds.py says of each is so."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shlex
+from collections import Counter
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+import seeds
+from profiles import PROFILES, SAMPLE, content
+from seeds import DOCUMENTS, ENTRIES, Entry
+from tfprof import cli
+from tfprof.read.schema import message
+from tfprof.views import VIEWS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# --- what the documents show: tables with times by a line of each kind ------------------------
+
+SHOWN: Final = {
+    "VARIABLES": """\
+_TFProfRoot (--/930.58k params)
+  global_step (1/1 params)
+  init/init_conv/DW (3x3x3x16, 432/864 params)
+  pool_logit/DW (64x10, 640/1.28k params)
+    pool_logit/DW/Momentum (64x10, 640/640 params)
+  pool_logit/biases (10, 10/20 params)
+    pool_logit/biases/Momentum (10, 10/10 params)
+  unit_last/final_bn/beta (64, 64/128 params)
+  unit_last/final_bn/gamma (64, 64/128 params)
+  unit_last/final_bn/moving_mean (64, 64/64 params)
+  unit_last/final_bn/moving_variance (64, 64/64 params)
+""",
+    "DUMP": """\
+_TFProfRoot (--/930.58k params)
+  global_step (0/0 params)
+  pool_logit/DW (64x10, 640/1.28k params)
+  pool_logit/biases (10, 10/20 params)
+""",
+    "TRAINABLE": """\
+_TFProfRoot (--/464.15k params)
+  init/init_conv/DW (3x3x3x16, 432/432 params)
+  pool_logit/DW (64x10, 640/640 params)
+  pool_logit/biases (10, 10/10 params)
+  unit_last/final_bn/beta (64, 64/64 params)
+  unit_last/final_bn/gamma (64, 64/64 params)
+""",
+    "BY_NAME": """\
+_TFProfRoot (0/18.43k params)
+  unit_2_1/sub1/conv1/DW (3x3x32x32, 9.22k/9.22k params)
+  unit_2_1/sub2/conv2/DW (3x3x32x32, 9.22k/9.22k params)
+""",
+    "POOL_LOGIT": """\
+_TFProfRoot (--/650 params)
+  pool_logit/DW (64x10, 640/640 params)
+  pool_logit/biases (10, 10/10 params)
+""",
+    "GAMMA": """\
+_TFProfRoot ()
+  unit_1_0/shared_activation/init_bn/gamma ()
+[1.80 2.10 2.06 1.91 2.26 1.86 1.81 1.37 1.78 1.85 1.96 1.54 2.04 2.34 2.22 1.99 ],
+  unit_1_0/sub2/bn2/gamma ()
+[1.57 1.83 1.30 1.25 1.59 1.14 1.26 0.82 1.19 1.10 1.48 1.01 0.82 1.23 1.21 1.14 ],
+""",
+    "FLOPS": """\
+_TFProfRoot (0/17.63b flops)
+  gradients/pool_logit/xw_plus_b/MatMul_grad/MatMul (163.84k/163.84k flops)
+  gradients/pool_logit/xw_plus_b/MatMul_grad/MatMul_1 (163.84k/163.84k flops)
+  init/init_conv/Conv2D (113.25m/113.25m flops)
+  pool_logit/xw_plus_b (1.28k/165.12k flops)
+    pool_logit/xw_plus_b/MatMul (163.84k/163.84k flops)
+  unit_1_0/sub1/conv1/Conv2D (603.98m/603.98m flops)
+  unit_1_0/sub2/conv2/Conv2D (603.98m/603.98m flops)
+  unit_1_1/sub1/conv1/Conv2D (603.98m/603.98m flops)
+  unit_1_1/sub2/conv2/Conv2D (603.98m/603.98m flops)
+  ...
+""",
+    "FLOPS_BY_TYPE": """\
+node name | # float_ops
+Conv2D                   17.63b float_ops (100.00%, 100.00%)
+MatMul                   491.52k float_ops (0.00%, 0.00%)
+BiasAdd                  1.28k float_ops (0.00%, 0.00%)
+""",
+    "TIMELINE": """\
+generating trace file.
+
+******************************************************
+Timeline file is written to <filename.json>.
+Open a Chrome browser, enter URL chrome://tracing and load the timeline file.
+******************************************************
+""",
+    "CODE": """\
+_TFProfRoot (0us/22.44ms)
+  model_analyzer_test.py:149:run_filename_as_m...:none (0us/22.44ms)
+""",
+    "DEPENDS": """\
+_TFProfRoot (0us/3.61sec)
+  init/init_conv/Conv2D (11.75ms/3.10sec)
+""",
+    "BACKWARD": """\
+_TFProfRoot (0us/2.29sec)
+  gradients/unit_1_0/sub1/conv1/Conv2D_grad/Conv2DBackpropFilter (54.96ms/54.96ms)
+""",
+    "TYPES": """\
+MatMul                        2720.57MB (99.95%, 3.66%),      988.90ms (76.44%, 17.05%),       3450
+""",
+    "TYPE_TIMES": """\
+MatMul                        618.97ms (63.56%, 16.51%),       3450
+""",
+    "TYPE_DEVICES": """\
+SoftmaxCrossEntropyWithLogits     1.37sec (100.00%, 36.44%), /job:worker/replica:0/task:0/cpu:0
+""",
+    "SCOPES": """\
+_TFProfRoot (0us/8.12sec)
+  tower_3/gradients/tower_3/Conv2d_1a_3x3/convolution_grad/Conv2DBackpropFilter (126ms/126ms)
+""",
+    "HELD": "_TFProfRoot (--/25.81m params)\n",
+    "OPTIONS_2016": r"""-max_depth                  4
+-min_bytes                  0
+-min_micros                 0
+-min_params                 0
+-min_float_ops              0
+-device_regexes             .*
+-order_by                   name
+-account_type_regexes       Variable
+-start_name_regexes         .*
+-trim_name_regexes
+-show_name_regexes          .*
+-hide_name_regexes          IsVariableInitialized_[0-9]+,save\/.*,^zeros[0-9_]*
+-account_displayed_op_only  false
+# supported select fileds. Availability depends on --[run_meta|checkpoint|op_log]_path.
+# [bytes|micros|params|float_ops|num_hidden_ops|tensor_value|device|op_types]
+-select                     params
+-viz                        false
+-dump_to_file
+""",
+    "OPTIONS_2017": r"""-max_depth                  4
+-min_bytes                  0
+-min_micros                 0
+-min_params                 0
+-min_float_ops              0
+-min_occurrence             0
+-step                       -1
+-order_by                   name
+-account_type_regexes       Variable,VariableV2
+-start_name_regexes         .*
+-trim_name_regexes
+-show_name_regexes          .*
+-hide_name_regexes          IsVariableInitialized_[0-9]+,save\/.*,^zeros[0-9_]*
+-account_displayed_op_only  false
+# supported select fields. Availability depends on --[run_meta|checkpoint|op_log]_path.
+# [bytes|micros|params|float_ops|occurrence|tensor_value|device|op_types]
+-select                     params
+# format: output_type:key=value,key=value...
+# output_types: stdout (default), timeline, file.
+# key=value pairs:
+#   1. timeline: outfile=<filename>
+#   2. file: outfile=<filename>
+#   3. stdout: None.
+# E.g. timeline:outfile=/tmp/timeline.json
+-output
+""",
+}
+NO_STEP: Final = ("global_step (1/1 params)", "global_step (0/0 params)")
+LEGEND: Final = "node name | # float_ops\n"
+SHOWN["CHECKPOINT"] = SHOWN["VARIABLES"].replace(*NO_STEP)
+SHOWN["LATER_FLOPS"] = LEGEND + SHOWN["FLOPS"].replace("(0/", "(--/")
+# Where the document's text is not ours: what takes the place of what.
+EDITS: Final = {
+    "CHECKPOINT": [NO_STEP[::-1]],
+    "DUMP": [NO_STEP[::-1]],
+    "LATER_FLOPS": [(LEGEND, ""), ("(--/", "(0/")],
+    "FLOPS_BY_TYPE": [(LEGEND, "")],
+    "OPTIONS_2017": [("-output\n", "-output                     stdout:\n")],
+}
+BY_KIND: Final = ("GAMMA",)  # of what differs, what has other numbers throughout
+
+# --- runs -------------------------------------------------------------------------------------
+
+SESSIONS: Final = list(dict.fromkeys((e.document, e.profile) for e in ENTRIES if e.typed))
+GIVEN: Final = [e for e in ENTRIES if e.form != "python" and not e.typed]
+
+
+class Files:
+    """The files of a profile under the names that the documents have for them."""
+
+    def __init__(self, profile: str, folder: Path) -> None:
+        files = PROFILES["seq2seq" if profile == "seq2seq" else "resnet"]
+        log = files.op_log
+        if profile == "pool_logit":
+            log = folder / "op_log"
+            log.write_bytes(content(files.op_log) + OWN_TYPES)
+        runs = ",".join(map(str, files.runs))
+        self._names = {
+            "graph.pbtxt": str(files.graph),
+            "~/tfprof/textsum/graph.pbtxt": str(files.graph),
+            "run_meta": runs,
+            "~/tfprof/textsum/run_meta": runs,
+            "tfprof_log": str(log),
+            "model.ckpt": str(SAMPLE / "model.ckpt"),
+            "/tmp/dump": str(folder / "dump"),
+            "file:outfile=/tmp/dump": f"file:outfile={folder / 'dump'}",
+        }
+        self.flags = [f"--graph_path={files.graph}", f"--run_meta_path={runs}"]
+        self.flags.append(f"--op_log_path={log}")
+        if profile != "seq2seq":
+            self.flags.append(f"--checkpoint_path={SAMPLE / 'model.ckpt'}")
+
+    def words(self, line: str) -> list[str]:
+        """The words of *line* with the names of our files."""
+        words = []
+        for word in shlex.split(line):
+            flag, equals, name = word.partition("=")
+            words.append(f"{flag}{equals}{self._names.get(name, name)}")
+        return [self._names.get(word, word) for word in words]
+
+
+def _own_types() -> bytes:
+    """What the documents add to an op log; appended to a message, it is merged with it."""
+    log: Any = message("tensorflow.tfprof.OpLogProto")()
+    for name in ("pool_logit/DW", "pool_logit/biases"):
+        log.log_entries.add(name=name, types=["pool_logit"])
+    return bytes(log.SerializeToString())
+
+
+OWN_TYPES: Final = _own_types()
+
+
+class Program:
+    """Runs the program, at the prompt where there are lines, and keeps what it printed."""
+
+    def __init__(self, capfd: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch) -> None:
+        self._capfd, self._patch = capfd, patch
+
+    def __call__(self, words: list[str], *lines: str) -> str:
+        text = "".join(f"{line}\n" for line in lines).encode()
+        self._patch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
+        code = cli.run(words)
+        out, err = self._capfd.readouterr()
+        assert code == 0, err
+        assert "E: " not in err
+        return out
+
+
+@pytest.fixture
+def program(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Program:
+    return Program(capfd, monkeypatch)
+
+
+@pytest.mark.parametrize(("document", "profile"), SESSIONS)
+def test_lines_at_the_prompt(program: Program, tmp_path: Path, document: str, profile: str) -> None:
+    entries = [e for e in ENTRIES if e.typed and (e.document, e.profile) == (document, profile)]
+    flags = [*Files(profile, tmp_path).flags, *DOCUMENTS[document].flags]
+    trace = str(tmp_path / "trace.json")
+    between = program(flags, "help")
+    lines = [e.asked.replace("<filename.json>", trace) for e in entries]
+    out = program(flags, *(line for asked in lines for line in (asked, "help")))
+    answers = out.split(between)
+    assert answers.pop() == ""
+    for entry, answer in zip(entries, answers, strict=True):
+        check(entry, answer.replace(f"{trace}_0", "<filename.json>"))
+    if "TIMELINE" in {e.shown for e in entries}:
+        assert json.loads((tmp_path / "trace.json_0").read_text())["traceEvents"]
+
+
+@pytest.mark.parametrize("entry", GIVEN, ids=lambda e: f"{e.document}: {e.line}")
+def test_commands(program: Program, tmp_path: Path, entry: Entry) -> None:
+    words = Files(entry.profile, tmp_path).words(entry.asked)
+    if words == ["help"]:
+        assert all(view in program(words) for view in VIEWS)
+        return
+    words += DOCUMENTS[entry.document].flags
+    if not entry.shown:
+        assert program(words, "").startswith("-max_depth                  4\n")
+        return
+    out = program(words)
+    if (tmp_path / "dump").exists():
+        assert out == ""
+        out = (tmp_path / "dump").read_text()
+    assert ("dump" in entry.line) == (tmp_path / "dump").exists()
+    check(entry, out)
+
+
+def test_the_second_server_holds_twice_as_much(program: Program, tmp_path: Path) -> None:
+    lines = [e.asked for e in ENTRIES if ".*ps.*" in e.line and e.document == "readme-2017"]
+    flags = [*Files("seq2seq", tmp_path).flags, "--era=2017"]
+    held = [float(n) for n in re.findall(r"/([\d.]+)k params", program(flags, *lines))]
+    assert held == [pytest.approx(held[1] / 2, rel=0.1), held[1]]
+
+
+# --- checks -----------------------------------------------------------------------------------
+
+
+def check(entry: Entry, answer: str) -> None:
+    """What we answer is what the table says of it."""
+    shown = SHOWN[entry.shown] if entry.shown else ""
+    if entry.form == "shape" or entry.shown in BY_KIND:
+        assert kinds(answer) == kinds(shown), entry.line
+        sums_agree(entry, answer)
+        return
+    if entry.form == "differs":
+        for theirs, ours in EDITS.get(entry.shown, []):
+            assert theirs in shown
+            shown = shown.replace(theirs, ours)
+        shown = re.sub(r"(?m)^#.*\n", "", shown)
+        answer = re.sub(r"(?m) +$", "", answer)
+        before, dots, _ = shown.partition("  ...\n")
+        if dots:
+            assert answer.startswith(before), entry.line
+            return
+    assert answer == shown, entry.line
+
+
+_WORDS: Final = {
+    r"\d[\d.]*(us|ms|sec)\b": "TIME",
+    r"\d[\d.]*[KM]?B\b": "MEMORY",
+    r"\d[\d.]*%": "SHARE",
+    r"[|\w/:]*/job:[^ ,]*": "DEVICES",
+    r"\b\d[\dx]*, (?=\S+ params)": "SHAPE, ",
+    r"\b\d[\d.]*[kmb]?\b": "COUNT",
+    r"(COUNT )+": "COUNTS ",
+    r" +": " ",
+}
+
+
+def kinds(text: str) -> set[str]:
+    """The kinds of lines of *text*: how deep at most, and with what numbers, but no names."""
+    found = set()
+    for line in text.splitlines():
+        row = re.fullmatch(r" *(_TFProfRoot)?.*? (\([^()]*\))", line)
+        kind = f"{row[1] or 'NAME'} {row[2]}" if row else re.sub(r"^\w+ ", "NAME ", line)
+        for pattern, word in _WORDS.items():
+            kind = re.sub(pattern, word, kind)
+        found.add(kind)
+    return found
+
+
+_SECONDS: Final = {"us": 1e-6, "ms": 1e-3, "sec": 1.0}
+
+
+def seconds(text: str) -> float:
+    number, unit = re.fullmatch(r"([\d.]+)(us|ms|sec)", text).groups()  # type: ignore[union-attr]
+    return float(number) * _SECONDS[unit]
+
+
+def sums_agree(entry: Entry, answer: str) -> None:
+    """Rows hold what is below them and what they are asked to hold; shares add up."""
+    bound = re.search(r"-min_micros (\d+)", entry.asked)
+    least = int(bound[1]) / 1e6 if bound else 0.0
+    above: list[float] = []
+    for indent, own, total in re.findall(r"(?m)^( *)\S.* \((\w[\w.]*s\w*)/([\w.]+)\)$", answer):
+        depth = len(indent) // 2
+        assert seconds(own) <= seconds(total) * 1.006
+        assert seconds(total) >= least * 0.994
+        above = [*above[:depth], seconds(total)]
+        assert all(a * 1.006 >= b for a, b in pairwise(above)), entry.line
+    shares = re.findall(r"(?:us|ms|sec) \(([\d.]+)%, ([\d.]+)%\)", answer)
+    for (left, share), (after, _) in pairwise(shares):
+        assert float(after) == pytest.approx(float(left) - float(share), abs=0.02)
+
+
+# --- the table --------------------------------------------------------------------------------
+
+
+def test_no_command_is_missing() -> None:
+    found = Counter((e.document, e.form == "python", e.typed) for e in ENTRIES)
+    for name, document in DOCUMENTS.items():
+        counts = (found[name, False, True], found[name, False, False], found[name, True, False])
+        assert counts == (document.typed, document.given, document.python), name
+
+
+def test_entries_say_why() -> None:
+    for entry in ENTRIES:
+        assert entry.reason or entry.form != "differs"
+        assert entry.form != "exact" or not (entry.run or entry.reason)
+    assert {e.shown for e in ENTRIES} - {""} == set(SHOWN)
+
+
+def test_the_page_is_up_to_date() -> None:
+    assert seeds.PAGE.read_text(encoding="utf-8") == seeds.page()
