@@ -32,17 +32,12 @@ class Document:
 
 
 # The later two count every type and go ten deep, as now, but print as in 2017.
-_LATER: Final = (
-    "--era=2017",
-    "--account_type_regexes=.*",
-    "--hide_name_regexes=",
-    "--max_depth=10",
-)
+LATE = ("--era=2017", "--account_type_regexes=.*", "--hide_name_regexes=", "--max_depth=10")
 DOCUMENTS: Final = {
     "readme-2016": Document("tfprof README of 2016", ("--era=2016",), 15, 8, 10),
     "readme-2017": Document("tfprof README of early 2017", ("--era=2017",), 18, 8, 13),
-    "architecture": Document("Profile Model Architecture, 2017", _LATER, 3, 0, 3),
-    "time": Document("Profile Time, 2017", _LATER, 7, 0, 1),
+    "architecture": Document("Profile Model Architecture, 2017", LATE, 3, 0, 3),
+    "time": Document("Profile Time, 2017", LATE, 7, 0, 1),
     "options": Document("tf.profiler.ProfileOptionBuilder, 2019", (), 0, 0, 28),
 }
 
@@ -51,9 +46,8 @@ DOCUMENTS: Final = {
 class Entry:
     """A command of a document.
 
-    exact: we print the text shown. differs: we print it after the *edits*, or, where the text
-    ends in dots, begin with it. shape: lines of the same kinds, with sums that agree. python: not
-    run, for want of the Python API it belongs to.
+    exact: we print the text shown. shape: lines of its kinds, with sums that agree. differs: one
+    or the other, but for the reason given. python: not run, for want of the API it belongs to.
     """
 
     line: str
@@ -139,21 +133,24 @@ tf.profiler.profile(…, cmd='op', options=….trainable_variables_parameter())
 
 # --- the table --------------------------------------------------------------------------------
 
-STEP = "global_step counts 0 in this table of the document, 1 in its others: 1 is right"
+STEP = "global_step counts 0 in this table, 1 in the document's others; here always 1"
+GRADIENT = "lines have rows of their own for gradients, and no text as the log holds none"
 V2 = "the sample's variables are VariableV2, which replaced Variable"
 MACHINE = "times are of another machine"
 SHORTER = "our step is shorter, so is the bound"
-CUT = "the document stops at the dots"
+CUT = "the document shows the first rows only"
 LATER = "the legend and the root's `--` came later"
 COUNTED = "run with all types counted: the default of 2017 counts variables only"
 NAMES = "the names of files are the sample's"
 COMMENTS = "the comments are the document's"
+STEPPED = "the step is appended to the name of the file"
 SILENT = "the document shows no answer"
 CODE_LINE = (
     "tfprof> code -max_depth 1000 -show_name_regexes .*model_analyzer.*py.* -select micros "
     "-account_type_regexes .* -order_by micros"
 )
 OP_LINE = "tfprof> op -select micros,bytes,occurrence -order_by micros"
+OP_LINES = [f"tfprof> op -select micros,{s} -order_by micros" for s in ("occurrence", "device")]
 GAMMA_LINE = "tfprof> scope -show_name_regexes unit_1_0.*gamma -select tensor_value -max_depth 5"
 VARIABLES_LINE = "tfprof> scope -account_type_regexes VariableV2 -max_depth 4 -select params"
 SCOPE_LINE = "tfprof scope --graph_path=graph.pbtxt --max_depth=3"
@@ -171,24 +168,26 @@ TIMELINE_LINE = (
 )
 VARIABLES_SHOWN = Entry(VARIABLES_LINE, "exact", "VARIABLES")
 CODE_SHOWN = Entry(
-    CODE_LINE, "shape", "CODE", run=CODE_LINE.replace("model_analyzer", "resnet"), reason=NAMES
+    CODE_LINE,
+    "differs",
+    "CODE",
+    run=CODE_LINE.replace("model_analyzer", "resnet"),
+    reason=f"{GRADIENT}; {NAMES}",
 )
 
 # What both READMEs show, in this order.
-PROMPTS = (
-    Entry("tfprof help", "shape", reason=SILENT),
-    Entry("tfprof --graph_path=graph.pbtxt", "shape", reason=SILENT),
-    Entry(
-        "tfprof --graph_path=graph.pbtxt --run_meta_path=run_meta --checkpoint_path=model.ckpt",
-        "shape",
-        reason=SILENT,
-    ),
-    Entry(
-        "tfprof --graph_path=graph.pbtxt --run_meta_path=run_meta --op_log_path=tfprof_log "
-        "--checkpoint_path=model.ckpt",
-        "shape",
-        reason=SILENT,
-    ),
+TEXTSUM = (
+    "tfprof --graph_path ~/tfprof/textsum/graph.pbtxt --run_meta_path ~/tfprof/textsum/run_meta"
+)
+GRAPH = "tfprof --graph_path=graph.pbtxt"
+PROMPTS = tuple(
+    Entry(line, "shape", reason=SILENT)
+    for line in (
+        "tfprof help",
+        GRAPH,
+        f"{GRAPH} --run_meta_path=run_meta --checkpoint_path=model.ckpt",
+        f"{GRAPH} --run_meta_path=run_meta --op_log_path=tfprof_log --checkpoint_path=model.ckpt",
+    )
 )
 TUTORIAL = (
     Entry(
@@ -233,13 +232,7 @@ OWN_TYPE = Entry(
     "pool_logit",
 )
 SERVERS = (
-    Entry(
-        "tfprof --graph_path ~/tfprof/textsum/graph.pbtxt "
-        "--run_meta_path ~/tfprof/textsum/run_meta",
-        "shape",
-        profile="seq2seq",
-        reason=SILENT,
-    ),
+    Entry(TEXTSUM, "shape", profile="seq2seq", reason=SILENT),
     *(
         Entry(
             f"tfprof> scope -select device,params -account_type_regexes .*ps.*task:{task}.* "
@@ -266,34 +259,27 @@ ENTRIES: Final = (
         VARIABLES_SHOWN,
         Entry(OP_LINE, "shape", "TYPES", run=f"{OP_LINE} -account_type_regexes .*", reason=COUNTED),
         *PROMPTS,
-        Entry("tfprof --graph_path=graph.pbtxt --run_meta_path=run_meta", "shape", reason=SILENT),
-        Entry(SCOPE_LINE, "shape", "DUMP"),
+        Entry(f"{GRAPH} --run_meta_path=run_meta", "shape", reason=SILENT),
+        Entry(SCOPE_LINE, "shape", "DUMP", reason=SILENT),
         Entry("tfprof>", "differs", "OPTIONS_2017", reason=COMMENTS),
         CODE_SHOWN,
         Entry(GAMMA_LINE, "differs", "GAMMA", reason="values are of another training"),
         *TUTORIAL,
         VARIABLES_SHOWN,
         OWN_TYPE,
-        Entry(
-            f'{SCOPE_LINE} --output="file:outfile=/tmp/dump"',
-            "differs",
-            "DUMP",
-            reason=STEP,
-        ),
+        Entry(f'{SCOPE_LINE} --output="file:outfile=/tmp/dump"', "differs", "DUMP", reason=STEP),
         *SERVERS,
     ),
     *_of(
         "readme-2016",
         *PROMPTS,
-        Entry(
-            "tfprof --graph_path=graph.pbtxt --checkpoint_path=model.ckpt", "shape", reason=SILENT
-        ),
+        Entry(f"{GRAPH} --checkpoint_path=model.ckpt", "shape", reason=SILENT),
         Entry(
             SCOPE_LINE,
             "shape",
             "DUMP",
             run=f"{SCOPE_LINE} --account_type_regexes=VariableV2",
-            reason=V2,
+            reason=f"{SILENT}; {V2}",
         ),
         Entry("tfprof>", "differs", "OPTIONS_2016", reason=COMMENTS),
         Entry("tfprof>", "differs", "OPTIONS_2016", reason=COMMENTS),
@@ -337,31 +323,19 @@ ENTRIES: Final = (
     ),
     *_of(
         "time",
-        Entry(CODE_LINES[0], "shape", "CODE", "seq2seq", reason=f"{LATER}; {MACHINE}"),
-        Entry(CODE_LINES[1], "shape", "CODE", "seq2seq", reason=f"{LATER}; {MACHINE}"),
+        Entry(CODE_LINES[0], "differs", "CODE", "seq2seq", reason=f"{GRADIENT}; {LATER}"),
+        Entry(CODE_LINES[1], "differs", "CODE", "seq2seq", reason=f"{GRADIENT}; {LATER}"),
         Entry(
             CODE_LINES[2],
-            "shape",
+            "differs",
             "CODE",
             "seq2seq",
             CODE_LINES[2].replace("100000", "100"),
-            reason=f"{LATER}; {SHORTER}",
+            f"{GRADIENT}; {LATER}; {SHORTER}",
         ),
-        Entry(
-            "tfprof> op -select micros,occurrence -order_by micros",
-            "shape",
-            "TYPE_TIMES",
-            "seq2seq",
-            reason=f"{LATER}; {MACHINE}",
-        ),
-        Entry(
-            "tfprof> op -select micros,device -order_by micros",
-            "shape",
-            "TYPE_DEVICES",
-            "seq2seq",
-            reason=f"{LATER}; our devices are all CPUs",
-        ),
-        Entry(TIMELINE_LINE, "differs", "TIMELINE", "seq2seq", reason="the file is a file a step"),
+        Entry(OP_LINES[0], "shape", "TYPE_TIMES", "seq2seq", reason=f"{LATER}; {MACHINE}"),
+        Entry(OP_LINES[1], "shape", "TYPE_DEVICES", "seq2seq", reason=f"{LATER}; {MACHINE}"),
+        Entry(TIMELINE_LINE, "differs", "TIMELINE", "seq2seq", reason=STEPPED),
         Entry(
             BOUND_LINE,
             "shape",
@@ -384,7 +358,7 @@ Five documents taught tfprof. Here is every command they show, {total} in all, a
 
 * exact ({exact}): the text of the document, to the letter;
 * shape ({shape}): lines of the same kinds, with sums that agree;
-* differs ({differs}): the text of the document but for what is said;
+* differs ({differs}): one or the other, but for what is said;
 * python ({python}): calls of the Python API that is yet to come; not run.
 
 `resnet` is the sample that comes with tfprof, `pool_logit` the same with a type of the user's own,
@@ -401,11 +375,10 @@ def status(entry: Entry) -> str:
 def page() -> str:
     """The text of docs/seeds.md."""
     counts = Counter(entry.form for entry in ENTRIES)
-    lines = [INTRODUCTION.format(total=len(ENTRIES), **counts)]
+    lines = [INTRODUCTION.format(total=len(ENTRIES), **{str(f): n for f, n in counts.items()})]
     for name, document in DOCUMENTS.items():
-        flags = f", run with `{' '.join(document.flags)}`" if document.flags else ""
         lines += [f"## {document.title}", ""]
-        lines += [f"`{name}`{flags}.", ""] if document.flags else []
+        lines += [f"Run with `{' '.join(document.flags)}`.", ""] if document.flags else []
         lines += ["| command | profile | status |", "|---|---|---|"]
         for entry in ENTRIES:
             if entry.document == name:

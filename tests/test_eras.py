@@ -112,7 +112,11 @@ def test_code_lines_show_their_source() -> None:
 
 
 def test_only_what_was_counted_then_is_counted(model: tfprof.Profile) -> None:
-    everything = {"account_type_regexes": ".*", "select": "float_ops", "max_depth": 1}
+    everything: dict[str, Any] = {
+        "account_type_regexes": ".*",
+        "select": "float_ops",
+        "max_depth": 1,
+    }
     assert lines(model, era="2017", **everything) == ["_TFProfRoot (0/148 flops)"]
     assert lines(model, **everything)[-1] == "_TFProfRoot (--/153 flops)"
 

@@ -3,7 +3,7 @@
     account   what is counted, and totals over all of it
     start     begin at the named rows
     show      drop what is trimmed, too deep, too small, not named or hidden; children move up
-    recount   totals over the displayed rows only, if asked
+    only      totals over the displayed rows only, if asked
     order     siblings by name or by a total
 
 Each stage takes rows and returns fewer or other rows; no stage changes anything.
@@ -40,9 +40,12 @@ def answer(profile: Profile, view_name: str, query: Query) -> Report:
     drawing = view.draw(profile, source_text=query.era.source_text)
     counted = account(profile, view, drawing, query)
     tree, at = start(counted, view, query)
+    if query.era.totals_from_start:
+        counted, at = only(counted, at)
     tree, at = show(counted, tree, at, view, query)
     if query.displayed_only and view.recounts:
-        counted, at = recount(counted, at)
+        counted, at = only(counted, at)
+        counted = replace(counted, root_defined=1)
     if not view.chain:
         tree, at = order(counted, tree, at, query)
     return Report(view, query, tree, counted, at, _notes(view, drawing, query, len(tree)))
@@ -107,11 +110,11 @@ def show(counted: Counted, tree: Tree, at: I64, view: View, query: Query) -> tup
     return tree.keep(shown), at[shown]
 
 
-def recount(counted: Counted, at: I64) -> tuple[Counted, I64]:
-    """(counted, its rows) with totals over the displayed rows, the root included."""
+def only(counted: Counted, at: I64) -> tuple[Counted, I64]:
+    """(counted, its rows) with totals over the rows *at* and nothing else."""
     kept = np.zeros(len(counted.tree), np.bool_)
     kept[at] = True
-    return replace(counted.keep(kept), root_defined=1), np.arange(at.size)
+    return counted.keep(kept), np.arange(at.size)
 
 
 def order(counted: Counted, tree: Tree, at: I64, query: Query) -> tuple[Tree, I64]:
@@ -155,7 +158,7 @@ def _reaches(counted: Counted, at: I64, view: View, query: Query, metric: str) -
         return counted.own(DEFINED)[at] >= least if view.bounds_occurrence else np.True_
     if least <= 0 and not counted.profile.may_be_negative(metric):
         return np.True_
-    own = FIELDS[metric].bound == "own" and not view.groups
+    own = (FIELDS[metric].bound == "own" or query.era.bounds_own) and not view.groups
     return (counted.own(metric) if own else counted.total(metric))[at] >= least
 
 

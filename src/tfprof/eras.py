@@ -60,6 +60,9 @@ class Era:
     heading: bool = True  # a report has its Doc block and a legend
     keeps_scopes: bool = True  # scopes that are not accounted are rows, and add their own numbers
     root_counts: bool = False  # the root is accounted where everything is
+    bounds_own: bool = False  # min_* are compared with a graph node's own numbers
+    totals_from_start: bool = False  # the root's total is that of what start_name_regexes leave
+    names_stdout: bool = True  # the shell's list of options names the plain output
     scalar_shape: bool = True  # a scalar variable shows a shape
     splits_time: bool = True  # micros has columns for accelerator and cpu
     counts_runs: bool = True  # occurrence in op view tells runs, too
@@ -71,6 +74,9 @@ _THEN: Mapping[str, Any] = {
     "heading": False,
     "keeps_scopes": False,
     "root_counts": True,
+    "bounds_own": True,
+    "totals_from_start": True,
+    "names_stdout": False,
     "scalar_shape": False,
     "splits_time": False,
     "counts_runs": False,

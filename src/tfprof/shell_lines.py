@@ -23,6 +23,7 @@ COMMANDS = (*VIEWS, "advise", "set", "help")
 _NAME_WIDTH = 28
 _QUOTES = "\"'"
 _KEY_AND_VALUE = 2
+_STDOUT = "stdout:"
 
 
 class Line(NamedTuple):
@@ -54,10 +55,11 @@ def read_line(text: str) -> Line:
 def options_block(options: Mapping[str, Any]) -> str:
     """The options in force, a line each, as an empty line of the shell shows them."""
     value = effective(options)
-    return "".join(
-        f"{f'-{name}':<{_NAME_WIDTH}}{_written(OPTIONS[name], value[name])}\n"
-        for name in ERAS[value["era"]].block
-    )
+    era = ERAS[value["era"]]
+    written = {name: _written(OPTIONS[name], value[name]) for name in era.block}
+    if written.get("output") == _STDOUT and not era.names_stdout:
+        written["output"] = ""
+    return "".join(f"{f'-{name}':<{_NAME_WIDTH}}{text}\n" for name, text in written.items())
 
 
 def _value(option: Option, rest: list[str], refusal: UsageError) -> Any:  # noqa: ANN401 - as parse
