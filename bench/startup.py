@@ -2,8 +2,8 @@
 
 python bench/startup.py [REPEAT]
 
-Prints medians of wall time and the two ratios that matter: help against an empty Python, and a
-small one-shot report against `import tensorflow`.
+Prints medians of wall time and the ratios that matter: help against an empty Python, and a report
+of a small model and of the bundled one against `import tensorflow`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ import statistics
 import subprocess
 import sys
 import time
+from pathlib import Path
 
+SMALL = Path(__file__).parents[1] / "tests" / "data" / "handmade" / "graph.pbtxt"
 REPEAT = int(sys.argv[1]) if len(sys.argv) > 1 else 5
 COMMANDS = {
     "python -c pass": ["-c", "pass"],
     "tfprof --help": ["-m", "tfprof", "--help"],
+    "a small report": ["-m", "tfprof", "scope", str(SMALL)],
     "tfprof demo": ["-m", "tfprof", "demo"],
     "import tensorflow": ["-c", "import tensorflow"],
 }
@@ -36,4 +39,5 @@ took = {name: seconds(words) for name, words in COMMANDS.items()}
 for name, one in took.items():
     print(f"{name:<20} {one:.3f} s")
 print(f"help / python        {took['tfprof --help'] / took['python -c pass']:.2f}")
+print(f"small / tensorflow   {took['a small report'] / took['import tensorflow']:.3f}")
 print(f"demo / tensorflow    {took['tfprof demo'] / took['import tensorflow']:.3f}")

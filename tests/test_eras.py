@@ -8,7 +8,8 @@ import pytest
 
 import draw
 import tfprof
-from ours import files_loaded
+from case import Case
+from ours import files_loaded, load
 from profiles import PROFILES
 from tfprof import cli
 from tfprof.eras import ERAS
@@ -109,6 +110,31 @@ def test_code_lines_show_their_source() -> None:
     assert all(len(parts) == 4 for parts in texts)
     assert {len(parts[3].encode()) <= 20 for parts in texts} == {True}
     assert any(parts[3] == "none" for parts in texts)
+
+
+def test_source_text_is_cut_like_function_names() -> None:
+    case = Case.from_text(
+        "code",
+        graph='node { name: "a" op: "VariableV2" }',
+        op_log="""
+          log_entries { name: "a" code_def {
+            traces { file_id: 1 lineno: 132 function_id: 2 line_id: 3 }
+            traces { file_id: 1 lineno: 63 function_id: 2 line_id: 4 }
+            traces { file_id: 1 lineno: 64 function_id: 2 line_id: 5 }
+          } }
+          id_to_string { key: 1 value: "/home/me/model_analyzer_testlib.py" }
+          id_to_string { key: 2 value: "BuildFullModel" }
+          id_to_string { key: 3 value: "x = lib.BuildFullModel()" }
+          id_to_string { key: 4 value: "nineteen characters" }
+          id_to_string { key: 5 value: "none" }
+        """,
+    )
+    assert lines(load(case), "code", era="2017", account_type_regexes=".*") == [
+        "_TFProfRoot (0/0 params)",
+        "  model_analyzer_testlib.py:132:BuildFullModel:x = lib.BuildFull... (0/0 params)",
+        "    model_analyzer_testlib.py:63:BuildFullModel:nineteen characters (0/0 params)",
+        "      model_analyzer_testlib.py:64:BuildFullModel:none (0/0 params)",
+    ]
 
 
 def test_only_what_was_counted_then_is_counted(model: tfprof.Profile) -> None:
