@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 from typing import Any
 
@@ -12,31 +10,16 @@ import pytest
 import ours
 from case import Case
 from profiles import DATA, PROFILES
+from recorded import case_of, with_output
 
 VIEWS = ("scope", "graph", "op", "code")
 RULER = "Model Analysis Report======================\n"
 END = "\n======================End of Report"
 
 
-def _recorded() -> list[dict[str, Any]]:
-    text = gzip.decompress((DATA / "golden" / "cases.jsonl.gz").read_bytes()).decode()
-    cases = [json.loads(line) for line in text.splitlines()]
-    return [
-        case
-        for case in cases
-        if case["cmd"] in VIEWS and case["options"]["output"].startswith("stdout")
-    ]
-
-
-@pytest.mark.parametrize("recorded", _recorded(), ids=lambda case: case["id"])
+@pytest.mark.parametrize("recorded", with_output("stdout"), ids=lambda case: case["id"])
 def test_recorded_case(recorded: dict[str, Any]) -> None:
-    case = Case(
-        recorded["cmd"],
-        base64.b64decode(recorded["graph"]),
-        base64.b64decode(recorded["oplog"]),
-        tuple((step, base64.b64decode(run)) for step, run in recorded["steps"]),
-        {k: v for k, v in recorded["options"].items() if k != "dump_to_file"},
-    )
+    case = case_of(recorded)
     mine = ours.ask(case)
     assert mine.report.decode() == _report(recorded["stdout"])
     assert mine.notes == recorded["load_stderr"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-import json
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -19,6 +18,7 @@ from case import Case
 from oracle import OUTFILE, UNRESTRICTED
 from profiles import DATA, PROFILES
 from random_cases import make_case, shrink
+from recorded import case_of, with_output
 from tf_wheel import piece
 from tfprof.answer import answer
 from tfprof.errors import UsageError
@@ -92,22 +92,9 @@ def test_random_code_views_are_written_alike(oracle: Oracle, first: int) -> None
     assert written > BATCH * 0.6
 
 
-def _recorded() -> list[dict[str, Any]]:
-    text = gzip.decompress((DATA / "golden" / "cases.jsonl.gz").read_bytes()).decode()
-    cases = [json.loads(line) for line in text.splitlines()]
-    asked = [case for case in cases if case["cmd"] == "code"]
-    return [case for case in asked if case["options"]["output"].startswith("pprof")]
-
-
-@pytest.mark.parametrize("recorded", _recorded(), ids=lambda case: case["id"])
+@pytest.mark.parametrize("recorded", with_output("pprof"), ids=lambda case: case["id"])
 def test_recorded_case(recorded: dict[str, Any]) -> None:
-    case = Case(
-        recorded["cmd"],
-        base64.b64decode(recorded["graph"]),
-        base64.b64decode(recorded["oplog"]),
-        tuple((step, base64.b64decode(run)) for step, run in recorded["steps"]),
-        {k: v for k, v in recorded["options"].items() if k != "dump_to_file"},
-    )
+    case = case_of(recorded)
     (expected,) = recorded["files"].values()
     assert payload(report_of(case)) == base64.b64decode(expected)
     assert said(OUTFILE) == recorded["stdout"]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -18,6 +17,7 @@ import ours
 from case import VIEWS, Case, GraphDef
 from profiles import DATA, PROFILES
 from random_cases import make_case, shrink
+from recorded import case_of, records
 from tf_wheel import piece
 from tfprof.answer import answer
 from tfprof.errors import UsageError
@@ -79,24 +79,13 @@ def test_random_cases_agree(oracle: Oracle, view: str, first: int) -> None:
             pytest.fail("\n".join([f"seed {seed}:", small.paste(), *differences(oracle, small)]))
 
 
-def _recorded() -> Iterator[dict[str, Any]]:
-    """The recorded cases in which a message was returned, whatever else was written."""
-    text = gzip.decompress((DATA / "golden" / "cases.jsonl.gz").read_bytes()).decode()
-    for line in text.splitlines():
-        case = json.loads(line)
-        if case["cmd"] in VIEWS and case["result"]:
-            yield case
+RETURNED = [record for record in records() if record["cmd"] in VIEWS and record["result"]]
 
 
-@pytest.mark.parametrize("recorded", list(_recorded()), ids=lambda case: case["id"])
+@pytest.mark.parametrize("recorded", RETURNED, ids=lambda case: case["id"])
 def test_recorded_case(recorded: dict[str, Any]) -> None:
-    case = Case(
-        recorded["cmd"],
-        base64.b64decode(recorded["graph"]),
-        base64.b64decode(recorded["oplog"]),
-        tuple((step, base64.b64decode(run)) for step, run in recorded["steps"]),
-        _without_output(recorded["options"]),
-    )
+    case = case_of(recorded)
+    case = replace(case, options=_without_output(dict(case.options)))
     assert mine(case) == text_format.Parse(recorded["result"], THEIRS[case.view]())
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 import random
 from dataclasses import dataclass, field, replace
@@ -18,6 +16,7 @@ from oracle import OUTFILE, UNRESTRICTED, OracleCrashed
 from profiles import DATA, PROFILES
 from random_cases import make_case, shrink
 from random_values import chance
+from recorded import case_of, with_output
 from tfprof.answer import answer
 from tfprof.errors import UsageError
 from tfprof.query import Query
@@ -176,25 +175,9 @@ def busy_run(rng: random.Random, homes: Mapping[str, str], span: int) -> bytes:
     return data
 
 
-def _recorded() -> list[Any]:
-    text = gzip.decompress((DATA / "golden" / "cases.jsonl.gz").read_bytes()).decode()
-    cases = [json.loads(line) for line in text.splitlines()]
-    return [
-        pytest.param(case, id=case["id"])
-        for case in cases
-        if isinstance(case["options"], dict) and case["options"]["output"].startswith("timeline")
-    ]
-
-
-@pytest.mark.parametrize("recorded", _recorded())
+@pytest.mark.parametrize("recorded", with_output("timeline"), ids=lambda case: case["id"])
 def test_recorded_timeline(recorded: dict[str, Any]) -> None:
-    case = Case(
-        recorded["cmd"],
-        base64.b64decode(recorded["graph"]),
-        base64.b64decode(recorded["oplog"]),
-        tuple((step, base64.b64decode(run)) for step, run in recorded["steps"]),
-        {k: v for k, v in recorded["options"].items() if k != "dump_to_file"},
-    )
+    case = case_of(recorded)
     mine = written(case)
     assert {name: data.decode() for name, data in mine.files.items()} == recorded["files"]
     assert mine.stdout == recorded["stdout"]
