@@ -348,7 +348,7 @@ def test_a_saved_profile_is_loaded_by_itself() -> None:
     assert told == ["reading it"]
     case = Case("scope")
     assert shown(again, case) == shown(profile, case)
-    with pytest.raises(UsageError, match="it is to be read alone"):
+    with pytest.raises(UsageError, match="do not set --graph_path"):
         load(saved=source(save(profile)), graph=source(b"x"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
 import sys
 from typing import TYPE_CHECKING, Final
@@ -34,6 +35,11 @@ NODES: Final = 100_000
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 
 
+def _interruptible() -> None:
+    """Who runs us may have turned interrupts off, and children inherit that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 class Terminal:
     """A terminal with the shell in it."""
 
@@ -50,7 +56,8 @@ class Terminal:
                 **environment,
             },
             encoding="utf-8",
-            timeout=20,
+            timeout=60,
+            preexec_fn=_interruptible,
             dimensions=(40, 120),
         )
         self.sees(PROMPT)

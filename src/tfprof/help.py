@@ -149,7 +149,8 @@ def _narrowed(option: Option, view: View) -> Option:
     if option.name == "order_by" and not view.groups:
         refused = {"occurrence"}
     elif option.name == "select" and view.groups:
-        refused = {"tensor_value"} if view.chain else {"tensor_value", "occurrence", "input_shapes"}
+        refused = {"tensor_value", "num_hidden_ops"}
+        refused |= set() if view.chain else {"occurrence", "input_shapes"}
     elif option.kind == "output":
         return _with_outputs([kind for kind in OUTPUTS if kind != "timeline" or not view.chain])
     return replace(option, choices=tuple(one for one in option.choices if one not in refused))
