@@ -22,12 +22,12 @@ from tfprof.reporters.rows import columns, flat
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tfprof.report import Report
+    from tfprof.answered import Answer
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def table(report: Report) -> list[list[str]]:
+def table(report: Answer) -> list[list[str]]:
     text = b"".join(csv_report(report)).decode()
     assert text.endswith("\r\n")
     return list(csv.reader(io.StringIO(text, newline=""), strict=True))

@@ -20,10 +20,10 @@ from profiles import PROFILES
 from test_cases import CASES, Golden
 from tfprof import cli, units
 from tfprof.answer import answer
+from tfprof.answered import DEFINED
 from tfprof.fields import FIELDS, METRICS
 from tfprof.model import Note
 from tfprof.query import OPTIONS, Query
-from tfprof.report import DEFINED
 from tfprof.reporters import context
 from tfprof.reporters.json_report import json_report
 from tfprof.reporters.text import columns

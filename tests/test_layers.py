@@ -27,7 +27,7 @@ FLOORS: Final = (
     "shapes  fields  tree",
     "matching  model  query",
     "inputs  read  views",
-    "report",
+    "answered",
     "answer",
     "checkers",
     "reporters",

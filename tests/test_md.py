@@ -23,10 +23,10 @@ from tfprof.reporters.md_report import md_report
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tfprof.report import Report
+    from tfprof.answered import Answer
 
 
-def table(report: Report) -> tuple[list[list[str]], str]:
+def table(report: Answer) -> tuple[list[list[str]], str]:
     """The cells of the table, and what stands below it."""
     lines, _, below = b"".join(md_report(report)).decode().partition("\n\n")
     return [cells(line) for line in lines.rstrip("\n").split("\n")], below

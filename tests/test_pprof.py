@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from oracle import Oracle
-    from tfprof.report import Report
+    from tfprof.answered import Answer
 
 Message: Final[Any] = piece("tensorflow.core.profiler.profile_pb2").Profile
 
@@ -45,12 +45,12 @@ ROOT = ("", "_TFProfRoot", 0)
 GZIP_HEADER = bytes.fromhex("1f8b0800000000000003")
 
 
-def payload(report: Report) -> bytes:
+def payload(report: Answer) -> bytes:
     """The message inside the file."""
     return gzip.decompress(b"".join(pprof(report)))
 
 
-def report_of(case: Case) -> Report:
+def report_of(case: Case) -> Answer:
     return answer(ours.load(case), case.view, Query.of({**ours._accepted(case), "output": "none"}))
 
 
@@ -138,7 +138,7 @@ id_to_string { key: 3 value: "build" }
 )
 
 
-def drawn(report: Report) -> str:
+def drawn(report: Answer) -> str:
     """The samples as lines: the path from the outside in, the values, the labels."""
     profile = Message.FromString(payload(report))
     text = list(profile.string_table)
@@ -156,7 +156,7 @@ def drawn(report: Report) -> str:
     return "\n".join(lines)
 
 
-def asked(view: str, **options: Any) -> Report:
+def asked(view: str, **options: Any) -> Answer:
     return answer(draw.profile(NET), view, Query.of({**UNRESTRICTED, **options}))
 
 
@@ -260,7 +260,7 @@ def test_the_cumulative_number_of_a_row_is_its_total(view: str) -> None:
     assert compared > 120
 
 
-def cumulative(report: Report) -> Counter[tuple[Any, ...]]:
+def cumulative(report: Answer) -> Counter[tuple[Any, ...]]:
     """The sum over the samples that a row is on the path of, by metric and the row's path."""
     profile = Message.FromString(payload(report))
     text = list(profile.string_table)
@@ -278,7 +278,7 @@ def cumulative(report: Report) -> Counter[tuple[Any, ...]]:
     return wrapped(sums)
 
 
-def totals(report: Report) -> Counter[tuple[Any, ...]]:
+def totals(report: Answer) -> Counter[tuple[Any, ...]]:
     """The same from the report; a row of a list is told its own number."""
     if report.drawing.frame is None:
         names = [("", name, 0) for name in report.label.texts()]
@@ -314,7 +314,7 @@ def wrapped(sums: Counter[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
 UNIT = {"microseconds": "us", "bytes": "B", "count": ""}
 
 
-def written(folder: Path, view: str, select: list[str]) -> tuple[Report, Path]:
+def written(folder: Path, view: str, select: list[str]) -> tuple[Answer, Path]:
     """A report on the sample, and the file it is written to."""
     query = Query.of({"max_depth": 100, "select": select})
     report = answer(ours.files_loaded(PROFILES["resnet"]), view, query)
@@ -354,7 +354,7 @@ def test_go_adds_up_to_our_totals_in_every_view(view: str, tmp_path: Path) -> No
         assert top(path, "micros").lines[0].name == names[view]
 
 
-def displayed(report: Report, metric: str) -> dict[str, tuple[int, int]]:
+def displayed(report: Answer, metric: str) -> dict[str, tuple[int, int]]:
     """{row: (what no row below it shows, its total)}, without rows of nothing."""
     total = report.own(metric) if report.view.chain else report.total(metric)
     own = total.copy()

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tfprof.answered import Answer as Answer
     from tfprof.api import ask as ask
     from tfprof.api import load as load
     from tfprof.api import to_text as to_text
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from tfprof.errors import UsageError as UsageError
     from tfprof.model import Profile as Profile
     from tfprof.query import Query as Query
-    from tfprof.report import Report as Report
 
 __version__ = "0.1.0"
 
@@ -24,17 +24,17 @@ _HOME = {
     "ask": "tfprof.api",
     "to_text": "tfprof.api",
     **dict.fromkeys(("TfprofError", "UsageError", "InputError", "OutputError"), "tfprof.errors"),
-    "Report": "tfprof.report",
+    "Answer": "tfprof.answered",
     "Profile": "tfprof.model",
     "Query": "tfprof.query",
 }
 
 __all__ = [
+    "Answer",
     "InputError",
     "OutputError",
     "Profile",
     "Query",
-    "Report",
     "TfprofError",
     "UsageError",
     "__version__",

@@ -1,4 +1,4 @@
-"""answer(profile, view, query) → Report: the documented procedure, a function a stage.
+"""answer(profile, view, query) → Answer: the documented procedure, a function a stage.
 
     account   what is counted, and totals over all of it
     start     begin at the named rows
@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof.answered import DEFINED, Answer, Counted
 from tfprof.errors import UsageError
 from tfprof.fields import FIELDS, METRICS
 from tfprof.matching import matches
 from tfprof.model import Note
-from tfprof.report import DEFINED, Counted, Report
 from tfprof.strings import I64, Bool, Strings
 from tfprof.views import View, view_named
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tfprof.views.drawing import Drawing
 
 
-def answer(profile: Profile, view_name: str, query: Query) -> Report:
+def answer(profile: Profile, view_name: str, query: Query) -> Answer:
     """The report that *query* asks for; raises UsageError where it cannot be answered."""
     view = view_named(view_name)
     _check(profile, view, query)
@@ -48,7 +48,7 @@ def answer(profile: Profile, view_name: str, query: Query) -> Report:
         counted = replace(counted, root_defined=1)
     if not view.chain:
         tree, at = order(counted, tree, at, query)
-    return Report(view, query, tree, counted, at, _notes(view, drawing, query, len(tree)))
+    return Answer(view, query, tree, counted, at, _notes(view, drawing, query, len(tree)))
 
 
 def account(profile: Profile, view: View, drawing: Drawing, query: Query) -> Counted:

@@ -20,8 +20,8 @@ AnyPath = str | os.PathLike[str]
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from tfprof.answered import Answer
     from tfprof.model import Profile
-    from tfprof.report import Report
     from tfprof.strings import U8
 
 
@@ -57,7 +57,7 @@ def _opened(path: AnyPath | None, expected: str) -> read.Source | None:
     return open_source(fspath(path), expected) if path else None
 
 
-def ask(profile: Profile, view: str = "scope", **options: object) -> Report:
+def ask(profile: Profile, view: str = "scope", **options: object) -> Answer:
     """The report that these options ask for, spelled as on the command line.
 
     >>> from importlib.resources import files
@@ -72,7 +72,7 @@ def ask(profile: Profile, view: str = "scope", **options: object) -> Report:
     return answer(profile, view, Query.of(options))
 
 
-def to_text(report: Report) -> str:
+def to_text(report: Answer) -> str:
     """The report as the command prints it."""
     return b"".join(text(report)).decode("utf-8", "surrogateescape")
 

@@ -28,11 +28,11 @@ from tfprof.reporters.text import text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from tfprof.answered import Answer
     from tfprof.model import Profile
     from tfprof.query import Query
     from tfprof.read.checkpoint import Checkpoint
     from tfprof.read.checkpoint.tensors import Tensor
-    from tfprof.report import Report
 
 _HUGE_TENSOR = 100_000
 
@@ -88,7 +88,7 @@ def deliver(loaded: Loaded, view: str, query: Query) -> Outcome:
 # Each is imported when it is asked for; a plain report does not pay for the others.
 
 
-def _text(loaded: Loaded, report: Report, _: Sequence[Note]) -> Iterable[bytes]:
+def _text(loaded: Loaded, report: Answer, _: Sequence[Note]) -> Iterable[bytes]:
     checkpoint = _wanted(loaded, report)
     if checkpoint is None:
         return text(report)
@@ -98,41 +98,41 @@ def _text(loaded: Loaded, report: Report, _: Sequence[Note]) -> Iterable[bytes]:
     )
 
 
-def _json(loaded: Loaded, report: Report, notes: Sequence[Note]) -> Iterable[bytes]:
+def _json(loaded: Loaded, report: Answer, notes: Sequence[Note]) -> Iterable[bytes]:
     from tfprof.reporters.json_report import json_report  # noqa: PLC0415
 
     return json_report(report, [*loaded.profile.notes, *notes])
 
 
-def _csv(_: Loaded, report: Report, __: Sequence[Note]) -> Iterable[bytes]:
+def _csv(_: Loaded, report: Answer, __: Sequence[Note]) -> Iterable[bytes]:
     from tfprof.reporters.csv_report import csv_report  # noqa: PLC0415
 
     return csv_report(report)
 
 
-def _md(_: Loaded, report: Report, __: Sequence[Note]) -> Iterable[bytes]:
+def _md(_: Loaded, report: Answer, __: Sequence[Note]) -> Iterable[bytes]:
     from tfprof.reporters.md_report import md_report  # noqa: PLC0415
 
     return md_report(report)
 
 
-def _proto(loaded: Loaded, report: Report, _: Sequence[Note]) -> Iterable[bytes]:
+def _proto(loaded: Loaded, report: Answer, _: Sequence[Note]) -> Iterable[bytes]:
     from tfprof.reporters.proto import proto  # noqa: PLC0415
 
     return [proto(report, _tensors(loaded, report))]
 
 
-def _pprof(_: Loaded, report: Report, __: Sequence[Note]) -> Iterable[bytes]:
+def _pprof(_: Loaded, report: Answer, __: Sequence[Note]) -> Iterable[bytes]:
     from tfprof.reporters.pprof import pprof  # noqa: PLC0415
 
     return pprof(report)
 
 
-def _nothing(_: Loaded, __: Report, ___: Sequence[Note]) -> Iterable[bytes]:
+def _nothing(_: Loaded, __: Answer, ___: Sequence[Note]) -> Iterable[bytes]:
     return ()
 
 
-_FORMS: dict[str, Callable[[Loaded, Report, Sequence[Note]], Iterable[bytes]]] = {
+_FORMS: dict[str, Callable[[Loaded, Answer, Sequence[Note]], Iterable[bytes]]] = {
     "stdout": _text,
     "file": _text,
     "json": _json,
@@ -219,13 +219,13 @@ def _path(query: Query) -> str:
     return query.output.path
 
 
-def _wanted(loaded: Loaded, report: Report) -> Checkpoint | None:
+def _wanted(loaded: Loaded, report: Answer) -> Checkpoint | None:
     """The checkpoint, where values of it are to be shown."""
     wanted = "tensor_value" in report.query.select and not report.view.groups
     return loaded.checkpoint if wanted else None
 
 
-def _tensors(loaded: Loaded, report: Report) -> dict[int, bytes] | None:
+def _tensors(loaded: Loaded, report: Answer) -> dict[int, bytes] | None:
     """The tensor of each row that has one, as a message."""
     checkpoint = _wanted(loaded, report)
     if checkpoint is None:
@@ -244,7 +244,7 @@ def _tensor_proto(tensor: Tensor) -> bytes:
     return bytes(made.SerializeToString())
 
 
-def _notes(loaded: Loaded, report: Report) -> list[Note]:
+def _notes(loaded: Loaded, report: Answer) -> list[Note]:
     """The report's notes, and what is missing in the checkpoint, children before parents."""
     notes = [*report.notes]
     checkpoint = _wanted(loaded, report)

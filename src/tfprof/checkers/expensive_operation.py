@@ -21,8 +21,8 @@ from tfprof.units import micros
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from tfprof.answered import Answer
     from tfprof.model import Profile
-    from tfprof.report import Report
     from tfprof.strings import I64
     from tfprof.tree import Tree
 
@@ -50,30 +50,30 @@ def check(profile: Profile, **options: int) -> Findings:
 
 def _op_types(profile: Profile, options: Mapping[str, int]) -> list[str]:
     top = options["top"]
-    report = _heaviest(profile, "op", max_depth=top, min_micros=options["min_op_micros"])
-    line = _lines(report, report.own)
-    own, whole = report.own("micros").tolist(), int(report.total("micros")[0]) + 1e-10
+    answer = _heaviest(profile, "op", max_depth=top, min_micros=options["min_op_micros"])
+    line = _lines(answer, answer.own)
+    own, whole = answer.own("micros").tolist(), int(answer.total("micros")[0]) + 1e-10
     lines = [
         f"top {row} operation type: {line(row)} ({100.0 * own[row] / whole:.2f}%)"
-        for row in range(1, min(top + 1, len(report)))
+        for row in range(1, min(top + 1, len(answer)))
     ]
     return ["\n".join(lines)] if lines else []
 
 
 def _graph_nodes(profile: Profile, options: Mapping[str, int]) -> list[str]:
-    report = _heaviest(profile, "scope", max_depth=_DEEP, min_micros=options["min_node_micros"])
+    answer = _heaviest(profile, "scope", max_depth=_DEEP, min_micros=options["min_node_micros"])
     # parity Q17: ordered by totals, told by what the scopes have of their own.
-    line = _lines(report, report.own)
-    heaviest = _children(report.tree)(0)[: options["top"]]
+    line = _lines(answer, answer.own)
+    heaviest = _children(answer.tree)(0)[: options["top"]]
     lines = [f"top {place} graph node: {line(row)}" for place, row in enumerate(heaviest, 1)]
     return ["\n".join(lines)] if lines else []
 
 
 def _code(profile: Profile, options: Mapping[str, int]) -> list[str]:
     least = options["min_code_micros"]
-    report = _heaviest(profile, "code", max_depth=_DEEP, min_micros=min(1, least))
-    line, total = _lines(report, report.total), report.total("micros")
-    children = _children(report.tree)
+    answer = _heaviest(profile, "code", max_depth=_DEEP, min_micros=min(1, least))
+    line, total = _lines(answer, answer.total), answer.total("micros")
+    children = _children(answer.tree)
 
     def called(row: int, level: int) -> list[tuple[int, int]]:
         """(row, level) of the lines to tell below a row, the last first."""
@@ -96,14 +96,14 @@ def _code(profile: Profile, options: Mapping[str, int]) -> list[str]:
     return ["\n".join(lines)] if below else []
 
 
-def _heaviest(profile: Profile, view: str, max_depth: int, min_micros: int) -> Report:
+def _heaviest(profile: Profile, view: str, max_depth: int, min_micros: int) -> Answer:
     query = Query(max_depth=max_depth, minimum={"micros": min_micros}, order_by="micros")
     return answer(profile, view, query)
 
 
-def _lines(report: Report, column: Callable[[str], I64]) -> Callable[[int], str]:
+def _lines(answer: Answer, column: Callable[[str], I64]) -> Callable[[int], str]:
     """What to say of a row: its name and its times."""
-    label = report.label
+    label = answer.label
     cpu, accelerator, both = map(column, ("cpu_micros", "accelerator_micros", "micros"))
 
     def line(row: int) -> str:

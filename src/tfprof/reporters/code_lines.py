@@ -15,17 +15,17 @@ from tfprof.reporters.numbers import OwnAndTotal, chunks
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tfprof.report import Report
+    from tfprof.answered import Answer
 
 _NOT_HERE = ("occurrence", "input_shapes")
 
 
-def code_lines(report: Report, fields: list[str]) -> Iterator[str]:
+def code_lines(answer: Answer, fields: list[str]) -> Iterator[str]:
     """The lines, in runs."""
-    nodes = NodeTexts(report.profile, report.drawing.filler)
-    start, member = report.members()
+    nodes = NodeTexts(answer.profile, answer.drawing.filler)
+    start, member = answer.members()
     numbers = {
-        name: OwnAndTotal(report, name)
+        name: OwnAndTotal(answer, name)
         for name in fields
         if FIELDS[name].unit and name not in _NOT_HERE
     }
@@ -35,15 +35,15 @@ def code_lines(report: Report, fields: list[str]) -> Iterator[str]:
     }
 
     def column(name: str, rows: slice) -> list[str] | list[str | None]:
-        here = range(*rows.indices(len(report)))
+        here = range(*rows.indices(len(answer)))
         if name in _NOT_HERE:
             return [f"{name} N/A in code view"] * len(here)
         if name in attributes:
             return [attributes[name](row) for row in here]
         return numbers[name].of(rows)
 
-    label, indent = report.label, 2 * (report.tree.depth - 1)
-    for rows in chunks(len(report)):
+    label, indent = answer.label, 2 * (answer.tree.depth - 1)
+    for rows in chunks(len(answer)):
         columns = [column(name, rows) for name in fields]
         names = list(label.take(rows).texts())
         yield "".join(joined_lines(indent[rows].tolist(), names, columns))

@@ -15,9 +15,9 @@ from tfprof.query import ANY, INT64_MAX, OPTIONS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from tfprof.answered import Answer
     from tfprof.model import Note, Profile
     from tfprof.query import Query
-    from tfprof.report import Report
 
 _MISSES_STREAM = "Found accelerator operation but misses accelerator stream stats!"
 
@@ -55,13 +55,13 @@ def coverage(profile: Profile) -> dict[str, int] | None:
     return {"nodes": len(profile), "nodes_with_stats": int(profile.covered.sum())}
 
 
-def truncated(report: Report) -> dict[str, Any]:
+def truncated(answer: Answer) -> dict[str, Any]:
     """How many rows of the view are not shown, and how many each option hides.
 
     A row that two options hide is counted with both, so these may add up to more.
     """
-    drawing, view, query = report.drawing, report.view, report.query
-    counted = account(report.profile, view, drawing, query)
+    drawing, view, query = answer.drawing, answer.view, answer.query
+    counted = account(answer.profile, view, drawing, query)
     tree, at = start(counted, view, query)
     hides = {
         "account_type_regexes": len(drawing.tree) - len(counted.tree),
@@ -74,23 +74,23 @@ def truncated(report: Report) -> dict[str, Any]:
         left, _ = show(counted, tree, at, view, replace(free, **restriction))
         hides[option] = len(tree) - len(left)
     return {
-        "hidden_rows": len(drawing.tree) - len(report),
+        "hidden_rows": len(drawing.tree) - len(answer),
         "reasons": {option: hides[option] for option in OPTIONS if hides.get(option)},
     }
 
 
-def notes(report: Report, told: Iterable[Note]) -> list[dict[str, Any]]:
+def notes(answer: Answer, told: Iterable[Note]) -> list[dict[str, Any]]:
     """What was *told* of the profile and the report, and what data cannot show of the report."""
     lines = [{"text": note.text, "times": note.times} for note in told]
-    if report.profile.misses_accelerator_stream:
+    if answer.profile.misses_accelerator_stream:
         lines.append({"text": _MISSES_STREAM, "times": 1})
-    in_code = ("occurrence", "input_shapes") if report.view.name == "code" else ()
+    in_code = ("occurrence", "input_shapes") if answer.view.name == "code" else ()
     lines += [
         {"text": f"{name} N/A in code view", "times": 1}
         for name in in_code
-        if name in report.query.select
+        if name in answer.query.select
     ]
-    if "tensor_value" in report.query.select:
+    if "tensor_value" in answer.query.select:
         lines.append({"text": "tensor_value is in the text and in proto only", "times": 1})
     return lines
 

@@ -16,17 +16,17 @@ from tfprof.reporters.rows import columns, flat, runs_of_rows
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tfprof.report import Report
+    from tfprof.answered import Answer
     from tfprof.reporters.rows import Column
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def csv_report(report: Report) -> Iterator[bytes]:
+def csv_report(answer: Answer) -> Iterator[bytes]:
     """The lines in pieces."""
-    table = columns(report)
+    table = columns(answer)
     yield _lines([[column.name for column in table]])
-    for run in runs_of_rows(table, len(report)):
+    for run in runs_of_rows(table, len(answer)):
         cells = [_cells(column, values) for column, values in zip(table, run, strict=True)]
         yield _lines(zip(*cells, strict=True))
 

@@ -27,32 +27,32 @@ from tfprof.reporters.rows import InputGroup, columns, runs_of_rows
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from tfprof.answered import Answer
     from tfprof.model import Note
-    from tfprof.report import Report
     from tfprof.reporters.rows import Column
 
 SCHEMA = "tfprof.report/1"
 
 
-def json_report(report: Report, notes: Iterable[Note] = ()) -> Iterator[bytes]:
+def json_report(answer: Answer, notes: Iterable[Note] = ()) -> Iterator[bytes]:
     """The document in pieces; *notes* are those to tell of the profile and the report."""
     head = {
         "schema": SCHEMA,
-        "view": report.view.name,
-        "query": context.options(report.query),
-        "steps": [step.number for step in report.profile.steps],
-        "coverage": context.coverage(report.profile),
+        "view": answer.view.name,
+        "query": context.options(answer.query),
+        "steps": [step.number for step in answer.profile.steps],
+        "coverage": context.coverage(answer.profile),
     }
     yield ("{" + "".join(_member(name, value) + ",\n" for name, value in head.items())).encode()
     yield b'"rows": [\n'
-    table, before = columns(report), ""
+    table, before = columns(answer), ""
     line = "{" + ", ".join(f'"{column.name}": %s' for column in table) + "}"
-    for run in runs_of_rows(table, len(report)):
+    for run in runs_of_rows(table, len(answer)):
         cells = [_encoded(column, values) for column, values in zip(table, run, strict=True)]
         rows = ",\n".join([line % row for row in zip(*cells, strict=True)])
         yield (before + rows).encode("ascii")
         before = ",\n"
-    tail = {"truncated": context.truncated(report), "notes": context.notes(report, notes)}
+    tail = {"truncated": context.truncated(answer), "notes": context.notes(answer, notes)}
     end = ",\n".join(_member(name, value) for name, value in tail.items())
     yield f"\n],\n{end}\n}}\n".encode()
 

@@ -19,7 +19,7 @@ from tfprof.reporters.rows import columns, flat, runs_of_rows
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tfprof.report import Report
+    from tfprof.answered import Answer
     from tfprof.reporters.rows import Column
 
 # These tell where a row stands; here the order of rows and the indent do.
@@ -29,23 +29,23 @@ _MARKUP = re.compile(r"[\\`*_\[\]<>|~&]")
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
-def md_report(report: Report) -> Iterator[bytes]:
+def md_report(answer: Answer) -> Iterator[bytes]:
     """The table in pieces, and what is not in it."""
-    table = columns(report)
+    table = columns(answer)
     places = [column for column in table if column.name in _PLACES]
     told = table[len(places) :]
     yield _line(["node name", *(column.name.replace("_", " ") for column in told)])
     yield _line([":--", *("--:" if column.unit else ":--" for column in told)])
-    for run in runs_of_rows(table, len(report)):
+    for run in runs_of_rows(table, len(answer)):
         values = dict(zip((column.name for column in table), run, strict=True))
-        depths = values["depth"] if not report.view.chain else [1] * len(values["depth"])
+        depths = values["depth"] if not answer.view.chain else [1] * len(values["depth"])
         names = [
             _INDENT * (depth - 1) + _escaped(name)
             for depth, name in zip(depths, values["name"], strict=True)
         ]
         cells = [_cells(column, values[column.name], values["accounted"]) for column in told]
         yield b"".join(map(_line, zip(names, *cells, strict=True)))
-    yield _hidden(report)
+    yield _hidden(answer)
 
 
 def _cells(column: Column, values: list[Any], accounted: list[bool]) -> list[str]:
@@ -58,9 +58,9 @@ def _cells(column: Column, values: list[Any], accounted: list[bool]) -> list[str
     return [text if counts else "--" for text, counts in zip(texts, accounted, strict=True)]
 
 
-def _hidden(report: Report) -> bytes:
+def _hidden(answer: Answer) -> bytes:
     """A sentence on the rows that are not in the table; nothing where all are."""
-    hidden = context.truncated(report)
+    hidden = context.truncated(answer)
     if not hidden["hidden_rows"]:
         return b""
     reasons = ", ".join(f"{option} hides {n}" for option, n in hidden["reasons"].items())

@@ -9,27 +9,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof.answered import DEFINED
 from tfprof.fields import FIELDS
-from tfprof.report import DEFINED
 from tfprof.reporters.node_texts import NodeTexts
 from tfprof.reporters.numbers import OwnAndTotal, chunks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tfprof.report import Report
+    from tfprof.answered import Answer
 
 
 _SCALAR = "1"
 
 
 def node_lines(
-    report: Report, fields: list[str], values: Callable[[bytes], str] | None
+    answer: Answer, fields: list[str], values: Callable[[bytes], str] | None
 ) -> Iterator[str]:
     """The lines, in runs; *values* is what to print below each row but the root, by its name."""
-    nodes = NodeTexts(report.profile, report.drawing.filler)
-    numbers = {name: OwnAndTotal(report, name) for name in fields if FIELDS[name].unit}
-    defined = OwnAndTotal(report, DEFINED)
+    nodes = NodeTexts(answer.profile, answer.drawing.filler)
+    numbers = {name: OwnAndTotal(answer, name) for name in fields if FIELDS[name].unit}
+    defined = OwnAndTotal(answer, DEFINED)
     attributes: dict[str, Callable[[int], str | None]] = {
         "device": nodes.device,
         "op_types": nodes.op_types,
@@ -42,18 +42,18 @@ def node_lines(
             return [attributes[name](one) for one in node]
         parts = numbers[name].of(rows)
         if name == "params":
-            shapes = [_shape_shown(report, nodes.shape(one)) for one in node]
+            shapes = [_shape_shown(answer, nodes.shape(one)) for one in node]
             return [f"{s}, {part}" if s else part for s, part in zip(shapes, parts, strict=True)]
         if name == "occurrence":
             return [f"{run}|{d}" for run, d in zip(parts, defined.of(rows), strict=True)]
         return parts
 
-    hidden = report.hidden_above() if "num_hidden_ops" in report.query.select else None
-    label, node, indent = report.label, report.node, 2 * (report.tree.depth - 1)
+    hidden = answer.hidden_above() if "num_hidden_ops" in answer.query.select else None
+    label, node, indent = answer.label, answer.node, 2 * (answer.tree.depth - 1)
     if hidden is not None:
         # A row with hidden ones above it stands one step further in, and so does all below it.
-        indent = indent + 2 * report.tree.sum_above(np.minimum(hidden, 1))
-    for rows in chunks(len(report)):
+        indent = indent + 2 * answer.tree.sum_above(np.minimum(hidden, 1))
+    for rows in chunks(len(answer)):
         columns = [column(name, rows, node[rows].tolist()) for name in fields]
         names = label.take(rows)
         lines = joined_lines(indent[rows].tolist(), list(names.texts()), columns)
@@ -67,8 +67,8 @@ def node_lines(
         yield "".join(lines)
 
 
-def _shape_shown(report: Report, shape: str) -> str:
-    return "" if shape == _SCALAR and not report.query.era.scalar_shape else shape
+def _shape_shown(answer: Answer, shape: str) -> str:
+    return "" if shape == _SCALAR and not answer.query.era.scalar_shape else shape
 
 
 def _with_hidden(line: str, count: int, indent: int) -> str:

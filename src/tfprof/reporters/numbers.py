@@ -8,7 +8,7 @@ from tfprof import units
 from tfprof.fields import FIELDS
 
 if TYPE_CHECKING:
-    from tfprof.report import Report
+    from tfprof.answered import Answer
     from tfprof.strings import I64
     from tfprof.units import Format
 
@@ -31,12 +31,12 @@ def formatted(column: I64, unit: Format) -> list[str]:
 class OwnAndTotal:
     """A metric as "own/total", with -- for own where a row is not accounted."""
 
-    def __init__(self, report: Report, metric: str) -> None:
+    def __init__(self, answer: Answer, metric: str) -> None:
         field = FIELDS.get(metric)
         self._unit = (field and field.unit) or units.count
         self._suffix = field.suffix if field else ""
-        self._own, self._total = report.own(metric), report.total(metric)
-        self._accounted = report.accounted
+        self._own, self._total = answer.own(metric), answer.total(metric)
+        self._accounted = answer.accounted
 
     def of(self, rows: slice) -> list[str]:
         """The texts of *rows*."""

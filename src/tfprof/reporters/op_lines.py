@@ -15,30 +15,30 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof import units
+from tfprof.answered import DEFINED
 from tfprof.fields import FIELDS
-from tfprof.report import DEFINED
 from tfprof.reporters.node_texts import NodeTexts
 from tfprof.reporters.numbers import formatted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tfprof.report import Report
+    from tfprof.answered import Answer
     from tfprof.strings import I64
 
 _NAME_WIDTH, _METRIC_WIDTH, _OCCURRENCE_WIDTH = 25, 30, 10
 _SUFFIX = {"params": " params", "float_ops": " float_ops"}
 
 
-def op_lines(report: Report, fields: list[str]) -> Iterator[str]:
+def op_lines(answer: Answer, fields: list[str]) -> Iterator[str]:
     """The lines; the root's only where there is nothing else to have."""
-    nodes = NodeTexts(report.profile, report.drawing.filler)
-    start, member = report.members()
+    nodes = NodeTexts(answer.profile, answer.drawing.filler)
+    start, member = answer.members()
 
     def held(row: int) -> I64:
         return member[start[row] : start[row + 1]]
 
-    every_row = range(len(report))
+    every_row = range(len(answer))
     attributes: dict[str, Callable[[int], str]] = {
         "device": lambda row: nodes.devices_of(held(row)) or "",
         "op_types": lambda row: nodes.op_types_of(held(row)),
@@ -48,12 +48,12 @@ def op_lines(report: Report, fields: list[str]) -> Iterator[str]:
         if name in attributes:
             columns.append([attributes[name](row) for row in every_row])
         elif name == "occurrence":
-            columns.append(_occurrences(report))
+            columns.append(_occurrences(answer))
         elif name != "input_shapes":
-            columns.append(_metric(report, name))
-    shapes = _InputShapes(report, nodes) if "input_shapes" in fields else None
-    first = 0 if len(report.drawing.tree) == 1 else 1
-    names = list(report.label.texts())
+            columns.append(_metric(answer, name))
+    shapes = _InputShapes(answer, nodes) if "input_shapes" in fields else None
+    first = 0 if len(answer.drawing.tree) == 1 else 1
+    names = list(answer.label.texts())
     for row in every_row[first:]:
         parts = ", ".join(column[row] for column in columns)
         yield f"{_padded(names[row])}{parts}\n" + (shapes.of(held(row)) if shapes else "")
@@ -64,8 +64,8 @@ def _padded(name: str) -> str:
     return name + " " * (_NAME_WIDTH - len(name.encode("utf-8", "surrogateescape")))
 
 
-def _metric(report: Report, name: str) -> list[str]:
-    own, total = report.own(name), report.total(name)
+def _metric(answer: Answer, name: str) -> list[str]:
+    own, total = answer.own(name), answer.total(name)
     whole = float(total[0])
     # parity Q28: a share of bytes is told only where the row itself has some.
     told = (own > 0) if name.endswith("bytes") else (total > 0)
@@ -80,9 +80,9 @@ def _metric(report: Report, name: str) -> list[str]:
     ]
 
 
-def _occurrences(report: Report) -> list[str]:
-    runs, defined = report.own("occurrence").tolist(), report.own(DEFINED).tolist()
-    if not report.query.era.counts_runs:
+def _occurrences(answer: Answer) -> list[str]:
+    runs, defined = answer.own("occurrence").tolist(), answer.own(DEFINED).tolist()
+    if not answer.query.era.counts_runs:
         return [str(times).rjust(_OCCURRENCE_WIDTH) for times in defined]
     return [
         f"{run}|{times}".rjust(_OCCURRENCE_WIDTH) for run, times in zip(runs, defined, strict=True)
@@ -92,10 +92,10 @@ def _occurrences(report: Report) -> list[str]:
 class _InputShapes:
     """The block of input shapes below a line."""
 
-    def __init__(self, report: Report, nodes: NodeTexts) -> None:
+    def __init__(self, answer: Answer, nodes: NodeTexts) -> None:
         self._nodes = nodes
-        self._runs = report.profile.values("occurrence", report.query.step)
-        self._micros = report.profile.values("micros", report.query.step)
+        self._runs = answer.profile.values("occurrence", answer.query.step)
+        self._micros = answer.profile.values("micros", answer.query.step)
 
     def of(self, members: I64) -> str:
         """The shapes that *members* take, the most run first."""

@@ -20,27 +20,27 @@ from tfprof.reporters.pprof_samples import samples
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tfprof.report import Report
+    from tfprof.answered import Answer
 
 # A gzip header and trailer around zlib's widest window.
 _GZIP = 31
 
 
-def pprof(report: Report) -> Iterator[bytes]:
+def pprof(answer: Answer) -> Iterator[bytes]:
     """The file in pieces; raises UsageError, before the first of them, where it has no numbers.
 
     What is selected besides metrics is no reason to refuse: a sample has its labels anyway.
     """
-    kinds = [KINDS[name] for name in report.query.select if name in KINDS]
+    kinds = [KINDS[name] for name in answer.query.select if name in KINDS]
     if not kinds:
-        selected = ",".join(report.query.select) or "nothing"
+        selected = ",".join(answer.query.select) or "nothing"
         raise UsageError(
             f"pprof has no numbers for select {selected}: it takes one or more of "
             f"{', '.join(KINDS)}"
         )
-    if report.view.name == "code" and len(kinds) == 1:
-        return _gzipped(classic(report, kinds[0]))
-    return _gzipped(samples(report, kinds))
+    if answer.view.name == "code" and len(kinds) == 1:
+        return _gzipped(classic(answer, kinds[0]))
+    return _gzipped(samples(answer, kinds))
 
 
 def said(path: str) -> str:

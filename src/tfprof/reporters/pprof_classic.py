@@ -32,24 +32,24 @@ from tfprof.reporters.pprof_tables import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfprof.report import Report
+    from tfprof.answered import Answer
     from tfprof.reporters.pprof_frames import Frame
     from tfprof.reporters.pprof_kinds import Kind
     from tfprof.strings import I64
 
 
-def classic(report: Report, kind: Kind) -> Iterator[bytes]:
+def classic(answer: Answer, kind: Kind) -> Iterator[bytes]:
     """The message, in pieces."""
     texts = Texts()
     calls = _Calls(texts)
-    row, node = _sampled(report)
-    path, name = _walk(report, row, node, texts, calls)
+    row, node = _sampled(answer)
+    path, name = _walk(answer, row, node, texts, calls)
     # The other strings are numbered behind those of samples.
     count, metric, unit, meaning = (
         texts.number(text.encode()) for text in (NODES.name, kind.name, kind.unit, kind.meaning)
     )
-    by_name = report.profile.nodes.name.take(node).order()
-    own = report.profile.values(kind.name, report.query.step)[node[by_name]]
+    by_name = answer.profile.nodes.name.take(node).order()
+    own = answer.profile.values(kind.name, answer.query.step)[node[by_name]]
     # Without samples the key is no string of the file either.
     key = texts.number(NODE_LABEL) if node.size else 0
     yield sample_type_section([count, metric], [count, unit])
@@ -63,19 +63,19 @@ def classic(report: Report, kind: Kind) -> Iterator[bytes]:
     yield comment_section([meaning])
 
 
-def _sampled(report: Report) -> tuple[I64, I64]:
+def _sampled(answer: Answer) -> tuple[I64, I64]:
     """(displayed row, graph node) of each sample: rows as displayed, nodes as drawn and by name."""
-    drawing, picked = report.drawing, report.counted.picked
+    drawing, picked = answer.drawing, answer.counted.picked
     assert picked is not None
     size = drawing.tree.size
-    nodes = report.profile.by_name
+    nodes = answer.profile.by_name
     nodes = nodes[(drawing.owner[nodes] >= 0) & (picked[nodes] > 0)]
     nodes = nodes[size[drawing.owner[nodes]] == 1]  # parity Q14
     nodes = nodes[np.argsort(drawing.owner[nodes], kind="stable")]
     owner = drawing.owner[nodes]
-    rows = np.flatnonzero(report.tree.size == 1)  # parity Q14
+    rows = np.flatnonzero(answer.tree.size == 1)  # parity Q14
     rows = rows[rows > 0]
-    at = report.row[rows]
+    at = answer.row[rows]
     first, last = np.searchsorted(owner, at), np.searchsorted(owner, at + size[at])
     count = last - first
     shift = np.repeat(first - (np.cumsum(count) - count), count)
@@ -83,15 +83,15 @@ def _sampled(report: Report) -> tuple[I64, I64]:
 
 
 def _walk(
-    report: Report, row: I64, node: I64, texts: Texts, calls: _Calls
+    answer: Answer, row: I64, node: I64, texts: Texts, calls: _Calls
 ) -> tuple[dict[int, bytes], I64]:
     """(path of each sampled row, string of each node), all numbered in the order they are met."""
-    names = list(report.profile.nodes.name.take(node))
-    begin = np.searchsorted(row, np.arange(len(report) + 1)).tolist()
-    frame, parent = frames(report), report.tree.parent.tolist()
+    names = list(answer.profile.nodes.name.take(node))
+    begin = np.searchsorted(row, np.arange(len(answer) + 1)).tolist()
+    frame, parent = frames(answer), answer.tree.parent.tolist()
     path: list[bytes] = []
     paths, strings = {}, [np.empty(0, np.int64)]
-    for at, depth in enumerate(report.tree.depth.tolist()):
+    for at, depth in enumerate(answer.tree.depth.tolist()):
         callers = depth - 2  # the root, at depth 1, calls nobody
         del path[max(callers - 1, 0) :]
         if callers > 0:

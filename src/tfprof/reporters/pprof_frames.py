@@ -13,7 +13,7 @@ from tfprof.views.code_view import GRADIENT_MARK, UNKNOWN_TEXT
 from tfprof.views.drawing import ROOT_NAME
 
 if TYPE_CHECKING:
-    from tfprof.report import Report
+    from tfprof.answered import Answer
 
 
 class Frame(NamedTuple):
@@ -27,22 +27,22 @@ class Frame(NamedTuple):
 _ROOT = Frame(Function(b"", ROOT_NAME, 0), ROOT_NAME, 0)
 
 
-def frames(report: Report) -> list[Frame]:
+def frames(answer: Answer) -> list[Frame]:
     """The frame of each row; the root's is in no file.
 
     parity Q54: a row that frames of several files share stands for the first of them.
     """
-    stacks, drawing = report.profile.stacks, report.drawing
+    stacks, drawing = answer.profile.stacks, answer.drawing
     assert drawing.frame is not None
     assert drawing.gradient is not None
     text = dict(zip(stacks.text_id.tolist(), stacks.text, strict=True))
-    at, rows = drawing.frame[report.row[1:]], [_ROOT]
+    at, rows = drawing.frame[answer.row[1:]], [_ROOT]
     for file_id, line, function_id, first_line, gradient in zip(
         stacks.file[at].tolist(),
         stacks.line[at].tolist(),
         stacks.function[at].tolist(),
         stacks.function_line[at].tolist(),
-        drawing.gradient[report.row[1:]].tolist(),
+        drawing.gradient[answer.row[1:]].tolist(),
         strict=True,
     ):
         file, name = text.get(file_id, UNKNOWN_TEXT), text.get(function_id, UNKNOWN_TEXT)

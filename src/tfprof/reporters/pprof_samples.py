@@ -39,7 +39,7 @@ from tfprof.reporters.wire import taken
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tfprof.report import Report
+    from tfprof.answered import Answer
     from tfprof.reporters.pprof_kinds import Kind
     from tfprof.strings import I64, Strings
 
@@ -47,39 +47,39 @@ if TYPE_CHECKING:
 _MOST_STEPS = 100_000_000
 
 
-def samples(report: Report, kinds: Sequence[Kind]) -> Iterator[bytes]:
+def samples(answer: Answer, kinds: Sequence[Kind]) -> Iterator[bytes]:
     """The message, in pieces; raises UsageError where paths are too long to write down."""
-    row, node = sampled(report)
-    steps = int((_level(report)[row] + 1).sum())
+    row, node = sampled(answer)
+    steps = int((_level(answer)[row] + 1).sum())
     if steps > _MOST_STEPS:
         raise UsageError(
-            f"{report.view.name} view is too deep for pprof, which repeats the path of every "
+            f"{answer.view.name} view is too deep for pprof, which repeats the path of every "
             f"node: {steps} rows in all; a lower max_depth makes paths shorter"
         )
-    return _message(report, kinds, row, node)
+    return _message(answer, kinds, row, node)
 
 
-def sampled(report: Report) -> tuple[I64, I64]:
+def sampled(answer: Answer) -> tuple[I64, I64]:
     """(displayed row, graph node) of each sample, by row."""
-    counted, owner = report.counted, report.drawing.owner
+    counted, owner = answer.counted, answer.drawing.owner
     nodes = np.flatnonzero(owner >= 0)
     if counted.picked is not None:
         nodes = nodes[counted.picked[nodes] > 0]
     else:
         nodes = nodes[counted.accounted_row[owner[nodes]]]
-    row = _nearest_displayed(report)[owner[nodes]]
+    row = _nearest_displayed(answer)[owner[nodes]]
     nodes, row = nodes[row >= 0], row[row >= 0]
     order = np.argsort(row, kind="stable")
     return row[order], nodes[order]
 
 
-def _nearest_displayed(report: Report) -> I64:
+def _nearest_displayed(answer: Answer) -> I64:
     """For each row of the drawing the displayed row that counts it; -1 where none does."""
-    counted = report.counted
+    counted = answer.counted
     displayed = np.zeros(len(counted.tree), np.int64)
-    displayed[report.counted_row] = np.arange(len(report))
-    if not report.view.chain:
-        at = np.sort(report.counted_row)
+    displayed[answer.counted_row] = np.arange(len(answer))
+    if not answer.view.chain:
+        at = np.sort(answer.counted_row)
         rows = np.arange(len(counted.tree))
         change = np.zeros(rows.size + 1, np.int64)
         change[at] = 1
@@ -89,7 +89,7 @@ def _nearest_displayed(report: Report) -> I64:
         opened = at[np.argsort(depth[at], kind="stable")]
         place = depth * rows.size + rows
         displayed = displayed[opened[np.searchsorted(place[opened], place, "right") - 1]]
-    result = np.full(len(report.drawing.tree), -1, np.int64)
+    result = np.full(len(answer.drawing.tree), -1, np.int64)
     result[counted.row] = displayed
     return result
 
@@ -101,38 +101,38 @@ class _Places(NamedTuple):
     section: bytes  # the locations and their functions
 
 
-def _message(report: Report, kinds: Sequence[Kind], row: I64, node: I64) -> Iterator[bytes]:
+def _message(answer: Answer, kinds: Sequence[Kind], row: I64, node: I64) -> Iterator[bytes]:
     texts = Texts()
     types = [NODES, *kinds]
     names, units, meanings = (
         [texts.number(text.encode()) for text in column]
         for column in zip(*((k.name, k.unit, f"{k.name}: {k.meaning}") for k in types), strict=True)
     )
-    places = (_rows if report.drawing.frame is None else _lines)(report, texts)
-    own = [report.profile.values(kind.name, report.query.step)[node] for kind in kinds]
+    places = (_rows if answer.drawing.frame is None else _lines)(answer, texts)
+    own = [answer.profile.values(kind.name, answer.query.step)[node] for kind in kinds]
     values = np.stack([np.ones_like(node), *own], axis=1)
-    labels = _labels(report, node, texts)
+    labels = _labels(answer, node, texts)
     yield sample_type_section(names, units)
-    yield from sample_section(_paths(report, row, places.number), values, labels)
+    yield from sample_section(_paths(answer, row, places.number), values, labels)
     yield places.section
     yield texts.section()
     yield comment_section(meanings)
 
 
-def _rows(report: Report, texts: Texts) -> _Places:
+def _rows(answer: Answer, texts: Texts) -> _Places:
     """A function and a location a row, named as the row is."""
-    number = np.arange(1, len(report) + 1)
+    number = np.arange(1, len(answer) + 1)
     locations = location_section(number, number, np.zeros_like(number))
-    functions = function_section(number, texts.numbers(report.label))
+    functions = function_section(number, texts.numbers(answer.label))
     return _Places(list(map(varint, number.tolist())), locations + functions)
 
 
-def _lines(report: Report, texts: Texts) -> _Places:
+def _lines(answer: Answer, texts: Texts) -> _Places:
     """The functions that the rows are lines of, and the lines."""
     functions = Functions(texts)
     known: dict[tuple[int, int], int] = {}
     number = []
-    for frame in frames(report):
+    for frame in frames(answer):
         place = functions.number(frame.function, frame.title), frame.line
         number.append(varint(known.setdefault(place, len(known) + 1)))
     function, line = columns_of(list(known), 2)
@@ -140,14 +140,14 @@ def _lines(report: Report, texts: Texts) -> _Places:
     return _Places(number, locations + functions.section())
 
 
-def _paths(report: Report, row: I64, place: list[bytes]) -> Iterator[bytes]:
+def _paths(answer: Answer, row: I64, place: list[bytes]) -> Iterator[bytes]:
     """The path of each sample.
 
     Rows come in drawing order, so the path is kept in one buffer that grows towards its front:
     the innermost row comes first.
     """
-    level = _level(report)
-    times = np.bincount(row, minlength=len(report))
+    level = _level(answer)
+    times = np.bincount(row, minlength=len(answer))
     buffer = bytearray((int(level.max()) + 1) * max(map(len, place)))
     begins = [len(buffer)]
     for outer, own, samples_here in zip(level.tolist(), place, times.tolist(), strict=True):
@@ -159,20 +159,20 @@ def _paths(report: Report, row: I64, place: list[bytes]) -> Iterator[bytes]:
             yield from repeat(bytes(buffer[begin:]), samples_here)
 
 
-def _level(report: Report) -> I64:
+def _level(answer: Answer) -> I64:
     """How many rows are on the path above each row.
 
     The root stands on a path only where nothing else does, as it would be on all of them.
     """
-    if report.view.chain:
-        return np.zeros(len(report), np.int64)
-    return np.maximum(report.tree.depth - 2, 0)
+    if answer.view.chain:
+        return np.zeros(len(answer), np.int64)
+    return np.maximum(answer.tree.depth - 2, 0)
 
 
-def _labels(report: Report, node: I64, texts: Texts) -> list[Strings]:
+def _labels(answer: Answer, node: I64, texts: Texts) -> list[Strings]:
     """The name, the device if known, and the type of each node, and the step."""
-    nodes, step = report.profile.nodes, report.query.step
-    kind = texts.numbers(report.profile.types)
+    nodes, step = answer.profile.nodes, answer.query.step
+    kind = texts.numbers(answer.profile.types)
     # The step as a number would not do: readers take the number 0 for no label.
     asked = texts.numbers([b"average" if step is None else b"%d" % step])
     return [

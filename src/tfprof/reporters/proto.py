@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from tfprof.report import DEFINED
+from tfprof.answered import DEFINED
 from tfprof.reporters.wire import beside, entries, field, nested, numbers, taken, within
 from tfprof.strings import Strings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from tfprof.answered import Answer
     from tfprof.model import Profile
-    from tfprof.report import Report
     from tfprof.shapes import Shapes
     from tfprof.strings import I64
 
@@ -63,31 +63,31 @@ _GROUP: Final = {
 _GROUP_NAME, _GROUP_NODE, _GROUP_CHILD = 1, 10, 11
 
 
-def proto(report: Report, values: Mapping[int, bytes] | None = None) -> bytes:
+def proto(answer: Answer, values: Mapping[int, bytes] | None = None) -> bytes:
     """The message of all rows, from the root down.
 
     *values* has a serialized TFProfTensorProto for each row whose tensor was looked up; a row of
     a group has none.
     """
-    if report.view.groups:
-        return nested(report.tree, _GROUP_CHILD, *_groups(report))
+    if answer.view.groups:
+        return nested(answer.tree, _GROUP_CHILD, *_groups(answer))
     own = (
-        *_named_numbers(_NODE_NAME, report.label, _NODE, report.own, report.total),
-        *numbers({_NODE_DEFINED: report.total(DEFINED)}),
-        *_placement(report.profile, report.node),
-        _tensors(values or {}, len(report)),
+        *_named_numbers(_NODE_NAME, answer.label, _NODE, answer.own, answer.total),
+        *numbers({_NODE_DEFINED: answer.total(DEFINED)}),
+        *_placement(answer.profile, answer.node),
+        _tensors(values or {}, len(answer)),
     )
-    return nested(report.tree, _NODE_CHILD, *own)
+    return nested(answer.tree, _NODE_CHILD, *own)
 
 
-def _groups(report: Report) -> tuple[Strings, ...]:
+def _groups(answer: Answer) -> tuple[Strings, ...]:
     """The fields of each row but its children, the graph nodes it holds included."""
-    start, node = report.members()
-    row = np.repeat(np.arange(len(report)), np.diff(start))
-    profile = report.profile
+    start, node = answer.members()
+    row = np.repeat(np.arange(len(answer)), np.diff(start))
+    profile = answer.profile
 
     def value(metric: str) -> I64:
-        return profile.values(metric, report.query.step)[node]
+        return profile.values(metric, answer.query.step)[node]
 
     members = field(
         _GROUP_NODE,
@@ -96,8 +96,8 @@ def _groups(report: Report) -> tuple[Strings, ...]:
         *_placement(profile, node),
     )
     return (
-        *_named_numbers(_GROUP_NAME, report.label, _GROUP, report.own, report.total),
-        within(row, len(report), *members),
+        *_named_numbers(_GROUP_NAME, answer.label, _GROUP, answer.own, answer.total),
+        within(row, len(answer), *members),
     )
 
 

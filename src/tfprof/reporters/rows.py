@@ -15,8 +15,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from tfprof import units
+from tfprof.answered import DEFINED
 from tfprof.fields import FIELDS
-from tfprof.report import DEFINED
 from tfprof.reporters.node_texts import NodeTexts
 from tfprof.reporters.numbers import chunks
 from tfprof.reporters.text import columns as shown_fields
@@ -24,7 +24,7 @@ from tfprof.reporters.text import columns as shown_fields
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tfprof.report import Report
+    from tfprof.answered import Answer
     from tfprof.strings import I64
 
 # number  a whole number or None        texts   a list of texts         inputs  a shape an input
@@ -51,28 +51,28 @@ class InputGroup(NamedTuple):
     micros: int
 
 
-def columns(report: Report) -> list[Column]:
-    """The columns of *report*: where each row stands, and what was selected."""
-    parent: list[int | None] = [None, *report.tree.parent[1:].tolist()]
-    depth, label, accounted = report.tree.depth, report.label, report.accounted
+def columns(answer: Answer) -> list[Column]:
+    """The columns of *answer*: where each row stands, and what was selected."""
+    parent: list[int | None] = [None, *answer.tree.parent[1:].tolist()]
+    depth, label, accounted = answer.tree.depth, answer.label, answer.accounted
     made = [
-        Column("row", "number", lambda rows: list(range(*rows.indices(len(report))))),
+        Column("row", "number", lambda rows: list(range(*rows.indices(len(answer))))),
         Column("parent", "number", lambda rows: parent[rows]),
         Column("depth", "number", lambda rows: depth[rows].tolist()),
         Column("name", "text", lambda rows: [_plain(name) for name in label.take(rows)]),
         Column("accounted", "flag", lambda rows: accounted[rows].tolist()),
     ]
-    attributes = _group_columns(report) if report.view.groups else _node_columns(report)
-    for name in shown_fields(report):
+    attributes = _group_columns(answer) if answer.view.groups else _node_columns(answer)
+    for name in shown_fields(answer):
         if name in attributes:
             made.append(attributes[name])
         elif name == "occurrence":
-            if report.view.name != "code":
-                made += [*_numbers(report, name, "runs"), *_numbers(report, DEFINED, DEFINED)]
+            if answer.view.name != "code":
+                made += [*_numbers(answer, name, "runs"), *_numbers(answer, DEFINED, DEFINED)]
         elif FIELDS[name].unit:
             if name == "params" and "shape" in attributes:
                 made.append(attributes["shape"])
-            made += _numbers(report, name, name)
+            made += _numbers(answer, name, name)
     return made
 
 
@@ -109,8 +109,8 @@ _FLAT: dict[Kind, Callable[[Any], str]] = {
 }
 
 
-def _numbers(report: Report, metric: str, name: str) -> list[Column]:
-    own, total = report.own(metric), report.total(metric)
+def _numbers(answer: Answer, metric: str, name: str) -> list[Column]:
+    own, total = answer.own(metric), answer.total(metric)
     unit = FIELDS[metric].unit if metric in FIELDS else units.count
     return [
         Column(f"own_{name}", "number", lambda rows: own[rows].tolist(), unit),
@@ -118,12 +118,12 @@ def _numbers(report: Report, metric: str, name: str) -> list[Column]:
     ]
 
 
-def _node_columns(report: Report) -> dict[str, Column]:
+def _node_columns(answer: Answer) -> dict[str, Column]:
     """What is told of a graph node besides numbers, where a row is one at most."""
     nodes, node, shapes = (
-        NodeTexts(report.profile, report.drawing.filler),
-        report.node,
-        report.profile.nodes.shape,
+        NodeTexts(answer.profile, answer.drawing.filler),
+        answer.node,
+        answer.profile.nodes.shape,
     )
 
     def each(told: Callable[[int], Any]) -> Callable[[slice], list[Any]]:
@@ -145,14 +145,14 @@ def _node_columns(report: Report) -> dict[str, Column]:
     }
 
 
-def _group_columns(report: Report) -> dict[str, Column]:
+def _group_columns(answer: Answer) -> dict[str, Column]:
     """What is told of the graph nodes of a row besides numbers, where a row may hold many."""
-    nodes = NodeTexts(report.profile, report.drawing.filler)
-    start, member = report.members()
+    nodes = NodeTexts(answer.profile, answer.drawing.filler)
+    start, member = answer.members()
 
     def each(told: Callable[[I64], Any]) -> Callable[[slice], list[Any]]:
         return lambda rows: [
-            told(member[start[row] : start[row + 1]]) for row in range(*rows.indices(len(report)))
+            told(member[start[row] : start[row + 1]]) for row in range(*rows.indices(len(answer)))
         ]
 
     made = {
@@ -163,9 +163,9 @@ def _group_columns(report: Report) -> dict[str, Column]:
             "op_types", "texts", each(lambda held: list(map(_clean, nodes.type_list_of(held))))
         ),
     }
-    if report.view.chain:
-        runs = report.profile.values("occurrence", report.query.step)
-        micros = report.profile.values("micros", report.query.step)
+    if answer.view.chain:
+        runs = answer.profile.values("occurrence", answer.query.step)
+        micros = answer.profile.values("micros", answer.query.step)
         made["input_shapes"] = Column(
             "input_shape_groups", "groups", each(lambda held: _groups(nodes, held, runs, micros))
         )

@@ -23,7 +23,7 @@ from tfprof.reporters.op_lines import op_lines
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tfprof.report import Report
+    from tfprof.answered import Answer
 
 _MISSES_STREAM = (
     "\n\nFound accelerator operation but misses accelerator stream stats!\n\n"
@@ -32,45 +32,45 @@ _MISSES_STREAM = (
     "discuss@tensorflow.org!\n\n"
 )
 
-_GROUP_LINES: dict[str, Callable[[Report, list[str]], Iterator[str]]] = {
+_GROUP_LINES: dict[str, Callable[[Answer, list[str]], Iterator[str]]] = {
     "op": op_lines,
     "code": code_lines,
 }
 
 
-def text(report: Report, values: Callable[[bytes], str] | None = None) -> Iterator[bytes]:
+def text(answer: Answer, values: Callable[[bytes], str] | None = None) -> Iterator[bytes]:
     """The report in pieces, each a run of whole lines.
 
     *values* gives the text below the line of a node whose tensor is wanted, by name.
     """
-    fields = columns(report)
-    if report.query.era.heading:
-        yield prefix(report).encode()
+    fields = columns(answer)
+    if answer.query.era.heading:
+        yield prefix(answer).encode()
         # parity Q46: an operation list of nothing at all is a root without a legend.
-        if not (report.view.chain and len(report.drawing.tree) == 1):
-            yield _legend(report, fields).encode()
-    if report.view.groups:
-        runs = _GROUP_LINES[report.view.name](report, fields)
+        if not (answer.view.chain and len(answer.drawing.tree) == 1):
+            yield _legend(answer, fields).encode()
+    if answer.view.groups:
+        runs = _GROUP_LINES[answer.view.name](answer, fields)
     else:
-        runs = node_lines(report, fields, values)
+        runs = node_lines(answer, fields, values)
     for lines in runs:
         yield lines.encode("utf-8", "surrogateescape")
 
 
-def prefix(report: Report) -> str:
+def prefix(answer: Answer) -> str:
     """What stands before the legend: a warning if one is due, and what the columns mean."""
-    warning = _MISSES_STREAM if report.profile.misses_accelerator_stream else ""
-    meaning = "\n".join(FIELDS[name].help for name in report.query.select)
-    return f"{warning}\nDoc:\n{report.view.help}\n{meaning}\n\nProfile:\n"
+    warning = _MISSES_STREAM if answer.profile.misses_accelerator_stream else ""
+    meaning = "\n".join(FIELDS[name].help for name in answer.query.select)
+    return f"{warning}\nDoc:\n{answer.view.help}\n{meaning}\n\nProfile:\n"
 
 
-def columns(report: Report) -> list[str]:
+def columns(answer: Answer) -> list[str]:
     """The fields with a column, in order: the selected ones and what they bring along."""
-    shown = {name for field in report.query.select for name in FIELDS[field].shows}
-    if not report.query.era.splits_time:
-        shown &= {*report.query.select}
+    shown = {name for field in answer.query.select for name in FIELDS[field].shows}
+    if not answer.query.era.splits_time:
+        shown &= {*answer.query.select}
     ordered = [name for name in FIELDS if name in shown and FIELDS[name].legend]
-    if report.view.groups:
+    if answer.view.groups:
         ordered.sort(key=_group_place)
     return ordered
 
@@ -82,8 +82,8 @@ def _group_place(name: str) -> int:
     return 1 if name in ("params", "float_ops") else 0
 
 
-def _legend(report: Report, fields: list[str]) -> str:
+def _legend(answer: Answer, fields: list[str]) -> str:
     headings = [FIELDS[name].legend for name in fields]
-    if report.view.groups:
+    if answer.view.groups:
         headings = [heading.replace("op count", "op occurrence") for heading in headings]
     return f"node name | {' | '.join(headings)}\n"

@@ -19,7 +19,7 @@ from tfprof.reporters.timeline_graph import Chart
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tfprof.report import Report
+    from tfprof.answered import Answer
 
 _RULER = "*" * 54
 
@@ -36,14 +36,14 @@ class Timeline:
         return trace(self._events())
 
 
-def timeline(report: Report) -> Timeline:
-    """The timeline of *report*; of graph view, that of the one step it must name."""
-    if report.view.name == "op":
+def timeline(answer: Answer) -> Timeline:
+    """The timeline of *answer*; of graph view, that of the one step it must name."""
+    if answer.view.name == "op":
         raise UsageError("op view doesn't support timeline yet. Consider graph/scope/code view.")
-    if report.view.name == "graph":
-        chart = Chart.of(report)
+    if answer.view.name == "graph":
+        chart = Chart.of(answer)
         return Timeline(chart.said, chart.events)
-    return Timeline("", lambda: flame_events(report))
+    return Timeline("", lambda: flame_events(answer))
 
 
 def file_name(path: str, step: int | None) -> str:

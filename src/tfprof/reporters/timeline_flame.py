@@ -17,21 +17,21 @@ from tfprof.reporters.numbers import chunks
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfprof.report import Report
+    from tfprof.answered import Answer
     from tfprof.strings import I64
     from tfprof.tree import Tree
 
 _BITS = (1 << 64) - 1
 
 
-def flame_events(report: Report) -> Iterator[list[str]]:
+def flame_events(answer: Answer) -> Iterator[list[str]]:
     """The events of every row that took time, and of the root, in drawing order."""
-    us = report.total("micros")
+    us = answer.total("micros")
     idle = us <= 0
     idle[0] = False
-    kept = ~(idle | report.tree.under(idle))
-    tree, us = report.tree.keep(kept), us[kept]
-    names = report.label.take(kept).compact()
+    kept = ~(idle | answer.tree.under(idle))
+    tree, us = answer.tree.keep(kept), us[kept]
+    names = answer.label.take(kept).compact()
     depth, begin = tree.depth - 1, _begin(tree, us)
     titled = 0
     for rows in chunks(len(names)):

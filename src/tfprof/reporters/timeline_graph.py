@@ -25,8 +25,8 @@ from tfprof.reporters.timeline_memory import DeviceMemory, device_memories
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tfprof.answered import Answer
     from tfprof.model import Profile, Step
-    from tfprof.report import Report
     from tfprof.strings import I64, Bool, Strings
 
 
@@ -51,16 +51,16 @@ class Chart:
     memories: list[DeviceMemory]
 
     @classmethod
-    def of(cls, report: Report) -> Chart:
+    def of(cls, answer: Answer) -> Chart:
         """The chart of a report of graph view, which names its step."""
-        profile = report.profile
-        assert report.query.step is not None, "steps are drawn one by one"
-        step = next(step for step in profile.steps if step.number == report.query.step)
-        shown = report.node[1:]
+        profile = answer.profile
+        assert answer.query.step is not None, "steps are drawn one by one"
+        step = next(step for step in profile.steps if step.number == answer.query.step)
+        shown = answer.node[1:]
         shown = shown[_traced(profile, step)[shown]]
         key = _keys(step)
         drawn = _drawn(step, key, shown, len(profile))
-        arrows = _arrows(report, step, key, drawn)
+        arrows = _arrows(answer, step, key, drawn)
         memories = device_memories(profile, step, shown, len(drawn.devices))
         return cls(profile.nodes.name, step, drawn, arrows, memories)
 
@@ -127,10 +127,10 @@ def _traced(profile: Profile, step: Step) -> Bool:
     return started & (profile.nodes.device >= 0)
 
 
-def _accounted(report: Report) -> Bool:
+def _accounted(answer: Answer) -> Bool:
     """Whether each graph node is counted."""
-    owner = report.drawing.owner
-    return (owner >= 0) & report.counted.accounted_row[owner]
+    owner = answer.drawing.owner
+    return (owner >= 0) & answer.counted.accounted_row[owner]
 
 
 def _drawn(step: Step, key: I64, shown: I64, nodes: int) -> Executions:
@@ -183,14 +183,14 @@ def _first_free(start: list[int], end: list[int]) -> list[int]:
     return lanes
 
 
-def _arrows(report: Report, step: Step, key: I64, drawn: Executions) -> tuple[I64, I64]:
+def _arrows(answer: Answer, step: Step, key: I64, drawn: Executions) -> tuple[I64, I64]:
     """(tail, head) rows of *drawn*: inputs that ran on another device than what consumes them.
 
     Every scheduling of an input points at every scheduling of its consumer; what streams execute
     has no arrows. parity Q13: what is drawn where an input ran may be another node that started
     in the same microsecond.
     """
-    profile = report.profile
+    profile = answer.profile
     own_devices = np.unique(profile.nodes.device[profile.nodes.device >= 0])
     own = np.isin(profile.types.find(step.devices), own_devices)
     consumer = np.flatnonzero(own[step.device[drawn.row]])
@@ -198,7 +198,7 @@ def _arrows(report: Report, step: Step, key: I64, drawn: Executions) -> tuple[I6
     at, edge = _expand(edges.start, step.node[drawn.row[consumer]])
     known = edges.source[edge] >= 0
     consumer, source = consumer[at[known]], edges.source[edge[known]]
-    linked = _accounted(report)[source]
+    linked = _accounted(answer)[source]
     consumer, source = consumer[linked], source[linked]
 
     ran = np.flatnonzero(step.counts_as == CPU)

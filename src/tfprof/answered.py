@@ -1,7 +1,7 @@
-"""Report: the displayed rows of a view, with own and total of any metric when asked.
+"""Answer: the displayed rows of a view, with own and total of any metric when asked.
 
 Counted   the rows that are accounted, where totals come from
-Report    the rows that are displayed, each a row of Counted
+Answer    the rows that are displayed, each a row of Counted
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Counted:
 
 
 @dataclass(frozen=True, eq=False)
-class Report:
+class Answer:
     """The displayed rows, in drawing order, and what was asked for."""
 
     view: View
