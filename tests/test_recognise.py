@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from case import RunMetadata
 from profiles import DATA, PROFILES, SAMPLE
 from test_outputs import Command
 from tfprof import cli
@@ -37,6 +38,16 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_option_has_a_kind_and_a_title() -> None:
     assert set(OPTION_OF.values()) == set(TITLES) == set(INPUTS)
+
+
+def test_a_run_with_costs_is_no_graph() -> None:
+    run = RunMetadata()
+    stats = run.step_stats.dev_stats.add(device="/job:localhost/replica:0/task:0/device:CPU:0")
+    stats.node_stats.add(node_name="a", all_start_micros=1)
+    # Its node has the number 0, which is not written, so it has the fields of a graph's node.
+    run.cost_graph.node.add(name="a", device="/job:localhost/replica:0/task:0/device:CPU:0")
+    data = run.SerializeToString()
+    assert sniff.kind_of(memoryview(data)) is sniff.RUN
 
 
 @pytest.mark.parametrize(

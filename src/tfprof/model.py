@@ -2,7 +2,7 @@
 
     nodes    name op device shape float_ops stack      a row a graph node, in order of appearance
     types    (node, type) pairs beyond op and device   what account_type_regexes are tried on
-    edges    start source                              the inputs of node i: start[i]:start[i + 1]
+    edges    start source slot                         the inputs of node i: start[i]:start[i + 1]
     outputs  start shape                               the shapes of its outputs, likewise
     steps    a Step each, by number: what ran and what it allocated
     stacks   start frame;  frames file line function   call stacks, each once
@@ -66,10 +66,14 @@ class Nodes(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Edges(Frozen):
-    """The inputs of each node, in order: rows of nodes, or -1-k for the k-th unknown name."""
+    """The inputs of each node, in order: rows of nodes, or -1-k for the k-th unknown name.
+
+    The slot is the number of the source's output that is meant; -1 for a control input.
+    """
 
     start: I64 = field(default_factory=lambda: np.zeros(1, np.int64))
     source: I64 = field(default_factory=_empty)
+    slot: I64 = field(default_factory=_empty)
     unknown: Strings = field(default_factory=_no_strings)
 
 
@@ -200,6 +204,7 @@ class Profile(Frozen):
     edges: Edges = field(default_factory=Edges)
     outputs: Outputs = field(default_factory=Outputs)
     attribute_sources: tuple[AttributeSource, ...] = ()
+    shape_sources: tuple[Callable[[Profile], Profile], ...] = ()
     stacks: Stacks = field(default_factory=Stacks)
     has_traces: bool = False
     steps: tuple[Step, ...] = ()
@@ -228,6 +233,14 @@ class Profile(Frozen):
         return self.nodes.name.order()
 
     @cached_property
+    def in_graph(self) -> Bool:
+        """Which nodes a graph describes; the others only a run names."""
+        result = np.zeros(len(self) + 1, np.bool_)
+        for source in self.attribute_sources:
+            result[source.node] = True  # a row that became no node writes behind the last
+        return result[:-1]
+
+    @cached_property
     def type_pairs(self) -> tuple[I64, I64]:
         """(node, type) of every type of every node, each pair once, by node and type."""
         placed = np.flatnonzero(self.nodes.device >= 0)
@@ -246,6 +259,14 @@ class Profile(Frozen):
             nodes.append(source.node[row[kept]])
             entries.append(entry.take(kept))
         return np.concatenate(nodes), Strings.concat(entries)
+
+    @cached_property
+    def with_run_shapes(self) -> Profile:
+        """The same with the shapes of outputs that the graph leaves open and the runs tell."""
+        profile = self
+        for source in self.shape_sources:
+            profile = source(profile)
+        return profile
 
     def values(self, metric: str, step: int | None) -> I64:
         """A metric of every node in one step, or averaged over the steps that have the node."""

@@ -57,6 +57,18 @@ class Shapes:
         source = np.arange(start[-1]) + np.repeat(low - start[:-1], rank)
         return Shapes(start, self.dim[source])
 
+    def joined(self, other: Shapes) -> Shapes:
+        """These shapes, and the others behind them."""
+        start = np.concatenate([self.start, self.start[-1] + other.start[1:]])
+        return Shapes(start, np.concatenate([self.dim, other.dim]))
+
+    def are_whole(self) -> Bool:
+        """Which have a known number of dimensions, each of them known."""
+        unknown = np.append(0, np.cumsum(self.dim < 0))
+        whole: Bool = unknown[self.start[1:]] == unknown[self.start[:-1]]
+        whole &= np.diff(self.start) > 0
+        return whole
+
     def elements(self) -> I64:
         """The product of each shape's dimensions; 0 where one is negative or none is known."""
         rank = np.diff(self.start)

@@ -9,18 +9,19 @@ A Source is a name and bytes; who opened it is none of this room's business.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from tfprof.errors import InputError, UsageError
+from tfprof.errors import UsageError
 from tfprof.model import Note, Profile
 from tfprof.read import graph_def, op_log, run_metadata, sniff, text
 from tfprof.read.merge import with_graph
 from tfprof.read.merge_op_log import with_op_log
 from tfprof.read.merge_run import with_run
+from tfprof.read.run_shapes import with_run_shapes
 from tfprof.read.saved import profile as saved_profile
-from tfprof.read.wire import BYTES, WireError, buffer_view, scan, whole
+from tfprof.read.source import Source, from_text, kind_of, read_as, read_run_as
+from tfprof.read.wire import BYTES, WireError, scan, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,16 +29,16 @@ if TYPE_CHECKING:
     from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
     from tfprof.strings import I64, U8, Strings
 
-T = TypeVar("T")
-
-
-class Source(NamedTuple):
-    """A file's content and the name that messages call it by."""
-
-    name: str
-    data: U8
-    # Raises InputError where the file was changed under us since; data may be a map of it.
-    check: Callable[[], None] = lambda: None
+__all__ = [
+    "Source",
+    "add_run",
+    "load",
+    "read_graph",
+    "read_op_log",
+    "read_run",
+    "read_saved",
+    "with_shape_source",
+]
 
 
 def load(
@@ -75,21 +76,27 @@ def add_run(profile: Profile, step: int, run: Source) -> Profile:
     if columns is None:
         note = Note(f"Invalid RunMetadata for step {step}")
         return replace(profile, notes=(*profile.notes, note))
-    return with_run(profile, step, columns)
+    return with_shape_source(with_run(profile, step, columns), run)
+
+
+def with_shape_source(profile: Profile, run: Source) -> Profile:
+    """*profile*, to be told by *run*, when needed, the shapes that its graph leaves open."""
+    tell = partial(with_run_shapes, source=run)
+    return replace(profile, shape_sources=(*profile.shape_sources, tell))
 
 
 def read_graph(source: Source) -> GraphColumns:
     """The columns of a GraphDef or MetaGraphDef, binary or text."""
     expected = "a GraphDef or MetaGraphDef, binary or text"
-    kind = _kind(source, expected, sniff.GRAPH, sniff.META_GRAPH, *_GRAPH_TEXTS)
+    kind = kind_of(source, expected, sniff.GRAPH, sniff.META_GRAPH, *_GRAPH_TEXTS)
     if kind is sniff.GRAPH_TEXT:
         columns = text.graph_columns(source.data, source.name)
     elif kind in (sniff.META_GRAPH, sniff.META_GRAPH_TEXT):
         if kind is sniff.META_GRAPH_TEXT:
-            source = _from_text(source, "tensorflow.MetaGraphDef")
-        columns = _read(source, expected, lambda data: graph_def.columns(_graph_of_meta(data)))
+            source = from_text(source, "tensorflow.MetaGraphDef")
+        columns = read_as(source, expected, lambda data: graph_def.columns(_graph_of_meta(data)))
     else:
-        columns = _read(source, expected, graph_def.columns)
+        columns = read_as(source, expected, graph_def.columns)
     read = columns.attributes
     assert read is not None, "every reader of a graph can give its attributes"
 
@@ -102,52 +109,25 @@ def read_graph(source: Source) -> GraphColumns:
 
 def read_run(source: Source) -> RunColumns | None:
     """The columns of a RunMetadata; None where it has no step stats."""
-    expected = "a RunMetadata"
-    if _kind(source, expected, sniff.RUN, sniff.RUN_TEXT) is sniff.RUN_TEXT:
-        source = _from_text(source, "tensorflow.RunMetadata")
-    return _read(source, expected, run_metadata.columns)
+    return read_run_as(source, run_metadata.columns)
 
 
 def read_op_log(source: Source) -> OpLogColumns:
     """The columns of an OpLogProto."""
     expected = "an op log (OpLogProto)"
-    if _kind(source, expected, sniff.OP_LOG, sniff.OP_LOG_TEXT) is sniff.OP_LOG_TEXT:
-        source = _from_text(source, "tensorflow.tfprof.OpLogProto")
-    return _read(source, expected, op_log.columns)
+    if kind_of(source, expected, sniff.OP_LOG, sniff.OP_LOG_TEXT) is sniff.OP_LOG_TEXT:
+        source = from_text(source, "tensorflow.tfprof.OpLogProto")
+    return read_as(source, expected, op_log.columns)
 
 
 def read_saved(source: Source) -> Profile:
     """The profile that a ProfileProto holds."""
     expected = "a saved profile (ProfileProto)"
-    _kind(source, expected, sniff.PROFILE)
-    return _read(source, expected, saved_profile)
+    kind_of(source, expected, sniff.PROFILE)
+    return read_as(source, expected, saved_profile)
 
 
 _GRAPH_TEXTS = (sniff.GRAPH_TEXT, sniff.META_GRAPH_TEXT)
-
-
-def _kind(source: Source, expected: str, *accepted: sniff.Kind) -> sniff.Kind | None:
-    """The kind of *source*, None where it shows none; an error where it is plainly another."""
-    if not source.data.size:
-        raise InputError(f"{source.name} is empty; expected {expected}")
-    kind = sniff.kind_of(buffer_view(source.data))
-    if kind is not None and kind not in accepted:
-        raise InputError(f"{source.name} is {kind.title}; expected {expected}")
-    return kind
-
-
-def _from_text(source: Source, message: str) -> Source:
-    wire = text.to_wire(source.data.tobytes(), message, source.name)
-    return Source(source.name, np.frombuffer(wire, np.uint8))
-
-
-def _read(source: Source, expected: str, columns: Callable[[U8], T]) -> T:
-    try:
-        return columns(source.data)
-    except WireError as problem:
-        raise InputError(
-            f"{source.name} is damaged or cut off, or not {expected}: {problem}"
-        ) from None
 
 
 def _graph_of_meta(data: U8) -> U8:

@@ -15,13 +15,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.model import AttributeSource, Edges, Outputs
-from tfprof.shapes import Shapes
 from tfprof.strings import Strings
 
 if TYPE_CHECKING:
     from tfprof.model import Profile
     from tfprof.read.columns import GraphColumns
+    from tfprof.shapes import Shapes
     from tfprof.strings import I64
+
+
+# An output beyond this number no node has.
+_NO_OUTPUT = 10**9
 
 
 def with_graph(profile: Profile, graph: GraphColumns) -> Profile:
@@ -42,20 +46,38 @@ def with_graph(profile: Profile, graph: GraphColumns) -> Profile:
     old = profile.outputs
     outputs = Outputs(
         np.concatenate([old.start, old.start[-1] + _ends(listed[listed >= 0], new.size)]),
-        _joined(old.shape, graph.output_shape.take(np.flatnonzero(listed >= 0))),
+        old.shape.joined(graph.output_shape.take(np.flatnonzero(listed >= 0))),
     )
     sources = profile.attribute_sources
     if graph.attributes is not None:
         node = np.where(row >= 0, row + len(profile), -1)
         sources = (*sources, AttributeSource(node, graph.attributes))
     taken = np.flatnonzero(row[graph.input_node] >= 0)
-    names = graph.input_name.take(taken).before(b":").without_first(b"^")
+    written = graph.input_name.take(taken)
+    names = written.before(b":")
     return with_edges(
         replace(grown, outputs=outputs, attribute_sources=sources),
         profile,
         _ends(row[graph.input_node[taken]], new.size),
-        names,
+        names.without_first(b"^"),
+        _slots(written, names),
     )
+
+
+def _slots(written: Strings, names: Strings) -> I64:
+    """The output that each input names behind a colon; 0 where it names none, -1 for "^"."""
+    slot = np.zeros(len(written), np.int64)
+    further = np.flatnonzero(written.length > names.length)
+    behind = names.length[further] + 1
+    numbers = Strings(
+        written.blob, written.start[further] + behind, written.length[further] - behind
+    )
+    ids, first = numbers.intern()
+    distinct = [int(n[:10]) if n.isdigit() else _NO_OUTPUT for n in numbers.take(first)]
+    slot[further] = np.array(distinct, np.int64)[ids]
+    some = np.flatnonzero(written.length)
+    slot[some[written.blob[written.start[some]] == ord("^")]] = -1
+    return slot
 
 
 def with_types(types: Strings, wanted: Strings) -> tuple[Strings, I64]:
@@ -80,14 +102,14 @@ def with_nodes(profile: Profile, name: Strings, op: I64, shape: Shapes) -> Profi
             device=np.concatenate([nodes.device, none]),
             float_ops=np.concatenate([nodes.float_ops, np.zeros(count, np.int64)]),
             stack=np.concatenate([nodes.stack, none]),
-            shape=_joined(nodes.shape, shape),
+            shape=nodes.shape.joined(shape),
         ),
         covered=np.concatenate([profile.covered, np.zeros(count, np.bool_)]),
         _kept={},
     )
 
 
-def with_edges(grown: Profile, before: Profile, ends: I64, names: Strings) -> Profile:
+def with_edges(grown: Profile, before: Profile, ends: I64, names: Strings, slot: I64) -> Profile:
     """*grown* with the inputs of its new nodes, and the old unknown names tried again."""
     old = before.edges
     unknown = Strings.concat([old.unknown, names]) if len(old.unknown) else names
@@ -103,6 +125,7 @@ def with_edges(grown: Profile, before: Profile, ends: I64, names: Strings) -> Pr
     edges = Edges(
         np.concatenate([old.start, old.start[-1] + ends]),
         np.concatenate([source, resolved[len(old.unknown) :]]),
+        np.concatenate([old.slot, slot]),
         distinct.take(still).compact(),
     )
     return replace(grown, edges=edges)
@@ -119,10 +142,3 @@ def _shapes_of(count: int, shapes: Shapes, owner: I64) -> Shapes:
     kept = np.flatnonzero(owner >= 0)
     at[owner[kept]] = kept
     return shapes.take(at)
-
-
-def _joined(one: Shapes, other: Shapes) -> Shapes:
-    return Shapes(
-        np.concatenate([one.start, one.start[-1] + other.start[1:]]),
-        np.concatenate([one.dim, other.dim]),
-    )

@@ -126,7 +126,7 @@ def _find_or_add(profile: Profile, name: Strings) -> tuple[I64, Profile]:
         covered=np.concatenate([covered, again]),
         outputs=Outputs(np.concatenate([old.start, old.start[-1] + no_inputs]), old.shape),
     )
-    return node, with_edges(grown, profile, no_inputs, Strings.of([]))
+    return node, with_edges(grown, profile, no_inputs, Strings.of([]), np.empty(0, np.int64))
 
 
 def _placed(profile: Profile, node: I64, device: I64, devices: _Devices) -> tuple[Profile, I64]:

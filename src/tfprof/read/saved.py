@@ -156,7 +156,9 @@ def _edges(buffer: U8, table: _Table) -> tuple[Edges, int]:
     source = np.append(table.row[at[found]], -1 - ids)
     order = np.lexsort((number, owner))
     start = np.searchsorted(owner[order], np.arange(len(table.name) + 1))
-    return Edges(start, source[order], names), int((~found).sum())
+    # Which output of its source an input is, the format does not hold: the first, as most are.
+    slot = np.zeros(order.size, np.int64)
+    return Edges(start, source[order], slot, names), int((~found).sum())
 
 
 def _stacks(buffer: U8, trace: Field, count: int, texts: Messages) -> tuple[I64, Stacks]:

@@ -119,6 +119,8 @@ def _is_meta_graph(data: memoryview, fields: Sequence[HeadField]) -> bool:
         _consists_of(fields, dict.fromkeys(range(1, 8), BYTES))
         and bool(graph)
         and _is_graph(data, graph)
+        # The costs of a run look like a graph; what stands before them does not.
+        and not _is_step_stats(data, _first(data, fields, 1))
     )
 
 
@@ -128,7 +130,10 @@ def _is_run(data: memoryview, fields: Sequence[HeadField]) -> bool:
     step_stats = next((field for field in fields if field.number == 1), None)
     if step_stats is None or step_stats.start == step_stats.end:
         return True
-    stats = _fields(data, step_stats.start, step_stats.end)
+    return _is_step_stats(data, _fields(data, step_stats.start, step_stats.end))
+
+
+def _is_step_stats(data: memoryview, stats: Sequence[HeadField]) -> bool:
     device = _first(data, stats, 1)
     return (
         bool(device)

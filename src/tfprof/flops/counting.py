@@ -1,0 +1,171 @@
+"""count(profile) → Counts: the float operations of every node, and what was not counted.
+
+rule            a formula gives the number           or "unknown shape"
+no arithmetic   0, and nothing to say about it
+anything else   0, and reported                      "calls a function" or "no rule"
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from tfprof.errors import UsageError
+from tfprof.flops.function_calls import FUNCTION_CALLS
+from tfprof.flops.no_arithmetic import NO_ARITHMETIC
+from tfprof.flops.op import UnknownShape
+from tfprof.flops.signatures import signatures
+from tfprof.flops.table import rules
+from tfprof.strings import I64, Strings
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable
+
+    from tfprof.flops.op import Op
+    from tfprof.flops.signatures import Signatures
+    from tfprof.flops.table import Rule, Which
+    from tfprof.model import Profile
+    from tfprof.strings import Bool
+
+NO_RULE: Final = "no rule"
+UNKNOWN_SHAPE: Final = "unknown shape"
+CALLS_A_FUNCTION: Final = "calls a function"
+
+_MOST_KINDS: Final = 5
+_LARGEST: Final = 2**63 - 1
+
+
+class Uncounted(NamedTuple):
+    """Operations of a type that are not counted, and why."""
+
+    op: str
+    nodes: int
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.nodes:,} {self.op} ({self.why})"
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """The float operations that one run of each node takes; 0 where they are not counted."""
+
+    float_ops: I64
+    ops: int  # nodes that have a rule or need one, or whose number an op log gives
+    uncounted: tuple[Uncounted, ...]  # the most nodes first
+
+    @property
+    def counted(self) -> int:
+        """How many of the operations are counted."""
+        return self.ops - sum(kind.nodes for kind in self.uncounted)
+
+    def __str__(self) -> str:
+        """One line that says what the numbers cover."""
+        if not self.uncounted:
+            return f"float_ops counts all {self.ops:,} operations"
+        named = ", ".join(map(str, self.uncounted[:_MOST_KINDS]))
+        more = len(self.uncounted) - _MOST_KINDS
+        rest = f" and {more:,} more kind{'s' if more > 1 else ''}" if more > 0 else ""
+        return (
+            f"float_ops counts {self.counted:,} of {self.ops:,} operations; "
+            f"not counted: {named}{rest}"
+        )
+
+
+def count(profile: Profile, which: Which = "all") -> Counts:
+    """The float operations of each node by the rules of TensorFlow alone, or by all.
+
+    What an op log gives is not counted again: it is 0 here, and no gap. Raises UsageError where a
+    rule fails, InputError where an attribute it needs is damaged.
+    """
+    table = list(rules(which).values())
+    given = profile.nodes.float_ops != 0
+    is_known = profile.in_graph & ~given
+    number = np.where(is_known, _places(profile, [rule.op for rule in table]), -1)
+    node = np.flatnonzero(number >= 0)
+    found = signatures(profile, node, number[node], table)
+    value, counted = _values(found, which)
+    float_ops = np.zeros(len(profile), np.int64)
+    float_ops[node] = value[found.of_node]
+    float_ops.flags.writeable = False
+
+    others = is_known & (number < 0)
+    calls = _of_family(profile, others, FUNCTION_CALLS)
+    no_rule = others & ~calls & ~_of_family(profile, others, NO_ARITHMETIC)
+    uncounted = [
+        *_kinds(profile, node[~counted[found.of_node]], UNKNOWN_SHAPE),
+        *_kinds(profile, np.flatnonzero(calls), CALLS_A_FUNCTION),
+        *_kinds(profile, np.flatnonzero(no_rule), NO_RULE),
+    ]
+    return Counts(
+        float_ops,
+        node.size + int(calls.sum()) + int(no_rule.sum()) + int(given.sum()),
+        tuple(sorted(uncounted, key=lambda kind: (-kind.nodes, kind.op))),
+    )
+
+
+def _places(profile: Profile, ops: Iterable[str]) -> I64:
+    """The place of each node's type in *ops*; -1 where it is not among them."""
+    names = Strings.of(op.encode() for op in ops)
+    place = np.full(len(profile.types) + 1, -1, np.int64)
+    place[profile.types.find(names)] = np.arange(len(names))
+    return place[profile.nodes.op]
+
+
+def _of_family(profile: Profile, among: Bool, family: Container[str]) -> Bool:
+    """Which nodes of those *among* have a type that is in *family*."""
+    node = np.flatnonzero(among)
+    kind, place = np.unique(profile.nodes.op[node], return_inverse=True)
+    ops = profile.types.take(kind).texts()
+    result = np.zeros(len(profile), np.bool_)
+    result[node] = np.array([op in family for op in ops], np.bool_)[place]
+    return result
+
+
+def _kinds(profile: Profile, node: I64, why: str) -> Iterable[Uncounted]:
+    """The *node*s by their type."""
+    kind, nodes = np.unique(profile.nodes.op[node], return_counts=True)
+    ops = profile.types.take(kind).texts()
+    return (Uncounted(op, count, why) for op, count in zip(ops, nodes.tolist(), strict=True))
+
+
+def _values(found: Signatures, which: Which) -> tuple[I64, Bool]:
+    """(the number, whether there is one) of each signature."""
+    value = np.zeros(len(found), np.int64)
+    counted = np.ones(len(found), np.bool_)
+    for row in range(len(found)):
+        rule, op = found.op(row)
+        try:
+            number = _number(rule, op)
+        except UnknownShape:
+            counted[row] = False
+            continue
+        value[row] = _wrapped(number) if rule.wraps and which == "tensorflow" else _clamped(number)
+    return value, counted
+
+
+def _number(rule: Rule, op: Op) -> int:
+    """What the rule's formula says, as a whole number; raises UnknownShape."""
+    if rule.origin != "user":
+        try:
+            return int(rule.formula(op))
+        except (ArithmeticError, LookupError, TypeError, ValueError):
+            # No TensorFlow would build this operation, so no formula is made for it.
+            raise UnknownShape from None
+    number = rule.formula(op)
+    if not isinstance(number, (int, float)) or not isfinite(number):
+        raise UsageError(f"the rule of {rule.op} gave {number!r}, which is no number of operations")
+    return int(number)
+
+
+def _wrapped(number: int) -> int:
+    """The number in 64 bits with a sign, as products of the original are."""
+    return (number + _LARGEST + 1) % (2 * (_LARGEST + 1)) - (_LARGEST + 1)
+
+
+def _clamped(number: int) -> int:
+    """The number, or the one next to it that 64 bits can hold."""
+    return max(min(number, _LARGEST), -_LARGEST - 1)

@@ -1,0 +1,32 @@
+"""Operations whose work is in a function or a program that they call, which is not entered."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tfprof.flops.families import Family
+
+FUNCTION_CALLS: Final = Family(
+    """
+    BatchFunction EagerPyFunc For MapDefun OneShotIterator PyFunc PyFuncStateless RemoteCall
+    RiscCondition RiscWhile RpcCall RpcServerRegister SymbolicGradient
+    TPUExecute TPUExecuteAndUpdateVariables XlaCallModule XlaCustomCall XlaHostCompute
+    XlaReduce XlaReduceWindow XlaScatter XlaSelectAndScatter XlaSparseDenseMatmulGradWithCsrInput
+    XlaVariadicReduce XlaVariadicSort _TPUCompileMlir _TPUReplicate _XlaCompile _XlaHostComputeMlir
+    _XlaRun TPUCompile DataServiceDatasetV3 DataServiceDatasetV4 LoadDataset SaveDataset
+    SaveDatasetV2 SnapshotDatasetV2
+    """,
+    [
+        r"(Stateful|TPU)?PartitionedCall",
+        r"(Stateless|Xla|_)?(Case|If|While)",
+        r"XlaLaunch",
+        r"XlaCustomCall",
+        r"XlaVariadicReduce",
+        r"XlaSparseDenseMatmulCustomCombiner\w+",
+        # What a dataset does with its elements.
+        r"(Experimental|Legacy|Parallel|Index|LegacyParallel)?(Flat)?(Map|Interleave|Filter)Dataset",
+        r"ExperimentalParallelInterleaveDataset",
+        r"(Experimental)?(MapAndBatch|GroupByReducer|GroupByWindow|Scan|TakeWhile)Dataset",
+        r"(ChooseFastestBranch|Generator|Reduce)Dataset",
+    ],
+)

@@ -1,0 +1,86 @@
+"""What is known of the shapes of all outputs, each distinct shape numbered once.
+
+A node has the output shapes that the graph lists. Where it lists none, what the attribute `shape`
+says is used if it leaves no doubt:
+
+    VariableV2        the shape of its output
+    Placeholder       likewise, but in old graphs no dimensions meant any shape
+    ReadVariableOp    what it reads, so the shape that its VarHandleOp names
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tfprof.strings import I64, Strings
+
+if TYPE_CHECKING:
+    from tfprof.flops.op import Shape
+    from tfprof.model import Profile
+    from tfprof.shapes import Shapes
+    from tfprof.strings import Bool
+
+_UNKNOWN: Final = -1
+_VARIABLE, _PLACEHOLDER, _READ, _HANDLE = range(4)
+_TYPES: Final = Strings.of([b"VariableV2", b"Placeholder", b"ReadVariableOp", b"VarHandleOp"])
+
+
+@dataclass(frozen=True, eq=False)
+class KnownShapes:
+    """The outputs of node i are number[first[i]:first[i] + count[i]]."""
+
+    first: I64
+    count: I64
+    number: I64  # the shape of each output; -1 where it is not known in full
+    _shapes: Shapes
+    _example: I64  # an output of each shape
+
+    def of_outputs(self, node: I64, slot: I64) -> I64:
+        """The number of the shape of an output a row; what is below 0 is no node."""
+        known = np.flatnonzero((node >= 0) & (slot < self.count[np.maximum(node, 0)]))
+        number = np.full(node.size, _UNKNOWN, np.int64)
+        number[known] = self.number[self.first[node[known]] + slot[known]]
+        return number
+
+    def shape(self, number: int) -> Shape | None:
+        """The shape of this number; None where it is not known in full."""
+        return None if number == _UNKNOWN else tuple(self._shapes[int(self._example[number])])
+
+
+def known_shapes(profile: Profile) -> KnownShapes:
+    """The shapes of all outputs of a profile."""
+    listed = profile.outputs
+    first, count = listed.start[:-1].copy(), np.diff(listed.start)
+    node, teller = _told(profile, count == 0)
+    first[node], count[node] = len(listed.shape) + np.arange(node.size), 1
+    shapes = listed.shape.joined(profile.nodes.shape.take(teller))
+    width = shapes.dim.itemsize
+    texts = Strings(
+        shapes.dim.view(np.uint8), shapes.start[:-1] * width, np.diff(shapes.start) * width
+    )
+    number, example = texts.intern()
+    number = np.where(shapes.take(example).are_whole()[number], number, _UNKNOWN)
+    return KnownShapes(first, count, number, shapes, example)
+
+
+def _told(profile: Profile, unlisted: Bool) -> tuple[I64, I64]:
+    """(node without listed outputs, node whose attribute tells what its one output is)."""
+    kind = np.full(len(profile.types) + 1, -1, np.int64)
+    # A type that the profile lacks is not found, and writes to the row that no node has.
+    kind[profile.types.find(_TYPES)] = np.arange(len(_TYPES))
+    of_node, own = kind[profile.nodes.op], profile.nodes.shape
+    rank = np.diff(own.start)
+    variable = np.flatnonzero(unlisted & (of_node == _VARIABLE))
+    placeholder = np.flatnonzero(unlisted & (of_node == _PLACEHOLDER) & (rank > 0))
+    placeholder = placeholder[(rank[placeholder] > 1) | (own.dim[own.start[placeholder]] != 1)]
+    edges = profile.edges
+    reader = np.flatnonzero(unlisted & (of_node == _READ) & (np.diff(edges.start) > 0))
+    handle = edges.source[edges.start[reader]]
+    direct = (handle >= 0) & (of_node[np.maximum(handle, 0)] == _HANDLE)
+    return (
+        np.concatenate([variable, placeholder, reader[direct]]),
+        np.concatenate([variable, placeholder, handle[direct]]),
+    )

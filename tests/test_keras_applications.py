@@ -1,0 +1,82 @@
+"""Known models have the multiply-adds that are published for them, and nothing is left out."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pytest
+
+from tfprof.flops import count
+from tfprof.flops.table import rules
+from tfprof.read import Source, load
+
+if TYPE_CHECKING:
+    from tfprof.flops.table import Which
+    from tfprof.model import Profile
+
+WORKER: Final = Path(__file__).with_name("keras_worker.py")
+
+# Multiply-adds of one image of 224 by 224. ResNet50 as first published, with the stride in the
+# first convolution of a block; the one with the stride in the second has 4.1 billion.
+PUBLISHED: Final = {"ResNet50": 3.86e9, "MobileNetV2": 300e6, "EfficientNetB0": 0.386e9}
+MODELS: Final = (*PUBLISHED, "transformer")
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Profile]:
+    folder = tmp_path_factory.mktemp("keras")
+    subprocess.run(
+        [sys.executable, str(WORKER), str(folder), *MODELS],
+        check=True,
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"},
+    )
+    return {
+        name: load(Source(name, np.fromfile(folder / f"{name}.pb", np.uint8))) for name in MODELS
+    }
+
+
+def contracted(profile: Profile, which: Which) -> int:
+    """The float operations of products and convolutions."""
+    table = rules(which)
+    kinds = {number for number, op in enumerate(profile.types.texts()) if op in table}
+    types = [*profile.types.texts()]
+    marked = [number for number in kinds if table[types[number]].contraction]
+    return int(count(profile, which).float_ops[np.isin(profile.nodes.op, marked)].sum())
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_multiply_adds_are_those_published(name: str, models: dict[str, Profile]) -> None:
+    assert contracted(models[name], "all") / 2 == pytest.approx(PUBLISHED[name], rel=0.01)
+
+
+def test_products_of_a_transformer_are_exact(models: dict[str, Profile]) -> None:
+    tokens, features, wide, words, blocks = 128, 256, 1024, 1000, 2
+    projections = 4 * tokens * features * features  # queries, keys, values, outputs
+    attention = 2 * tokens * tokens * features  # queries times keys, weights times values
+    dense = 2 * tokens * features * wide
+    expected = 2 * (blocks * (projections + attention + dense) + tokens * features * words)
+    assert contracted(models["transformer"], "all") == expected == 501_743_616
+    # TensorFlow counts no Einsum, which is what attention is.
+    assert contracted(models["transformer"], "tensorflow") == expected - 2 * blocks * attention
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_nothing_is_left_out(name: str, models: dict[str, Profile]) -> None:
+    counts = count(models[name], "all")
+    assert counts.uncounted == ()
+    assert counts.ops > 90
+    # What is not a product is there, and small.
+    products = contracted(models[name], "all")
+    assert products < int(counts.float_ops.sum()) < 1.1 * products
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_tensorflow_alone_counts_less(name: str, models: dict[str, Profile]) -> None:
+    original, ours = (count(models[name], which) for which in ("tensorflow", "all"))
+    assert 0 < int(original.float_ops.sum()) < int(ours.float_ops.sum())
+    assert {kind.why for kind in original.uncounted} == {"no rule"}
