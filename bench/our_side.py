@@ -19,9 +19,7 @@ def load(graph: str, run_metas: list[str], op_log: str) -> float:
     """Load a profile and keep it; an empty op log path means none."""
     _loaded.clear()
     start = time.perf_counter()
-    _loaded["profile"] = read(
-        graph_path=graph, run_meta_paths=run_metas, op_log_path=op_log or None
-    )
+    _loaded["profile"] = read(graph, run_metas, op_log or None).profile
     return time.perf_counter() - start
 
 

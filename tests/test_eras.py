@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import draw
-import tfprof
 from case import Case
 from ours import files_loaded, load
 from profiles import PROFILES
 from tfprof import cli
+from tfprof.answer import answer
 from tfprof.eras import ERAS
 from tfprof.query import OPTIONS, Query, effective
+from tfprof.reporters.text import text
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tfprof.model import Profile
 
 MODEL = """
 step            op=VariableV2 params=1
@@ -29,12 +32,12 @@ out             op=Conv2D us=3 flops=100 on=/job:b/cpu:0 < net/fc/Relu
 
 
 @pytest.fixture(scope="module")
-def model() -> tfprof.Profile:
+def model() -> Profile:
     return draw.profile(MODEL)
 
 
-def lines(profile: tfprof.Profile, view: str = "scope", **options: Any) -> list[str]:
-    return tfprof.to_text(tfprof.ask(profile, view, **options)).splitlines()
+def lines(profile: Profile, view: str = "scope", **options: Any) -> list[str]:
+    return b"".join(text(answer(profile, view, Query.of(options)))).decode().splitlines()
 
 
 def test_every_era_lists_options_that_there_are() -> None:
@@ -52,7 +55,7 @@ def test_defaults_are_those_of_the_time_and_can_be_changed() -> None:
     assert Query.of({"era": "now"}) == Query()
 
 
-def test_reports_have_no_heading_and_only_accounted_rows(model: tfprof.Profile) -> None:
+def test_reports_have_no_heading_and_only_accounted_rows(model: Profile) -> None:
     assert lines(model, era="2017") == [
         "_TFProfRoot (--/13 params)",
         "  net/w (2x3, 6/12 params)",
@@ -61,7 +64,7 @@ def test_reports_have_no_heading_and_only_accounted_rows(model: tfprof.Profile) 
     ]
 
 
-def test_depth_counts_the_scopes_that_are_left_out(model: tfprof.Profile) -> None:
+def test_depth_counts_the_scopes_that_are_left_out(model: Profile) -> None:
     assert lines(model, era="2017", max_depth=3) == [
         "_TFProfRoot (--/13 params)",
         "  net/w (2x3, 6/12 params)",
@@ -69,7 +72,7 @@ def test_depth_counts_the_scopes_that_are_left_out(model: tfprof.Profile) -> Non
     ]
 
 
-def test_the_root_counts_where_everything_does(model: tfprof.Profile) -> None:
+def test_the_root_counts_where_everything_does(model: Profile) -> None:
     shown = lines(model, era="2017", account_type_regexes=".*", select="float_ops", min_float_ops=1)
     assert shown == [
         "_TFProfRoot (0/148 flops)",
@@ -78,14 +81,14 @@ def test_the_root_counts_where_everything_does(model: tfprof.Profile) -> None:
     ]
 
 
-def test_what_is_not_accounted_adds_nothing(model: tfprof.Profile) -> None:
+def test_what_is_not_accounted_adds_nothing(model: Profile) -> None:
     now = lines(model, account_type_regexes="Relu", select="micros")[-4:]
     assert now[0].startswith("_TFProfRoot (--/47us")
     then = lines(model, era="2017", account_type_regexes="Relu", select="micros")
     assert then == ["_TFProfRoot (--/7us)", "  net/fc/Relu (7us/7us)"]
 
 
-def test_op_view_has_one_time_and_one_count(model: tfprof.Profile) -> None:
+def test_op_view_has_one_time_and_one_count(model: Profile) -> None:
     shown = lines(
         model,
         "op",
@@ -137,7 +140,7 @@ def test_source_text_is_cut_like_function_names() -> None:
     ]
 
 
-def test_only_what_was_counted_then_is_counted(model: tfprof.Profile) -> None:
+def test_only_what_was_counted_then_is_counted(model: Profile) -> None:
     everything: dict[str, Any] = {
         "account_type_regexes": ".*",
         "select": "float_ops",
@@ -148,7 +151,7 @@ def test_only_what_was_counted_then_is_counted(model: tfprof.Profile) -> None:
 
 
 @pytest.mark.parametrize("era", ["now", "2016"])
-def test_device_regexes_show_rows_on_those_devices(model: tfprof.Profile, era: str) -> None:
+def test_device_regexes_show_rows_on_those_devices(model: Profile, era: str) -> None:
     shown = lines(
         model,
         era=era,
@@ -162,7 +165,7 @@ def test_device_regexes_show_rows_on_those_devices(model: tfprof.Profile, era: s
     assert [line.split()[0] for line in by_type[-1:]] == ["MatMul"]
 
 
-def test_hidden_nodes_are_told(model: tfprof.Profile) -> None:
+def test_hidden_nodes_are_told(model: Profile) -> None:
     shown = lines(
         model,
         "graph",
@@ -180,7 +183,7 @@ def test_hidden_nodes_are_told(model: tfprof.Profile) -> None:
     ]
 
 
-def test_depth_is_an_order(model: tfprof.Profile) -> None:
+def test_depth_is_an_order(model: Profile) -> None:
     shown = lines(model, order_by="depth", select="", hide_name_regexes="net,net/fc,net/w")
     names = [line.strip().removesuffix(" ()") for line in shown[-5:]]
     assert names == ["_TFProfRoot", "out", "step", "net/fc/Relu", "net/w/Momentum"]

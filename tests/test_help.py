@@ -36,7 +36,9 @@ each_command = pytest.mark.parametrize("command", COMMANDS)
 
 @pytest.fixture(scope="module")
 def profile() -> Profile:
-    return load(str(HANDMADE.graph), [str(run) for run in HANDMADE.runs], str(HANDMADE.op_log))
+    return load(
+        str(HANDMADE.graph), [str(run) for run in HANDMADE.runs], str(HANDMADE.op_log)
+    ).profile
 
 
 def told(capsys: pytest.CaptureFixture[str], *words: str) -> str:

@@ -13,6 +13,8 @@ from case import GraphDef
 from ours import wire_of
 from profiles import PROFILES
 from tf_wheel import piece
+from tfprof.answer import answer
+from tfprof.query import Query
 from tfprof.reporters.text import text
 
 if TYPE_CHECKING:
@@ -25,8 +27,8 @@ EVERYTHING = ["bytes", "micros", "params", "float_ops", "op_types", "device", "i
 
 def report(*paths: Path, view: str = "scope") -> bytes:
     graph, run, log = map(str, paths)
-    profile = tfprof.load(graph, [run], log)
-    return b"".join(text(tfprof.ask(profile, view, select=EVERYTHING)))
+    profile = tfprof.load(graph, [run], log).profile
+    return b"".join(text(answer(profile, view, Query.of({"select": EVERYTHING}))))
 
 
 def dressed(data: bytes, dress: str) -> bytes:
@@ -85,8 +87,8 @@ def test_runs_and_op_logs_in_every_dress(tmp_path: Path, form: str) -> None:
 
 def test_runs_are_steps_in_the_order_given() -> None:
     first, second = map(str, HANDMADE.runs)
-    forth = tfprof.load(str(HANDMADE.graph), [first, second])
-    back = tfprof.load(str(HANDMADE.graph), [second, first])
+    forth = tfprof.load(str(HANDMADE.graph), [first, second]).profile
+    back = tfprof.load(str(HANDMADE.graph), [second, first]).profile
     assert [step.number for step in forth.steps] == [step.number for step in back.steps] == [0, 1]
     for step in (0, 1):
         there = forth.values("micros", step)[forth.by_name]
@@ -98,13 +100,13 @@ def test_runs_are_steps_in_the_order_given() -> None:
 def test_run_without_step_stats_is_a_note(tmp_path: Path) -> None:
     path = tmp_path / "run"
     path.write_bytes(b"\x1a\x00")  # one empty partition graph and nothing else
-    profile = tfprof.load(str(HANDMADE.graph), [str(path)])
+    profile = tfprof.load(str(HANDMADE.graph), [str(path)]).profile
     assert [str(note) for note in profile.notes] == ["Invalid RunMetadata for step 0"]
     assert profile.steps == ()
 
 
 def test_profile_is_frozen() -> None:
-    profile = tfprof.load(str(HANDMADE.graph))
+    profile = tfprof.load(str(HANDMADE.graph)).profile
     with pytest.raises(AttributeError):
         profile.steps = ()  # type: ignore[misc]
     with pytest.raises(ValueError, match="read-only"):

@@ -283,7 +283,7 @@ def test_what_is_offered_can_be_typed_and_matches_its_name(tmp_path: Path) -> No
     path = tmp_path / "graph.pbtxt"
     names = ["a'", "a(b)+[c]", "a,b c", "a.b-c_d/e", "a\\\\n"]
     path.write_text("".join(f'node {{ name: "{name}" op: "A" }}\n' for name in names))
-    profile = tfprof.load(str(path))
+    profile = tfprof.load(str(path)).profile
     regexes = list(offer("graph -show_name_regexes a", profile).words)
     rows = [*VIEWS["graph"].draw(profile).label][1:]
     assert len(rows) == len(names)
@@ -308,4 +308,4 @@ def test_names_that_begin_so_come_first_and_not_all_of_them() -> None:
 def test_without_call_stacks_there_is_no_line_to_offer(tmp_path: Path) -> None:
     path = tmp_path / "graph.pbtxt"
     path.write_text('node { name: "a" op: "A" }\n')
-    assert list(offer("code -show_name_regexes ", tfprof.load(str(path))).words) == []
+    assert list(offer("code -show_name_regexes ", tfprof.load(str(path)).profile).words) == []

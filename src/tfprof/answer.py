@@ -36,6 +36,15 @@ def answer(profile: Profile, view_name: str, query: Query) -> Answer:
     """The report that *query* asks for; raises UsageError where it cannot be answered."""
     view = view_named(view_name)
     _check(profile, view, query)
+    counts = None
+    notes: tuple[Note, ...] = ()
+    if query.flops != "log" and query.concerns("float_ops"):
+        # A report without them does not pay for the rules.
+        from tfprof.flops import filled  # noqa: PLC0415
+
+        known = len(profile.notes)
+        profile, counts = filled(profile, query.flops)
+        notes = profile.notes[known:]
     profile = _as_of(profile, query.era)
     drawing = view.draw(profile, source_text=query.era.source_text)
     counted = account(profile, view, drawing, query)
@@ -48,7 +57,8 @@ def answer(profile: Profile, view_name: str, query: Query) -> Answer:
         counted = replace(counted, root_defined=1)
     if not view.chain:
         tree, at = order(counted, tree, at, query)
-    return Answer(view, query, tree, counted, at, _notes(view, drawing, query, len(tree)))
+    notes = (*notes, *_notes(view, drawing, query, len(tree)))
+    return Answer(view, query, tree, counted, at, notes, counts)
 
 
 def account(profile: Profile, view: View, drawing: Drawing, query: Query) -> Counted:

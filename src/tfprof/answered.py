@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from tfprof.flops import Counts
     from tfprof.model import Note, Profile
     from tfprof.query import Query
     from tfprof.strings import I64, Bool, Strings
@@ -92,6 +93,7 @@ class Answer:
     counted: Counted
     counted_row: I64
     notes: tuple[Note, ...] = ()
+    flops: Counts | None = None  # what the rules counted, where they were asked
 
     def __len__(self) -> int:
         return len(self.tree)

@@ -1,92 +1,97 @@
-"""The Python API: open files, get a Profile; ask it, get a Report."""
+"""load(): files or live objects in, something to ask out."""
 
 from __future__ import annotations
 
 import os
 from os import fspath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tfprof import read
-from tfprof.answer import answer
-from tfprof.errors import InputError, UsageError
-from tfprof.files import mapped, open_source
-from tfprof.query import Query
-from tfprof.read.checkpoint import Checkpoint
+from tfprof.errors import UsageError
+from tfprof.files import checkpoint_files, open_checkpoint, open_source
+from tfprof.inputs import sample_files
+from tfprof.loaded import Loaded
 from tfprof.read.merge_checkpoint import with_checkpoint
-from tfprof.reporters.text import text
-
-AnyPath = str | os.PathLike[str]
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tfprof.answered import Answer
     from tfprof.model import Profile
-    from tfprof.strings import U8
+
+AnyPath = str | os.PathLike[str]
 
 
-def load(  # noqa: PLR0913 - one parameter a file
-    graph_path: AnyPath | None = None,
-    run_meta_paths: AnyPath | Sequence[AnyPath] = (),
-    op_log_path: AnyPath | None = None,
+def load(  # noqa: PLR0913 - one parameter an input
+    graph: Any = None,  # noqa: ANN401 - any of the forms
+    run_meta: Any = (),  # noqa: ANN401 - likewise, or several
+    op_log: Any = None,  # noqa: ANN401 - likewise
     *,
-    checkpoint_path: AnyPath | None = None,
-    profile_path: AnyPath | None = None,
+    checkpoint: AnyPath | None = None,
+    profile: AnyPath | None = None,
     progress: Callable[[str], None] = lambda _: None,
-) -> Profile:
-    """The profile that these files describe.
+) -> Loaded:
+    """The profile that these inputs describe.
 
-    The run files are steps 0, 1, 2 and so on, in the order given. *profile_path* is a saved
-    profile and stands for graph, runs and op log. *progress* is told each stage before it begins.
-    Raises InputError where a file is missing, damaged or of another kind.
+    *graph* is a tf.Graph, a GraphDef, its bytes or the path of a file; *run_meta* a RunMetadata
+    likewise, or a list of them: steps 0, 1, 2 and so on; *op_log* an OpLogProto likewise. A live
+    graph tells its trainable variables and the code that made its nodes by itself. *checkpoint*
+    is the prefix of one. *profile* is the path of a saved one and stands for graph, runs and op
+    log. *progress* is told each stage before it begins. Raises InputError where a file is missing,
+    damaged or of another kind.
+
+    >>> import tfprof
+    >>> from tfprof.inputs import sample_files
+    >>> tfprof.load(sample_files()["graph_path"])
+    <Loaded: 5,174 graph nodes, 0 steps>
     """
-    if isinstance(run_meta_paths, (str, os.PathLike)):
-        run_meta_paths = [run_meta_paths]
-    graph = _opened(graph_path, "a graph (--graph_path)")
-    op_log = _opened(op_log_path, "an op log (--op_log_path)")
-    saved = _opened(profile_path, "a saved profile (--profile_path)")
-    runs = [open_source(fspath(path), "a RunMetadata (--run_meta_path)") for path in run_meta_paths]
-    profile = read.load(graph, runs, op_log, progress, saved)
-    if checkpoint_path:
-        progress(f"reading {checkpoint_path}")
-        profile = with_checkpoint(profile, open_checkpoint(checkpoint_path).names())
-    return profile
+    runs = list(run_meta) if isinstance(run_meta, (list, tuple)) else [run_meta]
+    runs = [run for run in runs if run is not None]
+    given = [graph, *runs, op_log]
+    if all(one is None or isinstance(one, (str, os.PathLike)) for one in given):
+        made = _from_files(graph, runs, op_log, profile, progress)
+    elif profile:
+        raise UsageError("a saved profile stands for graph, run_meta and op_log: give one or those")
+    else:
+        # TensorFlow and what serves it is for live objects.
+        from tfprof.capture.model import profile_of_steps  # noqa: PLC0415
+
+        made = profile_of_steps(b"" if graph is None else graph, runs, op_log)
+    paths = [*filter(None, (*given, profile))]
+    inputs = tuple(fspath(path) for path in paths if isinstance(path, (str, os.PathLike)))
+    if not checkpoint:
+        return Loaded(made, None, inputs)
+    progress(f"reading {checkpoint}")
+    opened = open_checkpoint(fspath(checkpoint))
+    typed = with_checkpoint(made, opened.names())
+    return Loaded(typed, opened, (*inputs, *checkpoint_files(opened.prefix)))
+
+
+def load_sample() -> Loaded:
+    """The bundled sample: two steps of training a ResNet.
+
+    >>> import tfprof
+    >>> tfprof.load_sample().steps
+    (0, 1)
+    """
+    sample = sample_files()
+    return load(sample["graph_path"], sample["run_meta_path"], sample["op_log_path"])
+
+
+def _from_files(
+    graph: AnyPath | None,
+    runs: Sequence[AnyPath],
+    op_log: AnyPath | None,
+    profile: AnyPath | None,
+    progress: Callable[[str], None],
+) -> Profile:
+    return read.load(
+        _opened(graph, "a graph (--graph_path)"),
+        [open_source(fspath(path), "a RunMetadata (--run_meta_path)") for path in runs],
+        _opened(op_log, "an op log (--op_log_path)"),
+        progress,
+        _opened(profile, "a saved profile (--profile_path)"),
+    )
 
 
 def _opened(path: AnyPath | None, expected: str) -> read.Source | None:
     return open_source(fspath(path), expected) if path else None
-
-
-def ask(profile: Profile, view: str = "scope", **options: object) -> Answer:
-    """The report that these options ask for, spelled as on the command line.
-
-    >>> from importlib.resources import files
-    >>> import tfprof
-    >>> graph = files("tfprof") / "sample" / "graph.pbtxt.gz"
-    >>> report = tfprof.ask(tfprof.load(str(graph)), account_type_regexes=["VariableV2"])
-    >>> int(report.total("params")[0])
-    930581
-    """
-    if "output" in options:
-        raise UsageError("a report goes nowhere by itself: to_text(report) is its text")
-    return answer(profile, view, Query.of(options))
-
-
-def to_text(report: Answer) -> str:
-    """The report as the command prints it."""
-    return b"".join(text(report)).decode("utf-8", "surrogateescape")
-
-
-def open_checkpoint(path: AnyPath) -> Checkpoint:
-    """The checkpoint with this prefix; its tensors are read when they are asked for."""
-    return Checkpoint.open(fspath(path), _mapped)
-
-
-def _mapped(path: str) -> U8:
-    try:
-        return mapped(path)
-    except FileNotFoundError:
-        raise
-    except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or problem
-        raise InputError(f"{path} cannot be read ({reason}); expected a checkpoint") from None

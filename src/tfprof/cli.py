@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof.errors import InputError, OutputError, TfprofError, UsageError, nearest
 from tfprof.help import COMMANDS, FORMAT, HELP, VERSION, command_help, help_text
-from tfprof.inputs import INPUTS
+from tfprof.inputs import INPUTS, sample_files
 from tfprof.query import OPTIONS, Option, Query
 from tfprof.words import read_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from tfprof.deliver import Loaded, Outcome
+    from tfprof.deliver import Outcome
+    from tfprof.loaded import Loaded
     from tfprof.model import Note
 
 _INTERRUPTED = 130
@@ -87,7 +88,7 @@ def _command(line: Sequence[str]) -> None:
     if command == "demo":
         if _inputs(given):
             raise UsageError("demo has its own files: try a view, as in 'tfprof scope'")
-        given = {**_DEMO_OPTIONS, **_sample(), **given}
+        given = {**_DEMO_OPTIONS, **sample_files(), **given}
         command = "scope"
         _say_command(command, given)
     _answer(command, given)
@@ -218,29 +219,22 @@ def _paths(value: str | Sequence[str] | None) -> Sequence[str]:
 
 
 def _load(given: Mapping[str, Any]) -> Loaded:
-    from tfprof.api import load, open_checkpoint  # noqa: PLC0415
-    from tfprof.deliver import Loaded  # noqa: PLC0415
-    from tfprof.files import checkpoint_files  # noqa: PLC0415
+    from tfprof.api import load  # noqa: PLC0415
     from tfprof.progress import Progress  # noqa: PLC0415
-    from tfprof.read.merge_checkpoint import with_checkpoint  # noqa: PLC0415
 
     with Progress() as progress:
-        profile = load(
+        loaded = load(
             given.get("graph_path"),
             given.get("run_meta_path", ()),
             given.get("op_log_path"),
-            profile_path=given.get("profile_path"),
+            checkpoint=given.get("checkpoint_path"),
+            profile=given.get("profile_path"),
             progress=progress,
         )
-    _tell(profile.notes)
-    if profile.steps:
-        sys.stderr.write(f"run graph coverage: {profile.coverage:.2f}\n")
-    inputs = tuple(_inputs(given))
-    if not given.get("checkpoint_path"):
-        return Loaded(profile, None, inputs)
-    checkpoint = open_checkpoint(given["checkpoint_path"])
-    typed = with_checkpoint(profile, checkpoint.names())
-    return Loaded(typed, checkpoint, (*inputs, *checkpoint_files(checkpoint.prefix)))
+    _tell(loaded.profile.notes)
+    if loaded.profile.steps:
+        sys.stderr.write(f"run graph coverage: {loaded.profile.coverage:.2f}\n")
+    return loaded
 
 
 def _print(pieces: Iterable[bytes]) -> None:
@@ -278,18 +272,6 @@ def _say_command(command: str, given: Mapping[str, Any]) -> None:
         for name, value in given.items()
     ]
     _say(f"this is: tfprof {command} {shlex.join(words)}")
-
-
-def _sample() -> Mapping[str, Any]:
-    """The options that name the bundled sample's files."""
-    from importlib.resources import files  # noqa: PLC0415
-
-    folder = files("tfprof") / "sample"
-    return {
-        "graph_path": str(folder / "graph.pbtxt.gz"),
-        "run_meta_path": (str(folder / "run_meta_0.gz"), str(folder / "run_meta_1.gz")),
-        "op_log_path": str(folder / "tfprof_log.gz"),
-    }
 
 
 def _version() -> str:

@@ -14,36 +14,17 @@ Reporters know nothing of files; this is where their bytes find one.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tfprof.answer import answer
 from tfprof.errors import OutputError, UsageError
 from tfprof.files import same_file, write_whole
-from tfprof.model import Note
-from tfprof.read.schema import message
-from tfprof.reporters.tensor_values import proto_values, value_text
-from tfprof.reporters.text import text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from tfprof.answered import Answer
-    from tfprof.model import Profile
+    from tfprof.loaded import Loaded
+    from tfprof.model import Note
     from tfprof.query import Query
-    from tfprof.read.checkpoint import Checkpoint
-    from tfprof.read.checkpoint.tensors import Tensor
-
-_HUGE_TENSOR = 100_000
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """What there is to ask: a profile, the checkpoint for its values, and what they came from."""
-
-    profile: Profile
-    checkpoint: Checkpoint | None = None
-    inputs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -74,74 +55,16 @@ def deliver(loaded: Loaded, view: str, query: Query) -> Outcome:
     check(view, query)
     if query.output.kind == "timeline":
         return _timeline(loaded, view, query)
-    report = answer(loaded.profile, view, query)
-    notes = _notes(loaded, report)
-    pieces = _FORMS[query.output.kind](loaded, report, notes)
+    report = loaded.report(view, query)
+    kind = query.output.kind
+    if kind == "none":
+        return Outcome((), report.told)
+    pieces = report.pieces("text" if kind in ("stdout", "file") else kind)
     path = query.output.path
     if path is None:
-        return Outcome(pieces, notes)
+        return Outcome(pieces, report.told)
     _write(loaded, path, pieces)
-    return Outcome(_said(query), notes, [path])
-
-
-# --- the forms: a report, in pieces ------------------------------------------------------------
-# Each is imported when it is asked for; a plain report does not pay for the others.
-
-
-def _text(loaded: Loaded, report: Answer, _: Sequence[Note]) -> Iterable[bytes]:
-    checkpoint = _wanted(loaded, report)
-    if checkpoint is None:
-        return text(report)
-    return text(
-        report,
-        lambda name: value_text(checkpoint.tensor(name)) if checkpoint.has(name) else "",
-    )
-
-
-def _json(loaded: Loaded, report: Answer, notes: Sequence[Note]) -> Iterable[bytes]:
-    from tfprof.reporters.json_report import json_report  # noqa: PLC0415
-
-    return json_report(report, [*loaded.profile.notes, *notes])
-
-
-def _csv(_: Loaded, report: Answer, __: Sequence[Note]) -> Iterable[bytes]:
-    from tfprof.reporters.csv_report import csv_report  # noqa: PLC0415
-
-    return csv_report(report)
-
-
-def _md(_: Loaded, report: Answer, __: Sequence[Note]) -> Iterable[bytes]:
-    from tfprof.reporters.md_report import md_report  # noqa: PLC0415
-
-    return md_report(report)
-
-
-def _proto(loaded: Loaded, report: Answer, _: Sequence[Note]) -> Iterable[bytes]:
-    from tfprof.reporters.proto import proto  # noqa: PLC0415
-
-    return [proto(report, _tensors(loaded, report))]
-
-
-def _pprof(_: Loaded, report: Answer, __: Sequence[Note]) -> Iterable[bytes]:
-    from tfprof.reporters.pprof import pprof  # noqa: PLC0415
-
-    return pprof(report)
-
-
-def _nothing(_: Loaded, __: Answer, ___: Sequence[Note]) -> Iterable[bytes]:
-    return ()
-
-
-_FORMS: dict[str, Callable[[Loaded, Answer, Sequence[Note]], Iterable[bytes]]] = {
-    "stdout": _text,
-    "file": _text,
-    "json": _json,
-    "csv": _csv,
-    "md": _md,
-    "proto": _proto,
-    "pprof": _pprof,
-    "none": _nothing,
-}
+    return Outcome(_said(query), report.told, [path])
 
 
 def _said(query: Query) -> Iterable[bytes]:
@@ -153,22 +76,20 @@ def _said(query: Query) -> Iterable[bytes]:
     return [_encoded(said(_path(query)))]
 
 
-# --- what is made besides forms of a report ----------------------------------------------------
-
-
 def _timeline(loaded: Loaded, view: str, query: Query) -> Outcome:
     from tfprof.reporters.timeline import banner, file_name, timeline  # noqa: PLC0415
 
     if not loaded.profile.steps:
-        raise UsageError("a timeline needs a run (--run_meta_path)")
+        raise UsageError("a timeline needs a run: give a RunMetadata (--run_meta_path)")
     steps: list[int | None] = [query.step]
     if view == "graph" and query.step is None:
         steps = [step.number for step in loaded.profile.steps]
-    outcome, said, notes = Outcome(), b"", []
+    outcome, said = Outcome(), b""
+    notes: list[Note] = []
     for step in steps:
-        report = answer(loaded.profile, view, replace(query, step=step))
-        notes += _notes(loaded, report)
-        chart = timeline(report)
+        report = loaded.report(view, replace(query, step=step))
+        notes += report.told
+        chart = timeline(report.answer)
         path = file_name(_path(query), step)
         _write(loaded, path, chart.pieces())
         outcome.written.append(path)
@@ -197,9 +118,10 @@ def deliver_profile(loaded: Loaded, query: Query) -> Outcome:
     from tfprof.reporters.saved import saved  # noqa: PLC0415
 
     check("save", query)
-    if not len(loaded.profile):
+    profile = loaded.counted(query.flops)
+    if not len(profile):
         raise UsageError("there is nothing to save: the profile has no nodes")
-    _write(loaded, _path(query), saved(loaded.profile))
+    _write(loaded, _path(query), saved(profile))
     return Outcome(written=[_path(query)])
 
 
@@ -217,47 +139,3 @@ def _encoded(said: str) -> bytes:
 def _path(query: Query) -> str:
     assert query.output.path is not None, "a query for a file names it"
     return query.output.path
-
-
-def _wanted(loaded: Loaded, report: Answer) -> Checkpoint | None:
-    """The checkpoint, where values of it are to be shown."""
-    wanted = "tensor_value" in report.query.select and not report.view.groups
-    return loaded.checkpoint if wanted else None
-
-
-def _tensors(loaded: Loaded, report: Answer) -> dict[int, bytes] | None:
-    """The tensor of each row that has one, as a message."""
-    checkpoint = _wanted(loaded, report)
-    if checkpoint is None:
-        return None
-    return {
-        row: _tensor_proto(checkpoint.tensor(name))
-        for row, name in enumerate(report.label)
-        if row and checkpoint.has(name)
-    }
-
-
-def _tensor_proto(tensor: Tensor) -> bytes:
-    made: Any = message("tensorflow.tfprof.TFProfTensorProto")(dtype=tensor.dtype)
-    name, values = proto_values(tensor)
-    getattr(made, name).extend(values)
-    return bytes(made.SerializeToString())
-
-
-def _notes(loaded: Loaded, report: Answer) -> list[Note]:
-    """The report's notes, and what is missing in the checkpoint, children before parents."""
-    notes = [*report.notes]
-    checkpoint = _wanted(loaded, report)
-    if checkpoint is None:
-        return notes
-    names = report.label
-    for row in report.tree.post_order().tolist():
-        name = names[row]
-        if row == 0:
-            continue
-        if not checkpoint.has(name):
-            shown = name.decode("utf-8", "surrogateescape")
-            notes.append(Note(f"Key {shown} not found in checkpoint"))
-        elif prod(checkpoint.shape(name)) > _HUGE_TENSOR:
-            notes.append(Note("Showing huge tensor, the tool might halt..."))
-    return notes

@@ -21,6 +21,7 @@ import numpy as np
 
 from tfprof.errors import InputError, OutputError
 from tfprof.read import Source
+from tfprof.read.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -79,6 +80,21 @@ def _version(path: str) -> tuple[tuple[int, int], int, int] | None:
     except OSError:
         return None
     return (status.st_dev, status.st_ino), status.st_size, status.st_mtime_ns
+
+
+def open_checkpoint(path: str) -> Checkpoint:
+    """The checkpoint with this prefix; its tensors are read when they are asked for."""
+    return Checkpoint.open(path, _part_of_checkpoint)
+
+
+def _part_of_checkpoint(path: str) -> U8:
+    try:
+        return mapped(path)
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or problem
+        raise InputError(f"{path} cannot be read ({reason}); expected a checkpoint") from None
 
 
 def checkpoint_files(prefix: str) -> list[str]:

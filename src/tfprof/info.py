@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof import read
-from tfprof.api import open_checkpoint
 from tfprof.errors import InputError
-from tfprof.files import open_source
+from tfprof.files import open_checkpoint, open_source
 from tfprof.info_text import Facts, counted, listed, text
 from tfprof.read.checkpoint.tensors import DTYPES, OPAQUE
 from tfprof.recognise import OPTION_OF, Found, is_folder, recognise, search

@@ -1,6 +1,8 @@
-"""INPUTS: the files a profile is made of — one row each."""
+"""INPUTS: the files a profile is made of — one row each — and those of the bundled sample."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from tfprof.query import Option
 
@@ -29,3 +31,15 @@ INPUTS: dict[str, Option] = {
         Option("profile_path", "text", "", "a saved profile, instead of graph, runs and op log"),
     )
 }
+
+
+def sample_files() -> dict[str, Any]:
+    """The options that name the bundled sample's files: two steps of training a ResNet."""
+    from importlib.resources import files  # noqa: PLC0415 - only the sample pays for it
+
+    folder = files("tfprof") / "sample"
+    return {
+        "graph_path": str(folder / "graph.pbtxt.gz"),
+        "run_meta_path": (str(folder / "run_meta_0.gz"), str(folder / "run_meta_1.gz")),
+        "op_log_path": str(folder / "tfprof_log.gz"),
+    }

@@ -19,9 +19,12 @@ from tfprof.fields import FIELDS, METRICS, ORDERS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+Flops = Literal["log", "tensorflow", "all"]
 Kind = Literal["int", "text", "bool", "list", "regexes", "output"]
 
 ANY = (".*",)
+# The op log alone, the rules of TensorFlow's own registry, or all rules there are.
+FLOPS: tuple[Flops, ...] = ("log", "tensorflow", "all")
 INT64_MAX = 2**63 - 1
 
 
@@ -68,6 +71,9 @@ OPTIONS: dict[str, Option] = {
             "era", "text", "now", "print and default as the documents of that time", tuple(ERAS)
         ),
         Option("device_regexes", "regexes", ANY, "show only rows whose devices match"),
+        Option(
+            "flops", "text", "log", "who counts float operations that the log does not give", FLOPS
+        ),
         Option("viz", "bool", default=False, help="older: see --output=timeline:outfile=PATH"),
         Option("dump_to_file", "text", "", "older: the same as --output=file:outfile=PATH"),
     )
@@ -134,6 +140,7 @@ class Query:
     output: Output = field(default_factory=Output)
     era: Era = NOW
     devices: tuple[str, ...] | None = None
+    flops: Flops = "log"
     notes: tuple[str, ...] = ()  # what to say once of the options themselves
 
     @classmethod
@@ -141,6 +148,7 @@ class Query:
         """From options as users spell them; those not given have their defaults."""
         value = effective(options)
         _check_choices("select", value["select"])
+        _check_choices("flops", [value["flops"]])
         if value["order_by"]:
             _check_choices("order_by", [value["order_by"]])
         return cls(
@@ -158,8 +166,13 @@ class Query:
             output=_output(value),
             era=ERAS[value["era"]],
             devices=_restriction(value["device_regexes"]),
+            flops=value["flops"],
             notes=_older_options(value),
         )
+
+    def concerns(self, metric: str) -> bool:
+        """Whether the answer depends on *metric*."""
+        return metric in (*self.select, *self.minimum, self.order_by)
 
 
 def effective(options: Mapping[str, Any]) -> dict[str, Any]:

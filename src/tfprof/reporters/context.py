@@ -41,6 +41,7 @@ def options(query: Query) -> dict[str, Any]:
         "select": list(query.select),
         "era": query.era.name,
         "device_regexes": spelled(query.devices),
+        "flops": query.flops,
     }
     for name in OPTIONS:
         if name.startswith("min_"):
@@ -53,6 +54,16 @@ def coverage(profile: Profile) -> dict[str, int] | None:
     if not profile.steps:
         return None
     return {"nodes": len(profile), "nodes_with_stats": int(profile.covered.sum())}
+
+
+def flops(answer: Answer) -> dict[str, Any] | None:
+    """How many operations there are, and which float_ops does not count; None if as logged."""
+    if answer.flops is None:
+        return None
+    return {
+        "operations": answer.flops.ops,
+        "uncounted": [one._asdict() for one in answer.flops.uncounted],
+    }
 
 
 def truncated(answer: Answer) -> dict[str, Any]:
@@ -77,6 +88,12 @@ def truncated(answer: Answer) -> dict[str, Any]:
         "hidden_rows": len(drawing.tree) - len(answer),
         "reasons": {option: hides[option] for option in OPTIONS if hides.get(option)},
     }
+
+
+def hidden_line(hidden: dict[str, Any]) -> str:
+    """What `truncated` tells, as a sentence."""
+    reasons = ", ".join(f"{option} hides {n}" for option, n in hidden["reasons"].items())
+    return f"{hidden['hidden_rows']} rows are not shown ({reasons})."
 
 
 def notes(answer: Answer, told: Iterable[Note]) -> list[dict[str, Any]]:

@@ -42,6 +42,7 @@ def json_report(answer: Answer, notes: Iterable[Note] = ()) -> Iterator[bytes]:
         "query": context.options(answer.query),
         "steps": [step.number for step in answer.profile.steps],
         "coverage": context.coverage(answer.profile),
+        "flops": context.flops(answer),
     }
     yield ("{" + "".join(_member(name, value) + ",\n" for name, value in head.items())).encode()
     yield b'"rows": [\n'

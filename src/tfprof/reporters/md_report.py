@@ -11,19 +11,17 @@ Nothing in a name is taken for Markdown. Below the table stands how many rows ar
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tfprof.reporters import context
-from tfprof.reporters.rows import columns, flat, runs_of_rows
+from tfprof.reporters.numbers import chunks
+from tfprof.reporters.rows import columns, printed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from tfprof.answered import Answer
-    from tfprof.reporters.rows import Column
 
-# These tell where a row stands; here the order of rows and the indent do.
-_PLACES = ("row", "parent", "depth", "name", "accounted")
 _INDENT = "&emsp;"
 _MARKUP = re.compile(r"[\\`*_\[\]<>|~&]")
 _NEWLINE = re.compile(r"\r\n|\r|\n")
@@ -31,40 +29,18 @@ _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 def md_report(answer: Answer) -> Iterator[bytes]:
     """The table in pieces, and what is not in it."""
-    table = columns(answer)
-    places = [column for column in table if column.name in _PLACES]
-    told = table[len(places) :]
-    yield _line(["node name", *(column.name.replace("_", " ") for column in told)])
-    yield _line([":--", *("--:" if column.unit else ":--" for column in told)])
-    for run in runs_of_rows(table, len(answer)):
-        values = dict(zip((column.name for column in table), run, strict=True))
-        depths = values["depth"] if not answer.view.chain else [1] * len(values["depth"])
-        names = [
-            _INDENT * (depth - 1) + _escaped(name)
-            for depth, name in zip(depths, values["name"], strict=True)
-        ]
-        cells = [_cells(column, values[column.name], values["accounted"]) for column in told]
-        yield b"".join(map(_line, zip(names, *cells, strict=True)))
-    yield _hidden(answer)
-
-
-def _cells(column: Column, values: list[Any], accounted: list[bool]) -> list[str]:
-    if column.unit is None:
-        return [_escaped(flat(column.kind, value)) for value in values]
-    known = {value: column.unit(value) for value in set(values)}
-    texts = [known[value] for value in values]
-    if not column.name.startswith("own_"):
-        return texts
-    return [text if counts else "--" for text, counts in zip(texts, accounted, strict=True)]
-
-
-def _hidden(answer: Answer) -> bytes:
-    """A sentence on the rows that are not in the table; nothing where all are."""
+    table, chain = columns(answer), answer.view.chain
+    heads = printed(table, slice(0, 0), chain=chain).columns
+    yield _line(["node name", *(column.name for column in heads)])
+    yield _line([":--", *("--:" if column.right else ":--" for column in heads)])
+    for rows in chunks(len(answer)):
+        yield b"".join(
+            _line([_INDENT * (depth - 1) + _escaped(name), *map(_escaped, cells)])
+            for depth, name, cells in printed(table, rows, chain=chain).rows
+        )
     hidden = context.truncated(answer)
-    if not hidden["hidden_rows"]:
-        return b""
-    reasons = ", ".join(f"{option} hides {n}" for option, n in hidden["reasons"].items())
-    return f"\n{hidden['hidden_rows']} rows are not shown ({_escaped(reasons)}).\n".encode()
+    if hidden["hidden_rows"]:
+        yield f"\n{_escaped(context.hidden_line(hidden))}\n".encode()
 
 
 def _escaped(text: str) -> str:

@@ -69,15 +69,29 @@ def proto(answer: Answer, values: Mapping[int, bytes] | None = None) -> bytes:
     *values* has a serialized TFProfTensorProto for each row whose tensor was looked up; a row of
     a group has none.
     """
+    child = _GROUP_CHILD if answer.view.groups else _NODE_CHILD
+    return nested(answer.tree, child, *_fields(answer, values or {}))
+
+
+def rows(answer: Answer, values: Mapping[int, bytes] | None = None) -> Strings:
+    """The fields of each row but its children."""
+    return beside(*_fields(answer, values or {}))
+
+
+def message_name(answer: Answer) -> str:
+    """What the message is called."""
+    return "MultiGraphNodeProto" if answer.view.groups else "GraphNodeProto"
+
+
+def _fields(answer: Answer, values: Mapping[int, bytes]) -> tuple[Strings, ...]:
     if answer.view.groups:
-        return nested(answer.tree, _GROUP_CHILD, *_groups(answer))
-    own = (
+        return _groups(answer)
+    return (
         *_named_numbers(_NODE_NAME, answer.label, _NODE, answer.own, answer.total),
         *numbers({_NODE_DEFINED: answer.total(DEFINED)}),
         *_placement(answer.profile, answer.node),
-        _tensors(values or {}, len(answer)),
+        _tensors(values, len(answer)),
     )
-    return nested(answer.tree, _NODE_CHILD, *own)
 
 
 def _groups(answer: Answer) -> tuple[Strings, ...]:

@@ -82,6 +82,47 @@ def runs_of_rows(table: list[Column], count: int) -> Iterator[list[list[Any]]]:
         yield [column.values(rows) for column in table]
 
 
+class PrintedColumn(NamedTuple):
+    """A column as people read it."""
+
+    name: str
+    right: bool  # it is of numbers, which stand at the right
+
+
+class Printed(NamedTuple):
+    """A run of rows as people read them: the columns, and (depth, name, cells) of each row."""
+
+    columns: list[PrintedColumn]
+    rows: list[tuple[int, str, tuple[str, ...]]]
+
+
+def printed(table: list[Column], rows: slice, *, chain: bool) -> Printed:
+    """The *rows* of a table with units to their numbers; the rows of a list stand side by side."""
+    told = [column for column in table if column.name not in _PLACES]
+    place = {column.name: column.values(rows) for column in table if column.name in _PLACES}
+    cells = [_cells(column, column.values(rows), place["accounted"]) for column in told]
+    depths = [1] * len(place["depth"]) if chain else place["depth"]
+    texts = zip(*cells, strict=True) if cells else ((),) * len(depths)
+    return Printed(
+        [PrintedColumn(column.name.replace("_", " "), column.unit is not None) for column in told],
+        list(zip(depths, place["name"], texts, strict=True)),
+    )
+
+
+# These tell where a row stands; for the eye, the order of rows and the indent do.
+_PLACES = ("row", "parent", "depth", "name", "accounted")
+
+
+def _cells(column: Column, values: list[Any], accounted: list[bool]) -> list[str]:
+    if column.unit is None:
+        return [flat(column.kind, value) for value in values]
+    known = {value: column.unit(value) for value in set(values)}
+    texts = [known[value] for value in values]
+    if not column.name.startswith("own_"):
+        return texts
+    return [text if counts else "--" for text, counts in zip(texts, accounted, strict=True)]
+
+
 def flat(kind: Kind, value: Any) -> str:  # noqa: ANN401 - each kind has its own type
     """A value as one text, for formats whose cells hold nothing else; None is no text."""
     return "" if value is None else _FLAT[kind](value)
