@@ -33,6 +33,8 @@ types: $(VENV)/.installed-test
 $(VENV)/.installed-test: pyproject.toml
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@# It asks for the package tensorflow, which tensorflow-cpu stands for here.
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps 'tf-keras==2.21.*'
 	@touch $@ $(VENV)/.installed
 
 bench: $(VENV)/.installed-test  ## time us and the original in one run

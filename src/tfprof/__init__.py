@@ -6,45 +6,87 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tfprof.answered import Answer as Answer
-    from tfprof.api import ask as ask
+    from tfprof import model_analyzer as model_analyzer
+    from tfprof import tfprof_log_pb2 as tfprof_log_pb2
+    from tfprof import tfprof_logger as tfprof_logger
     from tfprof.api import load as load
-    from tfprof.api import to_text as to_text
+    from tfprof.api import load_sample as load_sample
+    from tfprof.classic import Profiler as Profiler
+    from tfprof.classic import advise as advise
+    from tfprof.classic import profile as profile
+    from tfprof.classic import write_op_log as write_op_log
     from tfprof.errors import InputError as InputError
     from tfprof.errors import OutputError as OutputError
     from tfprof.errors import TfprofError as TfprofError
     from tfprof.errors import UsageError as UsageError
-    from tfprof.model import Profile as Profile
-    from tfprof.query import Query as Query
+    from tfprof.flops import Op as Op
+    from tfprof.flops import flops_rule as flops_rule
+    from tfprof.flops import size as size
+    from tfprof.loaded import Loaded as Loaded
+    from tfprof.option_builder import ProfileOptionBuilder as ProfileOptionBuilder
+    from tfprof.profile_context import ProfileContext as ProfileContext
+    from tfprof.report import Report as Report
+
+    # Messages are made at run time from our own schema, so there is no class to import.
+    AdviceProto: Any
+    GraphNodeProto: Any
+    MultiGraphNodeProto: Any
+    OpLogProto: Any
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "load": "tfprof.api",
-    "ask": "tfprof.api",
-    "to_text": "tfprof.api",
-    **dict.fromkeys(("TfprofError", "UsageError", "InputError", "OutputError"), "tfprof.errors"),
-    "Answer": "tfprof.answered",
-    "Profile": "tfprof.model",
-    "Query": "tfprof.query",
+    **dict.fromkeys(("load", "load_sample"), "api"),
+    "Loaded": "loaded",
+    "Report": "report",
+    **dict.fromkeys(("flops_rule", "Op", "size"), "flops"),
+    **dict.fromkeys(("TfprofError", "UsageError", "InputError", "OutputError"), "errors"),
+    # What a program written for tf.profiler or tf.contrib.tfprof uses.
+    **dict.fromkeys(("profile", "advise", "write_op_log", "Profiler"), "classic"),
+    "ProfileOptionBuilder": "option_builder",
+    "ProfileContext": "profile_context",
 }
+_MESSAGES = ("AdviceProto", "GraphNodeProto", "MultiGraphNodeProto", "OpLogProto")
+_MODULES = ("model_analyzer", "tfprof_logger", "tfprof_log_pb2")
 
 __all__ = [
-    "Answer",
+    "AdviceProto",
+    "GraphNodeProto",
     "InputError",
+    "Loaded",
+    "MultiGraphNodeProto",
+    "Op",
+    "OpLogProto",
     "OutputError",
-    "Profile",
-    "Query",
+    "ProfileContext",
+    "ProfileOptionBuilder",
+    "Profiler",
+    "Report",
     "TfprofError",
     "UsageError",
     "__version__",
-    "ask",
+    "advise",
+    "flops_rule",
     "load",
-    "to_text",
+    "load_sample",
+    "model_analyzer",
+    "profile",
+    "size",
+    "tfprof_log_pb2",
+    "tfprof_logger",
+    "write_op_log",
 ]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
     if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
+        return getattr(import_module(f"tfprof.{_HOME[name]}"), name)
+    if name in _MESSAGES:
+        return import_module("tfprof.read.schema").message(f"tensorflow.tfprof.{name}")
+    if name in _MODULES:
+        return import_module(f"tfprof.{name}")
     raise AttributeError(f"module 'tfprof' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,90 @@
+"""A question as a dictionary of options: the report goes where they say, the message comes back.
+
+Options that do not exist are left out, as in the original, but not in silence.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tfprof import deliver
+from tfprof.capture.streams import put, tell
+from tfprof.checkers import advise
+from tfprof.errors import UsageError, nearest
+from tfprof.model import Note
+from tfprof.query import OPTIONS, Query, effective
+from tfprof.read.schema import message
+from tfprof.reporters import advice as advice_reporter
+from tfprof.reporters.frame import framed
+from tfprof.views import VIEWS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tfprof.loaded import Loaded
+    from tfprof.model import Profile
+    from tfprof.report import Report
+
+    Options = Mapping[str, Any]
+    Checkers = Mapping[str, Mapping[str, Any]]
+
+
+class Question(NamedTuple):
+    """A view, what is asked of it, and the options by which it was asked, all of them."""
+
+    cmd: str
+    query: Query
+    options: Options
+
+
+def question(cmd: str, options: Options) -> Question:
+    """What *options* ask of a view; raises UsageError before anything is read."""
+    if cmd not in VIEWS:
+        near = nearest(str(cmd), list(VIEWS))
+        raise UsageError(f"unknown cmd: {cmd}{near} (there are: {', '.join(VIEWS)})")
+    given = {}
+    for name, value in options.items():
+        if name in OPTIONS:
+            given[name] = value
+        else:
+            near = nearest(str(name), list(OPTIONS))
+            tell([Note(f"tfprof: option {name!r} is not known and ignored{near}")])
+    if (displayed := given.get("account_displayed_op_only")) in (0, 1):
+        given["account_displayed_op_only"] = bool(displayed)
+    query = Query.of(given)
+    deliver.check(cmd, query)
+    return Question(cmd, query, effective(given))
+
+
+def ask(loaded: Loaded, asked: Question) -> Any:  # noqa: ANN401 - a message has no type
+    """The answer as a GraphNodeProto or MultiGraphNodeProto; its report goes to the output."""
+    report = loaded.report(asked.cmd, asked.query)
+    if asked.query.output.kind in ("stdout", "none"):
+        tell(report.told)
+        if asked.query.output.kind == "stdout":
+            put(framed(asked.options, report.pieces("text")))
+    else:
+        outcome = deliver.deliver(loaded, asked.cmd, asked.query)
+        tell(outcome.notes)
+        put(outcome.stdout)
+    return _message(report)
+
+
+def _message(report: Report) -> Any:  # noqa: ANN401
+    from google.protobuf.message import DecodeError  # noqa: PLC0415 - loaded with the schema
+
+    try:
+        return report.proto()
+    except DecodeError as problem:  # a name that is no text, which a message cannot hold
+        tell([Note(f"Cannot parse returned proto: {problem}.")])
+        groups = report.answer.view.groups
+        return message(f"tensorflow.tfprof.{'Multi' if groups else ''}GraphNodeProto")()
+
+
+def advice(profile: Profile, checkers: Checkers | None) -> Any:  # noqa: ANN401
+    """What the checkers find, as an AdviceProto; it is printed as well. None is no checker."""
+    found = advise(profile, checkers or {})
+    tell(found.notes)
+    put(advice_reporter.text(found))
+    made: Any = message("tensorflow.tfprof.AdviceProto")
+    return made.FromString(advice_reporter.proto(found))

@@ -1,0 +1,90 @@
+"""The user's op log and the one a graph gives, as one; neither is changed.
+
+    an entry of both    the user's numbers and stack where there are any, the types of both
+    of the user alone   as it is; of entries with the same name the last counts
+    of the graph alone  behind the user's
+
+The user's texts are kept (Q22): they get numbers behind, or those of equal texts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfprof.capture.traces import NO_STACK
+from tfprof.read.columns import OpLogColumns
+from tfprof.strings import I64, Strings
+
+if TYPE_CHECKING:
+    from tfprof.capture.traces import Texts
+
+
+def renumbered(log: OpLogColumns, texts: Texts) -> OpLogColumns:
+    """*log* with its texts among *texts*; what it names but does not have becomes `none`."""
+    known, row = np.unique(log.string_id, return_index=True)
+    number = np.array([texts.number(text) for text in log.string.take(row).texts()], np.int64)
+
+    def of(ids: I64) -> I64:
+        result = np.zeros(ids.size, np.int64)
+        at = np.searchsorted(known, ids)
+        found = np.isin(ids, known)
+        result[found] = number[at[found]]
+        return result
+
+    return replace(
+        log,
+        frame_file=of(log.frame_file),
+        frame_function=of(log.frame_function),
+        frame_source=of(log.frame_source),
+    )
+
+
+def joined(user: OpLogColumns, own: OpLogColumns) -> OpLogColumns:
+    """One log of both, whose texts have the numbers they have in *own*."""
+    ids, first = user.name.intern()
+    last = np.zeros(first.size, np.int64)
+    np.maximum.at(last, ids, np.arange(ids.size))
+    names = user.name.take(first)
+    entry = names.find(own.name)
+    new = np.flatnonzero(entry < 0)
+    entry[new] = first.size + np.arange(new.size)
+
+    float_ops = np.concatenate([user.float_ops[last], np.zeros(new.size, np.int64)])
+    silent = float_ops[entry] == 0
+    float_ops[entry[silent]] = own.float_ops[silent]
+
+    stack = np.concatenate([user.stack[last], np.full(new.size, NO_STACK, np.int64)])
+    frames = np.append(np.diff(user.stack_start), 0)[stack]
+    taken = (frames[entry] == 0) & (own.stack >= 0)
+    stack[entry[taken]] = own.stack[taken] + user.stack_start.size - 1
+
+    type_entry, types = _types(user, last, own, entry)
+    return OpLogColumns(
+        name=Strings.concat([names, own.name.take(new)]),
+        float_ops=float_ops,
+        type_entry=type_entry,
+        type=types,
+        stack=stack,
+        stack_start=np.concatenate([user.stack_start, user.stack_start[-1] + own.stack_start[1:]]),
+        frame_file=np.concatenate([user.frame_file, own.frame_file]),
+        frame_line=np.concatenate([user.frame_line, own.frame_line]),
+        frame_function=np.concatenate([user.frame_function, own.frame_function]),
+        frame_function_line=np.concatenate([user.frame_function_line, own.frame_function_line]),
+        frame_source=np.concatenate([user.frame_source, own.frame_source]),
+        string_id=own.string_id,
+        string=own.string,
+    )
+
+
+def _types(user: OpLogColumns, last: I64, own: OpLogColumns, entry: I64) -> tuple[I64, Strings]:
+    """(entry, type) of all types that count, by entry, the user's first."""
+    place = np.full(len(user.name), -1, np.int64)
+    place[last] = np.arange(last.size)
+    kept = np.flatnonzero(place[user.type_entry] >= 0)
+    owner = np.concatenate([place[user.type_entry[kept]], entry[own.type_entry]])
+    types = Strings.concat([user.type.take(kept), own.type])
+    order = np.argsort(owner, kind="stable")
+    return owner[order], types.take(order)

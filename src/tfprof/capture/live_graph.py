@@ -1,0 +1,59 @@
+"""A tf.Graph as it is now: its nodes, its operations and its trainable variables.
+
+The graph is only looked at. The original writes run-time shapes into it; here they are kept
+beside it.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from tfprof.read import graph_def
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfprof.read.columns import GraphColumns
+
+_TRAINABLE: Final = "trainable_variables"
+
+
+class LiveGraph:
+    """A graph that may grow between one reading and the next."""
+
+    def __init__(self, graph: Any) -> None:  # noqa: ANN401 - a tf.Graph
+        self.graph = graph
+        self._version: int | None = None
+
+    def has_grown(self) -> bool:
+        """Whether there are nodes that no reading has seen yet."""
+        version = getattr(self.graph, "version", None)
+        return version is None or version != self._version
+
+    def columns(self) -> GraphColumns:
+        """The nodes with the shapes of their outputs."""
+        self._version = getattr(self.graph, "version", None)
+        message = self.graph.as_graph_def(add_shapes=True)
+        return graph_def.columns(np.frombuffer(message.SerializeToString(), np.uint8))
+
+    def operations(self) -> list[Any]:
+        """The operations in the order in which they were made."""
+        return list(self.graph.get_operations())
+
+    def trainable(self) -> Iterator[str]:
+        """The name of the node that holds each trainable variable."""
+        for variable in self.graph.get_collection(_TRAINABLE):
+            # A variable that was made outside of graphs has no operation.
+            if (operation := getattr(variable, "op", None)) is not None:
+                yield operation.name
+
+
+def default_graph() -> Any:  # noqa: ANN401 - a tf.Graph
+    """The graph that operations go to just now; None where they are carried out at once."""
+    tensorflow = sys.modules.get("tensorflow")
+    if tensorflow is None or tensorflow.executing_eagerly():
+        return None
+    return tensorflow.compat.v1.get_default_graph()

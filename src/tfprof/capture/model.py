@@ -1,0 +1,192 @@
+"""A model: its graph, read as often as it grows, and what is said of its operations.
+
+    graph ──► nodes ──┬─► with shapes that runs tell ──► float operations ─┐
+                      └─► call stacks, trainable variables ────────────────┼─► op log ─► Profile
+    the user's op log ─────────────────────────────────────────────────────┘
+
+Shapes that a run tells stay known for later runs. Numbers of texts stay what they are, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from tfprof.capture.given import graph_of, log_of, run_of
+from tfprof.capture.joined_log import joined, renumbered
+from tfprof.capture.live_graph import LiveGraph, default_graph
+from tfprof.capture.own_log import NO_LOG, counted, own_log
+from tfprof.capture.traces import Texts, Traces
+from tfprof.errors import UsageError, nearest
+from tfprof.model import Note, Outputs, Profile
+from tfprof.query import FLOPS, Flops
+from tfprof.read import with_shape_source
+from tfprof.read.merge import with_graph
+from tfprof.read.merge_op_log import with_op_log
+from tfprof.read.merge_run import with_run
+from tfprof.read.run_shapes import with_run_shapes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tfprof.capture.given import Run
+    from tfprof.read.columns import GraphColumns, OpLogColumns
+    from tfprof.strings import I64
+
+
+class Reading(NamedTuple):
+    """What there is to know of a model at one time."""
+
+    nodes: GraphColumns | None  # those of the graph, where it was read anew
+    graph: Profile  # the graph alone, with the shapes that runs told
+    log: OpLogColumns
+    notes: tuple[Note, ...]
+
+
+class Model:
+    """A graph in any form and the user's op log; without a graph, the default one."""
+
+    def __init__(
+        self,
+        graph: Any,  # noqa: ANN401 - any of the forms
+        op_log: Any,  # noqa: ANN401 - likewise
+        flops: Flops = "tensorflow",
+        *,
+        traces: bool = True,
+        texts: Texts | None = None,
+    ) -> None:
+        if flops not in FLOPS:
+            known = ", ".join(FLOPS)
+            raise UsageError(
+                f"flops has no {flops!r}{nearest(str(flops), list(FLOPS))} (there are: {known})"
+            )
+        self._flops = flops
+        self._graph = graph_of(default_graph() if graph is None else graph)
+        self._has_graph = self._graph is not None
+        self._live = self._graph if isinstance(self._graph, LiveGraph) else None
+        self._user = log_of(op_log)
+        self._texts = Texts() if texts is None else texts
+        self._traces = Traces(self._texts) if traces and self._live else None
+        self._shaped = Profile()
+
+    def is_of(self, graph: Any) -> bool:  # noqa: ANN401 - a tf.Graph
+        """Whether *graph* is what this model reads."""
+        return self._live is not None and self._live.graph is graph
+
+    def beside(self, graph: Any) -> Model:  # noqa: ANN401 - a tf.Graph
+        """A model of another graph, in which texts have the same numbers as in this one."""
+        return Model(graph, None, self._flops, texts=self._texts)
+
+    def read(self, run: Run | None = None, *, with_users: bool = True) -> Reading:
+        """The model as it is now; *run* completes shapes that the graph leaves open.
+
+        The log holds what the graph says, and *with_users* what the user says.
+        """
+        nodes = self._nodes()
+        if nodes is not None:
+            self._shaped = with_graph(self._shaped, nodes)
+        if run is not None and run.columns is not None and len(self._shaped):
+            self._shaped = with_run_shapes(self._shaped, run.source)
+        float_ops, incomplete = counted(self._shaped, self._live, self._flops)
+        notes = [*self._shaped.notes]
+        self._shaped = replace(self._shaped, notes=())
+        if incomplete and run is None:
+            notes.append(Note(f"{incomplete} ops no flops stats due to incomplete shapes."))
+        log = self._log(float_ops, self._user if with_users else None)
+        return Reading(nodes, self._shaped, log, tuple(notes))
+
+    def _nodes(self) -> GraphColumns | None:
+        """The nodes of the graph, where there are some that were not read yet."""
+        if not isinstance(self._graph, LiveGraph):
+            nodes, self._graph = self._graph, None
+            return nodes
+        if not self._graph.has_grown():
+            return None
+        nodes = self._graph.columns()
+        if self._traces is not None:
+            self._traces.add(self._graph.operations()[len(self._traces) :])
+        return nodes
+
+    def _log(self, float_ops: I64, user: OpLogColumns | None) -> OpLogColumns:
+        if not self._has_graph:
+            return user or NO_LOG
+        if user is not None:
+            user = renumbered(user, self._texts)
+        trainable = [] if self._live is None else list(self._live.trainable())
+        own = own_log(self._shaped, float_ops, trainable, self._traces, self._texts)
+        return own if user is None else joined(user, own)
+
+
+def profile_of(
+    graph: Any,  # noqa: ANN401 - any of the forms
+    run_meta: Any,  # noqa: ANN401 - likewise
+    op_log: Any = None,  # noqa: ANN401 - likewise
+    flops: Flops = "tensorflow",
+    *,
+    traces: bool = True,
+) -> Profile:
+    """The profile of one run, or of none; a RunMetadata without step stats is as good as none."""
+    run = run_of(run_meta)
+    reading = Model(graph, op_log, flops, traces=traces).read(run)
+    profile = replace(reading.graph, notes=reading.notes)
+    if run is not None and run.columns is not None:
+        profile = with_run(profile, 0, run.columns)
+    return with_op_log(profile, reading.log)
+
+
+def profile_of_steps(graph: Any, runs: Sequence[Any], op_log: Any) -> Profile:  # noqa: ANN401
+    """The profile of several runs, each as it is; no float operations but those of the op log."""
+    reading = Model(graph, op_log, "log").read()
+    profile = with_op_log(replace(reading.graph, notes=reading.notes), reading.log)
+    for step, given in enumerate(runs):
+        run = run_of(given)
+        assert run is not None, "callers leave None out"
+        if run.columns is None:
+            note = Note(f"Invalid RunMetadata for step {step}")
+            profile = replace(profile, notes=(*profile.notes, note))
+        else:
+            profile = with_shape_source(with_run(profile, step, run.columns), run.source)
+    return profile
+
+
+def log_of_model(
+    graph: Any,  # noqa: ANN401 - any of the forms
+    run_meta: Any,  # noqa: ANN401 - likewise
+    op_log: Any,  # noqa: ANN401 - likewise
+    flops: Flops = "tensorflow",
+    *,
+    traces: bool = True,
+) -> Reading:
+    """What there is to write into an op log."""
+    return Model(graph, op_log, flops, traces=traces).read(run_of(run_meta))
+
+
+def with_step(profile: Profile, step: int, reading: Reading, run: Run) -> Profile:
+    """*profile* with a run more, and with what the graph has grown by."""
+    if reading.nodes is not None:
+        known = len(profile)
+        profile = _as_shaped(reading.graph, with_graph(profile, reading.nodes), known)
+    profile = replace(profile, notes=(*profile.notes, *reading.notes))
+    if run.columns is None:
+        note = Note(f"Invalid RunMetadata for step {step}")
+        profile = replace(profile, notes=(*profile.notes, note))
+    else:
+        profile = with_run(profile, step, run.columns)
+    profile = replace(profile, shape_sources=(partial(_as_shaped, reading.graph),))
+    return with_op_log(profile, reading.log)
+
+
+def _as_shaped(graph: Profile, profile: Profile, first: int = 0) -> Profile:
+    """*profile* whose nodes, from *first* on, have the output shapes that *graph* has for them."""
+    name = profile.nodes.name.take(slice(first, None))
+    row = np.append(np.full(first, -1, np.int64), graph.nodes.name.find(name))
+    old, new = profile.outputs, graph.outputs
+    at = np.where(row >= 0, len(old.shape) + new.start[row], old.start[:-1])
+    count = np.where(row >= 0, new.start[row + 1] - new.start[row], np.diff(old.start))
+    end = np.cumsum(count)
+    place = np.arange(int(count.sum())) + np.repeat(at - end + count, count)
+    outputs = Outputs(np.append(0, end), old.shape.joined(new.shape).take(place))
+    return replace(profile, outputs=outputs, _kept={})

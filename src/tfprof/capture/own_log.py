@@ -1,0 +1,112 @@
+"""The op log that a graph itself gives: float operations, call stacks, trainable variables.
+
+Entries are columns from the start; no message is made for a node. They stand in graph order: with
+stacks every operation has one, otherwise those with float operations. Trainable variables that
+have none yet follow.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from tfprof.capture.statistics import registered, registry
+from tfprof.capture.traces import NO_STACK
+from tfprof.flops import count
+from tfprof.flops.counting import UNKNOWN_SHAPE
+from tfprof.flops.table import rules
+from tfprof.read import op_log
+from tfprof.read.columns import OpLogColumns
+from tfprof.strings import I64, Strings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tfprof.capture.live_graph import LiveGraph
+    from tfprof.capture.traces import Texts, Traces
+    from tfprof.model import Profile
+    from tfprof.query import Flops
+
+_TRAINABLE_TYPE: Final = b"_trainable_variables"
+NO_LOG: Final = op_log.columns(np.empty(0, np.uint8))
+
+
+class Counted(NamedTuple):
+    """The float operations of each node, and how many nodes lack a shape to count by."""
+
+    float_ops: I64
+    incomplete: int
+
+
+def counted(profile: Profile, live: LiveGraph | None, flops: Flops) -> Counted:
+    """What the rules, and TensorFlow's registry where a graph is live, count of *profile*."""
+    if flops == "log":
+        return Counted(np.zeros(len(profile), np.int64), 0)
+    counts = count(profile, flops)
+    unheard_of = _unheard_of(live, flops)
+    incomplete = sum(
+        kind.nodes
+        for kind in counts.uncounted
+        if kind.why == UNKNOWN_SHAPE and kind.op not in unheard_of
+    )
+    if live is None:
+        return Counted(counts.float_ops, incomplete)
+    others = registered(live.graph, profile, rules(flops))
+    float_ops = counts.float_ops.copy()
+    types = profile.types.find(Strings.of(op.encode() for op in sorted(unheard_of)))
+    float_ops[np.isin(profile.nodes.op, types[types >= 0])] = 0
+    float_ops[others.node] = others.float_ops
+    return Counted(float_ops, incomplete + others.incomplete)
+
+
+def _unheard_of(live: LiveGraph | None, flops: Flops) -> set[str]:
+    """The operations that TensorFlow counts, but not the one at hand, which may be older."""
+    if live is None or flops != "tensorflow":
+        return set()
+    theirs = {rule.op for rule in rules(flops).values() if rule.origin == "tensorflow"}
+    return theirs - registry()
+
+
+def own_log(
+    profile: Profile,
+    float_ops: I64,
+    trainable: Sequence[str],
+    traces: Traces | None,
+    texts: Texts,
+) -> OpLogColumns:
+    """The entries of the nodes of *profile*, whose order is that of the traced operations."""
+    listed = np.flatnonzero(float_ops) if traces is None else np.arange(len(profile))
+    names = profile.nodes.name.take(listed)
+    variables = Strings.of(name.encode() for name in trainable)
+    ids, first = variables.intern()
+    distinct = variables.take(first)
+    entry = names.find(distinct)
+    new = np.flatnonzero(entry < 0)
+    entry[new] = listed.size + np.arange(new.size)
+    none = np.full(new.size, NO_STACK, np.int64)
+    typed = np.sort(entry[ids])
+    start, frames, stack = _stacks(traces, listed)
+    return OpLogColumns(
+        name=Strings.concat([names, distinct.take(new)]),
+        float_ops=np.concatenate([float_ops[listed], np.zeros(new.size, np.int64)]),
+        type_entry=typed,
+        type=Strings.of([_TRAINABLE_TYPE]).take(np.zeros(typed.size, np.int64)),
+        stack=np.concatenate([stack, none]),
+        stack_start=start,
+        frame_file=frames[0],
+        frame_line=frames[1],
+        frame_function=frames[2],
+        frame_function_line=np.full(frames.shape[1], -1, np.int64),
+        frame_source=frames[3],
+        string_id=np.arange(len(texts)),
+        string=texts.column(),
+    )
+
+
+def _stacks(traces: Traces | None, listed: I64) -> tuple[I64, I64, I64]:
+    """(where each stack begins, all frames, the stack of each of the *listed* nodes)."""
+    if traces is None:
+        no_frames = np.empty((4, 0), np.int64)
+        return np.zeros(1, np.int64), no_frames, np.full(listed.size, NO_STACK, np.int64)
+    return traces.start, traces.frames(), traces.of_operation[listed]

@@ -1,0 +1,84 @@
+"""Which runs are traced and which are dumped.
+
+listed      steps named in advance, and whatever was asked for the next run
+chosen      where no steps are listed, after a warm-up: every new set of fetches, and now
+            and then a run at random while less than half of the graph was seen to run
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+Request = Literal["trace", "capture", "dump"]
+
+WARM_UP: Final = 10
+MOST_TRACED: Final = 100
+
+_ENOUGH_COVERAGE: Final = 0.5
+_TIMES_IN_ELEVEN: Final = 2
+_SEED: Final = 111  # the original's, so that the same runs are traced
+
+
+class Due(NamedTuple):
+    """What is to be done with one run."""
+
+    step: int
+    trace: bool
+    capture: bool
+    dump: bool
+
+    @property
+    def nothing(self) -> bool:
+        """Whether the run is left alone."""
+        return not (self.trace or self.capture or self.dump)
+
+
+class StepPlan:
+    """The listed steps, the requests and the state of choosing; for one thread at a time."""
+
+    def __init__(
+        self, trace_steps: Iterable[int], dump_steps: Iterable[int], *, chooses: bool
+    ) -> None:
+        self._listed = set(trace_steps)
+        self._dumps = set(dump_steps)
+        self._chooses = chooses
+        self._traced = 0
+        self._fetched: set[str] = set()
+        self._random = Random(_SEED)  # noqa: S311 - nothing secret
+        self._requests: set[Request] = set()
+
+    def trace(self, steps: Iterable[int]) -> None:
+        """Trace these steps as well."""
+        self._listed.update(steps)
+
+    def ask_of_next(self, request: Request) -> None:
+        """Do this with the next run, whatever its step."""
+        self._requests.add(request)
+
+    def due(self, step: int, fetches: Callable[[], str], coverage: Callable[[], float]) -> Due:
+        """What is to be done with this run; requests for the next run are thereby met.
+
+        *fetches* names what the run is for, *coverage* is the part of the graph seen so far.
+        """
+        asked = self._requests.copy()
+        self._requests -= asked  # what another thread asks for by now is for the run after this
+        trace = "trace" in asked or step in self._listed or self._chosen(step, fetches, coverage)
+        self._traced += trace
+        return Due(step, trace, "capture" in asked, "dump" in asked or step in self._dumps)
+
+    def _chosen(self, step: int, fetches: Callable[[], str], coverage: Callable[[], float]) -> bool:
+        if not self._chooses or step <= WARM_UP or self._traced > MOST_TRACED:
+            return False
+        names = fetches()
+        if names not in self._fetched:
+            self._fetched.add(names)
+            return True
+        return (
+            step < MOST_TRACED
+            and coverage() < _ENOUGH_COVERAGE
+            and self._random.randint(0, 10) < _TIMES_IN_ELEVEN
+        )

@@ -1,0 +1,128 @@
+"""Where in the program each operation was made: call stacks, and the texts in them by number.
+
+    op.traceback ──► row of a distinct stack ──► frames: file, line, function, source
+
+Many operations share a stack, so each distinct one is read once. Texts are numbered as they
+appear, in the order file, function, source of each frame; an empty one is `none`, number 0.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from tfprof.strings import I64, Strings
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+
+NO_STACK: Final = -1
+_NONE: Final = "none"
+_UNKNOWN_LINE: Final = -1
+
+
+class Frame(NamedTuple):
+    """A line of a call stack; all but the line are numbers of texts."""
+
+    file: int
+    line: int
+    function: int
+    source: int
+
+
+class Texts:
+    """The texts that are known so far, each with its number."""
+
+    def __init__(self) -> None:
+        self._number = {_NONE: 0}
+
+    def number(self, text: str) -> int:
+        """The number of *text*, a new one where it is not known yet."""
+        return self._number.setdefault(text or _NONE, len(self._number))
+
+    def __len__(self) -> int:
+        return len(self._number)
+
+    def column(self) -> Strings:
+        """All texts in the order of their numbers."""
+        return Strings.of(text.encode("utf-8", "replace") for text in self._number)
+
+
+class Traces:
+    """The stacks of operations that were looked at so far."""
+
+    def __init__(self, texts: Texts) -> None:
+        self._texts = texts
+        self._frame: dict[tuple[str, int, str], Frame] = {}
+        self._row: dict[Hashable, int] = {}
+        self._tracebacks: list[Any] = []
+        self._stacks: list[list[Frame]] = []
+        self._of_operation: list[int] = []
+        # Which stack came after which: programs make operations in the same order again and again,
+        # and to compare two stacks is far cheaper than to look one up.
+        self._followed_by: dict[int, int] = {}
+        self._last = NO_STACK
+
+    def add(self, operations: Iterable[Any]) -> None:
+        """Look at more operations."""
+        self._of_operation += [self._stack(operation.traceback) for operation in operations]
+
+    def __len__(self) -> int:
+        """How many operations were looked at."""
+        return len(self._of_operation)
+
+    @property
+    def of_operation(self) -> I64:
+        """The stack of each operation; NO_STACK where it has none."""
+        return np.array(self._of_operation, np.int64)
+
+    @property
+    def start(self) -> I64:
+        """Where the frames of each stack begin, and where the last ones end."""
+        return np.cumsum([0, *map(len, self._stacks)])
+
+    def frames(self) -> I64:
+        """The frames of all stacks: a row each of file, line, function, source."""
+        frames = [frame for stack in self._stacks for frame in stack]
+        return np.array(frames, np.int64).reshape(-1, len(Frame._fields)).T
+
+    def _stack(self, traceback: Any) -> int:  # noqa: ANN401 - its class is TensorFlow's
+        if not traceback:  # what was imported from a GraphDef was made nowhere
+            return NO_STACK
+        guess = self._followed_by.get(self._last, NO_STACK)
+        if guess == NO_STACK or self._tracebacks[guess] != traceback:
+            guess = self._looked_up(traceback)
+            self._followed_by[self._last] = guess
+        self._last = guess
+        return guess
+
+    def _looked_up(self, traceback: Any) -> int:  # noqa: ANN401
+        try:
+            row = self._row.get(traceback)
+            key: Hashable = traceback
+        except TypeError:  # a plain list, as older versions give
+            key = tuple(map(_parts, traceback))
+            row = self._row.get(key)
+        if row is None:
+            row = self._row[key] = len(self._stacks)
+            self._tracebacks.append(traceback)
+            self._stacks.append([self._numbered(element) for element in traceback])
+        return row
+
+    def _numbered(self, element: Any) -> Frame:  # noqa: ANN401
+        key = file, line, function = _parts(element)
+        if key not in self._frame:
+            source = element[3] if isinstance(element, tuple) else element.line
+            number = self._texts.number
+            self._frame[key] = Frame(
+                number(file), line or _UNKNOWN_LINE, number(function), number(source)
+            )
+        return self._frame[key]
+
+
+def _parts(element: Any) -> tuple[str, int, str]:  # noqa: ANN401
+    """File, line and function of an element of a traceback, which may be a plain tuple."""
+    if isinstance(element, tuple):
+        return element[0], element[1], element[2]
+    return element.filename, element.lineno, element.name

@@ -1,0 +1,90 @@
+"""The calls of tf.compat.v1.profiler, under the same names and with the same results.
+
+    import tfprof                                  was: from tensorflow.compat.v1 import profiler
+    tfprof.profile(graph, run_meta, cmd="op")      profiler.profile(graph, run_meta, cmd="op")
+
+A graph, run or op log is a live object, a message of TensorFlow or ours, its bytes, or the path
+of a file. None of them is changed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tfprof.capture.asking import advice, ask, question
+from tfprof.capture.given import paths
+from tfprof.capture.model import log_of_model, profile_of
+from tfprof.capture.profiler import ALL_ADVICE, Profiler
+from tfprof.capture.streams import tell
+from tfprof.files import write_whole
+from tfprof.loaded import Loaded
+from tfprof.option_builder import ProfileOptionBuilder
+from tfprof.reporters.op_log import op_log as op_log_bytes
+
+if TYPE_CHECKING:
+    import os
+
+    from tfprof.capture.asking import Checkers, Options
+    from tfprof.query import Flops
+
+__all__ = ["ALL_ADVICE", "Profiler", "advise", "profile", "write_op_log"]
+
+LOG_NAME = "tfprof_log"
+
+
+def profile(  # noqa: PLR0913 - the original's arguments, and one of ours
+    graph: Any = None,  # noqa: ANN401 - any of the forms
+    run_meta: Any = None,  # noqa: ANN401 - likewise
+    op_log: Any = None,  # noqa: ANN401 - likewise
+    cmd: str = "scope",
+    options: Options | None = None,
+    *,
+    flops: Flops = "tensorflow",
+) -> Any:  # noqa: ANN401 - a message has no type
+    """What *options* ask of a view: "scope", "graph", "op" or "code".
+
+    Without *options*, the parameters of trainable variables; without *graph*, of the default
+    graph. The report goes where the option `output` says. What comes back is a GraphNodeProto
+    for scope and graph, a MultiGraphNodeProto for op and code. *flops* says which operations are
+    counted by rule: those that TensorFlow counts ("tensorflow"), all that tfprof can count
+    ("all"), or none ("log": only what *op_log* says).
+    """
+    wanted = ProfileOptionBuilder.trainable_variables_parameter() if options is None else options
+    asked = question(cmd, wanted)
+    made = profile_of(graph, run_meta, op_log, flops, traces=cmd == "code")
+    tell(made.notes)
+    return ask(Loaded(made, None, paths(graph, run_meta, op_log)), asked)
+
+
+def advise(
+    graph: Any = None,  # noqa: ANN401 - any of the forms
+    run_meta: Any = None,  # noqa: ANN401 - likewise
+    options: Checkers | None = ALL_ADVICE,
+) -> Any:  # noqa: ANN401 - a message has no type
+    """What checkers find in a model, printed and as an AdviceProto.
+
+    *options* has a dictionary of options for each checker that is to look; None is no checker.
+    """
+    made = profile_of(graph, run_meta)
+    tell(made.notes)
+    return advice(made, options)
+
+
+def write_op_log(  # noqa: PLR0913 - the original's arguments, and one of ours
+    graph: Any,  # noqa: ANN401 - any of the forms
+    log_dir: str | os.PathLike[str],
+    op_log: Any = None,  # noqa: ANN401 - any of the forms
+    run_meta: Any = None,  # noqa: ANN401 - likewise
+    add_trace: bool = True,  # noqa: FBT001, FBT002 - as in the original
+    *,
+    flops: Flops = "tensorflow",
+) -> None:
+    """Write LOG_DIR/tfprof_log: what is known of the graph's operations, for the command line.
+
+    That is float operations, trainable variables, with *add_trace* the lines of Python that made
+    each, and whatever *op_log* says.
+    """
+    reading = log_of_model(graph, run_meta, op_log, flops, traces=add_trace)
+    tell(reading.notes)
+    write_whole(str(Path(log_dir) / LOG_NAME), op_log_bytes(reading.log))

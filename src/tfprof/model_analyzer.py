@@ -1,0 +1,92 @@
+"""tf.contrib.tfprof.model_analyzer, as programs of 2016 and 2017 use it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tfprof import classic
+from tfprof.capture.profiler import ALL_ADVICE, Profiler
+from tfprof.classic import profile
+
+if TYPE_CHECKING:
+    from tfprof.capture.asking import Checkers, Options
+
+__all__ = [
+    "ALL_ADVICE",
+    "FLOAT_OPS_OPTIONS",
+    "PRINT_ALL_TIMING_MEMORY",
+    "PRINT_PARAMS_ON_DEVICE",
+    "TRAINABLE_VARS_PARAMS_STAT_OPTIONS",
+    "Profiler",
+    "advise",
+    "print_model_analysis",
+    "profile",
+]
+
+
+def _preset(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 - as many kinds as options
+    """Every option of the time, changed in these."""
+    return {
+        "max_depth": 10000,
+        "min_bytes": 0,
+        "min_micros": 0,
+        "min_params": 0,
+        "min_float_ops": 0,
+        "order_by": "name",
+        "account_type_regexes": [".*"],
+        "start_name_regexes": [".*"],
+        "trim_name_regexes": [],
+        "show_name_regexes": [".*"],
+        "hide_name_regexes": [],
+        "account_displayed_op_only": True,
+        "select": ["params"],
+        "output": "stdout",
+        "dump_to_file": "",
+        **changes,
+    }
+
+
+# The parameters of trainable variables.
+TRAINABLE_VARS_PARAMS_STAT_OPTIONS: Final = _preset(account_type_regexes=["_trainable_variables"])
+# The float operations of whatever has some.
+FLOAT_OPS_OPTIONS: Final = _preset(min_float_ops=1, order_by="float_ops", select=["float_ops"])
+# How many parameters the first parameter server holds.
+PRINT_PARAMS_ON_DEVICE: Final = _preset(
+    max_depth=1,
+    account_type_regexes=[".*ps.*task:0.*"],
+    account_displayed_op_only=False,
+    select=["device", "params"],
+)
+# The time and memory of whatever takes some.
+PRINT_ALL_TIMING_MEMORY: Final = _preset(min_bytes=1, min_micros=1, select=["micros", "bytes"])
+
+
+def print_model_analysis(  # noqa: PLR0913 - both spellings of the original's arguments
+    graph: Any,  # noqa: ANN401 - any of the forms
+    run_meta: Any = None,  # noqa: ANN401 - likewise
+    op_log: Any = None,  # noqa: ANN401 - likewise
+    tfprof_cmd: str = "scope",
+    tfprof_options: Options = TRAINABLE_VARS_PARAMS_STAT_OPTIONS,
+    *,
+    cmd: str | None = None,
+    options: Options | None = None,
+) -> Any:  # noqa: ANN401 - a message has no type
+    """As `tfprof.profile`; *cmd* and *options* are the later names of two arguments."""
+    return profile(
+        graph,
+        run_meta,
+        op_log,
+        tfprof_cmd if cmd is None else cmd,
+        tfprof_options if options is None else options,
+    )
+
+
+def advise(
+    graph: Any = None,  # noqa: ANN401 - any of the forms
+    run_meta: Any = None,  # noqa: ANN401 - likewise
+    options: Checkers | None = ALL_ADVICE,
+    *,
+    tfprof_options: Checkers | None = None,
+) -> Any:  # noqa: ANN401 - a message has no type
+    """As `tfprof.advise`; *tfprof_options* is the earlier name of *options*."""
+    return classic.advise(graph, run_meta, options if tfprof_options is None else tfprof_options)
