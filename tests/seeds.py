@@ -14,7 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
-Form = Literal["exact", "shape", "differs", "python"]
+from seeds_python import DIFFERENT, PYTHON
+
+Form = Literal["exact", "shape", "differs"]
 
 PROMPT: Final = "tfprof>"
 PAGE: Final = Path(__file__).parent.parent / "docs" / "seeds.md"
@@ -47,7 +49,8 @@ class Entry:
     """A command of a document.
 
     exact: we print the text shown. shape: lines of its kinds, with sums that agree. differs: one
-    or the other, but for the reason given. python: not run, for want of the API it belongs to.
+    or the other, but for the reason given. Documents do not show what Python prints: there, exact
+    is what the profiler inside of TensorFlow does.
     """
 
     line: str
@@ -57,78 +60,17 @@ class Entry:
     run: str = ""  # the line that is run instead
     reason: str = ""
     document: str = ""
+    python: bool = False
 
     @property
     def typed(self) -> bool:
         """Whether it is a line for the prompt."""
-        return self.form != "python" and not self.line.startswith("tfprof ")
+        return not self.python and not self.line.startswith("tfprof ")
 
     @property
     def asked(self) -> str:
         """What is run: without the prompt or the program's name."""
         return (self.run or self.line).removeprefix(PROMPT).removeprefix("tfprof ").strip()
-
-
-# --- Python -----------------------------------------------------------------------------------
-
-_README = """
-tf.contrib.tfprof.model_analyzer.print_model_analysis(…, TRAINABLE_VARS_PARAMS_STAT_OPTIONS)
-sys.stdout.write('total_params: %d\\n' % param_stats.total_parameters)
-tf.contrib.tfprof.model_analyzer.print_model_analysis(…, FLOAT_OPS_OPTIONS)
-sess.run(train_op, options=…FULL_TRACE, run_metadata=run_metadata)
-tf.contrib.tfprof.model_analyzer.print_model_analysis(…, PRINT_ALL_TIMING_MEMORY)
-op_log = tfprof_log_pb2.OpLog(); entry = op_log.log_entries.add(); entry.types.append(…)
-tf.contrib.tfprof.tfprof_logger.write_op_log(sess.graph, /tmp/my_op_log_dir, op_log)
-tf.contrib.tfprof.tfprof_logger.write_op_log(sess.graph, /tmp/my_op_log_dir, op_log, run_meta)
-f.write(run_metadata.SerializeToString())
-tf.contrib.tfprof.tfprof_logger.write_op_log(graph, log_dir, op_log=None)
-"""
-PYTHON: Final = {
-    "readme-2016": _README,
-    "readme-2017": f"""{_README}
-print_model_analysis(…, tfprof_cmd='code', TRAINABLE_VARS_PARAMS_STAT_OPTIONS, show_name_regexes)
-print_model_analysis(…, tfprof_cmd='code', PRINT_ALL_TIMING_MEMORY, show_name_regexes)
-opts['output'] = 'timeline:outfile=<filename>'
-""",
-    "architecture": """
-tf.profiler.profile(…, options=tf.profiler.ProfileOptionBuilder.trainable_variables_parameter())
-sys.stdout.write('total_params: %d\\n' % param_stats.total_parameters)
-tf.profiler.profile(…, options=tf.profiler.ProfileOptionBuilder.float_operation())
-""",
-    "time": """
-model_analyzer.print_model_analysis(sess.graph, run_meta, cmd='code', options=opts)
-""",
-    "options": """
-tf.profiler.ProfileOptionBuilder.trainable_variables_parameter()
-ProfileOptionBuilder().with_max_depth(10).with_min_micros(1000).select(…)…build()
-ProfileOptionBuilder(….time_and_memory()).with_displaying_options(show_name_regexes=…).build()
-tf.profiler.profile(tf.get_default_graph(), run_meta=run_meta, cmd='scope', options=opts)
-__init__(options=None)
-account_displayed_op_only(is_true)
-build()
-float_operation()
-order_by(attribute)
-select(attributes)
-time_and_memory(min_micros=1, min_bytes=1, min_accelerator_micros=0, …)
-trainable_variables_parameter()
-with_accounted_types(account_type_regexes)
-with_empty_output()
-with_file_output(outfile)
-with_max_depth(max_depth)
-with_min_execution_time(min_micros=0, min_accelerator_micros=0, min_cpu_micros=0)
-with_min_float_operations(min_float_ops)
-with_min_memory(min_bytes=0, min_peak_bytes=0, min_residual_bytes=0, min_output_bytes=0)
-with_min_occurrence(min_occurrence)
-with_min_parameters(min_params)
-with_node_names(start_name_regexes=None, show_name_regexes=None, …)
-with_pprof_output(pprof_file)
-with_stdout_output()
-with_step(step)
-with_timeline_output(timeline_file)
-tf.profiler.profile(sess.graph, run_meta=run_meta, cmd='op', options=….float_operation())
-tf.profiler.profile(…, cmd='op', options=….trainable_variables_parameter())
-""",
-}
 
 
 # --- the table --------------------------------------------------------------------------------
@@ -248,8 +190,15 @@ SERVERS = (
 
 
 def _of(document: str, *entries: Entry) -> tuple[Entry, ...]:
-    python = (Entry(line, "python") for line in PYTHON[document].split("\n") if line)
-    return tuple(replace(entry, document=document) for entry in (*entries, *python))
+    lines = [line for line in PYTHON[document].split("\n") if line]
+    reasons = {line: DIFFERENT[line] for line in lines if line in DIFFERENT}
+    python = [
+        Entry(line, "differs" if line in reasons else "exact", reason=reasons.get(line, ""))
+        for line in lines
+    ]
+    return tuple(
+        replace(entry, document=document, python=entry in python) for entry in (*entries, *python)
+    )
 
 
 ENTRIES: Final = (
@@ -352,14 +301,18 @@ ENTRIES: Final = (
 INTRODUCTION = """\
 # The commands of the old documents
 
-<!-- made by `python tests/seeds.py`; tests/test_seeds.py runs it all -->
+<!-- made by `python tests/seeds.py`; tests/test_seeds.py and test_seeds_python.py run it all -->
 
 Five documents taught tfprof. Here is every command they show, {total} in all, and what we answer:
 
 * exact ({exact}): the text of the document, to the letter;
 * shape ({shape}): lines of the same kinds, with sums that agree;
-* differs ({differs}): one or the other, but for what is said;
-* python ({python}): calls of the Python API that is yet to come; not run.
+* differs ({differs}): one or the other, but for what is said.
+
+{python} of them are Python, run as printed but for the import (`tfprof` where it says
+`tf.contrib.tfprof` or `tf.profiler`) and for the reader's own files, paths and session, which are
+those of a small ResNet. The documents do not show what these print, so exact is what the profiler
+inside of TensorFlow does with the same model.
 
 `resnet` is the sample that comes with tfprof, `pool_logit` the same with a type of the user's own,
 `seq2seq` a model on several devices.
@@ -375,14 +328,16 @@ def status(entry: Entry) -> str:
 def page() -> str:
     """The text of docs/seeds.md."""
     counts = Counter(entry.form for entry in ENTRIES)
-    lines = [INTRODUCTION.format(total=len(ENTRIES), **{str(f): n for f, n in counts.items()})]
+    forms = {str(form): count for form, count in counts.items()}
+    python = sum(entry.python for entry in ENTRIES)
+    lines = [INTRODUCTION.format(total=len(ENTRIES), python=python, **forms)]
     for name, document in DOCUMENTS.items():
         lines += [f"## {document.title}", ""]
         lines += [f"Run with `{' '.join(document.flags)}`.", ""] if document.flags else []
         lines += ["| command | profile | status |", "|---|---|---|"]
         for entry in ENTRIES:
             if entry.document == name:
-                profile = "" if entry.form == "python" else entry.profile
+                profile = "" if entry.python else entry.profile
                 line = entry.line.replace("|", r"\|")
                 lines.append(f"| `{line}` | {profile} | {status(entry)} |")
         lines.append("")

@@ -186,7 +186,7 @@ OURS: Final = {"CODE": {"CODE (gradient) (TIME/TIME)"}}
 # --- runs -------------------------------------------------------------------------------------
 
 SESSIONS: Final = list(dict.fromkeys((e.document, e.profile) for e in ENTRIES if e.typed))
-GIVEN: Final = [e for e in ENTRIES if e.form != "python" and not e.typed]
+GIVEN: Final = [e for e in ENTRIES if not e.python and not e.typed]
 
 
 class Files:
@@ -379,7 +379,7 @@ def sums_agree(entry: Entry, answer: str) -> None:
 
 
 def test_no_command_is_missing() -> None:
-    found = Counter((e.document, e.form == "python", e.typed) for e in ENTRIES)
+    found = Counter((e.document, e.python, e.typed) for e in ENTRIES)
     for name, document in DOCUMENTS.items():
         counts = (found[name, False, True], found[name, False, False], found[name, True, False])
         assert counts == (document.typed, document.given, document.python), name

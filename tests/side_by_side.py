@@ -1,0 +1,168 @@
+"""One call, made twice: with `tfprof`, and with the profiler inside of TensorFlow.
+
+    same(lambda profiler, out: profiler.profile(graph, cmd="op", options=...))
+
+Ours comes first, since the original writes shapes into the graph it is given. What each printed,
+returned, raised and wrote has to be equal; what docs/parity.md lists is put right before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import gzip
+import io
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from difflib import unified_diff
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import tensorflow.compat.v1 as tf
+
+import tfprof
+from tfprof.views import VIEWS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pytest
+
+Call = Callable[[Any, Path], Any]
+OUT: Final = "out"
+LINES_TOLD: Final = 40
+# The original cannot read its own answer of more than a hundred levels; it then returns nothing.
+_UNREAD: Final = re.compile(r"(?m)^Cannot parse returned proto: .*MaxDepth.*\n")
+_GZIP: Final = b"\x1f\x8b"
+_flush_c_streams = ctypes.CDLL(None).fflush
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of a call."""
+
+    result: Any = None
+    stdout: str = ""
+    stderr: str = ""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+
+class Both:
+    """Makes calls with either profiler in a folder of its own."""
+
+    def __init__(self, capfd: pytest.CaptureFixture[str], folder: Path) -> None:
+        self._capfd, self._folder = capfd, folder
+
+    def ours(self, call: Call) -> Done:
+        """What tfprof does: all it prints goes through Python's streams."""
+        stdout, stderr = io.StringIO(), io.StringIO()
+        folder = self._empty("ours")
+        with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
+            result = _result(call, tfprof, folder)
+        assert self._printed() == ("", "")
+        return _done(result, stdout.getvalue(), stderr.getvalue(), folder)
+
+    def theirs(self, call: Call) -> Done:
+        """What the original does; it prints from C++."""
+        folder = self._empty("theirs")
+        result = _result(call, tf.profiler, folder)
+        return _done(result, *self._printed(), folder)
+
+    def __call__(self, call: Call, view: str = "") -> Done:
+        """What the original does, which is what we do."""
+        ours, theirs = self.ours(call), self.theirs(call)
+        if view == "graph":
+            ours = with_their_doc(ours)
+        same_done(ours, theirs)
+        return theirs
+
+    def _empty(self, name: str) -> Path:
+        folder = self._folder / name
+        folder.mkdir(exist_ok=True)
+        for path in folder.iterdir():
+            path.unlink()
+        return folder
+
+    def _printed(self) -> tuple[str, str]:
+        _flush_c_streams(None)
+        out, err = self._capfd.readouterr()
+        return out, err
+
+
+def with_their_doc(done: Done) -> Done:
+    """Our reports with the sentence that the original prints over graph view (Q23)."""
+    ours, theirs = VIEWS["graph"].help, VIEWS["scope"].help
+    files = {n: data.replace(ours.encode(), theirs.encode()) for n, data in done.files.items()}
+    return replace(done, stdout=done.stdout.replace(ours, theirs), files=files)
+
+
+def _unfolded(notes: str) -> str:
+    """Our notes as often as the original says them: ours says once how often."""
+    return re.sub(r"(?m)^(.*) \((\d+) times\)\n", lambda m: f"{m[1]}\n" * int(m[2]), notes)
+
+
+def _told(notes: str) -> str:
+    """Notes with those of code view said once: the original says them when it draws the view."""
+    return re.sub(r"(?m)^(\d+ gradient nodes not accounted\n)\1+", r"\1", notes)
+
+
+def same_done(ours: Done, theirs: Done) -> None:
+    """Both printed, wrote and returned the same."""
+    unread = _UNREAD.search(theirs.stderr)
+    _same_lines("stderr", _told(_unfolded(ours.stderr)), _told(_UNREAD.sub("", theirs.stderr)))
+    _same_lines("stdout", ours.stdout, theirs.stdout)
+    assert set(ours.files) == set(theirs.files), "files"
+    for name, data in theirs.files.items():
+        _same_lines(name, *(side.decode("latin-1") for side in (ours.files[name], data)))
+    if not unread:
+        same_result(ours.result, theirs.result)
+
+
+def same_result(ours: Any, theirs: Any) -> None:
+    """Messages say the same, in whatever order their maps are."""
+    if isinstance(theirs, list):
+        for pair in zip(ours, theirs, strict=True):
+            same_result(*pair)
+    elif hasattr(theirs, "SerializeToString"):
+        assert hasattr(ours, "SerializeToString"), ours
+        read = type(theirs).FromString(ours.SerializeToString())
+        if read != theirs:
+            _same_lines("result", str(read), str(theirs))
+            raise AssertionError("results differ in what does not print")
+    else:
+        assert ours == theirs, f"{ours!r} is not {theirs!r}"
+
+
+def _same_lines(what: str, ours: str, theirs: str) -> None:
+    if ours != theirs:
+        sides = theirs.splitlines(), ours.splitlines()
+        found = islice(unified_diff(*sides, "original", "ours", n=1, lineterm=""), LINES_TOLD)
+        raise AssertionError("\n".join([f"{what} differs:", *found]))
+
+
+def _result(call: Call, profiler: Any, folder: Path) -> Any:
+    """What the call returned, or the kind and text of what it raised."""
+    try:
+        return call(profiler, folder / OUT)
+    except Exception as problem:  # noqa: BLE001 - whatever it is, both must raise it
+        raised = f"{type(problem).__name__}: {problem}"
+    gc.collect()  # the one profiler of the original ends here, and not with a later one in use
+    return raised
+
+
+def _done(result: Any, stdout: str, stderr: str, folder: Path) -> Done:
+    files = {path.name: _content(path) for path in sorted(folder.iterdir())}
+    cut = f"{folder}/"
+    return Done(result, stdout.replace(cut, ""), stderr.replace(cut, ""), files)
+
+
+def _content(path: Path) -> bytes:
+    data = path.read_bytes()
+    return gzip.decompress(data) if data.startswith(_GZIP) else data
