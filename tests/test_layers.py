@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FLOORS: Final = (
-    "errors  units  strings  eras",
+    "errors  units  wordwise  eras",
+    "strings  arguments",
     "shapes  fields  tree",
     "matching  model  query",
     "inputs  read  views",

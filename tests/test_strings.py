@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tfprof import strings
+from tfprof import strings, wordwise
 from tfprof.strings import Strings
 
 if TYPE_CHECKING:
@@ -239,3 +239,65 @@ def test_find_does_not_take_a_strange_string_for_the_one_it_collides_with(
     among = Strings.of([b"one", b"three"])
     assert among.find(Strings.of([b"two", b"seven", b"one"])).tolist() == [-1, -1, 0]
     assert len(set(colliding)) == 1
+
+
+# --- sparse, long and many ---------------------------------------------------------------------
+
+
+@st.composite
+def sparse(draw: st.DrawFn) -> Column:
+    """Rows far apart on their blob."""
+    rows = draw(st.lists(texts, min_size=1, max_size=6))
+    gap = b":/" * 2_000
+    blob = gap + b"".join(row + gap for row in rows)
+    length = np.array([len(row) for row in rows], np.int64)
+    start = len(gap) + np.cumsum(length + len(gap)) - length - len(gap)
+    return Column(Strings(np.frombuffer(blob, np.uint8), start, length), rows)
+
+
+@often
+@given(column=sparse() | columns, byte=st.sampled_from([b":", b"/", b"\x00", b"\xff"]))
+def test_the_first_of_a_byte(column: Column, byte: bytes) -> None:
+    assert column.strings.first(byte).tolist() == [row.find(byte) for row in column.rows]
+
+
+@often
+@given(column=sparse())
+def test_rows_far_apart_are_read_like_any(column: Column) -> None:
+    assert list(column.strings) == column.rows
+    assert list(column.strings.compact()) == column.rows
+    assert column.strings.compact().blob.size == sum(map(len, column.rows))
+    found = zip(*(places.tolist() for places in column.strings.positions(b":")), strict=True)
+    assert list(found) == [
+        (row, place)
+        for row, text in enumerate(column.rows)
+        for place, byte in enumerate(text)
+        if byte == ord(b":")
+    ]
+
+
+@often
+@given(
+    numbers=st.lists(st.integers(0, 5), min_size=1, max_size=30),
+    size=st.sampled_from([1, 100, 160, 161, 300, 2_000]),
+)
+def test_texts_of_every_length_are_told_apart(numbers: list[int], size: int) -> None:
+    rows = [b"a" * size + bytes([number]) for number in numbers]
+    ids, first = Strings.of(rows).intern()
+    known = list(dict.fromkeys(rows))
+    assert ids.tolist() == [known.index(row) for row in rows]
+    assert first.tolist() == [rows.index(row) for row in known]
+
+
+def test_more_rows_than_are_worked_on_at_a_time() -> None:
+    count = 3 * wordwise.CHUNK + 5
+    rows = [b"name/%d" % (number % 40_000) for number in range(count)]
+    column = Strings.of(rows)
+    ids, first = column.intern()
+    assert ids.tolist() == [number % 40_000 for number in range(count)]
+    assert first.tolist() == list(range(40_000))
+    distinct_ones = column.take(first)
+    assert distinct_ones.find(column).tolist() == ids.tolist()
+    assert column.first(b"/").tolist() == [4] * count
+    backwards = column.take(np.arange(count)[::-1])
+    assert list(backwards.compact()) == rows[::-1]

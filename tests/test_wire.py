@@ -200,6 +200,36 @@ def test_damaged_bytes_are_read_as_protobuf_reads_them_or_refused(
         assert found == expected([damaged] * count, number, BYTES)
 
 
+# Fields one behind the other: tags of one and two bytes, lengths around every border.
+RUN_NUMBERS: Final = (1, 2, 15, 16, 17)
+RUN_SIZES: Final = (0, 1, 2, 126, 127, 128, 129, 130, 131, 255, 256, 16_383, 16_384, 70_000)
+run_fields = st.lists(
+    st.tuples(st.sampled_from(RUN_NUMBERS), st.sampled_from(RUN_SIZES), st.integers(1, 5)),
+    max_size=5,
+)
+
+
+@few_and_many
+@at_times
+@given(runs=run_fields, cut=st.integers(0, 4))
+def test_runs_of_fields_are_read_as_protobuf_reads_them_or_refused(
+    runs: list[tuple[int, int, int]], cut: int, count: int
+) -> None:
+    data = b""
+    for number, size, times in runs:
+        tag = varint(number << 3 | BYTES)
+        # What is inside looks like more of the same.
+        data += (tag + varint(size) + tag[:1] * size) * times
+    data = data[: len(data) - cut]
+    try:
+        known = [expected([data] * count, number, BYTES) for number in RUN_NUMBERS]
+    except DecodeError:
+        with pytest.raises(WireError):
+            scanned([data] * count, 1, BYTES)
+        return
+    assert [scanned([data] * count, number, BYTES) for number in RUN_NUMBERS] == known
+
+
 def flipped(data: bytes, bit: int) -> bytes:
     """The bytes with one bit the other way round."""
     changed = bytearray(data)

@@ -18,28 +18,22 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from tfprof import wordwise
+from tfprof.wordwise import I64, U8, U64, WORD, Bool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
-U8 = NDArray[np.uint8]
-Bool = NDArray[np.bool_]
+__all__ = ["I64", "U8", "U64", "Bool", "Index", "Strings"]
 
-_WORD = 8
-# Longer strings are rare; hashing them one by one keeps the word loop short.
+# Longer strings are rare, and Python hashes, compares and copies one of them faster.
 _LONG = 1024
-# Rows joined at a time when text is copied: few enough to stay in the processor's cache.
-_CHUNK = 1 << 16
-_MIX = np.uint64(0x9E3779B97F4A7C15)
+# Rows longer than this on average are told apart faster by Python than a word at a time.
+_WORDY = 160
+# Rows that fill less of their blob than one part in this many are copied before they are searched.
+_SPARSE = 3
 _FIRST_SEED = np.uint64(0x2545F4914F6CDD1D)
-
-
-def _mix(value: U64) -> U64:
-    product = value * _MIX
-    return product ^ (product >> np.uint64(29))
 
 
 class Index(NamedTuple):
@@ -93,10 +87,15 @@ class Strings:
         """The rows as bytes objects, one after the other."""
         if not len(self):
             return
-        low = int(self.start.min())
-        text = self.blob[low : int((self.start + self.length).max())].tobytes()
-        begin = self.start - low
-        for first, last in zip(begin.tolist(), (begin + self.length).tolist(), strict=True):
+        end = self.start + self.length
+        low, high = int(self.start.min()), int(end.max())
+        if high - low > _SPARSE * int(self.length.sum()):
+            view = self._view
+            for first, last in zip(self.start.tolist(), end.tolist(), strict=True):
+                yield bytes(view[first:last])
+            return
+        text = self.blob[low:high].tobytes()
+        for first, last in zip((self.start - low).tolist(), (end - low).tolist(), strict=True):
             yield text[first:last]
 
     def texts(self) -> Iterator[str]:
@@ -109,21 +108,26 @@ class Strings:
 
     def compact(self) -> Strings:
         """The same rows on a blob that holds nothing else, in row order."""
-        parts = [
-            b"".join(self.take(np.arange(first, min(first + _CHUNK, len(self)))))
-            for first in range(0, len(self), _CHUNK)
-        ]
-        blob = np.frombuffer(b"".join(parts), np.uint8)
-        return Strings(blob, np.cumsum(self.length) - self.length, self.length)
+        start = np.cumsum(self.length) - self.length
+        total = int(self.length.sum())
+        if total == self.blob.size and bool((start == self.start).all()):
+            return self
+        blob = np.empty(total, np.uint8)
+        self.put(blob, start)
+        return Strings(blob, start, self.length)
+
+    def put(self, blob: U8, at: I64) -> None:
+        """Copy each row to where *at* says in *blob*."""
+        short = np.where(self.length > _LONG, 0, self.length)
+        wordwise.put(blob, at, self.blob, self.start, short)
+        for row in np.flatnonzero(self.length > _LONG).tolist():
+            target, source, size = int(at[row]), int(self.start[row]), int(self.length[row])
+            blob[target : target + size] = self.blob[source : source + size]
 
     def before(self, byte: bytes) -> Strings:
         """Each row up to, not including, the first *byte* in it."""
-        rows, positions = self.positions(byte)
-        first_of_row = np.ones(rows.size, np.bool_)
-        first_of_row[1:] = rows[1:] != rows[:-1]
-        length = self.length.copy()
-        length[rows[first_of_row]] = positions[first_of_row]
-        return Strings(self.blob, self.start, length)
+        first = self.first(byte)
+        return Strings(self.blob, self.start, np.where(first < 0, self.length, first))
 
     def without_first(self, byte: bytes) -> Strings:
         """Each row less one leading *byte* where it has one."""
@@ -134,7 +138,7 @@ class Strings:
 
     def positions(self, byte: bytes) -> tuple[I64, I64]:
         """Where *byte* stands: (row, offset in the row) pairs in row order."""
-        apart = self if self._is_apart() else self.compact()
+        apart = self if self._is_dense() else self.compact()
         full = np.flatnonzero(apart.length)
         if not full.size:
             return full, full
@@ -147,72 +151,64 @@ class Strings:
         found, at = found[inside], at[inside]
         return full[at], found - start[at]
 
-    def _is_apart(self) -> bool:
-        """Whether the rows stand in the blob in their order, without overlap."""
-        return bool(np.all((self.start + self.length)[:-1] <= self.start[1:]))
+    def _is_dense(self) -> bool:
+        """Whether the rows stand in the blob in their order, apart, with little between them."""
+        if not len(self):
+            return True
+        end = self.start + self.length
+        apart = bool(np.all(end[:-1] <= self.start[1:]))
+        return apart and int(end[-1] - self.start[0]) <= _SPARSE * int(self.length.sum())
+
+    @cached_property
+    def _view(self) -> memoryview:
+        """The blob as what Python slices without a copy."""
+        return memoryview(np.ascontiguousarray(self.blob))  # type: ignore[arg-type]
 
     # --- eight bytes at a time ------------------------------------------------------------
 
     @cached_property
     def _words(self) -> U64:
-        """The eight bytes at every offset of the blob, little-endian; a view, not a copy."""
-        blob = self.blob
-        if blob.size < _WORD:
-            blob = np.concatenate([blob, np.zeros(_WORD, np.uint8)])
-        blob = np.ascontiguousarray(blob)
-        return np.ndarray((blob.size - _WORD + 1,), "<u8", blob, 0, (1,))
+        return wordwise.words_of(self.blob)
 
-    def _word(self, rows: I64, number: int | I64) -> U64:
+    def _word(self, rows: I64, number: int) -> U64:
         """The *number*-th word of each of *rows*; what is past a row's end reads as zeros."""
-        at = self.start[rows] + number * _WORD
-        left = np.clip(self.length[rows] - number * _WORD, 0, _WORD)
-        last = self._words.size - 1
-        over = np.clip(at - last, 0, _WORD)
-        word = self._words[np.minimum(at, last)]
-        shift = (_WORD * over).astype(np.uint64)
-        word = np.where(over < _WORD, word >> np.minimum(shift, np.uint64(63)), np.uint64(0))
-        spare = (_WORD * (_WORD - left)).astype(np.uint64)
-        kept = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.minimum(spare, np.uint64(63))
-        return np.where(left > 0, word & kept, np.uint64(0))
+        left = np.clip(self.length[rows] - number * WORD, 0, WORD)
+        return wordwise.tails(self._words, self.start[rows] + number * WORD, left)
 
     def hashes(self, seed: np.uint64) -> U64:
         """A 64-bit hash a row."""
-        result = self.length.astype(np.uint64) * _MIX ^ seed
-        by_length = np.argsort(-self.length, kind="stable")
-        longer_first = -self.length[by_length]
-        long_ones = int(np.searchsorted(longer_first, -_LONG, "left"))
-        for row in by_length[:long_ones].tolist():
-            result[row] ^= np.uint64(hash((int(seed), self[row])) & 0xFFFFFFFFFFFFFFFF)
-        rows = by_length[long_ones:]
-        number, begin, mixed = 0, self.start[rows], result[rows]
-        longer_first = longer_first[long_ones:]
-        while count := int(np.searchsorted(longer_first, -(number + 1) * _WORD, "right")):
-            word = self._words[begin[:count] + number * _WORD]
-            mixed[:count] = _mix(mixed[:count] ^ word)
-            number += 1
-        result[rows] = _mix(mixed ^ self._word(rows, self.length[rows] // _WORD))
+        result = np.empty(len(self), np.uint64)
+        short = np.where(self.length > _LONG, 0, self.length)
+        for rows in wordwise.chunks(len(self)):
+            result[rows] = wordwise.hashes(self._words, self.start[rows], short[rows], seed)
+        for row in np.flatnonzero(self.length > _LONG).tolist():
+            result[row] = np.uint64(hash((int(seed), self[row])) & 0xFFFFFFFFFFFFFFFF)
+        return result
+
+    def first(self, byte: bytes) -> I64:
+        """Where *byte* stands first in each row; -1 where it does not."""
+        result = np.empty(len(self), np.int64)
+        short = np.where(self.length > _LONG, 0, self.length)
+        for rows in wordwise.chunks(len(self)):
+            result[rows] = wordwise.first(self._words, self.start[rows], short[rows], byte[0])
+        for row in np.flatnonzero(self.length > _LONG).tolist():
+            result[row] = self[row].find(byte)
         return result
 
     def same(self, rows: I64, other: Strings, other_rows: I64) -> Bool:
         """Whether each row of *rows* equals its partner of *other_rows* in *other*."""
         length = self.length[rows]
         equal: Bool = length == other.length[other_rows]
+        # Of those that are not of equal length, and of long ones, nothing is compared here.
+        short = np.where(equal & (length <= _LONG), length, 0)
+        mine, others = self.start[rows], other.start[other_rows]
+        for part in wordwise.chunks(rows.size):
+            equal[part] &= wordwise.equal(
+                self._words, mine[part], other._words, others[part], short[part]
+            )
         for at in np.flatnonzero(equal & (length > _LONG)).tolist():
             equal[at] = self[int(rows[at])] == other[int(other_rows[at])]
-        left = np.flatnonzero(equal & (length <= _LONG))
-        last = length[left] // _WORD
-        tail = self._word(rows[left], last)
-        equal[left] = tail == other._word(other_rows[left], last)
-        mine, others = self.start[rows], other.start[other_rows]
-        number = 0
-        while True:
-            number += 1
-            left = left[equal[left] & (length[left] >= number * _WORD)]
-            if not left.size:
-                return equal
-            offset = (number - 1) * _WORD
-            word = self._words[mine[left] + offset]
-            equal[left] = word == other._words[others[left] + offset]
+        return equal
 
     def common_with_previous(self) -> I64:
         """How many leading bytes each row shares with the row before it; 0 for the first."""
@@ -222,15 +218,14 @@ class Strings:
         left = np.arange(len(self), dtype=np.int64)
         number = 0
         while True:
-            left = left[limit[left] > number * _WORD]
+            left = left[limit[left] > number * WORD]
             if not left.size:
                 return shared
             unlike = self._word(left, number) ^ self._word(left - 1, number)
             differ = unlike != 0
-            lowest_bit = unlike[differ] & (~unlike[differ] + np.uint64(1))
-            byte = np.log2(lowest_bit.astype(np.float64)).astype(np.int64) // _WORD
             rows = left[differ]
-            shared[rows] = np.minimum(limit[rows], number * _WORD + byte)
+            byte = wordwise.lowest_byte(unlike[differ])
+            shared[rows] = np.minimum(limit[rows], number * WORD + byte)
             left = left[~differ]
             number += 1
 
@@ -238,17 +233,38 @@ class Strings:
 
     def intern(self) -> tuple[I64, I64]:
         """(id of each row, first row of each id); ids number distinct strings as they appear."""
+        if len(self) and int(self.length.sum()) > _WORDY * len(self):
+            return self._intern_wordy()
         seed = _FIRST_SEED
         while True:
-            _, first, inverse = np.unique(self.hashes(seed), return_index=True, return_inverse=True)
-            again = np.flatnonzero(first[inverse] != np.arange(len(self)))
-            if bool(self.same(again, self, first[inverse[again]]).all()):
+            hashes = self.hashes(seed)
+            order = np.argsort(hashes)
+            ordered = hashes[order]
+            head = np.ones(len(self), np.bool_)
+            head[1:] = ordered[1:] != ordered[:-1]
+            heads = np.flatnonzero(head)
+            first = np.minimum.reduceat(order, heads) if heads.size else heads
+            group = np.empty(len(self), np.int64)
+            group[order] = np.cumsum(head) - 1
+            again = np.flatnonzero(first[group] != np.arange(len(self)))
+            if bool(self.same(again, self, first[group[again]]).all()):
                 break
-            seed = np.frombuffer(os.urandom(_WORD), np.uint64)[0]
+            seed = np.frombuffer(os.urandom(WORD), np.uint64)[0]
         appear = np.argsort(first, kind="stable")
         number = np.empty_like(appear)
         number[appear] = np.arange(appear.size)
-        return number[inverse].astype(np.int64), first[appear].astype(np.int64)
+        return number[group], first[appear]
+
+    def _intern_wordy(self) -> tuple[I64, I64]:
+        number: dict[bytes, int] = {}
+        ids = np.empty(len(self), np.int64)
+        for begin in range(0, len(self), wordwise.CHUNK):
+            rows = slice(begin, begin + wordwise.CHUNK)
+            texts = self.take(rows)
+            ids[rows] = [number.setdefault(text, len(number)) for text in texts]
+        first = np.full(len(number), len(self), np.int64)
+        np.minimum.at(first, ids, np.arange(len(self)))
+        return ids, first
 
     @cached_property
     def index(self) -> Index:
@@ -256,11 +272,11 @@ class Strings:
         seed = _FIRST_SEED
         while True:
             hashes = self.hashes(seed)
-            row = np.argsort(hashes, kind="stable")
+            row = np.argsort(hashes)
             hashes = hashes[row]
             if not bool((hashes[1:] == hashes[:-1]).any()):
                 return Index(seed, hashes, row)
-            seed = np.frombuffer(os.urandom(_WORD), np.uint64)[0]
+            seed = np.frombuffer(os.urandom(WORD), np.uint64)[0]
 
     def find(self, wanted: Strings) -> I64:
         """The row of each of *wanted* in this column of distinct strings; -1 where it is not."""
@@ -299,7 +315,7 @@ class Strings:
             same = np.zeros(tied.size, np.bool_)
             same[1:] = (before[1:] == before[:-1]) & (word[1:] == word[:-1])
             # Equal so far, but one of the two has ended: the order is settled by length.
-            past = (number + 1) * _WORD
+            past = (number + 1) * WORD
             same[1:] &= (length[1:] == length[:-1]) | ((length[:-1] > past) & (length[1:] > past))
             heads = np.flatnonzero(~same)
             group[tied] = np.repeat(tied[heads], np.diff(np.append(heads, tied.size)))

@@ -113,12 +113,10 @@ def with_edges(grown: Profile, before: Profile, ends: I64, names: Strings, slot:
     """*grown* with the inputs of its new nodes, and the old unknown names tried again."""
     old = before.edges
     unknown = Strings.concat([old.unknown, names]) if len(old.unknown) else names
-    ids, first = unknown.intern()
-    distinct = unknown.take(first)
-    found = grown.nodes.name.find(distinct)
-    still = np.flatnonzero(found < 0)
-    found[still] = -1 - np.arange(still.size)
-    resolved = found[ids]
+    resolved = grown.nodes.name.find(unknown)
+    still = np.flatnonzero(resolved < 0)
+    ids, first = unknown.take(still).intern()
+    resolved[still] = -1 - ids
     waiting = old.source < 0
     source = old.source.copy()
     source[waiting] = resolved[-1 - old.source[waiting]]
@@ -126,7 +124,7 @@ def with_edges(grown: Profile, before: Profile, ends: I64, names: Strings, slot:
         np.concatenate([old.start, old.start[-1] + ends]),
         np.concatenate([source, resolved[len(old.unknown) :]]),
         np.concatenate([old.slot, slot]),
-        distinct.take(still).compact(),
+        unknown.take(still[first]).compact(),
     )
     return replace(grown, edges=edges)
 

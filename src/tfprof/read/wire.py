@@ -34,6 +34,7 @@ _FEW = 12
 _MOST_VARINT_BYTES = 10
 _FIELD_NUMBERS = 32
 _ONE_BYTE = 127
+_PART = 1 << 16
 _LARGEST_TAG = 0xFFFFFFFF
 
 _IMPOSSIBLE = "a field with no number or an impossible length"
@@ -145,7 +146,7 @@ class _Scanner:
         for row, position, limit in zip(rows.tolist(), at.tolist(), stop.tolist(), strict=True):
             self._one_by_one(view, kinds, row, (position, limit))
 
-    def _one_by_one(  # noqa: C901 - one flat loop: a call a field would cost more than the field
+    def _one_by_one(  # noqa: C901, PLR0912 - one flat loop: a call would cost more than the field
         self, view: memoryview, kinds: list[int], row: int, span: tuple[int, int]
     ) -> None:
         """Walk the fields of one message; there may be a million, so the loop is kept flat."""
@@ -182,12 +183,58 @@ class _Scanner:
                 raise WireError(begin, _IMPOSSIBLE)
             if after > stop:
                 raise WireError(begin, _TOO_LONG)
-            if number < _FIELD_NUMBERS and kinds[number] == kind:
+            wanted = number < _FIELD_NUMBERS and kinds[number] == kind
+            if wanted:
                 add_number(number)
                 add_start(at)
                 add_value(value)
             at = after
+            if kind == BYTES and tag <= _ONE_BYTE and at < stop and view[at] == tag:
+                ends = _run(view, at, stop)
+                if wanted:
+                    self._add_run(number, at, ends)
+                at = ends[-1] if ends else at
         self._singly_of.append((row, len(numbers)))
+
+    def _add_run(self, number: int, at: int, ends: list[int]) -> None:
+        """Add the fields that begin at *at* and end at *ends*, as `_run` finds them."""
+        size = np.diff(ends, prepend=at)
+        head = np.where(size <= _ONE_BYTE + 2, 2, 3)
+        numbers, starts, values = self._singly
+        numbers.frombytes(np.full(size.size, number, np.int64).tobytes())
+        starts.frombytes((ends - size + head).astype(np.int64).tobytes())
+        values.frombytes((size - head).astype(np.int64).tobytes())
+
+
+def _run(view: memoryview, at: int, stop: int) -> list[int]:
+    """Where the fields that follow each other from *at* on end, all with the tag of the first.
+
+    A file is mostly one such run, so this is the loop that its length counts in. What it is not
+    made for ends it: a tag or length of more bytes, and whatever is out of order.
+    """
+    tag = view[at]
+    ends: list[int] = []
+    add = ends.append
+    while at < stop - 3 and view[at] == tag:
+        # Bytes of a bytes object are at hand sooner than those of a view.
+        part = bytes(view[at : at + _PART])
+        place, limit = 0, min(len(part), stop - at) - 3
+        while place < limit and part[place] == tag:
+            size = part[place + 1]
+            if size > _ONE_BYTE:
+                high = part[place + 2]
+                if high > _ONE_BYTE or not high:
+                    break
+                place += size + (high << 7) - 125
+            else:
+                place += size + 2
+            add(at + place)
+        if not place:
+            break
+        at += place
+    if ends and ends[-1] > stop:
+        ends.pop()
+    return ends
 
 
 def buffer_view(buffer: U8) -> memoryview:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.strings import I64, U8, U64, Bool, Strings
+from tfprof.strings import I64, U64, Bool, Strings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,9 +29,7 @@ if TYPE_CHECKING:
     from tfprof.tree import Tree
 
 _VARINT, _BYTES = 0, 2
-_WORD = 8
 # Longer rows are rare; copying them one by one keeps the word loop short.
-_LONG = 1024
 _GROUP, _MORE = np.uint64(7), np.uint64(0x80)
 _LOW = np.uint64(0x7F)
 
@@ -74,7 +72,7 @@ def beside(*columns: Strings) -> Strings:
     blob = np.empty(int(length.sum()), np.uint8)
     at = start.copy()
     for column in columns:
-        _put(blob, at, column)
+        column.put(blob, at)
         at += column.length
     return Strings(blob, start, length)
 
@@ -149,41 +147,3 @@ def _varint_sizes(value: U64) -> I64:
         size += left > 0
         left = left >> _GROUP
     return size
-
-
-def _put(blob: U8, at: I64, column: Strings) -> None:
-    """Copy each row of *column* to where *at* says in *blob*."""
-    length = column.length
-    for row in np.flatnonzero(length > _LONG).tolist():
-        target, source, size = int(at[row]), int(column.start[row]), int(length[row])
-        blob[target : target + size] = column.blob[source : source + size]
-    rows = np.flatnonzero((length > 0) & (length < _WORD))
-    _put_bytes(blob, at[rows], column.blob, column.start[rows], length[rows])
-    rows = np.flatnonzero((length >= _WORD) & (length <= _LONG))
-    _put_words(blob, at[rows], column.blob, column.start[rows], length[rows])
-
-
-def _put_bytes(blob: U8, at: I64, source: U8, start: I64, length: I64) -> None:
-    place = 0
-    while at.size:
-        blob[at + place] = source[start + place]
-        place += 1
-        more = length > place
-        at, start, length = at[more], start[more], length[more]
-
-
-def _put_words(blob: U8, at: I64, source: U8, start: I64, length: I64) -> None:
-    """As `_put_bytes`, eight at a time; the last eight are the last of the row."""
-    place = 0
-    while at.size:
-        offset = np.minimum(place, length - _WORD)
-        _words(blob)[at + offset] = _words(source)[start + offset]
-        place += _WORD
-        more = length > place
-        if not bool(more.all()):
-            at, start, length = at[more], start[more], length[more]
-
-
-def _words(blob: U8) -> U64:
-    """The eight bytes at every offset of *blob*; a view, not a copy."""
-    return np.ndarray((blob.size - _WORD + 1,), np.uint64, blob, 0, (1,))
