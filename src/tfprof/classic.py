@@ -52,8 +52,11 @@ def profile(  # noqa: PLR0913 - the original's arguments, and one of ours
     """
     wanted = ProfileOptionBuilder.trainable_variables_parameter() if options is None else options
     asked = question(cmd, wanted)
-    made = profile_of(graph, run_meta, op_log, flops, traces=cmd == "code")
+    rules = asked.flops or flops
+    made = profile_of(graph, run_meta, op_log, rules, traces=cmd == "code")
     tell(made.notes)
+    # TensorFlow's counts are part of the profile by now, as in the original; others are not.
+    asked = asked.counted_by("log" if rules == "tensorflow" else rules)
     return ask(Loaded(made, None, paths(graph, run_meta, op_log)), asked)
 
 

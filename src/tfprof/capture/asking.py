@@ -5,9 +5,11 @@ Options that do not exist are left out, as in the original, but not in silence.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfprof import deliver
+from tfprof.arguments import options_of, shown
 from tfprof.capture.streams import put, tell
 from tfprof.checkers import advise
 from tfprof.errors import UsageError, nearest
@@ -23,9 +25,9 @@ if TYPE_CHECKING:
 
     from tfprof.loaded import Loaded
     from tfprof.model import Profile
+    from tfprof.query import Flops
     from tfprof.report import Report
 
-    Options = Mapping[str, Any]
     Checkers = Mapping[str, Mapping[str, Any]]
 
 
@@ -34,26 +36,31 @@ class Question(NamedTuple):
 
     cmd: str
     query: Query
-    options: Options
+    options: dict[str, Any]
+    flops: Flops | None  # None where the options do not say
+
+    def counted_by(self, flops: Flops) -> Question:
+        """The same with float operations counted by these rules where an op log gives none."""
+        return self._replace(query=replace(self.query, flops=flops))
 
 
 def question(cmd: str, options: Options) -> Question:
     """What *options* ask of a view; raises UsageError before anything is read."""
+    if not isinstance(cmd, str):
+        raise UsageError(f"cmd takes one of {', '.join(VIEWS)}, not {shown(cmd)}")
     if cmd not in VIEWS:
-        near = nearest(str(cmd), list(VIEWS))
+        near = nearest(cmd, list(VIEWS))
         raise UsageError(f"unknown cmd: {cmd}{near} (there are: {', '.join(VIEWS)})")
     given = {}
-    for name, value in options.items():
+    for name, value in options_of(options).items():
         if name in OPTIONS:
             given[name] = value
         else:
             near = nearest(str(name), list(OPTIONS))
             tell([Note(f"tfprof: option {name!r} is not known and ignored{near}")])
-    if (displayed := given.get("account_displayed_op_only")) in (0, 1):
-        given["account_displayed_op_only"] = bool(displayed)
     query = Query.of(given)
     deliver.check(cmd, query)
-    return Question(cmd, query, effective(given))
+    return Question(cmd, query, effective(given), query.flops if "flops" in given else None)
 
 
 def ask(loaded: Loaded, asked: Question) -> Any:  # noqa: ANN401 - a message has no type
@@ -64,7 +71,7 @@ def ask(loaded: Loaded, asked: Question) -> Any:  # noqa: ANN401 - a message has
         if asked.query.output.kind == "stdout":
             put(framed(asked.options, report.pieces("text")))
     else:
-        outcome = deliver.deliver(loaded, asked.cmd, asked.query)
+        outcome = deliver.deliver(loaded, asked.cmd, asked.query, report)
         tell(outcome.notes)
         put(outcome.stdout)
     return _message(report)

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tfprof.capture.given import graph_of, log_of, run_of
+from tfprof.capture.given import graph_of, listed_variables, log_of, run_of
 from tfprof.capture.joined_log import joined, renumbered
 from tfprof.capture.live_graph import LiveGraph, default_graph
 from tfprof.capture.own_log import NO_LOG, counted, own_log
+from tfprof.capture.statistics import registered
 from tfprof.capture.traces import Texts, Traces
 from tfprof.errors import UsageError, nearest
+from tfprof.flops.table import rules
 from tfprof.model import Note, Outputs, Profile
 from tfprof.query import FLOPS, Flops
 from tfprof.read import with_shape_source
@@ -58,15 +60,11 @@ class Model:
         traces: bool = True,
         texts: Texts | None = None,
     ) -> None:
-        if flops not in FLOPS:
-            known = ", ".join(FLOPS)
-            raise UsageError(
-                f"flops has no {flops!r}{nearest(str(flops), list(FLOPS))} (there are: {known})"
-            )
-        self._flops = flops
+        self._flops = _checked(flops)
         self._graph = graph_of(default_graph() if graph is None else graph)
         self._has_graph = self._graph is not None
         self._live = self._graph if isinstance(self._graph, LiveGraph) else None
+        self._listed = listed_variables(self._graph)
         self._user = log_of(op_log)
         self._texts = Texts() if texts is None else texts
         self._traces = Traces(self._texts) if traces and self._live else None
@@ -98,6 +96,21 @@ class Model:
         log = self._log(float_ops, self._user if with_users else None)
         return Reading(nodes, self._shaped, log, tuple(notes))
 
+    def give(self, profile: Profile, float_ops: I64) -> None:
+        """Write the float operations that the program itself gives into a column of *profile*.
+
+        These are the ones of the user's op log, and of operations that only TensorFlow's registry
+        knows how to count, which the program must have taught it.
+        """
+        if self._live is not None:
+            others = registered(self._live.graph, self._shaped, rules("tensorflow"))
+            names = self._shaped.nodes.name.take(others.node)
+            float_ops[profile.nodes.name.find(names)] = others.float_ops
+        if self._user is not None:
+            node = profile.nodes.name.find(self._user.name)
+            told = (node >= 0) & (self._user.float_ops != 0)
+            float_ops[node[told]] = self._user.float_ops[told]
+
     def _nodes(self) -> GraphColumns | None:
         """The nodes of the graph, where there are some that were not read yet."""
         if not isinstance(self._graph, LiveGraph):
@@ -115,7 +128,7 @@ class Model:
             return user or NO_LOG
         if user is not None:
             user = renumbered(user, self._texts)
-        trainable = [] if self._live is None else list(self._live.trainable())
+        trainable = self._listed if self._live is None else list(self._live.trainable())
         own = own_log(self._shaped, float_ops, trainable, self._traces, self._texts)
         return own if user is None else joined(user, own)
 
@@ -130,16 +143,35 @@ def profile_of(
 ) -> Profile:
     """The profile of one run, or of none; a RunMetadata without step stats is as good as none."""
     run = run_of(run_meta)
-    reading = Model(graph, op_log, flops, traces=traces).read(run)
+    model = Model(graph, op_log, baked(flops), traces=traces)
+    reading = model.read(run)
     profile = replace(reading.graph, notes=reading.notes)
     if run is not None and run.columns is not None:
         profile = with_run(profile, 0, run.columns)
-    return with_op_log(profile, reading.log)
+    profile = with_op_log(profile, reading.log)
+    return as_given(profile, [model]) if flops == "all" else profile
+
+
+def as_given(profile: Profile, models: Sequence[Model]) -> Profile:
+    """*profile* with no float operations but those that the program gives."""
+    float_ops = np.zeros(len(profile), np.int64)
+    for model in models:
+        model.give(profile, float_ops)
+    return replace(profile, nodes=replace(profile.nodes, float_ops=float_ops), _kept={})
+
+
+def baked(flops: Flops) -> Flops:
+    """Whose counts become part of a profile: TensorFlow's alone, as if an op log gave them.
+
+    All others are counted when they are asked for, with a word on what has no rule.
+    """
+    return "tensorflow" if _checked(flops) == "tensorflow" else "log"
 
 
 def profile_of_steps(graph: Any, runs: Sequence[Any], op_log: Any) -> Profile:  # noqa: ANN401
-    """The profile of several runs, each as it is; no float operations but those of the op log."""
-    reading = Model(graph, op_log, "log").read()
+    """The profile of several runs, with no float operations but those that the program gives."""
+    model = Model(graph, op_log, "log")
+    reading = model.read()
     profile = with_op_log(replace(reading.graph, notes=reading.notes), reading.log)
     for step, given in enumerate(runs):
         run = run_of(given)
@@ -149,7 +181,17 @@ def profile_of_steps(graph: Any, runs: Sequence[Any], op_log: Any) -> Profile:  
             profile = replace(profile, notes=(*profile.notes, note))
         else:
             profile = with_shape_source(with_run(profile, step, run.columns), run.source)
-    return profile
+    return as_given(profile, [model])
+
+
+def _checked(flops: Flops) -> Flops:
+    """*flops* if there is such a choice; raises UsageError."""
+    if flops not in FLOPS:
+        known = ", ".join(FLOPS)
+        raise UsageError(
+            f"flops has no {flops!r}{nearest(str(flops), list(FLOPS))} (there are: {known})"
+        )
+    return flops
 
 
 def log_of_model(

@@ -18,6 +18,7 @@ from tfprof.flops.counting import UNKNOWN_SHAPE
 from tfprof.flops.table import rules
 from tfprof.read import op_log
 from tfprof.read.columns import OpLogColumns
+from tfprof.read.trainable import TYPE
 from tfprof.strings import I64, Strings
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from tfprof.model import Profile
     from tfprof.query import Flops
 
-_TRAINABLE_TYPE: Final = b"_trainable_variables"
 NO_LOG: Final = op_log.columns(np.empty(0, np.uint8))
 
 
@@ -52,7 +52,8 @@ def counted(profile: Profile, live: LiveGraph | None, flops: Flops) -> Counted:
     )
     if live is None:
         return Counted(counts.float_ops, incomplete)
-    others = registered(live.graph, profile, rules(flops))
+    # What else the registry knows, the program has taught it: that goes before our own rules.
+    others = registered(live.graph, profile, rules("tensorflow"))
     float_ops = counts.float_ops.copy()
     types = profile.types.find(Strings.of(op.encode() for op in sorted(unheard_of)))
     float_ops[np.isin(profile.nodes.op, types[types >= 0])] = 0
@@ -91,7 +92,7 @@ def own_log(
         name=Strings.concat([names, distinct.take(new)]),
         float_ops=np.concatenate([float_ops[listed], np.zeros(new.size, np.int64)]),
         type_entry=typed,
-        type=Strings.of([_TRAINABLE_TYPE]).take(np.zeros(typed.size, np.int64)),
+        type=Strings.of([TYPE]).take(np.zeros(typed.size, np.int64)),
         stack=np.concatenate([stack, none]),
         stack_start=start,
         frame_file=frames[0],

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof.capture.asking import advice, ask, question
 from tfprof.capture.given import paths, run_of
-from tfprof.capture.model import Model, with_step
+from tfprof.capture.model import Model, as_given, baked, with_step
 from tfprof.capture.streams import tell
 from tfprof.checkers import CHECKERS
 from tfprof.errors import UsageError
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tfprof.capture.asking import Checkers, Options
+    from tfprof.model import Profile
     from tfprof.query import Flops
 
 ALL_ADVICE: Mapping[str, Mapping[str, Any]] = {name: {} for name in CHECKERS}
@@ -53,7 +54,8 @@ class Profiler:
         tfprof can count ("all"), or none ("log": only what *op_log* says).
         """
         self._inputs = paths(graph, op_log)
-        self._model = Model(graph, op_log, flops)
+        self._flops = flops
+        self._model = Model(graph, op_log, baked(flops))
         self._models = [self._model]
         self._growing = Lock()
         reading = self._model.read()
@@ -62,8 +64,13 @@ class Profiler:
 
     @property
     def loaded(self) -> Loaded:
-        """The profile so far, ready to be asked; later steps do not change it."""
-        return Loaded(self._profile, None, self._inputs)
+        """The profile so far, ready to be asked; later steps do not change it.
+
+        Its float operations are those that the program itself gives; the rest is counted by the
+        rules that each question names.
+        """
+        with self._growing:
+            return Loaded(as_given(self._profile, self._models), None, self._inputs)
 
     @property
     def _coverage(self) -> float:
@@ -120,11 +127,19 @@ class Profiler:
 
     def serialize_to_string(self) -> bytes:
         """The profile as a ProfileProto in wire format."""
-        return b"".join(saved(self._profile))
+        return b"".join(saved(self._counted()))
 
     def _write_profile(self, filename: str | os.PathLike[str]) -> None:
         """Write the profile as a file that `--profile_path` reads."""
-        write_whole(os.fspath(filename), saved(self._profile))
+        write_whole(os.fspath(filename), saved(self._counted()))
 
     def _ask(self, cmd: str, options: Options) -> Any:  # noqa: ANN401
-        return ask(self.loaded, question(cmd, options))
+        asked = question(cmd, options)
+        flops = asked.flops or self._flops
+        if flops == baked(self._flops):  # they are part of the profile
+            return ask(Loaded(self._profile, None, self._inputs), asked.counted_by("log"))
+        return ask(self.loaded, asked.counted_by(flops))
+
+    def _counted(self) -> Profile:
+        """The profile with its float operations."""
+        return self.loaded.counted("all") if self._flops == "all" else self._profile
