@@ -23,7 +23,7 @@ from tfprof import wordwise
 from tfprof.wordwise import I64, U8, U64, WORD, Bool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 __all__ = ["I64", "U8", "U64", "Bool", "Index", "Strings"]
 
@@ -76,6 +76,22 @@ class Strings:
             np.concatenate([np.empty(0, np.int64), *(part.length for part in compact)]),
         )
 
+    @classmethod
+    def beside(cls, columns: Sequence[Strings]) -> Strings:
+        """Each row the rows of all *columns*, one behind the other; the blob holds nothing else."""
+        length = np.zeros(len(columns[0]), np.int64)
+        for column in columns:
+            length += column.length
+        start = np.cumsum(length) - length
+        blob = np.empty(int(length.sum()), np.uint8)
+        at, left = start.copy(), length
+        for column in columns:
+            left = left - column.length
+            # What is still to come in every row may be written over until then.
+            column.put(blob, at, spare=int(left.min(initial=WORD)))
+            at += column.length
+        return cls(blob, start, length)
+
     def __len__(self) -> int:
         return int(self.start.size)
 
@@ -116,10 +132,11 @@ class Strings:
         self.put(blob, start)
         return Strings(blob, start, self.length)
 
-    def put(self, blob: U8, at: I64) -> None:
-        """Copy each row to where *at* says in *blob*."""
+    def put(self, blob: U8, at: I64, spare: int = 0) -> None:
+        """Copy each row to where *at* says; *spare* bytes behind each need not be kept."""
         short = np.where(self.length > _LONG, 0, self.length)
-        wordwise.put(blob, at, self.blob, self.start, short)
+        copy = wordwise.spill if spare >= WORD - 1 else wordwise.put
+        copy(blob, at, self.blob, self.start, short)
         for row in np.flatnonzero(self.length > _LONG).tolist():
             target, source, size = int(at[row]), int(self.start[row]), int(self.length[row])
             blob[target : target + size] = self.blob[source : source + size]

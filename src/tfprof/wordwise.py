@@ -131,6 +131,25 @@ def put(blob: U8, at: I64, source: U8, start: I64, length: I64) -> None:
             _put_words(words_of(blob), at[some], words_of(source), start[some], length[some])
 
 
+def spill(blob: U8, at: I64, source: U8, start: I64, length: I64) -> None:
+    """As `put`, whole words at a time: up to seven bytes behind each slice become anything.
+
+    These bytes must be there, and whoever calls writes them later.
+    """
+    target, words = words_of(blob), words_of(source)
+    last = words.size - 1
+    for rows in chunks(length.size):
+        by_length = _longest_first(length[rows])
+        to, place = at[rows][by_length], start[rows][by_length]
+        near_end = bool((place + length[rows][by_length] > last).any())
+        for count in _counts(-(-length[rows][by_length] // WORD)):
+            whole = np.full(count, WORD) if near_end else None
+            some = place[:count]
+            target[to[:count]] = words[some] if whole is None else tails(words, some, whole)
+            to[:count] += WORD
+            place[:count] += WORD
+
+
 def _put_bytes(blob: U8, at: I64, source: U8, start: I64, length: I64) -> None:
     place = 0
     while at.size:

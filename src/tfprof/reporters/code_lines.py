@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfprof.fields import FIELDS
-from tfprof.reporters.node_lines import joined_lines
+from tfprof.reporters.lines import Part, lines, part_of
 from tfprof.reporters.node_texts import NodeTexts
 from tfprof.reporters.numbers import OwnAndTotal, chunks
+from tfprof.strings import Strings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _NOT_HERE = ("occurrence", "input_shapes")
 
 
-def code_lines(answer: Answer, fields: list[str]) -> Iterator[str]:
+def code_lines(answer: Answer, fields: list[str]) -> Iterator[bytes]:
     """The lines, in runs."""
     nodes = NodeTexts(answer.profile, answer.drawing.filler)
     start, member = answer.members()
@@ -34,16 +35,15 @@ def code_lines(answer: Answer, fields: list[str]) -> Iterator[str]:
         "op_types": lambda row: nodes.op_types_of(member[start[row] : start[row + 1]]),
     }
 
-    def column(name: str, rows: slice) -> list[str] | list[str | None]:
+    def part(name: str, rows: slice) -> Part:
         here = range(*rows.indices(len(answer)))
         if name in _NOT_HERE:
-            return [f"{name} N/A in code view"] * len(here)
+            return part_of([f"{name} N/A in code view"] * len(here))
         if name in attributes:
-            return [attributes[name](row) for row in here]
+            return part_of([attributes[name](row) for row in here])
         return numbers[name].of(rows)
 
     label, indent = answer.label, 2 * (answer.tree.depth - 1)
     for rows in chunks(len(answer)):
-        columns = [column(name, rows) for name in fields]
-        names = list(label.take(rows).texts())
-        yield "".join(joined_lines(indent[rows].tolist(), names, columns))
+        parts = [part(name, rows) for name in fields]
+        yield Strings.beside(lines(indent[rows], label.take(rows), parts)).blob.tobytes()

@@ -11,21 +11,23 @@ import numpy as np
 
 from tfprof.answered import DEFINED
 from tfprof.fields import FIELDS
+from tfprof.reporters.lines import Part, constant, lines, part_of
 from tfprof.reporters.node_texts import NodeTexts
 from tfprof.reporters.numbers import OwnAndTotal, chunks
+from tfprof.strings import Strings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tfprof.answered import Answer
-
+    from tfprof.strings import I64
 
 _SCALAR = "1"
 
 
 def node_lines(
     answer: Answer, fields: list[str], values: Callable[[bytes], str] | None
-) -> Iterator[str]:
+) -> Iterator[bytes]:
     """The lines, in runs; *values* is what to print below each row but the root, by its name."""
     nodes = NodeTexts(answer.profile, answer.drawing.filler)
     numbers = {name: OwnAndTotal(answer, name) for name in fields if FIELDS[name].unit}
@@ -36,17 +38,16 @@ def node_lines(
         "input_shapes": lambda node: "|".join(nodes.inputs(node)),
     }
 
-    def column(name: str, rows: slice, node: list[int]) -> list[str] | list[str | None]:
-        """One part a row; None is no part at all."""
+    def part(name: str, rows: slice, node: I64) -> Part:
         if name in attributes:
-            return [attributes[name](one) for one in node]
-        parts = numbers[name].of(rows)
+            return part_of([attributes[name](one) for one in node.tolist()])
+        told = numbers[name].of(rows)
         if name == "params":
-            shapes = [_shape_shown(answer, nodes.shape(one)) for one in node]
-            return [f"{s}, {part}" if s else part for s, part in zip(shapes, parts, strict=True)]
+            return Part((*_shapes(answer, nodes, node), *told.columns), told.shown)
         if name == "occurrence":
-            return [f"{run}|{d}" for run, d in zip(parts, defined.of(rows), strict=True)]
-        return parts
+            between = constant(b"|", node.size)
+            return Part((*told.columns, between, *defined.of(rows).columns), told.shown)
+        return told
 
     hidden = answer.hidden_above() if "num_hidden_ops" in answer.query.select else None
     label, node, indent = answer.label, answer.node, 2 * (answer.tree.depth - 1)
@@ -54,35 +55,31 @@ def node_lines(
         # A row with hidden ones above it stands one step further in, and so does all below it.
         indent = indent + 2 * answer.tree.sum_above(np.minimum(hidden, 1))
     for rows in chunks(len(answer)):
-        columns = [column(name, rows, node[rows].tolist()) for name in fields]
         names = label.take(rows)
-        lines = joined_lines(indent[rows].tolist(), list(names.texts()), columns)
+        made = lines(indent[rows], names, [part(name, rows, node[rows]) for name in fields])
         if hidden is not None:
-            places = zip(lines, hidden[rows].tolist(), indent[rows].tolist(), strict=True)
-            lines = [_with_hidden(line, count, place) for line, count, place in places]
+            made = (_hidden(hidden[rows], indent[rows]), *made)
         if values is not None:
-            root = 1 if rows.start == 0 else 0
-            shown = [values(name) for name in names.take(slice(root, None))]
-            lines[root:] = [line + value for line, value in zip(lines[root:], shown, strict=True)]
-        yield "".join(lines)
+            below = [values(name) if row or rows.start else "" for row, name in enumerate(names)]
+            made = (*made, Strings.of(text.encode("utf-8", "surrogateescape") for text in below))
+        yield Strings.beside(made).blob.tobytes()
 
 
-def _shape_shown(answer: Answer, shape: str) -> str:
-    return "" if shape == _SCALAR and not answer.query.era.scalar_shape else shape
+def _shapes(answer: Answer, nodes: NodeTexts, node: I64) -> tuple[Strings, Strings]:
+    """The shape of each node that has one to show, and what stands between it and the number."""
+    scalar_shown = answer.query.era.scalar_shape
+    texts = [
+        "" if shape == _SCALAR and not scalar_shown else shape
+        for shape in map(nodes.shape, node.tolist())
+    ]
+    shown = Strings.of(text.encode() for text in texts)
+    return shown, constant(b", ", node.size, shown.length > 0)
 
 
-def _with_hidden(line: str, count: int, indent: int) -> str:
-    """The line, behind one that tells how many rows are hidden above it."""
-    return f"{' ' * (indent - 2)}...hidden {count}...\n{line}" if count else line
-
-
-def joined_lines(
-    indents: list[int], names: list[str], columns: list[list[str] | list[str | None]]
-) -> list[str]:
-    """A line a row: its name, and its parts in brackets."""
-    rows = zip(*columns, strict=True) if columns else [()] * len(names)
-    lines = []
-    for indent, name, row in zip(indents, names, rows, strict=True):
-        parts = ", ".join([part for part in row if part is not None])
-        lines.append(f"{' ' * indent}{name} ({parts})\n")
-    return lines
+def _hidden(count: I64, indent: I64) -> Strings:
+    """A line before each row that tells how many rows are hidden above it, where some are."""
+    places = zip(count.tolist(), indent.tolist(), strict=True)
+    return Strings.of(
+        f"{' ' * (place - 2)}...hidden {hidden}...\n".encode() if hidden else b""
+        for hidden, place in places
+    )

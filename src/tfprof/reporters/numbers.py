@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tfprof import units
 from tfprof.fields import FIELDS
+from tfprof.reporters.lines import Part, constant
+from tfprof.strings import Strings
 
 if TYPE_CHECKING:
     from tfprof.answered import Answer
-    from tfprof.strings import I64
+    from tfprof.strings import I64, Bool
     from tfprof.units import Format
 
 # Lines made at a time: enough to share work, few enough to need no memory to speak of.
@@ -28,6 +32,15 @@ def formatted(column: I64, unit: Format) -> list[str]:
     return [known[number] for number in numbers]
 
 
+def column_of(column: I64, unit: Format, known: Bool | None = None) -> Strings:
+    """Each number as text, -- where it is not *known*; equal ones are formatted once."""
+    distinct, which = np.unique(column, return_inverse=True)
+    texts = [unit(number) for number in distinct.tolist()]
+    if known is not None:
+        which = np.where(known, which, len(texts))
+    return Strings.of(text.encode() for text in (*texts, "--")).take(which)
+
+
 class OwnAndTotal:
     """A metric as "own/total", with -- for own where a row is not accounted."""
 
@@ -38,13 +51,10 @@ class OwnAndTotal:
         self._own, self._total = answer.own(metric), answer.total(metric)
         self._accounted = answer.accounted
 
-    def of(self, rows: slice) -> list[str]:
+    def of(self, rows: slice) -> Part:
         """The texts of *rows*."""
-        suffix = self._suffix
-        total = formatted(self._total[rows], self._unit)
-        own = formatted(self._own[rows], self._unit)
-        accounted = self._accounted[rows].tolist()
-        return [
-            f"{mine}/{all_}{suffix}" if counts else f"--/{all_}{suffix}"
-            for counts, mine, all_ in zip(accounted, own, total, strict=True)
-        ]
+        own = column_of(self._own[rows], self._unit, self._accounted[rows])
+        total = column_of(self._total[rows], self._unit)
+        slash = constant(b"/", len(own))
+        suffix = constant(self._suffix.encode(), len(own))
+        return Part((own, slash, total, suffix), np.ones(len(own), np.bool_))

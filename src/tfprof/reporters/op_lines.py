@@ -30,7 +30,7 @@ _NAME_WIDTH, _METRIC_WIDTH, _OCCURRENCE_WIDTH = 25, 30, 10
 _SUFFIX = {"params": " params", "float_ops": " float_ops"}
 
 
-def op_lines(answer: Answer, fields: list[str]) -> Iterator[str]:
+def op_lines(answer: Answer, fields: list[str]) -> Iterator[bytes]:
     """The lines; the root's only where there is nothing else to have."""
     nodes = NodeTexts(answer.profile, answer.drawing.filler)
     start, member = answer.members()
@@ -56,7 +56,8 @@ def op_lines(answer: Answer, fields: list[str]) -> Iterator[str]:
     names = list(answer.label.texts())
     for row in every_row[first:]:
         parts = ", ".join(column[row] for column in columns)
-        yield f"{_padded(names[row])}{parts}\n" + (shapes.of(held(row)) if shapes else "")
+        line = f"{_padded(names[row])}{parts}\n" + (shapes.of(held(row)) if shapes else "")
+        yield line.encode("utf-8", "surrogateescape")
 
 
 def _padded(name: str) -> str:

@@ -32,7 +32,7 @@ _MISSES_STREAM = (
     "discuss@tensorflow.org!\n\n"
 )
 
-_GROUP_LINES: dict[str, Callable[[Answer, list[str]], Iterator[str]]] = {
+_GROUP_LINES: dict[str, Callable[[Answer, list[str]], Iterator[bytes]]] = {
     "op": op_lines,
     "code": code_lines,
 }
@@ -53,8 +53,7 @@ def text(answer: Answer, values: Callable[[bytes], str] | None = None) -> Iterat
         runs = _GROUP_LINES[answer.view.name](answer, fields)
     else:
         runs = node_lines(answer, fields, values)
-    for lines in runs:
-        yield lines.encode("utf-8", "surrogateescape")
+    yield from runs
 
 
 def prefix(answer: Answer) -> str:

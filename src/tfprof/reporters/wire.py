@@ -67,14 +67,7 @@ def taken(column: Strings, rows: I64) -> Strings:
 
 def beside(*columns: Strings) -> Strings:
     """Each row the rows of all *columns*, one behind the other; the blob holds nothing else."""
-    length = _length(columns)
-    start = np.cumsum(length) - length
-    blob = np.empty(int(length.sum()), np.uint8)
-    at = start.copy()
-    for column in columns:
-        column.put(blob, at)
-        at += column.length
-    return Strings(blob, start, length)
+    return Strings.beside(columns)
 
 
 def within(owner: I64, count: int, *columns: Strings) -> Strings:
