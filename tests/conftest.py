@@ -1,7 +1,8 @@
-"""What tests share: the option to rewrite goldens, and the C++ original."""
+"""What tests share: the option to rewrite goldens, the C++ original, and a model in a session."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +11,8 @@ from oracle import Oracle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from profiled_sessions import Model
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -20,3 +23,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def oracle() -> Iterator[Oracle]:
     with Oracle() as one:
         yield one
+
+
+@pytest.fixture(scope="module")
+def kept_model() -> Iterator[Model]:
+    """A small model and its session; TensorFlow is imported when a test first needs it."""
+    model = import_module("profiled_sessions").Model()
+    yield model
+    model.session.close()
+
+
+@pytest.fixture
+def model(kept_model: Model) -> Iterator[Model]:
+    """The model; and whatever a test does, sessions are afterwards as they were."""
+    with import_module("profiled_sessions").sessions_unchanged():
+        yield kept_model

@@ -5,6 +5,7 @@ a session and initial values:
 
     live = build("rnn")         live.graph, live.op_log
     live.step(0)                a RunMetadata of a traced step
+    live.untouched()            the graph as nobody has filled in its shapes
 
 Other numbers make other steps, where a model has something to vary. Settings of the whole process
 (what variables and loops are made of) last for the length of a build.
@@ -18,7 +19,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from unittest import mock
 
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
@@ -29,6 +30,8 @@ import tensorflow.compat.v1 as tf
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+T = TypeVar("T")
 
 ROWS: Final = 4
 SEED: Final = 7
@@ -50,9 +53,14 @@ class Step:
 class Live:
     """A model with a session in which it runs."""
 
+    model: Model
     graph: Any
     session: Any
     made: Step
+
+    def untouched(self) -> Any:
+        """The graph; made anew where shapes are open, into which the original writes others."""
+        return _apart(_graph, self.model)[0] if self.model.open_shapes else self.graph
 
     @property
     def op_log(self) -> Any:
@@ -82,6 +90,7 @@ class Model:
     resource_variables: bool = True
     control_flow_v2: bool = False
     devices: int = 1
+    open_shapes: bool = False  # there are some that only a run tells
     config: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -90,21 +99,29 @@ def build(name: str) -> Live:
 
     It is built in a thread, whose calls begin with the model's: not with those of the test runner.
     """
+    return _apart(_built, MODELS[name])
+
+
+def _apart(work: Callable[[Model], T], model: Model) -> T:
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(_built, MODELS[name]).result()
+        return thread.submit(work, model).result()
 
 
-def _built(model: Model) -> Live:
+def _graph(model: Model) -> tuple[Any, Step, Any]:
+    """(graph, what a step runs, what gives variables their first values)."""
     graph = tf.Graph()
     with graph.as_default(), _settings(model):
         tf.set_random_seed(SEED)
-        made = model.build()
-        initial = tf.global_variables_initializer()
+        return graph, model.build(), tf.global_variables_initializer()
+
+
+def _built(model: Model) -> Live:
+    graph, made, initial = _graph(model)
     config = tf.ConfigProto(device_count={"CPU": model.devices}, **model.config)
     session = tf.Session(graph=graph, config=config)
     for op in (initial, *made.first):
         session.run(op)
-    return Live(graph, session, made)
+    return Live(model, graph, session, made)
 
 
 @contextlib.contextmanager
@@ -280,6 +297,23 @@ def _unknown_batch() -> Step:
     return Step([gradients, logits, sums], feeds)
 
 
+def _images_of_any_size() -> Step:
+    """A net of convolutions of which neither batch nor height nor width is known, and gradients."""
+    images = tf.placeholder(tf.float32, [None, None, None, 3], name="images")
+    first, second = (
+        tf.get_variable(name, shape)
+        for name, shape in (("first", [3, 3, 3, 4]), ("second", [3, 3, 4, 2]))
+    )
+    seen = tf.nn.max_pool2d(tf.nn.relu(tf.nn.conv2d(images, first, 1, "SAME")), 2, 2, "VALID")
+    scores = tf.reduce_mean(tf.nn.conv2d(seen, second, 2, "SAME"), [1, 2])
+    gradients = tf.gradients(tf.nn.l2_loss(scores), [first, second])
+
+    def feeds(number: int) -> dict[Any, Any]:
+        return {images: np.ones([1 + number % 2, 8 + 2 * number, 6, 3])}
+
+    return Step([gradients, tf.nn.softmax(scores)], feeds)
+
+
 # --- arithmetic ---------------------------------------------------------------------------------
 
 
@@ -379,8 +413,9 @@ MODELS: Final = {
     "two_devices": Model(_two_devices, devices=2),
     "servers": Model(_servers, config=_PRUNED),
     "summaries": Model(_summaries),
-    "queues": Model(_queues),
-    "unknown_batch": Model(_unknown_batch),
+    "queues": Model(_queues, open_shapes=True),
+    "unknown_batch": Model(_unknown_batch, open_shapes=True),
+    "images_of_any_size": Model(_images_of_any_size, open_shapes=True),
     "second_gradients": Model(_second_gradients, resource_variables=False),
     "arithmetic": Model(_arithmetic, config=_UNALTERED),
     "own_statistic": Model(_own_statistic),

@@ -84,7 +84,8 @@ def _with_their_doc(report: bytes) -> bytes:
 @lru_cache
 def files_loaded(files: ProfileFiles) -> Profile:
     """The profile that the files of a golden describe."""
-    return tfprof.load(str(files.graph), [str(run) for run in files.runs], str(files.op_log)).profile
+    runs = [str(run) for run in files.runs]
+    return tfprof.load(str(files.graph), runs, str(files.op_log)).profile
 
 
 def wire_of(path: Path) -> bytes:

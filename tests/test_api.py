@@ -58,7 +58,7 @@ def test_options_are_spelled_as_on_the_command_line(loaded: tfprof.Loaded) -> No
         ("max_depth", 3.5),
         ("max_depth", True),
         ("min_micros", math.inf),
-        ("account_displayed_op_only", 1),
+        ("account_displayed_op_only", 2),
         ("select", 7),
         ("show_name_regexes", [b"x"]),
         ("order_by", ["name"]),

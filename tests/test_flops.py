@@ -1,53 +1,24 @@
-"""Float operations by rule: what a formula sees, which rule counts, what is said of the rest."""
+"""Float operations by rule: what a formula sees of an operation, and what is said of the rest."""
 
 from __future__ import annotations
 
-from random import Random
-from threading import Thread
-from time import sleep
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
+from counted_graphs import flops, text_profile, uncounted
 from draw import profile as drawn
 from tfprof.errors import InputError, UsageError
-from tfprof.flops import Op, UnknownShape, count, flops_rule, size, table
+from tfprof.flops import Op, UnknownShape, count, flops_rule, table
 from tfprof.flops.counting import Counts, Uncounted
-from tfprof.flops.signatures import signatures
 from tfprof.read import Source, add_run, load
-from tfprof.read.schema import message
 from tfprof.reporters.saved import saved
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tfprof.flops.table import Which
-    from tfprof.model import Profile
-
-GraphDef: Final[Any] = message("tensorflow.GraphDef")
-LARGEST: Final = 2**63 - 1
 
 
 @pytest.fixture(autouse=True)
 def no_rule_outlives_its_test(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table, "_by_user", {})
-
-
-def text_profile(graph: str) -> Profile:
-    return load(Source("graph.pbtxt", np.frombuffer(graph.encode(), np.uint8)))
-
-
-def flops(profile: Profile, which: Which = "tensorflow") -> dict[str, int]:
-    """What is counted, by name, without the zeros."""
-    values = zip(profile.nodes.name.texts(), count(profile, which).float_ops.tolist(), strict=True)
-    return {name: value for name, value in values if value}
-
-
-def uncounted(profile: Profile) -> list[tuple[str, int, str]]:
-    return [*count(profile, "tensorflow").uncounted]
 
 
 # --- what a formula sees -------------------------------------------------------------------
@@ -237,130 +208,6 @@ def test_an_operation_that_cannot_be_is_an_unknown_shape() -> None:
     assert uncounted(profile) == [("MatMul", 1, "unknown shape")]
 
 
-# --- which rule counts ---------------------------------------------------------------------
-
-
-def test_tensorflow_has_46_rules_and_all_has_them_all() -> None:
-    theirs, everyone = table.rules("tensorflow"), table.rules("all")
-    assert len(theirs) == 46
-    assert theirs.keys() < everyone.keys()
-    assert {rule.origin for rule in theirs.values()} == {"tensorflow"}
-    assert {rule.origin for rule in everyone.values()} == {"tensorflow", "ours"}
-
-
-def test_contractions_are_marked() -> None:
-    contractions = {rule.op for rule in table.rules("tensorflow").values() if rule.contraction}
-    assert contractions == {
-        *("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Conv2D", "Conv3D"),
-        *("Conv2DBackpropInput", "Conv2DBackpropFilter", "DepthwiseConv2dNative"),
-    }
-
-
-def test_rules_of_another_name_are_refused() -> None:
-    which: Any = "some"
-    with pytest.raises(UsageError, match="there are no rules 'some'"):
-        count(drawn("a op=Neg"), which)
-
-
-@pytest.mark.parametrize("which", ["tensorflow", "all"])
-def test_a_rule_of_the_user_counts_with_either_and_replaces_any(which: Which) -> None:
-    profile = drawn("""
-        x  op=Const out=2x3
-        a  op=Mine  < x
-        b  op=Neg   < x
-    """)
-
-    @flops_rule("Mine", "Neg")
-    def mine(op: Op) -> float:
-        return 10.75 * size(op.input())
-
-    assert flops(profile, which) == {"a": 64, "b": 64}
-    assert mine(Op("Mine", [(4,)])) == 43
-
-    @flops_rule("Mine")
-    def _(_: Op) -> int:
-        return -5
-
-    assert flops(profile, which) == {"a": -5, "b": 64}
-
-
-def test_a_rule_of_the_user_may_lack_a_shape() -> None:
-    @flops_rule("Mine")
-    def _(op: Op) -> int:
-        return size(op.input(3))
-
-    assert uncounted(drawn("a op=Mine")) == [("Mine", 1, "unknown shape")]
-
-
-@pytest.mark.parametrize("value", [None, "many", float("nan"), float("inf")])
-def test_a_rule_of_the_user_gives_a_number(value: Any) -> None:
-    @flops_rule("Mine")
-    def _(_: Op) -> Any:
-        return value
-
-    with pytest.raises(UsageError, match="the rule of Mine gave"):
-        count(drawn("a op=Mine"))
-
-
-def test_a_mistake_in_a_rule_of_the_user_is_seen() -> None:
-    @flops_rule("Mine")
-    def _(op: Op) -> int:
-        return op.output()[7]
-
-    with pytest.raises(IndexError):
-        count(drawn("a op=Mine out=2"))
-
-
-def test_a_rule_names_operations() -> None:
-    def formula(_: Op) -> int:
-        return 0
-
-    decorator: Any = flops_rule
-    with pytest.raises(UsageError, match="names the operations"):
-        decorator(formula)
-    with pytest.raises(UsageError, match="names the operations"):
-        flops_rule()
-
-
-class SlowName(str):
-    """A name that lets other threads run whenever it is put into a table."""
-
-    __slots__ = ()
-
-    def __hash__(self) -> int:
-        sleep(0.01)
-        return super().__hash__()
-
-
-def test_rules_registered_at_once_are_all_there() -> None:
-    def register(number: int) -> None:
-        flops_rule(SlowName(f"Mine{number}"))(lambda _: 1)
-
-    threads = [Thread(target=register, args=[number]) for number in range(5)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(table.rules("tensorflow")) == 46 + 5
-
-
-def test_numbers_beyond_64_bits_wrap_around_as_in_tensorflow_or_stop_at_the_largest() -> None:
-    profile = drawn(f"""
-        x  op=Const   out={2**31}x{2**31}
-        m  op=MatMul  out={2**31}x{2**31} < x, x
-        n  op=MatMul  out={3 * 2**30}x{2**31} < x, x
-        s  op=Softmax < x
-    """)
-    theirs = {"m": 0, "n": 0, "s": LARGEST}
-    assert flops(profile) == {name: value for name, value in theirs.items() if value}
-    assert flops(profile, "all") == {"m": LARGEST, "n": LARGEST, "s": LARGEST}
-    odd = drawn("""
-        x  op=Const   out=3x3037000501
-        m  op=MatMul  out=3037000501x1 < x, x
-    """)
-    assert flops(odd) == {"m": 2 * 3037000501**2 - 2**64}
-
-
 # --- what is said of the rest --------------------------------------------------------------
 
 
@@ -382,7 +229,7 @@ def test_what_is_not_counted_comes_with_its_reason_the_most_first() -> None:
     )
     assert (counts.ops, counts.counted) == (5, 1)
     assert str(counts) == (
-        "float_ops counts 1 of 5 operations; not counted: 2 Foo (no rule), "
+        "float_ops counts 1 of the graph's 5 operations; not counted: 2 Foo (no rule), "
         "1 Neg (unknown shape), 1 PartitionedCall (calls a function)"
     )
 
@@ -393,14 +240,16 @@ def test_what_is_not_counted_comes_with_its_reason_the_most_first() -> None:
 def test_few_kinds_are_named(kinds: int, end: str) -> None:
     rest = tuple(Uncounted(f"op{number}", 1, "no rule") for number in range(kinds))
     line = str(Counts(np.zeros(0, np.int64), 12_000, rest))
-    assert line.startswith(f"float_ops counts {12_000 - kinds:,} of 12,000 operations; ")
+    assert line.startswith(
+        f"float_ops counts {12_000 - kinds:,} of the graph's 12,000 operations; "
+    )
     assert line.endswith(end)
     assert "op5" not in line
 
 
 def test_when_everything_is_counted_the_line_says_so() -> None:
     assert str(count(drawn("x op=Const out=2\na op=Neg < x"))) == (
-        "float_ops counts all 1 operations"
+        "float_ops counts all 1 operations of the graph"
     )
 
 
@@ -420,118 +269,3 @@ def test_the_column_cannot_be_changed() -> None:
 def test_an_empty_profile_counts_nothing() -> None:
     counts = count(load(), "tensorflow")
     assert (counts.float_ops.size, counts.ops, counts.uncounted) == (0, 0, ())
-
-
-# --- one call a signature ------------------------------------------------------------------
-
-TYPES: Final = ("MatMul", "AddN", "Neg", "Mul", "AvgPool", "Mine", "Any", "Const")
-
-
-def random_graph(random: Random, nodes: int) -> Any:
-    graph = GraphDef()
-    for number in range(nodes):
-        node = graph.node.add(name=f"n{number}", op=random.choice(TYPES))
-        for _ in range(random.choice([0, 1, 2, 2, 3])):
-            source = f"n{random.randrange(nodes + 1)}"
-            node.input.append(random.choice([source, source, f"{source}:1", f"^{source}"]))
-        for _ in range(random.choice([0, 1, 1, 2])):
-            shape = node.attr["_output_shapes"].list.shape.add()
-            for _ in range(random.choice([1, 2, 2])):
-                shape.dim.add(size=random.choice([1, 2, 3, 3, -1]))
-        if random.random() < 0.5:
-            node.attr["transpose_a"].b = random.random() < 0.5
-        if random.random() < 0.5:
-            node.attr["data_format"].s = random.choice([b"NHWC", b"NCHW"])
-            node.attr["ksize"].list.i.extend([1, random.randint(1, 2), 2, 1])
-    return graph
-
-
-def one_by_one(graph: Any) -> Iterator[int | None]:
-    """What the formulas say, asked for each node."""
-    outputs: dict[str, list[tuple[int, ...] | None]] = {}
-    for node in graph.node:
-        listed = node.attr["_output_shapes"].list.shape if "_output_shapes" in node.attr else []
-        dims = [tuple(dim.size for dim in shape.dim) for shape in listed]
-        outputs[node.name] = [None if min(one) < 0 else one for one in dims]
-    for node in graph.node:
-        inputs: list[tuple[int, ...] | None] = []
-        for written in node.input:
-            name, _, slot = written.partition(":")
-            known = outputs.get(name, [])
-            if not written.startswith("^"):
-                inputs.append(known[int(slot or 0)] if int(slot or 0) < len(known) else None)
-        attributes: dict[str, Any] = {}
-        for key in ("transpose_a", "data_format", "ksize"):
-            if key in node.attr:
-                held = node.attr[key]
-                attributes[key] = (
-                    held.b if key == "transpose_a" else held.s.decode() or list(held.list.i)
-                )
-        op = Op(
-            node.op,
-            inputs,
-            outputs[node.name],
-            controls=len(node.input) - len(inputs),
-            attributes=attributes,
-        )
-        rule = table.rules("tensorflow").get(node.op)
-        try:
-            yield None if rule is None else int(rule.formula(op))
-        except (UnknownShape, IndexError):
-            yield None
-
-
-def register_mine() -> None:
-    @flops_rule("Mine", attributes=("ksize",))
-    def _(op: Op) -> int:
-        return 1000 * op.inputs + 100 * op.controls + 10 * op.outputs + len(str(op.attr("ksize")))
-
-    @flops_rule("Any")
-    def _(op: Op) -> int:
-        return size(op.input()) * (2 if op.attr("transpose_a") else 3)
-
-
-@settings(deadline=None, max_examples=60)
-@given(st.integers(0, 2**32), st.integers(1, 60))
-def test_counting_by_signature_is_counting_one_by_one(seed: int, nodes: int) -> None:
-    register_mine()
-    graph = random_graph(Random(seed), nodes)  # noqa: S311 - the same every time
-    data = np.frombuffer(graph.SerializeToString(), np.uint8)
-    expected = list(one_by_one(graph))
-    counts = count(load(Source("graph", data)), "tensorflow")
-    assert counts.float_ops.tolist() == [value or 0 for value in expected]
-    asked = [node.op in table.rules("tensorflow") for node in graph.node]
-    unknown = sum(kind.nodes for kind in counts.uncounted if kind.why == "unknown shape")
-    assert unknown == sum(was and value is None for was, value in zip(asked, expected, strict=True))
-
-
-def test_a_formula_is_called_once_for_what_it_cannot_tell_apart() -> None:
-    calls: list[str] = []
-
-    @flops_rule("Mine", attributes=())
-    def _(op: Op) -> int:
-        calls.append(op.type)
-        return size(op.input())
-
-    lines = ["x op=Const out=2x3", "y op=Const out=7", "z op=Const out=2x3"]
-    lines += [f"a{number} op=Mine out=2 < {'xyz'[number % 3]}" for number in range(300)]
-    assert sum(flops(drawn("\n".join(lines))).values()) == 200 * 6 + 100 * 7
-    assert len(calls) == 2
-
-
-def test_signatures_are_told_apart_by_every_part() -> None:
-    profile = drawn("""
-        x  op=Const out=2
-        y  op=Const out=3
-        a  op=AddN  out=2   < x, x
-        b  op=AddN  out=2   < x, x
-        c  op=AddN  out=2   < x, y
-        d  op=AddN  out=2   < x, x, ^y
-        e  op=AddN  out=2,2 < x, x
-        f  op=AddN  out=3   < x, x
-        g  op=AddN          < x, x, x
-    """)
-    nodes = np.arange(2, 9)
-    rule = table.rules("tensorflow")["AddN"]
-    found = signatures(profile, nodes, np.zeros(7, np.int64), [rule])
-    assert found.of_node.tolist() == [0, 0, 1, 2, 3, 4, 5]

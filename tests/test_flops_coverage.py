@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import pytest
 
-from tfprof.flops import count
+from tfprof.flops import count, counting
 from tfprof.flops.function_calls import FUNCTION_CALLS
 from tfprof.flops.no_arithmetic import NO_ARITHMETIC
 from tfprof.flops.table import rules
@@ -25,8 +25,10 @@ from tfprof.read import Source, load
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tfprof.flops.table import Which
     from tfprof.model import Profile
 
+WHICH: Final[tuple[Which, ...]] = ("tensorflow", "all")
 WORKER: Final = Path(__file__).with_name("every_op_worker.py")
 DOCUMENT: Final = Path(__file__).parents[1] / "docs" / "flops.md"
 
@@ -140,6 +142,14 @@ def test_every_rule_counts_what_tensorflow_built(wheel: Wheel) -> None:
     found = values(wheel)
     assert set(found) == set(rules("all")) - NOT_BUILT
     assert {op for op, value in found.items() if value <= 0} == NO_SHAPE
+
+
+def test_no_formula_fails_at_what_tensorflow_built(
+    wheel: Wheel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counting, "_NOT_MADE_FOR", ())
+    for which in WHICH:
+        assert count(wheel.built, which).counted > 40
 
 
 def test_mkl_forms_count_what_they_are_a_form_of(wheel: Wheel) -> None:

@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import pytest
 
-from tfprof.flops import count
+from tfprof.flops import count, counting
 from tfprof.flops.table import rules
 from tfprof.read import Source, load
 
 if TYPE_CHECKING:
+    from tfprof.flops.table import Which
     from tfprof.model import Profile
 
 GRAPHS: Final = 60
+WHICH: Final[tuple[Which, ...]] = ("tensorflow", "all")
 WORKER: Final = Path(__file__).with_name("flops_worker.py")
 
 
@@ -65,6 +67,15 @@ def test_unknown_shape_is_said_of_as_many_nodes_as_the_original_refuses(
         uncounted = count(answer.profile, "tensorflow").uncounted
         ours = {kind.op: kind.nodes for kind in uncounted if kind.why == "unknown shape"}
         assert ours == Counter(refused)
+
+
+def test_no_formula_fails_at_what_tensorflow_built(
+    answers: list[Counted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counting, "_NOT_MADE_FOR", ())
+    for answer in answers:
+        for which in WHICH:
+            assert count(answer.profile, which).ops
 
 
 def test_each_of_the_46_operations_was_counted_and_some_refused(answers: list[Counted]) -> None:

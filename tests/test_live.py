@@ -32,7 +32,7 @@ class Given:
     def profile(self, profiler: Any, view: str, **options: Any) -> Any:
         log = self.live.op_log
         logs = {"op_log": log} if log else {}
-        return profiler.profile(self.live.graph, cmd=view, **self.runs, **logs, **options)
+        return profiler.profile(self.live.untouched(), cmd=view, **self.runs, **logs, **options)
 
 
 @pytest.fixture(scope="module", params=MODELS)

@@ -45,7 +45,7 @@ class Run:
 
     def profiler(self, profilers: Any) -> Any:
         """A profiler that has seen all steps."""
-        made = profilers.Profiler(self.live.graph, self.live.op_log)
+        made = profilers.Profiler(self.live.untouched(), self.live.op_log)
         for number, recorded in zip(STEPS, self.recorded, strict=True):
             made.add_step(number, recorded)
         return made
@@ -90,7 +90,7 @@ def test_a_profiler_grows(same: Both, run: Run) -> None:
     """Each view is asked once, at another time: a view drawn earlier is left as it is (Q9)."""
 
     def call(profilers: Any, _: Path) -> list[Any]:
-        profiler = profilers.Profiler(run.live.graph, op_log=run.live.op_log)
+        profiler = profilers.Profiler(run.live.untouched(), op_log=run.live.op_log)
         answers = []
         for number, recorded, view in zip(STEPS, run.recorded, VIEWS.values(), strict=True):
             profiler.add_step(number, recorded)
@@ -109,8 +109,8 @@ def sections(done: Done) -> Done:
 
 def test_advice(same: Both, run: Run) -> None:
     calls = [
-        lambda profilers, _: profilers.advise(run.live.graph),
-        lambda profilers, _: profilers.advise(run.live.graph, run_meta=run.recorded[0]),
+        lambda profilers, _: profilers.advise(run.live.untouched()),
+        lambda profilers, _: profilers.advise(run.live.untouched(), run_meta=run.recorded[0]),
         lambda profilers, _: run.profiler(profilers).advise(tfprof.model_analyzer.ALL_ADVICE),
         lambda profilers, _: run.profiler(profilers).advise({"OperationChecker": {}}),
     ]
@@ -124,7 +124,7 @@ def test_op_logs(same: Both, run: Run) -> None:
     for given in ({}, {"add_trace": False}, {"run_meta": run.recorded[0]}):
 
         def call(profilers: Any, out: Path, given: dict[str, Any] = given) -> Any:
-            profilers.write_op_log(run.live.graph, str(out.parent), run.live.op_log, **given)
+            profilers.write_op_log(run.live.untouched(), str(out.parent), run.live.op_log, **given)
             log = (out.parent / "tfprof_log").read_bytes()
             (out.parent / "tfprof_log").unlink()
             return tf.profiler.OpLogProto.FromString(log)
@@ -162,13 +162,16 @@ def _answer(oracle: Oracle, saved: bytes, view: str, asked: dict[str, Any]) -> t
 
 
 def test_nothing_of_the_model_changes(run: Run) -> None:
-    graph, log = run.live.graph, run.live.op_log
+    graph, log = run.live.untouched(), run.live.op_log
     before = graph.as_graph_def(add_shapes=True), graph.version, len(graph.collections)
     said = log and log.SerializeToString()
     recorded = [kept.SerializeToString(deterministic=True) for kept in run.recorded]
     nothing = {"output": "none"}
     tfprof.profile(graph, run.recorded[0], log, cmd="code", options=nothing)
-    run.profiler(tfprof).profile_graph(nothing)
+    profiler = tfprof.Profiler(graph, log)
+    for number, kept in zip(STEPS, run.recorded, strict=True):
+        profiler.add_step(number, kept)
+    profiler.profile_graph(nothing)
     assert before == (graph.as_graph_def(add_shapes=True), graph.version, len(graph.collections))
     assert said == (log and log.SerializeToString())
     assert recorded == [kept.SerializeToString(deterministic=True) for kept in run.recorded]

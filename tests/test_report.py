@@ -54,7 +54,7 @@ def document(report: tfprof.Report) -> Any:
 
 def test_rows_are_those_of_the_json(report: tfprof.Report) -> None:
     expected = document(report)["rows"]
-    assert [row._asdict() for row in report.rows] == expected  # type: ignore[attr-defined]
+    assert [row._asdict() for row in report.rows] == expected
     assert list(report) == report.rows
     assert len(report) == len(expected)
     assert report.columns == tuple(expected[0])
@@ -122,7 +122,7 @@ def test_what_is_not_counted_stands_below_the_text() -> None:
     report = made.op(select=["float_ops"])
     assert report.flops is not None
     assert [tuple(one) for one in report.flops.uncounted] == [("MyOp", 1, "no rule")]
-    line = "float_ops counts 1 of 2 operations; not counted: 1 MyOp (no rule)"
+    line = "float_ops counts 1 of the graph's 2 operations; not counted: 1 MyOp (no rule)"
     assert report.text().splitlines()[-2:] == ["", line]
     assert line in [note.text for note in report.notes]
     assert document(report)["flops"] == {

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tfprof.errors import TfprofError as TfprofError
     from tfprof.errors import UsageError as UsageError
     from tfprof.flops import Op as Op
+    from tfprof.flops import UnknownShape as UnknownShape
     from tfprof.flops import flops_rule as flops_rule
     from tfprof.flops import size as size
     from tfprof.loaded import Loaded as Loaded
@@ -39,7 +40,7 @@ _HOME = {
     **dict.fromkeys(("load", "load_sample"), "api"),
     "Loaded": "loaded",
     "Report": "report",
-    **dict.fromkeys(("flops_rule", "Op", "size"), "flops"),
+    **dict.fromkeys(("flops_rule", "Op", "UnknownShape", "size"), "flops"),
     **dict.fromkeys(("TfprofError", "UsageError", "InputError", "OutputError"), "errors"),
     # What a program written for tf.profiler or tf.contrib.tfprof uses.
     **dict.fromkeys(("profile", "advise", "write_op_log", "Profiler"), "classic"),
@@ -63,6 +64,7 @@ __all__ = [
     "Profiler",
     "Report",
     "TfprofError",
+    "UnknownShape",
     "UsageError",
     "__version__",
     "advise",

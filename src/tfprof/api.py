@@ -7,6 +7,7 @@ from os import fspath
 from typing import TYPE_CHECKING, Any
 
 from tfprof import read
+from tfprof.arguments import path, shown
 from tfprof.errors import UsageError
 from tfprof.files import checkpoint_files, open_checkpoint, open_source
 from tfprof.inputs import sample_files
@@ -27,7 +28,7 @@ def load(  # noqa: PLR0913 - one parameter an input
     op_log: Any = None,  # noqa: ANN401 - likewise
     *,
     checkpoint: AnyPath | None = None,
-    profile: AnyPath | None = None,
+    profile: Any = None,  # noqa: ANN401 - as the others
     progress: Callable[[str], None] = lambda _: None,
 ) -> Loaded:
     """The profile that these inputs describe.
@@ -35,9 +36,9 @@ def load(  # noqa: PLR0913 - one parameter an input
     *graph* is a tf.Graph, a GraphDef, its bytes or the path of a file; *run_meta* a RunMetadata
     likewise, or a list of them: steps 0, 1, 2 and so on; *op_log* an OpLogProto likewise. A live
     graph tells its trainable variables and the code that made its nodes by itself. *checkpoint*
-    is the prefix of one. *profile* is the path of a saved one and stands for graph, runs and op
-    log. *progress* is told each stage before it begins. Raises InputError where a file is missing,
-    damaged or of another kind.
+    is the prefix of one. *profile* is the path of a saved one, or what serialize_to_string() of a
+    Profiler gives, and stands for graph, runs and op log. *progress* is told each stage before it
+    begins. Raises InputError where a file is missing, damaged or of another kind.
 
     >>> import tfprof
     >>> from tfprof.inputs import sample_files
@@ -47,21 +48,26 @@ def load(  # noqa: PLR0913 - one parameter an input
     runs = list(run_meta) if isinstance(run_meta, (list, tuple)) else [run_meta]
     runs = [run for run in runs if run is not None]
     given = [graph, *runs, op_log]
+    if not callable(progress):
+        raise UsageError(f"progress takes a function, not {shown(progress)}")
+    prefix = None if checkpoint is None else path("checkpoint", checkpoint)
+    if prefix == "":
+        raise UsageError("the path of a checkpoint is empty")
     if all(one is None or isinstance(one, (str, os.PathLike)) for one in given):
         made = _from_files(graph, runs, op_log, profile, progress)
-    elif profile:
+    elif profile is not None:
         raise UsageError("a saved profile stands for graph, run_meta and op_log: give one or those")
     else:
         # TensorFlow and what serves it is for live objects.
         from tfprof.capture.model import profile_of_steps  # noqa: PLC0415
 
         made = profile_of_steps(b"" if graph is None else graph, runs, op_log)
-    paths = [*filter(None, (*given, profile))]
-    inputs = tuple(fspath(path) for path in paths if isinstance(path, (str, os.PathLike)))
-    if not checkpoint:
+    files = [one for one in (*given, profile) if isinstance(one, (str, os.PathLike))]
+    inputs = tuple(fspath(file) for file in files)
+    if prefix is None:
         return Loaded(made, None, inputs)
-    progress(f"reading {checkpoint}")
-    opened = open_checkpoint(fspath(checkpoint))
+    progress(f"reading {prefix}")
+    opened = open_checkpoint(prefix)
     typed = with_checkpoint(made, opened.names())
     return Loaded(typed, opened, (*inputs, *checkpoint_files(opened.prefix)))
 
@@ -81,17 +87,32 @@ def _from_files(
     graph: AnyPath | None,
     runs: Sequence[AnyPath],
     op_log: AnyPath | None,
-    profile: AnyPath | None,
+    profile: Any,  # noqa: ANN401 - as in load
     progress: Callable[[str], None],
 ) -> Profile:
     return read.load(
         _opened(graph, "a graph (--graph_path)"),
-        [open_source(fspath(path), "a RunMetadata (--run_meta_path)") for path in runs],
+        [_source(one, "a RunMetadata (--run_meta_path)") for one in runs],
         _opened(op_log, "an op log (--op_log_path)"),
         progress,
-        _opened(profile, "a saved profile (--profile_path)"),
+        _saved(profile),
     )
 
 
-def _opened(path: AnyPath | None, expected: str) -> read.Source | None:
-    return open_source(fspath(path), expected) if path else None
+def _opened(given: AnyPath | None, expected: str) -> read.Source | None:
+    return None if given is None else _source(given, expected)
+
+
+def _saved(given: Any) -> read.Source | None:  # noqa: ANN401 - as in load
+    if given is None or isinstance(given, (str, os.PathLike)):
+        return _opened(given, "a saved profile (--profile_path)")
+    from tfprof.capture.given import profile_source  # noqa: PLC0415 - as in load
+
+    return profile_source(given)
+
+
+def _source(given: AnyPath, expected: str) -> read.Source:
+    """The content of a file; *expected* says what it should have been, and its flag."""
+    if not fspath(given):
+        raise UsageError(f"the path of {expected.partition(' (')[0]} is empty")
+    return open_source(fspath(given), expected)

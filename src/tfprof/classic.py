@@ -10,9 +10,10 @@ of a file. None of them is changed.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from tfprof.capture.asking import advice, ask, question
+from tfprof.arguments import path
+from tfprof.capture.asking import advice, ask, checkers_of, question
 from tfprof.capture.given import paths
 from tfprof.capture.model import log_of_model, profile_of
 from tfprof.capture.profiler import ALL_ADVICE, Profiler
@@ -25,7 +26,8 @@ from tfprof.reporters.op_log import op_log as op_log_bytes
 if TYPE_CHECKING:
     import os
 
-    from tfprof.capture.asking import Checkers, Options
+    from tfprof.arguments import Options
+    from tfprof.capture.asking import Checkers
     from tfprof.query import Flops
 
 __all__ = ["ALL_ADVICE", "Profiler", "advise", "profile", "write_op_log"]
@@ -38,7 +40,7 @@ def profile(  # noqa: PLR0913 - the original's arguments, and one of ours
     run_meta: Any = None,  # noqa: ANN401 - likewise
     op_log: Any = None,  # noqa: ANN401 - likewise
     cmd: str = "scope",
-    options: Options | None = None,
+    options: Options | Literal[0] | None = None,
     *,
     flops: Flops = "tensorflow",
 ) -> Any:  # noqa: ANN401 - a message has no type
@@ -50,14 +52,20 @@ def profile(  # noqa: PLR0913 - the original's arguments, and one of ours
     counted by rule: those that TensorFlow counts ("tensorflow"), all that tfprof can count
     ("all"), or none ("log": only what *op_log* says).
     """
-    wanted = ProfileOptionBuilder.trainable_variables_parameter() if options is None else options
-    asked = question(cmd, wanted)
+    asked = question(cmd, _wanted(options))
     rules = asked.flops or flops
     made = profile_of(graph, run_meta, op_log, rules, traces=cmd == "code")
     tell(made.notes)
     # TensorFlow's counts are part of the profile by now, as in the original; others are not.
     asked = asked.counted_by("log" if rules == "tensorflow" else rules)
     return ask(Loaded(made, None, paths(graph, run_meta, op_log)), asked)
+
+
+def _wanted(options: Options | Literal[0] | None) -> Options:
+    """The options to go by; 0 is how the original's signature says that there are none."""
+    if options is None or (isinstance(options, int) and options == 0):
+        return ProfileOptionBuilder.trainable_variables_parameter()
+    return options
 
 
 def advise(
@@ -69,9 +77,10 @@ def advise(
 
     *options* has a dictionary of options for each checker that is to look; None is no checker.
     """
+    checkers = checkers_of(options)
     made = profile_of(graph, run_meta)
     tell(made.notes)
-    return advice(made, options)
+    return advice(made, checkers)
 
 
 def write_op_log(  # noqa: PLR0913 - the original's arguments, and one of ours
@@ -88,6 +97,7 @@ def write_op_log(  # noqa: PLR0913 - the original's arguments, and one of ours
     That is float operations, trainable variables, with *add_trace* the lines of Python that made
     each, and whatever *op_log* says.
     """
+    folder = Path(path("log_dir", log_dir))
     reading = log_of_model(graph, run_meta, op_log, flops, traces=add_trace)
     tell(reading.notes)
-    write_whole(str(Path(log_dir) / LOG_NAME), op_log_bytes(reading.log))
+    write_whole(str(folder / LOG_NAME), op_log_bytes(reading.log))

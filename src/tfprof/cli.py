@@ -224,11 +224,11 @@ def _load(given: Mapping[str, Any]) -> Loaded:
 
     with Progress() as progress:
         loaded = load(
-            given.get("graph_path"),
+            given.get("graph_path") or None,  # a flag without a value is as good as none
             given.get("run_meta_path", ()),
-            given.get("op_log_path"),
-            checkpoint=given.get("checkpoint_path"),
-            profile=given.get("profile_path"),
+            given.get("op_log_path") or None,
+            checkpoint=given.get("checkpoint_path") or None,
+            profile=given.get("profile_path") or None,
             progress=progress,
         )
     _tell(loaded.profile.notes)

@@ -16,8 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from tfprof.errors import OutputError, UsageError
-from tfprof.files import same_file, write_whole
+from tfprof.errors import UsageError
+from tfprof.files import write_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tfprof.loaded import Loaded
     from tfprof.model import Note
     from tfprof.query import Query
+    from tfprof.report import Report
 
 
 @dataclass(frozen=True)
@@ -50,12 +51,15 @@ def check(command: str, query: Query) -> None:
 _ADVICE_KINDS = ("stdout", "file", "proto", "none")
 
 
-def deliver(loaded: Loaded, view: str, query: Query) -> Outcome:
-    """Answer, and write what is to be written; raises TfprofError."""
+def deliver(loaded: Loaded, view: str, query: Query, answered: Report | None = None) -> Outcome:
+    """Answer, and write what is to be written; raises TfprofError.
+
+    *answered* is the report of this very question, where there is one already.
+    """
     check(view, query)
     if query.output.kind == "timeline":
-        return _timeline(loaded, view, query)
-    report = loaded.report(view, query)
+        return _timeline(loaded, view, query, answered)
+    report = answered or loaded.report(view, query)
     kind = query.output.kind
     if kind == "none":
         return Outcome((), report.told)
@@ -76,7 +80,7 @@ def _said(query: Query) -> Iterable[bytes]:
     return [_encoded(said(_path(query)))]
 
 
-def _timeline(loaded: Loaded, view: str, query: Query) -> Outcome:
+def _timeline(loaded: Loaded, view: str, query: Query, answered: Report | None) -> Outcome:
     from tfprof.reporters.timeline import banner, file_name, timeline  # noqa: PLC0415
 
     if not loaded.profile.steps:
@@ -87,7 +91,8 @@ def _timeline(loaded: Loaded, view: str, query: Query) -> Outcome:
     outcome, said = Outcome(), b""
     notes: list[Note] = []
     for step in steps:
-        report = loaded.report(view, replace(query, step=step))
+        known = answered if step == query.step else None
+        report = known or loaded.report(view, replace(query, step=step))
         notes += report.told
         chart = timeline(report.answer)
         path = file_name(_path(query), step)
@@ -127,9 +132,7 @@ def deliver_profile(loaded: Loaded, query: Query) -> Outcome:
 
 def _write(loaded: Loaded, path: str, pieces: Iterable[bytes]) -> None:
     """Write a file, but never over one that the answer is made from."""
-    if any(same_file(path, one) for one in loaded.inputs):
-        raise OutputError(f"{path} is an input of this report and is not overwritten")
-    write_whole(path, pieces)
+    write_apart(path, pieces, loaded.inputs)
 
 
 def _encoded(said: str) -> bytes:

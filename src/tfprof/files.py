@@ -134,6 +134,24 @@ def write_whole(path: str, pieces: Iterable[bytes]) -> None:
                 Path(temporary).unlink()
 
 
+def write_apart(path: str, pieces: Iterable[bytes], inputs: Iterable[str]) -> None:
+    """Write *pieces* to *path* as `write_whole` does, but never over one of *inputs*."""
+    if any(same_file(path, one) for one in inputs):
+        raise OutputError(f"{path} is an input of what is written and is not overwritten")
+    write_whole(path, pieces)
+
+
+def make_folder(path: str) -> None:
+    """Make the folder *path* where there is none; raises OutputError unless files can be put in."""
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or problem
+        raise OutputError(f"the folder {path} cannot be made: {reason}") from None
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise OutputError(f"the folder {path} cannot be written to: no permission")
+
+
 def _target(path: str) -> Path:
     """What is to be written: a link stays a link, and what it points to is replaced."""
     try:

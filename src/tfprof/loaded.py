@@ -14,12 +14,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfprof.answer import answer
+from tfprof.arguments import path as path_of
 from tfprof.errors import UsageError
-from tfprof.files import write_whole
+from tfprof.files import write_apart
 from tfprof.query import Query
 from tfprof.report import Report
 
 if TYPE_CHECKING:
+    import os
+
     from tfprof.model import Note, Profile
     from tfprof.query import Flops
     from tfprof.read.checkpoint import Checkpoint
@@ -72,11 +75,14 @@ class Loaded:
 
         return filled(self.profile, flops)[0]
 
-    def save(self, path: str) -> None:
-        """Write the profile as one file, which `load(profile=path)` and the original read."""
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the profile as one file, which `load(profile=path)` and the original read.
+
+        A file that the profile was made from is never overwritten.
+        """
         from tfprof.reporters.saved import saved  # noqa: PLC0415
 
-        write_whole(path, saved(self.profile))
+        write_apart(path_of("path", path), saved(self.profile), self.inputs)
 
     @property
     def steps(self) -> tuple[int, ...]:
@@ -95,6 +101,6 @@ class Loaded:
         return f"<Loaded: {len(self):,} graph nodes, {len(self.steps)} steps>"
 
     def _ask(self, view: str, options: dict[str, object]) -> Report:
-        if "output" in options:
+        if "output" in options or "dump_to_file" in options:
             raise UsageError("a report goes nowhere by itself: print(report) shows its text")
         return self.report(view, Query.of({"flops": "all", **options}))

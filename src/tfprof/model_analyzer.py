@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 from tfprof import classic
 from tfprof.capture.profiler import ALL_ADVICE, Profiler
 from tfprof.classic import profile
+from tfprof.option_builder import ProfileOptionBuilder
 
 if TYPE_CHECKING:
-    from tfprof.capture.asking import Checkers, Options
+    from collections.abc import Mapping
+
+    from tfprof.arguments import Options
+    from tfprof.capture.asking import Checkers
 
 __all__ = [
     "ALL_ADVICE",
@@ -24,41 +28,37 @@ __all__ = [
 ]
 
 
-def _preset(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 - as many kinds as options
-    """Every option of the time, changed in these."""
-    return {
-        "max_depth": 10000,
-        "min_bytes": 0,
-        "min_micros": 0,
-        "min_params": 0,
-        "min_float_ops": 0,
-        "order_by": "name",
-        "account_type_regexes": [".*"],
-        "start_name_regexes": [".*"],
-        "trim_name_regexes": [],
-        "show_name_regexes": [".*"],
-        "hide_name_regexes": [],
-        "account_displayed_op_only": True,
-        "select": ["params"],
-        "output": "stdout",
-        "dump_to_file": "",
-        **changes,
-    }
+_LATER: Final = ("step", "min_occurrence")  # options that came after these dictionaries
+
+
+def _preset(options: Mapping[str, Any], **changes: Any) -> dict[str, Any]:  # noqa: ANN401
+    """*options* of today as they were then, changed in these."""
+    then = {name: value for name, value in options.items() if name not in _LATER}
+    return {**then, "dump_to_file": "", **changes}
 
 
 # The parameters of trainable variables.
-TRAINABLE_VARS_PARAMS_STAT_OPTIONS: Final = _preset(account_type_regexes=["_trainable_variables"])
+TRAINABLE_VARS_PARAMS_STAT_OPTIONS: Final = _preset(
+    ProfileOptionBuilder.trainable_variables_parameter()
+)
 # The float operations of whatever has some.
-FLOAT_OPS_OPTIONS: Final = _preset(min_float_ops=1, order_by="float_ops", select=["float_ops"])
+FLOAT_OPS_OPTIONS: Final = _preset(ProfileOptionBuilder.float_operation())
 # How many parameters the first parameter server holds.
 PRINT_PARAMS_ON_DEVICE: Final = _preset(
+    ProfileOptionBuilder().build(),
     max_depth=1,
     account_type_regexes=[".*ps.*task:0.*"],
-    account_displayed_op_only=False,
     select=["device", "params"],
 )
 # The time and memory of whatever takes some.
-PRINT_ALL_TIMING_MEMORY: Final = _preset(min_bytes=1, min_micros=1, select=["micros", "bytes"])
+PRINT_ALL_TIMING_MEMORY: Final = _preset(
+    ProfileOptionBuilder().build(),
+    max_depth=10000,
+    min_bytes=1,
+    min_micros=1,
+    account_displayed_op_only=True,
+    select=["micros", "bytes"],
+)
 
 
 def print_model_analysis(  # noqa: PLR0913 - both spellings of the original's arguments

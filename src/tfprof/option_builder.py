@@ -16,16 +16,31 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
+from tfprof.arguments import options_of, path
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    import os
+    from collections.abc import Sequence
+
+    from tfprof.arguments import Options
 
 
 class ProfileOptionBuilder:
-    """Options to start from, and methods to change them."""
+    """Options to start from, and methods to change them.
 
-    def __init__(self, options: Mapping[str, Any] | None = None) -> None:
-        """Start from a copy of *options*, or from options that hide nothing but the deepest."""
-        self._options = deepcopy(dict(options)) if options is not None else _unrestricted()
+    >>> import tfprof
+    >>> builder = tfprof.ProfileOptionBuilder(tfprof.ProfileOptionBuilder.float_operation())
+    >>> options = builder.with_max_depth(3).with_empty_output().build()
+    >>> options["select"], options["max_depth"], options["output"]
+    (['float_ops'], 3, 'none')
+    """
+
+    def __init__(self, options: Options | None = None) -> None:
+        """Start from a copy of *options*, or from options that hide nothing but the deepest.
+
+        They are a dictionary, or another builder.
+        """
+        self._options = _unrestricted() if options is None else deepcopy(options_of(options))
 
     # --- options to start from -------------------------------------------------------------------
 
@@ -183,17 +198,17 @@ class ProfileOptionBuilder:
         """Print the report."""
         return self._set(output="stdout")
 
-    def with_file_output(self, outfile: str) -> ProfileOptionBuilder:
+    def with_file_output(self, outfile: str | os.PathLike[str]) -> ProfileOptionBuilder:
         """Write the report to a file."""
-        return self._set(output=f"file:outfile={outfile}")
+        return self._set(output=f"file:outfile={path('outfile', outfile)}")
 
-    def with_timeline_output(self, timeline_file: str) -> ProfileOptionBuilder:
+    def with_timeline_output(self, timeline_file: str | os.PathLike[str]) -> ProfileOptionBuilder:
         """Write a timeline for chrome://tracing or Perfetto; the step becomes part of the name."""
-        return self._set(output=f"timeline:outfile={timeline_file}")
+        return self._set(output=f"timeline:outfile={path('timeline_file', timeline_file)}")
 
-    def with_pprof_output(self, pprof_file: str) -> ProfileOptionBuilder:
+    def with_pprof_output(self, pprof_file: str | os.PathLike[str]) -> ProfileOptionBuilder:
         """Write a profile for pprof."""
-        return self._set(output=f"pprof:outfile={pprof_file}")
+        return self._set(output=f"pprof:outfile={path('pprof_file', pprof_file)}")
 
     def _set(self, **options: Any) -> ProfileOptionBuilder:  # noqa: ANN401 - as many kinds as options
         self._options.update(options)

@@ -11,26 +11,29 @@ Steps are the runs of all sessions inside the context, counted from 0. A traced 
 
 from __future__ import annotations
 
-import os
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
+from tfprof.arguments import path, steps
 from tfprof.capture import session_runs
-from tfprof.capture.asking import ask, question
+from tfprof.capture.asking import question
 from tfprof.capture.profiler import Profiler
 from tfprof.capture.step_plan import MOST_TRACED, Due, StepPlan
 from tfprof.capture.streams import tell
 from tfprof.classic import write_op_log
-from tfprof.errors import OutputError, UsageError
-from tfprof.files import write_whole
+from tfprof.errors import TfprofError, UsageError
+from tfprof.files import make_folder, write_whole
 from tfprof.model import Note
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    import os
+    from collections.abc import Iterable, Iterator
     from types import TracebackType
 
-    from tfprof.capture.asking import Options, Question
+    from tfprof.arguments import Options
+    from tfprof.capture.asking import Question
     from tfprof.capture.session_runs import Run
 
 _DUMPED_BY_DEFAULT: Final = (100,)
@@ -42,7 +45,7 @@ class ProfileContext:
     def __init__(
         self,
         profile_dir: str | os.PathLike[str] | None = None,
-        trace_steps: Collection[int] | None = None,
+        trace_steps: Iterable[int] | None = None,
         dump_steps: Iterable[int] | None = None,
         enabled: bool = True,  # noqa: FBT001, FBT002
         debug: bool = False,  # noqa: FBT001, FBT002
@@ -50,19 +53,18 @@ class ProfileContext:
         """Dump into *profile_dir* at *dump_steps* (100 if None) what was traced at *trace_steps*.
 
         With *trace_steps* None the runs to trace are chosen. Without any argument nothing is
-        traced or dumped but what is asked for by the methods. Not *enabled*, it does nothing.
+        traced or dumped but what is asked for by the methods. Not *enabled*, it does nothing, and
+        nothing that it is given is looked at.
         """
         self._enabled, self._debug = enabled, debug
-        self._folder = None if profile_dir is None else Path(profile_dir)
-        bare = profile_dir is None and trace_steps is dump_steps is None and not debug
-        if enabled and not bare and not os.fspath(profile_dir or ""):
-            raise UsageError("Must have a directory for profile.")
-        if enabled and trace_steps is not None and len(trace_steps) > MOST_TRACED:
-            raise UsageError(f"Only support tracing up to {MOST_TRACED} steps.")
-        if dump_steps is None:
-            dump_steps = () if bare else _DUMPED_BY_DEFAULT
-        chooses = trace_steps is None and not bare
-        self._plan = StepPlan(trace_steps or (), dump_steps, chooses=chooses)
+        self._folder: Path | None = None
+        self._plan = StepPlan((), (), chooses=False)
+        given = any(one is not None for one in (profile_dir, trace_steps, dump_steps))
+        if enabled and (given or debug):
+            self._folder = _folder("profile_dir", "" if profile_dir is None else profile_dir)
+            self._plan = _planned(trace_steps, dump_steps)
+        self._entered = False
+        self._told: set[str] = set()
         self._steps = 0
         self._counting = Lock()
         self._looking = Lock()
@@ -75,6 +77,12 @@ class ProfileContext:
     def __enter__(self) -> ProfileContext:  # noqa: PYI034 - Self is not in Python 3.10
         if self._enabled:
             session_runs.begin(self._watch)
+            try:
+                self._make_folders()
+            except TfprofError:
+                session_runs.end(self._watch)
+                raise
+        self._entered = True
         return self
 
     def __exit__(
@@ -83,8 +91,15 @@ class ProfileContext:
         problem: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if not self._entered:
+            raise UsageError("this ProfileContext was not entered: use it in a with statement")
         if self._enabled:
             session_runs.end(self._watch)
+
+    def _make_folders(self) -> None:
+        """Make the folders of all dumps; that one cannot be made is told before anything runs."""
+        for folder in filter(None, (self._folder, *(folder for folder, _ in self._file_dumps))):
+            make_folder(str(folder))
 
     @property
     def profiler(self) -> Profiler | None:
@@ -93,9 +108,10 @@ class ProfileContext:
 
     def add_auto_profiling(self, cmd: str, options: Options, profile_steps: Iterable[int]) -> None:
         """Trace *profile_steps*, and after each run the command on all that was traced so far."""
-        steps = frozenset(profile_steps)
-        self._auto.append((question(cmd, options), steps))
-        self._plan.trace(steps)
+        if self._enabled:
+            listed = frozenset(steps("profile_steps", profile_steps))
+            self._auto.append((question(cmd, options), listed))
+            self._plan.trace(listed)
 
     def get_profiles(self, cmd: str) -> dict[int, Any]:
         """The results of an auto-profiled command, by step."""
@@ -127,11 +143,13 @@ class ProfileContext:
         self, outdir: str | os.PathLike[str], dump_steps: Iterable[int]
     ) -> None:
         """Trace these steps and leave graph.pbtxt, run_meta and tfprof_log of each in *outdir*."""
-        if not os.fspath(outdir):
-            raise UsageError("Must have a directory for profile.")
-        steps = frozenset(dump_steps)
-        self._file_dumps.append((Path(outdir), steps))
-        self._plan.trace(steps)
+        if not self._enabled:
+            return
+        folder, listed = _folder("outdir", outdir), frozenset(steps("dump_steps", dump_steps))
+        if self._entered:
+            make_folder(str(folder))
+        self._file_dumps.append((folder, listed))
+        self._plan.trace(listed)
 
     def _watch(self, run: Run) -> Any:  # noqa: ANN401 - the fetched values
         """The fetched values of *run*; one run at a time is looked at, others just pass."""
@@ -157,30 +175,47 @@ class ProfileContext:
             if due.capture:
                 self._captured = run_metadata
             if due.trace:
-                self._add(run, due.step, run_metadata)
+                with self._told_if_it_fails():
+                    self._add(run, due.step, run_metadata)
         if due.dump and self._folder is not None:
             self._say(f"dumping file at step: {due.step}")
-            profile = self._profiler_of(run.session.graph).serialize_to_string()
-            _write(self._folder, f"profile_{due.step}", profile)
+            with self._told_if_it_fails():
+                profile = self._profiler_of(run.session.graph).serialize_to_string()
+                _write(self._folder, f"profile_{due.step}", profile)
         return values
+
+    @contextmanager
+    def _told_if_it_fails(self) -> Iterator[None]:
+        """What fails after a run is told, once a file: the run's values are not lost for it."""
+        try:
+            yield
+        except TfprofError as problem:
+            sentence = f"tfprof: {problem}"
+            if sentence not in self._told:
+                self._told.add(sentence)
+                tell([Note(sentence)])
 
     def _add(self, run: Run, step: int, run_metadata: Any) -> None:  # noqa: ANN401
         """Add a traced run to the profiler, and do what its step is listed for."""
         graph = run.session.graph
         if self._debug and self._folder is not None:
-            _write(self._folder, f"run_meta_{step}", str(run_metadata).encode())
+            with self._told_if_it_fails():
+                _write(self._folder, f"run_meta_{step}", str(run_metadata).encode())
         profiler = self._profiler_of(graph)
         profiler.add_step(step, run_metadata)
-        for folder, steps in self._file_dumps:
-            if step in steps:
+        for folder, listed in self._file_dumps:
+            if step in listed:
                 self._say(f"dumping file at step: {step}")
-                _write(folder, "graph.pbtxt", str(graph.as_graph_def(add_shapes=True)).encode())
-                _write(folder, "run_meta", run_metadata.SerializeToString())
-                write_op_log(graph, os.fspath(folder), run_meta=run_metadata)
-        for asked, steps in self._auto:
-            if step in steps:
+                with self._told_if_it_fails():
+                    _write(folder, "graph.pbtxt", str(graph.as_graph_def(add_shapes=True)).encode())
+                    _write(folder, "run_meta", run_metadata.SerializeToString())
+                    write_op_log(graph, folder, run_meta=run_metadata)
+        for asked, listed in self._auto:
+            if step in listed:
                 self._say(f"profiling {asked.cmd} step: {step}")
-                self._profiles.setdefault(asked.cmd, {})[step] = ask(profiler.loaded, asked)
+                with self._told_if_it_fails():
+                    result = profiler._answer(asked)  # noqa: SLF001 - it was checked when added
+                    self._profiles.setdefault(asked.cmd, {})[step] = result
 
     def _profiler_of(self, graph: Any) -> Profiler:  # noqa: ANN401 - a tf.Graph
         """The profiler, made when first needed; sessions of several graphs share it."""
@@ -202,11 +237,22 @@ class ProfileContext:
             tell([Note(f"debug: {words}")])
 
 
+def _folder(name: str, given: object) -> Path:
+    if not (folder := path(name, given)):
+        raise UsageError("Must have a directory for profile.")
+    return Path(folder)
+
+
+def _planned(trace_steps: Iterable[int] | None, dump_steps: Iterable[int] | None) -> StepPlan:
+    """The plan of a context with arguments; without *trace_steps* it chooses."""
+    traced = [] if trace_steps is None else steps("trace_steps", trace_steps)
+    if len(traced) > MOST_TRACED:
+        raise UsageError(f"Only support tracing up to {MOST_TRACED} steps.")
+    dumped = _DUMPED_BY_DEFAULT if dump_steps is None else steps("dump_steps", dump_steps)
+    return StepPlan(traced, dumped, chooses=trace_steps is None)
+
+
 def _write(folder: Path, name: str, content: bytes) -> None:
-    """Leave *content* in a file of *folder*, which is made if it is not there."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        reason = problem.strerror or problem
-        raise OutputError(f"the folder {folder} cannot be made: {reason}") from None
-    write_whole(os.fspath(folder / name), [content])
+    """Leave *content* in a file of *folder*, which is made again if somebody removed it."""
+    make_folder(str(folder))
+    write_whole(str(folder / name), [content])

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal
 
+from tfprof.arguments import INT64_MAX, shown, truth
 from tfprof.eras import ERAS, NOW, Era
 from tfprof.errors import UsageError, nearest
 from tfprof.fields import FIELDS, METRICS, ORDERS
@@ -25,7 +26,6 @@ Kind = Literal["int", "text", "bool", "list", "regexes", "output"]
 ANY = (".*",)
 # The op log alone, the rules of TensorFlow's own registry, or all rules there are.
 FLOPS: tuple[Flops, ...] = ("log", "tensorflow", "all")
-INT64_MAX = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -207,20 +207,20 @@ def _older_options(value: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def parse(option: Option, text: str) -> Any:  # noqa: ANN401 - each kind of option has its own type
-    """The value of *option* written as *text*."""
+def parse(option: Option, text: str, dashes: str = "--") -> Any:  # noqa: ANN401 - many kinds
+    """The value of *option* written as *text*; a refusal names it with *dashes*."""
     if option.kind == "int":
         try:
             number = int(text) if text.strip("+-").isdecimal() and text.isascii() else None
         except ValueError:
             number = None
         if number is None or not -INT64_MAX - 1 <= number <= INT64_MAX:
-            raise UsageError(f"--{option.name} takes a whole number, not {text!r}")
+            raise UsageError(f"{dashes}{option.name} takes a whole number, not {text!r}")
         return number
     if option.kind == "bool":
         word = text.lower()
         if word not in TRUE_WORDS | FALSE_WORDS:
-            raise UsageError(f"--{option.name} takes true or false, not {text!r}")
+            raise UsageError(f"{dashes}{option.name} takes true or false, not {text!r}")
         return word in TRUE_WORDS
     if option.kind in ("list", "regexes"):
         return tuple(filter(None, text.split(",")))
@@ -234,9 +234,9 @@ FALSE_WORDS = frozenset({"false", "f", "no", "n", "0"})
 def _checked(option: Option, value: Any) -> Any:  # noqa: ANN401
     """*value* if it is of the option's kind; a text is read as on the command line."""
     if isinstance(value, str):
-        return parse(option, value)
-    if option.kind == "bool" and isinstance(value, bool):
-        return value
+        return parse(option, value, dashes="")
+    if option.kind == "bool" and (said := truth(value)) is not None:
+        return said
     if option.kind == "int" and not isinstance(value, bool):
         try:
             return index(value)
@@ -246,7 +246,7 @@ def _checked(option: Option, value: Any) -> Any:  # noqa: ANN401
         items = tuple(value)
         if all(isinstance(item, str) for item in items):
             return items
-    raise UsageError(f"{option.name} takes {_TAKES[option.kind]}, not {value!r}")
+    raise UsageError(f"{option.name} takes {_TAKES[option.kind]}, not {shown(value)}")
 
 
 _TAKES = {

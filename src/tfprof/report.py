@@ -10,7 +10,6 @@ Making one writes and prints nothing. Numbers are whole; the text gives them uni
 
 from __future__ import annotations
 
-from collections import namedtuple
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -20,6 +19,7 @@ from tfprof import frames
 from tfprof.model import Note
 from tfprof.read.schema import message
 from tfprof.reporters import rows as shaped
+from tfprof.reporters.row_tuples import Row, row_class
 from tfprof.reporters.tensor_values import proto_values, value_text
 from tfprof.reporters.text import text
 
@@ -70,15 +70,15 @@ class Report:
         return tuple(column.name for column in self._columns)
 
     @cached_property
-    def rows(self) -> list[tuple[Any, ...]]:
+    def rows(self) -> list[Row]:
         """The rows, in order, as tuples whose items have the names of the columns."""
-        row = namedtuple("Row", self.columns)  # type: ignore[misc]  # noqa: PYI024
-        return list(map(row._make, zip(*self.to_dict().values(), strict=True)))
+        make = row_class(self.columns)._make
+        return list(map(make, zip(*self.to_dict().values(), strict=True)))
 
     def __len__(self) -> int:
         return len(self.answer)
 
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+    def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
 
     def to_dict(self) -> dict[str, list[Any]]:
@@ -118,9 +118,14 @@ class Report:
     # --- forms ---------------------------------------------------------------------------------
 
     def text(self) -> str:
-        """The report as the command prints it; below it, what float_ops does not count."""
-        told = b"".join(self.pieces("text")).decode("utf-8", "surrogateescape")
-        return told if self.flops is None else f"{told}\n{self.flops}\n"
+        """The report as the command prints it; below it, what float_ops does not count.
+
+        Bytes of names that are no UTF-8 are escaped, so that it can be printed anywhere.
+        """
+        told = b"".join(self.pieces("text"))
+        if self.flops is not None:
+            told += f"\n{self.flops}\n".encode("utf-8", "surrogateescape")
+        return told.decode("utf-8", "backslashreplace")
 
     __str__ = text
 
@@ -130,23 +135,38 @@ class Report:
     def _repr_html_(self) -> str:
         from tfprof.reporters.html_table import html_table  # noqa: PLC0415
 
-        return html_table(self.answer, [str(note) for note in self.told])
+        told = (str(note).encode("utf-8", "surrogateescape") for note in self.told)
+        return html_table(self.answer, [note.decode("utf-8", "replace") for note in told])
 
-    def proto(self) -> Message:
-        """The report as a GraphNodeProto (scope, graph) or MultiGraphNodeProto (op, code)."""
-        from tfprof.reporters.proto import message_name, proto, rows  # noqa: PLC0415
+    def proto(self, *, repaired: bool = True) -> Any:  # noqa: ANN401 - a message has no type
+        """The report as a GraphNodeProto (scope, graph) or MultiGraphNodeProto (op, code).
 
-        kind = message(f"tensorflow.tfprof.{message_name(self.answer)}")
-        if int(self.answer.tree.depth.max()) < _PROTOBUF_DEPTH:
-            return kind.FromString(proto(self.answer, self._tensors()))
-        own = rows(self.answer, self._tensors())
-        return _nested(kind, self.answer.tree.parent.tolist(), own)
+        A message holds text alone: bytes of a name that are no UTF-8 are replaced, as in rows.
+        Not *repaired*, such a name raises protobuf's DecodeError.
+        """
+        from google.protobuf.message import DecodeError  # noqa: PLC0415 - loaded with the schema
+
+        try:
+            return self._message(repaired=False)
+        except DecodeError:
+            if not repaired:
+                raise
+        return self._message(repaired=True)
 
     def pieces(self, form: str) -> Iterable[bytes]:
         """The report in one of FORMS, piece by piece."""
         return FORMS[form](self)
 
     # --- inside --------------------------------------------------------------------------------
+
+    def _message(self, *, repaired: bool) -> Message:
+        from tfprof.reporters.proto import message_name, proto, rows  # noqa: PLC0415
+
+        kind = message(f"tensorflow.tfprof.{message_name(self.answer)}")
+        if int(self.answer.tree.depth.max()) < _PROTOBUF_DEPTH:
+            return kind.FromString(proto(self.answer, self._tensors(), repaired=repaired))
+        own = rows(self.answer, self._tensors(), repaired=repaired)
+        return _nested(kind, self.answer.tree.parent.tolist(), own)
 
     @cached_property
     def _columns(self) -> list[shaped.Column]:

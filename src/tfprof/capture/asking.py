@@ -5,6 +5,7 @@ Options that do not exist are left out, as in the original, but not in silence.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,8 +22,7 @@ from tfprof.reporters.frame import framed
 from tfprof.views import VIEWS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from tfprof.arguments import Options
     from tfprof.loaded import Loaded
     from tfprof.model import Profile
     from tfprof.query import Flops
@@ -81,16 +81,30 @@ def _message(report: Report) -> Any:  # noqa: ANN401
     from google.protobuf.message import DecodeError  # noqa: PLC0415 - loaded with the schema
 
     try:
-        return report.proto()
-    except DecodeError as problem:  # a name that is no text, which a message cannot hold
+        return report.proto(repaired=False)
+    except DecodeError as problem:  # parity: a name that is no text, which a message cannot hold
         tell([Note(f"Cannot parse returned proto: {problem}.")])
         groups = report.answer.view.groups
         return message(f"tensorflow.tfprof.{'Multi' if groups else ''}GraphNodeProto")()
 
 
+def checkers_of(given: Any) -> Checkers:  # noqa: ANN401 - whatever a caller gives
+    """The checkers that *given* names, each with its options; raises UsageError."""
+    checkers = {} if given is None else given
+    takes = "takes a dictionary that has a dictionary of options for each checker"
+    if not isinstance(checkers, Mapping):
+        raise UsageError(f"options {takes}, not {shown(given)}")
+    for name, options in checkers.items():
+        if not isinstance(name, str):
+            raise UsageError(f"options {takes}, not for {shown(name)}")
+        if not isinstance(options, Mapping) or not all(isinstance(one, str) for one in options):
+            raise UsageError(f"options {takes}; for {name} it has {shown(options)}")
+    return checkers
+
+
 def advice(profile: Profile, checkers: Checkers | None) -> Any:  # noqa: ANN401
     """What the checkers find, as an AdviceProto; it is printed as well. None is no checker."""
-    found = advise(profile, checkers or {})
+    found = advise(profile, checkers_of(checkers))
     tell(found.notes)
     put(advice_reporter.text(found))
     made: Any = message("tensorflow.tfprof.AdviceProto")

@@ -9,7 +9,7 @@ path       a file, binary or text, also gzip-compressed
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from tfprof.errors import UsageError
 from tfprof.files import open_source
 from tfprof.read import graph_def, op_log
 from tfprof.read.text.fields import varint
+from tfprof.read.trainable import trainable
 
 if TYPE_CHECKING:
     from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
@@ -41,11 +42,21 @@ class _Argument:
         """The error where *given* is none of the forms."""
         word = self.messages[0].rpartition(".")[2]
         article = "an" if word.startswith("O") else "a"
-        hint = f" (give its .{self.name})" if hasattr(given, self.name) else ""
         return UsageError(
             f"{self.name} takes {self.live}{article} {word} message, its bytes or the path of a "
-            f"file, not {_described(given)}{hint}"
+            f"file, not {_described(given)}{self._hint(given)}"
         )
+
+    def _hint(self, given: object) -> str:
+        """What to give instead of something that can tell it."""
+        if hasattr(given, self.name):
+            return f" (give its .{self.name})"
+        if self.live and callable(given):
+            if hasattr(given, "get_concrete_function"):
+                return " (give its .get_concrete_function(...).graph)"
+            if hasattr(given, "trainable_variables"):
+                return " (give tf.function(model).get_concrete_function(...).graph)"
+        return ""
 
 
 _GRAPH: Final = _Argument(
@@ -55,6 +66,7 @@ _RUN: Final = _Argument("run_meta", ("tensorflow.RunMetadata",), "a RunMetadata"
 _LOG: Final = _Argument(
     "op_log", ("tensorflow.tfprof.OpLogProto", "tensorflow.tfprof.OpLog"), "an op log"
 )
+_PROFILE: Final = _Argument("profile", ("tensorflow.tfprof.ProfileProto",), "a saved profile")
 
 
 class Run(NamedTuple):
@@ -68,12 +80,24 @@ def graph_of(given: Any) -> LiveGraph | GraphColumns | None:  # noqa: ANN401 - a
     """The graph: a live one to be read when needed, or its columns; None where there is none."""
     if callable(getattr(given, "as_graph_def", None)):
         return LiveGraph(given)
-    if (full_name := _full_name(given)) == "tensorflow.MetaGraphDef":
+    full_name = _full_name(given)
+    listed = None
+    if full_name == "tensorflow.MetaGraphDef":
+        listed = trainable(np.frombuffer(given.SerializeToString(), np.uint8))
         given = given.graph_def
     source = _source(_GRAPH, given)
     if source is None or _holds_nothing(given, source):
         return None
-    return graph_def.columns(source.data) if full_name else read.read_graph(source)
+    if not full_name:
+        return read.read_graph(source)
+    return replace(graph_def.columns(source.data), trainable=listed)
+
+
+def listed_variables(graph: LiveGraph | GraphColumns | None) -> list[str]:
+    """The nodes of the trainable variables that came with a graph which is not live."""
+    if graph is None or isinstance(graph, LiveGraph) or graph.trainable is None:
+        return []
+    return [name.decode("utf-8", "replace") for name in graph.trainable]
 
 
 def run_of(given: Any) -> Run | None:  # noqa: ANN401 - any of the forms
@@ -107,11 +131,18 @@ def paths(*given: object) -> tuple[str, ...]:
     return tuple(str(os.fspath(one)) for one in given if isinstance(one, (str, os.PathLike)))
 
 
+def profile_source(given: Any) -> read.Source | None:  # noqa: ANN401 - any of the forms
+    """The bytes of a saved profile; None where there is none."""
+    return _source(_PROFILE, given)
+
+
 def _source(argument: _Argument, given: Any) -> read.Source | None:  # noqa: ANN401
     """The content of what was given in any form but a live one."""
     if given is None:
         return None
     if isinstance(given, (str, os.PathLike)):
+        if not os.fspath(given):
+            raise UsageError(f"the path of {argument.expected} is empty")
         return open_source(os.fspath(given), argument.expected)
     if isinstance(given, (bytes, bytearray, memoryview)):
         data = bytes(given)

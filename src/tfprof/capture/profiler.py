@@ -10,27 +10,28 @@ once, in any thread, and what was asked earlier stays as it was.
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
-from operator import index
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from tfprof.arguments import path, whole_number
 from tfprof.capture.asking import advice, ask, question
 from tfprof.capture.given import paths, run_of
 from tfprof.capture.model import Model, as_given, baked, with_step
 from tfprof.capture.streams import tell
 from tfprof.checkers import CHECKERS
 from tfprof.errors import UsageError
-from tfprof.files import write_whole
+from tfprof.files import write_apart
 from tfprof.loaded import Loaded
 from tfprof.read.merge_op_log import with_op_log
 from tfprof.reporters.saved import saved
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping
 
-    from tfprof.capture.asking import Checkers, Options
+    from tfprof.arguments import Options
+    from tfprof.capture.asking import Checkers, Question
     from tfprof.model import Profile
     from tfprof.query import Flops
 
@@ -82,6 +83,7 @@ class Profiler:
 
         A step that was added before gets the numbers of both runs.
         """
+        number = whole_number("step", step, least=0)
         run = run_of(run_meta)
         if run is None:
             raise UsageError("add_step needs what a run recorded: a RunMetadata, not None")
@@ -90,7 +92,7 @@ class Profiler:
             # The user's log counts once: what the graph says now goes over its float operations,
             # as in the original.
             reading = self._model.read(run, with_users=False)
-            self._profile = with_step(before, index(step), reading, run)
+            self._profile = with_step(before, number, reading, run)
             self._inputs += paths(run_meta)
         tell(self._profile.notes[len(before.notes) :])
 
@@ -131,10 +133,12 @@ class Profiler:
 
     def _write_profile(self, filename: str | os.PathLike[str]) -> None:
         """Write the profile as a file that `--profile_path` reads."""
-        write_whole(os.fspath(filename), saved(self._counted()))
+        write_apart(path("filename", filename), saved(self._counted()), self._inputs)
 
     def _ask(self, cmd: str, options: Options) -> Any:  # noqa: ANN401
-        asked = question(cmd, options)
+        return self._answer(question(cmd, options))
+
+    def _answer(self, asked: Question) -> Any:  # noqa: ANN401
         flops = asked.flops or self._flops
         if flops == baked(self._flops):  # they are part of the profile
             return ask(Loaded(self._profile, None, self._inputs), asked.counted_by("log"))

@@ -1,9 +1,17 @@
-"""What is printed goes through Python's own streams, so that a program can redirect it."""
+"""What is printed goes through Python's own streams, so that a program can redirect it.
+
+    a plain stream     the bytes themselves, whatever its encoding
+    any other          its `write`, as print does: a StringIO, a notebook, a Tee around a stream
+
+Bytes that are no text, or that the stream cannot encode, never stop the program.
+"""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from codecs import getincrementaldecoder
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,10 +24,12 @@ def put(pieces: Iterable[bytes]) -> None:
     stream = sys.stdout
     if stream is None:
         return
-    binary = getattr(stream, "buffer", None)
+    binary = _below(stream)
     if binary is None:
-        # A StringIO or a notebook: bytes that are no text must not stop the program.
-        stream.write(b"".join(pieces).decode("utf-8", "backslashreplace"))
+        decoder = getincrementaldecoder("utf-8")("backslashreplace")
+        for piece in pieces:
+            _write(stream, decoder.decode(piece))
+        _write(stream, decoder.decode(b"", final=True))
         return
     stream.flush()
     for piece in pieces:
@@ -33,4 +43,28 @@ def tell(notes: Iterable[Note]) -> None:
     if stream is not None:
         for note in notes:
             text = str(note).encode("utf-8", "surrogateescape")
-            stream.write(text.decode("utf-8", "backslashreplace") + "\n")
+            _write(stream, text.decode("utf-8", "backslashreplace") + "\n")
+
+
+def _below(stream: TextIO) -> BinaryIO | None:
+    """The stream of bytes below a plain one; what has its own `write` is to see all of it."""
+    own = "write" in getattr(stream, "__dict__", {})
+    if own or getattr(type(stream), "write", None) is not TextIOWrapper.write:
+        return None
+    return stream.buffer
+
+
+def _write(stream: TextIO, text: str) -> None:
+    if text:
+        stream.write(_encodable(text, getattr(stream, "encoding", None)))
+
+
+def _encodable(text: str, encoding: Any) -> str:  # noqa: ANN401 - a stream may tell anything
+    """*text*, and for what there is not in *encoding* its escape."""
+    try:
+        text.encode(encoding or "utf-8")
+    except UnicodeEncodeError:
+        return text.encode(encoding, "backslashreplace").decode(encoding)
+    except (LookupError, TypeError):  # no encoding that Python knows: what to do is the stream's
+        return text
+    return text

@@ -8,12 +8,13 @@ anything else   0, and reported                      "calls a function" or "no r
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
-from typing import TYPE_CHECKING, Final, NamedTuple
+from numbers import Real
+from operator import index
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from tfprof.errors import UsageError
+from tfprof.errors import TfprofError, UsageError
 from tfprof.flops.function_calls import FUNCTION_CALLS
 from tfprof.flops.no_arithmetic import NO_ARITHMETIC
 from tfprof.flops.op import UnknownShape
@@ -36,6 +37,8 @@ CALLS_A_FUNCTION: Final = "calls a function"
 
 _MOST_KINDS: Final = 5
 _LARGEST: Final = 2**63 - 1
+# What built-in formulas raise for an operation that no TensorFlow would build.
+_NOT_MADE_FOR = (ArithmeticError, LookupError, TypeError, ValueError)
 
 
 class Uncounted(NamedTuple):
@@ -63,14 +66,14 @@ class Counts:
         return self.ops - sum(kind.nodes for kind in self.uncounted)
 
     def __str__(self) -> str:
-        """One line that says what the numbers cover."""
+        """One line that says what the numbers cover, of the graph and not of the rows shown."""
         if not self.uncounted:
-            return f"float_ops counts all {self.ops:,} operations"
+            return f"float_ops counts all {self.ops:,} operations of the graph"
         named = ", ".join(map(str, self.uncounted[:_MOST_KINDS]))
         more = len(self.uncounted) - _MOST_KINDS
         rest = f" and {more:,} more kind{'s' if more > 1 else ''}" if more > 0 else ""
         return (
-            f"float_ops counts {self.counted:,} of {self.ops:,} operations; "
+            f"float_ops counts {self.counted:,} of the graph's {self.ops:,} operations; "
             f"not counted: {named}{rest}"
         )
 
@@ -149,16 +152,39 @@ def _values(found: Signatures, which: Which) -> tuple[I64, Bool]:
 
 def _number(rule: Rule, op: Op) -> int:
     """What the rule's formula says, as a whole number; raises UnknownShape."""
-    if rule.origin != "user":
-        try:
-            return int(rule.formula(op))
-        except (ArithmeticError, LookupError, TypeError, ValueError):
-            # No TensorFlow would build this operation, so no formula is made for it.
-            raise UnknownShape from None
-    number = rule.formula(op)
-    if not isinstance(number, (int, float)) or not isfinite(number):
-        raise UsageError(f"the rule of {rule.op} gave {number!r}, which is no number of operations")
-    return int(number)
+    if rule.origin == "user":
+        return _of_user(rule, op)
+    try:
+        return int(rule.formula(op))
+    except _NOT_MADE_FOR:
+        raise UnknownShape from None
+
+
+def _of_user(rule: Rule, op: Op) -> int:
+    try:
+        given = rule.formula(op)
+    except (UnknownShape, TfprofError):
+        raise
+    except Exception as problem:
+        raise UsageError(
+            f"the rule of {rule.op} failed: {type(problem).__name__}: {problem}"
+        ) from problem
+    number = _whole(given)
+    if number is None:
+        raise UsageError(
+            f"the rule of {rule.op} gave {given!r}, which is no number of operations; "
+            "it has to be 0 or more"
+        )
+    return number
+
+
+def _whole(given: Any) -> int | None:  # noqa: ANN401 - whatever a user's formula gives
+    """A real number from 0 on without its fraction; None for anything else."""
+    try:
+        number: Any = given if isinstance(given, Real) else index(given)
+        return int(number) if number >= 0 else None
+    except (OverflowError, TypeError, ValueError):  # no number, or one that is not finite
+        return None
 
 
 def _wrapped(number: int) -> int:

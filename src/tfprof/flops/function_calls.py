@@ -10,9 +10,9 @@ FUNCTION_CALLS: Final = Family(
     """
     BatchFunction EagerPyFunc For MapDefun OneShotIterator PyFunc PyFuncStateless RemoteCall
     RiscCondition RiscWhile RpcCall RpcServerRegister SymbolicGradient
-    TPUExecute TPUExecuteAndUpdateVariables XlaCallModule XlaCustomCall XlaHostCompute
+    TPUExecute TPUExecuteAndUpdateVariables XlaCallModule XlaHostCompute
     XlaReduce XlaReduceWindow XlaScatter XlaSelectAndScatter XlaSparseDenseMatmulGradWithCsrInput
-    XlaVariadicReduce XlaVariadicSort _TPUCompileMlir _TPUReplicate _XlaCompile _XlaHostComputeMlir
+    XlaVariadicSort _TPUCompileMlir _TPUReplicate _XlaCompile _XlaHostComputeMlir
     _XlaRun TPUCompile DataServiceDatasetV3 DataServiceDatasetV4 LoadDataset SaveDataset
     SaveDatasetV2 SnapshotDatasetV2
     """,

@@ -32,19 +32,23 @@ def rectangle(op: Op) -> tuple[int, int, int]:
     return size(tuple(batch)), rows, columns
 
 
+def cubes(op: Op, thirds: int) -> float:
+    """So many thirds of n³ for each matrix."""
+    many, n = square(op)
+    return many * thirds * n**3 / 3
+
+
 @rule("Cholesky", "BatchCholesky")
 def cholesky(op: Op) -> float:
     """n³/3."""
-    many, n = square(op)
-    return many * n**3 / 3
+    return cubes(op, 1)
 
 
 @rule("CholeskyGrad", "BatchCholeskyGrad", "Lu", "MatrixDeterminant", "BatchMatrixDeterminant")
 @rule("LogMatrixDeterminant")
 def lu(op: Op) -> float:
     """2n³/3: an elimination; the gradient of a Cholesky factor is twice its way forward."""
-    many, n = square(op)
-    return many * 2 * n**3 / 3
+    return cubes(op, 2)
 
 
 @rule("MatrixInverse", "BatchMatrixInverse")
@@ -57,8 +61,7 @@ def inverse(op: Op) -> int:
 @rule("MatrixSquareRoot")
 def square_root(op: Op) -> float:
     """85n³/3: a Schur form (25), a root of it (1/3) and the way back (3)."""
-    many, n = square(op)
-    return many * 85 * n**3 / 3
+    return cubes(op, 85)
 
 
 @rule("MatrixSolve", "BatchMatrixSolve")

@@ -44,8 +44,8 @@ def batch_norm(op: Op) -> int:
 )
 def batch_norm_and_more(op: Op) -> int:
     """Likewise, with another image added and an activation."""
-    added = cast("int", op.attr("num_side_inputs", 0))
-    return batch_norm(op) + (added + (op.attr("activation_mode") == "Relu")) * size(op.input(0))
+    added = int(op.attr("num_side_inputs", 0)) + bool(op.attr("activation_mode") == "Relu")
+    return batch_norm(op) + added * size(op.input(0))
 
 
 @rule("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3", attributes=FORWARD[:1])
@@ -68,7 +68,7 @@ def batch_norm_grad(op: Op) -> int:
 @rule("_FusedBatchNormGradEx", attributes=(*FORWARD[:1], "activation_mode"))
 def batch_norm_grad_and_more(op: Op) -> int:
     """Likewise, through an activation: a comparison and a product."""
-    return batch_norm_grad(op) + 2 * (op.attr("activation_mode") == "Relu") * size(op.input(0))
+    return batch_norm_grad(op) + 2 * bool(op.attr("activation_mode") == "Relu") * size(op.input(0))
 
 
 @rule("BatchNormWithGlobalNormalization", attributes=("scale_after_normalization",))

@@ -11,7 +11,7 @@ inputs have no shape: they are no data inputs, and counted apart.
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tfprof.errors import UsageError
 
@@ -24,7 +24,10 @@ Value: TypeAlias = Scalar | list[Scalar] | list[list[int]]
 
 
 class UnknownShape(Exception):  # noqa: N818 - no error: the answer where a graph leaves it open
-    """A shape that a formula needs is not known, or not in full."""
+    """A shape that a formula needs is not known, or not in full.
+
+    A rule may raise it: the operation is then not counted, and reported as such.
+    """
 
 
 class Op:
@@ -64,7 +67,7 @@ class Op:
         """The shape of an output; raises UnknownShape."""
         return _known(self._outputs, number)
 
-    def attr(self, name: str, default: Value | None = None) -> Value | None:
+    def attr(self, name: str, default: Value | None = None) -> Any:  # noqa: ANN401 - as its op has it
         """The value of an attribute, *default* where the operation has none of this name.
 
         Text is a str, a shape the list of its dimensions. What is a type, a tensor or a function

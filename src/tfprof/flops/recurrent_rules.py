@@ -50,8 +50,8 @@ def _lstm(op: Op, weights: int, clips: float, forgets: float = 1.0) -> int:
     inputs, gates = op.input(weights)
     batch, units = op.input(weights - 1)
     each = GATES["lstm"] + FORWARD["lstm"] + PEEPHOLES * bool(op.attr("use_peephole"))
-    each += op.attr("forget_bias", forgets) != 0  # a sum
-    each += 2 * (cast("float", op.attr("cell_clip", clips)) > 0)  # maximum, minimum
+    each += bool(op.attr("forget_bias", forgets) != 0)  # a sum
+    each += 2 * bool(op.attr("cell_clip", clips) > 0)  # maximum, minimum
     return batch * (2 * inputs * gates + each * units)
 
 

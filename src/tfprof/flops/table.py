@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from threading import Lock
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, SupportsIndex, SupportsInt, TypeAlias, TypeVar
 
 from tfprof.errors import UsageError
 from tfprof.flops.rule_files import RULE_FILES
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tfprof.flops.op import Op
 
-Formula: TypeAlias = "Callable[[Op], int | float]"
+Formula: TypeAlias = "Callable[[Op], SupportsInt | SupportsIndex]"
 Origin: TypeAlias = Literal["tensorflow", "ours", "user"]
 Which: TypeAlias = Literal["tensorflow", "all"]
 F = TypeVar("F", bound="Formula")
@@ -73,15 +73,25 @@ def rule(
 def flops_rule(*ops: str, attributes: Iterable[str] | None = None) -> Callable[[F], F]:
     """Count operations of these types with the function that follows.
 
-    It is called with an Op and returns how many float operations one run of it takes; it may let
-    UnknownShape pass. It may ask for any attribute, unless *attributes* names those it asks for,
-    which is faster. A later rule for the same type replaces an earlier one, also a built-in one.
+    It is called with an Op and returns how many float operations one run of it takes: any real
+    number from 0 on, whose fraction is cut off. It may raise UnknownShape, or let it pass. It may
+    ask for any attribute, unless *attributes* names those it asks for, which is faster. A later
+    rule for the same type replaces an earlier one, also a built-in one.
+
+    >>> import tfprof
+    >>> @tfprof.flops_rule("MyOp")
+    ... def my_op(op):
+    ...     return 2 * tfprof.size(op.output(0))
+    >>> my_op(tfprof.Op("MyOp", outputs=[(3, 4)]))
+    24
     """
     if not ops or not all(isinstance(op, str) for op in ops):
         raise UsageError('flops_rule names the operations it counts, as in @flops_rule("MyOp")')
-    named = None if attributes is None else tuple(attributes)
+    named = None if attributes is None else _names(attributes)
 
     def made(formula: F) -> F:
+        if not callable(formula):
+            raise UsageError(f"a rule is a function of an Op, not {formula!r}")
         global _by_user  # noqa: PLW0603 - replaced whole, so a count under way keeps its table
         with _registering:
             _by_user = {
@@ -91,6 +101,14 @@ def flops_rule(*ops: str, attributes: Iterable[str] | None = None) -> Callable[[
         return formula
 
     return made
+
+
+def _names(attributes: Iterable[str]) -> tuple[str, ...]:
+    """The names of attributes; a text is one name."""
+    named = (attributes,) if isinstance(attributes, str) else tuple(attributes)
+    if not all(isinstance(name, str) for name in named):
+        raise UsageError('attributes are names, as in @flops_rule("MyOp", attributes=["strides"])')
+    return named
 
 
 def rules(which: Which = "all") -> Mapping[str, Rule]:

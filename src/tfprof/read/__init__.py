@@ -21,6 +21,7 @@ from tfprof.read.merge_run import with_run
 from tfprof.read.run_shapes import with_run_shapes
 from tfprof.read.saved import profile as saved_profile
 from tfprof.read.source import Source, from_text, kind_of, read_as, read_run_as
+from tfprof.read.trainable import trainable, with_trainable
 from tfprof.read.wire import BYTES, WireError, scan, whole
 
 if TYPE_CHECKING:
@@ -60,7 +61,10 @@ def load(
     profile = Profile()
     if graph is not None:
         progress(f"reading {graph.name}")
-        profile = with_graph(profile, read_graph(graph))
+        columns = read_graph(graph)
+        profile = with_graph(profile, columns)
+        if columns.trainable is not None:
+            profile = with_trainable(profile, columns.trainable)
     if log is not None:
         progress(f"reading {log.name}")
         profile = with_op_log(profile, read_op_log(log))
@@ -94,7 +98,7 @@ def read_graph(source: Source) -> GraphColumns:
     elif kind in (sniff.META_GRAPH, sniff.META_GRAPH_TEXT):
         if kind is sniff.META_GRAPH_TEXT:
             source = from_text(source, "tensorflow.MetaGraphDef")
-        columns = read_as(source, expected, lambda data: graph_def.columns(_graph_of_meta(data)))
+        columns = read_as(source, expected, _meta_columns)
     else:
         columns = read_as(source, expected, graph_def.columns)
     read = columns.attributes
@@ -128,6 +132,10 @@ def read_saved(source: Source) -> Profile:
 
 
 _GRAPH_TEXTS = (sniff.GRAPH_TEXT, sniff.META_GRAPH_TEXT)
+
+
+def _meta_columns(data: U8) -> GraphColumns:
+    return replace(graph_def.columns(_graph_of_meta(data)), trainable=trainable(data))
 
 
 def _graph_of_meta(data: U8) -> U8:

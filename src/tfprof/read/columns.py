@@ -33,6 +33,7 @@ class GraphColumns:
     output_shape: Shapes
     # All attributes when they are asked for: (node, map entry in wire format) of each.
     attributes: Callable[[], tuple[I64, Strings]] | None = None
+    trainable: Strings | None = None  # the nodes of variables that a MetaGraphDef lists as such
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tfprof.answer import account, show, start
-from tfprof.query import ANY, INT64_MAX, OPTIONS
+from tfprof.arguments import INT64_MAX
+from tfprof.query import ANY, OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -4,31 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from tfprof.eras import NOW
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-_SHOWN: Final = (
-    "max_depth",
-    "min_bytes",
-    "min_peak_bytes",
-    "min_residual_bytes",
-    "min_output_bytes",
-    "min_micros",
-    "min_accelerator_micros",
-    "min_cpu_micros",
-    "min_params",
-    "min_float_ops",
-    "min_occurrence",
-    "step",
-    "order_by",
-    "account_type_regexes",
-    "start_name_regexes",
-    "trim_name_regexes",
-    "show_name_regexes",
-    "hide_name_regexes",
-    "account_displayed_op_only",
-    "select",
-)
+_SHOWN: Final = NOW.block[: NOW.block.index("output")]
 _WIDTH: Final = 28
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof.reporters.code_defs import code_defs
 from tfprof.reporters.wire import beside, entries, field, numbers, taken, within
 
 if TYPE_CHECKING:
@@ -48,15 +49,11 @@ def _entries(log: OpLogColumns, stacks: Strings, first: int, last: int) -> bytes
 
 def _stacks(log: OpLogColumns) -> Strings:
     """Each stack as a CodeDef."""
-    frame = numbers(
-        {
-            2: log.frame_line,
-            5: log.frame_function_line,
-            6: log.frame_file,
-            7: log.frame_function,
-            8: log.frame_source,
-        }
+    return code_defs(
+        log.stack_start,
+        line=log.frame_line,
+        function_line=log.frame_function_line,
+        file=log.frame_file,
+        function=log.frame_function,
+        source=log.frame_source,
     )
-    count = log.stack_start.size - 1
-    owner = np.repeat(np.arange(count), np.diff(log.stack_start))
-    return within(owner, count, *field(1, *frame))

@@ -11,7 +11,8 @@ Everything is there, whatever was selected. The schema has the messages:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from tfprof.reporters.wire import beside, entries, field, nested, numbers, taken
 from tfprof.strings import Strings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from tfprof.answered import Answer
     from tfprof.model import Profile
@@ -63,19 +64,32 @@ _GROUP: Final = {
 _GROUP_NAME, _GROUP_NODE, _GROUP_CHILD = 1, 10, 11
 
 
-def proto(answer: Answer, values: Mapping[int, bytes] | None = None) -> bytes:
+def proto(
+    answer: Answer, values: Mapping[int, bytes] | None = None, *, repaired: bool = False
+) -> bytes:
     """The message of all rows, from the root down.
 
     *values* has a serialized TFProfTensorProto for each row whose tensor was looked up; a row of
-    a group has none.
+    a group has none. *repaired*, bytes of names that are no UTF-8 are replaced: the original
+    writes them, and no reader of such a message takes them.
     """
     child = _GROUP_CHILD if answer.view.groups else _NODE_CHILD
-    return nested(answer.tree, child, *_fields(answer, values or {}))
+    return nested(answer.tree, child, *_fields(answer, values or {}, _TEXT[repaired]))
 
 
-def rows(answer: Answer, values: Mapping[int, bytes] | None = None) -> Strings:
+def rows(
+    answer: Answer, values: Mapping[int, bytes] | None = None, *, repaired: bool = False
+) -> Strings:
     """The fields of each row but its children."""
-    return beside(*_fields(answer, values or {}))
+    return beside(*_fields(answer, values or {}, _TEXT[repaired]))
+
+
+def _repaired(names: Strings) -> Strings:
+    return Strings.of(name.decode("utf-8", "replace").encode() for name in names)
+
+
+_Text: TypeAlias = Callable[[Strings], Strings]
+_TEXT: Final[tuple[_Text, _Text]] = (lambda names: names, _repaired)
 
 
 def message_name(answer: Answer) -> str:
@@ -83,18 +97,18 @@ def message_name(answer: Answer) -> str:
     return "MultiGraphNodeProto" if answer.view.groups else "GraphNodeProto"
 
 
-def _fields(answer: Answer, values: Mapping[int, bytes]) -> tuple[Strings, ...]:
+def _fields(answer: Answer, values: Mapping[int, bytes], text: _Text) -> tuple[Strings, ...]:
     if answer.view.groups:
-        return _groups(answer)
+        return _groups(answer, text)
     return (
-        *_named_numbers(_NODE_NAME, answer.label, _NODE, answer.own, answer.total),
+        *_named_numbers(_NODE_NAME, text(answer.label), _NODE, answer.own, answer.total),
         *numbers({_NODE_DEFINED: answer.total(DEFINED)}),
-        *_placement(answer.profile, answer.node),
+        *_placement(answer.profile, answer.node, text),
         _tensors(values, len(answer)),
     )
 
 
-def _groups(answer: Answer) -> tuple[Strings, ...]:
+def _groups(answer: Answer, text: _Text) -> tuple[Strings, ...]:
     """The fields of each row but its children, the graph nodes it holds included."""
     start, node = answer.members()
     row = np.repeat(np.arange(len(answer)), np.diff(start))
@@ -105,12 +119,12 @@ def _groups(answer: Answer) -> tuple[Strings, ...]:
 
     members = field(
         _GROUP_NODE,
-        *_named_numbers(_NODE_NAME, profile.nodes.name.take(node), _NODE, value, value),
+        *_named_numbers(_NODE_NAME, text(profile.nodes.name.take(node)), _NODE, value, value),
         *numbers({_NODE_DEFINED: np.ones(node.size, np.int64)}),
-        *_placement(profile, node),
+        *_placement(profile, node, text),
     )
     return (
-        *_named_numbers(_GROUP_NAME, answer.label, _GROUP, answer.own, answer.total),
+        *_named_numbers(_GROUP_NAME, text(answer.label), _GROUP, answer.own, answer.total),
         within(row, len(answer), *members),
     )
 
@@ -130,10 +144,10 @@ def _named_numbers(
     return *field(name_number, name, empty=False), *numbers(columns)
 
 
-def _placement(profile: Profile, node: I64) -> tuple[Strings, ...]:
+def _placement(profile: Profile, node: I64, text: _Text) -> tuple[Strings, ...]:
     """The device and the shapes of the inputs of each node; nothing for node -1."""
     device = np.append(profile.nodes.device, -1)[node]
-    name = taken(profile.types, device)
+    name = text(taken(profile.types, device))
     return *field(_NODE_DEVICE, name, empty=False), _inputs(profile, node)
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof.reporters.code_defs import code_defs
 from tfprof.reporters.saved_steps import SavedStep
 from tfprof.reporters.wire import beside, entries, field, numbers, packed, taken, within
 from tfprof.strings import Strings
@@ -138,18 +139,14 @@ class _Nodes:
     def _stacks(self) -> Strings:
         """Each stack as a CodeDef."""
         stacks = self._profile.stacks
-        frame = numbers(
-            {
-                2: stacks.line,
-                5: stacks.function_line,
-                6: stacks.file,
-                7: stacks.function,
-                8: stacks.source,
-            }
+        return code_defs(
+            stacks.start,
+            line=stacks.line,
+            function_line=stacks.function_line,
+            file=stacks.file,
+            function=stacks.function,
+            source=stacks.source,
         )
-        count = stacks.start.size - 1
-        owner = np.repeat(np.arange(count), np.diff(stacks.start))
-        return within(owner, count, *field(1, *frame))
 
     def _attributes(self, first: int, last: int) -> Strings:
         node, entry = self._profile.attributes

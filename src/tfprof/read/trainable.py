@@ -1,0 +1,51 @@
+"""The trainable variables that a MetaGraphDef lists; a GraphDef alone tells of none.
+
+MetaGraphDef ─ 4 collection* ─┬─ 1 key = "trainable_variables"
+                              └─ 2 value ─ 2 bytes_list ─ 1 VariableDef* ─ 1 variable_name "w:0"
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tfprof.read.merge import with_types
+from tfprof.read.wire import BYTES, scan, whole
+from tfprof.strings import U8, Strings
+
+if TYPE_CHECKING:
+    from tfprof.model import Profile
+
+TYPE: Final = b"_trainable_variables"
+_COLLECTION: Final = Strings.of([b"trainable_variables"])
+
+
+def trainable(meta: U8) -> Strings:
+    """The names of the nodes that hold the variables; raises WireError."""
+    collection = scan(meta, *whole(meta), {4: BYTES})[4]
+    count = collection.start.size
+    part = scan(meta, collection.start, collection.end, {1: BYTES, 2: BYTES})
+    key = Strings(meta, *part[1].last_slice(count))
+    start, length = (column[_COLLECTION.find(key) == 0] for column in part[2].last_slice(count))
+    lists = scan(meta, start, start + length, {2: BYTES})[2]
+    variable = scan(meta, lists.start, lists.end, {1: BYTES})[1]
+    name = scan(meta, variable.start, variable.end, {1: BYTES})[1]
+    return Strings.of(tensor.partition(b":")[0] for tensor in name.strings(meta))
+
+
+def with_trainable(profile: Profile, names: Strings) -> Profile:
+    """*profile* whose nodes of these names have the type of trainable variables."""
+    node = profile.nodes.name.find(names)
+    node = node[node >= 0]
+    if not node.size:
+        return profile
+    types, typed_as = with_types(profile.types, Strings.of([TYPE] * node.size))
+    return replace(
+        profile,
+        types=types,
+        typed_node=np.concatenate([profile.typed_node, node]),
+        typed_as=np.concatenate([profile.typed_as, typed_as]),
+        _kept={},
+    )
