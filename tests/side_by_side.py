@@ -42,6 +42,8 @@ LINES_TOLD: Final = 40
 _UNREAD: Final = re.compile(r"(?m)^Cannot parse returned proto: .*MaxDepth.*\n")
 _END: Final = "\n======================End of Report"
 _NUMBERS: Final = re.compile(r"(--|[\d.]+[kmb]?)/([\d.]+[kmb]?) (params|flops)")
+# In a list only own numbers are told, with shares behind them.
+_OWN_NUMBERS: Final = re.compile(r"([\d.]+[kmb]?) (params|float_ops) \(")
 _GZIP: Final = b"\x1f\x8b"
 _flush_c_streams = ctypes.CDLL(None).fflush
 
@@ -134,9 +136,15 @@ def _same_rows(result: Any, stdout: str) -> None:
     results = result if isinstance(result, list) else [result]
     reports = [part.partition(_END)[0] for part in stdout.split("\nProfile:\n")[1:]]
     for message, report in zip((m for m in results if _is_tree(m)), reports, strict=False):
-        lines = report.rstrip("\n").splitlines()[1:]
-        for node, line in zip(_preorder(message), lines, strict=True):
+        lines = [line for line in report.splitlines()[1:] if line and "input_type:" not in line]
+        nodes = list(_preorder(message))
+        if not lines[0].startswith(message.name):  # a list has no line for its root
+            del nodes[0]
+        for node, line in zip(nodes, lines, strict=True):
             assert line.strip().startswith(node.name), line
+            for own, what in _OWN_NUMBERS.findall(line):
+                name = {"params": "parameters", "float_ops": "float_ops"}[what]
+                assert own == count(getattr(node, name)), line
             for own, total, what in _NUMBERS.findall(line):
                 name = {"params": "parameters", "flops": "float_ops"}[what]
                 assert own in {"--", count(getattr(node, name))}, line
