@@ -6,13 +6,9 @@ beside its destination and moved there when it is whole, so a failed write leave
 
 from __future__ import annotations
 
-import glob
-import gzip
 import mmap
 import os
 import stat
-import tempfile
-import zlib
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,11 +17,11 @@ import numpy as np
 
 from tfprof.errors import InputError, OutputError
 from tfprof.read import Source
-from tfprof.read.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from tfprof.read.checkpoint import Checkpoint
     from tfprof.strings import U8
 
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -84,6 +80,8 @@ def _version(path: str) -> tuple[tuple[int, int], int, int] | None:
 
 def open_checkpoint(path: str) -> Checkpoint:
     """The checkpoint with this prefix; its tensors are read when they are asked for."""
+    from tfprof.read.checkpoint import Checkpoint  # noqa: PLC0415 - few ask for tensors
+
     return Checkpoint.open(path, _part_of_checkpoint)
 
 
@@ -99,6 +97,8 @@ def _part_of_checkpoint(path: str) -> U8:
 
 def checkpoint_files(prefix: str) -> list[str]:
     """The files that a checkpoint with this prefix may consist of."""
+    import glob  # noqa: PLC0415
+
     name = glob.escape(Path(prefix).name)
     patterns = (name, f"{name}.index", f"{name}.data-*", f"{name}-?????-of-?????")
     folder = Path(prefix).parent
@@ -106,6 +106,9 @@ def checkpoint_files(prefix: str) -> list[str]:
 
 
 def _unpacked(path: str, data: U8) -> U8:
+    import gzip  # noqa: PLC0415
+    import zlib  # noqa: PLC0415
+
     try:
         return np.frombuffer(gzip.decompress(data.tobytes()), np.uint8)
     except (OSError, EOFError, zlib.error) as problem:
@@ -121,6 +124,8 @@ def write_whole(path: str, pieces: Iterable[bytes]) -> None:
             with target.open("wb") as device:  # a terminal or a pipe; a folder refuses
                 device.writelines(pieces)
             return
+        import tempfile  # noqa: PLC0415 - a report on the terminal needs none
+
         handle, temporary = tempfile.mkstemp(prefix=".tfprof-", dir=target.parent)
         with os.fdopen(handle, "wb") as file:
             file.writelines(pieces)

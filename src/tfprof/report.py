@@ -18,9 +18,6 @@ from typing import TYPE_CHECKING, Any
 from tfprof import frames
 from tfprof.model import Note
 from tfprof.read.schema import message
-from tfprof.reporters import rows as shaped
-from tfprof.reporters.row_tuples import Row, row_class
-from tfprof.reporters.tensor_values import proto_values, value_text
 from tfprof.reporters.text import text
 
 if TYPE_CHECKING:
@@ -32,6 +29,8 @@ if TYPE_CHECKING:
     from tfprof.flops import Counts
     from tfprof.read.checkpoint import Checkpoint
     from tfprof.read.checkpoint.tensors import Tensor
+    from tfprof.reporters.row_tuples import Row
+    from tfprof.reporters.rows import Column, Kind
 
 _HUGE_TENSOR = 100_000
 # Messages inside one another that protobuf reads; it refuses at 100, and a row's shapes are some.
@@ -72,6 +71,8 @@ class Report:
     @cached_property
     def rows(self) -> list[Row]:
         """The rows, in order, as tuples whose items have the names of the columns."""
+        from tfprof.reporters.row_tuples import row_class  # noqa: PLC0415 - as the forms below
+
         make = row_class(self.columns)._make
         return list(map(make, zip(*self.to_dict().values(), strict=True)))
 
@@ -169,11 +170,13 @@ class Report:
         return _nested(kind, self.answer.tree.parent.tolist(), own)
 
     @cached_property
-    def _columns(self) -> list[shaped.Column]:
-        return shaped.columns(self.answer)
+    def _columns(self) -> list[Column]:
+        from tfprof.reporters.rows import columns  # noqa: PLC0415 - as the forms below
+
+        return columns(self.answer)
 
     @property
-    def _kinds(self) -> dict[str, shaped.Kind]:
+    def _kinds(self) -> dict[str, Kind]:
         return {column.name: column.kind for column in self._columns}
 
     @property
@@ -210,7 +213,7 @@ class Report:
         }
 
 
-def _values(column: shaped.Column, count: int) -> list[Any]:
+def _values(column: Column, count: int) -> list[Any]:
     values = column.values(slice(0, count))
     if column.kind == "groups":
         return [[group._asdict() for group in groups] for groups in values]
@@ -229,6 +232,8 @@ def _nested(kind: type[Message], parents: list[int], own: Iterable[bytes]) -> Me
 
 def _tensor_proto(tensor: Tensor) -> bytes:
     made: Any = message("tensorflow.tfprof.TFProfTensorProto")(dtype=tensor.dtype)
+    from tfprof.reporters.tensor_values import proto_values  # noqa: PLC0415
+
     name, values = proto_values(tensor)
     getattr(made, name).extend(values)
     return bytes(made.SerializeToString())
@@ -242,6 +247,8 @@ def _text(report: Report) -> Iterable[bytes]:
     checkpoint = report._wanted  # noqa: SLF001 - a part of the class, kept out of its public face
     if checkpoint is None:
         return text(report.answer)
+    from tfprof.reporters.tensor_values import value_text  # noqa: PLC0415
+
     return text(
         report.answer,
         lambda name: value_text(checkpoint.tensor(name)) if checkpoint.has(name) else "",

@@ -3,25 +3,22 @@
     graph ──► op log ──► run 0 ──► run 1 ──► …      in this order, whatever the order given
     saved profile                                   or this alone, which holds all of them
 
-A Source is a name and bytes; who opened it is none of this room's business.
+A Source is a name and bytes; who opened it is none of this room's business. What only some files
+need is imported when one of them comes: a small graph is read in less time than it takes to import.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from tfprof.errors import UsageError
 from tfprof.model import Note, Profile
-from tfprof.read import graph_def, op_log, run_metadata, sniff, text
+from tfprof.read import graph_def, op_log, run_metadata, sniff
 from tfprof.read.merge import with_graph
 from tfprof.read.merge_op_log import with_op_log
 from tfprof.read.merge_run import with_run
-from tfprof.read.run_shapes import with_run_shapes
-from tfprof.read.saved import profile as saved_profile
 from tfprof.read.source import Source, from_text, kind_of, read_as, read_run_as
-from tfprof.read.trainable import trainable, with_trainable
 from tfprof.read.wire import BYTES, WireError, scan, whole
 
 if TYPE_CHECKING:
@@ -64,6 +61,8 @@ def load(
         columns = read_graph(graph)
         profile = with_graph(profile, columns)
         if columns.trainable is not None:
+            from tfprof.read.trainable import with_trainable  # noqa: PLC0415
+
             profile = with_trainable(profile, columns.trainable)
     if log is not None:
         progress(f"reading {log.name}")
@@ -85,7 +84,12 @@ def add_run(profile: Profile, step: int, run: Source) -> Profile:
 
 def with_shape_source(profile: Profile, run: Source) -> Profile:
     """*profile*, to be told by *run*, when needed, the shapes that its graph leaves open."""
-    tell = partial(with_run_shapes, source=run)
+
+    def tell(profile: Profile) -> Profile:
+        from tfprof.read.run_shapes import with_run_shapes  # noqa: PLC0415
+
+        return with_run_shapes(profile, run)
+
     return replace(profile, shape_sources=(*profile.shape_sources, tell))
 
 
@@ -94,6 +98,8 @@ def read_graph(source: Source) -> GraphColumns:
     expected = "a GraphDef or MetaGraphDef, binary or text"
     kind = kind_of(source, expected, sniff.GRAPH, sniff.META_GRAPH, *_GRAPH_TEXTS)
     if kind is sniff.GRAPH_TEXT:
+        from tfprof.read import text  # noqa: PLC0415
+
         columns = text.graph_columns(source.data, source.name)
     elif kind in (sniff.META_GRAPH, sniff.META_GRAPH_TEXT):
         if kind is sniff.META_GRAPH_TEXT:
@@ -128,13 +134,17 @@ def read_saved(source: Source) -> Profile:
     """The profile that a ProfileProto holds."""
     expected = "a saved profile (ProfileProto)"
     kind_of(source, expected, sniff.PROFILE)
-    return read_as(source, expected, saved_profile)
+    from tfprof.read.saved import profile  # noqa: PLC0415
+
+    return read_as(source, expected, profile)
 
 
 _GRAPH_TEXTS = (sniff.GRAPH_TEXT, sniff.META_GRAPH_TEXT)
 
 
 def _meta_columns(data: U8) -> GraphColumns:
+    from tfprof.read.trainable import trainable  # noqa: PLC0415
+
     return replace(graph_def.columns(_graph_of_meta(data)), trainable=trainable(data))
 
 

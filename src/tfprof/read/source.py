@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from tfprof.errors import InputError
-from tfprof.read import sniff, text
+from tfprof.read import sniff
 from tfprof.read.wire import WireError, buffer_view
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ def kind_of(source: Source, expected: str, *accepted: sniff.Kind) -> sniff.Kind 
 
 def from_text(source: Source, message: str) -> Source:
     """The same in wire format."""
+    from tfprof.read import text  # noqa: PLC0415 - most files are binary
+
     wire = text.to_wire(source.data.tobytes(), message, source.name)
     return Source(source.name, np.frombuffer(wire, np.uint8))
 
