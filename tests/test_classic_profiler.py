@@ -168,3 +168,11 @@ def test_older_names_of_methods_and_messages() -> None:
     assert model_analyzer.advise(graph, tfprof_options=checkers) == model_analyzer.advise(
         graph, None, checkers
     )
+
+
+def test_profilers_of_one_graph_are_written_alike() -> None:
+    graph = model()
+    live = {tfprof.Profiler(graph).serialize_to_string() for _ in range(4)}
+    messages = [graph.as_graph_def(add_shapes=True) for _ in range(4)]
+    given = {tfprof.Profiler(message).serialize_to_string() for message in messages}
+    assert (len(live), len(given)) == (1, 1)

@@ -58,6 +58,24 @@ def test_product_of_matrices(op: str, transpose_a: bool) -> None:  # noqa: FBT00
     assert counted(op, [left, (4, 5)], [(3, 5)], transpose_a=transpose_a) == tally.steps
 
 
+@pytest.mark.parametrize(
+    ("op", "turned"),
+    [("MatMul", "transpose_b"), ("BatchMatMulV2", "adj_y"), ("SparseMatMul", "transpose_b")],
+)
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_where_the_left_factor_is_open_the_right_one_says_what_is_summed_over(
+    op: str,
+    turned: str,
+    is_turned: bool,  # noqa: FBT001
+) -> None:
+    tally = Tally()
+    multiplied(tally.tensor(3, 4), tally.tensor(4, 5), 3, 4, 5)
+    right = (5, 4) if is_turned else (4, 5)
+    assert counted(op, [None, right], [(3, 5)], **{turned: is_turned}) == tally.steps
+    with pytest.raises(UnknownShape):
+        counted(op, [None, None], [(3, 5)], **{turned: is_turned})
+
+
 def test_fused_product_adds_what_is_fused() -> None:
     plain = counted("MatMul", [(3, 4), (4, 5)], [(3, 5)])
     bias, relu, sigmoids = 15, 15, 4 * 15

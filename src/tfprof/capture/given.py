@@ -83,7 +83,7 @@ def graph_of(given: Any) -> LiveGraph | GraphColumns | None:  # noqa: ANN401 - a
     full_name = _full_name(given)
     listed = None
     if full_name == "tensorflow.MetaGraphDef":
-        listed = trainable(np.frombuffer(given.SerializeToString(), np.uint8))
+        listed = trainable(np.frombuffer(given.SerializeToString(deterministic=True), np.uint8))
         given = given.graph_def
     source = _source(_GRAPH, given)
     if source is None or _holds_nothing(given, source):
@@ -114,7 +114,7 @@ def _step_stats(given: Any) -> Any:  # noqa: ANN401
         return given
     if not given.HasField("step_stats"):
         return b""
-    stats = given.step_stats.SerializeToString()
+    stats = given.step_stats.SerializeToString(deterministic=True)
     return _STEP_STATS_TAG + varint(len(stats)) + stats
 
 
@@ -147,7 +147,7 @@ def _source(argument: _Argument, given: Any) -> read.Source | None:  # noqa: ANN
     if isinstance(given, (bytes, bytearray, memoryview)):
         data = bytes(given)
     elif _full_name(given) in argument.messages:
-        data = given.SerializeToString()
+        data = given.SerializeToString(deterministic=True)
     else:
         raise argument.refusal(given)
     return read.Source(f"the {argument.name} given", np.frombuffer(data, np.uint8))

@@ -37,7 +37,9 @@ class LiveGraph:
         """The nodes with the shapes of their outputs."""
         self._version = getattr(self.graph, "version", None)
         message = self.graph.as_graph_def(add_shapes=True)
-        return graph_def.columns(np.frombuffer(message.SerializeToString(), np.uint8))
+        # Otherwise attributes come in an order of chance, and so does what is saved of them.
+        wire = message.SerializeToString(deterministic=True)
+        return graph_def.columns(np.frombuffer(wire, np.uint8))
 
     def operations(self) -> list[Any]:
         """The operations in the order in which they were made."""

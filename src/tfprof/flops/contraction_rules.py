@@ -3,8 +3,10 @@
     left  [..., m, k]      output [..., m, n]      2 · k · |output|
     right [..., k, n]
 
-Only the left factor says what is summed over; which of its dimensions depends on how it is
-transposed. A fused kernel adds what its bias and activation take on their own.
+Either factor says what is summed over; which of its dimensions depends on how it is transposed.
+The left one is asked first: of a batch of unknown size it is the one that is open, and then the
+right one, which mostly is a variable, knows. A fused kernel adds what its bias and activation take
+on their own.
 """
 
 from __future__ import annotations
@@ -27,15 +29,26 @@ QUANTIZED = (
 )
 
 
-def product(op: Op, *, transposed: str) -> int:
-    """A multiply-add for each output element and each index summed over."""
-    return 2 * size(op.output()) * _inner(op.input(0), transposed=bool(op.attr(transposed)))
+_PLAIN = ("transpose_a", "transpose_b")
+_BATCH = ("adj_x", "adj_y")
 
 
-@rule("SparseMatMul", "_MklMatMul", attributes=("transpose_a",), contraction=True)
+def product(op: Op, left: str, right: str) -> int:
+    """A multiply-add for each output element and each index summed over.
+
+    *left* and *right* name the attributes that say whether a factor is transposed.
+    """
+    try:
+        factor, axis = op.input(0), -2 if op.attr(left) else -1
+    except UnknownShape:
+        factor, axis = op.input(1), -1 if op.attr(right) else -2
+    return 2 * size(op.output()) * _matrix(factor)[axis]
+
+
+@rule("MatMul", "SparseMatMul", "_MklMatMul", attributes=_PLAIN, contraction=True)
 def mat_mul(op: Op) -> int:
     """The product of two matrices, whether or not they are mostly zeros."""
-    return product(op, transposed="transpose_a")
+    return product(op, *_PLAIN)
 
 
 @rule(
@@ -43,43 +56,43 @@ def mat_mul(op: Op) -> int:
     "_MklFusedMatMul",
     "_MklNativeFusedMatMul",
     "_QuantizedMatMul",
-    attributes=("transpose_a", "fused_ops"),
+    attributes=(*_PLAIN, "fused_ops"),
     contraction=True,
 )
 def fused_mat_mul(op: Op) -> int:
     """A product and what is fused into it."""
-    return product(op, transposed="transpose_a") + fused(op)
+    return product(op, *_PLAIN) + fused(op)
 
 
 @rule(
     "QuantizedMatMul",
     *(f"{kind}MatMul{suffix}" for kind in ("Quantized", "_MklQuantized") for suffix in QUANTIZED),
-    attributes=("transpose_a",),
+    attributes=_PLAIN,
     contraction=True,
 )
 def quantized_mat_mul(op: Op) -> int:
     """A product, then a sum where there is a bias and a maximum where there is a Relu."""
     extra = ("Bias" in op.type) + ("Relu" in op.type)
-    return product(op, transposed="transpose_a") + extra * size(op.output())
+    return product(op, *_PLAIN) + extra * size(op.output())
 
 
-@rule("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", attributes=("adj_x",), contraction=True)
-@rule("_MklBatchMatMul", "_MklBatchMatMulV2", attributes=("adj_x",), contraction=True)
+@rule("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", attributes=_BATCH, contraction=True)
+@rule("_MklBatchMatMul", "_MklBatchMatMulV2", attributes=_BATCH, contraction=True)
 def batch_mat_mul(op: Op) -> int:
     """A product for each matrix of a batch; adj_x says that the left factor is transposed."""
-    return product(op, transposed="adj_x")
+    return product(op, *_BATCH)
 
 
-@rule("_MklFusedBatchMatMulV2", attributes=("adj_x", "fused_ops"), contraction=True)
+@rule("_MklFusedBatchMatMulV2", attributes=(*_BATCH, "fused_ops"), contraction=True)
 def fused_batch_mat_mul(op: Op) -> int:
     """Products of a batch and what is fused into them."""
-    return product(op, transposed="adj_x") + fused(op)
+    return product(op, *_BATCH) + fused(op)
 
 
 @rule("UniformQuantizedDot", "UniformQuantizedDotHybrid", contraction=True)
 def quantized_dot(op: Op) -> int:
     """The product of two matrices that are never transposed."""
-    return 2 * size(op.output()) * _inner(op.input(0), transposed=False)
+    return 2 * size(op.output()) * _matrix(op.input(0))[-1]
 
 
 @rule("TridiagonalMatMul", contraction=True)
@@ -122,8 +135,7 @@ def numbers(op: Op) -> dict[int, tuple[int, ...]]:
     return found
 
 
-def _inner(left: Shape, *, transposed: bool) -> int:
-    """The dimension of the left factor that is summed over."""
-    if len(left) < 2:  # noqa: PLR2004 - a matrix has two
+def _matrix(factor: Shape) -> Shape:
+    if len(factor) < 2:  # noqa: PLR2004 - a matrix has two
         raise UnknownShape
-    return left[-2] if transposed else left[-1]
+    return factor
