@@ -37,8 +37,8 @@ $(VENV)/.installed-test: pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps 'tf-keras==2.21.*'
 	@touch $@ $(VENV)/.installed
 
-bench: $(VENV)/.installed-test  ## time us and the original in one run
-	$(BIN)/python bench/run.py $(ARGS)
+bench: $(VENV)/.installed-test  ## time us and the original in one run; BENCH_FULL=1: 1M nodes, too
+	$(BIN)/python bench/run.py $(if $(BENCH_FULL),--full) $(ARGS)
 
 schema: $(VENV)/.installed-test  ## rebuild the descriptor set from the .proto files
 	$(BIN)/python -m tfprof.read.schema.build

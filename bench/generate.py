@@ -6,6 +6,7 @@
     OUT_DIR/run_meta_0 …            RunMetadata, one a step, about two stats a node
     OUT_DIR/tfprof_log              OpLogProto: types, float operations, call stacks
     OUT_DIR/graph.pbtxt             with --text: the same graph as protobuf prints it
+    OUT_DIR/graph_line.pbtxt        and again on one line, as protobuf prints it where asked to
 
 The bytes are spelled directly, in canonical field order, record by record: no protobuf, no
 TensorFlow, memory that does not grow with N, and the same files every time.
@@ -62,6 +63,12 @@ def write_text(path: Path, network: Model) -> None:
         out.write(b"versions {\n  producer: %d\n}\n" % _PRODUCER)
 
 
+def write_line(path: Path, printed: Path) -> None:
+    """A text graph on one line. Strings hold no line breaks: those are spelled out in text."""
+    with printed.open("rb") as lines, path.open("wb", buffering=_CHUNK) as out:
+        out.writelines(line.strip() + b" " for line in lines)
+
+
 def write_run(path: Path, network: Model, step: int) -> None:
     """One step. Lengths stand before contents, so each device is gathered in a file of its own."""
     run = Run(step)
@@ -111,7 +118,9 @@ def generate(folder: Path, nodes: int, steps: int = 1, *, text: bool = False) ->
     for step in range(steps):
         write_run(folder / f"run_meta_{step}", network, step)
     if text:
-        write_text(folder / "graph.pbtxt", network)
+        printed = folder / "graph.pbtxt"
+        write_text(printed, network)
+        write_line(folder / "graph_line.pbtxt", printed)
 
 
 def main() -> None:
@@ -120,7 +129,7 @@ def main() -> None:
     parser.add_argument("out_dir", type=Path)
     parser.add_argument("nodes", type=int)
     parser.add_argument("--steps", type=int, default=1, help="how many RunMetadata files")
-    parser.add_argument("--text", action="store_true", help="also write graph.pbtxt")
+    parser.add_argument("--text", action="store_true", help="also write the graph as text")
     given = parser.parse_args()
     generate(given.out_dir, given.nodes, given.steps, text=given.text)
 

@@ -1,11 +1,12 @@
 """The original, as the benchmark calls it: TensorFlow's C++ profiler through its native calls.
 
-`original_worker.py serve` is a worker; `original_worker.py cold GRAPH RUN_META OP_LOG OUT` writes
-the one-shot report and exits.
+`original_worker.py serve` is a worker; `original_worker.py cold REQUEST` writes one report and
+exits, REQUEST being JSON: the files, the view, its options and the output.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from pathlib import Path
@@ -16,7 +17,6 @@ from google.protobuf import text_format
 from tensorflow.core.profiler.tfprof_options_pb2 import OptionsProto
 from tensorflow.python.util import _pywrap_tfprof as native
 
-from queries import COLD
 from worker import serve
 
 _UNSET: dict[str, Any] = {
@@ -28,8 +28,8 @@ _UNSET: dict[str, Any] = {
 _loaded: list[str] = []
 
 
-def _options(options: dict[str, Any], out: str) -> bytes:
-    proto = OptionsProto(**{**_UNSET, **options, "output": f"file:outfile={out}"})
+def _options(options: dict[str, Any], output: str) -> bytes:
+    proto = OptionsProto(**{**_UNSET, **options, "output": output})
     return bytes(proto.SerializeToString())
 
 
@@ -57,10 +57,10 @@ def load(graph: str, run_metas: list[str], op_log: str) -> float:
     return seconds
 
 
-def query(view: str, options: dict[str, Any], out: str) -> float:
+def query(view: str, options: dict[str, Any], output: str) -> float:
     """Answer into a file."""
     start = time.perf_counter()
-    native.Profile(view.encode(), _options(options, out))
+    native.Profile(view.encode(), _options(options, output))
     return time.perf_counter() - start
 
 
@@ -71,14 +71,19 @@ def parse(graph: str) -> float:
     return time.perf_counter() - start
 
 
-def cold(graph: str, run_meta: str, op_log: str, out: str) -> None:
-    """One report from three files."""
-    inputs = [_read(path) for path in (graph, run_meta, op_log)]
-    native.PrintModelAnalysis(*inputs, b"scope", _options(dict(COLD), out))
+def cold(files: dict[str, Any], asked: dict[str, Any]) -> None:
+    """One report from files. The one-shot call reads no text (Q52), so text is loaded first."""
+    if files["graph"].endswith(".pbtxt"):
+        load(**files)
+        query(**asked)
+        return
+    inputs = [_read(path) for path in (files["graph"], *files["run_metas"], files["op_log"])]
+    options = _options(asked["options"], asked["output"])
+    native.PrintModelAnalysis(*inputs, asked["view"].encode(), options)
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "cold":
-        cold(*sys.argv[2:])
+        cold(**json.loads(sys.argv[2]))
     else:
         serve({"load": load, "query": query, "parse": parse})

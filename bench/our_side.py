@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Any
 
-from tfprof.answer import answer
 from tfprof.api import load as read
+from tfprof.deliver import deliver
 from tfprof.query import Query
-from tfprof.reporters.text import text
 from worker import serve
 
 _loaded: dict[str, Any] = {}
@@ -19,15 +17,14 @@ def load(graph: str, run_metas: list[str], op_log: str) -> float:
     """Load a profile and keep it; an empty op log path means none."""
     _loaded.clear()
     start = time.perf_counter()
-    _loaded["profile"] = read(graph, run_metas, op_log or None).profile
+    _loaded["profile"] = read(graph, run_metas, op_log or None)
     return time.perf_counter() - start
 
 
-def query(view: str, options: dict[str, Any], out: str) -> float:
-    """Answer into a file."""
+def query(view: str, options: dict[str, Any], output: str) -> float:
+    """Answer into a file, as the command and the shell do."""
     start = time.perf_counter()
-    report = b"".join(text(answer(_loaded["profile"], view, Query.of(options))))
-    Path(out).write_bytes(report)
+    deliver(_loaded["profile"], view, Query.of({**options, "output": output}))
     return time.perf_counter() - start
 
 

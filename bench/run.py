@@ -1,33 +1,37 @@
 """Time us and the original in one run.
 
-    python bench/run.py [--sizes 1k,10k,100k] [--repeat 3] [--only cold,load,query,text]
+    python bench/run.py [--sizes 1k,10k,100k] [--full] [--only cold,load] [--repeat 1] [--publish]
 
-Inputs are generated once a size under the output folder and kept. The table goes to standard
-output and to OUT/table.md; the exit code is 1 if an answer differs or fails.
+Inputs are generated once a size under the output folder and kept. The tables go to standard output
+and to OUT/table.md, with --publish to docs/performance.md too; the exit code is 1 if an answer
+differs or a side fails.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import platform
 import sys
-from hashlib import sha256
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from phases import HERE, Inputs, cold, loads_and_queries, texts
-from table import short, table, verdict
-from worker import timed
+from cold import cold
+from inputs import HERE, inputs
+from machine import described
+from many_steps import NODES, many_steps
+from plan import plan
+from publish import publish
+from rows import Row, Size, Turns, short
+from table import PHASES, said, tables
+from texts import texts
+from warm import loads_and_questions
+from worker import WorkerError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from phases import Row
-
-PHASES = ("cold", "load", "query", "text")
 _LETTERS = {"k": 1_000, "m": 1_000_000}
-_GENERATOR = ("encode.py", "ops.py", "model.py", "stacks.py", "steps.py", "generate.py")
+_FULL = 1_000_000
 
 
 def size(word: str) -> int:
@@ -36,50 +40,71 @@ def size(word: str) -> int:
     return int(word.rstrip("kKmM")) * scale
 
 
-def inputs(out: Path, nodes: int) -> Inputs:
-    """The files of a size, generated if they are missing or made by another generator."""
-    folder = out / "data" / short(nodes)
-    made_by = sha256(b"".join((HERE / name).read_bytes() for name in _GENERATOR)).hexdigest()
-    stamp = folder / "made_by"
-    if not stamp.exists() or stamp.read_text() != made_by:
-        sys.stderr.write(f"generating {short(nodes)}\n")
-        timed([sys.executable, str(HERE / "generate.py"), str(folder), str(nodes), "--text"])
-        stamp.write_text(made_by)
-    return Inputs(nodes, folder, out / "answers" / short(nodes))
-
-
-def measure(given: Inputs, repeat: int, only: set[str]) -> Iterator[Row]:
+def measure(out: Path, nodes: int, repeat: int, only: set[str]) -> Iterator[Row]:
     """All rows of a size."""
+    given, often = inputs(out, Size(nodes)), plan(nodes, repeat)
     if "cold" in only:
-        yield from cold(given, repeat)
-    if only & {"load", "query"}:
-        yield from loads_and_queries(given, repeat, only)
+        yield from cold(given, often)
+    if only & {"load", "query", "chart"}:
+        yield from loads_and_questions(given, often, only)
     if "text" in only:
-        yield from texts(given, repeat)
+        yield from texts(given, often)
+    if "steps" in only and nodes == NODES:
+        yield from many_steps(out, repeat)
+
+
+def measured(out: Path, nodes: int, repeat: int, only: set[str]) -> Iterator[Row]:
+    """The same; what goes wrong outside of a measurement, as a full disk, is a row as well."""
+    try:
+        yield from measure(out, nodes, repeat, only)
+    except (OSError, WorkerError) as error:
+        yield Row("load", "everything else", Size(nodes), Turns([], [], str(error)), "")
+
+
+def arguments() -> argparse.Namespace:
+    """What is asked for."""
+    parser = argparse.ArgumentParser(description="Time us and the original in one run.")
+    parser.add_argument("--sizes", default="1k,10k,100k", help="numbers of nodes")
+    parser.add_argument("--full", action="store_true", help="1M nodes, too")
+    parser.add_argument(
+        "--repeat", type=int, default=0, help="measurements a row, if not as planned"
+    )
+    parser.add_argument("--only", default=",".join(PHASES), help="phases to run")
+    parser.add_argument("--out", type=Path, default=HERE / "out", help="inputs, answers, table")
+    parser.add_argument("--publish", action="store_true", help="write to docs/performance.md")
+    asked = parser.parse_args()
+    asked.only = set(asked.only.split(","))
+    if unknown := asked.only - set(PHASES):
+        parser.error(f"unknown phases: {', '.join(sorted(unknown))}; known: {', '.join(PHASES)}")
+    asked.sizes = {size(word) for word in asked.sizes.split(",")} | (
+        {_FULL} if asked.full else set()
+    )
+    return asked
+
+
+def report(rows: list[Row], seconds: float) -> str:
+    """The machine and the tables."""
+    sizes = ", ".join(short(nodes) for nodes in sorted({row.size.nodes for row in rows}))
+    return f"{described()}- {sizes} nodes in {seconds / 60:.0f} minutes\n\n{tables(rows)}"
 
 
 def main() -> int:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description="Time us and the original in one run.")
-    parser.add_argument("--sizes", default="1k,10k,100k", help="numbers of nodes")
-    parser.add_argument("--repeat", type=int, default=3, help="measurements a row")
-    parser.add_argument("--only", default=",".join(PHASES), help="phases to run")
-    parser.add_argument("--out", type=Path, default=HERE / "out", help="inputs, answers, table")
-    asked = parser.parse_args()
-    only = set(asked.only.split(","))
-    if unknown := only - set(PHASES):
-        parser.error(f"unknown phases: {', '.join(sorted(unknown))}; known: {', '.join(PHASES)}")
+    asked = arguments()
+    out = asked.out.resolve()
     rows: list[Row] = []
-    for nodes in sorted(size(word) for word in asked.sizes.split(",")):
-        for row in measure(inputs(asked.out.resolve(), nodes), asked.repeat, only):
-            sys.stderr.write(f"{short(nodes):>5} {row.name}: {verdict(row)}\n")
+    text, start = "", time.monotonic()
+    for nodes in sorted(asked.sizes):
+        for row in measured(out, nodes, asked.repeat, asked.only):
+            passed = time.monotonic() - start
+            sys.stderr.write(f"{passed:5.0f} s  {said(row)}\n")
             rows.append(row)
-    machine = f"Python {platform.python_version()}, {os.cpu_count()} cores"
-    load = f"load average {os.getloadavg()[0]:.1f}"
-    report = f"{machine}, {load}; medians, both sides in turns.\n\n{table(rows)}"
-    (asked.out / "table.md").write_text(report)
-    sys.stdout.write(report)
-    return int(any(verdict(row) != "same" for row in rows))
+            text = report(rows, passed)
+            (out / "table.md").write_text(text, encoding="utf-8")  # what there is so far
+    sys.stdout.write(text)
+    if asked.publish:
+        publish(text)
+    return int(any(row.wrong for row in rows))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Rows of measurements as one Markdown table.
+"""Rows of measurements as Markdown: a table for each kind of work, and how many targets are met.
 
 `ratio` is ours / original; `growth` is the time a node takes against the size before (1.00 is
-linear). A row whose answers differ has no ratio.
+linear). A row whose answers differ has no ratio, and what was not measured has no number.
 """
 
 from __future__ import annotations
@@ -9,65 +9,112 @@ from __future__ import annotations
 from statistics import median
 from typing import TYPE_CHECKING
 
+from targets import target
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from phases import Row
+    from rows import Row
     from worker import Measure
 
+_TITLES = {
+    "cold": "A fresh process, one report",
+    "load": "Loading a graph, a step and an op log",
+    "query": "Questions to a loaded profile",
+    "chart": "Timelines and pprof of a loaded profile",
+    "text": "Loading a text graph",
+    "steps": "Loading many steps",
+}
+PHASES = tuple(_TITLES)
 _HEAD = (
-    "what", "nodes", "runs", "ours s", "original s", "ratio", "ours MB", "original MB", "ratio",
-    "growth ours", "growth original", "answer",
+    "work", "nodes", "runs", "ours s", "original s", "ratio", "target",
+    "ours MB", "original MB", "ratio", "target", "growth ours", "growth original", "answers",
 )  # fmt: skip
-_WIDE = 60
+_WIDE = 80
 
 
-def short(nodes: int) -> str:
-    """1000000 → 1M, 10000 → 10k."""
-    for size, letter in ((1_000_000, "M"), (1_000, "k")):
-        if nodes % size == 0:
-            return f"{nodes // size}{letter}"
-    return str(nodes)
+def tables(rows: list[Row]) -> str:
+    """All tables with their titles, and the verdicts counted."""
+    parts = [
+        f"### {title}\n\n{_table([row for row in rows if row.phase == phase])}"
+        for phase, title in _TITLES.items()
+        if any(row.phase == phase for row in rows)
+    ]
+    return "\n".join([*parts, _summary(rows)])
 
 
-def table(rows: list[Row]) -> str:
-    """The table, rows of one kind together, small sizes first."""
+def said(row: Row) -> str:
+    """The row in a line, for the impatient."""
+    return ", ".join(cell for cell in _cells(row, None) if cell not in {"-", ""})
+
+
+def _table(rows: list[Row]) -> str:
     lines = [_HEAD, ("---", *["---:"] * (len(_HEAD) - 2), "---")]
     for name in dict.fromkeys(row.name for row in rows):
         before: Row | None = None
-        for row in sorted((row for row in rows if row.name == name), key=lambda row: row.nodes):
+        for row in sorted((row for row in rows if row.name == name), key=lambda row: row.size):
             lines.append(tuple(_cells(row, before)))
             before = row
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def verdict(row: Row) -> str:
-    """Whether the answers are the same."""
-    if row.turns.trouble:
-        return f"FAILED {row.turns.trouble[:_WIDE]}"
-    return "same" if row.same else "MISMATCH"
+def _summary(rows: list[Row]) -> str:
+    cells = [cell for row in rows for cell in _judged(row)]
+    met = sum(cell.endswith(" met") for cell in cells)
+    missed = sum(cell.endswith(" MISSED") for cell in cells)
+    wrong = sum(row.wrong for row in rows)
+    return f"Targets: {met} met, {missed} missed. Rows that differ or failed: {wrong}.\n"
 
 
 def _cells(row: Row, before: Row | None) -> Iterator[str]:
-    counts = verdict(row) == "same"
-    ours, original = _seconds(row.turns.ours), _seconds(row.turns.original)
+    (seconds, peaks), (time_target, memory_target) = _measured(row), _judged(row)
     yield row.name
-    yield short(row.nodes)
-    yield str(len(row.turns.original))
-    yield _number(ours)
-    yield _number(original)
-    yield _ratio(ours, original) if counts else "-"
-    ours_peak, original_peak = (
-        _peak(side) if row.memory else None for side in (row.turns.ours, row.turns.original)
+    yield row.size.label
+    yield _runs(row)
+    yield from (_number(side, "{:.4f}") for side in seconds)
+    yield _number(_ratio(row, seconds), "{:.4f}")
+    yield time_target
+    yield from (_number(side, "{:.0f}") for side in peaks)
+    yield _number(_ratio(row, peaks), "{:.4f}")
+    yield memory_target
+    earlier = _measured(before)[0] if before else (None, None)
+    scale = before.size.amount / row.size.amount if before else 1
+    for now, then in zip(seconds, earlier, strict=True):
+        yield _number(now * scale / then if now and then else None, "{:.2f}")
+    yield row.verdict.replace("|", "/")[:_WIDE]
+
+
+def _judged(row: Row) -> tuple[str, str]:
+    """The targets of time and of memory, with the verdict on each."""
+    seconds, peaks = _measured(row)
+    aims = target(row)
+    return (
+        _judgement(_ratio(row, seconds), aims.time),
+        _judgement(_ratio(row, peaks), aims.memory),
     )
-    yield _number(ours_peak, "{:.0f}")
-    yield _number(original_peak, "{:.0f}")
-    yield _ratio(ours_peak, original_peak) if counts else "-"
-    then = before.turns if before else None
-    scale = before.nodes / row.nodes if before else 1
-    yield _growth(ours, _seconds(then.ours) if then else None, scale)
-    yield _growth(original, _seconds(then.original) if then else None, scale)
-    yield verdict(row)
+
+
+def _judgement(ratio: float | None, aim: float | None) -> str:
+    if aim is None:
+        return "-"
+    if ratio is None:
+        return f"{aim:.2f}"
+    return f"{aim:.2f} {'met' if ratio <= aim else 'MISSED'}"
+
+
+Both = tuple[float | None, float | None]
+
+
+def _measured(row: Row) -> tuple[Both, Both]:
+    """The medians of ours and the original: seconds, and megabytes at the peak."""
+    ours, original = row.turns.ours, row.turns.original
+    peaks = (_peak(ours), _peak(original)) if row.memory else (None, None)
+    return (_seconds(ours), _seconds(original)), peaks
+
+
+def _runs(row: Row) -> str:
+    ours, original = len(row.turns.ours), len(row.turns.original)
+    return str(ours) if ours == original else f"{ours}/{original}"
 
 
 def _seconds(side: list[Measure]) -> float | None:
@@ -78,13 +125,10 @@ def _peak(side: list[Measure]) -> float | None:
     return median(measure.peak for measure in side) / 1e6 if side else None
 
 
-def _growth(now: float | None, then: float | None, scale: float) -> str:
-    return _number(now * scale / then if now and then else None, "{:.2f}")
+def _ratio(row: Row, sides: Both) -> float | None:
+    ours, original = sides
+    return ours / original if row.counts and ours is not None and original else None
 
 
-def _number(value: float | None, form: str = "{:.4f}") -> str:
+def _number(value: float | None, form: str) -> str:
     return "-" if value is None else form.format(value)
-
-
-def _ratio(ours: float | None, original: float | None) -> str:
-    return "-" if ours is None or not original else f"{ours / original:.4f}"

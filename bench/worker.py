@@ -39,10 +39,20 @@ class Measure(NamedTuple):
 
 
 def environment() -> dict[str, str]:
-    """The environment of every measured process."""
+    """The environment of every measured process.
+
+    An installed package has its bytecode beside it, as TensorFlow has here; ours is kept in the
+    output folder, whatever the caller's own wishes are.
+    """
     source = os.path.join(_HERE, os.pardir, "src")  # noqa: PTH118
     paths = [source, *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "TF_CPP_MIN_LOG_LEVEL": "3"}
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {
+        **kept,
+        "PYTHONPATH": os.pathsep.join(paths),
+        "PYTHONPYCACHEPREFIX": os.path.join(_HERE, "out", "bytecode"),  # noqa: PTH118
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+    }
 
 
 def _last_line(log: IO[bytes]) -> str:
@@ -60,7 +70,7 @@ def timed(command: Sequence[str]) -> Measure:
         seconds = time.perf_counter() - start
         child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode:
-            raise WorkerError(_last_line(log))
+            raise WorkerError(f"ended with {child.returncode}: {_last_line(log)}")
     return Measure(seconds, usage.ru_maxrss * _KIB)
 
 
@@ -71,11 +81,14 @@ class Worker:
         """Remember the script; nothing starts yet."""
         self._script = script
         self._child: subprocess.Popen[str] | None = None
+        self._end = "never started"
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the worker
 
     def fresh(self) -> Worker:
         """The same worker with a new process."""
         self.stop()
+        self._log.seek(0)
+        self._log.truncate()
         self._child = subprocess.Popen(
             [sys.executable, str(self._script), "serve"],
             stdin=subprocess.PIPE,
@@ -89,8 +102,7 @@ class Worker:
     def ask(self, command: str, **arguments: object) -> Measure:
         """What the command took."""
         if self._child is None or self._child.stdin is None or self._child.stdout is None:
-            message = "not running"
-            raise WorkerError(message)
+            raise WorkerError(self._end)
         try:
             self._child.stdin.write(json.dumps([command, arguments]) + "\n")
             self._child.stdin.flush()
@@ -98,8 +110,10 @@ class Worker:
         except BrokenPipeError:
             line = ""
         if not line:
+            code = self._child.wait()
             self.stop()
-            raise WorkerError(_last_line(self._log))
+            self._end = f"ended with {code}: {_last_line(self._log)}"
+            raise WorkerError(self._end)
         reply = json.loads(line)
         if "error" in reply:
             raise WorkerError(reply["error"])

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FLOORS: Final = (
-    "errors  units  wordwise  eras",
-    "strings  arguments",
-    "shapes  fields  tree",
+    "errors  units  wordwise  eras  stage",
+    "strings  arguments  distinct  narrow",
+    "shapes  fields  tree  gzipped",
     "matching  model  query",
     "inputs  read  views",
     "flops",

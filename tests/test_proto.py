@@ -229,7 +229,8 @@ def test_nested_messages_are_as_written_the_plain_way(tree: list[Any]) -> None:
         depth.append(at)
         waiting += [(child, at + 1) for child in reversed(children)]
     rows = Tree.from_depth(np.array(depth))
-    assert nested(rows, 12, Strings.of(own)) == naive(tree, 12)
+    column = Strings.of(own)
+    assert beside(nested(rows, 12, column.length), column).blob.tobytes() == naive(tree, 12)
 
 
 # --- columns of fields -------------------------------------------------------------------------

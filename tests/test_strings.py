@@ -301,3 +301,34 @@ def test_more_rows_than_are_worked_on_at_a_time() -> None:
     assert column.first(b"/").tolist() == [4] * count
     backwards = column.take(np.arange(count)[::-1])
     assert list(backwards.compact()) == rows[::-1]
+
+
+def test_many_rows_at_every_offset_are_worked_on_as_few_are() -> None:
+    """Few rows are read from any offset, many in groups by what their offset leaves."""
+    random = np.random.default_rng(7)
+    rows = [TEXTS[row] for row in random.integers(0, len(TEXTS), 20_000).tolist()]
+    many = Strings.of(rows)
+    few = [many.take(slice(first, first + 100)) for first in range(0, len(many), 100)]
+    seed = np.uint64(12)
+    assert many.hashes(seed).tolist() == [h for part in few for h in part.hashes(seed).tolist()]
+    for byte in (b"a", b"/", b":", b"^", b"\x00", b"\xff", b"z"):
+        assert many.first(byte).tolist() == [row.find(byte) for row in rows]
+    apart = many.apart()
+    assert list(apart) == rows
+    assert not (apart.start % wordwise.WORD).any()
+    other = random.permutation(len(many))
+    assert many.same(np.arange(len(many)), many, other).tolist() == [
+        row == rows[partner] for row, partner in zip(rows, other.tolist(), strict=True)
+    ]
+    known = sorted(set(rows))
+    column = Strings.of(known).apart()
+    assert [known[row] for row in column.find(many).tolist()] == rows
+
+
+def test_hashes_that_crowd_one_bucket_are_still_found() -> None:
+    hashes = np.sort(np.random.default_rng(3).permutation(10_000)[:500].astype(np.uint64))
+    index = strings.Index.of(np.uint64(0), hashes, np.arange(500))
+    assert len({int(h >> index.shift) for h in hashes}) == 1
+    assert index.candidates(hashes).tolist() == list(range(500))
+    beyond = np.array([10_000, 2**64 - 1], np.uint64)
+    assert index.candidates(beyond).tolist() == [499, 499]

@@ -11,8 +11,8 @@ Each stage takes rows and returns fewer or other rows; no stage changes anything
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -47,7 +47,28 @@ def answer(profile: Profile, view_name: str, query: Query) -> Answer:
         notes = profile.notes[known:]
     profile = _as_of(profile, query.era)
     drawing = view.draw(profile, source_text=query.era.source_text)
-    counted = account(profile, view, drawing, query)
+    rows = drawing.keep_recent(
+        ("displayed", *_asked(query)), lambda: _displayed(profile, view, drawing, query)
+    )
+    notes = (*notes, *_notes(view, drawing, query, len(rows.tree)))
+    return Answer(view, query, rows.tree, rows.counted, rows.at, notes, counts)
+
+
+class _Displayed(NamedTuple):
+    """The rows that are displayed, each a row of what is counted."""
+
+    counted: Counted
+    tree: Tree
+    at: I64
+
+
+def _displayed(profile: Profile, view: View, drawing: Drawing, query: Query) -> _Displayed:
+    """The procedure from one end to the other."""
+    order_of_chain = query.order_by if view.chain else None
+    counted = drawing.keep_recent(
+        ("counted", query.account_types, query.step, query.era.name, order_of_chain),
+        lambda: account(profile, view, drawing, query),
+    )
     tree, at = start(counted, view, query)
     if query.era.totals_from_start:
         counted, at = only(counted, at)
@@ -57,8 +78,15 @@ def answer(profile: Profile, view_name: str, query: Query) -> Answer:
         counted = replace(counted, root_defined=1)
     if not view.chain:
         tree, at = order(counted, tree, at, query)
-    notes = (*notes, *_notes(view, drawing, query, len(tree)))
-    return Answer(view, query, tree, counted, at, notes, counts)
+    return _Displayed(counted, tree, at)
+
+
+def _asked(query: Query) -> tuple[object, ...]:
+    """All that says which rows are displayed, and in which order; not what is told of them."""
+    told = ("select", "output", "notes", "flops", "minimum", "era")
+    names = [field.name for field in fields(query) if field.name not in told]
+    minimum = tuple(sorted(query.minimum.items()))
+    return (query.era.name, minimum, *(getattr(query, name) for name in names))
 
 
 def account(profile: Profile, view: View, drawing: Drawing, query: Query) -> Counted:

@@ -13,6 +13,7 @@ from tfprof.files import checkpoint_files, open_checkpoint, open_source
 from tfprof.inputs import sample_files
 from tfprof.loaded import Loaded
 from tfprof.read.merge_checkpoint import with_checkpoint
+from tfprof.stage import listening
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,9 +37,10 @@ def load(  # noqa: PLR0913 - one parameter an input
     *graph* is a tf.Graph, a GraphDef, its bytes or the path of a file; *run_meta* a RunMetadata
     likewise, or a list of them: steps 0, 1, 2 and so on; *op_log* an OpLogProto likewise. A live
     graph tells its trainable variables and the code that made its nodes by itself. *checkpoint*
-    is the prefix of one. *profile* is the path of a saved one, or what serialize_to_string() of a
-    Profiler gives, and stands for graph, runs and op log. *progress* is told each stage before it
-    begins. Raises InputError where a file is missing, damaged or of another kind.
+    is the prefix of one. *profile* is the path of a saved or converted one, or what
+    serialize_to_string() of a Profiler gives, and stands for graph, runs and op log. *progress* is
+    called with each stage as it begins: a text that also has the bytes *done* and those in *total*.
+    Raises InputError where a file is missing, damaged or of another kind.
 
     >>> import tfprof
     >>> from tfprof.inputs import sample_files
@@ -54,7 +56,8 @@ def load(  # noqa: PLR0913 - one parameter an input
     if prefix == "":
         raise UsageError("the path of a checkpoint is empty")
     if all(one is None or isinstance(one, (str, os.PathLike)) for one in given):
-        made = _from_files(graph, runs, op_log, profile, progress)
+        with listening(progress):
+            made = _from_files(graph, runs, op_log, profile, progress)
     elif profile is not None:
         raise UsageError("a saved profile stands for graph, run_meta and op_log: give one or those")
     else:

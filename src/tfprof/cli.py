@@ -6,18 +6,21 @@ tfprof scope --graph_path=graph.pbtxt --run_meta_path=run_meta_0,run_meta_1 --ma
 from __future__ import annotations
 
 import os
+import stat
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfprof.errors import InputError, OutputError, TfprofError, UsageError, nearest
-from tfprof.help import COMMANDS, FORMAT, HELP, VERSION, command_help, help_text
+from tfprof.help import COMMANDS, FORMAT, HELP, OUTFILE, VERSION, command_help, help_text
 from tfprof.inputs import INPUTS, sample_files
-from tfprof.query import OPTIONS, Option, Query
+from tfprof.query import OPTIONS, Option, Output, Query
 from tfprof.words import read_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import TextIO
 
     from tfprof.deliver import Outcome
     from tfprof.loaded import Loaded
@@ -29,6 +32,8 @@ _KNOWN: Mapping[str, Option] = {
     **INPUTS,
     **OPTIONS,
     "format": FORMAT,
+    "outfile": OUTFILE,
+    "o": OUTFILE,
     "help": HELP,
     "h": HELP,
     "version": VERSION,
@@ -72,6 +77,7 @@ def _command(line: Sequence[str]) -> None:
         _print([_help(words.plain).encode()])
         return
     given = _with_format(words.options)
+    _check_outfile(words.plain, given)
     if not words.plain and _inputs(given):
         _shell(given)
         return
@@ -136,6 +142,12 @@ def _with_format(options: Mapping[str, Any]) -> dict[str, Any]:
     return given
 
 
+def _check_outfile(plain: Sequence[str], given: Mapping[str, Any]) -> None:
+    """Refuse -o where it would name nothing that is written."""
+    if "outfile" in given and not (plain and COMMANDS[_only(plain)].writes):
+        raise UsageError("-o is for save and convert; a report: --output=file:outfile=PATH")
+
+
 def _info(paths: Sequence[str]) -> None:
     """Say what the files at *paths* are; an error where not one is recognised."""
     if not paths:
@@ -155,6 +167,8 @@ def _info(paths: Sequence[str]) -> None:
 def _answer(command: str, given: Mapping[str, Any]) -> None:
     """Read the files, ask, and deliver."""
     query = Query.of(_options(given))
+    if path := given.get("outfile"):
+        query = replace(query, output=Output("file", path))
     if not _inputs(given):
         raise UsageError("no input: give --graph_path=PATH, or try 'tfprof demo'")
     _check_output(command, query)
@@ -183,18 +197,45 @@ def _shell(given: Mapping[str, Any]) -> None:
 
 def _outcome(loaded: Loaded, command: str, query: Query) -> Outcome:
     from tfprof import deliver  # noqa: PLC0415
+    from tfprof.progress import Progress  # noqa: PLC0415
 
-    ways = {"advise": deliver.deliver_advice, "save": deliver.deliver_profile}
-    if command in ways:
-        return ways[command](loaded, query)
-    return deliver.deliver(loaded, command, query)
+    ways = {
+        "advise": deliver.deliver_advice,
+        "save": deliver.deliver_profile,
+        "convert": deliver.deliver_converted,
+    }
+    with Progress() as progress:
+        progress(f"answering {command}")
+        if command in ways:
+            return ways[command](loaded, query)
+        return deliver.deliver(loaded, command, query)
 
 
 def _show(outcome: Outcome) -> None:
     _tell(outcome.notes)
-    _print(_for_the_eye(outcome.stdout))
+    _report(outcome.stdout)
     for path in outcome.written:
         _say(f"wrote {path}")
+
+
+def _report(pieces: Iterable[bytes]) -> None:
+    """Print a report; how far that is, is told where it goes to a file."""
+    if not _is_plain_file(sys.stdout):
+        # On a terminal, also behind a pager, a line of ours would stand between those of others.
+        _print(_for_the_eye(pieces))
+        return
+    from tfprof.files import told  # noqa: PLC0415
+    from tfprof.progress import Progress  # noqa: PLC0415
+
+    with Progress():
+        _print(told("writing to standard output", pieces))
+
+
+def _is_plain_file(stream: TextIO | None) -> bool:
+    try:
+        return stream is not None and stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+    except (OSError, ValueError):  # what a program put in its place has no number, or a closed one
+        return False
 
 
 def _for_the_eye(pieces: Iterable[bytes]) -> Iterable[bytes]:

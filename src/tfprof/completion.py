@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from tfprof.errors import UsageError, nearest
 from tfprof.fields import FIELDS
-from tfprof.help import COMMANDS, FORMAT, HELP, VERSION, takes
+from tfprof.help import COMMANDS, FORMAT, HELP, OUTFILE, VERSION, takes
 from tfprof.inputs import INPUTS
 from tfprof.query import OPTIONS, OUTPUTS, Option
 
@@ -46,7 +46,7 @@ def script(shell: str) -> str:
 
 def slot(option: Option) -> Slot:
     """What may be completed as the value of *option*."""
-    if option.name in INPUTS:
+    if option.name in INPUTS or option is OUTFILE:
         return Slot("files" if option.kind == "list" else "file")
     if option in (HELP, VERSION):
         return Slot("nothing")

@@ -41,7 +41,9 @@ def check(command: str, query: Query) -> None:
     """Refuse an output that the command does not have, before anything is read."""
     kind = query.output.kind
     if command == "save" and kind != "file":
-        raise UsageError("save needs --output=file:outfile=PATH")
+        raise UsageError("save needs --output=file:outfile=PATH or -o PATH")
+    if command == "convert" and kind != "file":
+        raise UsageError("convert needs -o PATH, as in: tfprof convert FILES -o profile.tfprof")
     if command == "advise" and kind not in _ADVICE_KINDS:
         raise UsageError(f"advise has no output {kind} (there are: {', '.join(_ADVICE_KINDS)})")
     if command == "op" and kind == "timeline":
@@ -127,6 +129,15 @@ def deliver_profile(loaded: Loaded, query: Query) -> Outcome:
     if not len(profile):
         raise UsageError("there is nothing to save: the profile has no nodes")
     _write(loaded, _path(query), saved(profile))
+    return Outcome(written=[_path(query)])
+
+
+def deliver_converted(loaded: Loaded, query: Query) -> Outcome:
+    """The profile itself, as a file that is read many times faster than those it came from."""
+    check("convert", query)
+    if not len(loaded.profile):
+        raise UsageError("there is nothing to convert: the profile has no nodes")
+    loaded.convert(_path(query))
     return Outcome(written=[_path(query)])
 
 

@@ -2,6 +2,7 @@
 
 Input files are mapped, not read whole; gzip-compressed ones are unpacked. A result is written
 beside its destination and moved there when it is whole, so a failed write leaves what was there.
+Whoever listens to stages is told how far unpacking and writing are.
 """
 
 from __future__ import annotations
@@ -10,22 +11,26 @@ import mmap
 import os
 import stat
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tfprof.errors import InputError, OutputError
+from tfprof.gzipped import MAGIC, GzipError, unpacked
 from tfprof.read import Source
+from tfprof.stage import Stage, tell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from tfprof.read.checkpoint import Checkpoint
     from tfprof.strings import U8
 
-_GZIP_MAGIC = b"\x1f\x8b"
 _NEW_FILE_MODE = 0o666
+_NAME_BYTES = 8
+_OURS_ALONE = 0o600
 
 
 def mapped(path: str) -> U8:
@@ -50,9 +55,16 @@ def open_source(path: str, expected: str) -> Source:
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or problem
         raise InputError(f"{path} cannot be read ({reason}); expected {expected}") from None
-    if data[:2].tobytes() == _GZIP_MAGIC:
+    if data[:2].tobytes() == MAGIC:
         return Source(path, _unpacked(path, data))
-    return Source(path, data, _unchanged(path))
+    return Source(path, data, _unchanged(path), partial(_let_go, data))
+
+
+def _let_go(data: U8) -> None:
+    """Give back the memory that the pages of a mapped file take, until they are looked at again."""
+    held = data.base.obj if isinstance(data.base, memoryview) else None
+    if isinstance(held, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        held.madvise(mmap.MADV_DONTNEED)
 
 
 def _unchanged(path: str) -> Callable[[], None]:
@@ -106,12 +118,9 @@ def checkpoint_files(prefix: str) -> list[str]:
 
 
 def _unpacked(path: str, data: U8) -> U8:
-    import gzip  # noqa: PLC0415
-    import zlib  # noqa: PLC0415
-
     try:
-        return np.frombuffer(gzip.decompress(data.tobytes()), np.uint8)
-    except (OSError, EOFError, zlib.error) as problem:
+        return unpacked(data, lambda at: tell(Stage(f"unpacking {path}", at, data.size)))
+    except GzipError as problem:
         raise InputError(f"{path} is a damaged gzip file: {problem}") from None
 
 
@@ -119,14 +128,16 @@ def write_whole(path: str, pieces: Iterable[bytes]) -> None:
     """Write *pieces* to *path*: all of them, or nothing and the old file stays."""
     target = _target(path)
     temporary = None
+    pieces = told(f"writing {path}", pieces)
     try:
         if target.exists() and not target.is_file():
             with target.open("wb") as device:  # a terminal or a pipe; a folder refuses
                 device.writelines(pieces)
             return
-        import tempfile  # noqa: PLC0415 - a report on the terminal needs none
-
-        handle, temporary = tempfile.mkstemp(prefix=".tfprof-", dir=target.parent)
+        # A name that nobody else has; what is there by chance is not opened.
+        beside = target.parent / f".tfprof-{os.urandom(_NAME_BYTES).hex()}"
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OURS_ALONE)
+        temporary = str(beside)
         with os.fdopen(handle, "wb") as file:
             file.writelines(pieces)
         Path(temporary).chmod(_mode(target))
@@ -137,6 +148,15 @@ def write_whole(path: str, pieces: Iterable[bytes]) -> None:
         if temporary is not None:
             with suppress(OSError):
                 Path(temporary).unlink()
+
+
+def told(stage: str, pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """*pieces*, and whoever listens is told how many bytes of them this *stage* has written."""
+    written = 0
+    for piece in pieces:
+        yield piece
+        written += len(piece)
+        tell(Stage(stage, written))
 
 
 def write_apart(path: str, pieces: Iterable[bytes], inputs: Iterable[str]) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 HELP = Option("help", "bool", False, "print this help")  # noqa: FBT003
 VERSION = Option("version", "bool", False, "print the version")  # noqa: FBT003
+OUTFILE = Option("outfile", "text", "", "the file to write; also -o PATH")
 FORMAT = Option(
     "format",
     "text",
@@ -41,6 +42,7 @@ class Command:
     usage: str  # what follows it
     examples: tuple[str, str]  # to be pasted behind "tfprof "; the files are in the working folder
     outputs: tuple[str, ...] = ()  # the output types it has, where it is no view
+    writes: bool = False  # whether all it does is to write the file that -o names
 
 
 _FILES = "FILES or FOLDER [options]"
@@ -80,13 +82,24 @@ COMMANDS: dict[str, Command] = {
         ),
         Command(
             "save",
-            "the profile as one file, with --output=file:outfile=PATH; read by --profile_path",
-            f"{_FILES} --output=file:outfile=PATH",
+            "the profile as one file, which the original reads too; with -o PATH",
+            f"{_FILES} -o PATH",
             (
                 f"save {_RUN} tfprof_log --output=file:outfile=profile.pb",
                 "save --graph_path=graph.pbtxt --output=file:outfile=graph_alone.pb",
             ),
             outputs=("file",),
+            writes=True,
+        ),
+        Command(
+            "convert",
+            "the profile as one file that is read many times faster; with -o PATH",
+            f"{_FILES} -o PATH",
+            (
+                f"convert {_RUN} tfprof_log -o profile.tfprof",
+                "convert --graph_path=graph.pbtxt -o graph.tfprof",
+            ),
+            writes=True,
         ),
         Command(
             "info",
@@ -132,9 +145,12 @@ def takes(command: str) -> dict[str, Option]:
         }
     if command == "demo":
         return {name: row for name, row in takes("scope").items() if name not in INPUTS}
-    if outputs := COMMANDS[command].outputs:
-        return {**INPUTS, "output": _with_outputs(outputs)}
-    return {}
+    row = COMMANDS[command]
+    return {
+        **(INPUTS if row.outputs or row.writes else {}),
+        **({"output": _with_outputs(row.outputs)} if row.outputs else {}),
+        **({"outfile": OUTFILE} if row.writes else {}),
+    }
 
 
 def _means(option: Option, view: View) -> bool:

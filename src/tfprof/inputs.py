@@ -28,7 +28,12 @@ INPUTS: dict[str, Option] = {
             "",
             "the checkpoint: tensor values, and the type _checkpoint_variables",
         ),
-        Option("profile_path", "text", "", "a saved profile, instead of graph, runs and op log"),
+        Option(
+            "profile_path",
+            "text",
+            "",
+            "a saved or converted profile, instead of graph, runs and op log",
+        ),
     )
 }
 

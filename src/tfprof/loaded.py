@@ -84,6 +84,16 @@ class Loaded:
 
         write_apart(path_of("path", path), saved(self.profile), self.inputs)
 
+    def convert(self, path: str | os.PathLike[str]) -> None:
+        """Write the profile as one file, which `load(profile=path)` reads many times faster.
+
+        It gives every answer that this one gives, but for the values in a checkpoint. A file that
+        the profile was made from is never overwritten.
+        """
+        from tfprof.reporters.columnar import columnar  # noqa: PLC0415
+
+        write_apart(path_of("path", path), columnar(self.profile), self.inputs)
+
     @property
     def steps(self) -> tuple[int, ...]:
         """The numbers of the steps that there are stats of."""

@@ -10,12 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import re2
 
 from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    import re2
 
     from tfprof.strings import Bool, Strings
 
@@ -45,6 +46,8 @@ def matches(strings: Strings, patterns: Sequence[str]) -> Bool:
 
 def compiled(pattern: str) -> re2._Regexp:
     """*pattern* as a regex; raises UsageError where it is none."""
+    import re2  # noqa: PLC0415 - many questions have no regex
+
     try:
         return re2.compile(pattern, _options())
     except UnicodeEncodeError:
@@ -56,6 +59,8 @@ def compiled(pattern: str) -> re2._Regexp:
 
 
 def _options() -> re2.Options:
+    import re2  # noqa: PLC0415 - as above
+
     options = re2.Options()
     options.log_errors = False
     options.max_mem = _SET_MEMORY
@@ -66,6 +71,8 @@ class _Set:
     """Patterns that are tried together."""
 
     def __init__(self) -> None:
+        import re2  # noqa: PLC0415 - as above
+
         self.size = 0
         self._set = re2.Set.FullMatchSet(_options())
 

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
 
 import numpy as np
 
+from tfprof.distinct import distinct
+from tfprof.narrow import narrowed
 from tfprof.shapes import Shapes
 from tfprof.strings import I64, Bool, Strings
 
@@ -31,6 +33,7 @@ T = TypeVar("T")
 # What an execution on a device counts as.
 UNTIMED, ACCELERATOR, CPU = 0, 1, 2
 _SAFE_SUM = 2.0**62
+_ONE_GRAPH = 2  # the empty beginning and one more
 
 
 class Frozen:
@@ -99,6 +102,7 @@ class Stacks(Frozen):
     text: Strings = field(default_factory=_no_strings)
 
 
+@narrowed
 @dataclass(frozen=True, eq=False)
 class Step(Frozen):
     """One step: a row an execution, and a row a scheduling on the node's own device.
@@ -131,29 +135,21 @@ class Step(Frozen):
     output_bytes: I64
     output_pointer: I64
 
-    def sum(self, metric: str, nodes: int) -> I64:
-        """A metric of each of *nodes* in this step."""
-        column = np.zeros(nodes, np.int64)
+    def add(self, metric: str, column: I64) -> None:
+        """Add a metric of this step to *column*, which has a row a node."""
         if metric in _MEMORY:
             np.add.at(column, self.memory_node, getattr(self, _MEMORY[metric]))
-            return column
+            return
         timed = np.isin(self.counts_as, _COUNTED[metric])
         amount = 1 if metric == "occurrence" else self.us[timed]
         np.add.at(column, self.node[timed], amount)
-        return column
 
     def amounts(self, metric: str) -> I64:
-        """What `sum` adds up for a metric."""
+        """What `add` adds up for a metric."""
         if metric in _MEMORY:
             column: I64 = getattr(self, _MEMORY[metric])
             return column
         return self.us if metric != "occurrence" else np.empty(0, np.int64)
-
-    def seen(self, nodes: int) -> Bool:
-        """Which of *nodes* this step has a record of."""
-        column = np.zeros(nodes, np.bool_)
-        column[self.node] = True
-        return column
 
 
 _MEMORY: Final = {
@@ -246,19 +242,21 @@ class Profile(Frozen):
         placed = np.flatnonzero(self.nodes.device >= 0)
         node = np.concatenate([np.arange(len(self)), placed, self.typed_node])
         kind = np.concatenate([self.nodes.op, self.nodes.device[placed], self.typed_as])
-        pair = np.unique(node * max(len(self.types), 1) + kind)
+        pair = distinct(node * max(len(self.types), 1) + kind)
         return pair // max(len(self.types), 1), pair % max(len(self.types), 1)
 
-    @cached_property
+    @property
     def attributes(self) -> tuple[I64, Strings]:
-        """(node, map entry in wire format) of every attribute, by node."""
+        """(node, map entry in wire format) of every attribute, by node; read anew each time."""
         nodes, entries = [_empty()], [_no_strings()]
         for source in self.attribute_sources:
             row, entry = source.read()
             kept = source.node[row] >= 0
             nodes.append(source.node[row[kept]])
             entries.append(entry.take(kept))
-        return np.concatenate(nodes), Strings.concat(entries)
+        # Those of one graph stay where they are: tensors among them may be most of a file.
+        joined = entries[-1] if len(entries) <= _ONE_GRAPH else Strings.concat(entries)
+        return np.concatenate(nodes), joined
 
     @cached_property
     def with_run_shapes(self) -> Profile:
@@ -297,7 +295,7 @@ class Profile(Frozen):
         total = np.zeros(len(self), np.int64)
         for one in self.steps:
             if step in (None, one.number):
-                total += one.sum(metric, len(self))
+                one.add(metric, total)
         if step is not None:
             return total
         # parity Q25: each node is averaged over the steps it has records in. The division is
@@ -310,5 +308,5 @@ class Profile(Frozen):
         """In how many steps each node has a record."""
         count = np.zeros(len(self), np.int64)
         for one in self.steps:
-            count += one.seen(len(self))
+            count[distinct(one.node)] += 1
         return count

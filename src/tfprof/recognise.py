@@ -34,6 +34,7 @@ OPTION_OF = {
     sniff.OP_LOG_TEXT: "op_log_path",
     sniff.CHECKPOINT: "checkpoint_path",
     sniff.PROFILE: "profile_path",
+    sniff.CONVERTED: "profile_path",
 }
 TITLES = {
     "graph_path": "a graph",

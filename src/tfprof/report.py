@@ -274,9 +274,9 @@ def _md(report: Report) -> Iterable[bytes]:
 
 
 def _proto(report: Report) -> Iterable[bytes]:
-    from tfprof.reporters.proto import proto  # noqa: PLC0415
+    from tfprof.reporters.proto import pieces  # noqa: PLC0415
 
-    return [proto(report.answer, report._tensors())]  # noqa: SLF001 - as above
+    return pieces(report.answer, report._tensors())  # noqa: SLF001 - as above
 
 
 def _pprof(report: Report) -> Iterable[bytes]:

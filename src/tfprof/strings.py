@@ -33,6 +33,10 @@ _LONG = 1024
 _WORDY = 160
 # Rows that fill less of their blob than one part in this many are copied before they are searched.
 _SPARSE = 3
+# More hashes in one bucket than this are searched by halves.
+_BUCKET_STEPS = 8
+_PADDING = 0xFF
+_LAST_HASH = np.uint64(0xFFFFFFFFFFFFFFFF)
 _FIRST_SEED = np.uint64(0x2545F4914F6CDD1D)
 
 
@@ -40,8 +44,31 @@ class Index(NamedTuple):
     """The hashes of a column's distinct strings in ascending order, and a row of each."""
 
     seed: np.uint64
-    hashes: U64
+    hashes: U64  # and the largest number there is behind them
     row: I64
+    shift: np.uint64
+    bucket: I64  # where the hashes begin whose upper bits are 0, 1, 2 and so on
+
+    @classmethod
+    def of(cls, seed: np.uint64, hashes: U64, row: I64) -> Index:
+        """That of these ascending *hashes*; there are about two buckets for each."""
+        bits = row.size.bit_length() + 1
+        shift = np.uint64(64 - bits)
+        count = np.bincount((hashes >> shift).view(np.int64), minlength=1 << bits)
+        return cls(seed, np.append(hashes, _LAST_HASH), row, shift, np.cumsum(count) - count)
+
+    def candidates(self, wanted: U64) -> I64:
+        """The one row whose string may have each of the *wanted* hashes."""
+        at = self.bucket[(wanted >> self.shift).view(np.int64)]
+        behind = np.flatnonzero(self.hashes[at] < wanted)
+        for _ in range(_BUCKET_STEPS):
+            if not behind.size:
+                break
+            at[behind] += 1
+            behind = behind[self.hashes[at[behind]] < wanted[behind]]
+        else:
+            at[behind] = np.searchsorted(self.hashes, wanted[behind])
+        return self.row[np.minimum(at, self.row.size - 1)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,19 +89,36 @@ class Strings:
 
     @classmethod
     def concat(cls, parts: Iterable[Strings]) -> Strings:
-        """The rows of all *parts*, compacted into a new blob."""
-        compact = [part.compact() for part in parts]
-        offset = np.cumsum([0, *(part.blob.size for part in compact)])
+        """The rows of all *parts* in a new blob, each at a multiple of eight bytes."""
+        filled = [part for part in parts if len(part)]
+        if len(filled) == 1:
+            return filled[0].apart()
+        pieces = [part.apart() for part in filled]
+        offset = np.cumsum([0, *(part.blob.size for part in pieces)])
         return cls(
-            np.concatenate([np.empty(0, np.uint8), *(part.blob for part in compact)]),
+            np.concatenate([np.empty(0, np.uint8), *(part.blob for part in pieces)]),
             np.concatenate(
                 [
                     np.empty(0, np.int64),
-                    *(p.start + o for p, o in zip(compact, offset, strict=False)),
+                    *(p.start + o for p, o in zip(pieces, offset, strict=False)),
                 ]
             ),
-            np.concatenate([np.empty(0, np.int64), *(part.length for part in compact)]),
+            np.concatenate([np.empty(0, np.int64), *(part.length for part in pieces)]),
         )
+
+    def apart(self) -> Strings:
+        """The same rows on a blob of their own, each at a multiple of eight bytes."""
+        if bool((self.length > _LONG).any()):
+            padded = (self.length + WORD - 1) // WORD * WORD
+            start = np.cumsum(padded) - padded
+            blob = np.full(int(padded.sum()), _PADDING, np.uint8)
+            self.put(blob, start)
+        else:
+            blob, start = wordwise.apart(self.blob, self.start, self.length)
+        result = Strings(blob, start, self.length)
+        if "index" in vars(self):  # it tells rows by what is in them, so it is that of both
+            vars(result)["index"] = self.index
+        return result
 
     @classmethod
     def beside(cls, columns: Sequence[Strings]) -> Strings:
@@ -100,19 +144,23 @@ class Strings:
         return self.blob[begin : begin + int(self.length[row])].tobytes()
 
     def __iter__(self) -> Iterator[bytes]:
-        """The rows as bytes objects, one after the other."""
+        """The rows as bytes objects, of which there are never many at a time."""
+        for rows in wordwise.chunks(len(self)):
+            yield from self.take(rows).tolist()
+
+    def tolist(self) -> list[bytes]:
+        """The rows as bytes objects."""
         if not len(self):
-            return
+            return []
         end = self.start + self.length
         low, high = int(self.start.min()), int(end.max())
         if high - low > _SPARSE * int(self.length.sum()):
             view = self._view
-            for first, last in zip(self.start.tolist(), end.tolist(), strict=True):
-                yield bytes(view[first:last])
-            return
+            places = zip(self.start.tolist(), end.tolist(), strict=True)
+            return [bytes(view[first:last]) for first, last in places]
         text = self.blob[low:high].tobytes()
-        for first, last in zip((self.start - low).tolist(), (end - low).tolist(), strict=True):
-            yield text[first:last]
+        places = zip((self.start - low).tolist(), (end - low).tolist(), strict=True)
+        return [text[first:last] for first, last in places]
 
     def texts(self) -> Iterator[str]:
         """The rows as text; bytes that are no UTF-8 survive a later encode the same way."""
@@ -134,7 +182,7 @@ class Strings:
 
     def put(self, blob: U8, at: I64, spare: int = 0) -> None:
         """Copy each row to where *at* says; *spare* bytes behind each need not be kept."""
-        short = np.where(self.length > _LONG, 0, self.length)
+        short = self._short
         copy = wordwise.spill if spare >= WORD - 1 else wordwise.put
         copy(blob, at, self.blob, self.start, short)
         for row in np.flatnonzero(self.length > _LONG).tolist():
@@ -159,14 +207,16 @@ class Strings:
         full = np.flatnonzero(apart.length)
         if not full.size:
             return full, full
-        start, length = apart.start[full], apart.length[full]
-        low, high = int(start[0]), int(start[-1] + length[-1])
+        start, end = apart.start[full], apart.start[full] + apart.length[full]
+        low, high = int(start[0]), int(end[-1])
         found = np.flatnonzero(apart.blob[low:high] == byte[0]) + low
-        at = np.searchsorted(start, found, "right") - 1
         # What stands between two rows is none of theirs.
-        inside = found < start[at] + length[at]
-        found, at = found[inside], at[inside]
-        return full[at], found - start[at]
+        first, last = np.searchsorted(found, start), np.searchsorted(found, end)
+        count = last - first
+        at = np.repeat(full, count)
+        before = np.cumsum(count) - count
+        inside = found[np.arange(at.size) + np.repeat(first - before, count)]
+        return at, inside - np.repeat(start, count)
 
     def _is_dense(self) -> bool:
         """Whether the rows stand in the blob in their order, apart, with little between them."""
@@ -183,31 +233,21 @@ class Strings:
 
     # --- eight bytes at a time ------------------------------------------------------------
 
-    @cached_property
-    def _words(self) -> U64:
-        return wordwise.words_of(self.blob)
-
-    def _word(self, rows: I64, number: int) -> U64:
-        """The *number*-th word of each of *rows*; what is past a row's end reads as zeros."""
-        left = np.clip(self.length[rows] - number * WORD, 0, WORD)
-        return wordwise.tails(self._words, self.start[rows] + number * WORD, left)
+    @property
+    def _short(self) -> I64:
+        """The length of each row, 0 in place of a long one's."""
+        return self.length * (self.length <= _LONG)
 
     def hashes(self, seed: np.uint64) -> U64:
         """A 64-bit hash a row."""
-        result = np.empty(len(self), np.uint64)
-        short = np.where(self.length > _LONG, 0, self.length)
-        for rows in wordwise.chunks(len(self)):
-            result[rows] = wordwise.hashes(self._words, self.start[rows], short[rows], seed)
+        result = wordwise.hashes(self.blob, self.start, self._short, seed)
         for row in np.flatnonzero(self.length > _LONG).tolist():
             result[row] = np.uint64(hash((int(seed), self[row])) & 0xFFFFFFFFFFFFFFFF)
         return result
 
     def first(self, byte: bytes) -> I64:
         """Where *byte* stands first in each row; -1 where it does not."""
-        result = np.empty(len(self), np.int64)
-        short = np.where(self.length > _LONG, 0, self.length)
-        for rows in wordwise.chunks(len(self)):
-            result[rows] = wordwise.first(self._words, self.start[rows], short[rows], byte[0])
+        result = wordwise.first(self.blob, self.start, self._short, byte[0])
         for row in np.flatnonzero(self.length > _LONG).tolist():
             result[row] = self[row].find(byte)
         return result
@@ -217,34 +257,20 @@ class Strings:
         length = self.length[rows]
         equal: Bool = length == other.length[other_rows]
         # Of those that are not of equal length, and of long ones, nothing is compared here.
-        short = np.where(equal & (length <= _LONG), length, 0)
-        mine, others = self.start[rows], other.start[other_rows]
-        for part in wordwise.chunks(rows.size):
-            equal[part] &= wordwise.equal(
-                self._words, mine[part], other._words, others[part], short[part]
-            )
+        short = length * (equal & (length <= _LONG))
+        equal &= wordwise.equal(
+            self.blob, self.start[rows], other.blob, other.start[other_rows], short
+        )
         for at in np.flatnonzero(equal & (length > _LONG)).tolist():
             equal[at] = self[int(rows[at])] == other[int(other_rows[at])]
         return equal
 
     def common_with_previous(self) -> I64:
         """How many leading bytes each row shares with the row before it; 0 for the first."""
-        limit = np.zeros(len(self), np.int64)
-        limit[1:] = np.minimum(self.length[1:], self.length[:-1])
-        shared = limit.copy()
-        left = np.arange(len(self), dtype=np.int64)
-        number = 0
-        while True:
-            left = left[limit[left] > number * WORD]
-            if not left.size:
-                return shared
-            unlike = self._word(left, number) ^ self._word(left - 1, number)
-            differ = unlike != 0
-            rows = left[differ]
-            byte = wordwise.lowest_byte(unlike[differ])
-            shared[rows] = np.minimum(limit[rows], number * WORD + byte)
-            left = left[~differ]
-            number += 1
+        shared = np.zeros(len(self), np.int64)
+        shared[1:] = np.minimum(self.length[1:], self.length[:-1])
+        wordwise.common(self.blob, self.start, shared)
+        return shared
 
     # --- numbering, looking up, sorting ---------------------------------------------------
 
@@ -267,6 +293,9 @@ class Strings:
             if bool(self.same(again, self, first[group[again]]).all()):
                 break
             seed = np.frombuffer(os.urandom(WORD), np.uint64)[0]
+        if first.size == len(self):
+            vars(self).setdefault("index", Index.of(seed, ordered, order))
+            return np.arange(len(self)), np.arange(len(self))
         appear = np.argsort(first, kind="stable")
         number = np.empty_like(appear)
         number[appear] = np.arange(appear.size)
@@ -292,18 +321,16 @@ class Strings:
             row = np.argsort(hashes)
             hashes = hashes[row]
             if not bool((hashes[1:] == hashes[:-1]).any()):
-                return Index(seed, hashes, row)
+                return Index.of(seed, hashes, row)
             seed = np.frombuffer(os.urandom(WORD), np.uint64)[0]
 
     def find(self, wanted: Strings) -> I64:
         """The row of each of *wanted* in this column of distinct strings; -1 where it is not."""
         if not len(self):
             return np.full(len(wanted), -1, np.int64)
-        seed, hashes, row = self.index
-        at = np.minimum(np.searchsorted(hashes, wanted.hashes(seed)), len(self) - 1)
-        found: I64 = row[at]
-        equal = wanted.same(np.arange(len(wanted)), self, found)
-        return np.where(equal, found, -1)
+        found = self.index.candidates(wanted.hashes(self.index.seed))
+        found[~wanted.same(np.arange(len(wanted)), self, found)] = -1
+        return found
 
     def rank(self) -> I64:
         """The place of each row in byte order."""
@@ -312,33 +339,7 @@ class Strings:
         return rank
 
     def order(self) -> I64:
-        """The rows in ascending order of their bytes; equal ones keep their order.
-
-        Rows are sorted by their first word, then each run of ties by the next word, until no
-        tie is left. A shorter string sorts before the longer one it begins.
-        """
-        rows = np.arange(len(self), dtype=np.int64)
-        # `group` of a row: the position where its run of ties begins.
-        group = np.zeros(len(self), np.int64)
-        tied = np.arange(len(self), dtype=np.int64)
-        number = 0
-        while tied.size:
-            members = rows[tied]
-            word = self._word(members, number).byteswap()
-            step = np.lexsort((self.length[members], word, group[tied]))
-            members, word = members[step], word[step]
-            rows[tied] = members
-            length, before = self.length[members], group[tied]
-            same = np.zeros(tied.size, np.bool_)
-            same[1:] = (before[1:] == before[:-1]) & (word[1:] == word[:-1])
-            # Equal so far, but one of the two has ended: the order is settled by length.
-            past = (number + 1) * WORD
-            same[1:] &= (length[1:] == length[:-1]) | ((length[:-1] > past) & (length[1:] > past))
-            heads = np.flatnonzero(~same)
-            group[tied] = np.repeat(tied[heads], np.diff(np.append(heads, tied.size)))
-            run = np.zeros(tied.size, np.bool_)
-            run[1:] |= same[1:]
-            run[:-1] |= same[1:]
-            tied = tied[run & (length > past)]
-            number += 1
-        return rows
+        """The rows in ascending order of their bytes; equal ones keep their order."""
+        # Names mostly come in runs that are in order, of which Python's sort makes use.
+        rows = self.tolist()
+        return np.array(sorted(range(len(rows)), key=rows.__getitem__), np.int64)

@@ -1,7 +1,7 @@
 """load(): the one door in. It tells what each file is, reads it and merges it into a Profile.
 
     graph ──► op log ──► run 0 ──► run 1 ──► …      in this order, whatever the order given
-    saved profile                                   or this alone, which holds all of them
+    saved or converted profile                      or this alone, which holds all of them
 
 A Source is a name and bytes; who opened it is none of this room's business. What only some files
 need is imported when one of them comes: a small graph is read in less time than it takes to import.
@@ -20,6 +20,7 @@ from tfprof.read.merge_op_log import with_op_log
 from tfprof.read.merge_run import with_run
 from tfprof.read.source import Source, from_text, kind_of, read_as, read_run_as
 from tfprof.read.wire import BYTES, WireError, scan, whole
+from tfprof.stage import Stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,29 +49,50 @@ def load(
 ) -> Profile:
     """The profile that these files describe; the runs are steps 0, 1, 2 and so on.
 
-    *progress* is told each stage before it begins. Raises InputError.
+    *progress* is told each stage before it begins, and how far all of it is. Raises InputError.
     """
+    sources = [one for one in (saved, graph, log, *runs) if one is not None]
+    stages = _Stages(progress, sum(one.data.size for one in sources))
     if saved is not None:
         if graph is not None or runs or log is not None:
             raise UsageError("--profile_path is set, do not set --graph_path or --run_meta_path")
-        progress(f"reading {saved.name}")
+        stages.read(saved)
         return read_saved(saved)
     profile = Profile()
     if graph is not None:
-        progress(f"reading {graph.name}")
-        columns = read_graph(graph)
-        profile = with_graph(profile, columns)
-        if columns.trainable is not None:
-            from tfprof.read.trainable import with_trainable  # noqa: PLC0415
-
-            profile = with_trainable(profile, columns.trainable)
+        stages.read(graph)
+        profile = _with_graph(profile, read_graph(graph))
+        graph.let_go()
     if log is not None:
-        progress(f"reading {log.name}")
+        stages.read(log)
         profile = with_op_log(profile, read_op_log(log))
+        log.let_go()
     for step, run in enumerate(runs):
-        progress(f"reading {run.name}")
+        stages.read(run, f" ({step + 1} of {len(runs)})" if len(runs) > 1 else "")
         profile = add_run(profile, step, run)
+        run.let_go()
     return profile
+
+
+class _Stages:
+    """Tells which file is read, and how many bytes stand in those before it and in all."""
+
+    def __init__(self, told: Callable[[str], None], total: int) -> None:
+        self._told, self._total, self._done = told, total, 0
+
+    def read(self, source: Source, place: str = "") -> None:
+        """Say that *source* is read from now on."""
+        self._told(Stage(f"reading {source.name}{place}", self._done, self._total))
+        self._done += source.data.size
+
+
+def _with_graph(profile: Profile, columns: GraphColumns) -> Profile:
+    grown = with_graph(profile, columns)
+    if columns.trainable is None:
+        return grown
+    from tfprof.read.trainable import with_trainable  # noqa: PLC0415
+
+    return with_trainable(grown, columns.trainable)
 
 
 def add_run(profile: Profile, step: int, run: Source) -> Profile:
@@ -131,9 +153,12 @@ def read_op_log(source: Source) -> OpLogColumns:
 
 
 def read_saved(source: Source) -> Profile:
-    """The profile that a ProfileProto holds."""
+    """The profile that a ProfileProto or a converted profile holds."""
     expected = "a saved profile (ProfileProto)"
-    kind_of(source, expected, sniff.PROFILE)
+    if kind_of(source, expected, sniff.PROFILE, sniff.CONVERTED) is sniff.CONVERTED:
+        from tfprof.read import columnar  # noqa: PLC0415
+
+        return columnar.profile(source)
     from tfprof.read.saved import profile  # noqa: PLC0415
 
     return read_as(source, expected, profile)

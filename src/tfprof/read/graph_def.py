@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfprof.distinct import distinct
 from tfprof.read.columns import GraphColumns
 from tfprof.read.wire import BYTES, VARINT, Field, scan, whole
 from tfprof.shapes import Shapes
@@ -52,7 +53,7 @@ def columns(buffer: U8) -> GraphColumns:
     shape = attributes.of(_SHAPE)
     held = scan(buffer, shape.start, shape.end, {7: BYTES})[7]
     shape_start, shape_length = held.last_slice(shape.node.size)
-    has_shape = np.unique(held.message)
+    has_shape = distinct(held.message)
     outputs = attributes.of(_OUTPUT_SHAPES)
     lists = scan(buffer, outputs.start, outputs.end, {1: BYTES})[1]
     listed = scan(buffer, lists.start, lists.end, {7: BYTES})[7]

@@ -10,7 +10,7 @@ Each is a pure function; rows already in a Profile keep their numbers.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,9 @@ _NO_OUTPUT = 10**9
 def with_graph(profile: Profile, graph: GraphColumns) -> Profile:
     """*profile* with the nodes of *graph* whose names it does not have."""
     _, first = graph.name.intern()
-    new = first[profile.nodes.name.find(graph.name.take(first)) < 0]
+    new = first
+    if len(profile):
+        new = first[profile.nodes.name.find(graph.name.take(first)) < 0]
     row = np.full(len(graph.name), -1, np.int64)
     row[new] = np.arange(new.size)
     types, op = with_types(profile.types, graph.op.take(new))
@@ -39,7 +41,7 @@ def with_graph(profile: Profile, graph: GraphColumns) -> Profile:
     listed = row[graph.output_node]
     grown = with_nodes(
         replace(profile, types=types),
-        graph.name.take(new),
+        graph.name if new.size == len(graph.name) else graph.name.take(new),
         op,
         _shapes_of(new.size, graph.shape, shaped),
     )
@@ -54,18 +56,36 @@ def with_graph(profile: Profile, graph: GraphColumns) -> Profile:
         sources = (*sources, AttributeSource(node, graph.attributes))
     taken = np.flatnonzero(row[graph.input_node] >= 0)
     written = graph.input_name.take(taken)
-    names = written.before(b":")
+    named = written.without_first(b"^")
+    found, names = find_before(grown.nodes.name, named, b":")
+    slot = _slots(named, names)
+    slot[named.length < written.length] = -1
     return with_edges(
         replace(grown, outputs=outputs, attribute_sources=sources),
         profile,
-        _ends(row[graph.input_node[taken]], new.size),
-        names.without_first(b"^"),
-        _slots(written, names),
+        _Inputs(_ends(row[graph.input_node[taken]], new.size), names, found, slot),
     )
 
 
+def find_before(known: Strings, written: Strings, byte: bytes) -> tuple[I64, Strings]:
+    """(the row of *known* that each row of *written* is up to the first *byte*, these parts).
+
+    Most have none, and those that are known as they stand are not searched for one, unless there
+    is a known string with one in it.
+    """
+    found = known.find(written)
+    rest = np.flatnonzero(found < 0)
+    if bool((known.blob == byte[0]).any()):
+        rest = np.arange(len(written))
+    parts = written.take(rest).before(byte)
+    length = written.length.copy()
+    length[rest] = parts.length
+    found[rest] = known.find(parts)
+    return found, Strings(written.blob, written.start, length)
+
+
 def _slots(written: Strings, names: Strings) -> I64:
-    """The output that each input names behind a colon; 0 where it names none, -1 for "^"."""
+    """The output that each input names behind a colon; 0 where it names none."""
     slot = np.zeros(len(written), np.int64)
     further = np.flatnonzero(written.length > names.length)
     behind = names.length[further] + 1
@@ -75,8 +95,6 @@ def _slots(written: Strings, names: Strings) -> I64:
     ids, first = numbers.intern()
     distinct = [int(n[:10]) if n.isdigit() else _NO_OUTPUT for n in numbers.take(first)]
     slot[further] = np.array(distinct, np.int64)[ids]
-    some = np.flatnonzero(written.length)
-    slot[some[written.blob[written.start[some]] == ord("^")]] = -1
     return slot
 
 
@@ -109,24 +127,41 @@ def with_nodes(profile: Profile, name: Strings, op: I64, shape: Shapes) -> Profi
     )
 
 
-def with_edges(grown: Profile, before: Profile, ends: I64, names: Strings, slot: I64) -> Profile:
+class _Inputs(NamedTuple):
+    """The inputs of new nodes: where those of each end, the name, row and slot of each."""
+
+    ends: I64
+    name: Strings
+    node: I64  # -1 where the name is not known
+    slot: I64
+
+
+def with_edges(grown: Profile, before: Profile, inputs: _Inputs) -> Profile:
     """*grown* with the inputs of its new nodes, and the old unknown names tried again."""
     old = before.edges
-    unknown = Strings.concat([old.unknown, names]) if len(old.unknown) else names
-    resolved = grown.nodes.name.find(unknown)
+    resolved = np.concatenate([grown.nodes.name.find(old.unknown), inputs.node])
     still = np.flatnonzero(resolved < 0)
-    ids, first = unknown.take(still).intern()
+    again = still[still < len(old.unknown)]
+    missing = inputs.name.take(still[again.size :] - len(old.unknown))
+    unknown = Strings.concat([old.unknown.take(again), missing]) if again.size else missing
+    ids, first = unknown.intern()
     resolved[still] = -1 - ids
     waiting = old.source < 0
     source = old.source.copy()
     source[waiting] = resolved[-1 - old.source[waiting]]
     edges = Edges(
-        np.concatenate([old.start, old.start[-1] + ends]),
+        np.concatenate([old.start, old.start[-1] + inputs.ends]),
         np.concatenate([source, resolved[len(old.unknown) :]]),
-        np.concatenate([old.slot, slot]),
-        unknown.take(still[first]).compact(),
+        np.concatenate([old.slot, inputs.slot]),
+        unknown.take(first).compact(),
     )
     return replace(grown, edges=edges)
+
+
+def without_inputs(grown: Profile, before: Profile) -> Profile:
+    """*grown*, whose new nodes have no inputs, but may be those of old ones."""
+    count, none = len(grown) - len(before), np.empty(0, np.int64)
+    return with_edges(grown, before, _Inputs(np.zeros(count, np.int64), Strings.of([]), none, none))
 
 
 def _ends(owner: I64, count: int) -> I64:

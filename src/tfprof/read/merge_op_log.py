@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof.distinct import first_rows
 from tfprof.model import Stacks
 from tfprof.read.merge import with_types
 from tfprof.strings import Strings
@@ -43,7 +44,7 @@ def with_op_log(profile: Profile, log: OpLogColumns) -> Profile:
 
 def _with_stacks(stacks: Stacks, log: OpLogColumns) -> Stacks:
     known = np.isin(log.string_id, stacks.text_id)
-    _, first = np.unique(log.string_id, return_index=True)
+    _, first = first_rows(log.string_id)
     new = np.sort(first[~known[first]])
     return Stacks(
         np.concatenate([stacks.start, stacks.start[-1] + log.stack_start[1:]]),

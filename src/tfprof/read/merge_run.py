@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfprof.distinct import first_rows
 from tfprof.model import ACCELERATOR, CPU, UNTIMED, Note, Outputs, Step
-from tfprof.read.merge import with_edges, with_nodes, with_types
+from tfprof.read.merge import find_before, with_nodes, with_types, without_inputs
 from tfprof.shapes import Shapes
 from tfprof.strings import I64, Bool, Strings
 
@@ -40,7 +41,7 @@ class _Stats(NamedTuple):
 def with_run(profile: Profile, number: int, run: RunColumns) -> Profile:
     """*profile* with the stats of one run, added to step *number*."""
     devices = _devices(run.device)
-    node, profile = _find_or_add(profile, run.name.before(b":"))
+    node, profile = _find_or_add(profile, *find_before(profile.nodes.name, run.name, b":"))
     row = np.flatnonzero(node >= 0)
     node, device = node[row], devices.row[run.stat_device[row]]
     profile, since = _placed(profile, node, device, devices)
@@ -95,12 +96,12 @@ def _devices(listed: Strings) -> _Devices:
     )
 
 
-def _find_or_add(profile: Profile, name: Strings) -> tuple[I64, Profile]:
+def _find_or_add(profile: Profile, node: I64, name: Strings) -> tuple[I64, Profile]:
     """(node of each name or -1, profile): names the graph does not know become nodes.
 
-    Such a node's op is its name. It counts as covered only from its second stat on.
+    Such a node's op is its name. It counts as covered only from its second stat on. *node* is
+    the row of each *name* that there is, else -1.
     """
-    node = profile.nodes.name.find(name)
     covered = profile.covered.copy()
     covered[node[node >= 0]] = True
     missing = np.flatnonzero(node < 0)
@@ -119,20 +120,20 @@ def _find_or_add(profile: Profile, name: Strings) -> tuple[I64, Profile]:
         return node, profile
     types, op = with_types(profile.types, added)
     grown = with_nodes(replace(profile, types=types), added, op, Shapes.none(len(added)))
-    no_inputs = np.zeros(len(added), np.int64)
+    none = np.zeros(len(added), np.int64)
     old = profile.outputs
     grown = replace(
         grown,
         covered=np.concatenate([covered, again]),
-        outputs=Outputs(np.concatenate([old.start, old.start[-1] + no_inputs]), old.shape),
+        outputs=Outputs(np.concatenate([old.start, old.start[-1] + none]), old.shape),
     )
-    return node, with_edges(grown, profile, no_inputs, Strings.of([]), np.empty(0, np.int64))
+    return node, without_inputs(grown, profile)
 
 
 def _placed(profile: Profile, node: I64, device: I64, devices: _Devices) -> tuple[Profile, I64]:
     """(*profile* with the first canonical device of each node that had none, since which stat)."""
     fresh = np.flatnonzero(devices.canonical[device] & (profile.nodes.device[node] < 0))
-    nodes, first = np.unique(node[fresh], return_index=True)
+    nodes, first = first_rows(node[fresh])
     types, kind = with_types(profile.types, devices.name.take(device[fresh[first]]))
     placed = profile.nodes.device.copy()
     placed[nodes] = kind

@@ -8,6 +8,7 @@ a damaged file is still recognised by its beginning.
 from __future__ import annotations
 
 import re
+from codecs import getincrementaldecoder
 from typing import TYPE_CHECKING, NamedTuple
 
 from tfprof.read.wire import BYTES, VARINT, WireError, head
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from tfprof.read.wire import HeadField
 
 TABLE_MAGIC = (0xDB4775248B80FB57).to_bytes(8, "little")
+# What follows the first half is there to be spoilt by a transfer as text.
+CONVERTED_MAGIC = b"\x89tfp\r\n\x1a\n"
 
 
 class Kind(NamedTuple):
@@ -36,6 +39,7 @@ RUN_TEXT = Kind("run_text", "a RunMetadata in text format")
 OP_LOG = Kind("op_log", "an op log (OpLogProto)")
 OP_LOG_TEXT = Kind("op_log_text", "an op log in text format")
 PROFILE = Kind("profile", "a saved profile (ProfileProto)")
+CONVERTED = Kind("converted", "a converted profile (tfprof convert)")
 SAVED_MODEL = Kind("saved_model", "a SavedModel")
 CHECKPOINT = Kind("checkpoint", "a checkpoint table")
 
@@ -52,10 +56,13 @@ _TEXT_KINDS = {
     b"id_to_string": OP_LOG_TEXT,
 }
 _PEEK = 1 << 16
+_UTF8 = getincrementaldecoder("utf-8")
 
 
 def kind_of(data: memoryview) -> Kind | None:
     """The kind of file *data* is, or None where nothing known fits."""
+    if bytes(data[:4]) == CONVERTED_MAGIC[:4]:
+        return CONVERTED
     text = _TEXT_START.match(bytes(data[:_PEEK]))
     if text and text[1] in _TEXT_KINDS:
         return _TEXT_KINDS[text[1]]
@@ -91,8 +98,10 @@ def _is_text(data: memoryview, fields: Sequence[HeadField], number: int) -> bool
     """Whether field *number* is there and reads as a line of text."""
     for field in fields:
         if field.number == number:
+            seen = bytes(data[field.start : min(field.end, field.start + _PEEK)])
             try:
-                text = bytes(data[field.start : field.end]).decode()
+                # Cut short, it may end inside of a character.
+                text = _UTF8().decode(seen, final=field.end - field.start <= _PEEK)
             except UnicodeDecodeError:
                 return False
             return bool(text) and text.isprintable()

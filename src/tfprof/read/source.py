@@ -25,6 +25,8 @@ class Source(NamedTuple):
     data: U8
     # Raises InputError where the file was changed under us since; data may be a map of it.
     check: Callable[[], None] = lambda: None
+    # To be called when most of the data will not be looked at again.
+    let_go: Callable[[], None] = lambda: None
 
 
 def kind_of(source: Source, expected: str, *accepted: sniff.Kind) -> sniff.Kind | None:
@@ -41,6 +43,7 @@ def from_text(source: Source, message: str) -> Source:
     """The same in wire format."""
     from tfprof.read import text  # noqa: PLC0415 - most files are binary
 
+    text.refuse_zeros(source.data, source.name)
     wire = text.to_wire(source.data.tobytes(), message, source.name)
     return Source(source.name, np.frombuffer(wire, np.uint8))
 

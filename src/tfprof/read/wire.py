@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfprof import wordwise
+from tfprof.read.field_steps import REACH, Fields, Tags
 from tfprof.strings import I64, U8, Strings
 
 if TYPE_CHECKING:
@@ -105,7 +107,9 @@ class _Scanner:
         self._buffer, self._start, self._end = buffer, start, end
         self._wire_type = np.full(_FIELD_NUMBERS, -1, np.int64)
         self._wire_type[list(wanted)] = list(wanted.values())
-        self._columns: list[tuple[I64, I64, I64, I64]] = []
+        self._tags = Tags.wanted(wanted)
+        self._words = wordwise.words_of(buffer)
+        self._columns: list[tuple[I64, I64 | U8, I64, I64]] = []
         # What the one-by-one walk collects: number, start, value; and how many a message has.
         self._singly = (array("q"), array("q"), array("q"))
         self._singly_of: list[tuple[int, int]] = []
@@ -123,28 +127,48 @@ class _Scanner:
         """Advance *rows* field by field until few are left, then walk those one by one."""
         at, stop = self._start[rows], self._end[rows]
         _check(at, stop, at, "a message ends past its container")
-        rows, at, stop = _still_open(rows, at, stop)
+        more = at < stop
+        # Words are not taken from beyond the buffer, so what ends near its end goes singly.
+        late = np.flatnonzero(more & (stop > self._buffer.size - REACH))
+        near_end = (rows[late], at[late], stop[late])
+        more[late] = False
+        rows, at, stop = rows[more], at[more], stop[more]
         while rows.size > _FEW:
-            begin = at
-            tag, at = _varints(self._buffer, at, stop, begin)
-            number, kind = tag >> 3, tag & 7
-            impossible = np.flatnonzero((number <= 0) | (tag > _LARGEST_TAG))
-            if impossible.size:
-                raise WireError(int(begin[impossible[0]]), _IMPOSSIBLE)
-            value, at = _values(self._buffer, kind, at, stop, begin)
-            length = _lengths(kind, value)
-            # Compared this way round, no length is too large to be added to.
-            too_long = np.flatnonzero((length < 0) | (length > stop - at))
-            if too_long.size:
-                raise WireError(int(begin[too_long[0]]), _TOO_LONG)
-            after = at + length
-            known = number < _FIELD_NUMBERS
-            hit = np.flatnonzero(known & (self._wire_type[np.where(known, number, 0)] == kind))
-            self._columns.append((rows[hit], number[hit], at[hit], value[hit]))
-            rows, at, stop = _still_open(rows, after, stop)
+            taken = self._tags.step(self._buffer, self._words, at, stop)
+            if taken is None:
+                fields, hit = self._carefully(at, stop)
+            else:
+                fields, hit = taken
+            if hit.size == rows.size:
+                self._columns.append((rows, fields.tag >> 3, fields.at, fields.value))
+            elif hit.size:
+                tag = fields.tag.take(hit)
+                self._columns.append(
+                    (rows.take(hit), tag >> 3, fields.at.take(hit), fields.value.take(hit))
+                )
+            rows, at, stop = _still_open(rows, fields.after, stop)
         view, kinds = buffer_view(self._buffer), self._wire_type.tolist()
-        for row, position, limit in zip(rows.tolist(), at.tolist(), stop.tolist(), strict=True):
-            self._one_by_one(view, kinds, row, (position, limit))
+        for some in ((rows, at, stop), near_end):
+            for row, position, limit in zip(*(column.tolist() for column in some), strict=True):
+                self._one_by_one(view, kinds, row, (position, limit))
+
+    def _carefully(self, at: I64, stop: I64) -> tuple[Fields, I64]:
+        """As `Tags.step`, for all fields there are; raises WireError where one is none."""
+        begin = at
+        tag, at = _varints(self._buffer, at, stop, begin)
+        number, kind = tag >> 3, tag & 7
+        impossible = np.flatnonzero((number <= 0) | (tag > _LARGEST_TAG))
+        if impossible.size:
+            raise WireError(int(begin[impossible[0]]), _IMPOSSIBLE)
+        value, at = _values(self._buffer, kind, at, stop, begin)
+        length = _lengths(kind, value)
+        # Compared this way round, no length is too large to be added to.
+        too_long = np.flatnonzero((length < 0) | (length > stop - at))
+        if too_long.size:
+            raise WireError(int(begin[too_long[0]]), _TOO_LONG)
+        known = number < _FIELD_NUMBERS
+        hit = np.flatnonzero(known & (self._wire_type[np.where(known, number, 0)] == kind))
+        return Fields(tag, at, value, at + length), hit
 
     def _one_by_one(  # noqa: C901, PLR0912 - one flat loop: a call would cost more than the field
         self, view: memoryview, kinds: list[int], row: int, span: tuple[int, int]

@@ -11,12 +11,12 @@ from tfprof.fields import FIELDS
 from tfprof.reporters.lines import Part, lines, part_of
 from tfprof.reporters.node_texts import NodeTexts
 from tfprof.reporters.numbers import OwnAndTotal, chunks
-from tfprof.strings import Strings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tfprof.answered import Answer
+    from tfprof.strings import I64
 
 _NOT_HERE = ("occurrence", "input_shapes")
 
@@ -30,20 +30,26 @@ def code_lines(answer: Answer, fields: list[str]) -> Iterator[bytes]:
         for name in fields
         if FIELDS[name].unit and name not in _NOT_HERE
     }
-    attributes: dict[str, Callable[[int], str | None]] = {
-        "device": lambda row: nodes.devices_of(member[start[row] : start[row + 1]]),
-        "op_types": lambda row: nodes.op_types_of(member[start[row] : start[row + 1]]),
+    told: dict[str, Callable[[I64], str | None]] = {
+        "device": nodes.devices_of,
+        "op_types": nodes.op_types_of,
     }
+    # Most rows of deep stacks only call others.
+    of_none = {name: of(member[:0]) for name, of in told.items()}
+
+    def attribute(name: str, row: int) -> str | None:
+        first, last = start[row], start[row + 1]
+        return told[name](member[first:last]) if first < last else of_none[name]
 
     def part(name: str, rows: slice) -> Part:
         here = range(*rows.indices(len(answer)))
         if name in _NOT_HERE:
             return part_of([f"{name} N/A in code view"] * len(here))
-        if name in attributes:
-            return part_of([attributes[name](row) for row in here])
+        if name in told:
+            return part_of([attribute(name, row) for row in here])
         return numbers[name].of(rows)
 
     label, indent = answer.label, 2 * (answer.tree.depth - 1)
-    for rows in chunks(len(answer)):
+    for rows in chunks(len(answer), label.length + indent):
         parts = [part(name, rows) for name in fields]
-        yield Strings.beside(lines(indent[rows], label.take(rows), parts)).blob.tobytes()
+        yield b"".join(lines(indent[rows], label.take(rows).tolist(), parts))

@@ -26,7 +26,7 @@ def csv_report(answer: Answer) -> Iterator[bytes]:
     """The lines in pieces."""
     table = columns(answer)
     yield _lines([[column.name for column in table]])
-    for run in runs_of_rows(table, len(answer)):
+    for run in runs_of_rows(table, answer):
         cells = [_cells(column, values) for column, values in zip(table, run, strict=True)]
         yield _lines(zip(*cells, strict=True))
 

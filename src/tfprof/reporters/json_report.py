@@ -48,7 +48,7 @@ def json_report(answer: Answer, notes: Iterable[Note] = ()) -> Iterator[bytes]:
     yield b'"rows": [\n'
     table, before = columns(answer), ""
     line = "{" + ", ".join(f'"{column.name}": %s' for column in table) + "}"
-    for run in runs_of_rows(table, len(answer)):
+    for run in runs_of_rows(table, answer):
         cells = [_encoded(column, values) for column, values in zip(table, run, strict=True)]
         rows = ",\n".join([line % row for row in zip(*cells, strict=True)])
         yield (before + rows).encode("ascii")

@@ -1,53 +1,57 @@
-"""Lines of a report from columns of text: side by side, never a Python object a line.
+"""Lines of a report: a name further in, and in brackets what is told of it.
 
-indent  name     (  part  ,  part  )        a part is a few columns, or for some rows nothing
-··      w         ( 12/24 params )
-····    w/Momentum( 12/12 params , cpu:0 )
+    indent  name      (  part   ,  part  )       a part may be missing in some rows
+            w         ( 12/24 params )
+    ··      w/Momentum( 12/12 params , cpu:0 )
+
+Texts come as lists with an item a row, for a few thousand rows at a time: Python puts a line
+together faster than NumPy copies its pieces, and equal numbers share one text.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from tfprof.strings import I64, Bool, Strings
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tfprof.strings import I64
+
 
 class Part(NamedTuple):
-    """What stands in brackets for one field: columns side by side, and which rows have it."""
+    """What stands in brackets for one field."""
 
-    columns: tuple[Strings, ...]
-    shown: Bool
-
-
-def lines(indent: I64, names: Strings, parts: Sequence[Part]) -> tuple[Strings, ...]:
-    """The columns of a line a row: its name, and its parts in brackets."""
-    rows = len(names)
-    made = [_spaces(indent), names, constant(b" (", rows)]
-    begun = np.zeros(rows, np.bool_)
-    for part in parts:
-        made.append(constant(b", ", rows, begun & part.shown))
-        made += part.columns
-        begun = begun | part.shown
-    return (*made, constant(b")\n", rows))
+    template: bytes  # with a %s for each column
+    columns: tuple[Sequence[bytes], ...]
+    shown: Sequence[bool] | None = None  # which rows have it; None: all
 
 
-def constant(text: bytes, rows: int, where: Bool | None = None) -> Strings:
-    """The same *text* in each of so many *rows*, or in those that *where* names."""
-    length = np.full(rows, len(text)) if where is None else np.where(where, len(text), 0)
-    return Strings(np.frombuffer(text, np.uint8), np.zeros(rows, np.int64), length)
+def lines(indent: I64, names: Sequence[bytes], parts: Sequence[Part]) -> list[bytes]:
+    """A line a row."""
+    counts = indent.tolist()
+    spaces = {count: b" " * count for count in set(counts)}
+    begins = [spaces[count] for count in counts]
+    if all(part.shown is None for part in parts):
+        template = b"%s%s (" + b", ".join(part.template for part in parts) + b")\n"
+        columns = [column for part in parts for column in part.columns]
+        return [template % row for row in zip(begins, names, *columns, strict=True)]
+    told = zip(*map(_told, parts), strict=True)
+    return [
+        b"%s%s (%s)\n" % (begin, name, b", ".join([text for text in texts if text is not None]))
+        for begin, name, texts in zip(begins, names, told, strict=True)
+    ]
 
 
 def part_of(texts: Sequence[str | None]) -> Part:
     """A part from a text a row; None is no part at all."""
-    column = Strings.of((text or "").encode("utf-8", "surrogateescape") for text in texts)
-    return Part((column,), np.array([text is not None for text in texts], np.bool_))
+    column = [(text or "").encode("utf-8", "surrogateescape") for text in texts]
+    shown = [text is not None for text in texts]
+    return Part(b"%s", (column,), None if all(shown) else shown)
 
 
-def _spaces(count: I64) -> Strings:
-    blob = np.full(int(count.max(initial=0)), ord(" "), np.uint8)
-    return Strings(blob, np.zeros(count.size, np.int64), count)
+def _told(part: Part) -> list[bytes | None]:
+    """The part of each row; None where it has none."""
+    texts: list[bytes | None] = [part.template % row for row in zip(*part.columns, strict=True)]
+    if part.shown is None:
+        return texts
+    return [text if shown else None for text, shown in zip(texts, part.shown, strict=True)]

@@ -33,7 +33,8 @@ def md_report(answer: Answer) -> Iterator[bytes]:
     heads = printed(table, slice(0, 0), chain=chain).columns
     yield _line(["node name", *(column.name for column in heads)])
     yield _line([":--", *("--:" if column.right else ":--" for column in heads)])
-    for rows in chunks(len(answer)):
+    indent = 0 if chain else len(_INDENT) * answer.tree.depth
+    for rows in chunks(len(answer), answer.label.length + indent):
         yield b"".join(
             _line([_INDENT * (depth - 1) + _escaped(name), *map(_escaped, cells)])
             for depth, name, cells in printed(table, rows, chain=chain).rows

@@ -11,10 +11,9 @@ import numpy as np
 
 from tfprof.answered import DEFINED
 from tfprof.fields import FIELDS
-from tfprof.reporters.lines import Part, constant, lines, part_of
+from tfprof.reporters.lines import Part, lines, part_of
 from tfprof.reporters.node_texts import NodeTexts
 from tfprof.reporters.numbers import OwnAndTotal, chunks
-from tfprof.strings import Strings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,10 +42,10 @@ def node_lines(
             return part_of([attributes[name](one) for one in node.tolist()])
         told = numbers[name].of(rows)
         if name == "params":
-            return Part((*_shapes(answer, nodes, node), *told.columns), told.shown)
+            return Part(b"%s" + told.template, (_shapes(answer, nodes, node), *told.columns))
         if name == "occurrence":
-            between = constant(b"|", node.size)
-            return Part((*told.columns, between, *defined.of(rows).columns), told.shown)
+            other = defined.of(rows)
+            return Part(told.template + b"|" + other.template, (*told.columns, *other.columns))
         return told
 
     hidden = answer.hidden_above() if "num_hidden_ops" in answer.query.select else None
@@ -54,32 +53,36 @@ def node_lines(
     if hidden is not None:
         # A row with hidden ones above it stands one step further in, and so does all below it.
         indent = indent + 2 * answer.tree.sum_above(np.minimum(hidden, 1))
-    for rows in chunks(len(answer)):
-        names = label.take(rows)
+    for rows in chunks(len(answer), label.length + indent):
+        names = label.take(rows).tolist()
         made = lines(indent[rows], names, [part(name, rows, node[rows]) for name in fields])
         if hidden is not None:
-            made = (_hidden(hidden[rows], indent[rows]), *made)
+            above = _hidden(hidden[rows], indent[rows])
+            made = [text for pair in zip(above, made, strict=True) for text in pair]
         if values is not None:
-            below = [values(name) if row or rows.start else "" for row, name in enumerate(names)]
-            made = (*made, Strings.of(text.encode("utf-8", "surrogateescape") for text in below))
-        yield Strings.beside(made).blob.tobytes()
+            first = 0 if rows.start else 1
+            below = [b""] * first + [
+                values(name).encode("utf-8", "surrogateescape") for name in names[first:]
+            ]
+            every = len(made) // len(below)
+            for number, text in enumerate(below, 1):
+                made[number * every - 1] += text
+        yield b"".join(made)
 
 
-def _shapes(answer: Answer, nodes: NodeTexts, node: I64) -> tuple[Strings, Strings]:
+def _shapes(answer: Answer, nodes: NodeTexts, node: I64) -> list[bytes]:
     """The shape of each node that has one to show, and what stands between it and the number."""
     scalar_shown = answer.query.era.scalar_shape
-    texts = [
-        "" if shape == _SCALAR and not scalar_shown else shape
+    return [
+        b"" if not shape or (shape == _SCALAR and not scalar_shown) else shape.encode() + b", "
         for shape in map(nodes.shape, node.tolist())
     ]
-    shown = Strings.of(text.encode() for text in texts)
-    return shown, constant(b", ", node.size, shown.length > 0)
 
 
-def _hidden(count: I64, indent: I64) -> Strings:
+def _hidden(count: I64, indent: I64) -> list[bytes]:
     """A line before each row that tells how many rows are hidden above it, where some are."""
     places = zip(count.tolist(), indent.tolist(), strict=True)
-    return Strings.of(
+    return [
         f"{' ' * (place - 2)}...hidden {hidden}...\n".encode() if hidden else b""
         for hidden, place in places
-    )
+    ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof import units
+from tfprof.distinct import distinct
 
 if TYPE_CHECKING:
     from tfprof.model import Profile
@@ -57,14 +58,14 @@ class NodeTexts:
 
     def device_list_of(self, nodes: I64) -> list[str]:
         """All known devices of *nodes*, in byte order."""
-        kinds = np.unique(self._profile.nodes.device[nodes])
+        kinds = distinct(self._profile.nodes.device[nodes])
         return self._listed(kinds[kinds >= 0])
 
     def devices_of(self, nodes: I64) -> str | None:
         """All devices of *nodes*, an unknown one being ""; None where there are no nodes."""
         if not nodes.size:
             return None
-        kinds = np.unique(self._profile.nodes.device[nodes])
+        kinds = distinct(self._profile.nodes.device[nodes])
         unknown = [""] if kinds[0] < 0 else []
         known = self._together(kinds[kinds >= 0])
         return "|".join([*unknown, *([known] if known else [])])
@@ -107,7 +108,7 @@ class NodeTexts:
         count = self._type_range[nodes + 1] - first
         before = np.cumsum(count) - count
         pair = np.arange(count.sum()) + np.repeat(first - before, count)
-        return np.unique(self._profile.type_pairs[1][pair])
+        return distinct(self._profile.type_pairs[1][pair])
 
     @cached_property
     def _types(self) -> list[str]:

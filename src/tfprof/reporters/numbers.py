@@ -1,4 +1,4 @@
-"""Columns of numbers as columns of text."""
+"""Columns of numbers as text."""
 
 from __future__ import annotations
 
@@ -8,21 +8,37 @@ import numpy as np
 
 from tfprof import units
 from tfprof.fields import FIELDS
-from tfprof.reporters.lines import Part, constant
-from tfprof.strings import Strings
+from tfprof.reporters.lines import Part
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tfprof.answered import Answer
-    from tfprof.strings import I64, Bool
+    from tfprof.model import Profile
+    from tfprof.strings import I64
     from tfprof.units import Format
 
 # Lines made at a time: enough to share work, few enough to need no memory to speak of.
 CHUNK = 1 << 13
+# Texts of numbers that are kept, at most; some 30 MB.
+_MOST_KEPT = 1 << 18
+_MOST_BYTES = 1 << 20
 
 
-def chunks(count: int) -> list[slice]:
-    """Runs of rows to make lines of together."""
-    return [slice(first, first + CHUNK) for first in range(0, count, CHUNK)]
+def chunks(count: int, size: I64 | None = None) -> Iterator[slice]:
+    """Runs of rows to make lines of together; fewer where rows are long, going by their *size*.
+
+    Names a thousand scopes deep make a short list a long text.
+    """
+    if size is None:
+        size = np.zeros(count, np.int64)
+    until = np.cumsum(size)
+    first = 0
+    while first < count:
+        most = (until[first - 1] if first else 0) + _MOST_BYTES
+        last = min(first + CHUNK, int(np.searchsorted(until, most, "right")), count)
+        yield slice(first, max(last, first + 1))
+        first = max(last, first + 1)
 
 
 def formatted(column: I64, unit: Format) -> list[str]:
@@ -32,13 +48,24 @@ def formatted(column: I64, unit: Format) -> list[str]:
     return [known[number] for number in numbers]
 
 
-def column_of(column: I64, unit: Format, known: Bool | None = None) -> Strings:
-    """Each number as text, -- where it is not *known*; equal ones are formatted once."""
-    distinct, which = np.unique(column, return_inverse=True)
-    texts = [unit(number) for number in distinct.tolist()]
-    if known is not None:
-        which = np.where(known, which, len(texts))
-    return Strings.of(text.encode() for text in (*texts, "--")).take(which)
+class Texts(dict[int, bytes]):
+    """Numbers as text, each made when it is first asked for and then kept."""
+
+    def __init__(self, unit: Format) -> None:
+        super().__init__()
+        self._unit = unit
+
+    def __missing__(self, number: int) -> bytes:
+        text = self[number] = self._unit(number).encode()
+        return text
+
+
+def texts_of(profile: Profile, column: I64, unit: Format) -> list[bytes]:
+    """Each number as text; the texts are kept with *profile* for the next answer."""
+    known = profile.keep(("texts", unit), lambda: Texts(unit))
+    if len(known) > _MOST_KEPT:
+        known.clear()
+    return list(map(known.__getitem__, column.tolist()))
 
 
 class OwnAndTotal:
@@ -46,6 +73,7 @@ class OwnAndTotal:
 
     def __init__(self, answer: Answer, metric: str) -> None:
         field = FIELDS.get(metric)
+        self._profile = answer.profile
         self._unit = (field and field.unit) or units.count
         self._suffix = field.suffix if field else ""
         self._own, self._total = answer.own(metric), answer.total(metric)
@@ -53,8 +81,8 @@ class OwnAndTotal:
 
     def of(self, rows: slice) -> Part:
         """The texts of *rows*."""
-        own = column_of(self._own[rows], self._unit, self._accounted[rows])
-        total = column_of(self._total[rows], self._unit)
-        slash = constant(b"/", len(own))
-        suffix = constant(self._suffix.encode(), len(own))
-        return Part((own, slash, total, suffix), np.ones(len(own), np.bool_))
+        own = texts_of(self._profile, self._own[rows], self._unit)
+        for row in np.flatnonzero(~self._accounted[rows]).tolist():
+            own[row] = b"--"
+        total = texts_of(self._profile, self._total[rows], self._unit)
+        return Part(b"%s/%s" + self._suffix.encode(), (own, total))

@@ -48,7 +48,9 @@ def classic(answer: Answer, kind: Kind) -> Iterator[bytes]:
     count, metric, unit, meaning = (
         texts.number(text.encode()) for text in (NODES.name, kind.name, kind.unit, kind.meaning)
     )
-    by_name = answer.profile.nodes.name.take(node).order()
+    place = np.empty(len(answer.profile), np.int64)
+    place[answer.profile.by_name] = np.arange(place.size)
+    by_name = np.argsort(place[node], kind="stable")
     own = answer.profile.values(kind.name, answer.query.step)[node[by_name]]
     # Without samples the key is no string of the file either.
     key = texts.number(NODE_LABEL) if node.size else 0
@@ -59,7 +61,7 @@ def classic(answer: Answer, kind: Kind) -> Iterator[bytes]:
         [label_column(key, name[by_name])],
     )
     yield calls.section()
-    yield texts.section()
+    yield from texts.section()
     yield comment_section([meaning])
 
 
@@ -86,22 +88,29 @@ def _walk(
     answer: Answer, row: I64, node: I64, texts: Texts, calls: _Calls
 ) -> tuple[dict[int, bytes], I64]:
     """(path of each sampled row, string of each node), all numbered in the order they are met."""
-    names = list(answer.profile.nodes.name.take(node))
+    names = answer.profile.nodes.name.take(node).tolist()
     begin = np.searchsorted(row, np.arange(len(answer) + 1)).tolist()
     frame, parent = frames(answer), answer.tree.parent.tolist()
     path: list[bytes] = []
-    paths, strings = {}, [np.empty(0, np.int64)]
+    paths: dict[int, bytes] = {}
+    strings: list[int] = []
+    known: dict[tuple[int, int], bytes] = {}
     for at, depth in enumerate(answer.tree.depth.tolist()):
         callers = depth - 2  # the root, at depth 1, calls nobody
         del path[max(callers - 1, 0) :]
         if callers > 0:
-            path.append(varint(calls.number(frame[parent[at]], frame[at])))
+            caller, called = frame[parent[at]], frame[at]
+            call = id(caller), id(called)
+            if call not in known:
+                known[call] = varint(calls.number(caller, called))
+            path.append(known[call])
         first, last = begin[at : at + 2]
         if first < last:
             paths[at] = b"".join(reversed(path))
-            texts.number(NODE_LABEL)  # numbered before the first name
-            strings.append(texts.numbers(names[first:last]))
-    return paths, np.concatenate(strings)
+            if not strings:
+                texts.number(NODE_LABEL)  # numbered before the first name
+            strings += map(texts.number, names[first:last])
+    return paths, np.array(strings, np.int64)
 
 
 class _Calls:

@@ -28,7 +28,7 @@ _ROOT = Frame(Function(b"", ROOT_NAME, 0), ROOT_NAME, 0)
 
 
 def frames(answer: Answer) -> list[Frame]:
-    """The frame of each row; the root's is in no file.
+    """The frame of each row, one object for all rows with the same; the root's is in no file.
 
     parity Q54: a row that frames of several files share stands for the first of them.
     """
@@ -36,19 +36,23 @@ def frames(answer: Answer) -> list[Frame]:
     assert drawing.frame is not None
     assert drawing.gradient is not None
     text = dict(zip(stacks.text_id.tolist(), stacks.text, strict=True))
-    at, rows = drawing.frame[answer.row[1:]], [_ROOT]
-    for file_id, line, function_id, first_line, gradient in zip(
-        stacks.file[at].tolist(),
-        stacks.line[at].tolist(),
-        stacks.function[at].tolist(),
-        stacks.function_line[at].tolist(),
-        drawing.gradient[answer.row[1:]].tolist(),
-        strict=True,
-    ):
+    at = drawing.frame[answer.row[1:]]
+    columns = (stacks.file, stacks.line, stacks.function, stacks.function_line)
+    told = [column[at].tolist() for column in columns]
+    made: dict[tuple[int, ...], Frame] = {}
+
+    def frame(key: tuple[int, ...]) -> Frame:
+        file_id, line, function_id, first_line, gradient = key
         file, name = text.get(file_id, UNKNOWN_TEXT), text.get(function_id, UNKNOWN_TEXT)
         name += GRADIENT_MARK if gradient else b""
         function = Function(file, name, first_line & UNSIGNED)
-        rows.append(Frame(function, b"%b:%b" % (_stem(file), name), line & UNSIGNED))
+        return Frame(function, b"%b:%b" % (_stem(file), name), line & UNSIGNED)
+
+    rows = [_ROOT]
+    for key in zip(*told, drawing.gradient[answer.row[1:]].tolist(), strict=True):
+        if key not in made:
+            made[key] = frame(key)
+        rows.append(made[key])
     return rows
 
 

@@ -35,13 +35,14 @@ from tfprof.reporters.pprof_tables import (
     varint,
 )
 from tfprof.reporters.wire import taken
+from tfprof.strings import Strings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tfprof.answered import Answer
     from tfprof.reporters.pprof_kinds import Kind
-    from tfprof.strings import I64, Strings
+    from tfprof.strings import I64
 
 # Every sample spells out its path. A graph drawn ten thousand rows deep would fill a disk.
 _MOST_STEPS = 100_000_000
@@ -115,7 +116,7 @@ def _message(answer: Answer, kinds: Sequence[Kind], row: I64, node: I64) -> Iter
     yield sample_type_section(names, units)
     yield from sample_section(_paths(answer, row, places.number), values, labels)
     yield places.section
-    yield texts.section()
+    yield from texts.section()
     yield comment_section(meanings)
 
 
@@ -174,7 +175,7 @@ def _labels(answer: Answer, node: I64, texts: Texts) -> list[Strings]:
     nodes, step = answer.profile.nodes, answer.query.step
     kind = texts.numbers(answer.profile.types)
     # The step as a number would not do: readers take the number 0 for no label.
-    asked = texts.numbers([b"average" if step is None else b"%d" % step])
+    asked = texts.numbers(Strings.of([b"average" if step is None else b"%d" % step]))
     return [
         label_column(texts.number(NODE_LABEL), texts.numbers(nodes.name.take(node))),
         taken(label_column(texts.number(b"device"), kind), nodes.device[node]),

@@ -10,11 +10,13 @@ The numbers of fields are those of profile.proto, github.com/google/pprof.
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfprof.reporters.numbers import chunks
 from tfprof.reporters.wire import beside, field, numbers, packed
 from tfprof.strings import Strings
 
@@ -27,26 +29,56 @@ _SAMPLE_TYPE, _SAMPLE, _LOCATION, _FUNCTION, _STRING, _COMMENT = 1, 2, 4, 5, 6, 
 UNSIGNED = (1 << 64) - 1
 # Samples written at a time: few enough that those of a deep tree, which are long, fit in memory.
 _RUN = 1 << 12
+# Longer strings are known by a digest.
+_LONG = 64
 
 
 class Texts:
-    """The strings, numbered as they come; the empty one is 0."""
+    """The strings, numbered as they come; the empty one is 0.
+
+    Names a thousand scopes deep are long, and every scope is one. So of a long string only a digest
+    is kept, and where it stands: it is read again when it is written.
+    """
 
     def __init__(self) -> None:
-        self._number = {b"": 0}
+        self._number: dict[bytes | int, int] = {b"": 0}
+        self._columns: list[Strings] = []
+        self._single: list[bytes] = [b""]  # what came since the last column
 
     def number(self, text: bytes) -> int:
         """The number of *text*, a new one where it is new."""
-        return self._number.setdefault(text, len(self._number))
+        next_number = len(self._number)
+        number = self._number.setdefault(_key(text), next_number)
+        if number == next_number:
+            self._single.append(text)
+        return number
 
-    def numbers(self, texts: Iterable[bytes]) -> I64:
+    def numbers(self, texts: Strings) -> I64:
         """The number of each of *texts*."""
         known = self._number
-        return np.array([known.setdefault(text, len(known)) for text in texts], np.int64)
+        before = len(known)
+        result = np.array([known.setdefault(_key(text), len(known)) for text in texts], np.int64)
+        self._columns += [Strings.of(self._single), texts.take(_first_of_each(result, before))]
+        self._single = []
+        return result
 
-    def section(self) -> bytes:
-        """All strings, by number."""
-        return _joined(*field(_STRING, Strings.of(self._number)))
+    def section(self) -> Iterator[bytes]:
+        """All strings, by number, in pieces."""
+        for column in (*self._columns, Strings.of(self._single)):
+            for rows in chunks(len(column), column.length):
+                yield _joined(*field(_STRING, column.take(rows)))
+
+
+def _key(text: bytes) -> bytes | int:
+    if len(text) <= _LONG:
+        return text
+    return int.from_bytes(blake2b(text, digest_size=16).digest(), "little")
+
+
+def _first_of_each(number: I64, before: int) -> I64:
+    """Where each number that is not below *before* stands first; they come in order."""
+    highest = np.maximum.accumulate(np.append(before - 1, number))
+    return np.flatnonzero(number > highest[:-1])
 
 
 class Function(NamedTuple):

@@ -53,11 +53,13 @@ class InputGroup(NamedTuple):
 
 def columns(answer: Answer) -> list[Column]:
     """The columns of *answer*: where each row stands, and what was selected."""
-    parent: list[int | None] = [None, *answer.tree.parent[1:].tolist()]
-    depth, label, accounted = answer.tree.depth, answer.label, answer.accounted
+    parent, depth = answer.tree.parent, answer.tree.depth
+    label, accounted = answer.label, answer.accounted
     made = [
         Column("row", "number", lambda rows: list(range(*rows.indices(len(answer))))),
-        Column("parent", "number", lambda rows: parent[rows]),
+        Column(
+            "parent", "number", lambda rows: [p if p >= 0 else None for p in parent[rows].tolist()]
+        ),
         Column("depth", "number", lambda rows: depth[rows].tolist()),
         Column("name", "text", lambda rows: [_plain(name) for name in label.take(rows)]),
         Column("accounted", "flag", lambda rows: accounted[rows].tolist()),
@@ -76,9 +78,9 @@ def columns(answer: Answer) -> list[Column]:
     return made
 
 
-def runs_of_rows(table: list[Column], count: int) -> Iterator[list[list[Any]]]:
-    """The values of each column for one run of rows after the other, *count* in all."""
-    for rows in chunks(count):
+def runs_of_rows(table: list[Column], answer: Answer) -> Iterator[list[list[Any]]]:
+    """The values of each column for one run of the rows of *answer* after the other."""
+    for rows in chunks(len(answer), answer.label.length):
         yield [column.values(rows) for column in table]
 
 

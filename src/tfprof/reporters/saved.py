@@ -54,7 +54,7 @@ class _Nodes:
 
     def __init__(self, profile: Profile) -> None:
         self._profile = profile
-        self._steps = [SavedStep(step, len(profile)) for step in profile.steps]
+        self._steps = [SavedStep(step) for step in profile.steps]
 
     def written(self, first: int, last: int) -> bytes:
         """Nodes *first* to *last* as entries of the map of nodes."""
@@ -73,7 +73,7 @@ class _Nodes:
             self._output_shapes(first, last),
             self._trace(nodes.stack[here]),
             self._attributes(first, last),
-            *(step.written(first, last) for step in self._steps),
+            *(step.written(first, last) for step in self._steps if step.has(first, last)),
         )
         return beside(*entries(1, number, *node)).blob.tobytes()
 
@@ -91,7 +91,7 @@ class _Nodes:
         """1 for each node that has stats and is not covered."""
         seen = np.zeros(len(self._profile), np.bool_)
         for step in self._profile.steps:
-            seen |= step.seen(len(self._profile))
+            seen[step.node] = True
         return (seen & ~self._profile.covered).astype(np.int64)
 
     def _types(self, first: int, last: int) -> Strings:
@@ -148,8 +148,12 @@ class _Nodes:
             source=stacks.source,
         )
 
+    @cached_property
+    def _read_attributes(self) -> tuple[I64, Strings]:
+        return self._profile.attributes
+
     def _attributes(self, first: int, last: int) -> Strings:
-        node, entry = self._profile.attributes
+        node, entry = self._read_attributes
         low, high = np.searchsorted(node, [first, last])
         return within(
             node[low:high] - first, last - first, *field(11, entry.take(slice(low, high)))

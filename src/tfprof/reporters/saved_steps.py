@@ -19,14 +19,18 @@ _TIMES = {4: ACCELERATOR, 5: CPU}
 class SavedStep:
     """Writes the records that runs of nodes have of a step; its rows are sorted once."""
 
-    def __init__(self, step: Step, nodes: int) -> None:
+    def __init__(self, step: Step) -> None:
         self._step = step
-        self._ran = _ByNode(step.node, nodes)
-        self._held = _ByNode(step.memory_node, nodes)
-        self._allocated = _ByNode(step.allocation_node, nodes)
+        self._ran = _ByNode(step.node)
+        self._held = _ByNode(step.memory_node)
+        self._allocated = _ByNode(step.allocation_node)
         self._outputs = _last_outputs(step)
         # Of each device in byte order, so that equal profiles are saved alike.
         self._rank = step.devices.rank()
+
+    def has(self, first: int, last: int) -> bool:
+        """Whether one of nodes *first* to *last* has a record of this step."""
+        return self._ran.of(first, last)[0].size > 0
 
     def written(self, first: int, last: int) -> Strings:
         """The record of each of nodes *first* to *last* as an entry of its map of steps."""
@@ -128,12 +132,11 @@ def _last_outputs(step: Step) -> I64:
 class _ByNode:
     """The rows of a table by node; the rows of one node keep their order."""
 
-    def __init__(self, node: I64, nodes: int) -> None:
+    def __init__(self, node: I64) -> None:
         self._order = np.argsort(node, kind="stable")
         self._node = node[self._order]
-        self._edge = np.searchsorted(self._node, np.arange(nodes + 1))
 
     def of(self, first: int, last: int) -> tuple[I64, I64]:
         """(row, node counted from *first*) of the rows of these nodes."""
-        here = slice(int(self._edge[first]), int(self._edge[last]))
+        here = slice(*np.searchsorted(self._node, [first, last]).tolist())
         return self._order[here], self._node[here] - first

@@ -31,10 +31,10 @@ def flame_events(answer: Answer) -> Iterator[list[str]]:
     idle[0] = False
     kept = ~(idle | answer.tree.under(idle))
     tree, us = answer.tree.keep(kept), us[kept]
-    names = answer.label.take(kept).compact()
+    names = answer.label.take(kept)
     depth, begin = tree.depth - 1, _begin(tree, us)
     titled = 0
-    for rows in chunks(len(names)):
+    for rows in chunks(len(names), names.length):
         events = []
         for name, width, level, ts in zip(
             map(quoted, names.take(rows)),

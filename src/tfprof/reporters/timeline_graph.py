@@ -4,8 +4,7 @@
                  lane 1      |Add|
     cpu:0        lane 0  |w|─────────────────► MatMul     arrows where data changes device
 
-Three columns carry it: the executions to draw, by device and start; the lane of each; and the
-arrows as pairs of executions.
+Two columns carry it: the executions to draw, by device and start, and the lane of each.
 """
 
 from __future__ import annotations
@@ -17,9 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.model import CPU, UNTIMED
+from tfprof.model import UNTIMED
 from tfprof.reporters.chrome_json import flow, point, process, quoted, region
 from tfprof.reporters.numbers import chunks
+from tfprof.reporters.timeline_arrows import Arrows
 from tfprof.reporters.timeline_memory import DeviceMemory, device_memories
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Chart:
     names: Strings
     step: Step
     drawn: Executions
-    arrows: tuple[I64, I64]  # tails and heads: rows of drawn
+    arrows: Arrows
     memories: list[DeviceMemory]
 
     @classmethod
@@ -60,7 +60,7 @@ class Chart:
         shown = shown[_traced(profile, step)[shown]]
         key = _keys(step)
         drawn = _drawn(step, key, shown, len(profile))
-        arrows = _arrows(answer, step, key, drawn)
+        arrows = Arrows.of(answer, step, key, drawn.key, drawn.row)
         memories = device_memories(profile, step, shown, len(drawn.devices))
         return cls(profile.nodes.name, step, drawn, arrows, memories)
 
@@ -77,7 +77,7 @@ class Chart:
         ]
         drawn, start = self.drawn, self.step.start_us[self.drawn.row]
         order = np.lexsort((start, drawn.lane, drawn.pid))
-        names = self.names.take(self.step.node[drawn.row[order]]).compact()
+        names = self.names.take(self.step.node[drawn.row[order]])
         yield from self._bars(order, names)
         for memory in self.memories:
             yield memory.titles()
@@ -87,7 +87,7 @@ class Chart:
 
     def _bars(self, order: I64, names: Strings) -> Iterator[list[str]]:
         """The executions, by process, lane and start; *names* are theirs."""
-        for rows in chunks(order.size):
+        for rows in chunks(order.size, names.length):
             at = order[rows]
             us = self.step.us[self.drawn.row[at]].tolist()
             bars = zip(map(quoted, names.take(rows)), us, self._begin(at), strict=True)
@@ -97,17 +97,16 @@ class Chart:
         """The arrows in order of the bar they begin at, each with the next number."""
         place = np.empty(order.size, np.int64)
         place[order] = np.arange(order.size)
-        tail, head = self.arrows
-        by_place = np.argsort(place[tail], kind="stable")
-        for rows in chunks(by_place.size):
-            source, target = tail[by_place[rows]], head[by_place[rows]]
-            ends = self._begin(source, after=self.step.us[self.drawn.row[source]])
-            name = map(quoted, names.take(place[source]))
-            arrows = zip(name, ends, self._begin(target), strict=True)
+        made = 0
+        for tail, head in self.arrows.runs(place):
+            ends = self._begin(tail, after=self.step.us[self.drawn.row[tail]])
+            name = map(quoted, names.take(place[tail]))
+            arrows = zip(name, ends, self._begin(head), strict=True)
             yield [
                 flow(name, number, end, begin)
-                for number, (name, end, begin) in enumerate(arrows, rows.start + 1)
+                for number, (name, end, begin) in enumerate(arrows, made + 1)
             ]
+            made += tail.size
 
     def _begin(self, at: I64, after: I64 | int = 0) -> Iterator[str]:
         """Where the executions *at* stand, or so long after their start."""
@@ -125,12 +124,6 @@ def _traced(profile: Profile, step: Step) -> Bool:
     started = np.zeros(len(profile), np.bool_)
     started[step.node[step.start_us > 0]] = True
     return started & (profile.nodes.device >= 0)
-
-
-def _accounted(answer: Answer) -> Bool:
-    """Whether each graph node is counted."""
-    owner = answer.drawing.owner
-    return (owner >= 0) & answer.counted.accounted_row[owner]
 
 
 def _drawn(step: Step, key: I64, shown: I64, nodes: int) -> Executions:
@@ -181,40 +174,3 @@ def _first_free(start: list[int], end: list[int]) -> list[int]:
         heappush(taken, (until, lane))
         lanes.append(lane)
     return lanes
-
-
-def _arrows(answer: Answer, step: Step, key: I64, drawn: Executions) -> tuple[I64, I64]:
-    """(tail, head) rows of *drawn*: inputs that ran on another device than what consumes them.
-
-    Every scheduling of an input points at every scheduling of its consumer; what streams execute
-    has no arrows. parity Q13: what is drawn where an input ran may be another node that started
-    in the same microsecond.
-    """
-    profile = answer.profile
-    own_devices = np.unique(profile.nodes.device[profile.nodes.device >= 0])
-    own = np.isin(profile.types.find(step.devices), own_devices)
-    consumer = np.flatnonzero(own[step.device[drawn.row]])
-    edges = profile.edges
-    at, edge = _expand(edges.start, step.node[drawn.row[consumer]])
-    known = edges.source[edge] >= 0
-    consumer, source = consumer[at[known]], edges.source[edge[known]]
-    linked = _accounted(answer)[source]
-    consumer, source = consumer[linked], source[linked]
-
-    ran = np.flatnonzero(step.counts_as == CPU)
-    ran = ran[np.argsort(step.node[ran], kind="stable")]
-    at, run = _expand(np.searchsorted(step.node[ran], np.arange(len(profile) + 1)), source)
-    consumer, row = consumer[at], ran[run]
-    found = np.searchsorted(drawn.key, key[row])
-    found[found == drawn.key.size] = 0
-    kept = drawn.key[found] == key[row]
-    kept &= step.device[row] != step.device[drawn.row[consumer]]
-    return found[kept], consumer[kept]
-
-
-def _expand(start: I64, groups: I64) -> tuple[I64, I64]:
-    """(place in *groups*, member) of every member of every group; group g is start[g:g + 2]."""
-    count = start[groups + 1] - start[groups]
-    at = np.repeat(np.arange(groups.size), count)
-    first = np.cumsum(count) - count
-    return at, np.arange(at.size) - first[at] + start[groups][at]

@@ -147,54 +147,75 @@ def device_memories(profile: Profile, step: Step, nodes: I64, pid: int) -> list[
     Memory of the host, going by the name of the device, is not told (parity Q33).
     """
     memories: list[DeviceMemory] = []
-    persistent = _persistent(profile)
+    # Of all steps, and every one of them may have a timeline.
+    persistent = profile.keep("persistent bytes", lambda: _persistent(profile))
+    by_name = nodes[profile.nodes.name.take(nodes).order()]
+    mine = _ByDevice(profile, nodes, by_name)
+    seen = _ByDevice(profile, nodes, step.memory_node)
+    allocated = _ByDevice(profile, nodes, step.allocation_node)
+    place = np.full(len(profile), -1, np.int64)
+    place[nodes] = np.arange(nodes.size)
     kinds = np.unique(profile.nodes.device[nodes])
     for kind in kinds[profile.types.take(kinds).order()].tolist():
         device = profile.types[kind]
         if b"cpu" in device:
             continue
-        mine = nodes[profile.nodes.device[nodes] == kind]
-        names = profile.nodes.name.take(mine)
-        by_name = names.order()
+        here = by_name[mine.rows(kind)]
         memories.append(
             DeviceMemory(
                 device,
                 pid + 2 * len(memories),
-                *_seen(step, mine, len(profile)),
-                names.take(by_name),
-                _curves(step, mine[by_name], persistent),
+                *_seen(step, seen.rows(kind), place),
+                profile.nodes.name.take(here),
+                _curves(step, here, allocated.rows(kind), persistent),
             )
         )
     return memories
+
+
+class _ByDevice:
+    """The rows of a table by the device of their node, in their order; of shown nodes alone.
+
+    Sorted once, so that a device costs what it has, however many others there are.
+    """
+
+    def __init__(self, profile: Profile, shown: I64, node: I64) -> None:
+        kind = np.full(len(profile), -1, np.int64)
+        kind[shown] = profile.nodes.device[shown]
+        self._row = np.argsort(kind[node], kind="stable")
+        self._kind = kind[node][self._row]
+
+    def rows(self, kind: int) -> I64:
+        """The rows of a device, which is one of the profile's types."""
+        first, last = np.searchsorted(self._kind, [kind, kind + 1])
+        return self._row[first:last]
 
 
 def _persistent(profile: Profile) -> I64:
     """The most that each node held for good on an accelerator in a step."""
     most = np.zeros(len(profile), np.int64)
     for step in profile.steps:
-        held = np.zeros(len(profile), np.int64)
         rows = ~step.on_host
-        np.add.at(held, step.memory_node[rows], step.persistent[rows])
-        np.maximum(most, held, out=most)
+        node, of = np.unique(step.memory_node[rows], return_inverse=True)
+        held = np.zeros(node.size, np.int64)
+        np.add.at(held, of, step.persistent[rows])
+        most[node] = np.maximum(most[node], held)
     return most
 
 
-def _seen(step: Step, nodes: I64, count: int) -> tuple[I64, I64]:
-    """(time, bytes in use) whenever one of *nodes* ended; of equal times the last counts."""
-    place = np.full(count, -1, np.int64)
-    place[nodes] = np.arange(nodes.size)
-    rows = np.flatnonzero((place[step.memory_node] >= 0) & (step.memory_us > 0))
+def _seen(step: Step, rows: I64, place: I64) -> tuple[I64, I64]:
+    """(time, bytes in use) of these rows of memory; of equal times the node last shown counts."""
+    rows = rows[step.memory_us[rows] > 0]
     rows = rows[np.argsort(place[step.memory_node[rows]], kind="stable")][::-1]
     time_us, last = np.unique(step.memory_us[rows], return_index=True)
     return time_us, step.in_use[rows[last]]
 
 
-def _curves(step: Step, nodes: I64, persistent: I64) -> Curves:
-    """The curves of *nodes*, which are in order of name."""
-    place = np.full(persistent.size, -1, np.int64)
-    place[nodes] = np.arange(nodes.size)
-    rows = np.flatnonzero(place[step.allocation_node] >= 0)
-    holder = np.append(np.arange(nodes.size), place[step.allocation_node[rows]])
+def _curves(step: Step, nodes: I64, rows: I64, persistent: I64) -> Curves:
+    """The curves of *nodes*, which are in order of name, from these *rows* of allocations."""
+    ascending = np.argsort(nodes)
+    place = ascending[np.searchsorted(nodes[ascending], step.allocation_node[rows])]
+    holder = np.append(np.arange(nodes.size), place)
     us = np.append(np.zeros(nodes.size, np.int64), step.allocation_us[rows])
     order = np.lexsort((us, holder))
     holder, us = holder[order], us[order]

@@ -10,7 +10,7 @@ byte is copied until they are joined:
 
     beside(*fields)                  joined row by row: a row a message
     within(owner, count, *fields)    joined all rows of an owner: a row an owner
-    nested(tree, 12, *fields)        joined to one message, however deep its rows are nested
+    nested(tree, 12, own)            what goes before each row, however deep its rows are nested
 
 The order of fields in a message means nothing, so each message puts them where it is easiest.
 """
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from tfprof.tree import Tree
 
 _VARINT, _BYTES = 0, 2
-# Longer rows are rare; copying them one by one keeps the word loop short.
 _GROUP, _MORE = np.uint64(7), np.uint64(0x80)
 _LOW = np.uint64(0x7F)
 
@@ -44,7 +43,7 @@ def numbers(columns: Mapping[int, I64], *, zeros: bool = False) -> tuple[Strings
 
 def field(number: int, *columns: Strings, empty: bool = True) -> tuple[Strings, ...]:
     """Each row as the bytes of field *number*; rows of no bytes are left out unless *empty*."""
-    length = _length(columns)
+    length = lengths(columns)
     written = np.full(length.size, empty) | (length > 0)
     return _prefixed(number << 3 | _BYTES, length, written), *columns
 
@@ -62,7 +61,10 @@ def entries(number: int, key: I64, *value: Strings) -> tuple[Strings, ...]:
 
 def taken(column: Strings, rows: I64) -> Strings:
     """The *rows* of a column; row -1 is of no bytes."""
-    return Strings(column.blob, np.append(column.start, 0)[rows], np.append(column.length, 0)[rows])
+    start, length = np.zeros(rows.size, np.int64), np.zeros(rows.size, np.int64)
+    known = np.flatnonzero(rows >= 0)
+    start[known], length[known] = column.start[rows[known]], column.length[rows[known]]
+    return Strings(column.blob, start, length)
 
 
 def beside(*columns: Strings) -> Strings:
@@ -78,14 +80,14 @@ def within(owner: I64, count: int, *columns: Strings) -> Strings:
     return Strings(joined.blob, edge[:-1], np.diff(edge))
 
 
-def nested(tree: Tree, number: int, *columns: Strings) -> bytes:
-    """The message of the root; every other row is field *number* of the row above it.
+def nested(tree: Tree, number: int, own: I64) -> Strings:
+    """What stands before each row's own bytes, of which there are *own*; nothing for the root.
 
-    A row's own bytes stand before those of the rows below it, so all rows stand in drawing order,
-    each behind its length. A length takes more bytes the more lengths are below it. Beginning with
-    one byte each, every round settles the lengths that need one byte more: ten rounds suffice.
+    Every other row is field *number* of the row above it. A row's own bytes stand before those of
+    the rows below it, so all rows stand in drawing order, each behind its length. A length takes
+    more bytes the more lengths are below it. Beginning with one byte each, every round settles the
+    lengths that need one byte more: ten rounds suffice.
     """
-    own = _length(columns)
     tag = number << 3 | _BYTES
     lead = np.full(own.size, len(_varint(tag)) + 1)
     lead[0] = 0
@@ -96,10 +98,10 @@ def nested(tree: Tree, number: int, *columns: Strings) -> bytes:
         if bool((longer == lead).all()):
             break
         lead = longer
-    return beside(_prefixed(tag, length, lead > 0), *columns).blob.tobytes()
+    return _prefixed(tag, length, lead > 0)
 
 
-def _length(columns: Sequence[Strings]) -> I64:
+def lengths(columns: Sequence[Strings]) -> I64:
     """How many bytes each row of *columns* has in all."""
     length = np.zeros(len(columns[0]), np.int64)
     for column in columns:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfprof.distinct import first_rows
 from tfprof.errors import UsageError
 from tfprof.model import Note
 from tfprof.strings import I64, Strings
@@ -41,9 +42,8 @@ def draw(profile: Profile, *, source_text: bool = False) -> Drawing:
             "No code trace information: code view needs an op log with call stacks (--op_log_path)"
         )
     stacks = profile.stacks
-    traced = np.flatnonzero(profile.nodes.stack >= 0)
+    traced = profile.by_name[profile.nodes.stack[profile.by_name] >= 0]
     traced = traced[np.diff(stacks.start)[profile.nodes.stack[traced]] > 0]
-    traced = traced[profile.nodes.name.take(traced).order()]
     plain, gradient, forward, lost = _split_gradients(profile, traced)
     trie = _Trie(_frame_names(stacks, source_text=source_text))
     owner = np.full(len(profile), -1, np.int64)
@@ -68,8 +68,8 @@ def _split_gradients(profile: Profile, traced: I64) -> tuple[I64, I64, I64, int]
 
     *traced* is in name order, and so are the plain nodes; gradients are in order of forward name.
     """
-    names = list(profile.nodes.name.take(traced))
-    forward_name = [_forward_name(name) for name in names]
+    names = profile.nodes.name.take(traced).tolist()
+    forward_name = [_forward_name(name) if _GRADIENTS in name else None for name in names]
     is_gradient = np.fromiter((name is not None for name in forward_name), np.bool_, len(names))
     plain, gradient = traced[~is_gradient], traced[is_gradient]
     wanted = Strings.of(name for name in forward_name if name is not None)
@@ -123,12 +123,12 @@ def _cut(function: bytes) -> bytes:
 
 def _insert(trie: _Trie, stacks: Stacks, stack: I64, mark: int) -> I64:
     """The trie's entry of each stack's last frame; stacks are added in the order given."""
-    distinct, first, inverse = np.unique(stack, return_index=True, return_inverse=True)
-    entry = np.empty(distinct.size, np.int64)
-    for at in np.argsort(first, kind="stable").tolist():
-        low, high = stacks.start[distinct[at] : distinct[at] + 2].tolist()
-        entry[at] = trie.add(range(low, high), mark)
-    return entry[inverse]
+    distinct, first = first_rows(stack)
+    entry = np.full(stacks.start.size, -1, np.int64)
+    for one in distinct[np.argsort(first, kind="stable")].tolist():
+        low, high = stacks.start[one : one + 2].tolist()
+        entry[one] = trie.add(range(low, high), mark)
+    return entry[stack]
 
 
 class _Rows(NamedTuple):

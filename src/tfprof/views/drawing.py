@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from threading import Lock
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
@@ -12,11 +13,17 @@ from tfprof.matching import matches
 from tfprof.strings import Strings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tfprof.model import Note
     from tfprof.strings import I64, Bool
     from tfprof.tree import Tree
 
+T = TypeVar("T")
+
 ROOT_NAME = b"_TFProfRoot"
+# Each holds a few numbers a row, some for each metric that was asked for.
+_MOST_RECENT = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +39,8 @@ class Drawing:
     gradient: I64 | None = None  # 1 where the row is the gradient of that line
     notes: tuple[Note, ...] = ()
     _kept: dict[tuple[str, ...], Bool] = field(default_factory=dict)
+    _recent: dict[object, object] = field(default_factory=dict)
+    _changing: Lock = field(default_factory=Lock)
 
     @cached_property
     def node(self) -> I64:
@@ -46,6 +55,19 @@ class Drawing:
         if patterns not in self._kept:
             self._kept[patterns] = matches(self.label, patterns)
         return self._kept[patterns]
+
+    def keep_recent(self, key: object, make: Callable[[], T]) -> T:
+        """What *make* returned for this *key*, if that was not many other keys ago."""
+        with self._changing:
+            if key in self._recent:
+                self._recent[key] = self._recent.pop(key)  # the last one is given up last
+                return cast("T", self._recent[key])
+        made = make()
+        with self._changing:
+            self._recent[key] = made
+            while len(self._recent) > _MOST_RECENT:
+                del self._recent[next(iter(self._recent))]
+        return made
 
 
 def under_root(labels: Strings) -> Strings:

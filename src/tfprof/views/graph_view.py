@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from tfprof.model import Edges, Profile
     from tfprof.strings import I64
 
+_END = -1
+
 
 def draw(profile: Profile) -> Drawing:
     """The spanning forest over inputs, in the order nodes are first met."""
@@ -29,8 +31,7 @@ def draw(profile: Profile) -> Drawing:
     edges = profile.edges
     consumed = np.zeros(count, np.bool_)
     consumed[edges.source[edges.source >= 0]] = True
-    begin = np.flatnonzero(~consumed)
-    begin = begin[profile.nodes.name.take(begin).order()]
+    begin = profile.by_name[~consumed[profile.by_name]]
     met, depth = _walk(count, edges, begin)
     owner = np.full(count, -1, np.int64)
     owner[met] = np.arange(1, met.size + 1)
@@ -44,19 +45,27 @@ def draw(profile: Profile) -> Drawing:
 
 def _walk(count: int, edges: Edges, begin: I64) -> tuple[I64, I64]:
     """(node, depth) in the order nodes are met; those in *begin* are at depth 2."""
-    start, source = edges.start.tolist(), edges.source.tolist()
-    fresh = bytearray(b"\1" * count)
+    # Inputs are looked at last first, so they stand in that order; an unknown one is never fresh.
+    source = np.where(edges.source < 0, count, edges.source)[::-1].tolist()
+    first = (edges.source.size - edges.start).tolist()
+    fresh = bytearray(b"\1" * count + b"\0")
     met: list[int] = []
     depths: list[int] = []
-    # What is still to be met, the next on top; a node goes in once for each consumer met.
-    waiting = [(node, 2) for node in reversed(begin.tolist())]
+    depth = 2
+    # What is still to be met, the next on top; a node goes in once for each consumer met, and
+    # below its inputs what ends them.
+    waiting = begin[::-1].tolist()
     while waiting:
-        node, depth = waiting.pop()
-        if not fresh[node]:
-            continue
-        fresh[node] = 0
-        met.append(node)
-        depths.append(depth)
-        inputs = source[start[node] : start[node + 1]]
-        waiting += [(one, depth + 1) for one in reversed(inputs) if one >= 0 and fresh[one]]
+        node = waiting.pop()
+        if node < 0:
+            depth -= 1
+        elif fresh[node]:
+            fresh[node] = 0
+            met.append(node)
+            depths.append(depth)
+            inputs = [one for one in source[first[node + 1] : first[node]] if fresh[one]]
+            if inputs:
+                waiting.append(_END)
+                waiting += inputs
+                depth += 1
     return np.array(met, np.int64), np.array(depths, np.int64)

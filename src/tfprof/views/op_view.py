@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof.distinct import places
 from tfprof.tree import Tree
 from tfprof.views.drawing import Drawing, under_root
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 def draw(profile: Profile) -> Drawing:
     """The operation types that nodes have."""
-    used, row = np.unique(profile.nodes.op, return_inverse=True)
+    used, row = places(profile.nodes.op)
     names = profile.types.take(used)
     order = names.order()
     rank = np.empty(order.size, np.int64)

@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from tfprof.strings import I64, U8, Strings
 
 _STEP = 1 << 20
+_ZEROS = 1 << 11  # so many of them are no text, whoever wrote it
 
 
 def graph_columns(data: U8 | bytes, path: str) -> GraphColumns:
     """The nodes of a GraphDef in text; raises InputError naming *path*."""
     array = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else data
+    refuse_zeros(array, path)
     columns = canonical.columns(array)
     if columns is None:
         return _graph_by_wire(array, path)
@@ -46,6 +48,20 @@ def graph_columns(data: U8 | bytes, path: str) -> GraphColumns:
 def _graph_by_wire(data: U8, path: str) -> GraphColumns:
     encoded = to_wire(data.tobytes(), "tensorflow.GraphDef", path)
     return graph_def.columns(np.frombuffer(encoded, np.uint8))
+
+
+def refuse_zeros(data: U8, path: str) -> None:
+    """Raise InputError where *data* has zeros only for long, as files have that were cut short.
+
+    What follows them may be gigabytes, none of which is worth a parser's time or a copy.
+    """
+    for first in range(0, data.size, _STEP):
+        for place in np.flatnonzero(data[first : first + _STEP : _ZEROS] == 0).tolist():
+            at = first + place * _ZEROS
+            if at + _ZEROS <= data.size and not data[at : at + _ZEROS].any():
+                before = np.append(1, data[max(at - _ZEROS, 0) : at])[::-1]
+                begin = at - int((before != 0).argmax())
+                raise InputError(f"{path}: expected text, found zeros from byte {begin} on")
 
 
 def to_wire(data: bytes, message_name: str, path: str) -> bytes:

@@ -1,0 +1,64 @@
+"""Cold: a fresh process of each, from start to exit, that writes one report.
+
+The original pays for `import tensorflow`, as every program that calls it does.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from functools import partial
+from typing import TYPE_CHECKING
+
+from compare import compared
+from inputs import HERE, PRINTED
+from queries import COLD, COLD_REGEXES, flags
+from rows import Row, take_turns
+from worker import timed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from inputs import Inputs
+    from plan import Often, Plan
+    from queries import Case
+
+
+def cold(inputs: Inputs, plan: Plan) -> Iterator[Row]:
+    """Each view, then scope view with regexes and from a text graph."""
+    for view in COLD.views:
+        yield _report(inputs, f"cold {view}", COLD, view, plan.of("cold", view))
+    often = plan.of("slow")
+    yield _report(inputs, "cold scope, regexes", COLD_REGEXES, "scope", often)
+    yield _report(inputs, "cold scope, text graph", COLD, "scope", often, graph=PRINTED)
+
+
+def _report(  # noqa: PLR0913 - a command has this many sides
+    inputs: Inputs, name: str, case: Case, view: str, often: Often, *, graph: str = "graph.pb"
+) -> Row:
+    outs = inputs.outs(name)
+    files = inputs.files(graph)
+    ours = _our_command(files, case, view, outs[0])
+    original = _their_command(files, case, view, outs[1])
+    turns = take_turns(partial(timed, ours), partial(timed, original), often)
+    return Row("cold", name, inputs.size, turns, compared(*outs, view, often))
+
+
+def _our_command(files: dict[str, object], case: Case, view: str, out: Path) -> list[str]:
+    runs = files["run_metas"]
+    assert isinstance(runs, list)
+    options = {
+        "graph_path": str(files["graph"]),
+        "run_meta_path": ",".join(runs),
+        "op_log_path": str(files["op_log"]),
+        **case.asked,
+        "output": f"file:outfile={out}",
+    }
+    return [sys.executable, "-m", "tfprof", view, *flags(options)]
+
+
+def _their_command(files: dict[str, object], case: Case, view: str, out: Path) -> list[str]:
+    asked = {"view": view, "options": case.asked, "output": f"file:outfile={out}"}
+    request = json.dumps({"files": files, "asked": asked})
+    return [sys.executable, str(HERE / "original_worker.py"), "cold", request]

@@ -1,0 +1,102 @@
+"""A row of the table: what both programs took for one piece of work of one size.
+
+Both take turns, so that a busy minute of the machine is shared by both. A side that fails ends its
+own turns; the row then says so and the run goes on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+
+from worker import Measure, WorkerError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from plan import Often
+
+T = TypeVar("T")
+
+OURS_ONLY = "ours only"
+_COUNTS = "same"  # how the verdict of a row that counts begins
+
+
+class Size(NamedTuple):
+    """How much there is: nodes in the graph, and steps of them."""
+
+    nodes: int
+    steps: int = 1
+
+    @property
+    def label(self) -> str:
+        """1M, 10k; 10k × 100 of several steps."""
+        return short(self.nodes) + (f" × {self.steps}" if self.steps > 1 else "")
+
+    @property
+    def amount(self) -> int:
+        """What growth is measured by."""
+        return self.nodes * self.steps
+
+
+@dataclass(frozen=True)
+class Turns(Generic[T]):
+    """What both sides measured; `trouble` is why a side stopped, if one did."""
+
+    ours: list[T]
+    original: list[T]
+    trouble: str = ""
+
+    def each(self, pick: Callable[[T], Measure]) -> Turns[Measure]:
+        """One of several things measured in each turn."""
+        return Turns([*map(pick, self.ours)], [*map(pick, self.original)], self.trouble)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table; `answer` is what comparing the two answers gave."""
+
+    phase: str
+    name: str
+    size: Size
+    turns: Turns[Measure]
+    answer: str
+    memory: bool = True
+
+    @property
+    def verdict(self) -> str:
+        """Whether the row counts: it begins with `same`, or says why not."""
+        return f"FAILED {self.turns.trouble}" if self.turns.trouble else self.answer
+
+    @property
+    def counts(self) -> bool:
+        """Whether both answered, and the same."""
+        return self.verdict.startswith(_COUNTS)
+
+    @property
+    def wrong(self) -> bool:
+        """Whether something failed or differs."""
+        return not self.counts and self.verdict != OURS_ONLY
+
+
+def short(nodes: int) -> str:
+    """1000000 → 1M, 10000 → 10k."""
+    for size, letter in ((1_000_000, "M"), (1_000, "k")):
+        if nodes % size == 0:
+            return f"{nodes // size}{letter}"
+    return str(nodes)
+
+
+def take_turns(ours: Callable[[], T], original: Callable[[], T], often: Often) -> Turns[T]:
+    """Ours, the original, ours, … until each had its number of turns."""
+    sides = ((ours, often.ours, "ours"), (original, often.original, "original"))
+    turns: tuple[list[T], list[T]] = ([], [])
+    troubles: dict[str, str] = {}
+    for turn in range(max(often)):
+        for taken, (call, wanted, side) in zip(turns, sides, strict=True):
+            if turn < wanted and side not in troubles:
+                try:
+                    taken.append(call())
+                except WorkerError as error:
+                    troubles[side] = f"{side}: {error}"
+    return Turns(*turns, "; ".join(troubles.values()))

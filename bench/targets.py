@@ -1,0 +1,79 @@
+"""What every piece of work may take: the ratios to the original that we mean to stay under.
+
+A row of the table is looked up by its name and size. Rows without a target are measured for what
+they show: the first answer, which draws, and small warm questions, where both take milliseconds.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rows import Row
+
+
+class Target(NamedTuple):
+    """The largest ratio of wall time and of peak memory; None is no target."""
+
+    time: float | None = None
+    memory: float | None = None
+
+
+def _times(**ratios: float) -> Mapping[str, Target]:
+    """Targets of time alone, by size: `at_10k=0.15` is 10k."""
+    return {size.removeprefix("at_"): Target(ratio) for size, ratio in ratios.items()}
+
+
+def _every(ratio: float) -> Mapping[str, Target]:
+    return _times(at_10k=ratio, at_100k=ratio, at_1M=ratio)
+
+
+_COLD: Mapping[str, Target] = {
+    "1k": Target(0.05, 0.07),
+    "10k": Target(0.06, 0.09),
+    "100k": Target(0.07, 0.18),
+    "1M": Target(0.07, 0.20),
+}
+_FLAME = _times(at_10k=0.3, at_100k=0.15)
+_PRINTED = _times(at_1k=0.03, at_10k=0.02, at_100k=0.02, at_1M=0.02)
+_OTHER_LAYOUT = _times(at_1k=0.2, at_10k=0.15, at_100k=0.15, at_1M=0.15)
+
+TARGETS: Mapping[str, Mapping[str, Target]] = {
+    "cold scope": _COLD,
+    "cold graph": _COLD,
+    "cold op": _COLD,
+    "cold code": _COLD,
+    "cold scope, regexes": _COLD,
+    "cold scope, text graph": _COLD,
+    "load": _times(at_10k=0.15, at_100k=0.10, at_1M=0.10),
+    "scope: everything": _every(0.20),
+    "graph: everything": _every(0.20),
+    "op: everything": _times(at_10k=0.02, at_100k=0.01),
+    "code: everything": _times(at_10k=0.04, at_100k=0.03),
+    "scope: depth 5": _every(0.08),
+    "graph: depth 5": _every(0.08),
+    "op: depth 5": _every(0.08),
+    "code: depth 5": _every(0.08),
+    "scope: min_micros 1000": _every(0.08),
+    "graph: min_micros 1000": _every(0.08),
+    "op: min_micros 1000": _every(0.08),
+    "code: min_micros 1000": _every(0.08),
+    "scope: regexes": _every(0.03),
+    "graph: regexes": _every(0.03),
+    "op: regexes": _every(0.03),
+    "code: regexes": _every(0.03),
+    "graph: timeline": _times(at_10k=0.10, at_100k=0.02),
+    "scope: timeline": _FLAME,
+    "code: timeline": _FLAME,
+    "code: pprof": _times(at_10k=0.20, at_100k=0.15),
+    "text as printed / text_format": _PRINTED,
+    "text one line / text_format": _OTHER_LAYOUT,
+    "load, many steps": {"10k × 100": Target(0.03, 0.10)},
+}
+
+
+def target(row: Row) -> Target:
+    """The target of a row, which may have none."""
+    return TARGETS.get(row.name, {}).get(row.size.label, Target())

@@ -1,0 +1,133 @@
+"""What must hold between the columns of a converted profile, whoever wrote it.
+
+A checksum tells that a file is as it was written, not that who wrote it meant well: every number
+that is used to look something up is within what it looks up, every column as long as its table.
+Whatever passes is a profile that every view can draw.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from tfprof.model import CPU
+from tfprof.read.columnar.coding import Damage
+
+if TYPE_CHECKING:
+    from tfprof.model import Outputs, Profile, Step
+    from tfprof.read.columnar.layout import Attributes
+    from tfprof.shapes import Shapes
+    from tfprof.strings import I64, Strings
+
+# Texts of attributes that are longer stand in the file once for every attribute: what many share
+# takes a byte each in the file and all of its length in memory.
+LONGEST_SHARED: Final = 256
+# Fewer strings than this are told apart faster by Python.
+_FEW: Final = 200
+
+
+def check(profile: Profile) -> None:
+    """Raises Damage unless the columns of *profile* fit each other."""
+    count, types = len(profile), len(profile.types)
+    nodes, edges, stacks = profile.nodes, profile.edges, profile.stacks
+    _shapes("nodes.shape", nodes.shape)
+    _lists("stacks.start", stacks.start, stacks.start.size - 1, stacks.file.size)
+    _alike("stacks", stacks, "file", "text_id")
+    _alike("nodes", nodes, "name")
+    _distinct("nodes.name", nodes.name)
+    _distinct("types", profile.types)
+    _below("nodes.op", nodes.op, types)
+    _below("nodes.device", nodes.device, types, least=-1)
+    _below("nodes.stack", nodes.stack, stacks.start.size - 1, least=-1)
+
+    _below("typed_node", profile.typed_node, count)
+    _below("typed_as", profile.typed_as, types)
+    _as_long("typed_as", profile.typed_as, profile.typed_node.size)
+    _as_long("covered", profile.covered, count)
+
+    _lists("edges.start", edges.start, count, edges.source.size)
+    _below("edges.source", edges.source, count, least=-len(edges.unknown))
+    _as_long("edges.slot", edges.slot, edges.source.size)
+    if edges.slot.min(initial=0) < -1:
+        raise Damage("the column edges.slot has an output that no node has")
+    check_outputs("outputs", profile.outputs, count)
+
+    for step in profile.steps:
+        _check_step(step, count)
+    number = np.array([step.number for step in profile.steps], np.int64)
+    if not (number[1:] > number[:-1]).all():
+        raise Damage("its steps are not in order")
+
+
+def _check_step(step: Step, count: int) -> None:
+    heads = ("node", "memory_node", "allocation_node", "output_row")
+    _alike("steps", step, *heads, apart="devices")
+    _distinct("steps.devices", step.devices)
+    _below("steps.node", step.node, count)
+    _below("steps.device", step.device, len(step.devices))
+    _below("steps.counts_as", step.counts_as, CPU + 1)
+    _below("steps.memory_node", step.memory_node, count)
+    _below("steps.allocation_node", step.allocation_node, count)
+    _below("steps.output_row", step.output_row, step.memory_node.size)
+
+
+def check_outputs(name: str, outputs: Outputs, count: int) -> None:
+    """Raises Damage unless these are outputs of *count* nodes."""
+    _shapes(f"{name}.shape", outputs.shape)
+    _lists(f"{name}.start", outputs.start, count, len(outputs.shape))
+
+
+def check_attributes(attributes: Attributes) -> None:
+    """Raises Damage unless each attribute is of a node that a graph describes."""
+    node, texts = attributes.node, attributes.texts
+    _below("attributes.node", node, attributes.described.size)
+    if not (node[1:] >= node[:-1]).all() or not attributes.described[node].all():
+        raise Damage("its attributes are not in the order of the nodes that have some")
+    _as_long("attributes.text", attributes.text, node.size)
+    _below("attributes.text", attributes.text, len(texts))
+    used = np.bincount(attributes.text, minlength=len(texts))
+    if used[texts.length > LONGEST_SHARED].max(initial=0) > 1:
+        raise Damage("its attributes share what is too long to be shared")
+
+
+def _below(name: str, column: I64, bound: int, least: int = 0) -> None:
+    """Every number is from *least* on and below *bound*."""
+    if column.size and (column.min() < least or column.max() >= bound):
+        raise Damage(f"the column {name} points to what is not there")
+
+
+def _as_long(name: str, column: Any, rows: int) -> None:  # noqa: ANN401 - any with a length
+    if len(column) != rows:
+        raise Damage(f"the column {name} is not as long as its table")
+
+
+def _alike(name: str, table: object, *heads: str, apart: str = "") -> None:
+    """From each of *heads* on, up to the next, the columns of *table* are of one length."""
+    rows = None
+    for part in fields(table):  # type: ignore[arg-type]
+        column = getattr(table, part.name)
+        if part.name in heads:
+            rows = len(column)
+        if rows is not None and part.name != apart:
+            _as_long(f"{name}.{part.name}", column, rows)
+
+
+def _lists(name: str, start: I64, owners: int, items: int) -> None:
+    """The lists of *owners* stand end to end and take up all *items*."""
+    fits = start.size == owners + 1 and start.size and start[0] == 0 and start[-1] == items
+    # Compared, not subtracted: a difference may be too large for 64 bits.
+    if not fits or not (start[1:] >= start[:-1]).all():
+        raise Damage(f"the column {name} does not divide its table")
+
+
+def _shapes(name: str, shapes: Shapes) -> None:
+    _lists(f"{name}.start", shapes.start, shapes.start.size - 1, shapes.dim.size)
+
+
+def _distinct(name: str, strings: Strings) -> None:
+    """No string stands there twice: they are looked up."""
+    distinct = len(set(strings)) if len(strings) < _FEW else strings.intern()[1].size
+    if distinct < len(strings):
+        raise Damage(f"the column {name} has one text twice")
