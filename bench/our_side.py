@@ -21,6 +21,21 @@ def load(graph: str, run_metas: list[str], op_log: str) -> float:
     return time.perf_counter() - start
 
 
+def convert(out: str) -> float:
+    """Write what is loaded as one file."""
+    start = time.perf_counter()
+    _loaded["profile"].convert(out)
+    return time.perf_counter() - start
+
+
+def load_converted(path: str) -> float:
+    """Load such a file and keep it."""
+    _loaded.clear()
+    start = time.perf_counter()
+    _loaded["profile"] = read(profile=path)
+    return time.perf_counter() - start
+
+
 def query(view: str, options: dict[str, Any], output: str) -> float:
     """Answer into a file, as the command and the shell do."""
     start = time.perf_counter()
@@ -29,4 +44,4 @@ def query(view: str, options: dict[str, Any], output: str) -> float:
 
 
 if __name__ == "__main__":
-    serve({"load": load, "query": query})
+    serve({"load": load, "convert": convert, "load_converted": load_converted, "query": query})

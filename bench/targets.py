@@ -48,6 +48,7 @@ TARGETS: Mapping[str, Mapping[str, Target]] = {
     "cold scope, regexes": _COLD,
     "cold scope, text graph": _COLD,
     "load": _times(at_10k=0.15, at_100k=0.10, at_1M=0.10),
+    "load, converted": _times(at_10k=0.015, at_100k=0.01, at_1M=0.01),  # a tenth of the load
     "scope: everything": _every(0.20),
     "graph: everything": _every(0.20),
     "op: everything": _times(at_10k=0.02, at_100k=0.01),

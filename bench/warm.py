@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from inputs import Inputs
     from plan import Plan
     from queries import Case
+    from rows import Turns
     from worker import Measure
 
     Loading = Callable[[], tuple[Measure, Measure]]
@@ -71,12 +72,29 @@ def loads_and_questions(inputs: Inputs, plan: Plan, only: set[str]) -> Iterator[
             yield Row("load", "load", inputs.size, loads, answer)
             first = turns.each(lambda turn: turn[1])
             yield Row("load", "scope: first answer", inputs.size, first, answer, memory=False)
+            yield _converted(inputs, plan, pair, loads)
         if only & {"query", "chart"}:
             _draw(inputs, plan, pair)
         if "query" in only:
             yield from _reports(inputs, plan, pair)
         if "chart" in only:
             yield from _charts(inputs, plan, pair)
+
+
+def _converted(inputs: Inputs, plan: Plan, pair: Pair, loads: Turns[Measure]) -> Row:
+    """Our load from one converted file, beside the original's from all files."""
+    outs, often = inputs.outs("load, converted"), plan.of("load")
+    path = str(inputs.answers / "converted.tfprof")
+    pair[0].ask("convert", out=path)
+
+    def load() -> Measure:
+        return pair[0].fresh().ask("load_converted", path=path)
+
+    turns = replace(take_turns(load, load, Often(often.ours, 0)), original=loads.original)
+    _ask(pair[0], FIRST, "scope", outs[0])
+    if often.original:
+        _ask(pair[1], FIRST, "scope", outs[1])
+    return Row("load", "load, converted", inputs.size, turns, compared(*outs, "scope", often))
 
 
 def _draw(inputs: Inputs, plan: Plan, pair: Pair) -> None:

@@ -59,6 +59,8 @@ class Progress:
 
     def __call__(self, stage: str) -> None:
         """Name what is done from now on."""
+        if stage == self._stage and _done(stage) < _done(self._stage):
+            return  # a file is gone through more than once
         doing = stage.partition(" ")[0]
         if doing != self._counted_from[1]:
             # Bytes that are read are none that were unpacked: each has its own clock.
@@ -77,6 +79,10 @@ class Progress:
                 break
         sys.stderr.write(_CLEAR_LINE)
         sys.stderr.flush()
+
+
+def _done(stage: str) -> int:
+    return stage.done if isinstance(stage, Stage) else 0
 
 
 def line(stage: str, seconds: float, of_bytes: float) -> str:

@@ -33,13 +33,22 @@ class Stage(str):
 
 
 _listener: ContextVar[Callable[[str], object] | None] = ContextVar("listener", default=None)
+_current: ContextVar[Stage | None] = ContextVar("current", default=None)
 
 
 def tell(stage: Stage) -> None:
     """Say what is done from now on."""
     listener = _listener.get()
+    _current.set(stage)
     if listener is not None:
         listener(stage)
+
+
+def tell_further(done: int) -> None:
+    """Say that of what is done now, so many bytes are done beside those it began with."""
+    listener, stage = _listener.get(), _current.get()
+    if listener is not None and stage is not None and stage.total:
+        listener(Stage(stage, min(stage.done + done, stage.total), stage.total))
 
 
 @contextmanager

@@ -36,6 +36,8 @@ _SPARSE = 3
 # More hashes in one bucket than this are searched by halves.
 _BUCKET_STEPS = 8
 _PADDING = 0xFF
+# So many bytes of text become bytes objects at a time.
+_MOST_AT_A_TIME = 1 << 22
 _LAST_HASH = np.uint64(0xFFFFFFFFFFFFFFFF)
 _FIRST_SEED = np.uint64(0x2545F4914F6CDD1D)
 
@@ -145,8 +147,13 @@ class Strings:
 
     def __iter__(self) -> Iterator[bytes]:
         """The rows as bytes objects, of which there are never many at a time."""
-        for rows in wordwise.chunks(len(self)):
-            yield from self.take(rows).tolist()
+        until = np.cumsum(self.length)
+        first = before = 0
+        while first < len(self):
+            last = int(np.searchsorted(until, before + _MOST_AT_A_TIME, "right"))
+            last = min(max(last, first + 1), first + wordwise.CHUNK)
+            yield from self.take(slice(first, last)).tolist()
+            first, before = last, int(until[min(last, len(self)) - 1])
 
     def tolist(self) -> list[bytes]:
         """The rows as bytes objects."""

@@ -20,7 +20,7 @@ from tfprof.read.merge_op_log import with_op_log
 from tfprof.read.merge_run import with_run
 from tfprof.read.source import Source, from_text, kind_of, read_as, read_run_as
 from tfprof.read.wire import BYTES, WireError, scan, whole
-from tfprof.stage import Stage
+from tfprof.stage import Stage, listening, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -51,8 +51,15 @@ def load(
 
     *progress* is told each stage before it begins, and how far all of it is. Raises InputError.
     """
+    with listening(progress):
+        return _load(graph, runs, log, saved)
+
+
+def _load(
+    graph: Source | None, runs: Sequence[Source], log: Source | None, saved: Source | None
+) -> Profile:
     sources = [one for one in (saved, graph, log, *runs) if one is not None]
-    stages = _Stages(progress, sum(one.data.size for one in sources))
+    stages = _Stages(sum(one.data.size for one in sources))
     if saved is not None:
         if graph is not None or runs or log is not None:
             raise UsageError("--profile_path is set, do not set --graph_path or --run_meta_path")
@@ -77,12 +84,12 @@ def load(
 class _Stages:
     """Tells which file is read, and how many bytes stand in those before it and in all."""
 
-    def __init__(self, told: Callable[[str], None], total: int) -> None:
-        self._told, self._total, self._done = told, total, 0
+    def __init__(self, total: int) -> None:
+        self._total, self._done = total, 0
 
     def read(self, source: Source, place: str = "") -> None:
         """Say that *source* is read from now on."""
-        self._told(Stage(f"reading {source.name}{place}", self._done, self._total))
+        tell(Stage(f"reading {source.name}{place}", self._done, self._total))
         self._done += source.data.size
 
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from tfprof import wordwise
 from tfprof.read.field_steps import REACH, Fields, Tags
+from tfprof.stage import tell_further
 from tfprof.strings import I64, U8, Strings
 
 if TYPE_CHECKING:
@@ -89,6 +90,8 @@ def scan(buffer: U8, start: I64, end: I64, wanted: Mapping[int, int]) -> dict[in
     """The *wanted* fields {number: wire type} of the messages buffer[start:end]."""
     scanner = _Scanner(buffer, start, end, wanted)
     for first in range(0, start.size, _CHUNK):
+        if first:
+            tell_further(int(start[first]))
         scanner.together(np.arange(first, min(first + _CHUNK, start.size), dtype=np.int64))
     message, number, at, value = scanner.columns()
     result = {}

@@ -57,7 +57,9 @@ class Texts:
         """The number of each of *texts*."""
         known = self._number
         before = len(known)
-        result = np.array([known.setdefault(_key(text), len(known)) for text in texts], np.int64)
+        runs = (texts.take(rows) for rows in chunks(len(texts), texts.length))
+        each = (known.setdefault(_key(text), len(known)) for run in runs for text in run)
+        result = np.fromiter(each, np.int64, len(texts))
         self._columns += [Strings.of(self._single), texts.take(_first_of_each(result, before))]
         self._single = []
         return result
