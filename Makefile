@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test lint types bench schema clean
+.PHONY: demo test lint types bench growth schema clean
 
 # --- for users ---------------------------------------------------------------------------------
 
@@ -39,6 +39,9 @@ $(VENV)/.installed-test: pyproject.toml
 
 bench: $(VENV)/.installed-test  ## time us and the original in one run; BENCH_FULL=1: 1M nodes, too
 	$(BIN)/python bench/run.py $(if $(BENCH_FULL),--full) $(ARGS)
+
+growth: $(VENV)/.installed-test  ## what takes more than its share when inputs of the worst shapes grow
+	$(BIN)/python bench/growth.py $(ARGS)
 
 schema: $(VENV)/.installed-test  ## rebuild the descriptor set from the .proto files
 	$(BIN)/python -m tfprof.read.schema.build

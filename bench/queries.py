@@ -40,7 +40,7 @@ class Case(NamedTuple):
 
 
 COLD = Case("", VIEWS, {"max_depth": 10, "min_micros": 100})
-COLD_REGEXES = Case("regexes", ("scope",), {**COLD.options, **_REGEXES})
+COLD_REGEXES = Case("regexes", VIEWS, {**COLD.options, **_REGEXES})
 DRAW = Case("draw", VIEWS, {"max_depth": 1})
 FIRST = Case("everything", ("scope",), {"max_depth": EVERYTHING})
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from queries import VIEWS
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -41,11 +43,8 @@ _PRINTED = _times(at_1k=0.03, at_10k=0.02, at_100k=0.02, at_1M=0.02)
 _OTHER_LAYOUT = _times(at_1k=0.2, at_10k=0.15, at_100k=0.15, at_1M=0.15)
 
 TARGETS: Mapping[str, Mapping[str, Target]] = {
-    "cold scope": _COLD,
-    "cold graph": _COLD,
-    "cold op": _COLD,
-    "cold code": _COLD,
-    "cold scope, regexes": _COLD,
+    **{f"cold {view}": _COLD for view in VIEWS},
+    **{f"cold {view}, regexes": _COLD for view in VIEWS},
     "cold scope, text graph": _COLD,
     "load": _times(at_10k=0.15, at_100k=0.10, at_1M=0.10),
     "load, converted": _times(at_10k=0.015, at_100k=0.01, at_1M=0.01),  # a tenth of the load

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,6 +10,7 @@ import numpy as np
 from case import VIEWS
 from tfprof.checkers import advise
 from tfprof.errors import InputError, UsageError
+from tfprof.light_dataclasses import fields
 from tfprof.loaded import Loaded
 from tfprof.query import FLOPS, OPTIONS, Query
 from tfprof.read import Source, load
@@ -45,7 +45,7 @@ def columns(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     """(name, content) of everything in a profile, whatever the model has."""
     if isinstance(value, Strings):
         yield name, list(value)
-    elif is_dataclass(value):
+    elif fields(value):
         for part in fields(value):
             if part.name not in ("attribute_sources", "shape_sources", "_kept"):
                 yield from columns(getattr(value, part.name), f"{name}.{part.name}")

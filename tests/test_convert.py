@@ -19,6 +19,7 @@ from forged import put_together, taken_apart
 from profiles import PROFILES, content
 from random_cases import make_case
 from tfprof.errors import InputError
+from tfprof.light_dataclasses import replace as another
 from tfprof.model import Profile
 from tfprof.read import load
 from tfprof.read.schema import message
@@ -71,7 +72,7 @@ def test_numbers_of_every_size_survive() -> None:
     far = np.arange(300) * 200 + 10**15
     up_and_down = np.where(np.arange(300) % 2, 100, -100) + 10**17
     for numbers in (ends, far, -far, up_and_down, far * 10**6, np.sort(ends), ends[::-1].copy()):
-        before = replace(drawn, nodes=replace(drawn.nodes, float_ops=numbers), _kept={})
+        before = another(drawn, nodes=another(drawn.nodes, float_ops=numbers), _kept={})
         after = reread(convert(before))
         assert after.nodes.float_ops.tolist() == numbers.tolist()
 
@@ -91,8 +92,8 @@ def test_numbers_of_every_size_survive() -> None:
 )
 def test_a_column_takes_as_few_bytes_as_it_can(numbers: list[int], kind: str) -> None:
     drawn = draw.profile("\n".join(f"n{i} op=A" for i in range(300)))
-    nodes = replace(drawn.nodes, float_ops=np.array(numbers))
-    stored = taken_apart(convert(replace(drawn, nodes=nodes, _kept={})))["nodes.float_ops"]
+    nodes = another(drawn.nodes, float_ops=np.array(numbers))
+    stored = taken_apart(convert(another(drawn, nodes=nodes, _kept={})))["nodes.float_ops"]
     assert stored.kind == kind
     assert stored.numbers == numbers
 

@@ -96,5 +96,5 @@ def test_texts_of_numbers_are_not_kept_without_end(monkeypatch: pytest.MonkeyPat
     for first in range(0, 100, 10):
         column = np.arange(first, first + 10)
         assert numbers.texts_of(profile, column, units.micros) == [b"%dus" % n for n in column]
-    kept = profile.keep(("texts", units.micros), dict)
+    kept: dict[int, bytes] = profile.keep(("texts", units.micros), dict)
     assert len(kept) <= 20

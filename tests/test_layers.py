@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FLOORS: Final = (
-    "errors  units  wordwise  eras  stage",
-    "strings  arguments  distinct  narrow",
+    "light_dataclasses  errors  units  wordwise  stage",
+    "eras  strings  arguments  distinct  narrow",
     "shapes  fields  tree  gzipped",
     "matching  model  query",
     "inputs  read  views",

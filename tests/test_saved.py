@@ -15,6 +15,7 @@ from case import VIEWS, Case, GraphDef
 from oracle import OracleRaised
 from random_cases import make_case, shrink
 from tf_wheel import piece
+from tfprof import light_dataclasses
 from tfprof.answer import answer
 from tfprof.checkers import advise
 from tfprof.errors import InputError, UsageError
@@ -133,7 +134,7 @@ def said(profile: Profile, case: Case) -> bytes:
     """Our report as the original prints it of a saved profile: it forgets a warning (Q32)."""
     try:
         report = answer(
-            replace(profile, misses_accelerator_stream=False, _kept={}),
+            light_dataclasses.replace(profile, misses_accelerator_stream=False, _kept={}),
             case.view,
             Query.of(ours._accepted(case)),
         )

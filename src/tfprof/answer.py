@@ -11,7 +11,6 @@ Each stage takes rows and returns fewer or other rows; no stage changes anything
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ import numpy as np
 from tfprof.answered import DEFINED, Answer, Counted
 from tfprof.errors import UsageError
 from tfprof.fields import FIELDS, METRICS
+from tfprof.light_dataclasses import fields, replace
 from tfprof.matching import matches
 from tfprof.model import Note
 from tfprof.strings import I64, Bool, Strings

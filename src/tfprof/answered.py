@@ -6,10 +6,11 @@ Answer    the rows that are displayed, each a row of Counted
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from tfprof.light_dataclasses import dataclass, field, replace
 
 if TYPE_CHECKING:
     from tfprof.flops import Counts

@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfprof.errors import InputError, OutputError, TfprofError, UsageError, nearest
 from tfprof.help import COMMANDS, FORMAT, HELP, OUTFILE, VERSION, command_help, help_text
 from tfprof.inputs import INPUTS, sample_files
+from tfprof.light_dataclasses import replace
 from tfprof.query import OPTIONS, Option, Output, Query
 from tfprof.words import read_words
 

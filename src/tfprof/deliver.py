@@ -13,11 +13,11 @@ Reporters know nothing of files; this is where their bytes find one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tfprof.errors import UsageError
 from tfprof.files import write_apart
+from tfprof.light_dataclasses import dataclass, field, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -9,10 +9,10 @@ its own and a total. The others are attributes, shown only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from tfprof import units
+from tfprof.light_dataclasses import dataclass
 
 _ACCELERATOR_HELP = (
     "accelerator execution time: Time spent executing on the accelerator. "

@@ -10,11 +10,11 @@ What a table row says is not said again here; a new option is in the help by bei
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tfprof.fields import FIELDS, METRICS
 from tfprof.inputs import INPUTS
+from tfprof.light_dataclasses import dataclass, replace
 from tfprof.query import OPTIONS, OUTPUTS, Option
 from tfprof.views import VIEWS, View
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from tfprof.light_dataclasses import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

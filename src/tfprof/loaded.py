@@ -10,13 +10,13 @@ Nothing in it changes, so it may be asked from any number of threads.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfprof.answer import answer
 from tfprof.arguments import path as path_of
 from tfprof.errors import UsageError
 from tfprof.files import write_apart
+from tfprof.light_dataclasses import dataclass
 from tfprof.query import Query
 from tfprof.report import Report
 

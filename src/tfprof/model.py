@@ -14,13 +14,13 @@ columns it has in common. So any number may live at once, in any thread.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from tfprof.distinct import distinct
+from tfprof.light_dataclasses import dataclass, field
 from tfprof.narrow import narrowed
 from tfprof.shapes import Shapes
 from tfprof.strings import I64, Bool, Strings

@@ -10,10 +10,11 @@ more than once holds on to it.
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+
+from tfprof.light_dataclasses import fields
 
 if TYPE_CHECKING:
     from tfprof.wordwise import I64

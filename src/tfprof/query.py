@@ -8,7 +8,6 @@ turns what means "no restriction" into None.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,6 +15,7 @@ from tfprof.arguments import INT64_MAX, shown, truth
 from tfprof.eras import ERAS, NOW, Era
 from tfprof.errors import UsageError, nearest
 from tfprof.fields import FIELDS, METRICS, ORDERS
+from tfprof.light_dataclasses import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

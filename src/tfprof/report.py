@@ -10,12 +10,12 @@ Making one writes and prints nothing. Numbers are whole; the text gives them uni
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 from tfprof import frames
+from tfprof.light_dataclasses import dataclass
 from tfprof.model import Note
 from tfprof.read.schema import message
 from tfprof.reporters.text import text

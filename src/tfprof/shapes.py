@@ -7,10 +7,11 @@ shape 2  unknown                            nothing; a dimension unknown on its 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from tfprof.light_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from tfprof.strings import I64, Bool

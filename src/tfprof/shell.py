@@ -16,12 +16,12 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfprof.deliver import Outcome
 from tfprof.errors import OutputError, TfprofError
+from tfprof.light_dataclasses import replace
 from tfprof.query import Query
 from tfprof.shell_lines import COMMANDS, options_block, read_line
 

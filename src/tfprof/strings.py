@@ -13,13 +13,13 @@ which two different strings share a hash is hashed again with another seed.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from tfprof import wordwise
+from tfprof.light_dataclasses import dataclass
 from tfprof.wordwise import I64, U8, U64, WORD, Bool
 
 if TYPE_CHECKING:

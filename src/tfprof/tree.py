@@ -13,11 +13,12 @@ Row 0 is the root of all others. Nobody outside this file touches the end column
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from tfprof.light_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from tfprof.strings import I64, Bool

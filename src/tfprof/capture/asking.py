@@ -6,7 +6,6 @@ Options that do not exist are left out, as in the original, but not in silence.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfprof import deliver
@@ -14,6 +13,7 @@ from tfprof.arguments import options_of, shown
 from tfprof.capture.streams import put, tell
 from tfprof.checkers import advise
 from tfprof.errors import UsageError, nearest
+from tfprof.light_dataclasses import replace
 from tfprof.model import Note
 from tfprof.query import OPTIONS, Query, effective
 from tfprof.read.schema import message

@@ -9,7 +9,6 @@ path       a file, binary or text, also gzip-compressed
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from tfprof import read
 from tfprof.capture.live_graph import LiveGraph
 from tfprof.errors import UsageError
 from tfprof.files import open_source
+from tfprof.light_dataclasses import dataclass, replace
 from tfprof.read import graph_def, op_log
 from tfprof.read.text.fields import varint
 from tfprof.read.trainable import trainable

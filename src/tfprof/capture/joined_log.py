@@ -9,12 +9,12 @@ The user's texts are kept (Q22): they get numbers behind, or those of equal text
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tfprof.capture.traces import NO_STACK
+from tfprof.light_dataclasses import replace
 from tfprof.read.columns import OpLogColumns
 from tfprof.strings import I64, Strings
 

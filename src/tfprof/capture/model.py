@@ -9,7 +9,6 @@ Shapes that a run tells stay known for later runs. Numbers of texts stay what th
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +22,7 @@ from tfprof.capture.statistics import registered
 from tfprof.capture.traces import Texts, Traces
 from tfprof.errors import UsageError, nearest
 from tfprof.flops.table import rules
+from tfprof.light_dataclasses import replace
 from tfprof.model import Note, Outputs, Profile
 from tfprof.query import FLOPS, Flops
 from tfprof.read import with_shape_source

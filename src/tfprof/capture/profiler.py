@@ -10,7 +10,6 @@ once, in any thread, and what was asked earlier stays as it was.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,7 @@ from tfprof.capture.streams import tell
 from tfprof.checkers import CHECKERS
 from tfprof.errors import UsageError
 from tfprof.files import write_apart
+from tfprof.light_dataclasses import replace
 from tfprof.loaded import Loaded
 from tfprof.read.merge_op_log import with_op_log
 from tfprof.reporters.saved import saved

@@ -9,12 +9,12 @@ text, as they stand in option dictionaries; those not given have the numbers of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from importlib import import_module
 from math import inf
 from typing import TYPE_CHECKING, cast
 
 from tfprof.errors import UsageError, nearest
+from tfprof.light_dataclasses import dataclass, field
 from tfprof.views import VIEWS
 
 if TYPE_CHECKING:

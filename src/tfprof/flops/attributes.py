@@ -5,12 +5,12 @@ Only the nodes whose rule asks for any are looked at, and a value is decoded whe
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tfprof.errors import InputError
+from tfprof.light_dataclasses import dataclass, field
 from tfprof.read.maps import last_of
 from tfprof.read.schema import message
 from tfprof.read.wire import BYTES, WireError, scan

@@ -7,7 +7,6 @@ anything else   0, and reported                      "calls a function" or "no r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from numbers import Real
 from operator import index
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -20,6 +19,7 @@ from tfprof.flops.no_arithmetic import NO_ARITHMETIC
 from tfprof.flops.op import UnknownShape
 from tfprof.flops.signatures import signatures
 from tfprof.flops.table import rules
+from tfprof.light_dataclasses import dataclass
 from tfprof.strings import I64, Strings
 
 if TYPE_CHECKING:

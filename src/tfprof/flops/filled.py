@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tfprof.flops.counting import Counts, count
 from tfprof.flops.table import rules
+from tfprof.light_dataclasses import replace
 
 if TYPE_CHECKING:
     from tfprof.flops.table import Which

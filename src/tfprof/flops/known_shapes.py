@@ -10,11 +10,11 @@ says is used if it leaves no doubt:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from tfprof.light_dataclasses import dataclass
 from tfprof.strings import I64, Strings
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ numbered like any others. A model of a million operations has a few thousand sig
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy as np
 from tfprof.flops.attributes import attributes_of
 from tfprof.flops.known_shapes import known_shapes
 from tfprof.flops.op import Op
+from tfprof.light_dataclasses import dataclass
 from tfprof.strings import I64, Strings
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ which="all"          tensorflow ◄── ours ◄── user         the one fu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from threading import Lock
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal, SupportsIndex, SupportsInt, Ty
 
 from tfprof.errors import UsageError
 from tfprof.flops.rule_files import RULE_FILES
+from tfprof.light_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

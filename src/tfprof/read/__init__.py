@@ -9,10 +9,10 @@ need is imported when one of them comes: a small graph is read in less time than
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfprof.errors import UsageError
+from tfprof.light_dataclasses import replace
 from tfprof.model import Note, Profile
 from tfprof.read import graph_def, op_log, run_metadata, sniff
 from tfprof.read.merge import with_graph

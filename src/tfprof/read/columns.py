@@ -9,8 +9,9 @@ The strings are slices of the file's own bytes; the merge copies what the Profil
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from tfprof.light_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

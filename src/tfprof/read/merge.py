@@ -9,11 +9,11 @@ Each is a pure function; rows already in a Profile keep their numbers.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfprof.light_dataclasses import replace
 from tfprof.model import AttributeSource, Edges, Outputs
 from tfprof.strings import Strings
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof.light_dataclasses import replace
 from tfprof.read.merge import with_types
 from tfprof.strings import Strings
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tfprof.distinct import first_rows
+from tfprof.light_dataclasses import replace
 from tfprof.model import Stacks
 from tfprof.read.merge import with_types
 from tfprof.strings import Strings

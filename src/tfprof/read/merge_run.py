@@ -8,12 +8,12 @@ it alone.
 from __future__ import annotations
 
 import re
-from dataclasses import fields, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from tfprof.distinct import first_rows
+from tfprof.light_dataclasses import fields, replace
 from tfprof.model import ACCELERATOR, CPU, UNTIMED, Note, Outputs, Step
 from tfprof.read.merge import find_before, with_nodes, with_types, without_inputs
 from tfprof.shapes import Shapes

@@ -10,11 +10,11 @@ A node whose outputs the graph does not list at all has those of its first stat 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfprof.light_dataclasses import replace
 from tfprof.model import Note, Outputs
 from tfprof.read.source import read_run_as
 from tfprof.read.wire import BYTES, VARINT, Field, scan, whole

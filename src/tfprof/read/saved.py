@@ -14,11 +14,11 @@ then every node with stats counts as covered.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof.light_dataclasses import dataclass
 from tfprof.model import AttributeSource, Edges, Nodes, Note, Outputs, Profile, Stacks
 from tfprof.read import maps
 from tfprof.read.saved_steps import steps

@@ -6,11 +6,11 @@ MetaGraphDef ─ 4 collection* ─┬─ 1 key = "trainable_variables"
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from tfprof.light_dataclasses import replace
 from tfprof.read.merge import with_types
 from tfprof.read.wire import BYTES, scan, whole
 from tfprof.strings import U8, Strings

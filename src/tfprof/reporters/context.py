@@ -6,11 +6,11 @@ variables from one whose variables were too deep to be shown.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tfprof.answer import account, show, start
 from tfprof.arguments import INT64_MAX
+from tfprof.light_dataclasses import replace
 from tfprof.query import ANY, OPTIONS
 
 if TYPE_CHECKING:

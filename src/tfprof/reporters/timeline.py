@@ -8,10 +8,10 @@ The text is made piece by piece as it is asked for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfprof.errors import UsageError
+from tfprof.light_dataclasses import dataclass
 from tfprof.reporters.chrome_json import trace
 from tfprof.reporters.timeline_flame import flame_events
 from tfprof.reporters.timeline_graph import Chart

@@ -11,11 +11,11 @@ one device are never linked, so what runs on one device costs nothing, however o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfprof.light_dataclasses import dataclass
 from tfprof.model import CPU
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ Two columns carry it: the executions to draw, by device and start, and the lane 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfprof.light_dataclasses import dataclass
 from tfprof.model import UNTIMED
 from tfprof.reporters.chrome_json import flow, point, process, quoted, region
 from tfprof.reporters.numbers import chunks

@@ -12,11 +12,11 @@ of that list on and off, and the largest that still fits is found without lookin
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfprof.light_dataclasses import dataclass
 from tfprof.reporters.chrome_json import counter, point, process, quoted
 from tfprof.reporters.members import Members
 

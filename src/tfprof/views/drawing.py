@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
+from tfprof.light_dataclasses import dataclass, field
 from tfprof.matching import matches
 from tfprof.strings import Strings
 

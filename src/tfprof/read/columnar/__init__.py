@@ -8,12 +8,12 @@ are as far away as they are in the files that the profile was converted from: un
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from tfprof.errors import InputError
+from tfprof.light_dataclasses import replace
 from tfprof.model import AttributeSource, Profile
 from tfprof.read.columnar.checks import check, check_attributes, check_outputs
 from tfprof.read.columnar.coding import Columns, Damage

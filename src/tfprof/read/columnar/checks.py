@@ -7,11 +7,11 @@ Whatever passes is a profile that every view can draw.
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from tfprof.light_dataclasses import fields
 from tfprof.model import CPU
 from tfprof.read.columnar.coding import Damage
 

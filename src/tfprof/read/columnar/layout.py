@@ -12,11 +12,11 @@ RunShapes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from tfprof.light_dataclasses import dataclass, fields
 from tfprof.model import Edges, Frozen, Nodes, Note, Outputs, Profile, Stacks, Step
 from tfprof.read.columnar.coding import Damage
 from tfprof.shapes import Shapes

@@ -9,12 +9,12 @@ All three read the same from the same text. The last one alone decides what is n
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tfprof.errors import InputError
+from tfprof.light_dataclasses import replace
 from tfprof.read import graph_def, schema
 from tfprof.read.text import canonical, wire
 from tfprof.read.text.error import position, sentence
