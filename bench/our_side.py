@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import tfprof.read.text  # noqa: F401 - the other side has its parser of text at hand, too
 from tfprof.api import load as read
 from tfprof.deliver import deliver
 from tfprof.query import Query

@@ -47,6 +47,8 @@ _DEMO_OPTIONS: Mapping[str, Any] = {
 
 def main(line: Sequence[str] | None = None) -> None:
     """Run the command and exit."""
+    # NumPy starts a thread a processor for products of matrices, of which there are none here.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if sys.stderr is None:  # closed by whoever started us; what is said then goes nowhere
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for all our life
     sys.exit(run(sys.argv[1:] if line is None else line))
