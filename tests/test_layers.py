@@ -33,7 +33,7 @@ FLOORS: Final = (
     "answer",
     "checkers",
     "reporters",
-    "files  frames",
+    "files  frames  visible",
     "report",
     "loaded",
     "recognise  info_text",

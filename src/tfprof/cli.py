@@ -6,6 +6,7 @@ tfprof scope --graph_path=graph.pbtxt --run_meta_path=run_meta_0,run_meta_1 --ma
 from __future__ import annotations
 
 import os
+import signal
 import stat
 import sys
 from pathlib import Path
@@ -20,13 +21,15 @@ from tfprof.words import read_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from types import FrameType
     from typing import TextIO
 
     from tfprof.deliver import Outcome
     from tfprof.loaded import Loaded
     from tfprof.model import Note
 
-_INTERRUPTED = 130
+_SIGNAL = 128  # a command that a signal ended exits with this and the number of the signal
+_INTERRUPTED = _SIGNAL + signal.SIGINT
 
 _KNOWN: Mapping[str, Option] = {
     **INPUTS,
@@ -51,7 +54,20 @@ def main(line: Sequence[str] | None = None) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if sys.stderr is None:  # closed by whoever started us; what is said then goes nowhere
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for all our life
+    _end_in_order()
     sys.exit(run(sys.argv[1:] if line is None else line))
+
+
+def _end_in_order() -> None:
+    """Have us leave as after an error when we are told to end: what is half-written is removed."""
+    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", None)):
+        # Who started us may have said that a closed terminal is no reason to end.
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _end)
+
+
+def _end(number: int, _: FrameType | None) -> None:
+    sys.exit(_SIGNAL + number)
 
 
 def run(line: Sequence[str]) -> int:
@@ -210,7 +226,7 @@ def _outcome(loaded: Loaded, command: str, query: Query) -> Outcome:
         progress(f"answering {command}")
         if command in ways:
             return ways[command](loaded, query)
-        return deliver.deliver(loaded, command, query)
+        return deliver.deliver(loaded, command, query, to_terminal=_is_terminal(sys.stdout))
 
 
 def _show(outcome: Outcome) -> None:
@@ -233,6 +249,10 @@ def _report(pieces: Iterable[bytes]) -> None:
         _print(told("writing to standard output", pieces))
 
 
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()
+
+
 def _is_plain_file(stream: TextIO | None) -> bool:
     try:
         return stream is not None and stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
@@ -242,7 +262,7 @@ def _is_plain_file(stream: TextIO | None) -> bool:
 
 def _for_the_eye(pieces: Iterable[bytes]) -> Iterable[bytes]:
     """*pieces* in colour where a terminal shows them; anywhere else as they are."""
-    if sys.stdout is None or not sys.stdout.isatty():
+    if not _is_terminal(sys.stdout):
         return pieces
     from tfprof.colour import coloured, wanted  # noqa: PLC0415
 
@@ -299,11 +319,20 @@ def _print(pieces: Iterable[bytes]) -> None:
 
 def _tell(notes: Iterable[Note]) -> None:
     for note in notes:
-        sys.stderr.write(f"{note}\n")
+        sys.stderr.write(f"{_as_seen(str(note))}\n")
 
 
 def _say(sentence: str) -> None:
-    sys.stderr.write(f"tfprof: {sentence}\n")
+    sys.stderr.write(f"tfprof: {_as_seen(sentence)}\n")
+
+
+def _as_seen(sentence: str) -> str:
+    """*sentence*, which may hold names out of files, safe to be shown."""
+    if not _is_terminal(sys.stderr):
+        return sentence
+    from tfprof.visible import visible_text  # noqa: PLC0415 - most sentences go nowhere or to a file
+
+    return visible_text(sentence)
 
 
 def _say_command(command: str, given: Mapping[str, Any]) -> None:

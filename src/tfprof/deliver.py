@@ -1,6 +1,6 @@
 """Deliver: a question about a profile → what it makes, where it was asked to go.
 
-    stdout     the report, and nothing else
+    stdout     the report, and nothing else; on a terminal, what that would obey is made visible
     file       the report
     json       the report as data; csv and md likewise: a file, or stdout where none is named
     timeline   PATH_STEP, one file; graph view without a step: one for each step
@@ -53,10 +53,18 @@ def check(command: str, query: Query) -> None:
 _ADVICE_KINDS = ("stdout", "file", "proto", "none")
 
 
-def deliver(loaded: Loaded, view: str, query: Query, answered: Report | None = None) -> Outcome:
+def deliver(
+    loaded: Loaded,
+    view: str,
+    query: Query,
+    answered: Report | None = None,
+    *,
+    to_terminal: bool = False,
+) -> Outcome:
     """Answer, and write what is to be written; raises TfprofError.
 
-    *answered* is the report of this very question, where there is one already.
+    *answered* is the report of this very question, where there is one already. *to_terminal* says
+    where standard output goes.
     """
     check(view, query)
     if query.output.kind == "timeline":
@@ -65,12 +73,19 @@ def deliver(loaded: Loaded, view: str, query: Query, answered: Report | None = N
     kind = query.output.kind
     if kind == "none":
         return Outcome((), report.told)
-    pieces = report.pieces("text" if kind in ("stdout", "file") else kind)
+    pieces = report.pieces(_form(kind, to_terminal=to_terminal))
     path = query.output.path
     if path is None:
         return Outcome(pieces, report.told)
     _write(loaded, path, pieces)
     return Outcome(_said(query), report.told, [path])
+
+
+def _form(kind: str, *, to_terminal: bool) -> str:
+    """The form that an output of this *kind* takes."""
+    if kind == "stdout":
+        return "terminal" if to_terminal else "text"
+    return "text" if kind == "file" else kind
 
 
 def _said(query: Query) -> Iterable[bytes]:

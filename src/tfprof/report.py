@@ -255,6 +255,12 @@ def _text(report: Report) -> Iterable[bytes]:
     )
 
 
+def _terminal(report: Report) -> Iterable[bytes]:
+    from tfprof.visible import on_one_line, visible  # noqa: PLC0415
+
+    return visible(_text(Report(on_one_line(report.answer), report.checkpoint)))
+
+
 def _json(report: Report) -> Iterable[bytes]:
     from tfprof.reporters.json_report import json_report  # noqa: PLC0415
 
@@ -287,6 +293,7 @@ def _pprof(report: Report) -> Iterable[bytes]:
 
 FORMS: dict[str, Callable[[Report], Iterable[bytes]]] = {
     "text": _text,
+    "terminal": _terminal,
     "json": _json,
     "csv": _csv,
     "md": _md,

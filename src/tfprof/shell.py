@@ -218,4 +218,8 @@ def _page(outcome: Outcome, show: Show) -> None:
 
 def _refuse(problem: BaseException) -> None:
     sentence = "out of memory" if isinstance(problem, MemoryError) else str(problem)
+    if sys.stderr.isatty():
+        from tfprof.visible import visible_text  # noqa: PLC0415 - as in the command
+
+        sentence = visible_text(sentence)
     sys.stderr.write(f"E: {sentence}\n")

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tfprof.fields import FIELDS
 from tfprof.reporters.lines import Part, lines, part_of
 from tfprof.reporters.node_texts import NodeTexts
@@ -24,7 +26,6 @@ _NOT_HERE = ("occurrence", "input_shapes")
 def code_lines(answer: Answer, fields: list[str]) -> Iterator[bytes]:
     """The lines, in runs."""
     nodes = NodeTexts(answer.profile, answer.drawing.filler)
-    start, member = answer.members()
     numbers = {
         name: OwnAndTotal(answer, name)
         for name in fields
@@ -34,8 +35,10 @@ def code_lines(answer: Answer, fields: list[str]) -> Iterator[bytes]:
         "device": nodes.devices_of,
         "op_types": nodes.op_types_of,
     }
+    none = np.empty(0, np.int64)
+    start, member = answer.members() if told.keys() & {*fields} else (none, none)
     # Most rows of deep stacks only call others.
-    of_none = {name: of(member[:0]) for name, of in told.items()}
+    of_none = {name: of(none) for name, of in told.items()}
 
     def attribute(name: str, row: int) -> str | None:
         first, last = start[row], start[row + 1]
@@ -52,4 +55,4 @@ def code_lines(answer: Answer, fields: list[str]) -> Iterator[bytes]:
     label, indent = answer.label, 2 * (answer.tree.depth - 1)
     for rows in chunks(len(answer), label.length + indent):
         parts = [part(name, rows) for name in fields]
-        yield b"".join(lines(indent[rows], label.take(rows).tolist(), parts))
+        yield lines(indent[rows], label.take(rows).tolist(), parts)

@@ -26,20 +26,46 @@ class Part(NamedTuple):
     shown: Sequence[bool] | None = None  # which rows have it; None: all
 
 
-def lines(indent: I64, names: Sequence[bytes], parts: Sequence[Part]) -> list[bytes]:
+def lines(indent: I64, names: Sequence[bytes], parts: Sequence[Part]) -> bytes:
+    """All lines, one behind the other."""
+    if any(part.shown is not None for part in parts):
+        return b"".join(line_list(indent, names, parts))
+    columns, between = _columns(indent, names, parts)
+    # What stands between two columns is the same in every line.
+    pieces = [item for pair in zip(columns, between, strict=True) for item in pair if item]
+    made = [b""] * (len(pieces) * len(names))
+    for place, piece in enumerate(pieces):
+        column = [piece] * len(names) if isinstance(piece, bytes) else piece
+        made[place :: len(pieces)] = column
+    return b"".join(made)
+
+
+def line_list(indent: I64, names: Sequence[bytes], parts: Sequence[Part]) -> list[bytes]:
     """A line a row."""
-    counts = indent.tolist()
-    spaces = {count: b" " * count for count in set(counts)}
-    begins = [spaces[count] for count in counts]
     if all(part.shown is None for part in parts):
-        template = b"%s%s (" + b", ".join(part.template for part in parts) + b")\n"
-        columns = [column for part in parts for column in part.columns]
-        return [template % row for row in zip(begins, names, *columns, strict=True)]
+        columns, between = _columns(indent, names, parts)
+        template = b"".join(b"%s" + text for text in between)
+        return [template % row for row in zip(*columns, strict=True)]
     told = zip(*map(_told, parts), strict=True)
     return [
         b"%s%s (%s)\n" % (begin, name, b", ".join([text for text in texts if text is not None]))
-        for begin, name, texts in zip(begins, names, told, strict=True)
+        for begin, name, texts in zip(_spaces(indent), names, told, strict=True)
     ]
+
+
+def _columns(
+    indent: I64, names: Sequence[bytes], parts: Sequence[Part]
+) -> tuple[list[Sequence[bytes]], list[bytes]]:
+    """(columns, what stands behind each), where every row has all *parts*."""
+    template = b"%s%s (" + b", ".join(part.template for part in parts) + b")\n"
+    told = [column for part in parts for column in part.columns]
+    return [_spaces(indent), names, *told], template.split(b"%s")[1:]
+
+
+def _spaces(indent: I64) -> list[bytes]:
+    counts = indent.tolist()
+    made = {count: b" " * count for count in set(counts)}
+    return [made[count] for count in counts]
 
 
 def part_of(texts: Sequence[str | None]) -> Part:

@@ -11,7 +11,7 @@ import numpy as np
 
 from tfprof.answered import DEFINED
 from tfprof.fields import FIELDS
-from tfprof.reporters.lines import Part, lines, part_of
+from tfprof.reporters.lines import Part, line_list, lines, part_of
 from tfprof.reporters.node_texts import NodeTexts
 from tfprof.reporters.numbers import OwnAndTotal, chunks
 
@@ -55,19 +55,21 @@ def node_lines(
         indent = indent + 2 * answer.tree.sum_above(np.minimum(hidden, 1))
     for rows in chunks(len(answer), label.length + indent):
         names = label.take(rows).tolist()
-        made = lines(indent[rows], names, [part(name, rows, node[rows]) for name in fields])
-        if hidden is not None:
-            above = _hidden(hidden[rows], indent[rows])
-            made = [text for pair in zip(above, made, strict=True) for text in pair]
-        if values is not None:
-            first = 0 if rows.start else 1
-            below = [b""] * first + [
-                values(name).encode("utf-8", "surrogateescape") for name in names[first:]
-            ]
-            every = len(made) // len(below)
-            for number, text in enumerate(below, 1):
-                made[number * every - 1] += text
-        yield b"".join(made)
+        parts = [part(name, rows, node[rows]) for name in fields]
+        if hidden is None and values is None:
+            yield lines(indent[rows], names, parts)
+            continue
+        none = [b""] * len(names)
+        above = none if hidden is None else _hidden(hidden[rows], indent[rows])
+        below = none if values is None else _below(values, names, has_root=not rows.start)
+        made = line_list(indent[rows], names, parts)
+        yield b"".join(text for row in zip(above, made, below, strict=True) for text in row)
+
+
+def _below(values: Callable[[bytes], str], names: list[bytes], *, has_root: bool) -> list[bytes]:
+    """What stands below each row; the root, which is the first of all, has no value."""
+    texts = [values(name).encode("utf-8", "surrogateescape") for name in names[has_root:]]
+    return [b"", *texts] if has_root else texts
 
 
 def _shapes(answer: Answer, nodes: NodeTexts, node: I64) -> list[bytes]:
