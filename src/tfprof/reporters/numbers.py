@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 # Lines made at a time: enough to share work, few enough to need no memory to speak of.
 CHUNK = 1 << 13
-# Texts of numbers that are kept, at most; some 30 MB.
-_MOST_KEPT = 1 << 18
+# Texts of numbers that are kept: so many a node of the profile, and some in any case.
+_KEPT_A_NODE = 2
+_KEPT_ANYWAY = 1 << 14
 _MOST_BYTES = 1 << 20
 
 
@@ -63,7 +64,7 @@ class Texts(dict[int, bytes]):
 def texts_of(profile: Profile, column: I64, unit: Format) -> list[bytes]:
     """Each number as text; the texts are kept with *profile* for the next answer."""
     known = profile.keep(("texts", unit), lambda: Texts(unit))
-    if len(known) > _MOST_KEPT:
+    if len(known) > _KEPT_ANYWAY + _KEPT_A_NODE * len(profile):
         known.clear()
     return list(map(known.__getitem__, column.tolist()))
 
