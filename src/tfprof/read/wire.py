@@ -93,14 +93,18 @@ def scan(buffer: U8, start: I64, end: I64, wanted: Mapping[int, int]) -> dict[in
         if first:
             tell_further(int(start[first]))
         scanner.together(np.arange(first, min(first + _CHUNK, start.size), dtype=np.int64))
-    message, number, at, value = scanner.columns()
-    result = {}
-    for wanted_number in wanted:
-        picked = np.flatnonzero(number == wanted_number)
-        # Rows were met step by step; a stable sort puts each message's own together again.
-        picked = picked[np.argsort(message[picked], kind="stable")]
-        result[wanted_number] = Field(message[picked], at[picked], value[picked])
-    return result
+    return {number: scanner.field(number) for number in wanted}
+
+
+def _in_order(pieces: list[Field]) -> Field:
+    """All of *pieces* by message, in columns of its own; a message's own stay in their order."""
+    if not pieces:
+        return Field(*np.empty((3, 0), np.int64))
+    message, at, value = (np.concatenate(column) for column in zip(*pieces, strict=True))
+    if bool((message[1:] >= message[:-1]).all()):
+        return Field(message, at, value)
+    order = np.argsort(message, kind="stable")
+    return Field(message.take(order), at.take(order), value.take(order))
 
 
 class _Scanner:
@@ -112,19 +116,21 @@ class _Scanner:
         self._wire_type[list(wanted)] = list(wanted.values())
         self._tags = Tags.wanted(wanted)
         self._words = wordwise.words_of(buffer)
-        self._columns: list[tuple[I64, I64 | U8, I64, I64]] = []
+        # The fields of each number, in pieces: of all messages so far, and of those at hand.
+        self._found: dict[int, list[Field]] = {number: [] for number in wanted}
+        self._at_hand: dict[int, list[Field]] = {number: [] for number in wanted}
         # What the one-by-one walk collects: number, start, value; and how many a message has.
         self._singly = (array("q"), array("q"), array("q"))
         self._singly_of: list[tuple[int, int]] = []
 
-    def columns(self) -> tuple[I64, I64, I64, I64]:
-        """(message, number, start, value) of all fields found."""
+    def field(self, number: int) -> Field:
+        """All fields of a *number* that were found."""
         row, end = np.array(self._singly_of, np.int64).reshape(-1, 2).T
         of_message = np.repeat(row, np.diff(end, prepend=0))
-        singly = [of_message, *(np.frombuffer(column, np.int64) for column in self._singly)]
-        parts = zip(*self._columns, singly, strict=True)
-        message, number, start, value = (np.concatenate(part) for part in parts)
-        return message, number, start, value
+        numbers, start, value = (np.frombuffer(column, np.int64) for column in self._singly)
+        mine = np.flatnonzero(numbers == number)
+        singly = Field(of_message[mine], start[mine], value[mine])
+        return _in_order([*self._found[number], *([singly] if mine.size else [])])
 
     def together(self, rows: I64) -> None:
         """Advance *rows* field by field until few are left, then walk those one by one."""
@@ -139,21 +145,37 @@ class _Scanner:
         while rows.size > _FEW:
             taken = self._tags.step(self._buffer, self._words, at, stop)
             if taken is None:
-                fields, hit = self._carefully(at, stop)
-            else:
-                fields, hit = taken
-            if hit.size == rows.size:
-                self._columns.append((rows, fields.tag >> 3, fields.at, fields.value))
-            elif hit.size:
-                tag = fields.tag.take(hit)
-                self._columns.append(
-                    (rows.take(hit), tag >> 3, fields.at.take(hit), fields.value.take(hit))
-                )
-            rows, at, stop = _still_open(rows, fields.after, stop)
+                taken = self._carefully(at, stop)
+            self._collect(rows, *taken)
+            rows, at, stop = _still_open(rows, taken[0].after, stop)
+        for number, pieces in self._at_hand.items():
+            if pieces:
+                self._found[number].append(_in_order(pieces))
+                pieces.clear()
         view, kinds = buffer_view(self._buffer), self._wire_type.tolist()
         for some in ((rows, at, stop), near_end):
             for row, position, limit in zip(*(column.tolist() for column in some), strict=True):
                 self._one_by_one(view, kinds, row, (position, limit))
+
+    def _collect(self, rows: I64, fields: Fields, hit: I64) -> None:
+        """Keep those of *fields* that are wanted, by their numbers."""
+        if not hit.size:
+            return
+        tags = fields.tag if hit.size == rows.size else fields.tag.take(hit)
+        first = int(tags[0])
+        if bool((tags == first).all()):
+            groups = [(first, hit)]
+        else:
+            every = [(number << 3) | int(self._wire_type[number]) for number in self._at_hand]
+            groups = [(tag, hit.take(np.flatnonzero(tags == tag))) for tag in every]
+        for tag, some in groups:
+            if some.size == rows.size:
+                piece = Field(rows, fields.at, fields.value)
+            elif some.size:
+                piece = Field(rows.take(some), fields.at.take(some), fields.value.take(some))
+            else:
+                continue
+            self._at_hand[tag >> 3].append(piece)
 
     def _carefully(self, at: I64, stop: I64) -> tuple[Fields, I64]:
         """As `Tags.step`, for all fields there are; raises WireError where one is none."""
