@@ -5,8 +5,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
+RUNS ?= 200000
 
-.PHONY: demo test lint types bench growth schema clean
+.PHONY: demo test lint types bench growth fuzz schema clean
 
 # --- for users ---------------------------------------------------------------------------------
 
@@ -42,6 +43,9 @@ bench: $(VENV)/.installed-test  ## time us and the original in one run; BENCH_FU
 
 growth: $(VENV)/.installed-test  ## what takes more than its share when inputs of the worst shapes grow
 	$(BIN)/python bench/growth.py $(ARGS)
+
+fuzz: $(VENV)/.installed-test  ## hostile bytes for every reader; RUNS=1000 ARGS="graph run" is shorter
+	$(BIN)/python -m fuzz.run --runs $(RUNS) $(ARGS)
 
 schema: $(VENV)/.installed-test  ## rebuild the descriptor set from the .proto files
 	$(BIN)/python -m tfprof.read.schema.build

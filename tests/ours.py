@@ -53,7 +53,7 @@ def load(case: Case) -> Profile:
 def ask(case: Case) -> Ours:
     """The answer to a case; what we refuse and the original answers with nothing is empty."""
     profile = load(case)
-    notes = "".join(f"{note.text}\n" for note in profile.notes)
+    notes = "".join(f"{note.text}\n" for note in profile.notes if not note.ours)
     try:
         report = answer(profile, case.view, Query.of(_accepted(case)))
     except UsageError as problem:

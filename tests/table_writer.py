@@ -39,6 +39,20 @@ def table(
 ) -> bytes:
     """The table with these *entries*, its blocks packed with *pack* if that is given."""
     rows = sorted(entries)
+    parts = [rows[at : at + entries_a_block] for at in range(0, len(rows), entries_a_block)]
+    return table_of([(some[-1][0] + b"\0", block(some)) for some in parts], pack, kind)
+
+
+def table_of(
+    blocks: Iterable[Entry],
+    pack: Callable[[bytes], bytes] | None = None,
+    kind: int | None = None,
+    change: Callable[[list[Entry]], list[Entry]] = lambda index: index,
+) -> bytes:
+    """The table with these *blocks*: a key not below the last in it, and its content, of each.
+
+    *change* is given the entries of its index, each a key and a place, and gives those to write.
+    """
     file = bytearray()
 
     def write(content: bytes) -> bytes:
@@ -49,11 +63,8 @@ def table(
         file.extend(written + checksum(written))
         return place
 
-    index = []
-    for first in range(0, len(rows), entries_a_block):
-        some = rows[first : first + entries_a_block]
-        index.append((some[-1][0] + b"\0", write(block(some))))
-    places = write(block([])) + write(block(index, restart_every=1))
+    index = [(key, write(content)) for key, content in blocks]
+    places = write(block([])) + write(block(change(index), restart_every=1))
     return bytes(file) + places.ljust(40, b"\0") + TABLE_MAGIC
 
 

@@ -154,7 +154,7 @@ def test_what_is_neither_true_nor_false(loaded: tfprof.Loaded, value: Any, told:
 
 
 def test_python_has_no_dashes(loaded: tfprof.Loaded) -> None:
-    refused(lambda: loaded.op(max_depth="x"), "max_depth takes a whole number, not 'x'")
+    refused(lambda: loaded.op(max_depth="x"), "max_depth takes a whole number of 64 bits, not 'x'")
 
 
 @pytest.mark.parametrize("option", ["output", "dump_to_file"])

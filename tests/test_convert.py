@@ -157,7 +157,7 @@ def test_the_columns_of_format_1() -> None:
         "allocation_node "
         "allocation_us allocation_bytes output_row output_slot output_bytes output_pointer"
     )
-    outputs, notes = "start shape.start shape.dim", "text.text text.length times"
+    outputs, notes = "start shape.start shape.dim", "text.text text.length times ours"
     tables = {
         "nodes": nodes,
         "edges": edges,

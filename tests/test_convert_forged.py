@@ -183,6 +183,14 @@ def test_names_that_are_looked_up_stand_there_once() -> None:
         reread(put_together(stored))
 
 
+def test_texts_of_code_have_a_number_each() -> None:
+    numbers = taken_apart(small_file())["stacks.text_id"].numbers
+    assert len(numbers) > 1
+    for number in numbers[:-1]:
+        with pytest.raises(InputError, match=r"the column stacks.text_id has one number twice"):
+            reread(with_number("stacks.text_id", -1, number))
+
+
 def test_steps_are_in_order() -> None:
     stored = taken_apart(convert(draw.profile("a us=1+2+3")))
     assert len(reread(put_together(stored)).steps) == 3

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 FLOORS: Final = (
     "light_dataclasses  errors  units  wordwise  stage",
     "eras  strings  arguments  distinct  narrow",
-    "shapes  fields  tree  gzipped",
+    "shapes  fields  tree  limits",
+    "gzipped  whole",
     "matching  model  query",
     "inputs  read  views",
     "flops",
@@ -42,7 +43,7 @@ FLOORS: Final = (
     "api  option_builder",
     "classic",
     "model_analyzer  tfprof_logger  tfprof_log_pb2  profile_context",
-    "words  progress  shell_lines  help  colour",
+    "words  progress  ending  shell_lines  help  colour",
     "shell_completion  completion",
     "shell",
     "cli",
@@ -51,10 +52,10 @@ FLOORS: Final = (
 FLOOR: Final = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms.split()}
 
 # The rooms that may open, print and look at the terminal. Everything else is the corridor.
-EDGE: Final = {"api", "files", "progress", "cli", "shell", "capture"}
+EDGE: Final = {"api", "files", "whole", "progress", "ending", "cli", "shell", "capture"}
 # Our own descriptor set, shipped beside the module that reads it, is no input.
 OWN_DATA: Final = {"read.schema", "read.schema.build"}
-MAY_EXIT: Final = {"cli"}
+MAY_EXIT: Final = {"cli", "ending"}
 MAY_IMPORT_TENSORFLOW: Final = {"capture"}
 
 LONGEST: Final = 400

@@ -22,8 +22,8 @@ from recorded import case_of, with_output
 from tf_wheel import piece
 from tfprof.answer import answer
 from tfprof.errors import UsageError
+from tfprof.limits import raised_limits
 from tfprof.query import Query
-from tfprof.reporters import pprof_samples
 from tfprof.reporters.pprof import pprof, said
 from tfprof.reporters.pprof_frames import frames
 from tfprof.reporters.pprof_kinds import KINDS
@@ -237,11 +237,11 @@ def test_a_selection_without_numbers_is_refused_at_once(select: list[str]) -> No
         pprof(asked("scope", select=select))
 
 
-def test_paths_too_long_to_write_down_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pprof_samples, "_MOST_STEPS", 7)
-    pprof(asked("op", select=["micros"]))
-    with pytest.raises(UsageError, match=r"scope view is too deep for pprof.*: 8 rows in all"):
-        pprof(asked("scope", select=["micros"]))
+def test_paths_too_long_to_write_down_are_refused() -> None:
+    with raised_limits(pprof_frames=7):
+        pprof(asked("op", select=["micros"]))
+        with pytest.raises(UsageError, match=r"scope view is too deep for pprof.*: 8 frames, .* 7"):
+            pprof(asked("scope", select=["micros"]))
 
 
 @pytest.mark.parametrize("view", ["scope", "graph", "op", "code"])

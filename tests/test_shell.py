@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 HANDMADE = PROFILES["handmade"]
 TRANSCRIPT = DATA / "shell" / "transcript.txt"
 TRANSCRIPT_GRAPH = f"--graph_path={DATA / 'checkpoints' / 'golden' / 'graph.pb'}"
+# Of loading the handmade graph; what is asked of it is the matter here.
+ODD = "1 of 12 inputs name nodes that the graph does not have, such as 'missing'\n"
 HELP = (DATA / "shell" / "help.txt").read_text()
 
 
@@ -40,7 +42,8 @@ class Piped:
 
     def command(self, *words: str) -> int:
         code = cli.run(words)
-        self.out, self.err = self._capfd.readouterr()
+        self.out, told = self._capfd.readouterr()
+        self.err = told.removeprefix(ODD)
         return code
 
 

@@ -232,3 +232,10 @@ def test_members_are_found_from_anywhere(size: int) -> None:
             plain ^= {number}
         at = rng.randrange(size + 2)
         assert members.at_or_after(at) == min((n for n in plain if n >= at), default=-1)
+
+
+def test_more_inputs_may_name_no_node_than_there_are_nodes() -> None:
+    line = drawn("a us=5 on=/gpu:0\nb us=7 < a, lost, gone, nowhere, never", "graph", step=0)
+    events = json.loads(b"".join(line.pieces()))["traceEvents"]
+    assert sorted(one["name"] for one in events if one["ph"] == "X") == ["a", "b"]
+    assert sum(one["ph"] in ("s", "t") for one in events) == 2

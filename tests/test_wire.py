@@ -577,6 +577,16 @@ def test_of_an_attribute_given_twice_the_last_counts() -> None:
     assert READERS["graph"].by_us(graph) == READERS["graph"].by_protobuf(graph)
 
 
+def test_of_a_text_given_twice_the_last_counts() -> None:
+    texts = ((1, "first"), (2, "other"), (1, "last"))
+    log = b"".join(OpLogProto(id_to_string={n: said}).SerializeToString() for n, said in texts)
+    found = op_log.columns(array(log))
+    assert [*zip(found.string_id.tolist(), found.string, strict=True)] == [
+        (1, b"last"),
+        (2, b"other"),
+    ]
+
+
 # --- small messages with all that is read, damaged in every way --------------------------------
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tfprof.flops import UnknownShape as UnknownShape
     from tfprof.flops import flops_rule as flops_rule
     from tfprof.flops import size as size
+    from tfprof.limits import raised_limits as raised_limits
     from tfprof.loaded import Loaded as Loaded
     from tfprof.option_builder import ProfileOptionBuilder as ProfileOptionBuilder
     from tfprof.profile_context import ProfileContext as ProfileContext
@@ -39,6 +40,7 @@ __version__ = "0.1.0"
 _HOME = {
     **dict.fromkeys(("load", "load_sample"), "api"),
     "Loaded": "loaded",
+    "raised_limits": "limits",
     "Report": "report",
     **dict.fromkeys(("flops_rule", "Op", "UnknownShape", "size"), "flops"),
     **dict.fromkeys(("TfprofError", "UsageError", "InputError", "OutputError"), "errors"),
@@ -73,6 +75,7 @@ __all__ = [
     "load_sample",
     "model_analyzer",
     "profile",
+    "raised_limits",
     "size",
     "tfprof_log_pb2",
     "tfprof_logger",

@@ -1,5 +1,17 @@
-"""`python -m tfprof` is the command."""
+"""`tfprof` and `python -m tfprof` are the command."""
 
-from tfprof.cli import main
+import signal
 
-main()
+
+def main() -> None:
+    """Run the command and exit."""
+    # Until there is somebody to say it in a sentence, Ctrl-C ends us without one.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from tfprof.cli import main as command  # noqa: PLC0415
+
+    command()
+
+
+if __name__ == "__main__":
+    main()

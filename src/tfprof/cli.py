@@ -6,34 +6,42 @@ tfprof scope --graph_path=graph.pbtxt --run_meta_path=run_meta_0,run_meta_1 --ma
 from __future__ import annotations
 
 import os
-import signal
 import stat
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tfprof.ending import INTERRUPTED, leave_when_told
 from tfprof.errors import InputError, OutputError, TfprofError, UsageError, nearest
-from tfprof.help import COMMANDS, FORMAT, HELP, OUTFILE, VERSION, command_help, help_text
+from tfprof.help import (
+    COMMANDS,
+    FORMAT,
+    HELP,
+    LIMIT_OPTIONS,
+    OUTFILE,
+    VERSION,
+    command_help,
+    help_text,
+)
 from tfprof.inputs import INPUTS, sample_files
 from tfprof.light_dataclasses import replace
+from tfprof.limits import LIMITS, raised_limits
 from tfprof.query import OPTIONS, Option, Output, Query
-from tfprof.words import read_words
+from tfprof.words import Words, read_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from types import FrameType
     from typing import TextIO
 
     from tfprof.deliver import Outcome
     from tfprof.loaded import Loaded
     from tfprof.model import Note
 
-_SIGNAL = 128  # a command that a signal ended exits with this and the number of the signal
-_INTERRUPTED = _SIGNAL + signal.SIGINT
-
 _KNOWN: Mapping[str, Option] = {
     **INPUTS,
     **OPTIONS,
+    **LIMIT_OPTIONS,
     "format": FORMAT,
     "outfile": OUTFILE,
     "o": OUTFILE,
@@ -54,20 +62,8 @@ def main(line: Sequence[str] | None = None) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if sys.stderr is None:  # closed by whoever started us; what is said then goes nowhere
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for all our life
-    _end_in_order()
+    leave_when_told()
     sys.exit(run(sys.argv[1:] if line is None else line))
-
-
-def _end_in_order() -> None:
-    """Have us leave as after an error when we are told to end: what is half-written is removed."""
-    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", None)):
-        # Who started us may have said that a closed terminal is no reason to end.
-        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, _end)
-
-
-def _end(number: int, _: FrameType | None) -> None:
-    sys.exit(_SIGNAL + number)
 
 
 def run(line: Sequence[str]) -> int:
@@ -79,7 +75,7 @@ def run(line: Sequence[str]) -> int:
         return problem.exit_code
     except KeyboardInterrupt:
         _say("interrupted")
-        return _INTERRUPTED
+        return INTERRUPTED
     except MemoryError:
         _say("out of memory")
         return TfprofError.exit_code
@@ -88,10 +84,20 @@ def run(line: Sequence[str]) -> int:
 
 def _command(line: Sequence[str]) -> None:
     words = read_words(line, _KNOWN)
+    with raised_limits(**_limits(words.options)):
+        _run(words)
+
+
+def _limits(options: Mapping[str, Any]) -> dict[str, int]:
+    return {name: options[f"limit_{name}"] for name in LIMITS if f"limit_{name}" in options}
+
+
+def _run(words: Words) -> None:
     if words.options.get("version"):
         _print([_version().encode()])
         return
-    if words.options.get("help") or words.plain[:1] == ["help"] or not line:
+    nothing = not words.plain and not words.options
+    if nothing or words.options.get("help") or words.plain[:1] == ["help"]:
         _print([_help(words.plain).encode()])
         return
     given = _with_format(words.options)
@@ -179,7 +185,7 @@ def _info(paths: Sequence[str]) -> None:
         raise InputError(told.problems[-1])
     for problem in told.problems:
         _say(problem)
-    _print([told.text.encode("utf-8", "surrogateescape")])
+    _print(_harmless([told.text.encode("utf-8", "surrogateescape")]))
 
 
 def _answer(command: str, given: Mapping[str, Any]) -> None:
@@ -225,8 +231,10 @@ def _outcome(loaded: Loaded, command: str, query: Query) -> Outcome:
     with Progress() as progress:
         progress(f"answering {command}")
         if command in ways:
-            return ways[command](loaded, query)
-        return deliver.deliver(loaded, command, query, to_terminal=_is_terminal(sys.stdout))
+            made = ways[command](loaded, query)
+        else:
+            made = deliver.deliver(loaded, command, query, to_terminal=_is_terminal(sys.stdout))
+    return replace(made, stdout=_harmless(made.stdout))
 
 
 def _show(outcome: Outcome) -> None:
@@ -238,11 +246,13 @@ def _show(outcome: Outcome) -> None:
 
 def _report(pieces: Iterable[bytes]) -> None:
     """Print a report; how far that is, is told where it goes to a file."""
+    from tfprof.files import bounded, told  # noqa: PLC0415
+
+    pieces = bounded("standard output", pieces)
     if not _is_plain_file(sys.stdout):
         # On a terminal, also behind a pager, a line of ours would stand between those of others.
         _print(_for_the_eye(pieces))
         return
-    from tfprof.files import told  # noqa: PLC0415
     from tfprof.progress import Progress  # noqa: PLC0415
 
     with Progress():
@@ -258,6 +268,15 @@ def _is_plain_file(stream: TextIO | None) -> bool:
         return stream is not None and stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
     except (OSError, ValueError):  # what a program put in its place has no number, or a closed one
         return False
+
+
+def _harmless(pieces: Iterable[bytes]) -> Iterable[bytes]:
+    """*pieces*, and where a terminal shows them, nothing in them that it would obey."""
+    if not _is_terminal(sys.stdout):
+        return pieces
+    from tfprof.visible import visible  # noqa: PLC0415
+
+    return visible(pieces)
 
 
 def _for_the_eye(pieces: Iterable[bytes]) -> Iterable[bytes]:
@@ -296,14 +315,16 @@ def _load(given: Mapping[str, Any]) -> Loaded:
         )
     _tell(loaded.profile.notes)
     if loaded.profile.steps:
-        sys.stderr.write(f"run graph coverage: {loaded.profile.coverage:.2f}\n")
+        _put(f"run graph coverage: {loaded.profile.coverage:.2f}\n")
     return loaded
 
 
 def _print(pieces: Iterable[bytes]) -> None:
     """Write to standard output, to the last byte."""
     if sys.stdout is None:
-        raise OutputError("standard output is closed")
+        if any(pieces):
+            raise OutputError("standard output is closed")
+        return
     try:
         for piece in pieces:
             sys.stdout.buffer.write(piece)
@@ -319,11 +340,17 @@ def _print(pieces: Iterable[bytes]) -> None:
 
 def _tell(notes: Iterable[Note]) -> None:
     for note in notes:
-        sys.stderr.write(f"{_as_seen(str(note))}\n")
+        _put(f"{_as_seen(str(note))}\n")
 
 
 def _say(sentence: str) -> None:
-    sys.stderr.write(f"tfprof: {_as_seen(sentence)}\n")
+    _put(f"tfprof: {_as_seen(sentence)}\n")
+
+
+def _put(text: str) -> None:
+    """Say *text* on stderr; that nobody can hear it is no reason to stop."""
+    with suppress(OSError):
+        sys.stderr.write(text)
 
 
 def _as_seen(sentence: str) -> str:

@@ -10,27 +10,27 @@ from __future__ import annotations
 import mmap
 import os
 import stat
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof import whole
 from tfprof.errors import InputError, OutputError
 from tfprof.gzipped import MAGIC, GzipError, unpacked
+from tfprof.limits import beyond, limit
 from tfprof.read import Source
 from tfprof.stage import Stage, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import BinaryIO
 
     from tfprof.read.checkpoint import Checkpoint
     from tfprof.strings import U8
 
-_NEW_FILE_MODE = 0o666
-_NAME_BYTES = 8
-_OURS_ALONE = 0o600
+_PIECE = 1 << 20
 
 
 def mapped(path: str) -> U8:
@@ -38,10 +38,23 @@ def mapped(path: str) -> U8:
     with Path(path).open("rb") as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
-            return np.frombuffer(file.read(), np.uint8)
+            return np.frombuffer(_piped(path, file), np.uint8)
         if not status.st_size:
             return np.empty(0, np.uint8)
         return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
+
+
+def _piped(path: str, file: BinaryIO) -> bytearray:
+    """All that comes out of a pipe or a device."""
+    most = limit("piped_bytes")
+    data = bytearray()
+    while piece := file.read(_PIECE):
+        data += piece
+        if len(data) > most:
+            raise InputError(
+                f"{path} is no plain file and goes on and on; accepted are {beyond('piped_bytes')}"
+            )
+    return data
 
 
 def open_source(path: str, expected: str) -> Source:
@@ -121,33 +134,15 @@ def _unpacked(path: str, data: U8) -> U8:
     try:
         return unpacked(data, lambda at: tell(Stage(f"unpacking {path}", at, data.size)))
     except GzipError as problem:
-        raise InputError(f"{path} is a damaged gzip file: {problem}") from None
+        raise InputError(f"{path} {problem}") from None
 
 
 def write_whole(path: str, pieces: Iterable[bytes]) -> None:
     """Write *pieces* to *path*: all of them, or nothing and the old file stays."""
-    target = _target(path)
-    temporary = None
-    pieces = told(f"writing {path}", pieces)
     try:
-        if target.exists() and not target.is_file():
-            with target.open("wb") as device:  # a terminal or a pipe; a folder refuses
-                device.writelines(pieces)
-            return
-        # A name that nobody else has; what is there by chance is not opened.
-        beside = target.parent / f".tfprof-{os.urandom(_NAME_BYTES).hex()}"
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OURS_ALONE)
-        temporary = str(beside)
-        with os.fdopen(handle, "wb") as file:
-            file.writelines(pieces)
-        Path(temporary).chmod(_mode(target))
-        Path(temporary).replace(target)
+        whole.write(path, told(f"writing {path}", bounded(path, pieces)))
     except OSError as problem:
         raise _unwritable(path, problem) from None
-    finally:
-        if temporary is not None:
-            with suppress(OSError):
-                Path(temporary).unlink()
 
 
 def told(stage: str, pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -157,6 +152,16 @@ def told(stage: str, pieces: Iterable[bytes]) -> Iterator[bytes]:
         yield piece
         written += len(piece)
         tell(Stage(stage, written))
+
+
+def bounded(name: str, pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """*pieces*, for what is called *name*; raises OutputError once they are more than may be."""
+    written, most = 0, limit("output_bytes")
+    for piece in pieces:
+        written += len(piece)
+        if written > most:
+            raise OutputError(f"{name} was given up: a result may have {beyond('output_bytes')}")
+        yield piece
 
 
 def write_apart(path: str, pieces: Iterable[bytes], inputs: Iterable[str]) -> None:
@@ -175,26 +180,6 @@ def make_folder(path: str) -> None:
         raise OutputError(f"the folder {path} cannot be made: {reason}") from None
     if not os.access(path, os.W_OK | os.X_OK):
         raise OutputError(f"the folder {path} cannot be written to: no permission")
-
-
-def _target(path: str) -> Path:
-    """What is to be written: a link stays a link, and what it points to is replaced."""
-    try:
-        target = Path(path)
-        special = target.exists() and not target.is_file()
-        return target if special else target.resolve()
-    except (OSError, ValueError, RuntimeError) as problem:  # too long, a NUL, links in a circle
-        raise _unwritable(path, problem) from None
-
-
-def _mode(target: Path) -> int:
-    """The permissions of the file that is replaced, or those a new file gets."""
-    try:
-        return stat.S_IMODE(target.stat().st_mode)
-    except OSError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return _NEW_FILE_MODE & ~mask
 
 
 def same_file(one: str, other: str) -> bool:

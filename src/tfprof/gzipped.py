@@ -2,7 +2,7 @@
 
 It may have several members, one behind the other, as parallel packers write them, and zeros behind
 the last, as tapes do. How long it is unpacked is not known before: its own word for it ends at
-four gigabytes.
+four gigabytes. What unpacks to far more than any profile does is not unpacked to its end.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof.limits import beyond, unpacked_most
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from tfprof.strings import U8
 
@@ -24,12 +26,13 @@ _HEADER_AND_TRAILER = 31  # for zlib, with its widest window
 
 
 class GzipError(ValueError):
-    """What is wrong with the file, as a part of a sentence."""
+    """What is wrong with the file, as the rest of a sentence that begins with its name."""
 
 
 def unpacked(packed: U8, told: Callable[[int], None] = lambda _: None) -> U8:
     """The bytes inside; *told* is given how many packed ones are read. Raises GzipError."""
     data = memoryview(packed)  # type: ignore[arg-type]  # arrays are buffers; typeshed cannot say so
+    most = unpacked_most(len(data))
     made = bytearray()
     at = 0
     while at < len(data):
@@ -37,24 +40,31 @@ def unpacked(packed: U8, told: Callable[[int], None] = lambda _: None) -> U8:
             at = _past_zeros(packed, at)
             continue
         if bytes(data[at : at + 2]) != MAGIC:
-            raise GzipError(f"what follows byte {at} is no part of it")
-        at = _member(data, at, made, told)
+            raise _damaged(f"what follows byte {at} is no part of it")
+        for after, piece in _member(data, at):
+            made += piece
+            if len(made) > most:
+                raise GzipError(
+                    f"unpacks to far more than a profile does: {len(made):,} bytes by byte "
+                    f"{after:,} of {len(data):,}; accepted are {beyond('unpack_ratio')}"
+                )
+            told(after)
+            at = after
     return np.frombuffer(made, np.uint8)
 
 
-def _member(data: memoryview, at: int, made: bytearray, told: Callable[[int], None]) -> int:
-    """Unpack the member at *at* behind what is *made*; where it ends."""
+def _member(data: memoryview, at: int) -> Iterator[tuple[int, bytes]]:
+    """The pieces of the member at *at*, unpacked, each with where what was packed ends."""
     unpacker = zlib.decompressobj(_HEADER_AND_TRAILER)
     while not unpacker.eof:
         if at >= len(data):
-            raise GzipError("it is cut off")
+            raise _damaged("it is cut off")
         try:
-            made += unpacker.decompress(data[at : at + _PIECE])
+            piece = unpacker.decompress(data[at : at + _PIECE])
         except zlib.error as problem:
-            raise GzipError(str(problem)) from None
+            raise _damaged(str(problem)) from None
         at = min(at + _PIECE, len(data)) - len(unpacker.unused_data)
-        told(at)
-    return at
+        yield at, piece
 
 
 def _past_zeros(packed: U8, at: int) -> int:
@@ -64,3 +74,7 @@ def _past_zeros(packed: U8, at: int) -> int:
         if others.size:
             return first + int(others[0])
     return int(packed.size)
+
+
+def _damaged(what: str) -> GzipError:
+    return GzipError(f"is a damaged gzip file: {what}")

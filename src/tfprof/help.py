@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from tfprof.fields import FIELDS, METRICS
 from tfprof.inputs import INPUTS
 from tfprof.light_dataclasses import dataclass, replace
+from tfprof.limits import LIMITS
 from tfprof.query import OPTIONS, OUTPUTS, Option
 from tfprof.views import VIEWS, View
 
@@ -31,6 +32,10 @@ FORMAT = Option(
     "how to write to stdout",
     ("text", *(kind for kind, file in OUTPUTS.items() if file == "maybe")),
 )
+LIMIT_OPTIONS: dict[str, Option] = {
+    f"limit_{name}": Option(f"limit_{name}", "int", limit.default, limit.help)
+    for name, limit in LIMITS.items()
+}
 
 
 @dataclass(frozen=True)
@@ -131,6 +136,7 @@ _NUMBERS: Mapping[str, str] = {
 }
 _LIST_SHARES = "A number is own, behind it total and own as shares of all: 3us (100.00%, 0.56%)."
 _TREE_PAIR = "They are written own/total; -- is own where account_type_regexes counts no node."
+_LIMITS_HEADING = "limits, against files that ask for too much (docs/limits.md)"
 
 
 def takes(command: str) -> dict[str, Option]:
@@ -142,6 +148,7 @@ def takes(command: str) -> dict[str, Option]:
             **INPUTS,
             **{name: _narrowed(option, view) for name, option in means.items()},
             "format": FORMAT,
+            **LIMIT_OPTIONS,
         }
     if command == "demo":
         return {name: row for name, row in takes("scope").items() if name not in INPUTS}
@@ -150,6 +157,7 @@ def takes(command: str) -> dict[str, Option]:
         **(INPUTS if row.outputs or row.writes else {}),
         **({"output": _with_outputs(row.outputs)} if row.outputs else {}),
         **({"outfile": OUTFILE} if row.writes else {}),
+        **({} if command == "completion" else LIMIT_OPTIONS),
     }
 
 
@@ -205,6 +213,9 @@ def help_text() -> str:
         "options (--name=value, --name value or -name value)",
         *_option_lines([*OPTIONS.values(), FORMAT]),
         "",
+        _LIMITS_HEADING,
+        *_option_lines(LIMIT_OPTIONS.values()),
+        "",
         *_choice_lines([FORMAT, *OPTIONS.values()]),
         "Lists are comma-separated. A regex matches a whole name or type, with RE2's syntax.",
         "",
@@ -244,7 +255,8 @@ def _options(name: str) -> list[str]:
     """The blocks of files and options, each with a blank line before it."""
     taken = takes(name)
     files = [option for option in taken.values() if option.name in INPUTS]
-    others = [option for option in taken.values() if option.name not in INPUTS]
+    limits = [option for option in taken.values() if option.name in LIMIT_OPTIONS]
+    others = [option for option in taken.values() if option not in files + limits]
     lines = []
     if files:
         lines += ["", "files, where they are not to be told by their content"]
@@ -252,6 +264,8 @@ def _options(name: str) -> list[str]:
     if others:
         lines += ["", "options", *_option_lines(others)]
         lines += ["", *choices] if (choices := _choice_lines(others)) else []
+    if limits:
+        lines += ["", _LIMITS_HEADING, *_option_lines(limits)]
     return lines
 
 

@@ -177,6 +177,7 @@ class Note:
 
     text: str
     times: int = 1
+    ours: bool = False  # the original is silent about it
 
     def __str__(self) -> str:
         return self.text if self.times == 1 else f"{self.text} ({self.times} times)"
@@ -187,6 +188,7 @@ class AttributeSource(NamedTuple):
 
     node: I64  # of each row of the file; -1 for a row that became no node
     read: Callable[[], tuple[I64, Strings]]
+    name: str = "the graph"  # as messages call the file
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,6 +237,11 @@ class Profile(Frozen):
         for source in self.attribute_sources:
             result[source.node] = True  # a row that became no node writes behind the last
         return result[:-1]
+
+    @property
+    def graph_names(self) -> str:
+        """The files that the attributes are read from, as a message calls them."""
+        return ", ".join(source.name for source in self.attribute_sources)
 
     @cached_property
     def type_pairs(self) -> tuple[I64, I64]:

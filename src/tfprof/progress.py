@@ -14,7 +14,7 @@ import os
 import sys
 import threading
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 from tfprof.stage import Stage, listening
@@ -43,6 +43,7 @@ class Progress:
     def __enter__(self) -> Progress:  # noqa: PYI034 - Self is not in Python 3.10
         self._listens.enter_context(listening(self))
         if sys.stderr.isatty():
+            _drawing.append(self)
             self._thread.start()
         return self
 
@@ -53,9 +54,14 @@ class Progress:
         trace: TracebackType | None,
     ) -> None:
         self._listens.close()
+        self._stop()
+
+    def _stop(self) -> None:
         self._done.set()
         if self._thread.is_alive():
             self._thread.join()
+        if self in _drawing:
+            _drawing.remove(self)
 
     def __call__(self, stage: str) -> None:
         """Name what is done from now on."""
@@ -68,6 +74,10 @@ class Progress:
         self._stage = stage
 
     def _draw(self) -> None:
+        with suppress(OSError):  # the terminal is gone: no reason to stop
+            self._draw_till_done()
+
+    def _draw_till_done(self) -> None:
         if self._done.wait(_QUIET_SECONDS):
             return
         while True:
@@ -79,6 +89,15 @@ class Progress:
                 break
         sys.stderr.write(_CLEAR_LINE)
         sys.stderr.flush()
+
+
+_drawing: list[Progress] = []
+
+
+def stop_drawing() -> None:
+    """Stop what an interrupt kept from stopping, or from beginning, by itself."""
+    while _drawing:
+        _drawing[-1]._stop()  # noqa: SLF001 - a part of the class
 
 
 def _done(stage: str) -> int:

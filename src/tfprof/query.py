@@ -215,7 +215,7 @@ def parse(option: Option, text: str, dashes: str = "--") -> Any:  # noqa: ANN401
         except ValueError:
             number = None
         if number is None or not -INT64_MAX - 1 <= number <= INT64_MAX:
-            raise UsageError(f"{dashes}{option.name} takes a whole number, not {text!r}")
+            raise UsageError(f"{dashes}{option.name} takes {_TAKES['int']}, not {text!r}")
         return number
     if option.kind == "bool":
         word = text.lower()
@@ -239,9 +239,11 @@ def _checked(option: Option, value: Any) -> Any:  # noqa: ANN401
         return said
     if option.kind == "int" and not isinstance(value, bool):
         try:
-            return index(value)
+            number = index(value)
         except TypeError:
-            pass
+            number = None
+        if number is not None and -INT64_MAX - 1 <= number <= INT64_MAX:
+            return number
     if option.kind in ("list", "regexes") and isinstance(value, Iterable):
         items = tuple(value)
         if all(isinstance(item, str) for item in items):
@@ -250,7 +252,7 @@ def _checked(option: Option, value: Any) -> Any:  # noqa: ANN401
 
 
 _TAKES = {
-    "int": "a whole number",
+    "int": "a whole number of 64 bits",
     "bool": "true or false",
     "text": "a text",
     "output": "a text",

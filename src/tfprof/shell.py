@@ -20,8 +20,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfprof.deliver import Outcome
+from tfprof.ending import interruptible, stay_at_prompt
 from tfprof.errors import OutputError, TfprofError
 from tfprof.light_dataclasses import replace
+from tfprof.progress import stop_drawing
 from tfprof.query import Query
 from tfprof.shell_lines import COMMANDS, options_block, read_line
 
@@ -128,17 +130,21 @@ def run(profile: Profile, options: Mapping[str, Any], ask: Ask, show: Show) -> N
 
 def _converse(shell: Shell, session: PromptSession[str], show: Show) -> None:
     """Run what is typed; Ctrl-C drops the line or stops the answer, and the prompt comes back."""
+    stay_at_prompt()
     while True:
         try:
-            lines = session.prompt(PROMPT).split("\n")
+            # Here Ctrl-C is a key; one that comes before it is one ends nothing.
+            lines = session.prompt(PROMPT, handle_sigint=False).split("\n")
         except KeyboardInterrupt:
             continue
         except EOFError:
             return
         try:
-            if not all(shell.run(line, lambda outcome: _page(outcome, show)) for line in lines):
-                return
+            with interruptible():
+                if not all(shell.run(line, lambda outcome: _page(outcome, show)) for line in lines):
+                    return
         except KeyboardInterrupt:
+            stop_drawing()
             sys.stdout.flush()
             sys.stderr.write("\ninterrupted\n")
 
@@ -222,4 +228,5 @@ def _refuse(problem: BaseException) -> None:
         from tfprof.visible import visible_text  # noqa: PLC0415 - as in the command
 
         sentence = visible_text(sentence)
-    sys.stderr.write(f"E: {sentence}\n")
+    with suppress(OSError):  # nobody hears it: no reason to stop
+        sys.stderr.write(f"E: {sentence}\n")

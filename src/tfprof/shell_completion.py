@@ -19,6 +19,7 @@ from tfprof.errors import UsageError
 from tfprof.query import OPTIONS, OUTPUTS, Option
 from tfprof.shell_lines import COMMANDS
 from tfprof.views import VIEWS
+from tfprof.visible import OBEYED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -113,8 +114,9 @@ def _names(word: str, names: Iterable[bytes]) -> list[str]:
 
 
 def _regex(name: bytes) -> str:
-    """A regex that matches *name* and can be typed."""
-    return name.decode("utf-8", "replace").translate(_SPECIAL).translate(_NOT_IN_A_REGEX)
+    """A regex that matches *name* and can be typed, and shown on a terminal."""
+    regex = name.decode("utf-8", "replace").translate(_SPECIAL).translate(_NOT_IN_A_REGEX)
+    return OBEYED.sub(".", regex)
 
 
 class NameCompleter(Completer):

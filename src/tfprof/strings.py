@@ -335,7 +335,8 @@ class Strings:
         """The row of each of *wanted* in this column of distinct strings; -1 where it is not."""
         if not len(self):
             return np.full(len(wanted), -1, np.int64)
-        found = self.index.candidates(wanted.hashes(self.index.seed))
+        index = self.index  # another thread may put one with another seed in its place
+        found = index.candidates(wanted.hashes(index.seed))
         found[~wanted.same(np.arange(len(wanted)), self, found)] = -1
         return found
 

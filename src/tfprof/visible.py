@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Control characters but tab and newline, what changes the direction of text or ends a line, and
 # bytes that are no text.
-_OBEYED = re.compile(
+OBEYED = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 _BYTES_FROM = 0xDC00  # where what is no UTF-8 is kept among the characters
@@ -33,12 +33,12 @@ def visible(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """*pieces*, each of whole lines, with nothing in them that a terminal obeys but line ends."""
     for piece in pieces:
         text = piece.decode("utf-8", "surrogateescape")
-        yield _OBEYED.sub(_shown, text).encode() if _OBEYED.search(text) else piece
+        yield OBEYED.sub(_shown, text).encode() if OBEYED.search(text) else piece
 
 
 def visible_text(text: str) -> str:
     """A sentence for the eye: on one line, with nothing in it that a terminal obeys."""
-    return _OBEYED.sub(_shown, text).replace("\n", "\\n")
+    return OBEYED.sub(_shown, text).replace("\n", "\\n")
 
 
 def _shown(match: re.Match[str]) -> str:

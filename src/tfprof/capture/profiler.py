@@ -92,9 +92,9 @@ class Profiler:
             # The user's log counts once: what the graph says now goes over its float operations,
             # as in the original.
             reading = self._model.read(run, with_users=False)
-            self._profile = with_step(before, number, reading, run)
+            self._profile = grown = with_step(before, number, reading, run)
             self._inputs += paths(run_meta)
-        tell(self._profile.notes[len(before.notes) :])
+        tell(grown.notes[len(before.notes) :])
 
     def _turn_to(self, graph: Any) -> None:  # noqa: ANN401 - a tf.Graph
         """Take the steps to come for runs of *graph*; what is known of other graphs stays."""

@@ -37,7 +37,9 @@ def check(profile: Profile) -> Findings:
     try:
         channels_last = _is_channels_last(profile)
     except WireError as problem:  # loading leaves attributes it does not need unopened
-        raise InputError(f"an attribute of the graph is damaged: {problem}") from None
+        raise InputError(
+            f"{profile.graph_names}: an attribute of the graph is damaged: {problem}"
+        ) from None
     if channels_last:
         reports.append(_CHANNELS_LAST)
     return Findings(tuple(reports))

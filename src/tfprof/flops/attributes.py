@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from tfprof.model import Profile
     from tfprof.strings import Bool
 
-_DAMAGED = "an attribute of the graph is damaged"
 _ONE_GRAPH = 2  # the empty beginning and one more
 
 
@@ -37,14 +36,23 @@ class Attributes:
     value: I64
     _keys: Strings
     _values: Strings
+    _names: str  # of the files they stand in
     _decoded: dict[tuple[int, int], tuple[str, Value | None]] = field(default_factory=dict)
 
     def pair(self, key: int, value: int) -> tuple[str, Value | None]:
         """The key and value of these numbers."""
         if (key, value) not in self._decoded:
             name = self._keys[key].decode("utf-8", "surrogateescape")
-            self._decoded[key, value] = name, _decoded(self._values[value])
+            self._decoded[key, value] = name, self._value(value)
         return self._decoded[key, value]
+
+    def _value(self, number: int) -> Value | None:
+        from google.protobuf.message import DecodeError  # noqa: PLC0415 - few profiles need it
+
+        try:
+            return _decoded(self._values[number])
+        except DecodeError as problem:
+            raise _damage(self._names, problem) from None
 
 
 def attributes_of(profile: Profile, node: I64, rule: I64, rules: Sequence[Rule]) -> Attributes:
@@ -56,15 +64,24 @@ def attributes_of(profile: Profile, node: I64, rule: I64, rules: Sequence[Rule])
     try:
         owner, key, value = _entries(profile, place)
     except WireError as problem:  # loading leaves attributes it does not need unopened
-        raise InputError(f"{_DAMAGED}: {problem}") from None
+        raise _damage(profile.graph_names, problem) from None
     wanted = np.flatnonzero(_is_asked_for(rule[owner], key, rules))
     owner, key, value = owner[wanted], key.take(wanted), value.take(wanted)
     key_number, a_key = key.intern()
     value_number, a_value = value.intern()
     rows = last_of(owner, key_number)
     return Attributes(
-        owner[rows], key_number[rows], value_number[rows], key.take(a_key), value.take(a_value)
+        owner[rows],
+        key_number[rows],
+        value_number[rows],
+        key.take(a_key),
+        value.take(a_value),
+        profile.graph_names,
     )
+
+
+def _damage(names: str, problem: Exception) -> InputError:
+    return InputError(f"{names}: an attribute of the graph is damaged: {problem}")
 
 
 def _entries(profile: Profile, place: I64) -> tuple[I64, Strings, Strings]:
@@ -96,14 +113,9 @@ def _is_asked_for(rule: I64, key: Strings, rules: Sequence[Rule]) -> Bool:
 
 
 def _decoded(value: bytes) -> Value | None:
-    """What an AttrValue holds; None for a type, a tensor or a function."""
-    from google.protobuf.message import DecodeError  # noqa: PLC0415 - few profiles need it
-
+    """What an AttrValue holds; None for a type, a tensor or a function. Raises DecodeError."""
     held: Any = message("tensorflow.AttrValue")()
-    try:
-        held.ParseFromString(value)
-    except DecodeError as problem:
-        raise InputError(f"{_DAMAGED}: {problem}") from None
+    held.ParseFromString(value)
     kind = held.WhichOneof("value")
     if kind != "list":
         return None if kind is None else _item(getattr(held, kind))

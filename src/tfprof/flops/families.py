@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+_LONGEST = 200
+
+
 class Family:
     """What `op in family` asks: names, and patterns that match whole names but for a version."""
 
@@ -22,4 +25,8 @@ class Family:
         self._pattern = re.compile(f"(?:{'|'.join(patterns)})(?:V[0-9]+)?")
 
     def __contains__(self, op: object) -> bool:
-        return op in self._names or self._pattern.fullmatch(str(op)) is not None
+        # A name without end is of no family, and not worth the time of a pattern.
+        name = str(op)
+        return name in self._names or (
+            len(name) <= _LONGEST and self._pattern.fullmatch(name) is not None
+        )

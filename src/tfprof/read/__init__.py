@@ -143,7 +143,7 @@ def read_graph(source: Source) -> GraphColumns:
         source.check()
         return read()
 
-    return replace(columns, attributes=attributes)
+    return replace(columns, attributes=attributes, file=source.name)
 
 
 def read_run(source: Source) -> RunColumns | None:
@@ -168,7 +168,7 @@ def read_saved(source: Source) -> Profile:
         return columnar.profile(source)
     from tfprof.read.saved import profile  # noqa: PLC0415
 
-    return read_as(source, expected, profile)
+    return read_as(source, expected, lambda data: profile(data, source.name))
 
 
 _GRAPH_TEXTS = (sniff.GRAPH_TEXT, sniff.META_GRAPH_TEXT)

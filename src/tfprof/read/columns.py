@@ -34,6 +34,7 @@ class GraphColumns:
     output_shape: Shapes
     # All attributes when they are asked for: (node, map entry in wire format) of each.
     attributes: Callable[[], tuple[I64, Strings]] | None = None
+    file: str = "the graph"  # as messages call it
     trainable: Strings | None = None  # the nodes of variables that a MetaGraphDef lists as such
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from tfprof.light_dataclasses import replace
 from tfprof.model import AttributeSource, Edges, Outputs
+from tfprof.read import oddities
 from tfprof.strings import Strings
 
 if TYPE_CHECKING:
@@ -53,15 +54,16 @@ def with_graph(profile: Profile, graph: GraphColumns) -> Profile:
     sources = profile.attribute_sources
     if graph.attributes is not None:
         node = np.where(row >= 0, row + len(profile), -1)
-        sources = (*sources, AttributeSource(node, graph.attributes))
+        sources = (*sources, AttributeSource(node, graph.attributes, graph.file))
     taken = np.flatnonzero(row[graph.input_node] >= 0)
     written = graph.input_name.take(taken)
     named = written.without_first(b"^")
     found, names = find_before(grown.nodes.name, named, b":")
     slot = _slots(named, names)
     slot[named.length < written.length] = -1
+    notes = (*profile.notes, *oddities.of_graph(graph, first, names, found))
     return with_edges(
-        replace(grown, outputs=outputs, attribute_sources=sources),
+        replace(grown, outputs=outputs, attribute_sources=sources, notes=notes),
         profile,
         _Inputs(_ends(row[graph.input_node[taken]], new.size), names, found, slot),
     )

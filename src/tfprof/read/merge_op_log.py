@@ -9,6 +9,7 @@ import numpy as np
 from tfprof.distinct import first_rows
 from tfprof.light_dataclasses import replace
 from tfprof.model import Stacks
+from tfprof.read import oddities
 from tfprof.read.merge import with_types
 from tfprof.strings import Strings
 
@@ -37,6 +38,7 @@ def with_op_log(profile: Profile, log: OpLogColumns) -> Profile:
         typed_as=np.concatenate([profile.typed_as, typed_as]),
         nodes=replace(profile.nodes, float_ops=float_ops, stack=stack),
         stacks=_with_stacks(profile.stacks, log),
+        notes=(*profile.notes, *oddities.of_op_log(log, node)),
         has_traces=profile.has_traces or bool(traced.size),
         _kept={},
     )

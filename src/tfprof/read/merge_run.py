@@ -14,7 +14,9 @@ import numpy as np
 
 from tfprof.distinct import first_rows
 from tfprof.light_dataclasses import fields, replace
+from tfprof.limits import limit
 from tfprof.model import ACCELERATOR, CPU, UNTIMED, Note, Outputs, Step
+from tfprof.read import oddities
 from tfprof.read.merge import find_before, with_nodes, with_types, without_inputs
 from tfprof.shapes import Shapes
 from tfprof.strings import I64, Bool, Strings
@@ -41,7 +43,9 @@ class _Stats(NamedTuple):
 def with_run(profile: Profile, number: int, run: RunColumns) -> Profile:
     """*profile* with the stats of one run, added to step *number*."""
     devices = _devices(run.device)
-    node, profile = _find_or_add(profile, *find_before(profile.nodes.name, run.name, b":"))
+    node, name = find_before(profile.nodes.name, run.name, b":")
+    notes = [*oddities.of_run(run, number, node)]
+    node, profile = _find_or_add(profile, node, name)
     row = np.flatnonzero(node >= 0)
     node, device = node[row], devices.row[run.stat_device[row]]
     profile, since = _placed(profile, node, device, devices)
@@ -51,7 +55,7 @@ def with_run(profile: Profile, number: int, run: RunColumns) -> Profile:
     on_own_device = nameless | (own_device & devices.canonical[device])
     own = np.flatnonzero(on_own_device)
     timed = run.start_us[row[own]] > 0
-    notes = _memory_notes(run, row[own], timed)
+    notes += _memory_notes(run, row[own], timed)
     # parity Q51: what another canonical device says of a placed node is left out altogether.
     counted = on_own_device | ~devices.canonical[device]
     step = _step(number, run, devices, _Stats(row, node, device, counted, own[timed]))
@@ -145,14 +149,18 @@ def _placed(profile: Profile, node: I64, device: I64, devices: _Devices) -> tupl
 
 def _memory_notes(run: RunColumns, stat: I64, timed: Bool) -> list[Note]:
     odd = np.flatnonzero(~timed | (run.gpu_allocators[stat] > 1))
-    names = run.name.take(stat[odd]).texts()
-    gpus = run.gpu_allocators[stat[odd]].tolist()
-    return [
+    told = odd[: limit("notes")]
+    names = run.name.take(stat[told]).texts()
+    gpus = run.gpu_allocators[stat[told]].tolist()
+    notes = [
         Note(
             f"found {gpu} gpu allocator for 1 node" if ok else f"{name} has no start time, skipping"
         )
-        for name, gpu, ok in zip(names, gpus, timed[odd].tolist(), strict=True)
+        for name, gpu, ok in zip(names, gpus, timed[told].tolist(), strict=True)
     ]
+    if told.size < odd.size:
+        notes.append(Note(f"… and so on: {odd.size:,} stats in all (--limit_notes tells more)"))
+    return notes
 
 
 def _step(number: int, run: RunColumns, devices: _Devices, stats: _Stats) -> Step:

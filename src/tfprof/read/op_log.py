@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tfprof.read import maps
 from tfprof.read.columns import OpLogColumns
 from tfprof.read.wire import BYTES, VARINT, scan, whole
 from tfprof.strings import I64, U8, Strings
@@ -32,7 +33,7 @@ def columns(buffer: U8) -> OpLogColumns:
         traces.end,
         {2: VARINT, 5: VARINT, 6: VARINT, 7: VARINT, 8: VARINT},
     )
-    text = scan(buffer, top[2].start, top[2].end, {1: VARINT, 2: BYTES})
+    text = maps.messages(buffer, top[2])
     return OpLogColumns(
         name=Strings(buffer, *field[1].last_slice(count)),
         float_ops=field[2].last(count),
@@ -45,8 +46,8 @@ def columns(buffer: U8) -> OpLogColumns:
         frame_function=part[7].last(frames),
         frame_function_line=_int32(part[5].last(frames)),
         frame_source=part[8].last(frames),
-        string_id=text[1].last(top[2].start.size),
-        string=Strings(buffer, *text[2].last_slice(top[2].start.size)),
+        string_id=text.key,
+        string=Strings(buffer, text.start, text.end - text.start),
     )
 
 

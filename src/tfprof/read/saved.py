@@ -39,8 +39,11 @@ _NODE = {
 }
 
 
-def profile(buffer: U8) -> Profile:
-    """The profile that was saved; raises WireError where the bytes are no such message."""
+def profile(buffer: U8, name: str = "the saved profile") -> Profile:
+    """The profile that was saved; raises WireError where the bytes are no such message.
+
+    Raises InputError where *name*, the file, asks for too much.
+    """
     top = scan(buffer, *whole(buffer), _TOP)
     table = _table(buffer, maps.messages(buffer, top[1]))
     count = len(table.name)
@@ -65,12 +68,12 @@ def profile(buffer: U8) -> Profile:
         outputs=_outputs(buffer, table),
         attribute_sources=(
             AttributeSource(
-                np.arange(count), lambda: (attributes.message, attributes.strings(buffer))
+                np.arange(count), lambda: (attributes.message, attributes.strings(buffer)), name
             ),
         ),
         stacks=stacks,
         has_traces=bool(top[2].last(1)[0]),
-        steps=steps(buffer, listed, records),
+        steps=steps(buffer, listed, records, name),
         covered=covered,
         misses_accelerator_stream=bool(top[5].last(1)[0]),
         notes=(Note(f"{lost} inputs name nodes that the saved profile does not have"),)

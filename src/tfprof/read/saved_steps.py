@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfprof.errors import InputError
+from tfprof.limits import beyond, limit
 from tfprof.model import ACCELERATOR, CPU, UNTIMED, Step
 from tfprof.read import maps
 from tfprof.read.wire import BYTES, VARINT, Field, WireError, scan
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 _ALL_START, _LATEST_END, _DEVICES, _MEMORY, _ALLOCATIONS = 2, 3, 6, 7, 11
 _PAIR = 2
+_APART = ("record", "device")  # what is not cut out of the executions as it stands
 _TIMES = {4: ACCELERATOR, 5: CPU}
 _RECORD = {
     **dict.fromkeys((_ALL_START, _LATEST_END), VARINT),
@@ -30,8 +33,14 @@ _RECORD = {
 }
 
 
-def steps(buffer: U8, listed: I64, records: Messages) -> tuple[Step, ...]:
-    """The steps that are listed or have records, by number; the owner of a record is its node."""
+def steps(buffer: U8, listed: I64, records: Messages, name: str) -> tuple[Step, ...]:
+    """The steps that are listed or have records, by number; the owner of a record is its node.
+
+    Raises InputError where *name* has more of them than are accepted.
+    """
+    every = np.unique(np.append(listed, records.key)).tolist()
+    if len(every) > limit("steps"):
+        raise InputError(f"{name} has {len(every):,} steps; accepted are {beyond('steps')}")
     order = np.lexsort((records.owner, records.key))
     node, key = records.owner[order], records.key[order]
     field = scan(buffer, records.start[order], records.end[order], _RECORD)
@@ -50,11 +59,13 @@ def steps(buffer: U8, listed: I64, records: Messages) -> tuple[Step, ...]:
         runs, memories = within(ran.record), within(held.record)
         outputs = slice(*np.searchsorted(output.row, [memories.start, memories.stop]).tolist())
         allocations = within(allocation.message)
+        used, device = np.unique(ran.device[runs], return_inverse=True)
         return Step(
             number=number,
             node=node[ran.record[runs]],
-            devices=devices,
-            **{name: column[runs] for name, column in ran._asdict().items() if name != "record"},
+            device=device,
+            devices=devices.take(used),
+            **{n: column[runs] for n, column in ran._asdict().items() if n not in _APART},
             memory_node=node[held.record[memories]],
             **{n: column[memories] for n, column in held._asdict().items() if n != "record"},
             allocation_node=node[allocation.message[allocations]],
@@ -66,7 +77,7 @@ def steps(buffer: U8, listed: I64, records: Messages) -> tuple[Step, ...]:
             output_pointer=output.pointer[outputs],
         )
 
-    return tuple(map(step, np.unique(np.append(listed, key)).tolist()))
+    return tuple(map(step, every))
 
 
 class _Executions(NamedTuple):

@@ -43,7 +43,8 @@ CONVERTED = Kind("converted", "a converted profile (tfprof convert)")
 SAVED_MODEL = Kind("saved_model", "a SavedModel")
 CHECKPOINT = Kind("checkpoint", "a checkpoint table")
 
-_TEXT_START = re.compile(rb"(?:\s|#[^\n]*(?:\n|\Z))*([A-Za-z_]\w*)\s*[:{<]")
+_BLANK_OR_COMMENT = re.compile(rb"\s*(?:#[^\n]*)?")
+_TEXT_START = re.compile(rb"([A-Za-z_]\w*)\s*[:{<]")
 _TEXT_KINDS = {
     b"node": GRAPH_TEXT,
     b"library": GRAPH_TEXT,
@@ -63,7 +64,8 @@ def kind_of(data: memoryview) -> Kind | None:
     """The kind of file *data* is, or None where nothing known fits."""
     if bytes(data[:4]) == CONVERTED_MAGIC[:4]:
         return CONVERTED
-    text = _TEXT_START.match(bytes(data[:_PEEK]))
+    begin = _first_word(data)
+    text = _TEXT_START.match(bytes(data[begin : begin + _PEEK]))
     if text and text[1] in _TEXT_KINDS:
         return _TEXT_KINDS[text[1]]
     if bytes(data[-8:]) == TABLE_MAGIC:
@@ -72,6 +74,14 @@ def kind_of(data: memoryview) -> Kind | None:
     if not fields:
         return None
     return next((kind for kind, fits in _BINARY if fits(data, fields)), None)
+
+
+def _first_word(data: memoryview) -> int:
+    """Where the blanks and comments end that a text may begin with."""
+    at = 0
+    while (found := _BLANK_OR_COMMENT.match(data, at)) and found.end() > at:
+        at = found.end()
+    return at
 
 
 def _fields(data: memoryview, start: int, end: int) -> list[HeadField]:

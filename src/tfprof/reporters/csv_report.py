@@ -1,14 +1,15 @@
 """A report as CSV (RFC 4180): a line of column names, then a line a row.
 
-Names come from a model, and a spreadsheet takes a cell that begins like a formula for one. So a
-text that begins so gets an apostrophe before it, which spreadsheets take for "this is text".
-Numbers stay numbers.
+Names come from a model, and a spreadsheet takes a cell that begins like a formula for one; some
+do so also behind blanks or a mark that is not seen. So a text that begins so gets an apostrophe
+before it, which spreadsheets take for "this is text". Numbers stay numbers.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from typing import TYPE_CHECKING, Any
 
 from tfprof.reporters.rows import columns, flat, runs_of_rows
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from tfprof.answered import Answer
     from tfprof.reporters.rows import Column
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# Also with the wide signs of Chinese and Japanese; \ufeff is the mark at the start of a file.
+_FORMULA = re.compile("[\\s\ufeff\u200b]*[=+\\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]")
 
 
 def csv_report(answer: Answer) -> Iterator[bytes]:
@@ -44,4 +46,4 @@ def _cells(column: Column, values: list[Any]) -> list[Any]:
 
 
 def _harmless(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return f"'{text}" if _FORMULA.match(text) else text

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.errors import UsageError
+from tfprof.limits import beyond, limit
 from tfprof.reporters.pprof_frames import frames
 from tfprof.reporters.pprof_kinds import NODE_LABEL, NODES
 from tfprof.reporters.pprof_tables import (
@@ -44,18 +45,16 @@ if TYPE_CHECKING:
     from tfprof.reporters.pprof_kinds import Kind
     from tfprof.strings import I64
 
-# Every sample spells out its path. A graph drawn ten thousand rows deep would fill a disk.
-_MOST_STEPS = 100_000_000
-
 
 def samples(answer: Answer, kinds: Sequence[Kind]) -> Iterator[bytes]:
     """The message, in pieces; raises UsageError where paths are too long to write down."""
     row, node = sampled(answer)
-    steps = int((_level(answer)[row] + 1).sum())
-    if steps > _MOST_STEPS:
+    frames_in_all = int((_level(answer)[row] + 1).sum())
+    if frames_in_all > limit("pprof_frames"):
         raise UsageError(
             f"{answer.view.name} view is too deep for pprof, which repeats the path of every "
-            f"node: {steps} rows in all; a lower max_depth makes paths shorter"
+            f"node: {frames_in_all:,} frames, where accepted are {beyond('pprof_frames')}; "
+            "a lower max_depth makes paths shorter"
         )
     return _message(answer, kinds, row, node)
 

@@ -78,7 +78,8 @@ class Arrows:
         heads = _units(step.node[drawn_row[head]], step.device[drawn_row[head]], devices)
         head_unit, edge = expand(edges.start, heads.node)
         source = edges.source[edge]
-        known = (source >= 0) & _accounted(answer)[source]
+        # There may be more names of no node, which stand below 0, than there are nodes.
+        known = (source >= 0) & _accounted(answer)[np.maximum(source, 0)]
         head_unit, edge, source = head_unit[known], edge[known], source[known]
         first = np.searchsorted(tails.node, np.arange(len(profile) + 1))
         at, tail_unit = expand(first, source)

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof.errors import InputError
+from tfprof.limits import beyond, limit
 from tfprof.strings import I64, U8, Strings
 from tfprof.tree import Tree
 from tfprof.views.drawing import Drawing, under_root
@@ -25,11 +27,13 @@ if TYPE_CHECKING:
     from tfprof.model import Profile
 
 _SLASH = ord("/")
+_FEW_PARTS = 1_000_000
 
 
 def draw(profile: Profile) -> Drawing:
-    """The tree of name scopes."""
+    """The tree of name scopes; raises InputError where names have far too many parts."""
     names = profile.nodes.name
+    _check(names)
     order = Strings(_slash_first()[names.blob], names.start, names.length).order()
     ordered = names.take(order)
     part_row, part_end = _parts(ordered)
@@ -49,6 +53,15 @@ def draw(profile: Profile) -> Drawing:
         filler=b"_kTFScopeParent",
         in_name_order=not bool((names.blob < _SLASH).any()),
     )
+
+
+def _check(names: Strings) -> None:
+    parts = len(names) + int(np.count_nonzero(names.blob == _SLASH))
+    if parts > max(_FEW_PARTS, len(names) * limit("name_parts")):
+        raise InputError(
+            f"the {len(names):,} names of the graph have {parts:,} parts; accepted are "
+            f"{beyond('name_parts')}"
+        )
 
 
 def _slash_first() -> U8:

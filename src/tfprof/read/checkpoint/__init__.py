@@ -123,7 +123,17 @@ class Checkpoint:
                 )
         if len(pieces) == 1 or not prod(stored.shape):
             return pieces[0]
+        if _overlap(stored.shape, places):
+            raise InputError(f"{self._what(name)} is damaged: its pieces overlap")
         return _put_together(stored, places, pieces)
+
+
+def _overlap(shape: tuple[int, ...], places: list[Box]) -> bool:
+    """Whether *places*, which have as many values as the whole, leave some of it out."""
+    filled = np.zeros(shape, np.bool_)
+    for place in places:
+        filled[place] = True
+    return not bool(filled.all())
 
 
 def _put_together(stored: Stored, places: list[Box], pieces: list[Values]) -> Values:

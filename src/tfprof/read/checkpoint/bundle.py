@@ -13,6 +13,8 @@ count a length as four bytes, or as eight where four are too few.
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import cached_property
 from itertools import accumulate, pairwise
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
@@ -156,8 +158,28 @@ class Bundle:
                 f"{file} is cut off: {called(name)} should fill bytes {entry.offset} to {end}, "
                 f"but there are {data.size}"
             )
+        if self._overlap:
+            raise InputError(f"{self._index} is damaged: it gives {self._overlap} the same bytes")
         what = f"{file} is damaged: {called(name)} at bytes {entry.offset} to {end}"
         return data[entry.offset : end], what
+
+    @cached_property
+    def _overlap(self) -> str:
+        """The two tensors that share bytes, which no writer makes; "" where all is well.
+
+        Otherwise a thousand names for one gigabyte would be read as a terabyte.
+        """
+        placed = []
+        for key in self._entries:
+            # What is wrong with another tensor is told when that one is asked for.
+            with suppress(InputError):
+                entry = self._entry(key, key)
+                placed.append((entry.piece, entry.offset, entry.offset + entry.size, key))
+        filled = sorted(one for one in placed if one[1] < one[2])
+        for (piece, _, end, key), (next_piece, offset, _, next_key) in pairwise(filled):
+            if piece == next_piece and offset < end:
+                return f"{called(key)} and {called(next_key)}"
+        return ""
 
     def _strings(self, data: U8, count: int, what: str) -> tuple[list[bytes], int]:
         """*count* strings, and the checksum of all of *data*."""

@@ -20,6 +20,7 @@ import re
 from math import prod
 from typing import TYPE_CHECKING
 
+from tfprof.arguments import INT64_MAX
 from tfprof.errors import InputError
 from tfprof.read.checkpoint.message import Message
 from tfprof.read.wire import WireError
@@ -38,6 +39,7 @@ _SPECIAL = re.compile(rb"[\0\xff]")
 PIECE = b"\0"
 # As many as every NumPy can lay out.
 _MOST_DIMENSIONS = 32
+_MOST_OF_TENSORFLOW = 254
 
 
 def shape_of(data: U8) -> tuple[int, ...]:
@@ -46,6 +48,8 @@ def shape_of(data: U8) -> tuple[int, ...]:
     shape = tuple(Message(dim).signed(1) for dim in message.parts(2))
     if message.number(3) or any(dim < 0 for dim in shape):
         raise WireError(0, "a shape that is not fully known")
+    if len(shape) > _MOST_OF_TENSORFLOW or prod(shape) > INT64_MAX:
+        raise WireError(0, "a shape that no tensor can have")
     return shape
 
 

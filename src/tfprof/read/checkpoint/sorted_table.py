@@ -17,9 +17,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from tfprof.errors import InputError
+from tfprof.limits import beyond, unpacked_most
 from tfprof.read.checkpoint.crc32c import crc32c, masked
 from tfprof.read.checkpoint.snappy import unpacked
 from tfprof.read.sniff import TABLE_MAGIC
@@ -66,15 +68,23 @@ class SortedTable:
     def __init__(self, name: str, data: U8) -> None:
         self.name = name
         self._data = data
+        # A key that repeats most of the one before takes three bytes, however long it is. Names
+        # are kept as objects, so of them less is too much.
+        self._most_key_bytes = unpacked_most(data.size) // 10
         index = self._read(self._index_place())
         self._last_keys = index.keys
         self._places = [self._place(index.value(row), 0)[0] for row in range(len(index.keys))]
+        self._check_places()
         self._block = lru_cache(_KEPT_BLOCKS)(self._read)
 
     def __iter__(self) -> Iterator[tuple[bytes, U8]]:
         """All keys, in order, with their values."""
+        key_bytes = 0
         for place in self._places:
             block = self._block(place)
+            key_bytes += sum(map(len, block.keys))
+            if key_bytes > self._most_key_bytes:
+                raise self._damaged(place.offset, f"cannot be read: {_repetitive()}")
             for row, key in enumerate(block.keys):
                 yield key, block.value(row)
 
@@ -108,6 +118,12 @@ class SortedTable:
             raise InputError(f"{self.name} is damaged: the place of a block is cut off") from None
         return Place(offset, size), at
 
+    def _check_places(self) -> None:
+        """Raise InputError where blocks overlap: each would be read again and again."""
+        for before, after in pairwise(self._places):
+            if after.offset < before.offset + before.size + _TRAILER:
+                raise self._damaged(after.offset, f"overlaps the one at byte {before.offset}")
+
     def _read(self, place: Place) -> Block:
         """The block at *place*, checked and unpacked."""
         offset, size = place
@@ -127,7 +143,7 @@ class SortedTable:
                 data = unpacked(data)
             elif kind != _PLAIN:
                 raise self._damaged(offset, f"is compressed in an unknown way (kind {kind})")
-            return _entries(data)
+            return _entries(data, self._most_key_bytes)
         except WireError as problem:
             raise self._damaged(offset, f"cannot be read: {problem} of the block") from None
 
@@ -135,7 +151,7 @@ class SortedTable:
         return InputError(f"{self.name} is damaged: the block at byte {offset} {what}")
 
 
-def _entries(data: U8) -> Block:
+def _entries(data: U8, most_key_bytes: int) -> Block:
     """The entries of an unpacked block; raises WireError."""
     stop = data.size - _NUMBER
     restarts = int.from_bytes(data[max(stop, 0) :].tobytes(), "little")
@@ -144,7 +160,7 @@ def _entries(data: U8) -> Block:
         raise WireError(0, f"{data.size} bytes, too few for {restarts} restarts,")
     view = buffer_view(data)
     block = Block(data, [], [], [])
-    key, at = b"", 0
+    key, at, key_bytes = b"", 0, 0
     while at < stop:
         begin = at
         (shared, further, length), at = _lengths(view, at, stop)
@@ -153,10 +169,17 @@ def _entries(data: U8) -> Block:
             raise WireError(begin, "an entry longer than its block")
         key = key[:shared] + bytes(view[at:start])
         at = start + length
+        key_bytes += len(key)
+        if key_bytes > most_key_bytes:
+            raise WireError(begin, _repetitive())
         block.keys.append(key)
         block.start.append(start)
         block.end.append(at)
     return block
+
+
+def _repetitive() -> str:
+    return f"names far longer than their table, where accepted are {beyond('unpack_ratio')},"
 
 
 def _lengths(view: memoryview, at: int, stop: int) -> tuple[tuple[int, int, int], int]:

@@ -62,7 +62,7 @@ def _profile(source: Source) -> Profile:
     node = np.where(described, np.arange(len(profile)), -1)
     return replace(
         profile,
-        attribute_sources=(AttributeSource(node, attributes),),
+        attribute_sources=(AttributeSource(node, attributes, source.name),),
         shape_sources=(shaped,) if f"{RUN_SHAPES}.outputs.start" in columns else (),
     )
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from tfprof.distinct import distinct
 from tfprof.light_dataclasses import fields
 from tfprof.model import CPU
 from tfprof.read.columnar.coding import Damage
@@ -35,6 +36,8 @@ def check(profile: Profile) -> None:
     _shapes("nodes.shape", nodes.shape)
     _lists("stacks.start", stacks.start, stacks.start.size - 1, stacks.file.size)
     _alike("stacks", stacks, "file", "text_id")
+    if distinct(stacks.text_id).size < stacks.text_id.size:
+        raise Damage("the column stacks.text_id has one number twice")
     _alike("nodes", nodes, "name")
     _distinct("nodes.name", nodes.name)
     _distinct("types", profile.types)
@@ -128,6 +131,6 @@ def _shapes(name: str, shapes: Shapes) -> None:
 
 def _distinct(name: str, strings: Strings) -> None:
     """No string stands there twice: they are looked up."""
-    distinct = len(set(strings)) if len(strings) < _FEW else strings.intern()[1].size
-    if distinct < len(strings):
+    different = len(set(strings)) if len(strings) < _FEW else strings.intern()[1].size
+    if different < len(strings):
         raise Damage(f"the column {name} has one text twice")

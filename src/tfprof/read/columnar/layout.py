@@ -3,7 +3,7 @@
     Profile ─┬─ nodes: Nodes ─┬─ name: Strings      nodes.name.text  nodes.name.length
              │                └─ op: I64            nodes.op
              ├─ steps: tuple[Step, …]               steps  steps.0.number  steps.0.node  …
-             └─ notes: tuple[Note, …]               notes.text.text  notes.text.length  notes.times
+             └─ notes: tuple[Note, …]               notes.text.text  notes.text.length  …
 
 Each part goes the way of the type that the model declares for it, so that what the model gains the
 file gains too. What a profile reads only when it is needed is laid out behind it: Attributes and
@@ -159,14 +159,16 @@ def _lay_notes(name: str, value: tuple[Note, ...]) -> Laid:
     texts = Strings.of(note.text.encode("utf-8", "surrogateescape") for note in value)
     yield from _lay_strings(f"{name}.text", texts)
     yield f"{name}.times", np.array([note.times for note in value], np.int64)
+    yield f"{name}.ours", np.array([note.ours for note in value], np.int64)
 
 
 def _make_notes(name: str, columns: Columns) -> tuple[Note, ...]:
     texts = _make_strings(f"{name}.text", columns)
     times = columns.numbers(f"{name}.times")
-    if times.size != len(texts):
+    ours = truths(f"{name}.ours", columns)
+    if not times.size == ours.size == len(texts):
         raise Damage(f"the columns of {name} are not of one length")
-    return tuple(map(Note, texts.texts(), times.tolist()))
+    return tuple(map(Note, texts.texts(), times.tolist(), ours.tolist()))
 
 
 _WAYS: Final[dict[str, _Way]] = {

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -42,4 +43,9 @@ def message(name: str) -> type[Message]:
     """The class of the message *name*, such as "tensorflow.GraphDef"; KeyError if not ours."""
     from google.protobuf import message_factory  # noqa: PLC0415
 
-    return message_factory.GetMessageClass(pool().FindMessageTypeByName(name))
+    with _making:
+        return message_factory.GetMessageClass(pool().FindMessageTypeByName(name))
+
+
+# Two threads at once would make two pools, whose classes are strangers, too.
+_making = Lock()

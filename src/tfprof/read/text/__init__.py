@@ -18,7 +18,7 @@ from tfprof.light_dataclasses import replace
 from tfprof.read import graph_def, schema
 from tfprof.read.text import canonical, wire
 from tfprof.read.text.error import position, sentence
-from tfprof.read.text.strings import Odd
+from tfprof.read.text.strings import Odd, without_warnings
 
 if TYPE_CHECKING:
     from tfprof.read.columns import GraphColumns
@@ -92,7 +92,7 @@ def _by_protobuf(data: bytes, message_name: str, path: str) -> bytes:
 
     message = schema.message(message_name)()
     try:
-        text_format.Parse(data, message, allow_unknown_field=True)
+        text_format.Parse(without_warnings(data), message, allow_unknown_field=True)
     except text_format.ParseError as problem:
         raise InputError(f"{path}:{sentence(data, problem)}") from None
     except RecursionError:

@@ -26,6 +26,12 @@ _STRETCHES = {
 }
 _BLANKS = re.compile(rb"\s*(?:#[^\n]*\s*){0,64}")
 
+# Strings and comments; in a string an escape: one that is known, one above a byte, any other.
+_PARTS = re.compile(rb'#[^\n]*|"(?:[^"\\\n]|\\.)*"?|\'(?:[^\'\\\n]|\\.)*\'?')
+_ESCAPE = re.compile(
+    rb"\\(?:([abfnrtvxuUN\\'\"]|[0-3][0-7]{0,2}|[4-7][0-7]?(?![0-7]))|([4-7])|(.))"
+)
+
 
 def literals(data: bytes, at: int) -> tuple[list[bytes], int]:
     """What stands between the quotes of the strings from *at* on, and where they end."""
@@ -49,6 +55,24 @@ def _furthest(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
     while (found := pattern.match(data, at)) and found.end() > at:
         at = found.end()
     return at
+
+
+def without_warnings(data: bytes) -> bytes:
+    r"""*data* with the escapes that Python warns of in other words: they mean, or fail, the same.
+
+    To Python's parser an escape that it does not know is what it is written as.
+    """
+    return _PARTS.sub(_part_without_warnings, data) if b"\\" in data else data
+
+
+def _part_without_warnings(part: re.Match[bytes]) -> bytes:
+    return part[0] if part[0].startswith(b"#") else _ESCAPE.sub(_escape_without_warnings, part[0])
+
+
+def _escape_without_warnings(escape: re.Match[bytes]) -> bytes:
+    if escape[1]:
+        return escape[0]
+    return rb"\xg" if escape[2] else rb"\\" + escape[3]
 
 
 def unescape(strings: list[bytes], *, text: bool) -> bytes:

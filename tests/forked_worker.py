@@ -1,0 +1,101 @@
+"""Children of a process that has all of tfprof imported: one runs a command in a few milliseconds.
+
+Asked line by line with JSON: the words of a command or a program, the signal to send and after how
+many seconds (0: none), the files for what it prints, and what else it is to be like.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import sys
+import time
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from io import BytesIO, StringIO, TextIOWrapper
+from pathlib import Path
+from typing import Any, Final
+
+import tfprof
+from profiles import PROFILES
+from tfprof import cli
+
+SIGNALS: Final = (signal.SIGHUP, signal.SIGTERM)
+
+
+def main() -> None:
+    with redirect_stdout(TextIOWrapper(BytesIO())), redirect_stderr(StringIO()):
+        import_all()
+    for line in sys.stdin:
+        asked = json.loads(line)
+        child = os.fork()
+        if not child:
+            become(asked)
+            break
+        print(json.dumps(watched(child, asked)), flush=True)
+    else:
+        return
+    # Out of the loop, so that the child ends as a command does that was started by itself.
+    if "program" in asked:
+        exec(asked["program"], {"__name__": "program"})  # noqa: S102 - written in the test
+    else:
+        cli.main(asked["words"])
+
+
+def import_all() -> None:
+    """Import what commands import when they need it."""
+    files = PROFILES["handmade"].flags()
+    for kind in ("file", "json", "csv", "md", "proto", "pprof"):
+        cli.run(["code", *files, f"--output={kind}:outfile={os.devnull}"])
+    for command in ("save", "convert", "advise"):
+        cli.run([command, *files, f"--output=file:outfile={os.devnull}"])
+    cli.run(["graph", *files, "--step=0", "--output=timeline:outfile=/nowhere/at/all"])
+    tfprof.profile(PROFILES["handmade"].graph, options={"output": "none"})
+
+
+def become(asked: dict[str, Any]) -> None:
+    """Be a process as it is asked for."""
+    for stream, path in ((1, asked["stdout"]), (2, asked["stderr"])):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666), stream)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    # Who runs us may have turned them off, and children inherit that.
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if asked.get("unread"):
+        reader, writer = os.pipe()
+        os.close(reader)
+        os.dup2(writer, asked["unread"])
+    if asked.get("named"):
+        del os.O_TMPFILE
+    if "most_bytes" in asked:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (asked["most_bytes"],) * 2)
+    if "user" in asked and not os.geteuid():
+        os.setgroups([])
+        os.setuid(asked["user"])
+
+
+def watched(child: int, asked: dict[str, Any]) -> dict[str, float]:
+    """Send the signal, wait for the end, and tell the exit code and the seconds it took."""
+    began = time.monotonic()
+    if asked["signal"]:
+        if "once_writing_in" in asked:
+            await_writing(child, asked["once_writing_in"])
+        time.sleep(asked["after"])
+        os.kill(child, asked["signal"])  # who has ended but was not waited for is still there
+    _, status = os.waitpid(child, 0)
+    return {"code": os.waitstatus_to_exitcode(status), "seconds": time.monotonic() - began}
+
+
+def await_writing(child: int, folder: str) -> None:
+    """Wait until a child has a file of *folder* open, or has ended."""
+    opened = Path(f"/proc/{child}/fd")
+    while not os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+        with suppress(OSError):  # one may be closed while we look
+            if any(str(one.readlink()).startswith(f"{folder}/") for one in opened.iterdir()):
+                return
+
+
+if __name__ == "__main__":
+    main()

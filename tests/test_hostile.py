@@ -1,0 +1,55 @@
+"""Whatever is in a file, every command ends in a result or in one sentence; hostile.py says how."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import hostile_checkpoints
+import hostile_graphs
+import hostile_kinds
+import hostile_logs
+import hostile_names
+import hostile_profiles
+import hostile_runs
+import hostile_texts
+from hostile import Row, Worker, lines_of, problems
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+CATALOGUE = [
+    row
+    for part in (
+        hostile_graphs,
+        hostile_names,
+        hostile_texts,
+        hostile_runs,
+        hostile_logs,
+        hostile_profiles,
+        hostile_checkpoints,
+        hostile_kinds,
+    )
+    for row in part.ROWS
+]
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[Worker]:
+    one = Worker()
+    yield one
+    one.close()
+
+
+def test_rows_have_names_of_their_own() -> None:
+    names = [row.name for row in CATALOGUE]
+    assert len(names) == len({*names})
+
+
+@pytest.mark.parametrize("row", CATALOGUE, ids=lambda row: row.name)
+def test_hostile_input(worker: Worker, tmp_path: Path, row: Row) -> None:
+    size = row.write(tmp_path)
+    outcomes = [*worker.ask(tmp_path, lines_of(row, tmp_path))]
+    assert not problems(row, size, outcomes)

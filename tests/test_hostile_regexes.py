@@ -1,0 +1,103 @@
+"""Regexes in linear time: those of users on names without end, and our own on texts without end.
+
+A regex that tries again from every place takes minutes on these; the clock is the processor's, and
+what is allowed is a hundred times what is needed.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from tfprof import read
+from tfprof.errors import InputError, UsageError
+from tfprof.flops.no_arithmetic import KEEPS, MOVES, ORDER, RANDOM, TELLS
+from tfprof.matching import matches
+from tfprof.read import Source, sniff
+from tfprof.strings import Strings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LONG = 1_000_000
+MOST_SECONDS = 10.0
+
+
+def quickly(do: Callable[[], object]) -> object:
+    """What *do* gives, which must take little time."""
+    before = time.process_time()
+    result = do()
+    assert time.process_time() - before < MOST_SECONDS
+    return result
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("(a+)+$", [True, False]),
+        ("(a|a)*b", [False, True]),
+        (".*.*.*.*=.*", [False, False]),
+        ("(.*a){12}", [True, False]),
+        ("(x+x+)+y", [False, False]),
+        ("([a-z]+)*[0-9]", [False, False]),
+        ("(a?){100}a{100}", [False, False]),
+    ],
+)
+def test_regexes_of_users(pattern: str, expected: list[bool]) -> None:
+    names = Strings.of([b"a" * LONG, b"a" * LONG + b"b"])
+    found = quickly(lambda: matches(names, [pattern]).tolist())
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    "pattern", ["((a{1000}){1000}){1000}", "a{1001}", "(((a{100}){100}){100})", "(" * 2_000]
+)
+def test_patterns_that_are_too_large(pattern: str) -> None:
+    with pytest.raises(UsageError, match="is not a valid regex"):
+        quickly(lambda: matches(Strings.of([b"a"]), [pattern]))
+
+
+SHAPE = 'node { name: "n" attr { key: "shape" value { shape { dim { size: %s } } } } }'
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (SHAPE % ('"' + "Expected identifier or number, got " * 30_000 + '"'), "an integer, found"),
+        (SHAPE % ('"' + "Couldn't parse integer: " * 30_000 + "'"), "an integer, found"),
+        ('node { name: "' + '\\"' * LONG, "it:1:14: expected"),
+        ("node { name: @ x: '" + "\\'" * LONG, 'expected a string, found "@"'),
+        ("node { x: @ y: '" + "\\'" * LONG, 'expected a value, found "@"'),
+        ("node { x: [" + "a, " * 30_000 + "@", "expected a value"),
+        ("node" + " " * LONG + "!", "wire type"),
+        ("node {" + "a" * LONG + " " * LONG + "!", 'expected "{"'),
+        ("#" + " #" * LONG + "\n!", "wire type"),
+    ],
+    ids=range(9),
+)
+def test_texts_that_are_refused(text: str, sentence: str) -> None:
+    source = Source("it", np.frombuffer(text.encode(), np.uint8))
+    with pytest.raises(InputError) as refusal:
+        quickly(lambda: read.read_graph(source))
+    assert sentence in str(refusal.value)
+    assert len(str(refusal.value)) < 300
+
+
+def test_comments_without_end_before_a_text() -> None:
+    text = b"# " + b"x" * LONG + b"\n" + b" \n# c\n" * 100_000 + b"node { }"
+    assert quickly(lambda: sniff.kind_of(memoryview(text))) is sniff.GRAPH_TEXT
+
+
+@pytest.mark.parametrize("family", [KEEPS, MOVES, ORDER, RANDOM, TELLS])
+@pytest.mark.parametrize("part", ["Barrier", "Iterator", "TPU", "ConfigureTPU", "RandomUniform"])
+def test_operations_without_end_are_of_no_family(family: object, part: str) -> None:
+    name = part * (LONG // len(part)) + "!"
+    assert quickly(lambda: name in family) is False  # type: ignore[operator]
+
+
+def test_operations_are_of_their_families() -> None:
+    assert "BarrierReadySize" in KEEPS
+    assert "RandomUniformInt" in RANDOM
