@@ -10,7 +10,7 @@ more than once holds on to it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -46,6 +46,12 @@ class _Narrow:
         return packed.column()
 
 
+def taken(holder: object, name: str, rows: I64) -> I64:
+    """These *rows* of the column *name*, without making all of it."""
+    packed: _Packed = vars(holder)[f"_{name}"]
+    return packed.taken(rows)
+
+
 class _Packed:
     """Numbers as their distance from the smallest."""
 
@@ -66,10 +72,19 @@ class _Packed:
 
     def column(self) -> I64:
         """All of them."""
-        if self._distance is None:
-            result = np.full(self._size, self._smallest, np.int64)
-        else:
-            result = self._distance.astype(np.int64)
-            result += self._smallest
+        result = self._widened(self._distance, self._size)
         result.flags.writeable = False
+        return result
+
+    def taken(self, rows: I64) -> I64:
+        """Those of *rows*."""
+        return self._widened(
+            None if self._distance is None else self._distance.take(rows), rows.size
+        )
+
+    def _widened(self, distance: Any | None, size: int) -> I64:  # noqa: ANN401 - of any width
+        if distance is None:
+            return np.full(size, self._smallest, np.int64)
+        result: I64 = distance.astype(np.int64)
+        result += self._smallest
         return result

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.reporters.code_defs import code_defs
-from tfprof.reporters.saved_steps import SavedStep
+from tfprof.reporters.saved_steps import SavedSteps
 from tfprof.reporters.wire import beside, entries, field, numbers, packed, taken, within
 from tfprof.strings import Strings
 
@@ -27,16 +27,20 @@ if TYPE_CHECKING:
     from tfprof.shapes import Shapes
     from tfprof.strings import I64
 
-# Nodes written at a time: enough to share work, few enough to need no memory to speak of.
-_CHUNK = 1 << 13
+# Nodes written at a time, and about how many stats of them: enough to share work, few enough to
+# need no memory to speak of.
+_CHUNK, _LEAST = 1 << 13, 1 << 8
+_STATS = 1 << 15
 _GPU = re.compile(rb"gpu:\d+")
 
 
 def saved(profile: Profile) -> Iterator[bytes]:
     """The message in pieces."""
     nodes = _Nodes(profile)
-    for first in range(0, len(profile), _CHUNK):
-        yield nodes.written(first, min(first + _CHUNK, len(profile)))
+    stats = sum(step.node.size for step in profile.steps)
+    chunk = min(max(_STATS * len(profile) // max(stats, 1), _LEAST), _CHUNK)
+    for first in range(0, len(profile), chunk):
+        yield nodes.written(first, min(first + chunk, len(profile)))
     stacks = profile.stacks
     number = np.array([step.number for step in profile.steps], np.int64)
     flags = {2: profile.has_traces, 5: profile.misses_accelerator_stream}
@@ -54,7 +58,7 @@ class _Nodes:
 
     def __init__(self, profile: Profile) -> None:
         self._profile = profile
-        self._steps = [SavedStep(step) for step in profile.steps]
+        self._steps = SavedSteps(profile.steps)
 
     def written(self, first: int, last: int) -> bytes:
         """Nodes *first* to *last* as entries of the map of nodes."""
@@ -73,7 +77,7 @@ class _Nodes:
             self._output_shapes(first, last),
             self._trace(nodes.stack[here]),
             self._attributes(first, last),
-            *(step.written(first, last) for step in self._steps if step.has(first, last)),
+            self._steps.written(first, last),
         )
         return beside(*entries(1, number, *node)).blob.tobytes()
 

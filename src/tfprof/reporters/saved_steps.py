@@ -1,142 +1,211 @@
-"""One step of a saved profile: an ExecProfile a node, with times, devices and memory."""
+"""The steps of a saved profile: an ExecProfile a node and step, with times, devices and memory.
+
+    rows of step 0 ─┐   by node   ┌─ records ─┐   by node    ┌─ node 3: entries of steps 0, 1, 7
+    rows of step 1 ─┼────────────►│ node,step │─────────────►│ node 4: entry of step 1
+    rows of step 7 ─┘   and step  └───────────┘              └─ …
+
+All steps are written together, a run of nodes at a time: a profile may have thousands of them, in
+each of which few nodes ran.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from tfprof.model import ACCELERATOR, CPU
+from tfprof.narrow import taken
 from tfprof.reporters.wire import beside, entries, field, numbers, packed, within
+from tfprof.strings import I64, Strings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from tfprof.model import Step
-    from tfprof.strings import I64, Strings
 
 _TIMES = {4: ACCELERATOR, 5: CPU}
+_RAN = ("device", "start_us", "us", "counts_as")
+_HELD = (
+    *("memory_us", "requested", "peak", "residual", "output", "in_use"),
+    *("on_host", "temporary", "persistent", "output_count"),
+)
+_PUT_OUT = ("output_slot", "output_bytes", "output_pointer")
+_NEVER = np.iinfo(np.int64).max
 
 
-class SavedStep:
-    """Writes the records that runs of nodes have of a step; its rows are sorted once."""
+class _Rows(NamedTuple):
+    """Rows of a table of all steps, by node and step; those of one record keep their order."""
 
-    def __init__(self, step: Step) -> None:
-        self._step = step
-        self._ran = _ByNode(step.node)
-        self._held = _ByNode(step.memory_node)
-        self._allocated = _ByNode(step.allocation_node)
-        self._outputs = _last_outputs(step)
+    record: I64  # the node, counted from the first, times the number of steps, and the step
+    column: dict[str, I64]
+
+
+class SavedSteps:
+    """Writes what runs of nodes have of *steps*; the rows of each are sorted once."""
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self._steps = steps
+        self._ran = [_ByNode(step.node) for step in steps]
+        self._held = [_ByNode(step.memory_node) for step in steps]
+        self._allocated = [_ByNode(step.allocation_node) for step in steps]
+        self._put_out: list[_ByNode] = []
+        self._output_count: list[I64] = []
+        for step in steps:
+            last = _last_outputs(step)
+            node, row = step.memory_node, step.output_row[last]
+            self._put_out.append(_ByNode(node[row], last))
+            self._output_count.append(np.bincount(row, minlength=node.size))
+        named = Strings.concat(step.devices for step in steps)
+        ids, first = named.intern()
+        self._devices = named.take(first)
         # Of each device in byte order, so that equal profiles are saved alike.
-        self._rank = step.devices.rank()
-
-    def has(self, first: int, last: int) -> bool:
-        """Whether one of nodes *first* to *last* has a record of this step."""
-        return self._ran.of(first, last)[0].size > 0
+        self._rank = self._devices.rank()
+        self._device = np.split(ids, np.cumsum([len(step.devices) for step in steps]))
 
     def written(self, first: int, last: int) -> Strings:
-        """The record of each of nodes *first* to *last* as an entry of its map of steps."""
-        step, count = self._step, last - first
-        ran, owner = self._ran.of(first, last)
+        """The records of each of nodes *first* to *last* as entries of its map of steps."""
+        ran = self._rows(self._ran, _RAN, first, last)
+        seen, owner = np.unique(ran.record, return_inverse=True)
         record = beside(
-            *numbers(_span(step, ran, owner, count)),
-            *(self._times(number, ran, owner, count) for number in _TIMES),
-            self._devices(ran, owner, count),
-            self._memory(first, last),
-            self._allocations(first, last),
+            *numbers(_span(ran.column, owner, seen.size)),
+            *(self._times(number, ran.column, owner, seen.size) for number in _TIMES),
+            self._names(ran.column, owner, seen.size),
+            self._memory(seen, first, last),
+            self._allocations(seen, first, last),
         )
-        seen = np.unique(owner)
-        number = np.full(seen.size, step.number)
-        return within(seen, count, *entries(12, number, record.take(seen)))
+        node, step = np.divmod(seen, max(len(self._steps), 1))
+        number = np.array([one.number for one in self._steps], np.int64)[step]
+        return within(node, last - first, *entries(12, number, record))
 
-    def _times(self, number: int, ran: I64, owner: I64, count: int) -> Strings:
+    def _rows(
+        self, tables: Sequence[_ByNode], names: Sequence[str], first: int, last: int
+    ) -> _Rows:
+        """The rows of nodes *first* to *last* in one table of every step."""
+        found = [*self._found(tables, first, last)]
+        record = _joined([node * len(self._steps) + number for number, _, node in found])
+        order = np.argsort(record, kind="stable")
+        column = {
+            name: _joined([self._values(name, number, rows) for number, rows, _ in found])[order]
+            for name in names
+        }
+        return _Rows(record[order], column)
+
+    def _found(
+        self, tables: Sequence[_ByNode], first: int, last: int
+    ) -> Iterator[tuple[int, I64, I64]]:
+        """(number of the step, rows, nodes counted from *first*) of each step that has some."""
+        for number, table in enumerate(tables):
+            rows, node = table.of(first, last)
+            if rows.size:
+                yield number, rows, node
+
+    def _values(self, name: str, number: int, rows: I64) -> I64:
+        step = self._steps[number]
+        if name == "device":
+            return self._device[number][taken(step, name, rows)]
+        if name == "on_host":
+            return step.on_host[rows].astype(np.int64)
+        if name == "output_count":
+            return self._output_count[number][rows]
+        return taken(step, name, rows)
+
+    def _times(self, number: int, ran: dict[str, I64], owner: I64, count: int) -> Strings:
         """The map from device to times, of what counts as field *number* says."""
-        step = self._step
-        kept = np.flatnonzero(step.counts_as[ran] == _TIMES[number])
-        kept = kept[np.lexsort((self._rank[step.device[ran[kept]]], owner[kept]))]
-        ran, owner = ran[kept], owner[kept]
-        pair = np.column_stack([step.start_us[ran], step.us[ran]])
-        times = field(1, *packed(1, np.repeat(np.arange(ran.size), 2), pair.reshape(-1), ran.size))
-        key = owner * len(step.devices) + self._rank[step.device[ran]]
+        kept = np.flatnonzero(ran["counts_as"] == _TIMES[number])
+        rank = self._rank[ran["device"]]
+        kept = kept[np.lexsort((rank[kept], owner[kept]))]
+        owner, device = owner[kept], ran["device"][kept]
+        pair = np.column_stack([ran["start_us"][kept], ran["us"][kept]])
+        of_pair = np.repeat(np.arange(kept.size), 2)
+        times = field(1, *packed(1, of_pair, pair.reshape(-1), kept.size))
+        key = owner * len(self._devices) + rank[kept]
         _, first, group = np.unique(key, return_index=True, return_inverse=True)
         entry = field(
             number,
-            *field(1, step.devices.take(step.device[ran[first]])),
+            *field(1, self._devices.take(device[first])),
             *field(2, within(group, first.size, *times)),
         )
         return within(owner[first], count, *entry)
 
-    def _devices(self, ran: I64, owner: I64, count: int) -> Strings:
+    def _names(self, ran: dict[str, I64], owner: I64, count: int) -> Strings:
         """The names of all devices that said something, in byte order."""
-        step = self._step
-        key = owner * len(step.devices) + self._rank[step.device[ran]]
+        key = owner * len(self._devices) + self._rank[ran["device"]]
         _, first = np.unique(key, return_index=True)
-        names = field(6, step.devices.take(step.device[ran[first]]))
+        names = field(6, self._devices.take(ran["device"][first]))
         return within(owner[first], count, *names)
 
-    def _memory(self, first: int, last: int) -> Strings:
-        step = self._step
-        rows, owner = self._held.of(first, last)
-        place = np.where(step.on_host[rows], 2, 4)
+    def _memory(self, seen: I64, first: int, last: int) -> Strings:
+        held = self._rows(self._held, _HELD, first, last)
+        column = held.column
+        place = np.where(column["on_host"] > 0, 2, 4)
         columns = {
-            1: step.memory_us[rows],
-            **{n: np.where(place == n, step.temporary[rows], 0) for n in (2, 4)},
-            **{n + 1: np.where(place == n, step.persistent[rows], 0) for n in (2, 4)},
-            6: step.requested[rows],
-            7: step.peak[rows],
-            8: step.residual[rows],
-            9: step.output[rows],
-            10: step.in_use[rows],
+            1: column["memory_us"],
+            **{n: np.where(place == n, column["temporary"], 0) for n in (2, 4)},
+            **{n + 1: np.where(place == n, column["persistent"], 0) for n in (2, 4)},
+            6: column["requested"],
+            7: column["peak"],
+            8: column["residual"],
+            9: column["output"],
+            10: column["in_use"],
         }
-        memory = field(7, *numbers(columns), self._output_memory(rows))
-        return within(owner, last - first, *memory)
+        # Outputs stand in the order of the rows of memory that they belong to.
+        owner = np.repeat(np.arange(held.record.size), column["output_count"])
+        put = self._rows(self._put_out, _PUT_OUT, first, last).column
+        outputs = entries(
+            11, put["output_slot"], *numbers({1: put["output_bytes"], 2: put["output_pointer"]})
+        )
+        memory = field(7, *numbers(columns), within(owner, held.record.size, *outputs))
+        return _of_records(seen, held.record, memory)
 
-    def _output_memory(self, rows: I64) -> Strings:
-        """The map from slot to bytes and pointer of each of these rows of memory."""
-        step = self._step
-        held = np.searchsorted(step.output_row[self._outputs], rows)
-        end = np.searchsorted(step.output_row[self._outputs], rows, "right")
-        count = end - held
-        owner = np.repeat(np.arange(rows.size), count)
-        place = np.arange(owner.size) - np.repeat(np.cumsum(count) - count, count)
-        output = self._outputs[np.repeat(held, count) + place]
-        memory = numbers({1: step.output_bytes[output], 2: step.output_pointer[output]})
-        return within(owner, rows.size, *entries(11, step.output_slot[output], *memory))
-
-    def _allocations(self, first: int, last: int) -> Strings:
-        step = self._step
-        rows, owner = self._allocated.of(first, last)
-        record = numbers({1: step.allocation_us[rows], 2: step.allocation_bytes[rows]})
-        return within(owner, last - first, *field(11, *record))
+    def _allocations(self, seen: I64, first: int, last: int) -> Strings:
+        names = ("allocation_us", "allocation_bytes")
+        allocated = self._rows(self._allocated, names, first, last)
+        columns = {number: allocated.column[name] for number, name in enumerate(names, 1)}
+        return _of_records(seen, allocated.record, field(11, *numbers(columns)))
 
 
-def _span(step: Step, ran: I64, owner: I64, count: int) -> dict[int, I64]:
+def _span(ran: dict[str, I64], owner: I64, count: int) -> dict[int, I64]:
     """How often each node ran, when it began and when it was done."""
-    never = np.iinfo(np.int64).max
-    begin, end = np.full(count, never), np.zeros(count, np.int64)
-    timed = np.flatnonzero(step.start_us[ran] > 0)
-    start = step.start_us[ran[timed]]
+    begin, end = np.full(count, _NEVER), np.zeros(count, np.int64)
+    timed = np.flatnonzero(ran["start_us"] > 0)
+    start = ran["start_us"][timed]
     np.minimum.at(begin, owner[timed], start)
-    np.maximum.at(end, owner[timed], start + step.us[ran[timed]])
-    runs = np.bincount(owner[step.counts_as[ran] == CPU], minlength=count)
-    return {1: runs, 2: np.where(begin == never, 0, begin), 3: end}
+    np.maximum.at(end, owner[timed], start + ran["us"][timed])
+    runs = np.bincount(owner[ran["counts_as"] == CPU], minlength=count)
+    return {1: runs, 2: np.where(begin == _NEVER, 0, begin), 3: end}
+
+
+def _of_records(seen: I64, record: I64, fields: tuple[Strings, ...]) -> Strings:
+    """The rows of each of the records *seen*; those of others, which nothing ran for, are lost."""
+    kept = np.flatnonzero(np.isin(record, seen))
+    place = np.searchsorted(seen, record[kept])
+    return within(place, seen.size, *(column.take(kept) for column in fields))
+
+
+def _joined(parts: list[I64]) -> I64:
+    return np.concatenate([np.empty(0, np.int64), *parts])
 
 
 def _last_outputs(step: Step) -> I64:
     """The last output of each slot, by row of memory and slot."""
-    order = np.lexsort((step.output_slot, step.output_row))
-    row, slot = step.output_row[order], step.output_slot[order]
+    of_row, of_slot = step.output_row, step.output_slot
+    order = np.lexsort((of_slot, of_row))
+    row, slot = of_row[order], of_slot[order]
     last = np.ones(order.size, np.bool_)
     last[:-1] = (row[1:] != row[:-1]) | (slot[1:] != slot[:-1])
     return order[last]
 
 
 class _ByNode:
-    """The rows of a table by node; the rows of one node keep their order."""
+    """*rows* of a table, all where none are given, by node; those of one node keep their order."""
 
-    def __init__(self, node: I64) -> None:
-        self._order = np.argsort(node, kind="stable")
-        self._node = node[self._order]
+    def __init__(self, node: I64, rows: I64 | None = None) -> None:
+        order = np.argsort(node, kind="stable")
+        self._rows = order if rows is None else rows[order]
+        self._node = node[order]
 
     def of(self, first: int, last: int) -> tuple[I64, I64]:
         """(row, node counted from *first*) of the rows of these nodes."""
         here = slice(*np.searchsorted(self._node, [first, last]).tolist())
-        return self._order[here], self._node[here] - first
+        return self._rows[here], self._node[here] - first
