@@ -159,6 +159,17 @@ def _steps() -> Iterator[Row]:
         commands=("scope", "save", "convert"),
     )
     yield _saved(
+        "a thousand steps of two nodes each, of 20,000",
+        PROFILE,
+        *(saved_node(9 + at, b"n%d" % at) for at in range(1_000, 20_000)),
+        *(
+            saved_node(9 + at, b"n%d" % at, *(record(at + one, number(1, 1)) for one in range(2)))
+            for at in range(1_000)
+        ),
+        shows=b"  n0 (",
+        commands=("scope", "save"),
+    )
+    yield _saved(
         "a step with the numbers of nothing",
         PROFILE,
         saved_node(9, b"n", record(5), part(12), part(12, number(1, 6))),

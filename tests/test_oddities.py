@@ -87,10 +87,14 @@ def test_an_example_is_never_long() -> None:
 
 
 def test_a_run_of_another_graph() -> None:
-    assert notes(GRAPH, run_of(("a", 1), ("x", 1), ("y", 1))) == [
-        "of 3 stats of step 0 only 1 are of nodes that the graph has: perhaps it is another graph's"
-    ]
-    assert notes(GRAPH, run_of(("a", 1), ("x", 1))) == []
+    (note,) = notes(GRAPH, run_of(("c", 1), ("x", 1), ("y", 1)))
+    assert note == (
+        "not one of 3 stats of step 0 is of a node that the graph has: perhaps it is another "
+        "graph's"
+    )
+    assert notes(GRAPH, run_of(("a", 1), ("x", 1), ("y", 1))) == []
+    assert notes(GRAPH, run_of()) == []
+    assert notes(run=run_of(("c", 1))) == []
 
 
 def test_times_below_zero() -> None:

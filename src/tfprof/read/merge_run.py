@@ -44,7 +44,7 @@ def with_run(profile: Profile, number: int, run: RunColumns) -> Profile:
     """*profile* with the stats of one run, added to step *number*."""
     devices = _devices(run.device)
     node, name = find_before(profile.nodes.name, run.name, b":")
-    notes = [*oddities.of_run(run, number, node)]
+    notes = [*oddities.of_run(profile, run, number, node)]
     node, profile = _find_or_add(profile, node, name)
     row = np.flatnonzero(node >= 0)
     node, device = node[row], devices.row[run.stat_device[row]]
