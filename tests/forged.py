@@ -55,7 +55,7 @@ def taken_apart(data: bytes) -> dict[str, Column]:
     return found
 
 
-def put_together(columns: Mapping[str, Column], version: int = 1) -> bytes:
+def put_together(columns: Mapping[str, Column], version: int = 2) -> bytes:
     """A file of these columns, with the checksums that it should have."""
     index = "".join(
         f"{name} {one.kind} {one.base} {len(one.stored) // int(one.kind[-1])} "
@@ -65,7 +65,7 @@ def put_together(columns: Mapping[str, Column], version: int = 1) -> bytes:
     return with_index(index.encode(), [one.stored for one in columns.values()], version)
 
 
-def with_index(index: bytes, stored: list[bytes], version: int = 1) -> bytes:
+def with_index(index: bytes, stored: list[bytes], version: int = 2) -> bytes:
     """A file with this index, whatever it says."""
     magic = b"\x89tfp\r\n\x1a\n"
     data = HEAD.pack(magic, version, zlib.crc32(index), len(index)) + index

@@ -74,7 +74,7 @@ def test_a_transfer_as_text_is_told_as_such(change: tuple[bytes, bytes]) -> None
 
 def test_a_format_of_the_future_is_told_as_such() -> None:
     stored = taken_apart(small_file())
-    sentence = r"^it was written by a newer tfprof \(format 3; this one reads up to 1\)$"
+    sentence = r"^it was written by a newer tfprof \(format 3; this one reads up to 2\)$"
     for data in (put_together(stored, version=3), put_together({}, 3), with_index(b"?", [], 3)):
         with pytest.raises(InputError, match=sentence):
             reread(data)
@@ -120,7 +120,21 @@ def test_columns_that_nobody_asks_for_are_no_harm() -> None:
     assert unharmed(put_together({"more": wide([1, 2]), **stored}), small())
 
 
-@pytest.mark.parametrize("name", taken_apart(convert(draw.profile("a us=1"))))
+COLUMNS = taken_apart(convert(draw.profile("a us=1")))
+SINCE_FORMAT_2 = [name for name in COLUMNS if name.endswith("notes.ours")]
+
+
+def test_a_file_of_format_1_is_read() -> None:
+    stored = taken_apart(small_file())
+    assert len(SINCE_FORMAT_2) == 2
+    for name in SINCE_FORMAT_2:
+        del stored[name]
+    again = reread(put_together(stored, version=1))
+    assert [str(note) for note in again.notes] == [str(note) for note in small().notes]
+    assert [*again.nodes.name] == [*small().nodes.name]
+
+
+@pytest.mark.parametrize("name", [name for name in COLUMNS if name not in SINCE_FORMAT_2])
 def test_a_column_that_is_missing_is_refused(name: str) -> None:
     stored = taken_apart(small_file())
     del stored[name]

@@ -49,6 +49,7 @@ _KNOWN: Mapping[str, Option] = {
     "h": HELP,
     "version": VERSION,
 }
+_LIMITS = {name: LIMIT_OPTIONS[one.flag.lstrip("-")] for name, one in LIMITS.items()}
 _DEMO_OPTIONS: Mapping[str, Any] = {
     "account_type_regexes": ("VariableV2",),
     "max_depth": 4,
@@ -89,7 +90,11 @@ def _command(line: Sequence[str]) -> None:
 
 
 def _limits(options: Mapping[str, Any]) -> dict[str, int]:
-    return {name: options[f"limit_{name}"] for name in LIMITS if f"limit_{name}" in options}
+    given = {name: options[one.name] for name, one in _LIMITS.items() if one.name in options}
+    for name, value in given.items():
+        if value < 1:
+            raise UsageError(f"--{_LIMITS[name].name} takes a whole number from 1 on, not {value}")
+    return given
 
 
 def _run(words: Words) -> None:

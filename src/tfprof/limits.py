@@ -32,7 +32,7 @@ class Limit:
     counts: str  # what the number is of: "at most 200 …"
     help: str
     guards: str  # what would happen without it
-    beyond: str  # what happens to what goes beyond it
+    consequence: str  # what happens to what goes beyond it
 
     @property
     def flag(self) -> str:
@@ -72,6 +72,15 @@ LIMITS: dict[str, Limit] = {
             "no scope view, exit code 3",
         ),
         Limit(
+            "row_bytes",
+            1_000,
+            "bytes a row",
+            "how long the texts that rows share may be on the average, once they are 64 MiB in all",
+            "A device, a path or a shape stands in a file once, and every row that has it shows "
+            "it: a name of a megabyte on three thousand stats is a report of three gigabytes.",
+            "refused, exit code 3",
+        ),
+        Limit(
             "steps",
             10_000,
             "steps",
@@ -95,6 +104,15 @@ LIMITS: dict[str, Limit] = {
             "how many frames the samples of a pprof file may have in all",
             "Every sample spells out its path: a graph drawn ten thousand rows deep would fill a "
             "disk.",
+            "refused, exit code 2",
+        ),
+        Limit(
+            "arrows",
+            2_000_000,
+            "arrows",
+            "how many arrows between devices a timeline may have for a step",
+            "One node that runs a thousand times and takes another one's output a thousand times "
+            "has a million arrows.",
             "refused, exit code 2",
         ),
         Limit(

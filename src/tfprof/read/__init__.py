@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tfprof.errors import UsageError
 from tfprof.light_dataclasses import replace
 from tfprof.model import Note, Profile
-from tfprof.read import graph_def, op_log, run_metadata, sniff
+from tfprof.read import graph_def, op_log, run_metadata, shared_texts, sniff
 from tfprof.read.merge import with_graph
 from tfprof.read.merge_op_log import with_op_log
 from tfprof.read.merge_run import with_run
@@ -52,7 +52,10 @@ def load(
     *progress* is told each stage before it begins, and how far all of it is. Raises InputError.
     """
     with listening(progress):
-        return _load(graph, runs, log, saved)
+        profile = _load(graph, runs, log, saved)
+    sources = [one for one in (saved, graph, log, *runs) if one is not None]
+    shared_texts.check(profile, ", ".join(one.name for one in sources))
+    return profile
 
 
 def _load(

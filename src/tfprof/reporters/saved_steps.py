@@ -20,7 +20,7 @@ from tfprof.reporters.wire import beside, entries, field, numbers, packed, withi
 from tfprof.strings import I64, Strings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tfprof.model import Step
 
@@ -46,16 +46,18 @@ class SavedSteps:
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self._steps = steps
-        self._ran = [_ByNode(step.node) for step in steps]
-        self._held = [_ByNode(step.memory_node) for step in steps]
-        self._allocated = [_ByNode(step.allocation_node) for step in steps]
-        self._put_out: list[_ByNode] = []
-        self._output_count: list[I64] = []
-        for step in steps:
+        # By the number of the step among all; a step in which nothing ran is in none.
+        some = {number: step for number, step in enumerate(steps) if step.node.size}
+        self._ran = {number: _ByNode(step.node) for number, step in some.items()}
+        self._held = {number: _ByNode(step.memory_node) for number, step in some.items()}
+        self._allocated = {number: _ByNode(step.allocation_node) for number, step in some.items()}
+        self._put_out: dict[int, _ByNode] = {}
+        self._output_count: dict[int, I64] = {}
+        for number, step in some.items():
             last = _last_outputs(step)
             node, row = step.memory_node, step.output_row[last]
-            self._put_out.append(_ByNode(node[row], last))
-            self._output_count.append(np.bincount(row, minlength=node.size))
+            self._put_out[number] = _ByNode(node[row], last)
+            self._output_count[number] = np.bincount(row, minlength=node.size)
         named = Strings.concat(step.devices for step in steps)
         ids, first = named.intern()
         self._devices = named.take(first)
@@ -79,7 +81,7 @@ class SavedSteps:
         return within(node, last - first, *entries(12, number, record))
 
     def _rows(
-        self, tables: Sequence[_ByNode], names: Sequence[str], first: int, last: int
+        self, tables: Mapping[int, _ByNode], names: Sequence[str], first: int, last: int
     ) -> _Rows:
         """The rows of nodes *first* to *last* in one table of every step."""
         found = [*self._found(tables, first, last)]
@@ -92,10 +94,10 @@ class SavedSteps:
         return _Rows(record[order], column)
 
     def _found(
-        self, tables: Sequence[_ByNode], first: int, last: int
+        self, tables: Mapping[int, _ByNode], first: int, last: int
     ) -> Iterator[tuple[int, I64, I64]]:
         """(number of the step, rows, nodes counted from *first*) of each step that has some."""
-        for number, table in enumerate(tables):
+        for number, table in tables.items():
             rows, node = table.of(first, last)
             if rows.size:
                 yield number, rows, node

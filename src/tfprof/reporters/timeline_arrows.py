@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfprof.errors import UsageError
 from tfprof.light_dataclasses import dataclass
+from tfprof.limits import beyond, limit
 from tfprof.model import CPU
 
 if TYPE_CHECKING:
@@ -93,6 +95,12 @@ class Arrows:
         """(tails, heads) of the arrows in order of the tail's *place*, many at a time."""
         count = np.append(0, np.cumsum(np.diff(self._heads.start)[self._head_unit]))
         times = (count[self._link[1:]] - count[self._link[:-1]])[self._tail_unit]
+        arrows = int(times.sum())
+        if arrows > limit("arrows"):
+            raise UsageError(
+                f"the timeline would have {arrows:,} arrows between devices; accepted are "
+                f"{beyond('arrows')}"
+            )
         rows = np.flatnonzero(times)
         rows = rows[np.argsort(place[self._tail[rows]], kind="stable")]
         for some in _batches(self._tail[rows], times[rows]):

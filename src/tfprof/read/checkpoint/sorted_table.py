@@ -40,6 +40,8 @@ _PLAIN, _SNAPPY = 0, 1
 _ONE_BYTE = 127
 # Blocks kept unpacked: neighbours in a table are often asked for one after the other.
 _KEPT_BLOCKS = 16
+# What an entry takes besides its key, which may be empty.
+_ENTRY_BYTES = 64
 
 
 class Place(NamedTuple):
@@ -82,7 +84,7 @@ class SortedTable:
         key_bytes = 0
         for place in self._places:
             block = self._block(place)
-            key_bytes += sum(map(len, block.keys))
+            key_bytes += sum(map(len, block.keys)) + len(block.keys) * _ENTRY_BYTES
             if key_bytes > self._most_key_bytes:
                 raise self._damaged(place.offset, f"cannot be read: {_repetitive()}")
             for row, key in enumerate(block.keys):
@@ -169,7 +171,7 @@ def _entries(data: U8, most_key_bytes: int) -> Block:
             raise WireError(begin, "an entry longer than its block")
         key = key[:shared] + bytes(view[at:start])
         at = start + length
-        key_bytes += len(key)
+        key_bytes += len(key) + _ENTRY_BYTES
         if key_bytes > most_key_bytes:
             raise WireError(begin, _repetitive())
         block.keys.append(key)
@@ -179,7 +181,10 @@ def _entries(data: U8, most_key_bytes: int) -> Block:
 
 
 def _repetitive() -> str:
-    return f"names far longer than their table, where accepted are {beyond('unpack_ratio')},"
+    return (
+        "names far longer than their table, where accepted is a tenth of "
+        f"{beyond('unpack_ratio').removeprefix('at most ')}"
+    )
 
 
 def _lengths(view: memoryview, at: int, stop: int) -> tuple[tuple[int, int, int], int]:

@@ -165,7 +165,9 @@ def _lay_notes(name: str, value: tuple[Note, ...]) -> Laid:
 def _make_notes(name: str, columns: Columns) -> tuple[Note, ...]:
     texts = _make_strings(f"{name}.text", columns)
     times = columns.numbers(f"{name}.times")
-    ours = truths(f"{name}.ours", columns)
+    # Format 1 did not tell whose notes they are.
+    told = f"{name}.ours" in columns
+    ours = truths(f"{name}.ours", columns) if told else np.zeros(times.size, np.bool_)
     if not times.size == ours.size == len(texts):
         raise Damage(f"the columns of {name} are not of one length")
     return tuple(map(Note, texts.texts(), times.tolist(), ours.tolist()))

@@ -27,7 +27,7 @@ _STRETCHES = {
 _BLANKS = re.compile(rb"\s*(?:#[^\n]*\s*){0,64}")
 
 # Strings and comments; in a string an escape: one that is known, one above a byte, any other.
-_PARTS = re.compile(rb'#[^\n]*|"(?:[^"\\\n]|\\.)*"?|\'(?:[^\'\\\n]|\\.)*\'?')
+_PARTS = re.compile(rb'#[^\n]*|"[^"\\\n]*(?:\\.[^"\\\n]*)*"?|\'[^\'\\\n]*(?:\\.[^\'\\\n]*)*\'?')
 _ESCAPE = re.compile(
     rb"\\(?:([abfnrtvxuUN\\'\"]|[0-3][0-7]{0,2}|[4-7][0-7]?(?![0-7]))|([4-7])|(.))"
 )
