@@ -9,6 +9,7 @@ from hostile_parts import (
     GRAPH,
     INT64_MAX,
     INT64_MIN,
+    LENGTHS,
     LOG,
     RUN,
     entry,
@@ -19,7 +20,6 @@ from hostile_parts import (
     part,
     text,
 )
-from tfprof.read.text.fields import varint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,13 +34,7 @@ def _log(name: str, *parts: bytes, **expected: object) -> Row:
 
 
 def _bytes() -> Iterator[Row]:
-    lengths = {
-        "2^31": varint(1 << 31),
-        "2^63-1": varint(INT64_MAX),
-        "2^64-1": varint((1 << 64) - 1),
-        "of eleven bytes": b"\xff" * 10 + b"\x01",
-    }
-    for name, length in lengths.items():
+    for name, length in LENGTHS.items():
         for what, inside in {
             "an entry": b"\x0a" + length,
             "a stack": part(1, part(1, b"w"), b"\x22", length),

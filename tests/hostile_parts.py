@@ -8,6 +8,13 @@ from tfprof.read.text.fields import varint
 
 INT64_MAX: Final = (1 << 63) - 1
 INT64_MIN: Final = -1 << 63
+# What no length can be.
+LENGTHS: Final = {
+    "2^31": varint(1 << 31),
+    "2^63-1": varint(INT64_MAX),
+    "2^64-1": varint((1 << 64) - 1),
+    "of eleven bytes": b"\xff" * 10 + b"\x01",
+}
 
 
 def number(field: int, value: int) -> bytes:

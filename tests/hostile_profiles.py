@@ -9,6 +9,7 @@ from hostile import FEW, Row
 from hostile_parts import (
     INT64_MAX,
     INT64_MIN,
+    LENGTHS,
     PROFILE,
     frame,
     nested,
@@ -32,13 +33,7 @@ def _saved(name: str, *parts: bytes, **expected: object) -> Row:
 
 
 def _bytes() -> Iterator[Row]:
-    lengths = {
-        "2^31": varint(1 << 31),
-        "2^63-1": varint(INT64_MAX),
-        "2^64-1": varint((1 << 64) - 1),
-        "of eleven bytes": b"\xff" * 10 + b"\x01",
-    }
-    for name, length in lengths.items():
+    for name, length in LENGTHS.items():
         for what, inside in {
             "a node": b"\x0a" + length,
             "an id's node": part(1, number(1, 9), b"\x12", length),

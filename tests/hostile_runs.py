@@ -10,6 +10,7 @@ from hostile_parts import (
     GRAPH,
     INT64_MAX,
     INT64_MIN,
+    LENGTHS,
     LOG,
     RUN,
     device,
@@ -22,7 +23,6 @@ from hostile_parts import (
     run,
     stat,
 )
-from tfprof.read.text.fields import varint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,13 +38,7 @@ def _run(name: str, *runs: bytes, **expected: object) -> Row:
 
 
 def _bytes() -> Iterator[Row]:
-    lengths = {
-        "2^31": varint(1 << 31),
-        "2^63-1": varint(INT64_MAX),
-        "2^64-1": varint((1 << 64) - 1),
-        "of eleven bytes": b"\xff" * 10 + b"\x01",
-    }
-    for name, length in lengths.items():
+    for name, length in LENGTHS.items():
         for what, inside in {
             "step stats": RUN + b"\x0a" + length,
             "a device": RUN + part(1, b"\x0a", length),

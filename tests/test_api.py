@@ -149,7 +149,9 @@ def test_examples_of_the_page_on_python() -> None:
     assert result.failed == 0
 
 
-@pytest.mark.parametrize("module", ["api", "loaded", "report", "option_builder", "flops.table"])
+@pytest.mark.parametrize(
+    "module", ["api", "limits", "loaded", "report", "option_builder", "flops.table"]
+)
 @pytest.mark.usefixtures("own_rules")
 def test_examples_in_docstrings(module: str) -> None:
     result = doctest.testmod(import_module(f"tfprof.{module}"))

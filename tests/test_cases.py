@@ -10,15 +10,14 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
+from invariants import assert_totals_add_up
 from ours import files_loaded, wire_of
 from profiles import PROFILES
 from tfprof import cli
 from tfprof.answer import answer
 from tfprof.eras import NOW
-from tfprof.fields import METRICS
 from tfprof.query import OPTIONS, Query
 from tfprof.views import VIEWS
 from tfprof.words import read_words
@@ -73,14 +72,7 @@ def test_the_original_prints_it(golden: Golden, oracle: Oracle) -> None:
 
 def test_totals_are_own_and_children(golden: Golden) -> None:
     view, options = golden.query()
-    counted = answer(files_loaded(golden.profile), view, Query.of(options)).counted
-    counted.tree.check()
-    for metric in METRICS:
-        own, total = counted.own(metric), counted.total(metric)
-        children = np.zeros(len(total), np.int64)
-        np.add.at(children, counted.tree.parent[1:], total[1:])
-        assert (total == own + children).all()
-        assert total[0] == own.sum()
+    assert_totals_add_up(answer(files_loaded(golden.profile), view, Query.of(options)))
 
 
 def test_displayed_rows_are_one_tree_with_lines_in_order(golden: Golden) -> None:

@@ -268,7 +268,10 @@ def test_shapes_of_many_inputs(tmp_path: Path, capsys: pytest.CaptureFixture[str
     path = tmp_path / "graph"
     path.write_bytes(graph.SerializeToString())
     line = ["scope", f"--graph_path={path}", "--select=input_shapes"]
-    assert "the input shapes of 1,000 rows would take 150,000,000 bytes" in refused(line, 3, capsys)
+    sentence = "the input shapes of 1,000 rows would take 150,000,000 bytes"
+    assert sentence in refused(line, 3, capsys)
+    with pytest.raises(InputError, match=f"^what was given: {sentence}"):
+        tfprof.load(path.read_bytes())
 
 
 def test_arrows_of_a_timeline(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

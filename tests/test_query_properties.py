@@ -10,13 +10,13 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
 import pytest
 import re2
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from case import VIEWS
+from invariants import assert_totals_add_up
 from ours import files_loaded
 from profiles import PROFILES
 from tfprof.deliver import Outcome, deliver
@@ -269,18 +269,6 @@ def test_whatever_is_asked_a_report_obeys_its_laws(
         assert_rows_are_those_asked_for(report)
         assert_siblings_are_in_order(report)
     assert is_one_sentence(said)
-
-
-def assert_totals_add_up(report: Answer) -> None:
-    counted = report.counted
-    counted.tree.check()
-    report.tree.check()
-    for metric in METRICS:
-        own, total = counted.own(metric), counted.total(metric)
-        children = np.zeros(len(total), np.int64)
-        np.add.at(children, counted.tree.parent[1:], total[1:])
-        assert (total == own + children).all()
-        assert total[0] == own.sum()
 
 
 def assert_rows_are_those_asked_for(report: Answer) -> None:

@@ -12,6 +12,7 @@ from tfprof.errors import UsageError
 from tfprof.files import checkpoint_files, open_checkpoint, open_source
 from tfprof.inputs import sample_files
 from tfprof.loaded import Loaded
+from tfprof.read import shared_texts
 from tfprof.read.merge_checkpoint import with_checkpoint
 from tfprof.stage import listening
 
@@ -65,6 +66,7 @@ def load(  # noqa: PLR0913 - one parameter an input
         from tfprof.capture.model import profile_of_steps  # noqa: PLC0415
 
         made = profile_of_steps(b"" if graph is None else graph, runs, op_log)
+        shared_texts.check(made, "what was given")
     files = [one for one in (*given, profile) if isinstance(one, (str, os.PathLike))]
     inputs = tuple(fspath(file) for file in files)
     if prefix is None:

@@ -147,7 +147,7 @@ def raised_limits(**raised: int) -> Iterator[None]:
     >>> import tfprof
     >>> with tfprof.raised_limits(unpack_ratio=1000):
     ...     tfprof.load_sample()
-    <Loaded: 5,174 graph nodes, 2 steps>
+    <Loaded: 5,175 graph nodes, 2 steps>
     """
     for name in raised:
         if name not in LIMITS:
