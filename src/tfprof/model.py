@@ -5,6 +5,7 @@
     edges    start source slot                         the inputs of node i: start[i]:start[i + 1]
     outputs  start shape                               the shapes of its outputs, likewise
     steps    a Step each, by number: what ran and what it allocated
+    regions  of_node call kind                         the bodies of functions, one for each call
     stacks   start frame;  frames file line function   call stacks, each once
     notes    what was missing, skipped or repaired
 
@@ -166,6 +167,28 @@ _COUNTED: Final = {
 }
 
 
+# What a region is to the node that calls it.
+CALLED, LOOP_BODY, LOOP_CONDITION, BRANCH = range(4)
+
+
+@dataclass(frozen=True, eq=False)
+class Regions(Frozen):
+    """Bodies of functions, each once for every node that calls it, an outer one before its inner.
+
+    What a body returns are the first inputs of the node that calls it; of a loop those of the body,
+    then the condition's; of a choice those of the first branch, then of the next. Then its own
+    inputs follow, and whatever read an argument of the function reads these instead.
+    """
+
+    of_node: I64 = field(default_factory=_empty)  # -1: in none; so are all nodes behind the last
+    call: I64 = field(default_factory=_empty)  # the node that calls it
+    kind: I64 = field(default_factory=_empty)
+    returns: I64 = field(default_factory=_empty)  # how many outputs it has
+
+    def __len__(self) -> int:
+        return int(self.call.size)
+
+
 def _frozen(column: I64) -> I64:
     column.flags.writeable = False
     return column
@@ -203,6 +226,9 @@ class Profile(Frozen):
     outputs: Outputs = field(default_factory=Outputs)
     attribute_sources: tuple[AttributeSource, ...] = ()
     shape_sources: tuple[Callable[[Profile], Profile], ...] = ()
+    regions: Regions = field(default_factory=Regions)
+    # How often each node runs in one run of the graph, where no step tells; empty: each once.
+    times: I64 = field(default_factory=_empty)
     stacks: Stacks = field(default_factory=Stacks)
     has_traces: bool = False
     steps: tuple[Step, ...] = ()
