@@ -81,6 +81,15 @@ LIMITS: dict[str, Limit] = {
             "refused, exit code 3",
         ),
         Limit(
+            "function_nodes",
+            1_000_000,
+            "nodes",
+            "how many nodes the bodies of functions may have, with one body for each call",
+            "A function stands in a graph once and takes part wherever it is called: thirty that "
+            "each call the next one twice are a billion nodes.",
+            "refused, exit code 3",
+        ),
+        Limit(
             "steps",
             10_000,
             "steps",

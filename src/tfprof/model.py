@@ -185,8 +185,13 @@ class Regions(Frozen):
     kind: I64 = field(default_factory=_empty)
     returns: I64 = field(default_factory=_empty)  # how many outputs it has
 
+    function: Strings = field(default_factory=_no_strings)  # whose body it is
+
     def __len__(self) -> int:
         return int(self.call.size)
+
+
+NO_REGIONS: Final = Regions()
 
 
 def _frozen(column: I64) -> I64:
@@ -226,7 +231,7 @@ class Profile(Frozen):
     outputs: Outputs = field(default_factory=Outputs)
     attribute_sources: tuple[AttributeSource, ...] = ()
     shape_sources: tuple[Callable[[Profile], Profile], ...] = ()
-    regions: Regions = field(default_factory=Regions)
+    regions: Regions = NO_REGIONS
     # How often each node runs in one run of the graph, where no step tells; empty: each once.
     times: I64 = field(default_factory=_empty)
     stacks: Stacks = field(default_factory=Stacks)

@@ -12,10 +12,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfprof.light_dataclasses import dataclass
+from tfprof.model import NO_REGIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tfprof.model import Note, Regions
     from tfprof.shapes import Shapes
     from tfprof.strings import I64, Strings
 
@@ -36,6 +38,8 @@ class GraphColumns:
     attributes: Callable[[], tuple[I64, Strings]] | None = None
     file: str = "the graph"  # as messages call it
     trainable: Strings | None = None  # the nodes of variables that a MetaGraphDef lists as such
+    regions: Regions = NO_REGIONS  # of the rows of this graph
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,8 +3,9 @@
     GraphDef ─node*─► NodeDef ─┬─ name, op, input*
                                └─ attr* ─► key, value ─┬─ shape            for key "shape"
                                                        └─ list ─► shape*   for "_output_shapes"
+             ─library─► the bodies of functions, which take part wherever a node calls them
 
-Only the attributes whose key is wanted are opened; function bodies are not read.
+Only the attributes whose key is wanted are opened.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from tfprof.shapes import Shapes
 from tfprof.strings import I64, U8, Strings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tfprof.strings import Bool
 
 _SHAPE, _OUTPUT_SHAPES = 0, 1
@@ -44,9 +47,22 @@ class _Attributes(NamedTuple):
         return _Attributes(self.node[rows], self.key[rows], self.start[rows], self.end[rows])
 
 
-def columns(buffer: U8) -> GraphColumns:
-    """The nodes of a GraphDef; raises WireError where the bytes are no such message."""
-    nodes = scan(buffer, *whole(buffer), {1: BYTES})[1]
+def columns(buffer: U8, roots: Iterable[bytes] | None = None) -> GraphColumns:
+    """The nodes of a GraphDef, with the bodies of the functions that they call.
+
+    Of *roots*, if they are given, and what these need. Raises WireError where the bytes are no such
+    message, InputError where functions call themselves.
+    """
+    part = scan(buffer, *whole(buffer), {1: BYTES, 2: BYTES})
+    if not part[2].start.size and roots is None:
+        return node_columns(buffer, part[1])
+    from tfprof.read.functions import expanded  # noqa: PLC0415 - many graphs have no functions
+
+    return expanded(buffer, part[1], part[2], roots)
+
+
+def node_columns(buffer: U8, nodes: Field) -> GraphColumns:
+    """The NodeDefs in these slices, as they stand."""
     count = nodes.start.size
     field = scan(buffer, nodes.start, nodes.end, {1: BYTES, 2: BYTES, 3: BYTES, 5: BYTES})
     attributes = _attributes(buffer, field[5])

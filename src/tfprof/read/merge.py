@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.light_dataclasses import replace
-from tfprof.model import AttributeSource, Edges, Outputs
+from tfprof.model import AttributeSource, Edges, Outputs, Regions
 from tfprof.read import oddities
 from tfprof.strings import Strings
 
@@ -59,13 +59,31 @@ def with_graph(profile: Profile, graph: GraphColumns) -> Profile:
     written = graph.input_name.take(taken)
     named = written.without_first(b"^")
     found, names = find_before(grown.nodes.name, named, b":")
-    slot = _slots(named, names)
+    slot = slots(named, names)
     slot[named.length < written.length] = -1
-    notes = (*profile.notes, *oddities.of_graph(graph, first, names, found))
+    notes = (*profile.notes, *graph.notes, *oddities.of_graph(graph, first, names, found))
+    regions = _regions(profile, graph.regions, row, new)
     return with_edges(
-        replace(grown, outputs=outputs, attribute_sources=sources, notes=notes),
+        replace(grown, outputs=outputs, attribute_sources=sources, notes=notes, regions=regions),
         profile,
         _Inputs(_ends(row[graph.input_node[taken]], new.size), names, found, slot),
+    )
+
+
+def _regions(profile: Profile, added: Regions, row: I64, new: I64) -> Regions:
+    """The regions of *profile* and those of a graph whose nodes *new* become its rows *row*."""
+    kept = row[added.call] >= 0
+    if not kept.any():
+        return profile.regions
+    old, nodes = profile.regions, len(profile)
+    number = np.append(np.where(kept, len(old) + np.cumsum(kept) - 1, -1), -1)
+    inside = np.full(nodes - old.of_node.size, -1, np.int64)
+    return Regions(
+        np.concatenate([old.of_node, inside, number[added.of_node[new]]]),
+        np.append(old.call, nodes + row[added.call[kept]]),
+        np.append(old.kind, added.kind[kept]),
+        np.append(old.returns, added.returns[kept]),
+        Strings.concat([old.function, added.function.take(kept)]),
     )
 
 
@@ -86,7 +104,7 @@ def find_before(known: Strings, written: Strings, byte: bytes) -> tuple[I64, Str
     return found, Strings(written.blob, written.start, length)
 
 
-def _slots(written: Strings, names: Strings) -> I64:
+def slots(written: Strings, names: Strings) -> I64:
     """The output that each input names behind a colon; 0 where it names none."""
     slot = np.zeros(len(written), np.int64)
     further = np.flatnonzero(written.length > names.length)

@@ -1,0 +1,114 @@
+"""Which functions a node calls: the names in its attributes, or its own type.
+
+StatefulPartitionedCall   f                          the body once
+While                     body, cond                 the body as often as the condition holds
+If                        then_branch, else_branch   one of them
+Case                      branches
+my_function               a node whose type is the name of a function calls that one
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from tfprof.model import BRANCH, CALLED, LOOP_BODY, LOOP_CONDITION
+from tfprof.read.wire import BYTES, scan
+from tfprof.strings import Strings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tfprof.read.wire import Field
+    from tfprof.strings import I64, U8
+
+
+class Call(NamedTuple):
+    """A function that a node calls."""
+
+    function: int
+    kind: int
+    scope: bytes  # between the name of the node and the names of the body
+
+
+# By type of operation: the attributes that name functions, each with what the body is.
+_LOOP: Final = ((b"body", LOOP_BODY, b"/body/"), (b"cond", LOOP_CONDITION, b"/cond/"))
+_CHOICE: Final = ((b"then_branch", BRANCH, b"/then/"), (b"else_branch", BRANCH, b"/else/"))
+_CASES: Final = ((b"branches", BRANCH, b"/branch"),)
+_CALL: Final = ((b"f", CALLED, b"/"),)
+CALLERS: Final[Mapping[bytes, tuple[tuple[bytes, int, bytes], ...]]] = {
+    b"PartitionedCall": _CALL,
+    b"StatefulPartitionedCall": _CALL,
+    b"RemoteCall": _CALL,
+    b"XlaLaunch": ((b"function", CALLED, b"/"),),
+    b"BatchFunction": _CALL,
+    b"While": _LOOP,
+    b"StatelessWhile": _LOOP,
+    b"If": _CHOICE,
+    b"StatelessIf": _CHOICE,
+    b"Case": _CASES,
+    b"StatelessCase": _CASES,
+}
+_FUNC, _LIST, _LIST_FUNC = 10, 1, 9
+
+
+def calls_of(
+    op: Strings, attributes: tuple[I64, Strings], function: Mapping[bytes, int]
+) -> dict[int, tuple[Call, ...]]:
+    """The calls of each row that makes some; *attributes* are (row, map entry), by row."""
+    kind, first = op.intern()
+    types = op.take(first).tolist()
+    calling = np.array([one in CALLERS or one in function for one in types], np.bool_)
+    rows = np.flatnonzero(calling[kind])
+    wanted = np.zeros(len(op), np.bool_)
+    wanted[rows] = True
+    owner, entry = attributes
+    kept = np.flatnonzero(wanted[owner])
+    named = _named_functions(owner[kept], entry.take(kept))
+    found = {}
+    for row in rows.tolist():
+        one = types[int(kind[row])]
+        if calls := _calls(one, named.get(row, {}), function):
+            found[row] = calls
+    return found
+
+
+def _calls(
+    op: bytes, named: Mapping[bytes, list[bytes]], function: Mapping[bytes, int]
+) -> tuple[Call, ...]:
+    """What a node calls; nothing where the library lacks one of its functions."""
+    if op in function:
+        return (Call(function[op], CALLED, b"/"),)
+    calls = []
+    for key, kind, scope in CALLERS[op]:
+        for place, name in enumerate(named.get(key, [])):
+            if name not in function:
+                return ()
+            numbered = b"%s%d/" % (scope, place) if key == b"branches" else scope
+            calls.append(Call(function[name], kind, numbered))
+    return tuple(calls)
+
+
+def _named_functions(owner: I64, entry: Strings) -> dict[int, dict[bytes, list[bytes]]]:
+    """The functions that the attributes of each owner name, by key."""
+    buffer, count = entry.blob, len(entry)
+    part = scan(buffer, entry.start, entry.start + entry.length, {1: BYTES, 2: BYTES})
+    key = Strings(buffer, *part[1].last_slice(count)).tolist()
+    start, length = part[2].last_slice(count)
+    held = scan(buffer, start, start + length, {_FUNC: BYTES, _LIST: BYTES})
+    inside = scan(buffer, held[_LIST].start, held[_LIST].end, {_LIST_FUNC: BYTES})[_LIST_FUNC]
+    found: dict[int, dict[bytes, list[bytes]]] = {}
+    for rows, functions in (
+        (held[_FUNC].message, held[_FUNC]),
+        (held[_LIST].message[inside.message], inside),
+    ):
+        for row, name in zip(rows.tolist(), _names(buffer, functions), strict=True):
+            found.setdefault(int(owner[row]), {}).setdefault(key[row], []).append(name)
+    return found
+
+
+def _names(buffer: U8, functions: Field) -> list[bytes]:
+    """The name that each NameAttrList begins with."""
+    name = scan(buffer, functions.start, functions.end, {1: BYTES})[1]
+    return Strings(buffer, *name.last_slice(functions.start.size)).tolist()

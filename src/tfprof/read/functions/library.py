@@ -1,0 +1,291 @@
+"""The functions of a graph as one pool of nodes, and what each body reads, returns and calls.
+
+    GraphDef ─library─► FunctionDef* ─┬─ signature: name, input_arg*, output_arg*
+                                      ├─ node_def*     inputs are  x  node:output:0  ^node
+                                      ├─ ret           what each output is
+                                      └─ control_ret   what runs for its effect alone
+
+The graph itself is the first body: it has no arguments, and all of it is needed unless some of its
+nodes are named as roots.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from tfprof.read import graph_def
+from tfprof.read.functions.calls import Call, calls_of
+from tfprof.read.functions.op_outputs import flat_number, op_outputs
+from tfprof.read.merge import find_before, slots
+from tfprof.read.wire import BYTES, Field, scan
+from tfprof.strings import I64, U8, Bool, Strings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from tfprof.read.columns import GraphColumns
+
+# A source that is no node of the body: an argument k is -1 - k, this is a name that nobody has.
+UNKNOWN: Final = -(1 << 40)
+CONTROL: Final = -1
+# Effects that old functions, which list no control outputs, still have.
+_EFFECT: Final = re.compile(
+    rb"Assign|Resource(Apply|Scatter|SparseApply|Strided)|Print|Write|Enqueue"
+)
+
+
+class Body(NamedTuple):
+    """What of a function takes part when it is called; sources and nodes are places in `rows`."""
+
+    name: bytes
+    rows: I64  # of the pool
+    edge_node: I64
+    edge_source: I64  # or -1 - k for argument k, or UNKNOWN
+    edge_slot: I64  # CONTROL for what only has to be done first
+    edge_text: I64  # the input as it is written, a row of the pool's inputs
+    returns: tuple[I64, I64]  # (source, slot) of each output
+    effects: I64  # the nodes that run before it is done, whatever it returns
+    calls: tuple[tuple[int, tuple[Call, ...]], ...]  # of nodes
+    dead: int  # how many nodes do not take part
+
+
+class Pool(NamedTuple):
+    """The nodes of the graph and, behind them, of all functions; body 0 is the graph itself."""
+
+    columns: GraphColumns
+    bodies: list[Body]
+
+
+class _Parts(NamedTuple):
+    """The functions of a library as they are written."""
+
+    name: list[bytes]
+    nodes: Field  # message: the function
+    arguments: list[list[bytes]]
+    outputs: list[list[bytes]]
+    returns: list[dict[bytes, bytes]]
+    effects: list[list[bytes]]
+
+
+def library(buffer: U8, nodes: Field, libraries: Field, roots: Iterable[bytes] | None) -> Pool:
+    """The pool of a graph's *nodes* and the functions in its *libraries*; raises WireError."""
+    parts = _parts(buffer, libraries)
+    columns = graph_def.node_columns(buffer, Field(*map(np.append, nodes, parts.nodes)))
+    number = {name: place for place, name in reversed(list(enumerate(parts.name, 1)))}
+    assert columns.attributes is not None, "a graph read from wire bytes has its attributes"
+    calls = calls_of(columns.op, columns.attributes(), number)
+    first = nodes.start.size
+    ends = first + np.searchsorted(parts.nodes.message, np.arange(len(parts.name)), "right")
+    bodies = [_graph(columns, first, calls, roots)]
+    text = np.searchsorted(columns.input_node, np.append(first, ends))
+    for place, end in enumerate(ends.tolist()):
+        written = slice(int(text[place]), int(text[place + 1]))
+        bodies.append(_body(columns, slice(first, end), written, parts, place, calls, number))
+        first = end
+    return Pool(columns, bodies)
+
+
+def _parts(buffer: U8, libraries: Field) -> _Parts:
+    functions = scan(buffer, libraries.start, libraries.end, {1: BYTES})[1]
+    count = functions.start.size
+    part = scan(buffer, functions.start, functions.end, {1: BYTES, 3: BYTES, 4: BYTES, 6: BYTES})
+    start, length = part[1].last_slice(count)
+    signature = scan(buffer, start, start + length, {1: BYTES, 2: BYTES, 3: BYTES})
+    pairs = [_pairs(buffer, part[number], count) for number in (4, 6)]
+    return _Parts(
+        Strings(buffer, *signature[1].last_slice(count)).tolist(),
+        part[3],
+        _names(buffer, signature[2], count),
+        _names(buffer, signature[3], count),
+        pairs[0],
+        [list(one.values()) for one in pairs[1]],
+    )
+
+
+def _names(buffer: U8, arguments: Field, count: int) -> list[list[bytes]]:
+    """The names of the arguments of each function."""
+    name = scan(buffer, arguments.start, arguments.end, {1: BYTES})[1]
+    found: list[list[bytes]] = [[] for _ in range(count)]
+    names = Strings(buffer, *name.last_slice(arguments.start.size)).tolist()
+    for function, one in zip(arguments.message.tolist(), names, strict=True):
+        found[function].append(one)
+    return found
+
+
+def _pairs(buffer: U8, entry: Field, count: int) -> list[dict[bytes, bytes]]:
+    """The map from texts to texts of each function."""
+    part = scan(buffer, entry.start, entry.end, {1: BYTES, 2: BYTES})
+    key, value = (
+        Strings(buffer, *part[number].last_slice(entry.start.size)).tolist() for number in (1, 2)
+    )
+    found: list[dict[bytes, bytes]] = [{} for _ in range(count)]
+    for function, one, other in zip(entry.message.tolist(), key, value, strict=True):
+        found[function][one] = other
+    return found
+
+
+def _graph(
+    columns: GraphColumns,
+    count: int,
+    calls: Mapping[int, tuple[Call, ...]],
+    roots: Iterable[bytes] | None,
+) -> Body:
+    """The graph itself as a body."""
+    name = columns.name.take(slice(count))
+    edges = int(np.searchsorted(columns.input_node, count))
+    written = columns.input_name.take(slice(edges))
+    plain = written.without_first(b"^")
+    source, before = find_before(name, plain, b":")
+    slot = np.where(plain.length < written.length, CONTROL, slots(plain, before))
+    whole = _Whole(
+        b"",
+        np.arange(count),
+        columns.input_node[:edges],
+        np.where(source < 0, UNKNOWN, source),
+        slot,
+        np.arange(edges),
+        (np.empty(0, np.int64), np.empty(0, np.int64)),
+        np.empty(0, np.int64),
+    )
+    if roots is None:
+        return _taking_part(whole, np.ones(count, np.bool_), calls)
+    found = name.find(Strings.of(roots))
+    return _taking_part(whole, _needed(whole, found[found >= 0]), calls)
+
+
+class _Whole(NamedTuple):
+    """A body with all its nodes; see Body."""
+
+    name: bytes
+    rows: I64
+    edge_node: I64
+    edge_source: I64
+    edge_slot: I64
+    edge_text: I64
+    returns: tuple[I64, I64]
+    effects: I64
+
+
+def _body(  # noqa: PLR0913, PLR0917 - all that a function is
+    columns: GraphColumns,
+    rows: slice,
+    written: slice,
+    parts: _Parts,
+    function: int,
+    calls: Mapping[int, tuple[Call, ...]],
+    number: Mapping[bytes, int],
+) -> Body:
+    ops = columns.op.take(rows).tolist()
+    names = _Names(columns.name.take(rows).tolist(), ops, parts, function, number)
+    texts = columns.input_name.take(written).tolist()
+    source, slot = names.resolved(texts)
+    outputs = parts.outputs[function]
+    returns = names.resolved([parts.returns[function].get(one, b"") for one in outputs])
+    effects = [names.place[one] for one in parts.effects[function] if one in names.place]
+    if not effects:
+        effects = [place for place, op in enumerate(ops) if _EFFECT.match(op)]
+    known = np.flatnonzero((source != UNKNOWN) | (slot != CONTROL))
+    whole = _Whole(
+        parts.name[function],
+        np.arange(rows.start, rows.stop),
+        columns.input_node[written][known] - rows.start,
+        source[known],
+        slot[known],
+        np.arange(written.start, written.stop)[known],
+        returns,
+        np.array(effects, np.int64),
+    )
+    needed = returns[0]
+    roots = np.append(needed[needed >= 0], whole.effects)
+    return _taking_part(whole, _needed(whole, roots), calls)
+
+
+class _Names:
+    """What the names in a function mean."""
+
+    def __init__(
+        self,
+        nodes: Sequence[bytes],
+        ops: Sequence[bytes],
+        parts: _Parts,
+        function: int,
+        number: Mapping[bytes, int],
+    ) -> None:
+        self.place = {name: place for place, name in reversed(list(enumerate(nodes)))}
+        self._argument = {name: place for place, name in enumerate(parts.arguments[function])}
+        self._ops, self._parts, self._number = ops, parts, number
+
+    def resolved(self, texts: Iterable[bytes]) -> tuple[I64, I64]:
+        """(source, slot) of each text."""
+        pairs = [self._one(text) for text in texts]
+        source, slot = np.array(pairs, np.int64).reshape(-1, 2).T
+        return source, slot
+
+    def _one(self, text: bytes) -> tuple[int, int]:
+        if text.startswith(b"^"):
+            return self.place.get(text[1:], UNKNOWN), CONTROL
+        name, _, rest = text.partition(b":")
+        output, _, digits = rest.rpartition(b":")
+        index = int(digits[:10]) if digits.isdigit() else 0
+        if name in self._argument:
+            return -1 - self._argument[name] - index, 0
+        place = self.place.get(name, UNKNOWN)
+        if place == UNKNOWN:
+            return UNKNOWN, 0
+        return place, flat_number(self._outputs(self._ops[place]), output, index)
+
+    def _outputs(self, op: bytes) -> list[bytes] | None:
+        """The names of the outputs of an operation, or of the function that it calls."""
+        if op in self._number:
+            return self._parts.outputs[self._number[op] - 1]
+        return op_outputs().get(op)
+
+
+def _needed(whole: _Whole, roots: I64) -> Bool:
+    """Which nodes *roots* need, themselves included."""
+    count = whole.rows.size
+    order = np.argsort(whole.edge_node, kind="stable")
+    inside = order[whole.edge_source[order] >= 0]
+    start = np.searchsorted(whole.edge_node[inside], np.arange(count + 1)).tolist()
+    source = whole.edge_source[inside].tolist()
+    waiting = roots.tolist()
+    seen = bytearray(count)
+    while waiting:
+        node = waiting.pop()
+        if not seen[node]:
+            seen[node] = 1
+            waiting += source[start[node] : start[node + 1]]
+    needed: Bool = np.frombuffer(seen, np.uint8) != 0
+    return needed
+
+
+def _taking_part(whole: _Whole, needed: Bool, calls: Mapping[int, tuple[Call, ...]]) -> Body:
+    """The body of the nodes that are *needed*."""
+    place = np.cumsum(needed) - 1
+    edge = np.flatnonzero(needed[whole.edge_node]) if needed.size else np.empty(0, np.int64)
+    rows = whole.rows[needed]
+    calling = [(at, calls[row]) for at, row in enumerate(rows.tolist()) if row in calls]
+    returned, slot = whole.returns
+    return Body(
+        whole.name,
+        rows,
+        place[whole.edge_node[edge]],
+        _renumbered(whole.edge_source[edge], place),
+        whole.edge_slot[edge],
+        whole.edge_text[edge],
+        (_renumbered(returned, place), slot),
+        place[whole.effects],
+        tuple(calling),
+        int(needed.size - needed.sum()),
+    )
+
+
+def _renumbered(source: I64, place: I64) -> I64:
+    """The places of sources that are nodes; others stay what they are."""
+    result = source.copy()
+    node = source >= 0
+    result[node] = place[source[node]]
+    return result
