@@ -186,6 +186,7 @@ class Regions(Frozen):
     returns: I64 = field(default_factory=_empty)  # how many outputs it has
 
     function: Strings = field(default_factory=_no_strings)  # whose body it is
+    prefix: I64 = field(default_factory=_empty)  # how long what its names begin with is
 
     def __len__(self) -> int:
         return int(self.call.size)

@@ -118,7 +118,7 @@ def _decoded(value: bytes) -> Value | None:
     held.ParseFromString(value)
     kind = held.WhichOneof("value")
     if kind != "list":
-        return None if kind is None else _item(getattr(held, kind))
+        return None if kind in (None, "func") else _item(getattr(held, kind))
     lists = [values for _, values in held.list.ListFields()]
     return [_item(one) for one in lists[0]] if lists else []
 

@@ -1,6 +1,6 @@
 """load(): the one door in. It tells what each file is, reads it and merges it into a Profile.
 
-    graph ──► op log ──► run 0 ──► run 1 ──► …      in this order, whatever the order given
+    graph ──► op log ──► run 0 ──► run 1 ──► … ──► traces      in this order, as it is needed
     saved or converted profile                      or this alone, which holds all of them
 
 A Source is a name and bytes; who opened it is none of this room's business. What only some files
@@ -9,7 +9,7 @@ need is imported when one of them comes: a small graph is read in less time than
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tfprof.errors import UsageError
 from tfprof.light_dataclasses import replace
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Source",
     "add_run",
+    "add_trace",
     "load",
     "read_graph",
     "read_op_log",
@@ -40,39 +41,64 @@ __all__ = [
 ]
 
 
-def load(
+class _Sources(NamedTuple):
+    """The files that a profile is made of."""
+
+    graph: Source | None
+    runs: Sequence[Source]
+    log: Source | None
+    saved: Source | None
+    traces: Sequence[Source]
+    debug: Source | None
+
+    def there(self) -> list[Source]:
+        """Those that there are, in the order in which they are read."""
+        parts = (self.saved, self.graph, self.debug, self.log, *self.runs, *self.traces)
+        return [one for one in parts if one is not None]
+
+
+def load(  # noqa: PLR0913 - one parameter an input
     graph: Source | None = None,
     runs: Sequence[Source] = (),
     log: Source | None = None,
     progress: Callable[[str], None] = lambda _: None,
     saved: Source | None = None,
+    *,
+    traces: Sequence[Source] = (),
+    debug: Source | None = None,
+    signature: str | None = None,
 ) -> Profile:
     """The profile that these files describe; the runs are steps 0, 1, 2 and so on.
 
-    *progress* is told each stage before it begins, and how far all of it is. Raises InputError.
+    *progress* is told each stage before it begins, and how far all of it is. *debug* says where the
+    functions of the graph were made, *signature* names the one of a SavedModel that is meant.
+    Raises InputError.
     """
+    sources = _Sources(graph, runs, log, saved, traces, debug)
     with listening(progress):
-        profile = _load(graph, runs, log, saved)
-    sources = [one for one in (saved, graph, log, *runs) if one is not None]
-    shared_texts.check(profile, ", ".join(one.name for one in sources))
+        profile = _load(sources, signature)
+    shared_texts.check(profile, ", ".join(one.name for one in sources.there()))
     return profile
 
 
-def _load(
-    graph: Source | None, runs: Sequence[Source], log: Source | None, saved: Source | None
-) -> Profile:
-    sources = [one for one in (saved, graph, log, *runs) if one is not None]
-    stages = _Stages(sum(one.data.size for one in sources))
+def _load(sources: _Sources, signature: str | None) -> Profile:
+    graph, runs, log, saved, traces, debug = sources
+    stages = _Stages(sum(one.data.size for one in sources.there()))
     if saved is not None:
-        if graph is not None or runs or log is not None:
+        if len(sources.there()) > 1:
             raise UsageError("--profile_path is set, do not set --graph_path or --run_meta_path")
         stages.read(saved)
         return read_saved(saved)
     profile = Profile()
     if graph is not None:
         stages.read(graph)
-        profile = _with_graph(profile, read_graph(graph))
+        profile = _with_graph(profile, graph, signature)
         graph.let_go()
+    if debug is not None:
+        from tfprof.read import debug_info  # noqa: PLC0415
+
+        stages.read(debug)
+        profile = with_op_log(profile, debug_info.op_log(profile, debug))
     if log is not None:
         stages.read(log)
         profile = with_op_log(profile, read_op_log(log))
@@ -81,6 +107,9 @@ def _load(
         stages.read(run, f" ({step + 1} of {len(runs)})" if len(runs) > 1 else "")
         profile = add_run(profile, step, run)
         run.let_go()
+    for trace in traces:
+        stages.read(trace)
+        profile = add_trace(profile, trace)
     return profile
 
 
@@ -96,7 +125,8 @@ class _Stages:
         self._done += source.data.size
 
 
-def _with_graph(profile: Profile, columns: GraphColumns) -> Profile:
+def _with_graph(profile: Profile, graph: Source, signature: str | None) -> Profile:
+    columns = read_graph(graph, signature)
     grown = with_graph(profile, columns)
     if columns.trainable is None:
         return grown
@@ -114,6 +144,13 @@ def add_run(profile: Profile, step: int, run: Source) -> Profile:
     return with_shape_source(with_run(profile, step, columns), run)
 
 
+def add_trace(profile: Profile, trace: Source) -> Profile:
+    """*profile* with the steps of a trace (XSpace) more."""
+    from tfprof.read import xplane  # noqa: PLC0415
+
+    return xplane.with_trace(profile, xplane.read_trace(trace))
+
+
 def with_shape_source(profile: Profile, run: Source) -> Profile:
     """*profile*, to be told by *run*, when needed, the shapes that its graph leaves open."""
 
@@ -125,18 +162,27 @@ def with_shape_source(profile: Profile, run: Source) -> Profile:
     return replace(profile, shape_sources=(*profile.shape_sources, tell))
 
 
-def read_graph(source: Source) -> GraphColumns:
-    """The columns of a GraphDef or MetaGraphDef, binary or text."""
-    expected = "a GraphDef or MetaGraphDef, binary or text"
-    kind = kind_of(source, expected, sniff.GRAPH, sniff.META_GRAPH, *_GRAPH_TEXTS)
-    if kind is sniff.GRAPH_TEXT:
+def read_graph(source: Source, signature: str | None = None) -> GraphColumns:
+    """The columns of a GraphDef, MetaGraphDef or SavedModel, binary or text.
+
+    *signature* names the one of several ways to run it that is meant.
+    """
+    expected = "a GraphDef or MetaGraphDef, binary or text, or a SavedModel"
+    kind = kind_of(source, expected, *_GRAPHS)
+    if signature is not None and kind not in _WITH_SIGNATURES:
+        raise UsageError(f"{source.name} has no signatures, of which {signature!r} could be one")
+    if kind is sniff.SAVED_MODEL:
+        from tfprof.read import saved_model  # noqa: PLC0415
+
+        columns = read_as(source, expected, lambda data: saved_model.columns(data, signature))
+    elif kind is sniff.GRAPH_TEXT:
         from tfprof.read import text  # noqa: PLC0415
 
         columns = text.graph_columns(source.data, source.name)
     elif kind in (sniff.META_GRAPH, sniff.META_GRAPH_TEXT):
         if kind is sniff.META_GRAPH_TEXT:
             source = from_text(source, "tensorflow.MetaGraphDef")
-        columns = read_as(source, expected, _meta_columns)
+        columns = read_as(source, expected, lambda data: _meta_columns(data, signature))
     else:
         columns = read_as(source, expected, graph_def.columns)
     read = columns.attributes
@@ -174,10 +220,15 @@ def read_saved(source: Source) -> Profile:
     return read_as(source, expected, lambda data: profile(data, source.name))
 
 
-_GRAPH_TEXTS = (sniff.GRAPH_TEXT, sniff.META_GRAPH_TEXT)
+_WITH_SIGNATURES = (sniff.SAVED_MODEL, sniff.META_GRAPH)
+_GRAPHS = (sniff.GRAPH, sniff.GRAPH_TEXT, sniff.META_GRAPH_TEXT, *_WITH_SIGNATURES)
 
 
-def _meta_columns(data: U8) -> GraphColumns:
+def _meta_columns(data: U8, signature: str | None) -> GraphColumns:
+    if signature is not None:
+        from tfprof.read import saved_model  # noqa: PLC0415
+
+        return saved_model.of_meta_graph(data, signature)
     from tfprof.read.trainable import trainable  # noqa: PLC0415
 
     return replace(graph_def.columns(_graph_of_meta(data)), trainable=trainable(data))

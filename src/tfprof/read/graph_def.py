@@ -21,8 +21,6 @@ from tfprof.shapes import Shapes
 from tfprof.strings import I64, U8, Strings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from tfprof.strings import Bool
 
 _SHAPE, _OUTPUT_SHAPES = 0, 1
@@ -47,18 +45,23 @@ class _Attributes(NamedTuple):
         return _Attributes(self.node[rows], self.key[rows], self.start[rows], self.end[rows])
 
 
-def columns(buffer: U8, roots: Iterable[bytes] | None = None) -> GraphColumns:
+def columns(buffer: U8) -> GraphColumns:
     """The nodes of a GraphDef, with the bodies of the functions that they call.
 
-    Of *roots*, if they are given, and what these need. Raises WireError where the bytes are no such
-    message, InputError where functions call themselves.
+    Raises WireError where the bytes are no such message, InputError where a function calls itself.
     """
-    part = scan(buffer, *whole(buffer), {1: BYTES, 2: BYTES})
-    if not part[2].start.size and roots is None:
-        return node_columns(buffer, part[1])
-    from tfprof.read.functions import expanded  # noqa: PLC0415 - many graphs have no functions
+    nodes, libraries = parts(buffer)
+    if not libraries.start.size:
+        return node_columns(buffer, nodes)
+    from tfprof.read import functions  # noqa: PLC0415 - many graphs have none
 
-    return expanded(buffer, part[1], part[2], roots)
+    return functions.expanded(functions.library(buffer, nodes, libraries))
+
+
+def parts(buffer: U8) -> tuple[Field, Field]:
+    """(the NodeDefs, the function libraries) of a GraphDef."""
+    part = scan(buffer, *whole(buffer), {1: BYTES, 2: BYTES})
+    return part[1], part[2]
 
 
 def node_columns(buffer: U8, nodes: Field) -> GraphColumns:

@@ -84,6 +84,7 @@ def _regions(profile: Profile, added: Regions, row: I64, new: I64) -> Regions:
         np.append(old.kind, added.kind[kept]),
         np.append(old.returns, added.returns[kept]),
         Strings.concat([old.function, added.function.take(kept)]),
+        np.append(old.prefix, added.prefix[kept]),
     )
 
 

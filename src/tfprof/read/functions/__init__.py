@@ -18,20 +18,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfprof.read.functions.instances import instances
-from tfprof.read.functions.library import library
+from tfprof.read.functions.library import Pool, library, rooted
 from tfprof.read.functions.woven import woven
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from tfprof.read.columns import GraphColumns
-    from tfprof.read.wire import Field
-    from tfprof.strings import U8
+
+__all__ = ["Pool", "expanded", "library", "rooted"]
 
 
-def expanded(
-    buffer: U8, nodes: Field, libraries: Field, roots: Iterable[bytes] | None = None
-) -> GraphColumns:
-    """The graph of *nodes* with all bodies in their places; see `graph_def.columns`."""
-    pool = library(buffer, nodes, libraries, roots)
+def expanded(pool: Pool) -> GraphColumns:
+    """The graph of *pool* with all bodies in their places; raises InputError."""
     return woven(pool, instances(pool))

@@ -57,6 +57,7 @@ class Pool(NamedTuple):
 
     columns: GraphColumns
     bodies: list[Body]
+    calls: Mapping[int, tuple[Call, ...]]  # of rows
 
 
 class _Parts(NamedTuple):
@@ -70,7 +71,7 @@ class _Parts(NamedTuple):
     effects: list[list[bytes]]
 
 
-def library(buffer: U8, nodes: Field, libraries: Field, roots: Iterable[bytes] | None) -> Pool:
+def library(buffer: U8, nodes: Field, libraries: Field) -> Pool:
     """The pool of a graph's *nodes* and the functions in its *libraries*; raises WireError."""
     parts = _parts(buffer, libraries)
     columns = graph_def.node_columns(buffer, Field(*map(np.append, nodes, parts.nodes)))
@@ -79,13 +80,22 @@ def library(buffer: U8, nodes: Field, libraries: Field, roots: Iterable[bytes] |
     calls = calls_of(columns.op, columns.attributes(), number)
     first = nodes.start.size
     ends = first + np.searchsorted(parts.nodes.message, np.arange(len(parts.name)), "right")
-    bodies = [_graph(columns, first, calls, roots)]
+    bodies = [_taking_part(_graph(columns, first), np.ones(first, np.bool_), calls)]
     text = np.searchsorted(columns.input_node, np.append(first, ends))
     for place, end in enumerate(ends.tolist()):
         written = slice(int(text[place]), int(text[place + 1]))
         bodies.append(_body(columns, slice(first, end), written, parts, place, calls, number))
         first = end
-    return Pool(columns, bodies)
+    return Pool(columns, bodies, calls)
+
+
+def rooted(pool: Pool, roots: Iterable[bytes]) -> Pool:
+    """The pool whose graph has only the *roots*, by name, and what they need."""
+    count = pool.bodies[0].rows.size
+    graph = _graph(pool.columns, count)
+    found = pool.columns.name.take(slice(count)).find(Strings.of(roots))
+    needed = _needed(graph, found[found >= 0])
+    return pool._replace(bodies=[_taking_part(graph, needed, pool.calls), *pool.bodies[1:]])
 
 
 def _parts(buffer: U8, libraries: Field) -> _Parts:
@@ -127,20 +137,15 @@ def _pairs(buffer: U8, entry: Field, count: int) -> list[dict[bytes, bytes]]:
     return found
 
 
-def _graph(
-    columns: GraphColumns,
-    count: int,
-    calls: Mapping[int, tuple[Call, ...]],
-    roots: Iterable[bytes] | None,
-) -> Body:
-    """The graph itself as a body."""
+def _graph(columns: GraphColumns, count: int) -> _Whole:
+    """The graph itself as a body; it is the first *count* rows."""
     name = columns.name.take(slice(count))
     edges = int(np.searchsorted(columns.input_node, count))
     written = columns.input_name.take(slice(edges))
     plain = written.without_first(b"^")
     source, before = find_before(name, plain, b":")
     slot = np.where(plain.length < written.length, CONTROL, slots(plain, before))
-    whole = _Whole(
+    return _Whole(
         b"",
         np.arange(count),
         columns.input_node[:edges],
@@ -150,10 +155,6 @@ def _graph(
         (np.empty(0, np.int64), np.empty(0, np.int64)),
         np.empty(0, np.int64),
     )
-    if roots is None:
-        return _taking_part(whole, np.ones(count, np.bool_), calls)
-    found = name.find(Strings.of(roots))
-    return _taking_part(whole, _needed(whole, found[found >= 0]), calls)
 
 
 class _Whole(NamedTuple):

@@ -151,6 +151,7 @@ def _regions(made: list[Instance], instance: I64) -> Regions:
         kind=np.array([one.kind for one in inner], np.int64),
         returns=np.array([one.body.returns[0].size for one in inner], np.int64),
         function=Strings.of(one.body.name for one in inner),
+        prefix=np.array([len(one.prefix) for one in inner], np.int64),
     )
 
 

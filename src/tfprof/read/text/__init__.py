@@ -9,6 +9,7 @@ All three read the same from the same text. The last one alone decides what is n
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from tfprof.read.columns import GraphColumns
     from tfprof.strings import I64, U8, Strings
 
+_LIBRARY = re.compile(rb"^library\b", re.MULTILINE)
 _STEP = 1 << 20
 _ZEROS = 1 << 11  # so many of them are no text, whoever wrote it
 
@@ -32,7 +34,8 @@ def graph_columns(data: U8 | bytes, path: str) -> GraphColumns:
     """The nodes of a GraphDef in text; raises InputError naming *path*."""
     array = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else data
     refuse_zeros(array, path)
-    columns = canonical.columns(array)
+    # A library of functions stands apart from the nodes that this reads.
+    columns = None if _LIBRARY.search(array) else canonical.columns(array)
     if columns is None:
         return _graph_by_wire(array, path)
 
