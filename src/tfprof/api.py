@@ -19,9 +19,8 @@ from tfprof.stage import listening
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tfprof.model import Profile
-
 AnyPath = str | os.PathLike[str]
+_DEBUG = ("debug", "saved_model_debug_info.pb")
 
 
 def load(  # noqa: PLR0913 - one parameter an input
@@ -31,13 +30,17 @@ def load(  # noqa: PLR0913 - one parameter an input
     *,
     checkpoint: AnyPath | None = None,
     profile: Any = None,  # noqa: ANN401 - as the others
+    trace: AnyPath | Sequence[AnyPath] = (),
+    signature: str | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Loaded:
     """The profile that these inputs describe.
 
-    *graph* is a tf.Graph, a GraphDef, its bytes or the path of a file; *run_meta* a RunMetadata
-    likewise, or a list of them: steps 0, 1, 2 and so on; *op_log* an OpLogProto likewise. A live
-    graph tells its trainable variables and the code that made its nodes by itself. *checkpoint*
+    *graph* is a tf.Graph, a GraphDef, its bytes or the path of a file, also of a SavedModel; of a
+    folder all that is in it is read. *run_meta* is a RunMetadata likewise, or a list of them: steps
+    0, 1, 2 and so on; *op_log* an OpLogProto likewise; *trace* the path of a trace of TensorFlow 2,
+    or several. A live graph tells its trainable variables and the code that made its nodes by
+    itself. *signature* names the one of a SavedModel that is meant, if not all are. *checkpoint*
     is the prefix of one. *profile* is the path of a saved or converted one, or what
     serialize_to_string() of a Profiler gives, and stands for graph, runs and op log. *progress* is
     called with each stage as it begins: a text that also has the bytes *done* and those in *total*.
@@ -48,8 +51,11 @@ def load(  # noqa: PLR0913 - one parameter an input
     >>> tfprof.load(sample_files()["graph_path"])
     <Loaded: 5,174 graph nodes, 0 steps>
     """
-    runs = list(run_meta) if isinstance(run_meta, (list, tuple)) else [run_meta]
-    runs = [run for run in runs if run is not None]
+    runs = _several(run_meta)
+    traces = _several(trace)
+    if isinstance(graph, (str, os.PathLike)) and os.path.isdir(graph):  # noqa: PTH112 - as it is given
+        found = _in_folder(fspath(graph), runs, op_log, checkpoint, profile, traces)
+        return load(**found, signature=signature, progress=progress)
     given = [graph, *runs, op_log]
     if not callable(progress):
         raise UsageError(f"progress takes a function, not {shown(progress)}")
@@ -58,7 +64,16 @@ def load(  # noqa: PLR0913 - one parameter an input
         raise UsageError("the path of a checkpoint is empty")
     if all(one is None or isinstance(one, (str, os.PathLike)) for one in given):
         with listening(progress):
-            made = _from_files(graph, runs, op_log, profile, progress)
+            made = read.load(
+                _opened(graph, "a graph (--graph_path)"),
+                [_source(one, "a RunMetadata (--run_meta_path)") for one in runs],
+                _opened(op_log, "an op log (--op_log_path)"),
+                progress,
+                _saved(profile),
+                traces=_traces(traces),
+                debug=_debug_of(graph),
+                signature=signature,
+            )
     elif profile is not None:
         raise UsageError("a saved profile stands for graph, run_meta and op_log: give one or those")
     else:
@@ -66,8 +81,10 @@ def load(  # noqa: PLR0913 - one parameter an input
         from tfprof.capture.model import profile_of_steps  # noqa: PLC0415
 
         made = profile_of_steps(b"" if graph is None else graph, runs, op_log)
+        for one in _traces(traces):
+            made = read.add_trace(made, one)
         shared_texts.check(made, "what was given")
-    files = [one for one in (*given, profile) if isinstance(one, (str, os.PathLike))]
+    files = [one for one in (*given, profile, *traces) if isinstance(one, (str, os.PathLike))]
     inputs = tuple(fspath(file) for file in files)
     if prefix is None:
         return Loaded(made, None, inputs)
@@ -88,20 +105,50 @@ def load_sample() -> Loaded:
     return load(sample["graph_path"], sample["run_meta_path"], sample["op_log_path"])
 
 
-def _from_files(
-    graph: AnyPath | None,
-    runs: Sequence[AnyPath],
-    op_log: AnyPath | None,
+def _several(given: Any) -> list[Any]:  # noqa: ANN401 - one or a list of them
+    listed = given if isinstance(given, (list, tuple)) else [given]
+    return [one for one in listed if one is not None]
+
+
+def _in_folder(  # noqa: PLR0913, PLR0917 - one parameter an input
+    folder: str,
+    runs: Sequence[Any],
+    op_log: Any,  # noqa: ANN401 - as in load
+    checkpoint: AnyPath | None,
     profile: Any,  # noqa: ANN401 - as in load
-    progress: Callable[[str], None],
-) -> Profile:
-    return read.load(
-        _opened(graph, "a graph (--graph_path)"),
-        [_source(one, "a RunMetadata (--run_meta_path)") for one in runs],
-        _opened(op_log, "an op log (--op_log_path)"),
-        progress,
-        _saved(profile),
-    )
+    traces: Sequence[AnyPath],
+) -> dict[str, Any]:
+    """What is in *folder* where it is not given, by the names of load's parameters."""
+    from tfprof.recognise import inputs  # noqa: PLC0415 - most calls name files
+
+    given = {
+        "run_meta_path": runs,
+        "op_log_path": op_log,
+        "checkpoint_path": checkpoint,
+        "profile_path": profile,
+        "trace_path": traces,
+    }
+    both = {**given, **inputs([folder], {name: one for name, one in given.items() if one})}
+    return {
+        "graph": both.get("graph_path"),
+        "run_meta": both["run_meta_path"],
+        "op_log": both["op_log_path"],
+        "checkpoint": both["checkpoint_path"],
+        "profile": both["profile_path"],
+        "trace": both["trace_path"],
+    }
+
+
+def _traces(paths: Sequence[AnyPath]) -> list[read.Source]:
+    return [_source(one, "a trace (--trace_path)") for one in paths]
+
+
+def _debug_of(graph: AnyPath | None) -> read.Source | None:
+    """What says where the functions of a SavedModel were made, if that stands beside it."""
+    if graph is None or os.path.basename(graph) != "saved_model.pb":  # noqa: PTH119 - as it is given
+        return None
+    beside = os.path.join(os.path.dirname(graph), *_DEBUG)  # noqa: PTH118, PTH120 - likewise
+    return _source(beside, "a GraphDebugInfo") if os.path.isfile(beside) else None  # noqa: PTH113
 
 
 def _opened(given: AnyPath | None, expected: str) -> read.Source | None:

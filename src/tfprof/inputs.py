@@ -9,12 +9,18 @@ from tfprof.query import Option
 INPUTS: dict[str, Option] = {
     option.name: option
     for option in (
-        Option("graph_path", "text", "", "the graph: GraphDef or MetaGraphDef, binary or text"),
+        Option("graph_path", "text", "", "the graph: GraphDef, MetaGraphDef, SavedModel or .keras"),
         Option(
             "run_meta_path",
             "list",
             (),
             "the runs: RunMetadata files, comma-separated; they are steps 0, 1, 2 …",
+        ),
+        Option(
+            "trace_path",
+            "list",
+            (),
+            "the traces: XPlane files of TensorFlow 2 (*.xplane.pb), comma-separated",
         ),
         Option(
             "op_log_path",
@@ -36,6 +42,11 @@ INPUTS: dict[str, Option] = {
         ),
     )
 }
+
+# What is no file, but says which part of one is meant.
+SIGNATURE = Option(
+    "signature", "text", "", "the signature of a SavedModel; without it, all of them"
+)
 
 
 def sample_files() -> dict[str, Any]:

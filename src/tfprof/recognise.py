@@ -1,7 +1,8 @@
 """Files told by their content: what each is, and which option would have named it.
 
     tfprof scope graph.pbtxt run_meta_0 tfprof_log model.ckpt       words
-    tfprof scope folder                                             what is in it, one level deep
+    tfprof scope folder                                             what is in it, one level deep,
+                                                                    and the latest trace of a log
 
 A checkpoint is several files and goes by their prefix, whichever of them was named. An option
 that is spelled out comes first, then a file that is named, then what a folder holds.
@@ -28,24 +29,30 @@ OPTION_OF = {
     sniff.GRAPH_TEXT: "graph_path",
     sniff.META_GRAPH: "graph_path",
     sniff.META_GRAPH_TEXT: "graph_path",
+    sniff.SAVED_MODEL: "graph_path",
+    sniff.KERAS: "graph_path",
     sniff.RUN: "run_meta_path",
     sniff.RUN_TEXT: "run_meta_path",
     sniff.OP_LOG: "op_log_path",
     sniff.OP_LOG_TEXT: "op_log_path",
     sniff.CHECKPOINT: "checkpoint_path",
+    sniff.TRACE: "trace_path",
     sniff.PROFILE: "profile_path",
     sniff.CONVERTED: "profile_path",
 }
 TITLES = {
     "graph_path": "a graph",
     "run_meta_path": "a run",
+    "trace_path": "a trace",
     "op_log_path": "an op log",
     "checkpoint_path": "a checkpoint",
     "profile_path": "a saved profile",
 }
 # A saved profile holds all of these.
-_IN_PROFILE = ("graph_path", "run_meta_path", "op_log_path")
-_EXPECTED = "a graph, a RunMetadata, an op log, a checkpoint or a saved profile"
+_IN_PROFILE = ("graph_path", "run_meta_path", "op_log_path", "trace_path")
+_EXPECTED = "a graph, a RunMetadata, a trace, an op log, a checkpoint or a saved profile"
+# Where TensorFlow puts traces inside of a folder for logs: a folder each, named by the time.
+_TRACES = "plugins/profile"
 _DATA_OF_BUNDLE = re.compile(r"\.data-\d{5}-of-\d{5}\Z")
 _PIECE_OF_FIRST = re.compile(r"-\d{5}(-of-\d{5})\Z")
 _PIECES_OF_FIRST = re.compile(r"-\?{5}(-of-\d{5})\Z")
@@ -96,13 +103,9 @@ def recognise(path: str) -> Found:
 
 def search(folder: str) -> Contents:
     """What the files of *folder* are, in natural order; run_2 stands before run_10."""
-    try:
-        entries = [entry for entry in Path(folder).iterdir() if not entry.is_dir()]
-    except OSError as problem:
-        raise InputError(f"{folder} cannot be read ({problem.strerror})") from None
     found: list[Found] = []
     others: list[str] = []
-    for entry in sorted(entries, key=lambda entry: _natural(entry.name)):
+    for entry in [*_files(folder), *_latest_traces(folder)]:
         try:
             one = recognise(str(entry))
         except InputError:
@@ -111,6 +114,25 @@ def search(folder: str) -> Contents:
         if one not in found:
             found.append(one)
     return Contents(found, others)
+
+
+def _files(folder: str | Path) -> list[Path]:
+    """The files directly in *folder*, in natural order."""
+    try:
+        entries = [entry for entry in Path(folder).iterdir() if not entry.is_dir()]
+    except OSError as problem:
+        raise InputError(f"{folder} cannot be read ({problem.strerror})") from None
+    return sorted(entries, key=lambda entry: _natural(entry.name))
+
+
+def _latest_traces(folder: str) -> list[Path]:
+    """The traces of the last session that TensorFlow logged in *folder*, a file a host."""
+    sessions = Path(folder, _TRACES)
+    if not _is(str(sessions), Path.is_dir):
+        return []
+    times = [entry for entry in sessions.iterdir() if entry.is_dir()]
+    latest = sorted(times, key=lambda entry: _natural(entry.name))[-1:]
+    return [file for one in latest for file in _files(one) if file.name.endswith(".xplane.pb")]
 
 
 def inputs(words: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:

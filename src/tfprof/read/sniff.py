@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 TABLE_MAGIC = (0xDB4775248B80FB57).to_bytes(8, "little")
 # What follows the first half is there to be spoilt by a transfer as text.
 CONVERTED_MAGIC = b"\x89tfp\r\n\x1a\n"
+ZIP_MAGIC = b"PK\3\4"
+# Named in the directory at the end of the archive.
+_KERAS_MEMBER = b"config.json"
 
 
 class Kind(NamedTuple):
@@ -42,6 +45,8 @@ PROFILE = Kind("profile", "a saved profile (ProfileProto)")
 CONVERTED = Kind("converted", "a converted profile (tfprof convert)")
 SAVED_MODEL = Kind("saved_model", "a SavedModel")
 CHECKPOINT = Kind("checkpoint", "a checkpoint table")
+TRACE = Kind("trace", "a trace (XSpace)")
+KERAS = Kind("keras", "a Keras archive")
 
 _BLANK_OR_COMMENT = re.compile(rb"\s*(?:#[^\n]*)?")
 _TEXT_START = re.compile(rb"([A-Za-z_]\w*)\s*[:{<]")
@@ -64,6 +69,8 @@ def kind_of(data: memoryview) -> Kind | None:
     """The kind of file *data* is, or None where nothing known fits."""
     if bytes(data[:4]) == CONVERTED_MAGIC[:4]:
         return CONVERTED
+    if bytes(data[:4]) == ZIP_MAGIC and _KERAS_MEMBER in bytes(data[-_PEEK:]):
+        return KERAS
     begin = _first_word(data)
     text = _TEXT_START.match(bytes(data[begin : begin + _PEEK]))
     if text and text[1] in _TEXT_KINDS:
@@ -119,7 +126,7 @@ def _is_text(data: memoryview, fields: Sequence[HeadField], number: int) -> bool
 
 
 _NODE = dict.fromkeys(range(1, 8), BYTES)
-_NODE_FIELD, _LIBRARY_FIELD = 1, 2
+_NODE_FIELD, _LIBRARY_FIELD, _LINES_FIELD = 1, 2, 3
 
 
 def _is_graph(data: memoryview, fields: Sequence[HeadField]) -> bool:
@@ -187,11 +194,23 @@ def _is_saved_model(data: memoryview, fields: Sequence[HeadField]) -> bool:
     )
 
 
+def _is_trace(data: memoryview, fields: Sequence[HeadField]) -> bool:
+    plane = _first(data, fields, 1)
+    return (
+        _consists_of(fields, dict.fromkeys(range(1, 5), BYTES))
+        and _consists_of(plane, {1: VARINT, **dict.fromkeys(range(2, 7), BYTES)})
+        and _is_text(data, plane, 2)
+        # What has lines and no words for what is on them is something else.
+        and any(field.number > _LINES_FIELD for field in plane)
+    )
+
+
 _BINARY: tuple[tuple[Kind, Callable[[memoryview, Sequence[HeadField]], bool]], ...] = (
     (GRAPH, _is_graph),
     (META_GRAPH, _is_meta_graph),
     (SAVED_MODEL, _is_saved_model),
     (PROFILE, _is_profile),
     (OP_LOG, _is_op_log),
+    (TRACE, _is_trace),
     (RUN, _is_run),
 )
