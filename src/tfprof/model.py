@@ -191,6 +191,23 @@ class Regions(Frozen):
     def __len__(self) -> int:
         return int(self.call.size)
 
+    def runs(self, of_nodes: I64) -> I64:
+        """How often each ran, going by how often its nodes did; -1 where none of them tells.
+
+        A branch beside one that ran did not, and neither did anything inside it.
+        """
+        inside = np.flatnonzero(self.of_node >= 0)
+        most = np.full(len(self), -1, np.int64)
+        np.maximum.at(most, self.of_node[inside], of_nodes[inside])
+        most[most == 0] = -1
+        taken = set(self.call[(self.kind == BRANCH) & (most > 0)].tolist())
+        for region in np.flatnonzero(most < 0).tolist():
+            outer = int(self.of_node[self.call[region]])
+            beside = self.kind[region] == BRANCH and self.call[region] in taken
+            if beside or (outer >= 0 and most[outer] == 0):
+                most[region] = 0
+        return most
+
 
 NO_REGIONS: Final = Regions()
 
@@ -321,6 +338,7 @@ class Profile(Frozen):
         runs = 1 + sum(step.node.size for step in self.steps)
         largest = sum(float(column.sum(dtype=np.float64)) for column in amounts)
         # Float operations are multiplied by the number of runs, which this bounds.
+        runs = max(runs, int(self.times.max(initial=1)))
         largest *= runs if metric == "float_ops" else 1
         return largest > _SAFE_SUM or any(column.min(initial=0) < 0 for column in amounts)
 
@@ -330,7 +348,7 @@ class Profile(Frozen):
         if metric == "float_ops":
             # parity Q3: a node with a record in any step counts what it ran in this one.
             runs = self.values("occurrence", step)
-            return self.nodes.float_ops * np.where(self._records > 0, runs, 1)
+            return self.nodes.float_ops * np.where(self._records > 0, runs, self._untold_runs(runs))
         total = np.zeros(len(self), np.int64)
         for one in self.steps:
             if step in (None, one.number):
@@ -341,6 +359,17 @@ class Profile(Frozen):
         # unsigned, so the average of a negative sum over several steps is a huge number.
         records = np.maximum(self._records, 1).astype(np.uint64)
         return (total.astype(np.uint64) // records).astype(np.int64)
+
+    def _untold_runs(self, runs: I64) -> I64:
+        """How often nodes without a record run: as often as the body they are in, if that tells."""
+        times = self.times.copy() if self.times.size else np.ones(len(self), np.int64)
+        if not self.steps or not len(self.regions):
+            return times
+        told = self.regions.runs(runs)
+        inside = np.flatnonzero(self.regions.of_node >= 0)
+        told = told[self.regions.of_node[inside]]
+        times[inside[told >= 0]] = told[told >= 0]
+        return times
 
     @cached_property
     def _records(self) -> I64:

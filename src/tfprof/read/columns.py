@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfprof.model import Note, Regions
+    from tfprof.read.run_details import RunDetails
     from tfprof.shapes import Shapes
     from tfprof.strings import I64, Strings
 
@@ -65,6 +66,8 @@ class RunColumns:
     output_slot: I64
     output_bytes: I64
     output_pointer: I64
+    # What only a graph with functions needs, when it is asked for.
+    details: Callable[[], RunDetails] | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ import numpy as np
 
 from tfprof.errors import InputError
 from tfprof.read.columns import OpLogColumns
+from tfprof.read.functions.local_names import local_names
 from tfprof.read.schema import message
 from tfprof.strings import I64, Strings
 
@@ -43,7 +44,7 @@ class Frame(NamedTuple):
 def op_log(profile: Profile, source: Source) -> OpLogColumns:
     """What *source* says of the nodes of *profile*; raises InputError."""
     known = _read(source)
-    stack = [known.get(key, ()) for key in _keys(profile).texts()]
+    stack = [known.get(key, ()) for key in local_names(profile).texts()]
     traced = [node for node, frames in enumerate(stack) if frames]
     distinct = {frames: row for row, frames in enumerate(dict.fromkeys(filter(None, stack)))}
     frames = [frame for one in distinct for frame in one]
@@ -68,18 +69,6 @@ def op_log(profile: Profile, source: Source) -> OpLogColumns:
         string_id=np.array(list(texts.values()), np.int64),
         string=Strings.of(text.encode("utf-8", "surrogateescape") for text in texts),
     )
-
-
-def _keys(profile: Profile) -> Strings:
-    """What each node is called in a GraphDebugInfo: its name in the function, and that one's."""
-    name, regions = profile.nodes.name, profile.regions
-    of_node = np.full(len(profile), -1, np.int64)
-    of_node[: regions.of_node.size] = regions.of_node
-    function = Strings.concat([regions.function, Strings.of([b""])]).take(of_node)
-    prefix = np.append(regions.prefix, 0)[of_node]
-    local = Strings(name.blob, name.start + prefix, name.length - prefix)
-    at = Strings.of([b"@"]).take(np.zeros(len(profile), np.int64))
-    return Strings.beside([local, at, function])
 
 
 def _read(source: Source) -> dict[str, tuple[Frame, ...]]:

@@ -45,6 +45,10 @@ def with_run(profile: Profile, number: int, run: RunColumns) -> Profile:
     devices = _devices(run.device)
     node, name = find_before(profile.nodes.name, run.name, b":")
     notes = [*oddities.of_run(profile, run, number, node)]
+    if len(profile.regions):
+        from tfprof.read.run_functions import with_functions  # noqa: PLC0415 - few graphs need it
+
+        node, run = with_functions(profile, run, node)
     node, profile = _find_or_add(profile, node, name)
     row = np.flatnonzero(node >= 0)
     node, device = node[row], devices.row[run.stat_device[row]]

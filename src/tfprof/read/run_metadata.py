@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tfprof.read.columns import RunColumns
+from tfprof.read.run_details import details
 from tfprof.read.wire import BYTES, VARINT, Field, scan, whole
 from tfprof.strings import I64, U8, Strings
 
@@ -60,6 +61,7 @@ def columns(buffer: U8) -> RunColumns | None:
         output_slot=outputs.slot,
         output_bytes=outputs.size,
         output_pointer=outputs.pointer,
+        details=lambda: details(buffer),
     )
 
 

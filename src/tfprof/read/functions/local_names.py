@@ -1,0 +1,24 @@
+"""What nodes are called inside of the function whose body they are in: "MatMul@body_12"."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfprof.strings import Strings
+
+if TYPE_CHECKING:
+    from tfprof.model import Profile
+
+
+def local_names(profile: Profile) -> Strings:
+    """The name of each node in its function, and behind an @ that of the function or nothing."""
+    name, regions = profile.nodes.name, profile.regions
+    of_node = np.full(len(profile), -1, np.int64)
+    of_node[: regions.of_node.size] = regions.of_node
+    function = Strings.concat([regions.function, Strings.of([b""])]).take(of_node)
+    prefix = np.append(regions.prefix, 0)[of_node]
+    local = Strings(name.blob, name.start + prefix, name.length - prefix)
+    at = Strings.of([b"@"]).take(np.zeros(len(profile), np.int64))
+    return Strings.beside([local, at, function])
