@@ -145,7 +145,7 @@ def test_shapes_that_only_a_run_tells_and_their_notes_are_kept() -> None:
     assert known(after) == known(before)
 
 
-def test_the_columns_of_format_2() -> None:
+def test_the_columns_of_format_3() -> None:
     """Where this list changes, FORMAT in read/columnar/coding.py has to be raised."""
     stored = taken_apart(convert(draw.profile("a op=A us=1 types=t flops=1")))
     nodes = "name.text name.length op device float_ops stack shape.start shape.dim"
@@ -162,6 +162,7 @@ def test_the_columns_of_format_2() -> None:
         "nodes": nodes,
         "edges": edges,
         "outputs": outputs,
+        "regions": "of_node call kind returns function.text function.length prefix",
         "stacks": stacks,
         "steps.0": step,
         "notes": notes,
@@ -170,9 +171,9 @@ def test_the_columns_of_format_2() -> None:
         "run_shapes.notes": notes,
     }
     listed = {f"{table}.{name}" for table, names in tables.items() for name in names.split()}
-    alone = "types.text types.length typed_node typed_as has_traces steps covered"
+    alone = "types.text types.length typed_node typed_as has_traces steps covered times"
     assert set(stored) == {*listed, *alone.split(), "misses_accelerator_stream"}
-    assert convert(draw.profile("a op=A"))[8:12] == b"\2\0\0\0"
+    assert convert(draw.profile("a op=A"))[8:12] == b"\3\0\0\0"
 
 
 def test_every_column_of_the_model_is_in_the_file() -> None:

@@ -122,19 +122,26 @@ def test_columns_that_nobody_asks_for_are_no_harm() -> None:
 
 COLUMNS = taken_apart(convert(draw.profile("a us=1")))
 SINCE_FORMAT_2 = [name for name in COLUMNS if name.endswith("notes.ours")]
+SINCE_FORMAT_3 = [name for name in COLUMNS if name.startswith("regions.") or name == "times"]
+# By these a reader tells that the others are there.
+FIRST_OF_FORMAT_3 = ("regions.call", "times")
 
 
-def test_a_file_of_format_1_is_read() -> None:
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_file_of_an_earlier_format_is_read(version: int) -> None:
     stored = taken_apart(small_file())
     assert len(SINCE_FORMAT_2) == 2
-    for name in SINCE_FORMAT_2:
+    assert len(SINCE_FORMAT_3) == 8
+    for name in [*SINCE_FORMAT_3, *(SINCE_FORMAT_2 if version == 1 else [])]:
         del stored[name]
-    again = reread(put_together(stored, version=1))
+    again = reread(put_together(stored, version=version))
     assert [str(note) for note in again.notes] == [str(note) for note in small().notes]
     assert [*again.nodes.name] == [*small().nodes.name]
 
 
-@pytest.mark.parametrize("name", [name for name in COLUMNS if name not in SINCE_FORMAT_2])
+@pytest.mark.parametrize(
+    "name", [name for name in COLUMNS if name not in (*SINCE_FORMAT_2, *FIRST_OF_FORMAT_3)]
+)
 def test_a_column_that_is_missing_is_refused(name: str) -> None:
     stored = taken_apart(small_file())
     del stored[name]

@@ -314,5 +314,18 @@ def test_a_text_graph_has_its_functions(tmp_path: Path) -> None:
     path = tmp_path / "graph.pbtxt"
     path.write_text(text_format.MessageToString(made))
     loaded = tfprof.load(path)
-    assert len(loaded.profile.regions) == 2
-    assert float_ops(loaded, "MatMul") == 8 * _SIZE
+    assert list(loaded.profile.nodes.name) == list(real("mapped").profile.nodes.name)
+    assert loaded.profile.regions.kind.tolist() == [LOOP_BODY, LOOP_CONDITION]
+
+
+@pytest.mark.parametrize("name", ["lstm", "chosen"])
+def test_saved_and_converted_profiles_keep_the_bodies(tmp_path: Path, name: str) -> None:
+    before = real(name)
+    before.save(tmp_path / "saved")
+    before.convert(tmp_path / "converted")
+    asked: dict[str, Any] = {"select": ["float_ops"], "order_by": "float_ops"}
+    for file in ("saved", "converted"):
+        after = tfprof.load(profile=tmp_path / file)
+        assert len(after.profile.regions) == len(before.profile.regions) > 0
+        assert str(after.scope(**asked)) == str(before.scope(**asked))
+        assert str(after.op(**asked)) == str(before.op(**asked))

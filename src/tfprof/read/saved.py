@@ -7,8 +7,8 @@
                   ├─ steps*, has_trace, miss_accelerator_stream
                   └─ id_to_string*     the texts that the traces name by number
 
-Nodes stand in the file in any order; here they stand by id, and gaps between ids close. Two fields
-of a node are our own (see schema/profile.proto); in a file of the original they are missing, and
+Nodes stand in the file in any order; here they stand by id, and gaps between ids close. Some fields
+are our own (see schema/profile.proto); in a file of the original they are missing, and
 then every node with stats counts as covered.
 """
 
@@ -19,7 +19,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.light_dataclasses import dataclass
-from tfprof.model import AttributeSource, Edges, Nodes, Note, Outputs, Profile, Stacks
+from tfprof.model import (
+    BRANCH,
+    NO_REGIONS,
+    AttributeSource,
+    Edges,
+    Nodes,
+    Note,
+    Outputs,
+    Profile,
+    Regions,
+    Stacks,
+)
 from tfprof.read import maps
 from tfprof.read.saved_steps import steps
 from tfprof.read.wire import BYTES, VARINT, Field, scan, whole
@@ -29,13 +40,13 @@ from tfprof.strings import I64, U8, Strings
 if TYPE_CHECKING:
     from tfprof.read.maps import Messages
 
-_TOP = {1: BYTES, 2: VARINT, 3: BYTES, 4: BYTES, 5: VARINT}
+_TOP = {1: BYTES, 2: VARINT, 3: BYTES, 4: BYTES, 5: VARINT, 29: BYTES}
 _NAME, _INPUTS, _SHAPE, _TYPES, _DEVICE, _FLOAT_OPS, _OP, _TRACE = 1, 2, 4, 5, 6, 8, 9, 10
-_ATTRS, _EXECS, _OUTPUT_SHAPES, _UNCOVERED, _UNKNOWN_INPUTS = 11, 12, 15, 30, 31
+_ATTRS, _EXECS, _OUTPUT_SHAPES, _REGION, _UNCOVERED, _UNKNOWN_INPUTS = 11, 12, 15, 29, 30, 31
 _NODE = {
     **dict.fromkeys((_NAME, _INPUTS, _TYPES, _DEVICE, _OP, _TRACE, _ATTRS), BYTES),
     **dict.fromkeys((_EXECS, _OUTPUT_SHAPES, _UNKNOWN_INPUTS), BYTES),
-    **dict.fromkeys((_FLOAT_OPS, _UNCOVERED), VARINT),
+    **dict.fromkeys((_FLOAT_OPS, _UNCOVERED, _REGION), VARINT),
 }
 
 
@@ -71,6 +82,7 @@ def profile(buffer: U8, name: str = "the saved profile") -> Profile:
                 np.arange(count), lambda: (attributes.message, attributes.strings(buffer)), name
             ),
         ),
+        regions=_regions(buffer, table, top[29]),
         stacks=stacks,
         has_traces=bool(top[2].last(1)[0]),
         steps=steps(buffer, listed, records, name),
@@ -162,6 +174,30 @@ def _edges(buffer: U8, table: _Table) -> tuple[Edges, int]:
     # Which output of its source an input is, the format does not hold: the first, as most are.
     slot = np.zeros(order.size, np.int64)
     return Edges(start, source[order], slot, names), int((~found).sum())
+
+
+def _regions(buffer: U8, table: _Table, region: Field) -> Regions:
+    """The bodies of functions; none where what the file says of them does not fit."""
+    count = region.start.size
+    if not count:
+        return NO_REGIONS
+    part = scan(buffer, region.start, region.end, {4: BYTES, **dict.fromkeys((1, 2, 3, 5), VARINT)})
+    at = np.searchsorted(table.ids, part[1].last(count))
+    call = np.append(table.row, -1)[at]
+    of_node = table.field[_REGION].last(len(table.name)) - 1
+    kind, prefix = part[2].last(count), part[5].last(count)
+    fits = (
+        (call >= 0).all()
+        and ((kind >= 0) & (kind <= BRANCH) & (prefix >= 0)).all()
+        and of_node.min(initial=-1) >= -1
+        and of_node.max(initial=-1) < count
+        and (of_node[call] < np.arange(count)).all()
+        and (np.append(prefix, 0)[of_node] <= table.name.length).all()
+    )
+    if not fits:
+        return NO_REGIONS
+    function = Strings(buffer, *part[4].last_slice(count)).compact()
+    return Regions(of_node, call, kind, part[3].last(count), function, prefix)
 
 
 def _stacks(buffer: U8, trace: Field, count: int, texts: Messages) -> tuple[I64, Stacks]:

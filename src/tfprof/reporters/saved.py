@@ -3,8 +3,8 @@
     Profile ──► nodes by id, a run of them at a time ──► steps, texts and the rest
 
 What the original has no field for stands in fields of our own, which it steps over: the inputs that
-name no node (left out of `inputs`, or it could not read the file; Q7), and which nodes with stats
-are not covered (Q32). See read/schema/profile.proto.
+name no node (left out of `inputs`, or it could not read the file; Q7), which nodes with stats are
+not covered (Q32), and the bodies of functions. See read/schema/profile.proto.
 """
 
 from __future__ import annotations
@@ -49,6 +49,9 @@ def saved(profile: Profile) -> Iterator[bytes]:
         *packed(3, np.zeros(number.size, np.int64), number, 1),
     )
     yield beside(*rest).blob.tobytes()
+    regions = profile.regions
+    told = {1: regions.call, 2: regions.kind, 3: regions.returns, 5: regions.prefix}
+    yield beside(*field(29, *numbers(told), *field(4, regions.function))).blob.tobytes()
     order = np.argsort(stacks.text_id)
     yield beside(*entries(4, stacks.text_id[order], stacks.text.take(order))).blob.tobytes()
 
@@ -71,6 +74,7 @@ class _Nodes:
             *field(6, taken(profile.types, device), empty=False),
             *field(7, taken(self._host, device), empty=False),
             *numbers({8: nodes.float_ops[here], 13: number, 30: self._uncovered[here]}),
+            *numbers({29: self._region[here]}),
             *_dims(4, nodes.shape.take(number)),
             self._types(first, last),
             *self._inputs(first, last),
@@ -97,6 +101,14 @@ class _Nodes:
         for step in self._profile.steps:
             seen[step.node] = True
         return (seen & ~self._profile.covered).astype(np.int64)
+
+    @cached_property
+    def _region(self) -> I64:
+        """The region of each node, counted from 1; 0 for none."""
+        region = np.zeros(len(self._profile), np.int64)
+        inside = self._profile.regions.of_node
+        region[: inside.size] = inside + 1
+        return region
 
     def _types(self, first: int, last: int) -> Strings:
         """All types of each node, in byte order."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from tfprof.distinct import distinct
 from tfprof.light_dataclasses import fields
-from tfprof.model import CPU
+from tfprof.model import BRANCH, CPU
 from tfprof.read.columnar.coding import Damage
 
 if TYPE_CHECKING:
@@ -56,12 +56,33 @@ def check(profile: Profile) -> None:
     if edges.slot.min(initial=0) < -1:
         raise Damage("the column edges.slot has an output that no node has")
     check_outputs("outputs", profile.outputs, count)
+    _check_regions(profile)
 
     for step in profile.steps:
         _check_step(step, count)
     number = np.array([step.number for step in profile.steps], np.int64)
     if not (number[1:] > number[:-1]).all():
         raise Damage("its steps are not in order")
+
+
+def _check_regions(profile: Profile) -> None:
+    regions, count = profile.regions, len(profile)
+    _alike("regions", regions, "call")
+    _below("regions.of_node", regions.of_node, len(regions), least=-1)
+    _below("regions.call", regions.call, min(count, regions.of_node.size))
+    _below("regions.kind", regions.kind, BRANCH + 1)
+    # An outer one stands before those in it, so to walk outwards comes to an end.
+    if (regions.of_node[regions.call] >= np.arange(len(regions))).any():
+        raise Damage("its regions are not in order")
+    length = profile.nodes.name.length[: regions.of_node.size]
+    inside = np.flatnonzero(regions.of_node >= 0)
+    if regions.of_node.size > count or (
+        (regions.prefix < 0).any()
+        or (regions.prefix[regions.of_node[inside]] > length[inside]).any()
+    ):
+        raise Damage("the column regions.prefix is longer than names")
+    if profile.times.size:
+        _as_long("times", profile.times, count)
 
 
 def _check_step(step: Step, count: int) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tfprof.strings import I64, U8
 
 # To be raised with every change of the columns that a file holds, and of how they are stored.
-FORMAT: Final = 2
+FORMAT: Final = 3
 HEAD: Final = struct.Struct("<8sIIQ")
 ALIGNMENT: Final = 8
 TEXT: Final = "u1"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from tfprof.light_dataclasses import dataclass, fields
-from tfprof.model import Edges, Frozen, Nodes, Note, Outputs, Profile, Stacks, Step
+from tfprof.model import Edges, Frozen, Nodes, Note, Outputs, Profile, Regions, Stacks, Step
 from tfprof.read.columnar.coding import Damage
 from tfprof.shapes import Shapes
 from tfprof.strings import I64, U8, Bool, Strings
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 # Parts of a Profile that are no columns.
 _NOT_LAID: Final = frozenset({"attribute_sources", "shape_sources", "_kept"})
+# What formats 1 and 2 did not have: what tells that it is there, by part.
+_SINCE_3: Final = {"regions": "regions.call", "times": "times"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +65,7 @@ def made(kind: type, name: str, columns: Columns) -> Any:  # noqa: ANN401 - a *k
         **{
             part: _WAYS[declared].make(_within(name, part), columns)
             for part, declared in _parts(kind)
+            if kind is not Profile or part not in _SINCE_3 or _SINCE_3[part] in columns
         }
     )
 
@@ -173,6 +176,7 @@ def _make_notes(name: str, columns: Columns) -> tuple[Note, ...]:
     return tuple(map(Note, texts.texts(), times.tolist(), ours.tolist()))
 
 
+_TABLES: Final = (Nodes, Edges, Outputs, Regions, Stacks, Shapes, Profile)
 _WAYS: Final[dict[str, _Way]] = {
     "I64": _Way(_lay_numbers, lambda name, columns: columns.numbers(name)),
     "Bool": _Way(_lay_numbers, truths),
@@ -181,5 +185,5 @@ _WAYS: Final[dict[str, _Way]] = {
     "Strings": _Way(_lay_strings, _make_strings),
     "tuple[Step, ...]": _Way(_lay_steps, _make_steps),
     "tuple[Note, ...]": _Way(_lay_notes, _make_notes),
-    **{kind.__name__: _table(kind) for kind in (Nodes, Edges, Outputs, Stacks, Shapes, Profile)},
+    **{kind.__name__: _table(kind) for kind in _TABLES},
 }

@@ -1,0 +1,31 @@
+"""The table of named outputs is what TensorFlow itself says."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from tfprof.read.functions.op_outputs import op_outputs
+
+PROGRAM = """
+from tensorflow.core.framework import op_def_pb2
+from tensorflow.python.client import pywrap_tf_session as session
+listed = op_def_pb2.OpList.FromString(session.TF_GetBuffer(session.TF_GetAllOpList()))
+for op in listed.op:
+    if len(op.output_arg) > 1:
+        lists = [bool(one.number_attr or one.type_list_attr) for one in op.output_arg]
+        print(op.name, *("*" * many + one.name for many, one in zip(lists, op.output_arg)))
+"""
+
+
+def test_every_operation_with_several_outputs_is_there_with_their_names() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"},
+        check=True,
+        capture_output=True,
+    )
+    there = {op: names for op, *names in map(bytes.split, ran.stdout.splitlines())}
+    assert len(there) > 300
+    assert there == op_outputs()
