@@ -29,7 +29,8 @@ def main(folder: str, *models: str) -> None:
         if name == "transformer":
             model, shape = transformer(), [1, 128]
         else:
-            model, shape = getattr(tf.keras.applications, name)(weights=None), [1, 224, 224, 3]
+            model = getattr(tf.keras.applications, name)(weights=None)
+            shape = [1, *model.input_shape[1:]]
         function = tf.function(lambda given, model=model: model(given, training=False))
         traced = function.get_concrete_function(tf.TensorSpec(shape))
         graph = traced.graph.as_graph_def(add_shapes=True)

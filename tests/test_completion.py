@@ -31,7 +31,7 @@ OFFERS: Final = {
     "tfprof ": [*COMMANDS, "help"],
     "tfprof sc": ["scope"],
     "tfprof --graph_path=x sc": ["scope"],
-    "tfprof help s": ["scope", "save"],
+    "tfprof help s": ["summary", "scope", "save"],
     "tfprof completion ": list(SHELLS),
     "tfprof scope --sel": ["--select"],
     "tfprof scope --max": ["--max_depth"],
@@ -232,7 +232,8 @@ def test_the_options_of_a_command_are_those_of_its_help(asked: Shell, command: s
 
 
 def test_without_a_command_all_options_are_offered(asked: Shell) -> None:
-    options = [f"--{name}" for name in (*INPUTS, *OPTIONS, "format", "help", "version")]
+    others = ("signature", "format", "help", "version")
+    options = [f"--{name}" for name in (*INPUTS, *OPTIONS, *others)]
     assert sorted(map(bare, asked.offers("tfprof --"))) == sorted(options)
 
 

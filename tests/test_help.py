@@ -134,7 +134,7 @@ def test_fields_are_those_the_view_shows(view: str, field: str, profile: Profile
 @each_view
 def test_bounds_and_recounting_are_there_where_they_mean_something(view: str) -> None:
     taken = takes(view)
-    assert set(taken) - {"format", *LIMIT_OPTIONS} <= {*INPUTS, *OPTIONS}
+    assert set(taken) - {"format", "signature", *LIMIT_OPTIONS} <= {*INPUTS, *OPTIONS}
     assert ("account_displayed_op_only" in taken) == VIEWS[view].recounts
     assert ("min_occurrence" in taken) == VIEWS[view].bounds_occurrence
     assert {f"min_{one}" for one in METRICS if one != "occurrence"} <= set(taken)

@@ -21,9 +21,21 @@ if TYPE_CHECKING:
 
 WORKER: Final = Path(__file__).with_name("keras_worker.py")
 
-# Multiply-adds of one image of 224 by 224. ResNet50 as first published, with the stride in the
-# first convolution of a block; the one with the stride in the second has 4.1 billion.
-PUBLISHED: Final = {"ResNet50": 3.86e9, "MobileNetV2": 300e6, "EfficientNetB0": 0.386e9}
+# Multiply-adds of one image, of 224 by 224 unless said otherwise.
+PUBLISHED: Final = {
+    # As first published, with the stride in the first convolution of a block; the one with the
+    # stride in the second has 4.1 billion.
+    "ResNet50": 3.86e9,
+    "VGG19": 19.6e9,  # He and others, Deep Residual Learning, 2015
+    "MobileNet": 569e6,  # Howard and others, MobileNets, 2017, table 8
+    "MobileNetV2": 300e6,  # Sandler and others, MobileNetV2, 2018, table 4
+    "EfficientNetB0": 0.386e9,
+    "InceptionV3": 5.72e9,  # of 299 by 299; Zoph and others, Transferable Architectures, 2018
+    "Xception": 8.38e9,  # likewise
+    "VGG16": 15.47e9,  # in the table of models of torchvision, as are the next ones
+    "DenseNet121": 2.83e9,
+    "ConvNeXtTiny": 4.46e9,
+}
 MODELS: Final = (*PUBLISHED, "transformer")
 
 
@@ -69,7 +81,7 @@ def test_products_of_a_transformer_are_exact(models: dict[str, Profile]) -> None
 def test_nothing_is_left_out(name: str, models: dict[str, Profile]) -> None:
     counts = count(models[name], "all")
     assert counts.uncounted == ()
-    assert counts.ops > 90
+    assert counts.ops > 50
     # What is not a product is there, and small.
     products = contracted(models[name], "all")
     assert products < int(counts.float_ops.sum()) < 1.1 * products

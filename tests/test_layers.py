@@ -29,13 +29,14 @@ FLOORS: Final = (
     "gzipped  whole",
     "matching  model  query",
     "inputs  read  views",
+    "inference",
     "flops",
-    "answered",
+    "answered  summary",
     "answer",
     "checkers",
     "reporters",
     "files  frames  visible",
-    "report",
+    "report  summary_report",
     "loaded",
     "recognise  info_text",
     "deliver  info",
@@ -44,7 +45,7 @@ FLOORS: Final = (
     "classic",
     "model_analyzer  tfprof_logger  tfprof_log_pb2  profile_context",
     "words  progress  ending  shell_lines  help  colour",
-    "shell_completion  completion",
+    "shell_completion  completion  telling",
     "shell",
     "cli",
     "__init__  __main__",
@@ -52,9 +53,9 @@ FLOORS: Final = (
 FLOOR: Final = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms.split()}
 
 # The rooms that may open, print and look at the terminal. Everything else is the corridor.
-EDGE: Final = {"api", "files", "whole", "progress", "ending", "cli", "shell", "capture"}
-# Our own descriptor set, shipped beside the module that reads it, is no input.
-OWN_DATA: Final = {"read.schema", "read.schema.build"}
+EDGE: Final = {"api", "files", "whole", "progress", "ending", "cli", "telling", "shell", "capture"}
+# Our own tables, shipped beside the module that reads them, are no input.
+OWN_DATA: Final = {"read.schema", "read.schema.build", "read.functions.op_outputs"}
 MAY_EXIT: Final = {"cli", "ending"}
 MAY_IMPORT_TENSORFLOW: Final = {"capture"}
 

@@ -97,6 +97,7 @@ VALUES: Final = {
     "output": outputs,
     "era": chosen("era"),
     "flops": chosen("flops"),
+    "dim": listed(st.sampled_from(["batch=8", "tokens_1=128", "batch=0", "batch", "=1", "b=x"])),
     "dump_to_file": st.sampled_from(["", FILE]),
 }
 OF_KIND: Final = {

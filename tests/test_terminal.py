@@ -244,8 +244,8 @@ def offered(line: str) -> list[str]:
 
 def test_commands_then_options_are_offered() -> None:
     assert offered("") == list(COMMANDS)
-    assert offered("s") == ["scope", "set"]
-    assert offered("more s") == ["scope", "set"]
+    assert offered("s") == ["scope", "summary", "set"]
+    assert offered("more s") == ["scope", "summary", "set"]
     assert offered("scope ") == [f"-{name}" for name in OPTIONS]
     assert offered("set -max_depth 3 -a") == ["-account_type_regexes", "-account_displayed_op_only"]
     assert offered("scope foo") == []

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from tfprof import tfprof_logger as tfprof_logger
     from tfprof.api import load as load
     from tfprof.api import load_sample as load_sample
+    from tfprof.capture.folder import capture as capture
+    from tfprof.capture.keras_callback import capture_callback as capture_callback
     from tfprof.classic import Profiler as Profiler
     from tfprof.classic import advise as advise
     from tfprof.classic import profile as profile
@@ -48,9 +50,10 @@ _HOME = {
     **dict.fromkeys(("profile", "advise", "write_op_log", "Profiler"), "classic"),
     "ProfileOptionBuilder": "option_builder",
     "ProfileContext": "profile_context",
+    "capture_callback": "capture.keras_callback",
 }
 _MESSAGES = ("AdviceProto", "GraphNodeProto", "MultiGraphNodeProto", "OpLogProto")
-_MODULES = ("model_analyzer", "tfprof_logger", "tfprof_log_pb2")
+_MODULES = ("model_analyzer", "tfprof_logger", "tfprof_log_pb2", "capture")
 
 __all__ = [
     "AdviceProto",
@@ -70,6 +73,8 @@ __all__ = [
     "UsageError",
     "__version__",
     "advise",
+    "capture",
+    "capture_callback",
     "flops_rule",
     "load",
     "load_sample",

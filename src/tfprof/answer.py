@@ -43,7 +43,7 @@ def answer(profile: Profile, view_name: str, query: Query) -> Answer:
         from tfprof.flops import filled  # noqa: PLC0415
 
         known = len(profile.notes)
-        profile, counts = filled(profile, query.flops)
+        profile, counts = filled(profile, query.flops, query.dims)
         notes = profile.notes[known:]
     profile = _as_of(profile, query.era)
     drawing = view.draw(profile, source_text=query.era.source_text)
@@ -83,7 +83,7 @@ def _displayed(profile: Profile, view: View, drawing: Drawing, query: Query) -> 
 
 def _asked(query: Query) -> tuple[object, ...]:
     """All that says which rows are displayed, and in which order; not what is told of them."""
-    told = ("select", "output", "notes", "flops", "minimum", "era")
+    told = ("select", "output", "notes", "flops", "dims", "minimum", "era")
     names = [field.name for field in fields(query) if field.name not in told]
     minimum = tuple(sorted(query.minimum.items()))
     return (query.era.name, minimum, *(getattr(query, name) for name in names))

@@ -6,42 +6,43 @@ tfprof scope --graph_path=graph.pbtxt --run_meta_path=run_meta_0,run_meta_1 --ma
 from __future__ import annotations
 
 import os
-import stat
 import sys
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfprof.ending import INTERRUPTED, leave_when_told
-from tfprof.errors import InputError, OutputError, TfprofError, UsageError, nearest
+from tfprof.errors import InputError, TfprofError, UsageError, nearest
 from tfprof.help import (
     COMMANDS,
     FORMAT,
     HELP,
     LIMIT_OPTIONS,
     OUTFILE,
+    SUMMARY_OPTIONS,
     VERSION,
     command_help,
     help_text,
 )
-from tfprof.inputs import INPUTS, sample_files
+from tfprof.inputs import INPUTS, SIGNATURE, sample_files
 from tfprof.light_dataclasses import replace
 from tfprof.limits import LIMITS, raised_limits
 from tfprof.query import OPTIONS, Option, Output, Query
+from tfprof.telling import harmless, is_terminal, put, say, say_command, show, tell, write
 from tfprof.words import Words, read_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import TextIO
+    from collections.abc import Callable, Mapping, Sequence
 
     from tfprof.deliver import Outcome
     from tfprof.loaded import Loaded
-    from tfprof.model import Note
 
 _KNOWN: Mapping[str, Option] = {
     **INPUTS,
     **OPTIONS,
     **LIMIT_OPTIONS,
+    **SUMMARY_OPTIONS,
+    "signature": SIGNATURE,
     "format": FORMAT,
     "outfile": OUTFILE,
     "o": OUTFILE,
@@ -72,13 +73,13 @@ def run(line: Sequence[str]) -> int:
     try:
         _command(line)
     except TfprofError as problem:
-        _say(str(problem))
+        say(str(problem))
         return problem.exit_code
     except KeyboardInterrupt:
-        _say("interrupted")
+        say("interrupted")
         return INTERRUPTED
     except MemoryError:
-        _say("out of memory")
+        say("out of memory")
         return TfprofError.exit_code
     return 0
 
@@ -99,11 +100,11 @@ def _limits(options: Mapping[str, Any]) -> dict[str, int]:
 
 def _run(words: Words) -> None:
     if words.options.get("version"):
-        _print([_version().encode()])
+        write([_version().encode()])
         return
     nothing = not words.plain and not words.options
     if nothing or words.options.get("help") or words.plain[:1] == ["help"]:
-        _print([_help(words.plain).encode()])
+        write([_help(words.plain).encode()])
         return
     given = _with_format(words.options)
     _check_outfile(words.plain, given)
@@ -115,17 +116,17 @@ def _run(words: Words) -> None:
         _info([*words.plain[1:], *_inputs(given)])
         return
     if command == "completion":
-        _print([_completion(words.plain[1:]).encode()])
+        write([_completion(words.plain[1:]).encode()])
         return
     if files := _recognised(command, words.plain[1:], given):
         given = {**files, **given}
-        _say_command(command, given)
+        say_command(command, given)
     if command == "demo":
         if _inputs(given):
             raise UsageError("demo has its own files: try a view, as in 'tfprof scope'")
         given = {**_DEMO_OPTIONS, **sample_files(), **given}
         command = "scope"
-        _say_command(command, given)
+        say_command(command, given)
     _answer(command, given)
 
 
@@ -186,11 +187,11 @@ def _info(paths: Sequence[str]) -> None:
     told = info(paths)
     if not told.text:
         for problem in told.problems[:-1]:
-            _say(problem)
+            say(problem)
         raise InputError(told.problems[-1])
     for problem in told.problems:
-        _say(problem)
-    _print(_harmless([told.text.encode("utf-8", "surrogateescape")]))
+        say(problem)
+    write(harmless([told.text.encode("utf-8", "surrogateescape")]))
 
 
 def _answer(command: str, given: Mapping[str, Any]) -> None:
@@ -200,8 +201,19 @@ def _answer(command: str, given: Mapping[str, Any]) -> None:
         query = replace(query, output=Output("file", path))
     if not _inputs(given):
         raise UsageError("no input: give --graph_path=PATH, or try 'tfprof demo'")
+    asked = _summary_options(command, given)
     _check_output(command, query)
-    _show(_outcome(_load(given), command, query))
+    show(_outcome(_load(given), command, query, asked))
+
+
+def _summary_options(command: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that summary alone has; others have no use for them."""
+    asked = {name: given[name] for name in SUMMARY_OPTIONS if name in given}
+    if asked and command != "summary":
+        raise UsageError(f"--{next(iter(asked))} is for summary, as in: tfprof summary MODEL")
+    if asked.get("depth", 1) < 1:
+        raise UsageError(f"--depth takes a whole number from 1 on, not {asked['depth']}")
+    return asked
 
 
 def _check_output(command: str, query: Query) -> None:
@@ -221,76 +233,28 @@ def _shell(given: Mapping[str, Any]) -> None:
     def ask(command: str, query: Query) -> Outcome:
         return _outcome(loaded, command, query)
 
-    shell.run(loaded.profile, options, ask, _show)
+    shell.run(loaded.profile, options, ask, show)
 
 
-def _outcome(loaded: Loaded, command: str, query: Query) -> Outcome:
+def _outcome(
+    loaded: Loaded, command: str, query: Query, asked: Mapping[str, Any] | None = None
+) -> Outcome:
     from tfprof import deliver  # noqa: PLC0415
     from tfprof.progress import Progress  # noqa: PLC0415
 
-    ways = {
+    ways: dict[str, Callable[[Loaded, Query], Outcome]] = {
         "advise": deliver.deliver_advice,
         "save": deliver.deliver_profile,
         "convert": deliver.deliver_converted,
+        "summary": partial(deliver.deliver_summary, asked=asked or {}),
     }
     with Progress() as progress:
         progress(f"answering {command}")
         if command in ways:
             made = ways[command](loaded, query)
         else:
-            made = deliver.deliver(loaded, command, query, to_terminal=_is_terminal(sys.stdout))
-    return replace(made, stdout=_harmless(made.stdout))
-
-
-def _show(outcome: Outcome) -> None:
-    _tell(outcome.notes)
-    _report(outcome.stdout)
-    for path in outcome.written:
-        _say(f"wrote {path}")
-
-
-def _report(pieces: Iterable[bytes]) -> None:
-    """Print a report; how far that is, is told where it goes to a file."""
-    from tfprof.files import bounded, told  # noqa: PLC0415
-
-    pieces = bounded("standard output", pieces)
-    if not _is_plain_file(sys.stdout):
-        # On a terminal, also behind a pager, a line of ours would stand between those of others.
-        _print(_for_the_eye(pieces))
-        return
-    from tfprof.progress import Progress  # noqa: PLC0415
-
-    with Progress():
-        _print(told("writing to standard output", pieces))
-
-
-def _is_terminal(stream: TextIO | None) -> bool:
-    return stream is not None and stream.isatty()
-
-
-def _is_plain_file(stream: TextIO | None) -> bool:
-    try:
-        return stream is not None and stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
-    except (OSError, ValueError):  # what a program put in its place has no number, or a closed one
-        return False
-
-
-def _harmless(pieces: Iterable[bytes]) -> Iterable[bytes]:
-    """*pieces*, and where a terminal shows them, nothing in them that it would obey."""
-    if not _is_terminal(sys.stdout):
-        return pieces
-    from tfprof.visible import visible  # noqa: PLC0415
-
-    return visible(pieces)
-
-
-def _for_the_eye(pieces: Iterable[bytes]) -> Iterable[bytes]:
-    """*pieces* in colour where a terminal shows them; anywhere else as they are."""
-    if not _is_terminal(sys.stdout):
-        return pieces
-    from tfprof.colour import coloured, wanted  # noqa: PLC0415
-
-    return coloured(pieces) if wanted(os.environ) else pieces
+            made = deliver.deliver(loaded, command, query, to_terminal=is_terminal(sys.stdout))
+    return replace(made, stdout=harmless(made.stdout))
 
 
 def _options(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -316,66 +280,14 @@ def _load(given: Mapping[str, Any]) -> Loaded:
             given.get("op_log_path") or None,
             checkpoint=given.get("checkpoint_path") or None,
             profile=given.get("profile_path") or None,
+            trace=given.get("trace_path", ()),
+            signature=given.get("signature") or None,
             progress=progress,
         )
-    _tell(loaded.profile.notes)
+    tell(loaded.profile.notes)
     if loaded.profile.steps:
-        _put(f"run graph coverage: {loaded.profile.coverage:.2f}\n")
+        put(f"run graph coverage: {loaded.profile.coverage:.2f}\n")
     return loaded
-
-
-def _print(pieces: Iterable[bytes]) -> None:
-    """Write to standard output, to the last byte."""
-    if sys.stdout is None:
-        if any(pieces):
-            raise OutputError("standard output is closed")
-        return
-    try:
-        for piece in pieces:
-            sys.stdout.buffer.write(piece)
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        # What Python still holds back must have somewhere to go when it exits.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise OutputError("standard output was closed before the whole report was read") from None
-    except OSError as problem:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise OutputError(f"standard output cannot be written: {problem.strerror}") from None
-
-
-def _tell(notes: Iterable[Note]) -> None:
-    for note in notes:
-        _put(f"{_as_seen(str(note))}\n")
-
-
-def _say(sentence: str) -> None:
-    _put(f"tfprof: {_as_seen(sentence)}\n")
-
-
-def _put(text: str) -> None:
-    """Say *text* on stderr; that nobody can hear it is no reason to stop."""
-    with suppress(OSError):
-        sys.stderr.write(text)
-
-
-def _as_seen(sentence: str) -> str:
-    """*sentence*, which may hold names out of files, safe to be shown."""
-    if not _is_terminal(sys.stderr):
-        return sentence
-    from tfprof.visible import visible_text  # noqa: PLC0415 - most sentences go nowhere or to a file
-
-    return visible_text(sentence)
-
-
-def _say_command(command: str, given: Mapping[str, Any]) -> None:
-    """Show the command that a shorter one stands for, ready to be copied."""
-    import shlex  # noqa: PLC0415
-
-    words = [
-        f"--{name}={','.join(value) if isinstance(value, tuple) else value}"
-        for name, value in given.items()
-    ]
-    _say(f"this is: tfprof {command} {shlex.join(words)}")
 
 
 def _version() -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from tfprof.errors import UsageError, nearest
 from tfprof.fields import FIELDS
 from tfprof.help import COMMANDS, FORMAT, HELP, OUTFILE, VERSION, takes
-from tfprof.inputs import INPUTS
+from tfprof.inputs import INPUTS, SIGNATURE
 from tfprof.query import OPTIONS, OUTPUTS, Option
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def slot(option: Option) -> Slot:
 
 def _options() -> dict[str, list[Option]]:
     """The options of each command, and of a line without one."""
-    every = [*INPUTS.values(), *OPTIONS.values(), FORMAT, HELP, VERSION]
+    every = [*INPUTS.values(), SIGNATURE, *OPTIONS.values(), FORMAT, HELP, VERSION]
     return {
         **{name: [*takes(name).values(), HELP] for name in COMMANDS},
         NO_COMMAND: every,

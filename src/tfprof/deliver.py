@@ -13,14 +13,14 @@ Reporters know nothing of files; this is where their bytes find one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tfprof.errors import UsageError
 from tfprof.files import write_apart
 from tfprof.light_dataclasses import dataclass, field, replace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tfprof.loaded import Loaded
     from tfprof.model import Note
@@ -46,11 +46,14 @@ def check(command: str, query: Query) -> None:
         raise UsageError("convert needs -o PATH, as in: tfprof convert FILES -o profile.tfprof")
     if command == "advise" and kind not in _ADVICE_KINDS:
         raise UsageError(f"advise has no output {kind} (there are: {', '.join(_ADVICE_KINDS)})")
+    if command == "summary" and kind not in _SUMMARY_KINDS:
+        raise UsageError(f"summary has no output {kind} (there are: {', '.join(_SUMMARY_KINDS)})")
     if command == "op" and kind == "timeline":
         raise UsageError("op view doesn't support timeline yet. Consider graph/scope/code view.")
 
 
 _ADVICE_KINDS = ("stdout", "file", "proto", "none")
+_SUMMARY_KINDS = ("stdout", "file", "json", "csv", "md", "none")
 
 
 def deliver(
@@ -133,6 +136,19 @@ def deliver_advice(loaded: Loaded, query: Query) -> Outcome:
     as_text = query.output.kind == "file"
     _write(loaded, _path(query), reporter.text(found) if as_text else [reporter.proto(found)])
     return Outcome(notes=found.notes, written=[_path(query)])
+
+
+def deliver_summary(loaded: Loaded, query: Query, asked: Mapping[str, Any]) -> Outcome:
+    """The layers of the model, to stdout or a file; *asked* are the options of summary alone."""
+    check("summary", query)
+    report = loaded.summary(dims=query.dims, **asked)
+    if query.output.kind == "none":
+        return Outcome()
+    pieces = report.pieces(_form(query.output.kind, to_terminal=False))
+    if query.output.path is None:
+        return Outcome(pieces)
+    _write(loaded, query.output.path, pieces)
+    return Outcome(written=[query.output.path])
 
 
 def deliver_profile(loaded: Loaded, query: Query) -> Outcome:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfprof.fields import FIELDS, METRICS
-from tfprof.inputs import INPUTS
+from tfprof.inputs import INPUTS, SIGNATURE
 from tfprof.light_dataclasses import dataclass, replace
 from tfprof.limits import LIMITS
 from tfprof.query import OPTIONS, OUTPUTS, Option
@@ -32,6 +32,13 @@ FORMAT = Option(
     "how to write to stdout",
     ("text", *(kind for kind, file in OUTPUTS.items() if file == "maybe")),
 )
+SUMMARY_OPTIONS: dict[str, Option] = {
+    option.name: option
+    for option in (
+        Option("depth", "int", 2, "show blocks and the layers in them at most this deep"),
+        Option("outputs", "list", (), "the nodes whose needs are the model, comma-separated"),
+    )
+}
 LIMIT_OPTIONS: dict[str, Option] = {
     f"limit_{name}": Option(f"limit_{name}", "int", limit.default, limit.help)
     for name, limit in LIMITS.items()
@@ -74,6 +81,13 @@ _EXAMPLES: Mapping[str, tuple[str, str]] = {
 COMMANDS: dict[str, Command] = {
     command.name: command
     for command in (
+        Command(
+            "summary",
+            "the layers of a model: parameters, float operations, multiply-adds, bytes",
+            "MODEL [options]",
+            ("summary graph.pbtxt", "summary graph.pbtxt --depth=1 --format=md"),
+            outputs=("stdout", "file", "json", "csv", "md", "none"),
+        ),
         *(
             Command(view.name, view.summary, _FILES, _EXAMPLES[view.name])
             for view in VIEWS.values()
@@ -146,17 +160,22 @@ def takes(command: str) -> dict[str, Option]:
         means = {name: option for name, option in OPTIONS.items() if _means(option, view)}
         return {
             **INPUTS,
+            "signature": SIGNATURE,
             **{name: _narrowed(option, view) for name, option in means.items()},
             "format": FORMAT,
             **LIMIT_OPTIONS,
         }
     if command == "demo":
-        return {name: row for name, row in takes("scope").items() if name not in INPUTS}
+        files = (*INPUTS, SIGNATURE.name)
+        return {name: row for name, row in takes("scope").items() if name not in files}
     row = COMMANDS[command]
+    asks = {**SUMMARY_OPTIONS, "dim": OPTIONS["dim"]} if command == "summary" else {}
     return {
-        **(INPUTS if row.outputs or row.writes else {}),
+        **({**INPUTS, "signature": SIGNATURE} if row.outputs or row.writes else {}),
+        **asks,
         **({"output": _with_outputs(row.outputs)} if row.outputs else {}),
         **({"outfile": OUTFILE} if row.writes else {}),
+        **({"format": FORMAT} if "json" in row.outputs else {}),
         **({} if command == "completion" else LIMIT_OPTIONS),
     }
 
@@ -211,7 +230,7 @@ def help_text() -> str:
         *_option_lines(INPUTS.values()),
         "",
         "options (--name=value, --name value or -name value)",
-        *_option_lines([*OPTIONS.values(), FORMAT]),
+        *_option_lines([SIGNATURE, *OPTIONS.values(), FORMAT]),
         "",
         _LIMITS_HEADING,
         *_option_lines(LIMIT_OPTIONS.values()),

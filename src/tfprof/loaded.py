@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from tfprof.answer import answer
 from tfprof.arguments import path as path_of
+from tfprof.arguments import whole_number
 from tfprof.errors import UsageError
 from tfprof.files import write_apart
 from tfprof.light_dataclasses import dataclass
@@ -22,10 +23,12 @@ from tfprof.report import Report
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping, Sequence
 
     from tfprof.model import Note, Profile
     from tfprof.query import Flops
     from tfprof.read.checkpoint import Checkpoint
+    from tfprof.summary_report import SummaryReport
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,6 +65,23 @@ class Loaded:
     def code(self, **options: object) -> Report:
         """The lines of Python that made the graph nodes, by call stack."""
         return self._ask("code", options)
+
+    def summary(
+        self,
+        depth: int = 2,
+        dims: Mapping[str, int] | None = None,
+        outputs: Sequence[str] = (),
+    ) -> SummaryReport:
+        """The layers of the model down to *depth*: parameters, float operations, bytes.
+
+        *dims* gives sizes to open dimensions, as in {"batch": 8}. *outputs* names the nodes whose
+        needs are the model, where a graph holds more than that.
+        """
+        from tfprof.summary import summary  # noqa: PLC0415 - as in answer
+        from tfprof.summary_report import SummaryReport  # noqa: PLC0415
+
+        made = summary(self.profile, whole_number("depth", depth, least=1), dims, outputs)
+        return SummaryReport(made, self.profile.notes)
 
     def report(self, view: str, query: Query) -> Report:
         """What *query* asks of a view."""

@@ -7,9 +7,9 @@ turns what means "no restriction" into None.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from operator import index
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from tfprof.arguments import INT64_MAX, shown, truth
 from tfprof.eras import ERAS, NOW, Era
@@ -17,13 +17,13 @@ from tfprof.errors import UsageError, nearest
 from tfprof.fields import FIELDS, METRICS, ORDERS
 from tfprof.light_dataclasses import dataclass, field
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 Flops = Literal["log", "tensorflow", "all"]
 Kind = Literal["int", "text", "bool", "list", "regexes", "output"]
 
 ANY = (".*",)
+_DIGITS = 19  # of the largest number of 64 bits
+# What the Python API calls an option that the command line has in the singular.
+_OTHER_NAMES = {"dims": "dim"}
 # The op log alone, the rules of TensorFlow's own registry, or all rules there are.
 FLOPS: tuple[Flops, ...] = ("log", "tensorflow", "all")
 
@@ -74,6 +74,7 @@ OPTIONS: dict[str, Option] = {
         Option(
             "flops", "text", "log", "who counts float operations that the log does not give", FLOPS
         ),
+        Option("dim", "list", (), "sizes of open dimensions of the inputs, as in batch=8"),
         Option("viz", "bool", default=False, help="older: see --output=timeline:outfile=PATH"),
         Option("dump_to_file", "text", "", "older: the same as --output=file:outfile=PATH"),
     )
@@ -141,6 +142,7 @@ class Query:
     era: Era = NOW
     devices: tuple[str, ...] | None = None
     flops: Flops = "log"
+    dims: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # what to say once of the options themselves
 
     @classmethod
@@ -167,6 +169,7 @@ class Query:
             era=ERAS[value["era"]],
             devices=_restriction(value["device_regexes"]),
             flops=value["flops"],
+            dims=_sizes(value["dim"]),
             notes=_older_options(value),
         )
 
@@ -177,6 +180,7 @@ class Query:
 
 def effective(options: Mapping[str, Any]) -> dict[str, Any]:
     """All options, checked: those given, and for the others what the era has for them."""
+    options = {_OTHER_NAMES.get(name, name): value for name, value in options.items()}
     for name in options:
         if name not in OPTIONS:
             raise UsageError(f"there is no option {name!r}{nearest(name, list(OPTIONS))}")
@@ -187,6 +191,21 @@ def effective(options: Mapping[str, Any]) -> dict[str, Any]:
         name: given.get(name, era.defaults.get(name, option.default))
         for name, option in OPTIONS.items()
     }
+
+
+def _sizes(pairs: Iterable[str]) -> dict[str, int]:
+    """The sizes of dimensions that are written NAME=SIZE."""
+    sizes: dict[str, int] = {}
+    for pair in pairs:
+        name, _, text = pair.rpartition("=")
+        size = int(text) if text.isdecimal() and text.isascii() and len(text) <= _DIGITS else 0
+        if not name or not 1 <= size <= INT64_MAX:
+            raise UsageError(
+                f"dim takes NAME=SIZE with a size of 1 or more, as in batch=8, not {shown(pair)}"
+            )
+        if sizes.setdefault(name, size) != size:
+            raise UsageError(f"dim gives {name} two sizes, {sizes[name]} and {size}")
+    return sizes
 
 
 def _output(value: Mapping[str, Any]) -> Output:
@@ -245,6 +264,8 @@ def _checked(option: Option, value: Any) -> Any:  # noqa: ANN401
         if number is not None and -INT64_MAX - 1 <= number <= INT64_MAX:
             return number
     if option.kind in ("list", "regexes") and isinstance(value, Iterable):
+        if option.name == "dim" and isinstance(value, Mapping):
+            value = [f"{name}={size}" for name, size in value.items()]
         items = tuple(value)
         if all(isinstance(item, str) for item in items):
             return items

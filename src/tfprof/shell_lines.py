@@ -18,7 +18,7 @@ from tfprof.views import VIEWS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-COMMANDS = (*VIEWS, "advise", "set", "help")
+COMMANDS = (*VIEWS, "advise", "summary", "set", "help")
 
 _NAME_WIDTH = 28
 _QUOTES = "\"'"

@@ -1,6 +1,7 @@
 """What callers hand in, told apart: live objects, messages, bytes and paths.
 
 tf.Graph   whatever has as_graph_def; see live_graph
+function   a tf.function, a ConcreteFunction or a Keras model; see traced
 message    TensorFlow's class or ours; known by its full name, so its content is not guessed at
 bytes      a message in wire format or in text format
 path       a file, binary or text, also gzip-compressed
@@ -14,7 +15,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from tfprof import read
+from tfprof.capture.live_functions import LiveFunctions, live_functions
 from tfprof.capture.live_graph import LiveGraph
+from tfprof.capture.traced import is_traceable
 from tfprof.errors import UsageError
 from tfprof.files import open_source
 from tfprof.light_dataclasses import dataclass, replace
@@ -25,7 +28,7 @@ from tfprof.read.trainable import trainable
 if TYPE_CHECKING:
     from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
 
-_LIVE: Final = "a tf.Graph, "
+_LIVE: Final = "a tf.Graph, a tf.function, a Keras model, "
 _STEP_STATS_TAG: Final = b"\n"
 
 
@@ -51,11 +54,8 @@ class _Argument:
         """What to give instead of something that can tell it."""
         if hasattr(given, self.name):
             return f" (give its .{self.name})"
-        if self.live and callable(given):
-            if hasattr(given, "get_concrete_function"):
-                return " (give its .get_concrete_function(...).graph)"
-            if hasattr(given, "trainable_variables"):
-                return " (give tf.function(model).get_concrete_function(...).graph)"
+        if self.live and callable(given) and not isinstance(given, type):
+            return " (give tf.function(it).get_concrete_function(...) with what it takes)"
         return ""
 
 
@@ -76,10 +76,12 @@ class Run(NamedTuple):
     columns: RunColumns | None
 
 
-def graph_of(given: Any) -> LiveGraph | GraphColumns | None:  # noqa: ANN401 - any of the forms
+def graph_of(given: Any) -> LiveGraph | LiveFunctions | GraphColumns | None:  # noqa: ANN401
     """The graph: a live one to be read when needed, or its columns; None where there is none."""
     if callable(getattr(given, "as_graph_def", None)):
         return LiveGraph(given)
+    if is_traceable(given):
+        return live_functions(given)
     full_name = _full_name(given)
     listed = None
     if full_name == "tensorflow.MetaGraphDef":

@@ -16,6 +16,7 @@ import numpy as np
 
 from tfprof.capture.given import graph_of, listed_variables, log_of, run_of
 from tfprof.capture.joined_log import joined, renumbered
+from tfprof.capture.live_functions import LiveFunctions
 from tfprof.capture.live_graph import LiveGraph, default_graph
 from tfprof.capture.own_log import NO_LOG, counted, own_log
 from tfprof.capture.statistics import registered
@@ -25,7 +26,7 @@ from tfprof.flops.table import rules
 from tfprof.light_dataclasses import replace
 from tfprof.model import Note, Outputs, Profile
 from tfprof.query import FLOPS, Flops
-from tfprof.read import with_shape_source
+from tfprof.read import debug_info, with_shape_source
 from tfprof.read.merge import with_graph
 from tfprof.read.merge_op_log import with_op_log
 from tfprof.read.merge_run import with_run
@@ -61,7 +62,9 @@ class Model:
         texts: Texts | None = None,
     ) -> None:
         self._flops = _checked(flops)
-        self._graph = graph_of(default_graph() if graph is None else graph)
+        found = graph_of(default_graph() if graph is None else graph)
+        self._lines = found.lines if isinstance(found, LiveFunctions) and traces else None
+        self._graph = found.columns if isinstance(found, LiveFunctions) else found
         self._has_graph = self._graph is not None
         self._live = self._graph if isinstance(self._graph, LiveGraph) else None
         self._listed = listed_variables(self._graph)
@@ -129,7 +132,12 @@ class Model:
         if user is not None:
             user = renumbered(user, self._texts)
         trainable = self._listed if self._live is None else list(self._live.trainable())
+        lines = None
+        if self._lines is not None:
+            lines = renumbered(debug_info.op_log(self._shaped, self._lines), self._texts)
         own = own_log(self._shaped, float_ops, trainable, self._traces, self._texts)
+        if lines is not None:
+            own = joined(lines, own)
         return own if user is None else joined(user, own)
 
 

@@ -36,6 +36,7 @@ UNKNOWN_SHAPE: Final = "unknown shape"
 CALLS_A_FUNCTION: Final = "calls a function"
 
 _MOST_KINDS: Final = 5
+_MOST_SIZES: Final = 3
 _LARGEST: Final = 2**63 - 1
 # What built-in formulas raise for an operation that no TensorFlow would build.
 _NOT_MADE_FOR = (ArithmeticError, LookupError, TypeError, ValueError)
@@ -59,6 +60,7 @@ class Counts:
     float_ops: I64
     ops: int  # nodes that have a rule or need one, or whose number an op log gives
     uncounted: tuple[Uncounted, ...]  # the most nodes first
+    unbound: tuple[str, ...] = ()  # open dimensions of the inputs whose sizes would tell more
 
     @property
     def counted(self) -> int:
@@ -72,9 +74,11 @@ class Counts:
         named = ", ".join(map(str, self.uncounted[:_MOST_KINDS]))
         more = len(self.uncounted) - _MOST_KINDS
         rest = f" and {more:,} more kind{'s' if more > 1 else ''}" if more > 0 else ""
+        sizes = ",".join(f"{name}=N" for name in self.unbound[:_MOST_SIZES])
+        hint = f"; give --dim {sizes}" if sizes else ""
         return (
             f"float_ops counts {self.counted:,} of the graph's {self.ops:,} operations; "
-            f"not counted: {named}{rest}"
+            f"not counted: {named}{rest}{hint}"
         )
 
 
@@ -96,6 +100,7 @@ def count(profile: Profile, which: Which = "all") -> Counts:
     float_ops.flags.writeable = False
 
     others = is_known & (number < 0)
+    others[profile.regions.call] = False  # what these take is in the bodies they call
     calls = _of_family(profile, others, FUNCTION_CALLS)
     no_rule = others & ~calls & ~_of_family(profile, others, NO_ARITHMETIC)
     uncounted = [

@@ -1,4 +1,7 @@
-"""Operations whose work is in a function or a program that they call, which is not entered."""
+"""Operations whose work is in a function or a program that they call.
+
+Of those whose bodies are part of the graph, the bodies count; the others are not entered.
+"""
 
 from __future__ import annotations
 

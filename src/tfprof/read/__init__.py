@@ -19,7 +19,7 @@ from tfprof.read.merge import with_graph
 from tfprof.read.merge_op_log import with_op_log
 from tfprof.read.merge_run import with_run
 from tfprof.read.source import Source, from_text, kind_of, read_as, read_run_as
-from tfprof.read.wire import BYTES, WireError, scan, whole
+from tfprof.read.wire import BYTES, WireError, buffer_view, scan, whole
 from tfprof.stage import Stage, listening, tell
 
 if TYPE_CHECKING:
@@ -126,6 +126,10 @@ class _Stages:
 
 
 def _with_graph(profile: Profile, graph: Source, signature: str | None) -> Profile:
+    if graph.data.size and sniff.kind_of(buffer_view(graph.data)) is sniff.KERAS:
+        from tfprof.read.keras_archive import read_keras  # noqa: PLC0415
+
+        return read_keras(graph)
     columns = read_graph(graph, signature)
     grown = with_graph(profile, columns)
     if columns.trainable is None:

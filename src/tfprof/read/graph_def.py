@@ -1,48 +1,20 @@
 """A GraphDef in wire format, as columns.
 
-    GraphDef ─node*─► NodeDef ─┬─ name, op, input*
-                               └─ attr* ─► key, value ─┬─ shape            for key "shape"
-                                                       └─ list ─► shape*   for "_output_shapes"
-             ─library─► the bodies of functions, which take part wherever a node calls them
-
-Only the attributes whose key is wanted are opened.
+GraphDef ─┬─ node*       NodeDefs, see nodes
+└─ library     the bodies of functions, which take part wherever a node calls them
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from tfprof.distinct import distinct
-from tfprof.read.columns import GraphColumns
-from tfprof.read.wire import BYTES, VARINT, Field, scan, whole
-from tfprof.shapes import Shapes
-from tfprof.strings import I64, U8, Strings
+from tfprof.read.functions import expanded, library
+from tfprof.read.nodes import node_columns
+from tfprof.read.wire import BYTES, Field, scan, whole
 
 if TYPE_CHECKING:
-    from tfprof.strings import Bool
-
-_SHAPE, _OUTPUT_SHAPES = 0, 1
-_KEYS = Strings.of([b"shape", b"_output_shapes"])
-_MAP_KEY_TAG = 10
-
-
-class _Attributes(NamedTuple):
-    """Map entries that may have a wanted key: their node, which key, and the value's bytes."""
-
-    node: I64
-    key: I64
-    start: I64
-    end: I64
-
-    def of(self, key: int) -> _Attributes:
-        """The value of *key* for each node that has it; of a repeated key the last counts."""
-        rows = np.flatnonzero(self.key == key)
-        last = np.ones(rows.size, np.bool_)
-        last[:-1] = self.node[rows[1:]] != self.node[rows[:-1]]
-        rows = rows[last]
-        return _Attributes(self.node[rows], self.key[rows], self.start[rows], self.end[rows])
+    from tfprof.read.columns import GraphColumns
+    from tfprof.strings import U8
 
 
 def columns(buffer: U8) -> GraphColumns:
@@ -51,61 +23,13 @@ def columns(buffer: U8) -> GraphColumns:
     Raises WireError where the bytes are no such message, InputError where a function calls itself.
     """
     nodes, libraries = parts(buffer)
-    if not libraries.start.size:
+    # Most graphs have a library, and nothing in it.
+    if not libraries.value.any():
         return node_columns(buffer, nodes)
-    from tfprof.read import functions  # noqa: PLC0415 - many graphs have none
-
-    return functions.expanded(functions.library(buffer, nodes, libraries))
+    return expanded(library(buffer, nodes, libraries))
 
 
 def parts(buffer: U8) -> tuple[Field, Field]:
     """(the NodeDefs, the function libraries) of a GraphDef."""
     part = scan(buffer, *whole(buffer), {1: BYTES, 2: BYTES})
     return part[1], part[2]
-
-
-def node_columns(buffer: U8, nodes: Field) -> GraphColumns:
-    """The NodeDefs in these slices, as they stand."""
-    count = nodes.start.size
-    field = scan(buffer, nodes.start, nodes.end, {1: BYTES, 2: BYTES, 3: BYTES, 5: BYTES})
-    attributes = _attributes(buffer, field[5])
-    shape = attributes.of(_SHAPE)
-    held = scan(buffer, shape.start, shape.end, {7: BYTES})[7]
-    shape_start, shape_length = held.last_slice(shape.node.size)
-    has_shape = distinct(held.message)
-    outputs = attributes.of(_OUTPUT_SHAPES)
-    lists = scan(buffer, outputs.start, outputs.end, {1: BYTES})[1]
-    listed = scan(buffer, lists.start, lists.end, {7: BYTES})[7]
-    return GraphColumns(
-        name=Strings(buffer, *field[1].last_slice(count)),
-        op=Strings(buffer, *field[2].last_slice(count)),
-        input_node=field[3].message,
-        input_name=field[3].strings(buffer),
-        shape_node=shape.node[has_shape],
-        shape=shapes(buffer, shape_start[has_shape], (shape_start + shape_length)[has_shape]),
-        output_node=outputs.node[lists.message[listed.message]],
-        output_shape=shapes(buffer, listed.start, listed.end),
-        attributes=lambda: (field[5].message, field[5].strings(buffer)),
-    )
-
-
-def shapes(buffer: U8, start: I64, end: I64) -> Shapes:
-    """The TensorShapeProtos in these slices."""
-    field = scan(buffer, start, end, {2: BYTES, 3: VARINT})
-    dim = scan(buffer, field[2].start, field[2].end, {1: VARINT})[1]
-    unknown_rank: Bool = field[3].last(start.size) != 0
-    return Shapes.of(start.size, field[2].message, dim.last(field[2].start.size), unknown_rank)
-
-
-def _attributes(buffer: U8, entry: Field) -> _Attributes:
-    """The entries of the nodes' attribute maps whose key may be a wanted one."""
-    long_enough = entry.value > 1
-    first = buffer[np.where(long_enough, entry.start, 0)]
-    second = buffer[np.where(long_enough, entry.start + 1, 0)]
-    # A key of another length, leading its entry as it does in every real file, is passed by.
-    other = long_enough & (first == _MAP_KEY_TAG) & ~np.isin(second, _KEYS.length)
-    picked = np.flatnonzero(~other)
-    field = scan(buffer, entry.start[picked], entry.end[picked], {1: BYTES, 2: BYTES})
-    key = _KEYS.find(Strings(buffer, *field[1].last_slice(picked.size)))
-    start, length = field[2].last_slice(picked.size)
-    return _Attributes(entry.message[picked], key, start, start + length)

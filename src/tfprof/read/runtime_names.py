@@ -8,7 +8,7 @@
     x__cf__3    ConstantFolding/x-folded-0  x                  what an optimizer made of a node
     _arg_x_0_0  _retval_x_0_0               x                  what is fed and fetched
 
-The runtime makes a body part of what calls it, numbers what it adds and keeps the names of the rest.
+The runtime makes a body part of what calls it, numbers what it adds and keeps all other names.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfprof.distinct import first_rows, places
 from tfprof.strings import Strings
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ _CALL = re.compile(rb"(?:Stateful)?PartitionedCall(?:_\d+)?/")
 _FUNCTION = re.compile(rb"__(?:inference|forward|backward)_(.+?)_\d+")
 # Names are tried below so many calls; a graph has one for each function that was traced.
 _MOST_CALLS = 64
-# So many parts of a name are left away in search of what it was added to.
+# So many bodies and parts of a name are looked at in search of what it was added to.
 _MOST_PARTS = 64
 
 
@@ -73,10 +74,8 @@ def node_of(profile: Profile, names: Strings, functions: Strings | None = None) 
     ids, first = names.intern()
     if functions is not None:
         function, of_function = functions.intern()
-        pair, first, ids = np.unique(
-            ids * max(of_function.size, 1) + function, return_index=True, return_inverse=True
-        )
-        del pair
+        pair = ids * max(of_function.size, 1) + function
+        first, ids = first_rows(pair)[1], places(pair)[1]
     texts = names.take(first).tolist()
     called = [b""] * len(texts) if functions is None else functions.take(first).tolist()
     return _found(profile, texts, called)[ids]
@@ -116,7 +115,7 @@ def _attempt_outer(
     known: Strings, row: I64, texts: list[bytes], plain: list[bytes], before: list[bytes]
 ) -> None:
     """Put what the runtime added to a node on the innermost one that its name begins with."""
-    left = [one for one in np.flatnonzero(row < 0).tolist() if _is_added(texts[one])]
+    left = [one for one in np.flatnonzero(row < 0).tolist() if is_added(texts[one])]
     prefixes = [prefix for prefix in dict.fromkeys(before) if prefix] if left else []
     waiting = {one: plain[one] for one in left}
     for _ in range(_MOST_PARTS):
@@ -133,8 +132,12 @@ def _attempt_outer(
         }
 
 
-def _is_added(name: bytes) -> bool:
-    return _NUMBERED.fullmatch(name) is not None or name.startswith((b"Func/", b"ConstantFolding"))
+def is_added(name: bytes) -> bool:
+    """Whether the runtime made what has this name, from or for another node."""
+    made = (_NUMBERED, _COPIED, _FED)
+    return name.startswith((b"Func/", b"ConstantFolding")) or any(
+        pattern.fullmatch(name) for pattern in made
+    )
 
 
 class _Calls(NamedTuple):
@@ -175,7 +178,10 @@ def _calls(texts: Iterable[bytes]) -> set[bytes]:
 def _prefixes(text: bytes) -> Iterator[re.Match[bytes]]:
     """What stands before each body, and before what was added to a loop or choice."""
     at = 0
-    while (body := _BODY_OF.match(text, at)) is not None:
+    for _ in range(_MOST_PARTS):
+        body = _BODY_OF.match(text, at)
+        if body is None:
+            break
         yield body
         at = body.end()
     added = _ADDED.fullmatch(text, at)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 # It runs once, when the model is loaded.
 _INITIAL: Final = b"__saved_model_init_op"
 _SERVE: Final = b"serve"
+_WRAPPER: Final = b"__inference_signature_wrapper"
 _DEFAULT: Final = b"serving_default"
 
 
@@ -153,6 +154,8 @@ def _what_runs(pool: Pool, signature: Signature) -> object:
         call.function
         for node in set(signature.outputs)
         for wrapper in place.get(node, ())
+        # Other functions than wrappers may do more than to call the same.
+        if pool.bodies[wrapper.function].name.startswith(_WRAPPER)
         for _, calls in pool.bodies[wrapper.function].calls
         for call in calls
     ]

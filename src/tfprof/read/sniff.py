@@ -126,7 +126,8 @@ def _is_text(data: memoryview, fields: Sequence[HeadField], number: int) -> bool
 
 
 _NODE = dict.fromkeys(range(1, 8), BYTES)
-_NODE_FIELD, _LIBRARY_FIELD, _LINES_FIELD = 1, 2, 3
+_NODE_FIELD, _LIBRARY_FIELD, _PLANE_NAME_FIELD = 1, 2, 2
+_PLANES = (b"/host:", b"/device:", b"Task Environment")
 
 
 def _is_graph(data: memoryview, fields: Sequence[HeadField]) -> bool:
@@ -195,14 +196,19 @@ def _is_saved_model(data: memoryview, fields: Sequence[HeadField]) -> bool:
 
 
 def _is_trace(data: memoryview, fields: Sequence[HeadField]) -> bool:
-    plane = _first(data, fields, 1)
-    return (
-        _consists_of(fields, dict.fromkeys(range(1, 5), BYTES))
-        and _consists_of(plane, {1: VARINT, **dict.fromkeys(range(2, 7), BYTES)})
-        and _is_text(data, plane, 2)
-        # What has lines and no words for what is on them is something else.
-        and any(field.number > _LINES_FIELD for field in plane)
+    planes = [field for field in fields if field.number == 1]
+    return _consists_of(fields, dict.fromkeys(range(1, 5), BYTES)) and any(
+        _is_plane(data, plane) for plane in planes
     )
+
+
+def _is_plane(data: memoryview, plane: HeadField) -> bool:
+    """Whether this is a plane of a trace, with a name that planes have."""
+    for field in _fields(data, plane.start, plane.end):
+        if field.number == _PLANE_NAME_FIELD and field.wire_type == BYTES:
+            name = bytes(data[field.start : min(field.end, field.start + _PEEK)])
+            return name.startswith(_PLANES)
+    return False
 
 
 _BINARY: tuple[tuple[Kind, Callable[[memoryview, Sequence[HeadField]], bool]], ...] = (

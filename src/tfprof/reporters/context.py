@@ -43,6 +43,7 @@ def options(query: Query) -> dict[str, Any]:
         "era": query.era.name,
         "device_regexes": spelled(query.devices),
         "flops": query.flops,
+        "dim": [f"{name}={size}" for name, size in query.dims.items()],
     }
     for name in OPTIONS:
         if name.startswith("min_"):

@@ -27,13 +27,14 @@ _FORMULA = re.compile("[\\s\ufeff\u200b]*[=+\\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\
 def csv_report(answer: Answer) -> Iterator[bytes]:
     """The lines in pieces."""
     table = columns(answer)
-    yield _lines([[column.name for column in table]])
+    yield lines([[column.name for column in table]])
     for run in runs_of_rows(table, answer):
         cells = [_cells(column, values) for column, values in zip(table, run, strict=True)]
-        yield _lines(zip(*cells, strict=True))
+        yield lines(zip(*cells, strict=True))
 
 
-def _lines(rows: Iterable[Iterable[Any]]) -> bytes:
+def lines(rows: Iterable[Iterable[Any]]) -> bytes:
+    """Rows of cells as lines."""
     made = io.StringIO(newline="")
     csv.writer(made).writerows(rows)
     return made.getvalue().encode()
@@ -42,8 +43,9 @@ def _lines(rows: Iterable[Iterable[Any]]) -> bytes:
 def _cells(column: Column, values: list[Any]) -> list[Any]:
     if column.kind == "number":
         return values
-    return [_harmless(flat(column.kind, value)) for value in values]
+    return [harmless(flat(column.kind, value)) for value in values]
 
 
-def _harmless(text: str) -> str:
+def harmless(text: str) -> str:
+    """*text*, marked as such where a spreadsheet would take it for a formula."""
     return f"'{text}" if _FORMULA.match(text) else text

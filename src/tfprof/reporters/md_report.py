@@ -31,22 +31,24 @@ def md_report(answer: Answer) -> Iterator[bytes]:
     """The table in pieces, and what is not in it."""
     table, chain = columns(answer), answer.view.chain
     heads = printed(table, slice(0, 0), chain=chain).columns
-    yield _line(["node name", *(column.name for column in heads)])
-    yield _line([":--", *("--:" if column.right else ":--" for column in heads)])
+    yield line(["node name", *(column.name for column in heads)])
+    yield line([":--", *("--:" if column.right else ":--" for column in heads)])
     indent = 0 if chain else len(_INDENT) * answer.tree.depth
     for rows in chunks(len(answer), answer.label.length + indent):
         yield b"".join(
-            _line([_INDENT * (depth - 1) + _escaped(name), *map(_escaped, cells)])
+            line([_INDENT * (depth - 1) + escaped(name), *map(escaped, cells)])
             for depth, name, cells in printed(table, rows, chain=chain).rows
         )
     hidden = context.truncated(answer)
     if hidden["hidden_rows"]:
-        yield f"\n{_escaped(context.hidden_line(hidden))}\n".encode()
+        yield f"\n{escaped(context.hidden_line(hidden))}\n".encode()
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """*text*, of which nothing is taken for Markdown."""
     return _NEWLINE.sub("<br>", _MARKUP.sub(r"\\\g<0>", text))
 
 
-def _line(cells: Iterable[str]) -> bytes:
+def line(cells: Iterable[str]) -> bytes:
+    """A row of the table."""
     return f"| {' | '.join(cells)} |\n".encode()

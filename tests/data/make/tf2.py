@@ -5,6 +5,7 @@ python tests/data/make/tf2.py [OUT_DIR]     (needs tensorflow; takes half a minu
 NAME.pb.gz              the graph of a traced function, with the shape of every output
 module/                 a SavedModel with two signatures and where its code stands, no weights
 conv/                   a Keras model as `export` saves it, without its weights
+NAME_saved_model.pb.gz  others, of which only the graph is kept
 session/                a graph with functions, run by a session: graph.pb, run_meta.pb
 """
 
@@ -33,27 +34,27 @@ class Module(tf.Module):
         super().__init__()
         self.w = tf.Variable(tf.ones((64, 64)), name="w")
 
-    @tf.function
+    @tf.function  # type: ignore[untyped-decorator]
     def product(self, x: Any) -> Any:
         return x @ self.w
 
-    @tf.function(jit_compile=True)
+    @tf.function(jit_compile=True)  # type: ignore[untyped-decorator]
     def compiled(self, x: Any) -> Any:
         return x @ self.w
 
-    @tf.function(input_signature=[ROWS])
+    @tf.function(input_signature=[ROWS])  # type: ignore[untyped-decorator]
     def nested(self, x: Any) -> Any:
         return self.product(self.product(x))
 
-    @tf.function(input_signature=[ROWS])
+    @tf.function(input_signature=[ROWS])  # type: ignore[untyped-decorator]
     def jitted(self, x: Any) -> Any:
         return self.compiled(self.compiled(x))
 
-    @tf.function(input_signature=[ROWS])
+    @tf.function(input_signature=[ROWS])  # type: ignore[untyped-decorator]
     def mapped(self, x: Any) -> Any:
         return tf.map_fn(lambda row: tf.linalg.matvec(self.w, row), x)
 
-    @tf.function(input_signature=[ROWS])
+    @tf.function(input_signature=[ROWS])  # type: ignore[untyped-decorator]
     def chosen(self, x: Any) -> Any:
         return tf.cond(tf.reduce_sum(x) > 0, lambda: x @ self.w, lambda: x + 1)
 
@@ -92,10 +93,13 @@ def main() -> None:
         function = tf.function(lambda x, model=model: model(x, training=False))
         traced = function.get_concrete_function(tf.TensorSpec(shape, name="x"))
         _write_graph(out_dir / f"{name}.pb.gz", traced)
-        if name == "conv":
-            with tempfile.TemporaryDirectory() as folder:
-                model.export(folder, verbose=False)
+        with tempfile.TemporaryDirectory() as folder:
+            model.export(folder, verbose=False)
+            if name == "conv":
                 _keep(Path(folder), out_dir / name)
+            else:
+                saved = Path(folder, "saved_model.pb").read_bytes()
+                (out_dir / f"{name}_saved_model.pb.gz").write_bytes(gzip.compress(saved, mtime=0))
     session(out_dir / "session")
 
 
@@ -107,11 +111,11 @@ def session(folder: Path) -> None:
         x = v1.placeholder(tf.float32, [32, 64], name="x")
         w = v1.get_variable("w", [64, 64], use_resource=True)
 
-        @tf.function
+        @tf.function  # type: ignore[untyped-decorator]
         def twice(a: Any) -> Any:
             return tf.nn.relu(tf.matmul(a, w, name="first")) @ w
 
-        @tf.function(experimental_attributes={"_noinline": True}, autograph=False)
+        @tf.function(experimental_attributes={"_noinline": True}, autograph=False)  # type: ignore[untyped-decorator]
         def kept(a: Any) -> Any:
             return tf.matmul(a, w, name="kept_product") + 1
 

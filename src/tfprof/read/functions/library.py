@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from tfprof.read import graph_def
 from tfprof.read.functions.calls import Call, calls_of
 from tfprof.read.functions.op_outputs import flat_number, op_outputs
 from tfprof.read.merge import find_before, slots
+from tfprof.read.nodes import node_columns
 from tfprof.read.wire import BYTES, Field, scan
 from tfprof.strings import I64, U8, Bool, Strings
 
@@ -74,7 +74,7 @@ class _Parts(NamedTuple):
 def library(buffer: U8, nodes: Field, libraries: Field) -> Pool:
     """The pool of a graph's *nodes* and the functions in its *libraries*; raises WireError."""
     parts = _parts(buffer, libraries)
-    columns = graph_def.node_columns(buffer, Field(*map(np.append, nodes, parts.nodes)))
+    columns = node_columns(buffer, Field(*map(np.append, nodes, parts.nodes)))
     number = {name: place for place, name in reversed(list(enumerate(parts.name, 1)))}
     assert columns.attributes is not None, "a graph read from wire bytes has its attributes"
     calls = calls_of(columns.op, columns.attributes(), number)
@@ -93,8 +93,9 @@ def rooted(pool: Pool, roots: Iterable[bytes]) -> Pool:
     """The pool whose graph has only the *roots*, by name, and what they need."""
     count = pool.bodies[0].rows.size
     graph = _graph(pool.columns, count)
-    found = pool.columns.name.take(slice(count)).find(Strings.of(roots))
-    needed = _needed(graph, found[found >= 0])
+    name, first = _distinct(pool.columns, count)
+    found = name.find(Strings.of(roots))
+    needed = _needed(graph, first[found[found >= 0]])
     return pool._replace(bodies=[_taking_part(graph, needed, pool.calls), *pool.bodies[1:]])
 
 
@@ -137,19 +138,27 @@ def _pairs(buffer: U8, entry: Field, count: int) -> list[dict[bytes, bytes]]:
     return found
 
 
+def _distinct(columns: GraphColumns, count: int) -> tuple[Strings, I64]:
+    """(the names of the first *count* rows, each once, the first row that has it)."""
+    names = columns.name.take(slice(count))
+    _, first = names.intern()
+    return names.take(first), first
+
+
 def _graph(columns: GraphColumns, count: int) -> _Whole:
     """The graph itself as a body; it is the first *count* rows."""
-    name = columns.name.take(slice(count))
+    name, first = _distinct(columns, count)
     edges = int(np.searchsorted(columns.input_node, count))
     written = columns.input_name.take(slice(edges))
     plain = written.without_first(b"^")
-    source, before = find_before(name, plain, b":")
+    found, before = find_before(name, plain, b":")
+    source = np.append(first, UNKNOWN)[found]
     slot = np.where(plain.length < written.length, CONTROL, slots(plain, before))
     return _Whole(
         b"",
         np.arange(count),
         columns.input_node[:edges],
-        np.where(source < 0, UNKNOWN, source),
+        source,
         slot,
         np.arange(edges),
         (np.empty(0, np.int64), np.empty(0, np.int64)),

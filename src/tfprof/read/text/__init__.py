@@ -20,6 +20,7 @@ from tfprof.read import graph_def, schema
 from tfprof.read.text import canonical, wire
 from tfprof.read.text.error import position, sentence
 from tfprof.read.text.strings import Odd, without_warnings
+from tfprof.read.wire import buffer_view
 
 if TYPE_CHECKING:
     from tfprof.read.columns import GraphColumns
@@ -35,7 +36,7 @@ def graph_columns(data: U8 | bytes, path: str) -> GraphColumns:
     array = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else data
     refuse_zeros(array, path)
     # A library of functions stands apart from the nodes that this reads.
-    columns = None if _LIBRARY.search(array) else canonical.columns(array)
+    columns = None if _LIBRARY.search(buffer_view(array)) else canonical.columns(array)
     if columns is None:
         return _graph_by_wire(array, path)
 

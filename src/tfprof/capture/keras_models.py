@@ -1,0 +1,136 @@
+"""Keras models and layers: told apart without Keras, traced for inference, and their weights.
+
+The weights are what `count_params` counts. States of random numbers, metrics and slots of
+optimizers are variables, but no weights.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from inspect import signature
+from typing import Any, Final
+
+from tfprof.errors import UsageError
+
+_KERAS: Final = ("keras", "tf_keras")
+_COLOUR: Final = re.compile(r"\x1b\[\d*m")
+_WHERE: Final = "Exception encountered when calling"
+
+
+def is_model(given: object) -> bool:
+    """Whether *given* is a layer of Keras, as every model is."""
+    return any(
+        base.__name__ == "Layer" and base.__module__.partition(".")[0] in _KERAS
+        for base in type(given).__mro__
+    )
+
+
+def weights(model: Any) -> list[tuple[Any, bool]]:  # noqa: ANN401 - a Keras model
+    """The variables that are parameters, each with whether training changes it."""
+    trained = {id(weight) for weight in model.trainable_weights}
+    return [(weight, id(weight) in trained) for weight in model.weights]
+
+
+def tensorflow_variable(variable: Any) -> Any:  # noqa: ANN401 - of Keras, or of TensorFlow
+    """The variable of TensorFlow behind one of Keras; None where there is none."""
+    for one in (getattr(variable, "value", None), variable):
+        first = copies(one)[0]
+        if hasattr(first, "handle"):
+            return first
+    return None
+
+
+def copies(variable: Any) -> tuple[Any, ...]:  # noqa: ANN401 - of TensorFlow
+    """The variables that one on several devices consists of; of others, itself.
+
+    Only those have handles wherever they are asked for them.
+    """
+    values = getattr(variable, "values", None)
+    return values if isinstance(values, tuple) and values else (variable,)
+
+
+def traced(model: Any) -> Any:  # noqa: ANN401 - a ConcreteFunction
+    """What the model does for inference, with inputs as it was built for; raises UsageError.
+
+    Dimensions that the model leaves open, as most do with the batch, stay open.
+    """
+    _check(model)
+    import tensorflow as tf  # noqa: PLC0415 - a live object of it is at hand
+
+    positional, named = _inputs(model)
+
+    def call(positional: Any, named: Any) -> Any:  # noqa: ANN401
+        return model(*positional, **named, training=False)
+
+    function = tf.function(call, autograph=False)
+    try:
+        return function.get_concrete_function(positional, named)
+    except Exception as problem:
+        raise UsageError(
+            f"the model {model.name} cannot be traced with the inputs that it was built for "
+            f"({_reason(problem)}); give tf.function(model).get_concrete_function(...) with those "
+            "that it takes"
+        ) from problem
+
+
+def _reason(problem: Exception) -> str:
+    """The line of what Keras says that tells what is wrong, without its colours."""
+    lines = _COLOUR.sub("", str(problem)).strip().splitlines() or [type(problem).__name__]
+    telling = [line for line in lines if line and not line.startswith(_WHERE)]
+    return (telling or lines)[0].rstrip(".")
+
+
+def _check(model: Any) -> None:  # noqa: ANN401
+    keras = sys.modules.get("keras")
+    backend = keras.backend.backend() if keras is not None else "tensorflow"
+    if backend != "tensorflow":
+        raise UsageError(
+            f"Keras runs on {backend} here: models are read where its backend is tensorflow"
+        )
+    if not model.built:
+        raise UsageError(f"the model {model.name} is not built yet: build it first (call it once)")
+
+
+def _inputs(model: Any) -> tuple[Any, Any]:  # noqa: ANN401
+    """(positional, named) inputs of the model, a TensorSpec in place of each tensor."""
+    import tensorflow as tf  # noqa: PLC0415
+
+    if getattr(model, "inputs", None):  # functional and sequential models know theirs
+        only = model.inputs[0] if len(model.inputs) == 1 else model.inputs
+        return [tf.nest.map_structure(_as_spec, getattr(model, "_inputs_struct", only))], {}
+    spec = model.save_spec() if callable(getattr(model, "save_spec", None)) else None
+    if spec is not None:  # older models keep what they were called with
+        positional, named = spec
+        return list(positional), {one: named[one] for one in named if one != "training"}
+    build = (model.get_build_config() or {}) if hasattr(model, "get_build_config") else {}
+    if (shape := build.get("input_shape")) is not None:
+        return [_of_shape(model, shape, next(iter(signature(model.call).parameters), None))], {}
+    shapes = build.get("shapes_dict") or {}
+    if not shapes:
+        raise UsageError(
+            f"the model {model.name} does not tell the shapes of its inputs; "
+            "give tf.function(model).get_concrete_function(...) with those it takes"
+        )
+    named = {name.removesuffix("_shape"): shape for name, shape in shapes.items()}
+    return [], {name: _of_shape(model, shape, name) for name, shape in named.items()}
+
+
+def _as_spec(tensor: Any) -> Any:  # noqa: ANN401 - a KerasTensor
+    import tensorflow as tf  # noqa: PLC0415
+
+    if getattr(tensor, "sparse", False):
+        return tf.SparseTensorSpec(tensor.shape, tensor.dtype)
+    return tf.TensorSpec(tensor.shape, tensor.dtype, name=tensor.name)
+
+
+def _of_shape(model: Any, shape: Any, name: str | None) -> Any:  # noqa: ANN401
+    """A TensorSpec of a shape; of several by place or name, as many."""
+    import tensorflow as tf  # noqa: PLC0415
+
+    if isinstance(shape, dict):
+        return {key: _of_shape(model, one, str(key)) for key, one in shape.items()}
+    if any(isinstance(one, (list, tuple, dict)) for one in shape):
+        return [_of_shape(model, one, name) for one in shape]
+    dtype = getattr(model, "input_dtype", None) or getattr(model, "compute_dtype", "float32")
+    return tf.TensorSpec(shape, dtype, name=name)

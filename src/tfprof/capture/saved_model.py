@@ -1,0 +1,199 @@
+"""Traced functions as the bytes of a SavedModel, which captures write and live objects go through.
+
+    variables      VarHandleOp, one each, by their path ─┐
+    arguments      Placeholder ──────────────────────────┼──► call node, by the function's name
+    constants      Const, or a Placeholder if large ─────┘         │ f
+    the library    all functions with the shapes of all nodes ◄────┘
+
+The signature of each function names the outputs of its call node. Trainable variables are listed
+in the collection of that name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from tfprof.capture.debug_info import debug_info
+from tfprof.capture.library import library
+from tfprof.capture.variables import Variable, of_functions, of_handle, of_weights
+
+if TYPE_CHECKING:
+    from tfprof.capture.traced import Traced
+
+MADE_BY: Final = "tfprof capture"
+_LARGEST_CONSTANT: Final = 1024  # elements
+_NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_.\\/>-]")
+_Weights = Sequence[tuple[Any, bool]] | None
+_NOT_IN_FRONT: Final = re.compile(r"^[^A-Za-z0-9.]+")
+
+
+def saved_model_of(functions: Sequence[Traced], weights: _Weights = None) -> tuple[bytes, bytes]:
+    """(a SavedModel, its GraphDebugInfo) of functions.
+
+    With *weights* (variable, trainable), these are the variables, also such as no function reads;
+    whatever else is captured is a Placeholder.
+    """
+    graph = _Graph(functions, weights)
+    for traced in functions:
+        graph.call(traced)
+    return graph.saved_model(), debug_info(functions, graph.captured)
+
+
+def made_by_capture(data: bytes) -> bool:
+    """Whether these are the bytes of a SavedModel that was made here."""
+    from google.protobuf.message import DecodeError  # noqa: PLC0415 - loaded with TensorFlow
+    from tensorflow.core.protobuf.saved_model_pb2 import SavedModel  # noqa: PLC0415
+
+    try:
+        graphs = SavedModel.FromString(data).meta_graphs
+    except DecodeError:
+        return False
+    return any(one.meta_info_def.meta_graph_version == MADE_BY for one in graphs)
+
+
+class _Graph:
+    """The top level of the SavedModel, as it grows."""
+
+    def __init__(self, functions: Sequence[Traced], weights: _Weights) -> None:
+        from tensorflow.core.protobuf.saved_model_pb2 import SavedModel  # noqa: PLC0415
+
+        self._message = SavedModel(saved_model_schema_version=1)
+        self._meta = self._message.meta_graphs.add()
+        self._meta.meta_info_def.meta_graph_version = MADE_BY
+        self._meta.meta_info_def.tags.append("serve")
+        self._node = self._meta.graph_def.node
+        self._meta.graph_def.library.function.extend(library(functions))
+        self._definition = {
+            one.signature.name: one for one in self._meta.graph_def.library.function
+        }
+        self._names: set[str] = set()
+        self.captured: dict[int, str] = {}  # the node of each captured value, by its identity
+        self._only_weights = weights is not None
+        self._variables = of_functions(functions)
+        listed = self._variables if weights is None else of_weights(weights)
+        for handle, variable in listed.items():
+            self._add_variable(handle, variable)
+        self._unread = set() if weights is None else set(self.captured.values())
+
+    def saved_model(self) -> bytes:
+        """The whole of it."""
+        return bytes(self._message.SerializeToString(deterministic=True))
+
+    def call(self, traced: Traced) -> None:
+        """Add the call node of a function, with its inputs and its signature."""
+        definition = self._definition[traced.function.name.decode()]
+        name = self._unique(traced.name)
+        signature = self._meta.signature_def[name]
+        tensors = traced.function.graph.inputs
+        inputs = []
+        for place, argument in enumerate(definition.signature.input_arg):
+            tensor = tensors[place]
+            if place in traced.captured:
+                source = self._captured(traced.captured[place], tensor)
+            else:
+                source = self._placeholder(_argument_name(definition, place), tensor)
+                _tell(signature.inputs[source], source, tensor)
+            self._unread.discard(source)
+            inputs.append(source)
+            assert tensor.dtype.as_datatype_enum == argument.type, "inputs are in their order"
+        node = self._node.add(name=name, op="StatefulPartitionedCall", input=inputs)
+        # What no function reads is a part of the model all the same, and this keeps it in reach.
+        node.input.extend(f"^{one}" for one in sorted(self._unread))
+        self._unread.clear()
+        self._finish_call(node, definition, traced.function.function_type.flat_outputs)
+
+    def _finish_call(self, node: Any, definition: Any, outputs: Sequence[Any]) -> None:  # noqa: ANN401
+        """Say what is called, with which types, and what comes out."""
+        node.attr["f"].func.name = definition.signature.name
+        node.attr["Tin"].list.type.extend(one.type for one in definition.signature.input_arg)
+        node.attr["Tout"].list.type.extend(one.type for one in definition.signature.output_arg)
+        if "_XlaMustCompile" in definition.attr:
+            node.attr["_XlaMustCompile"].CopyFrom(definition.attr["_XlaMustCompile"])
+        _set_shapes(node, outputs)
+        signature = self._meta.signature_def[node.name]
+        for place, (told, tensor) in enumerate(
+            zip(definition.signature.output_arg, outputs, strict=True)
+        ):
+            _tell(signature.outputs[told.name], f"{node.name}:{place}", tensor)
+        if not outputs:  # the way in which SavedModels name an operation without outputs
+            signature.outputs["done"].name = node.name
+
+    def _captured(self, value: Any, inside: Any) -> str:  # noqa: ANN401 - tensors
+        """The node of a value that a function captured, which it sees as *inside*."""
+        if id(value) in self.captured:
+            return self.captured[id(value)]
+        variable = self._variables.get(id(value)) or of_handle(value, inside.op.name)
+        if variable is not None and not self._only_weights:
+            return self._add_variable(id(value), variable)
+        name = "captured" if variable is None else variable.name
+        if variable is None and (constant := _small_value(value)) is not None:
+            node = self._node.add(name=self._unique(name), op="Const")
+            node.attr["dtype"].type = inside.dtype.as_datatype_enum
+            node.attr["value"].tensor.CopyFrom(constant)
+            _set_shapes(node, [inside])
+            self.captured[id(value)] = node.name
+        else:
+            self.captured[id(value)] = self._placeholder(name, inside)
+        return self.captured[id(value)]
+
+    def _add_variable(self, handle: int, variable: Variable) -> str:
+        node = self._node.add(name=self._unique(variable.name), op="VarHandleOp")
+        node.attr["dtype"].type = variable.dtype
+        node.attr["shape"].shape.CopyFrom(variable.shape)
+        node.attr["shared_name"].s = node.name.encode()
+        node.attr["_output_shapes"].list.shape.add()  # a handle is a scalar
+        self.captured[handle] = node.name
+        if variable.trainable:
+            from tensorflow.core.framework.variable_pb2 import VariableDef  # noqa: PLC0415
+
+            listed = self._meta.collection_def["trainable_variables"].bytes_list
+            told = VariableDef(variable_name=f"{node.name}:0", trainable=True, is_resource=True)
+            listed.value.append(told.SerializeToString(deterministic=True))
+        return str(node.name)
+
+    def _placeholder(self, name: str, tensor: Any) -> str:  # noqa: ANN401
+        node = self._node.add(name=self._unique(name), op="Placeholder")
+        node.attr["dtype"].type = tensor.dtype.as_datatype_enum
+        # No attribute `shape`: that makes a node one that holds parameters.
+        _set_shapes(node, [tensor])
+        return str(node.name)
+
+    def _unique(self, name: str) -> str:
+        """*name* as nodes may be called, and as no other is."""
+        base = _NOT_IN_FRONT.sub("", _NOT_IN_NAMES.sub("_", name.strip("<>"))) or "function"
+        found, count = base, 0
+        while found in self._names:
+            count += 1
+            found = f"{base}_{count}"
+        self._names.add(found)
+        return found
+
+
+def _argument_name(definition: Any, place: int) -> str:  # noqa: ANN401 - a FunctionDef
+    """What the program calls an argument."""
+    told = definition.arg_attr[place].attr["_user_specified_name"].s.decode("utf-8", "replace")
+    return told or str(definition.signature.input_arg[place].name)
+
+
+def _small_value(value: Any) -> Any:  # noqa: ANN401 - a TensorProto, or None
+    """The value of a tensor that was captured, where there is one and it is small."""
+    import tensorflow as tf  # noqa: PLC0415
+
+    if not hasattr(value, "numpy") or value.dtype in (tf.resource, tf.variant):
+        return None
+    if value.shape.num_elements() > _LARGEST_CONSTANT:
+        return None
+    return tf.make_tensor_proto(value.numpy(), value.dtype)
+
+
+def _set_shapes(node: Any, tensors: Sequence[Any]) -> None:  # noqa: ANN401
+    shapes = node.attr["_output_shapes"].list.shape
+    shapes.extend(tensor.shape.as_proto() for tensor in tensors)
+
+
+def _tell(info: Any, name: str, tensor: Any) -> None:  # noqa: ANN401 - a TensorInfo
+    info.name = name if ":" in name else f"{name}:0"
+    info.dtype = tensor.dtype.as_datatype_enum
+    info.tensor_shape.CopyFrom(tensor.shape.as_proto())

@@ -1,0 +1,68 @@
+"""Nodes that call functions whose bodies are part of the graph: what their outputs are.
+
+call      its first inputs are what the body returns      output k is input k
+loop      what the body returns, the condition, its own   what is true of input k and its own k
+choice    what each branch returns, one after the other   what is true of all of them
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tfprof.model import Profile
+
+
+class Call(NamedTuple):
+    """A call: its regions, and which of its data inputs are theirs."""
+
+    regions: tuple[int, ...]
+    kinds: tuple[int, ...]
+    first: tuple[int, ...]  # the data input that is the first return of each region
+    outputs: int
+    own: int  # the first data input that is its own
+
+    @property
+    def kind(self) -> int:
+        """What its first region is to it."""
+        return self.kinds[0]
+
+    def returns_of(self, kind: int) -> int | None:
+        """The data input that is the first return of the region of this kind; None: no such."""
+        return self.first[self.kinds.index(kind)] if kind in self.kinds else None
+
+
+class Calls:
+    """The calls of a profile, by the node that calls."""
+
+    def __init__(self, profile: Profile) -> None:
+        regions = profile.regions
+        self._of_node = regions.of_node
+        self.of: dict[int, Call] = {}
+        self.outer: list[int] = [self.region_of(int(call)) for call in regions.call]
+        of_call: dict[int, list[int]] = {}
+        for region, call in enumerate(regions.call.tolist()):
+            of_call.setdefault(call, []).append(region)
+        for call, numbers in of_call.items():
+            returns = [int(regions.returns[number]) for number in numbers]
+            self.of[call] = Call(
+                tuple(numbers),
+                tuple(int(regions.kind[number]) for number in numbers),
+                tuple(sum(returns[:place]) for place in range(len(returns))),
+                returns[0],
+                sum(returns),
+            )
+        self.call = regions.call
+        self.kind = regions.kind
+
+    def region_of(self, node: int) -> int:
+        """The region that a node is in; -1 for none."""
+        return int(self._of_node[node]) if node < self._of_node.size else -1
+
+    def around(self, node: int) -> list[int]:
+        """The regions that a node is in, the innermost first."""
+        regions, region = [], self.region_of(node)
+        while region >= 0:
+            regions.append(region)
+            region = self.outer[region]
+        return regions

@@ -1,0 +1,194 @@
+"""Loops: how often a body runs, and which inputs change from one turn to the next.
+
+    while i < n and j < 50:      the condition compares a counter with what stays the same
+        i, j = i + 1, j + 1      what the body returns for a counter is that counter and a step
+
+What reads an argument of a loop reads the loop's own input, which holds for the first turn. So the
+numbers of an input that the body does not return as it is are unknown inside.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tfprof.inference.operation import Operation
+from tfprof.inference.shape import Unknown
+from tfprof.model import CALLED, LOOP_BODY, LOOP_CONDITION
+
+if TYPE_CHECKING:
+    from tfprof.inference.calls import Call, Calls
+    from tfprof.inference.operation import Graph
+    from tfprof.inference.value import Value
+
+Source = tuple[int, int]
+
+_PASSING: Final = frozenset({"Identity", "StopGradient", "Snapshot", "PreventGradient"})
+# (which input is the counter, whether it goes up, whether the bound itself is still reached)
+_COMPARISONS: Final = {
+    "Less": ((0, True, False), (1, False, False)),
+    "LessEqual": ((0, True, True), (1, False, True)),
+    "Greater": ((1, True, False), (0, False, False)),
+    "GreaterEqual": ((1, True, True), (0, False, True)),
+}
+_SUMS: Final = frozenset({"Add", "AddV2", "Sub"})
+_MOST_TRIPS: Final = 2**62
+
+
+class Loops:
+    """What is known of the loops of a graph."""
+
+    def __init__(self, graph: Graph, calls: Calls) -> None:
+        self._graph = graph
+        self._calls = calls
+        self._origin: dict[Source, Source] = {}
+        self._varying: dict[int, frozenset[Source]] = {}
+
+    def origin(self, node: int, output: int) -> Source:
+        """Where an output comes from, behind what only passes it on."""
+        way: set[Source] = set()
+        at = node, output
+        while at not in self._origin and (before := self._before(at)) is not None:
+            if at in way:
+                break  # it goes round in a circle
+            way.add(at)
+            at = before
+        end = self._origin.get(at, at)
+        self._origin.update(dict.fromkeys(way, end))
+        return end
+
+    def _before(self, source: Source) -> Source | None:
+        """What an output passes on; None where it is made here."""
+        node, output = source
+        if node < 0:
+            return None
+        call = self._calls.of.get(node)
+        if call is None:
+            passes = self._graph.type_of(node) in _PASSING
+            sources = self._graph.sources(node) if passes else []
+            return sources[0] if sources else None
+        if call.kind != CALLED or output >= call.outputs:
+            return None
+        sources = self._graph.sources(node)
+        return sources[output] if output < len(sources) else None
+
+    def varies(self, reader: int, node: int, output: int) -> bool:
+        """Whether what a node reads may be another in each turn of a loop that it is in."""
+        around = self._calls.around(reader)
+        if not around:
+            return False
+        outside = set(around) - set(self._calls.around(node)) if node >= 0 else set(around)
+        return any(
+            (node, output) in self._varying_of(int(self._calls.call[region]))
+            for region in outside
+            if self._calls.kind[region] in (LOOP_BODY, LOOP_CONDITION)
+        )
+
+    def _varying_of(self, loop: int) -> frozenset[Source]:
+        """The own inputs of a loop that its body does not return as they are."""
+        if loop not in self._varying:
+            call, sources = self._calls.of[loop], self._graph.sources(loop)
+            body = call.returns_of(LOOP_BODY)
+            own = sources[call.own :]
+            returned = sources[body : body + len(own)] if body is not None else []
+            returned += [(-1, -1)] * (len(own) - len(returned))
+            self._varying[loop] = frozenset(
+                source
+                for source, back in zip(own, returned, strict=True)
+                if self.origin(*source) != self.origin(*back)
+            )
+        return self._varying[loop]
+
+    def trips(self, loop: int) -> int | None:
+        """How often the body runs; None where no bound is known."""
+        call = self._calls.of[loop]
+        op = Operation(self._graph, loop)
+        condition = call.returns_of(LOOP_CONDITION)
+        if condition is None or condition >= op.inputs:
+            return None
+        todo, seen, counts = [op.sources[condition]], set(), []
+        while todo:
+            node, _ = self.origin(*todo.pop())
+            if node < 0 or node in seen:
+                continue
+            seen.add(node)
+            kind = self._graph.type_of(node)
+            if kind == "LogicalAnd":
+                todo.extend(self._graph.sources(node))
+            elif kind in _COMPARISONS:
+                counts.append(self._compared(call, op, node, kind))
+        known = [count for count in counts if count is not None]
+        return min(known) if known else None
+
+    def _compared(self, call: Call, loop: Operation, node: int, kind: str) -> int | None:
+        """How many turns one comparison allows."""
+        comparison = Operation(self._graph, node)
+        for counter, rises, reaches in _COMPARISONS[kind]:
+            bound = self._whole(comparison, 1 - counter)
+            if bound is None:
+                continue
+            source = self.origin(*comparison.sources[counter])
+            counts = set()
+            for number in range(call.own, loop.inputs):
+                if self.origin(*loop.sources[number]) != source:
+                    continue
+                step = self._step(call, loop, number - call.own)
+                first = self._whole(loop, number)
+                if step and first is not None:
+                    counts.add(_turns(first, bound, step, rises=rises, reaches=reaches))
+            if len(counts) == 1:
+                return counts.pop()
+        return None
+
+    def _step(self, call: Call, loop: Operation, variable: int) -> int | None:
+        """By how much a loop variable grows each turn; None where it does something else."""
+        body = call.returns_of(LOOP_BODY)
+        if body is None or variable >= call.outputs:
+            return None
+        own = self.origin(*loop.sources[call.own + variable])
+        node, _ = self.origin(*loop.sources[body + variable])
+        if node < 0 or self._graph.type_of(node) not in _SUMS:
+            return None
+        if call.regions[call.kinds.index(LOOP_BODY)] not in self._calls.around(node):
+            return None
+        total = Operation(self._graph, node)
+        places = (0,) if self._graph.type_of(node) == "Sub" else (0, 1)
+        for place in places:
+            if total.inputs > 1 and self.origin(*total.sources[place]) == own:
+                step = self._whole(total, 1 - place)
+                return None if step is None else step if len(places) > 1 else -step
+        return None
+
+    def final_values(self, call: Call, op: Operation) -> list[Value | None]:
+        """What the outputs of a loop are: inputs it leaves alone, and what its counters end at."""
+        varying = self._varying_of(op.node)
+        values: list[Value | None] = []
+        for output in range(min(call.outputs, op.inputs - call.own)):
+            first = op.value(call.own + output)
+            if first is None or op.sources[call.own + output] not in varying:
+                values.append(first)
+                continue
+            step = self._step(call, op, output)
+            trips = None if step is None else self._graph.trips(op.node)
+            start = self._whole(op, call.own + output)
+            known = None not in (step, trips, start)
+            values.append(np.array((start or 0) + (step or 0) * (trips or 0)) if known else None)
+        return values
+
+    @staticmethod
+    def _whole(op: Operation, number: int) -> int | None:
+        """The whole number that an input is; None where it is not known."""
+        try:
+            return op.number(number)
+        except Unknown:
+            return None
+
+
+def _turns(first: int, bound: int, step: int, *, rises: bool, reaches: bool) -> int | None:
+    """How often a counter is within its bound; None for without end."""
+    way, pace = (bound - first, step) if rises else (first - bound, -step)
+    way += reaches
+    if way <= 0:
+        return 0
+    return None if pace <= 0 else min(-(-way // pace), _MOST_TRIPS)

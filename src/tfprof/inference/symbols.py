@@ -1,0 +1,100 @@
+"""Symbols: names for the dimensions that the inputs of a graph leave open.
+
+    images  ?x28x28x3      batch                 the first dimension of every input is one symbol
+    tokens  ?x?            batch, tokens_1       any other is named after its input and its axis
+
+Inputs are placeholders of the graph itself, not of the functions that it calls.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tfprof.arguments import shown, whole_number
+from tfprof.errors import UsageError, nearest
+from tfprof.light_dataclasses import dataclass
+from tfprof.strings import Strings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tfprof.model import Profile
+
+BATCH: Final = "batch"
+_INPUTS: Final = Strings.of([b"Placeholder", b"PlaceholderV2", b"PlaceholderWithDefault", b"_Arg"])
+_MOST_NAMED: Final = 8
+# What a SavedModel puts before the name that its input has in the model.
+_SERVING: Final = "serving_default_"
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """An open dimension of the inputs: its name, and the (node, axis) pairs that it stands for."""
+
+    name: str
+    places: tuple[tuple[int, int], ...]
+
+
+def symbols(profile: Profile) -> tuple[Symbol, ...]:
+    """The open dimensions of a graph's inputs: first `batch` if it is one, then as they appear."""
+    return profile.keep("symbols", lambda: _symbols(profile))
+
+
+def _symbols(profile: Profile) -> tuple[Symbol, ...]:
+    kind = profile.types.find(_INPUTS)
+    is_input = np.isin(profile.nodes.op, kind[kind >= 0])
+    inside = profile.regions.of_node
+    is_input[: inside.size] &= inside < 0
+    batch: list[tuple[int, int]] = []
+    others: dict[str, tuple[tuple[int, int], ...]] = {}
+    for node in np.flatnonzero(is_input).tolist():
+        for axis, length in enumerate(_dims(profile, node)):
+            if length >= 0:
+                continue
+            if axis == 0:
+                batch.append((node, 0))
+            else:
+                others[_name(profile, node, axis, others)] = ((node, axis),)
+    first = (Symbol(BATCH, tuple(batch)),) if batch else ()
+    return (*first, *(Symbol(name, places) for name, places in others.items()))
+
+
+def _dims(profile: Profile, node: int) -> list[int]:
+    """The dimensions of an input: as listed, or as its attribute says; [] where there are none."""
+    listed = int(profile.outputs.start[node])
+    if listed < int(profile.outputs.start[node + 1]):
+        return profile.outputs.shape[listed]
+    return profile.nodes.shape[node]
+
+
+def _name(profile: Profile, node: int, axis: int, taken: Mapping[str, object]) -> str:
+    """A name of letters, digits and underscores that no other symbol has."""
+    text = profile.nodes.name[node].decode("utf-8", "replace").removeprefix(_SERVING)
+    name = f"{re.sub(r'[^A-Za-z0-9_]', '_', text)}_{axis}"
+    unique, number = name, 1
+    while unique in taken:
+        number += 1
+        unique = f"{name}_{number}"
+    return unique
+
+
+def bound(profile: Profile, dims: Mapping[str, int]) -> dict[int, dict[int, int]]:
+    """The lengths that *dims* give to the axes of input nodes; raises UsageError."""
+    known = {symbol.name: symbol for symbol in symbols(profile)}
+    sizes: dict[int, dict[int, int]] = {}
+    for name, given in dims.items():
+        if name not in known:
+            raise UsageError(_no_such(name, list(known)))
+        length = whole_number(f"dim {name}", given, least=1)
+        for node, axis in known[name].places:
+            sizes.setdefault(node, {})[axis] = length
+    return sizes
+
+
+def _no_such(name: str, known: list[str]) -> str:
+    more = ", …" if len(known) > _MOST_NAMED else ""
+    there = f"there are: {', '.join(known[:_MOST_NAMED])}{more}" if known else "there is none"
+    return f"no dimension of the inputs is called {shown(name)}{nearest(name, known)} ({there})"

@@ -1,0 +1,266 @@
+"""The weights of Keras' own layers, told from their configuration and the shape of their input.
+
+    Dense units=10, input [None, 24]     vars/0  kernel  24x10     vars/1  bias  10
+
+A weight is told by where an archive keeps it below its layer, by name, shape, and whether it is
+trained. A layer that is not among these may have any weights: then nothing is told.
+"""
+
+from __future__ import annotations
+
+import re
+from math import prod
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    Config = Mapping[str, Any]
+    Build = Mapping[str, Any]
+
+_WEIGHTLESS: Final = re.compile(
+    r"InputLayer|Activation|(Leaky)?ReLU|ELU|Softmax|\w*Dropout(\dD)?|Gaussian\w+|\w*Pooling\dD"
+    r"|Flatten|Reshape|Permute|RepeatVector|ZeroPadding\dD|Cropping\dD|UpSampling\dD|Add|Subtract"
+    r"|Multiply|Average|Maximum|Minimum|Concatenate|Dot|Masking|Lambda|Rescaling|Resizing"
+    r"|CenterCrop|Random\w+|ActivityRegularization|Identity|UnitNormalization|Discretization"
+    r"|Hashing|HashedCrossing|CategoryEncoding|StringLookup|IntegerLookup"
+)
+# More than any tensor has; what is larger is no honest shape.
+MOST_ELEMENTS: Final = 2**48
+
+
+class Weight(NamedTuple):
+    """A weight of a layer."""
+
+    place: str  # in the archive, below the layer
+    name: str
+    shape: tuple[int, ...]
+    trained: bool = True
+
+
+class Underivable(Exception):  # noqa: N818 - no error: the answer where a configuration is open
+    """A configuration that does not tell the weights."""
+
+
+def weights(kind: str, config: Config, build: Build) -> list[Weight] | None:
+    """The weights of a layer of class *kind*; None where they cannot be told."""
+    if _WEIGHTLESS.fullmatch(kind):
+        return []
+    rule = _RULES.get(kind)
+    if rule is None:
+        return None
+    try:
+        found = rule(config, build)
+        return found if all(prod(one.shape) <= MOST_ELEMENTS for one in found) else None
+    except (Underivable, KeyError, IndexError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def _in(build: Build) -> list[int | None]:
+    shape = build["input_shape"]
+    if not isinstance(shape, list):
+        raise Underivable
+    return shape
+
+
+def _size(length: Any) -> int:  # noqa: ANN401 - out of a file
+    if not isinstance(length, int) or isinstance(length, bool) or length < 0:
+        raise Underivable
+    return length
+
+
+def _sizes(lengths: Any) -> tuple[int, ...]:  # noqa: ANN401 - out of a file
+    return tuple(map(_size, lengths if isinstance(lengths, list) else [lengths]))
+
+
+def _bias(config: Config, at: int, *shape: int) -> list[Weight]:
+    return [Weight(f"vars/{at}", "bias", shape)] if config.get("use_bias", True) else []
+
+
+def _channels(config: Config, build: Build) -> int:
+    first = config.get("data_format") == "channels_first"
+    return _size(_in(build)[1 if first else -1])
+
+
+def _dense(config: Config, build: Build) -> list[Weight]:
+    units = _size(config["units"])
+    return [
+        Weight("vars/0", "kernel", (_size(_in(build)[-1]), units)),
+        *_bias(config, 1, units),
+    ]
+
+
+def _conv(config: Config, build: Build) -> list[Weight]:
+    groups, filters = _size(config.get("groups", 1)) or 1, _size(config["filters"])
+    window = _sizes(config["kernel_size"])
+    return [
+        Weight("vars/0", "kernel", (*window, _channels(config, build) // groups, filters)),
+        *_bias(config, 1, filters),
+    ]
+
+
+def _transposed(config: Config, build: Build) -> list[Weight]:
+    filters, window = _size(config["filters"]), _sizes(config["kernel_size"])
+    return [
+        Weight("vars/0", "kernel", (*window, filters, _channels(config, build))),
+        *_bias(config, 1, filters),
+    ]
+
+
+def _depthwise(config: Config, build: Build) -> list[Weight]:
+    channels, times = _channels(config, build), _size(config.get("depth_multiplier", 1))
+    window = _sizes(config["kernel_size"])
+    return [
+        Weight("vars/0", "kernel", (*window, channels, times)),
+        *_bias(config, 1, channels * times),
+    ]
+
+
+def _separable(config: Config, build: Build) -> list[Weight]:
+    channels, times = _channels(config, build), _size(config.get("depth_multiplier", 1))
+    window, filters = _sizes(config["kernel_size"]), _size(config["filters"])
+    return [
+        Weight("vars/0", "depthwise_kernel", (*window, channels, times)),
+        Weight("vars/1", "pointwise_kernel", (*(1 for _ in window), channels * times, filters)),
+        *_bias(config, 2, filters),
+    ]
+
+
+def _named(config: Config, shape: tuple[int, ...], *names: tuple[str, str]) -> list[str]:
+    return [name for name, option in names if config.get(option, True) and shape is not None]
+
+
+def _batch_norm(config: Config, build: Build) -> list[Weight]:
+    axis = config.get("axis", -1)
+    shape = (_size(_in(build)[axis]),)
+    names = _named(config, shape, ("gamma", "scale"), ("beta", "center"))
+    return [
+        *(Weight(f"vars/{at}", name, shape) for at, name in enumerate(names)),
+        *(
+            Weight(f"vars/{len(names) + at}", name, shape, trained=False)
+            for at, name in enumerate(("moving_mean", "moving_variance"))
+        ),
+    ]
+
+
+def _axis_norm(config: Config, build: Build) -> list[Weight]:
+    axis = config.get("axis", -1)
+    shape = tuple(_size(_in(build)[one]) for one in (axis if isinstance(axis, list) else [axis]))
+    names = _named(config, shape, ("gamma", "scale"), ("beta", "center"))
+    return [Weight(f"vars/{at}", name, shape) for at, name in enumerate(names)]
+
+
+def _rms_norm(config: Config, build: Build) -> list[Weight]:
+    return _axis_norm({**config, "center": False}, build)
+
+
+def _embedding(config: Config, _: Build) -> list[Weight]:
+    shape = (_size(config["input_dim"]), _size(config["output_dim"]))
+    return [Weight("vars/0", "embeddings", shape)]
+
+
+def _recurrent(gates: int, *, two_biases: bool = False) -> Callable[[Config, Build], list[Weight]]:
+    def told(config: Config, build: Build) -> list[Weight]:
+        units = _size(config["units"])
+        wide = gates * units
+        twice = two_biases and config.get("reset_after", True)
+        made = [
+            Weight("cell/vars/0", "kernel", (_size(_in(build)[-1]), wide)),
+            Weight("cell/vars/1", "recurrent_kernel", (units, wide)),
+        ]
+        if config.get("use_bias", True):
+            made.append(Weight("cell/vars/2", "bias", (2, wide) if twice else (wide,)))
+        return made
+
+    return told
+
+
+def _inner(config: Config, shape: Sequence[int | None]) -> list[Weight]:
+    """The weights of the layer that a layer is wrapped around."""
+    layer = config["layer"]
+    found = weights(layer["class_name"], layer["config"], {"input_shape": list(shape)})
+    if found is None:
+        raise Underivable
+    return found
+
+
+def _bidirectional(config: Config, build: Build) -> list[Weight]:
+    found = _inner(config, _in(build))
+    return [
+        Weight(f"{way}_layer/{one.place}", f"{way}/{one.name}", one.shape, one.trained)
+        for way in ("forward", "backward")
+        for one in found
+    ]
+
+
+def _time_distributed(config: Config, build: Build) -> list[Weight]:
+    shape = _in(build)
+    found = _inner(config, [shape[0], *shape[2:]])
+    return [Weight(f"layer/{one.place}", *one[1:]) for one in found]
+
+
+def _attention(config: Config, build: Build) -> list[Weight]:
+    shapes = build.get("shapes_dict", build)
+    query = shapes["query_shape"]
+    value = shapes.get("value_shape", query)
+    key = shapes.get("key_shape") or value
+    heads, depth = _size(config["num_heads"]), _size(config["key_dim"])
+    deep = _size(config.get("value_dim") or depth)
+    output = _sizes(config["output_shape"]) if config.get("output_shape") else (_size(query[-1]),)
+    projections = {
+        "query": ((_size(query[-1]), heads, depth), (heads, depth)),
+        "key": ((_size(key[-1]), heads, depth), (heads, depth)),
+        "value": ((_size(value[-1]), heads, deep), (heads, deep)),
+        "output": ((heads, deep, *output), output),
+    }
+    made = []
+    for name, (kernel, bias) in projections.items():
+        made.append(Weight(f"{name}_dense/vars/0", f"{name}/kernel", kernel))
+        if config.get("use_bias", True):
+            made.append(Weight(f"{name}_dense/vars/1", f"{name}/bias", bias))
+    return made
+
+
+def _einsum_dense(config: Config, build: Build) -> list[Weight]:
+    operands, _, result = config["equation"].replace(" ", "").partition("->")
+    left, right = operands.split(",")
+    shape, output = _in(build), config["output_shape"]
+    output = output if isinstance(output, list) else [output]
+    lengths = dict(zip(reversed(left.replace("...", "")), reversed(shape), strict=False))
+    told = dict(zip(reversed(result.replace("...", "")), reversed(output), strict=False))
+    lengths.update({label: length for label, length in told.items() if length is not None})
+    made = [Weight("vars/0", "kernel", tuple(_size(lengths[label]) for label in right))]
+    if axes := config.get("bias_axes"):
+        places = sorted(result.replace("...", "").index(axis) for axis in axes)
+        labels = result.replace("...", "")[places[0] :]
+        dims = tuple(_size(lengths[one]) if one in axes else 1 for one in labels)
+        made.append(Weight("vars/1", "bias", dims))
+    return made
+
+
+def _prelu(config: Config, build: Build) -> list[Weight]:
+    shared = set(_sizes(config.get("shared_axes") or []))
+    shape = [1 if at in shared else one for at, one in enumerate(_in(build))][1:]
+    return [Weight("vars/0", "alpha", _sizes(shape))]
+
+
+_RULES: Final[dict[str, Callable[[Config, Build], list[Weight]]]] = {
+    "Dense": _dense,
+    "EinsumDense": _einsum_dense,
+    **dict.fromkeys(("Conv1D", "Conv2D", "Conv3D"), _conv),
+    **dict.fromkeys(("Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose"), _transposed),
+    **dict.fromkeys(("DepthwiseConv1D", "DepthwiseConv2D"), _depthwise),
+    **dict.fromkeys(("SeparableConv1D", "SeparableConv2D"), _separable),
+    "BatchNormalization": _batch_norm,
+    "LayerNormalization": _axis_norm,
+    "GroupNormalization": _axis_norm,
+    "RMSNormalization": _rms_norm,
+    "Embedding": _embedding,
+    "LSTM": _recurrent(4),
+    "GRU": _recurrent(3, two_biases=True),
+    "SimpleRNN": _recurrent(1),
+    "Bidirectional": _bidirectional,
+    "TimeDistributed": _time_distributed,
+    "MultiHeadAttention": _attention,
+    "PReLU": _prelu,
+}

@@ -1,0 +1,105 @@
+"""What the weights of an archive are: the place, shape and type of each, and none of their values.
+
+They stand in HDF5, which h5py reads. It is no dependency: without it the configuration of the
+layers has to tell. Whatever is wrong with the file is the one sentence of an InputError.
+"""
+
+from __future__ import annotations
+
+import io
+from math import prod
+from typing import Any, Final, NamedTuple
+
+from tfprof.errors import InputError
+from tfprof.read.keras_layers import MOST_ELEMENTS
+
+_MOST: Final = 1_000_000
+_FLOAT: Final = 1
+# DataType of each type of HDF5; bfloat16 is kept as two bytes of no type.
+_TYPES: Final = {
+    "float32": 1, "float64": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "int64": 9,
+    "bool": 10, "|V2": 14, "uint16": 17, "float16": 19, "uint32": 22, "uint64": 23,
+}  # fmt: skip
+
+
+class Stored(NamedTuple):
+    """A weight in the file."""
+
+    shape: tuple[int, ...]
+    type: int
+
+
+class Contents(NamedTuple):
+    """The weights by their place in the file, and the names that groups of them say they have."""
+
+    weights: dict[str, Stored]
+    names: dict[str, str]
+
+
+def contents(data: memoryview, file: str) -> Contents | None:
+    """What is in the HDF5 file *data*; None without h5py. Raises InputError."""
+    try:
+        import h5py  # noqa: PLC0415 - an extra that few need
+    except ImportError:
+        return None
+    found = Contents({}, {})
+
+    def visit(place: str, item: Any) -> None:  # noqa: ANN401 - h5py tells no types
+        if isinstance(item, h5py.Dataset):
+            if len(found.weights) >= _MOST:
+                raise InputError(f"{file} has more than {_MOST:,} weights")
+            shape = tuple(map(int, item.shape or ()))
+            if prod(shape) > MOST_ELEMENTS:
+                raise InputError(f"{file}: the shape of {place} is that of no tensor")
+            found.weights[place] = Stored(shape, _type(item.dtype))
+        elif (name := item.attrs.get("name")) is not None:
+            found.names[place.removesuffix("/vars")] = str(name)
+
+    try:
+        with h5py.File(Bytes(data), "r") as opened:
+            opened.visititems(visit)
+    except InputError:
+        raise
+    except Exception as problem:  # noqa: BLE001 - whatever the library makes of a damaged file
+        raise InputError(f"{file}: its weights cannot be read: {_line(problem)}") from None
+    return found
+
+
+def _type(dtype: Any) -> int:  # noqa: ANN401 - NumPy's own
+    return _TYPES.get(str(dtype), _FLOAT)
+
+
+def _line(problem: Exception) -> str:
+    return " ".join(str(problem).split()) or type(problem).__name__
+
+
+class Bytes(io.RawIOBase):
+    """A part of a file that is in memory already, for a library that wants to read from one."""
+
+    def __init__(self, data: memoryview) -> None:
+        self._data, self._at = memoryview(data), 0
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def seekable(self) -> bool:
+        """It is."""
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """Go to another place."""
+        start = (0, self._at, len(self._data))[whence]
+        self._at = max(0, start + offset)
+        return self._at
+
+    def tell(self) -> int:
+        """The place where it is."""
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - anything that can be written to
+        """Fill *buffer* as far as there is something; how far that is."""
+        piece = self._data[self._at : self._at + len(buffer)]
+        memoryview(buffer).cast("B")[: len(piece)] = piece
+        self._at += len(piece)
+        return len(piece)

@@ -1,0 +1,34 @@
+"""XPlane: what the profiler of TensorFlow 2 traced, as steps of a Profile.
+
+    read_trace(source) ──► TraceColumns ──► with_trace(profile, trace) ──► Profile
+
+reading      which events are operations, how long each took, in which step
+merge        on which nodes of a graph they are
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfprof.errors import InputError
+from tfprof.read.source import read_as
+from tfprof.read.xplane.merge import with_trace
+from tfprof.read.xplane.reading import columns
+from tfprof.read.xplane.trace import TraceColumns
+
+if TYPE_CHECKING:
+    from tfprof.read.source import Source
+
+__all__ = ["TraceColumns", "columns", "read_trace", "with_trace"]
+
+_EXPECTED = "a trace (XSpace)"
+
+
+def read_trace(source: Source) -> TraceColumns:
+    """The columns of a trace; raises InputError."""
+    if not source.data.size:
+        raise InputError(
+            f"{source.name} is empty; TensorFlow leaves such a file where a trace is over 2 GB: "
+            "trace fewer steps"
+        )
+    return read_as(source, _EXPECTED, lambda data: columns(data, source.name))

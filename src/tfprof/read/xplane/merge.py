@@ -1,0 +1,254 @@
+"""Profile + columns of a trace → Profile: its executions as steps, on the nodes that they are of.
+
+    graph has the node        on it, whatever it is called at run time (`runtime_names`)
+    fused                     on what it fused, which has the fused type as well (`fused`)
+    made by XLA               on the node that its instruction names
+    not in the graph          on a node of its own, below `_not_in_graph`
+    no graph                  every name is a node
+
+Times are microseconds in a step. They are rounded so that every scope, taken with all that is
+below it, is right to a microsecond: an execution may be off by one, a sum of thousands is not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tfprof.distinct import places
+from tfprof.light_dataclasses import replace
+from tfprof.model import ACCELERATOR, CPU, Outputs, Step
+from tfprof.read.merge import with_nodes, with_types, without_inputs
+from tfprof.read.runtime_names import node_of, without_numbers
+from tfprof.read.xplane.gathered import gathered
+from tfprof.read.xplane.placing import NOT_IN_GRAPH, Placing
+from tfprof.read.xplane.shapes import with_shape_source
+from tfprof.read.xplane.trace import Events, taken
+from tfprof.shapes import Shapes
+from tfprof.strings import I64, Strings
+
+if TYPE_CHECKING:
+    from tfprof.model import Profile
+    from tfprof.read.xplane.trace import Memory, TraceColumns
+
+_ALL_STREAMS = b"/stream:all"
+_PS_IN_US = 10**6
+_LARGEST_SUM = 2.0**62
+
+
+def with_trace(profile: Profile, trace: TraceColumns) -> Profile:
+    """*profile* with the steps of *trace*, numbered behind those that it has."""
+    trace = _in_steps(trace)
+    placing = Placing(profile, trace.events)
+    node = placing.nodes()
+    notes = (*trace.notes, *placing.notes(node))
+    before = len(profile)
+    profile, node = _with_names(profile, node, trace.events)
+    profile, memory_node = _with_memory_names(profile, trace.memory, node)
+    profile = _placed(profile, trace, node)
+    profile = _typed(profile, placing.fused)
+    runs, own_ps = gathered(trace.events, node, placing.itself(node >= before))
+    steps = _steps(profile, trace, _Runs(runs, node[runs], own_ps), memory_node)
+    first = max((one.number for one in profile.steps), default=-1) + 1
+    if profile.steps:
+        steps = [replace(one, number=first + place) for place, one in enumerate(steps)]
+    grown = replace(
+        profile,
+        steps=tuple(sorted((*profile.steps, *steps), key=lambda step: step.number)),
+        notes=(*profile.notes, *notes),
+        _kept={},
+    )
+    exact = np.where((node < before) & placing.exact, node, -1)
+    return with_shape_source(grown, exact, trace.events.shapes)
+
+
+def _in_steps(trace: TraceColumns) -> TraceColumns:
+    """The same without what is in no step, of which the trace has a note."""
+    inside = trace.events.step >= 0
+    if bool(inside.all()):
+        return trace
+    rows = np.flatnonzero(inside)
+    place = np.append(np.cumsum(inside) - 1, -1)
+    events = Events(*(taken(column, rows) for column in trace.events))
+    memory = trace.memory._replace(event=place[trace.memory.event])
+    return trace._replace(events=events, memory=memory)
+
+
+# --- nodes ------------------------------------------------------------------------------------
+
+
+def _with_names(profile: Profile, node: I64, events: Events) -> tuple[Profile, I64]:
+    """(*profile* with a node for each name that it has none for, the node of each execution)."""
+    rows = np.flatnonzero(node < 0)
+    name = _own_names(profile, events.name.take(rows))
+    profile, added = _grown(profile, name, events.op.take(rows))
+    node = node.copy()
+    node[rows] = added
+    covered = profile.covered.copy()
+    covered[node] = True
+    return replace(profile, covered=covered), node
+
+
+def _own_names(profile: Profile, names: Strings) -> Strings:
+    """What nodes are called that the graph does not have."""
+    plain = without_numbers(names)
+    if not bool(profile.in_graph.any()):
+        return plain
+    scope = Strings.of([NOT_IN_GRAPH]).take(np.zeros(len(plain), np.int64))
+    return Strings.beside([scope, plain])
+
+
+def _grown(profile: Profile, name: Strings, op: Strings) -> tuple[Profile, I64]:
+    """(*profile* with those of these nodes that it does not have, the row of each)."""
+    ids, first = name.intern()
+    known = profile.nodes.name.find(name.take(first))
+    new = first[known < 0]
+    if not new.size:
+        return profile, known[ids]
+    known[known < 0] = len(profile) + np.arange(new.size)
+    types, kind = with_types(profile.types, op.take(new))
+    shapes = Shapes.none(new.size)
+    grown = with_nodes(replace(profile, types=types), name.take(new), kind, shapes)
+    old = profile.outputs
+    none = np.full(new.size, old.start[-1])
+    grown = replace(grown, outputs=Outputs(np.concatenate([old.start, none]), old.shape))
+    return without_inputs(grown, profile), known[ids]
+
+
+def _with_memory_names(profile: Profile, memory: Memory, ran: I64) -> tuple[Profile, I64]:
+    """(*profile* with nodes for what allocated, the node of each row of memory).
+
+    *ran* is the node of each execution.
+    """
+    node = np.append(ran, -1)[memory.event]
+    rows = np.flatnonzero(node < 0)
+    names = memory.name.take(rows)
+    node[rows] = node_of(profile, names)
+    rows = np.flatnonzero(node < 0)
+    names = memory.name.take(rows)
+    profile, added = _grown(profile, _own_names(profile, names), names)
+    node[rows] = added
+    return profile, node
+
+
+def _placed(profile: Profile, trace: TraceColumns, node: I64) -> Profile:
+    """*profile* with the device of each node that ran and had none: an accelerator, or the host."""
+    names = Strings.of(name.removesuffix(_ALL_STREAMS) for name in trace.devices)
+    types, kind = with_types(profile.types, names)
+    device = profile.nodes.device.copy()
+    free = device[node] < 0
+    for accelerator in range(2):
+        on_it = free & (trace.accelerator[trace.events.device] == accelerator)
+        device[node[on_it]] = kind[trace.events.device[on_it]]
+    return replace(profile, types=types, nodes=replace(profile.nodes, device=device), _kept={})
+
+
+def _typed(profile: Profile, pairs: list[tuple[int, bytes]]) -> Profile:
+    """*profile* with these types on these nodes."""
+    if not pairs:
+        return profile
+    types, kind = with_types(profile.types, Strings.of(op for _, op in pairs))
+    return replace(
+        profile,
+        types=types,
+        typed_node=np.concatenate([profile.typed_node, [node for node, _ in pairs]]),
+        typed_as=np.concatenate([profile.typed_as, kind]),
+        _kept={},
+    )
+
+
+# --- steps ------------------------------------------------------------------------------------
+
+
+class _Runs(NamedTuple):
+    """The executions of nodes: rows of the events."""
+
+    row: I64
+    node: I64
+    own_ps: I64
+
+
+def _steps(profile: Profile, trace: TraceColumns, runs: _Runs, memory_node: I64) -> list[Step]:
+    """A Step for each of the trace."""
+    memory, node = trace.memory, runs.node
+    events = Events(*(taken(column, runs.row) for column in trace.events))
+    which, place = places(node)
+    rank = profile.nodes.name.take(which).rank()
+    order = np.lexsort((events.start_ns, rank[place], events.step))
+    us = np.zeros(node.size, np.int64)
+    us[order] = _rounded(runs.own_ps[order])
+    by_time = np.lexsort((events.start_ns, events.step))
+    begins = np.searchsorted(events.step[by_time], np.arange(trace.step_number.size + 1))
+    by_end = np.lexsort((memory.end_ns, memory.step))
+    held = np.searchsorted(memory.step[by_end], np.arange(trace.step_number.size + 1))
+    counts = np.where(trace.accelerator > 0, ACCELERATOR, CPU)
+    made = []
+    for row, number in enumerate(trace.step_number.tolist()):
+        ran = by_time[begins[row] : begins[row + 1]]
+        kept = by_end[held[row] : held[row + 1]]
+        made.append(
+            _step(
+                number,
+                _Ran(
+                    node[ran],
+                    events.device[ran],
+                    np.maximum(events.start_ns[ran] // 1000, 1),
+                    us[ran],
+                    counts[events.device[ran]],
+                ),
+                trace,
+                (memory_node[kept], kept),
+            )
+        )
+    return made
+
+
+def _rounded(own_ps: I64) -> I64:
+    """Microseconds, whose sum up to any place is right to one."""
+    if float(own_ps.sum(dtype=np.float64)) > _LARGEST_SUM:
+        return own_ps // _PS_IN_US
+    return np.diff(np.cumsum(own_ps) // _PS_IN_US, prepend=0)
+
+
+class _Ran(NamedTuple):
+    """What ran in a step."""
+
+    node: I64
+    device: I64
+    start_us: I64
+    us: I64
+    counts_as: I64
+
+
+def _step(number: int, ran: _Ran, trace: TraceColumns, held: tuple[I64, I64]) -> Step:
+    memory_node, rows = held
+    memory = trace.memory
+    none = np.empty(0, np.int64)
+    zero = np.zeros(rows.size, np.int64)
+    return Step(
+        number=number,
+        node=ran.node,
+        device=ran.device,
+        devices=trace.devices,
+        start_us=ran.start_us,
+        us=ran.us,
+        counts_as=ran.counts_as,
+        memory_node=memory_node,
+        memory_us=memory.end_ns[rows] // 1000,
+        requested=memory.requested[rows],
+        peak=memory.peak[rows],
+        residual=memory.residual[rows],
+        output=memory.output[rows],
+        in_use=zero,
+        on_host=np.ones(rows.size, np.bool_),
+        temporary=memory.temporary[rows],
+        persistent=zero,
+        allocation_node=none,
+        allocation_us=none,
+        allocation_bytes=none,
+        output_row=none,
+        output_slot=none,
+        output_bytes=none,
+        output_pointer=none,
+    )

@@ -1,0 +1,97 @@
+"""Which event of a line happened inside of which, and how long each took on its own.
+
+    call   ├────────────────────┤        parent -1   own 21 - 8 - 5
+    a         ├───────┤                  parent call own 8 - 3
+    b            ├──┤                    parent a    own 3
+    c                     ├────┤         parent call own 5
+
+A thread does one thing at a time, so its events are nested. What only overlaps is held to be
+inside as far as it goes, so that no time is counted twice.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tfprof.distinct import places
+
+if TYPE_CHECKING:
+    from tfprof.strings import I64
+
+# Frames inside of each other that are tried before a moment is held to be in none.
+_MOST_FRAMES = 64
+
+
+class Spans(NamedTuple):
+    """Events by line and start, an outer one before what it holds."""
+
+    line: I64
+    start: I64
+    end: I64
+    order: I64  # the row of each in the columns they are from
+
+    @classmethod
+    def of(cls, line: I64, start: I64, long: I64) -> Spans:
+        """The spans of events that begin at *start* on a *line*."""
+        end = start + long
+        order = np.lexsort((-end, start, line))
+        return cls(line[order], start[order], end[order], order)
+
+    def parents(self) -> I64:
+        """The place of the innermost span around each, -1 where there is none."""
+        count = self.line.size
+        # What takes no time at all is inside of what begins with it.
+        until = np.maximum(self.end, self.start + 1)
+        first = np.searchsorted(self.line, self.line)
+        ends = np.lexsort((until, self.line))
+        ended = count_before(self.line[ends], until[ends], self.line, self.start) - first
+        depth = np.arange(count) - first - ended
+        # The last one before it that is one less deep.
+        place = np.arange(count)
+        deep = depth * count + place
+        by_depth = np.argsort(deep)
+        before = np.searchsorted(deep[by_depth], deep - count) - 1
+        parent = by_depth[np.maximum(before, 0)]
+        fits = (
+            (before >= 0)
+            & (depth[parent] == depth - 1)
+            & (self.line[parent] == self.line)
+            & (until[parent] > self.start)
+        )
+        return np.where(fits, parent, -1)
+
+    def own(self) -> I64:
+        """How long each took, less what is inside of it, by row of the columns."""
+        parent = self.parents()
+        inner = np.flatnonzero(parent >= 0)
+        outer = parent[inner]
+        shared = np.minimum(self.end[inner], self.end[outer]) - self.start[inner]
+        own = self.end - self.start
+        np.subtract.at(own, outer, np.maximum(shared, 0))
+        result = np.empty_like(own)
+        result[self.order] = np.maximum(own, 0)
+        return result
+
+    def around(self, line: I64, moment: I64) -> I64:
+        """The row of the innermost span around each *moment* on a *line*, or -1."""
+        if not self.line.size:
+            return np.full(line.size, -1, np.int64)
+        at = count_before(self.line, self.start, line, moment) - 1
+        parent = np.append(self.parents(), -1)
+        end, of_line = np.append(self.end, 0), np.append(self.line, -1)
+        for _ in range(_MOST_FRAMES):
+            outside = np.flatnonzero((at >= 0) & ((end[at] <= moment) & (of_line[at] == line)))
+            if not outside.size:
+                break
+            at[outside] = parent[at[outside]]
+        at[(of_line[at] != line) | (end[at] <= moment)] = -1
+        return np.append(self.order, -1)[at]
+
+
+def count_before(line: I64, moment: I64, of_line: I64, wanted: I64) -> I64:
+    """How many of the sorted (line, moment) are not behind each of the *wanted*."""
+    distinct, place = places(np.concatenate([moment, wanted]))
+    key = line * distinct.size + place[: line.size]
+    return np.searchsorted(key, of_line * distinct.size + place[line.size :], "right")

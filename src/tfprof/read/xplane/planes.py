@@ -1,0 +1,171 @@
+"""An XSpace in wire format, as columns: planes, lines, the events on them and what is said of each.
+
+XSpace ─► XPlane* ─┬─ name                     "/host:CPU", "/device:GPU:0", "Task Environment"
+                   ├─ XLine*  ─► XEvent*       a thread or a stream, and what happened on it
+                   ├─ event metadata           a Kind each: what events are called
+                   ├─ stat metadata            what stats are called, and texts they refer to
+                   └─ XStat*
+XEvent ─► kind, offset, duration, XStat*
+
+Metadata are numbered by plane; here every event and stat holds the row of its own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tfprof.distinct import places
+from tfprof.read.wire import BYTES, VARINT, Field, scan, whole
+from tfprof.strings import Strings
+
+if TYPE_CHECKING:
+    from tfprof.strings import I64, U8
+
+# Times beyond this are nobody's: eleven days in picoseconds, and the year 2116 in nanoseconds.
+_LONGEST_PS = 10**18
+_LATEST_NS = 1 << 62
+
+
+class Stats(NamedTuple):
+    """What is said of many owners: a row a stat."""
+
+    owner: I64
+    name: I64  # a row of `names`, or -1
+    names: Strings  # distinct
+    number: I64
+    text: Strings  # a text that is referred to counts as one that is given
+
+    def named(self, name: bytes) -> I64:
+        """The rows of the stats of this name."""
+        row = int(self.names.find(Strings.of([name]))[0])
+        return np.flatnonzero(self.name == row) if row >= 0 else np.empty(0, np.int64)
+
+    def numbers(self, name: bytes, count: int, default: int = 0) -> I64:
+        """The number that each of *count* owners has under this name."""
+        column = np.full(count, default, np.int64)
+        rows = self.named(name)
+        column[self.owner[rows]] = self.number[rows]
+        return column
+
+    def texts(self, name: bytes, count: int) -> Strings:
+        """The text that each of *count* owners has under this name, or an empty one."""
+        row = np.full(count, -1, np.int64)
+        rows = self.named(name)
+        row[self.owner[rows]] = rows
+        given = row >= 0
+        if not len(self.text):
+            return Strings(self.text.blob, np.zeros(count, np.int64), np.zeros(count, np.int64))
+        return Strings(self.text.blob, self.text.start[row], self.text.length[row] * given)
+
+
+class Space(NamedTuple):
+    """All of an XSpace that is made use of."""
+
+    plane: Strings  # names
+    plane_stats: Stats
+    line: Strings  # names
+    line_plane: I64
+    line_ns: I64
+    kind: Strings  # names of event metadata
+    kind_id: I64  # as its plane numbers it
+    kind_plane: I64
+    kind_display: Strings
+    kind_stats: Stats
+    event_line: I64  # ascending
+    event_kind: I64  # a row of `kind`, or -1
+    event_ps: I64  # since the line's beginning
+    event_long_ps: I64
+    event_stats: Stats
+
+
+def space(buffer: U8) -> Space:
+    """The columns of an XSpace. Raises WireError where the bytes are no such message."""
+    plane = scan(buffer, *whole(buffer), {1: BYTES})[1]
+    part = scan(buffer, plane.start, plane.end, {2: BYTES, 3: BYTES, 4: BYTES, 5: BYTES, 6: BYTES})
+    kind_plane, kind_id, kind = _metadata(buffer, part[4], {2: BYTES, 4: BYTES, 5: BYTES})
+    stat_plane, stat_id, stat = _metadata(buffer, part[5], {2: BYTES})
+    stat_name = Strings(buffer, *stat[2].last_slice(stat_id.size))
+    line = part[3]
+    of_line = scan(buffer, line.start, line.end, {2: BYTES, 3: VARINT, 4: BYTES})
+    event = of_line[4]
+    of_event = scan(buffer, event.start, event.end, {1: VARINT, 2: VARINT, 3: VARINT, 4: BYTES})
+    event_plane = line.message[event.message]
+    stats = _StatReader(buffer, stat_plane, stat_id, stat_name)
+    count, lines = event.start.size, line.start.size
+    return Space(
+        plane=Strings(buffer, *part[2].last_slice(plane.start.size)),
+        plane_stats=stats.read(part[6], np.arange(plane.start.size)),
+        line=Strings(buffer, *of_line[2].last_slice(lines)),
+        line_plane=line.message,
+        line_ns=np.clip(of_line[3].last(lines), 0, _LATEST_NS // 2),
+        kind=Strings(buffer, *kind[2].last_slice(kind_id.size)),
+        kind_id=kind_id,
+        kind_plane=kind_plane,
+        kind_display=Strings(buffer, *kind[4].last_slice(kind_id.size)),
+        kind_stats=stats.read(kind[5], kind_plane),
+        event_line=event.message,
+        event_kind=_found(kind_plane, kind_id, event_plane, of_event[1].last(count)),
+        event_ps=np.clip(of_event[2].last(count), 0, _LONGEST_PS),
+        event_long_ps=np.clip(of_event[3].last(count), 0, _LONGEST_PS),
+        event_stats=stats.read(of_event[4], event_plane),
+    )
+
+
+def _metadata(
+    buffer: U8, entry: Field, wanted: dict[int, int]
+) -> tuple[I64, I64, dict[int, Field]]:
+    """(plane, number, fields) of the metadata in the entries of a map."""
+    part = scan(buffer, entry.start, entry.end, {1: VARINT, 2: BYTES})
+    count = entry.start.size
+    start, length = part[2].last_slice(count)
+    return entry.message, part[1].last(count), scan(buffer, start, start + length, wanted)
+
+
+class _StatReader(NamedTuple):
+    """Reads stats, whose names and texts are metadata of their plane."""
+
+    buffer: U8
+    plane: I64
+    number: I64
+    name: Strings
+
+    def read(self, stat: Field, owner_plane: I64) -> Stats:
+        """The stats that stand in the messages of the owners."""
+        count = stat.start.size
+        part = scan(
+            self.buffer,
+            stat.start,
+            stat.end,
+            {1: VARINT, 3: VARINT, 4: VARINT, 5: BYTES, 6: BYTES, 7: VARINT},
+        )
+        plane = owner_plane[stat.message]
+        ids, first = self.name.intern()
+        row = _found(self.plane, self.number, plane, part[1].last(count))
+        number = part[3].last(count)
+        number[part[4].message] = part[4].value
+        start, length = part[5].last_slice(count)
+        start[part[6].message], length[part[6].message] = part[6].start, part[6].value
+        refers = part[7].message
+        text = _found(self.plane, self.number, plane[refers], part[7].value)
+        known = np.flatnonzero(text >= 0)
+        start[refers[known]] = self.name.start[text[known]]
+        length[refers[known]] = self.name.length[text[known]]
+        name = np.append(ids, -1)[row]
+        return Stats(
+            stat.message, name, self.name.take(first), number, Strings(self.buffer, start, length)
+        )
+
+
+def _found(plane: I64, number: I64, of_plane: I64, wanted: I64) -> I64:
+    """The row of the metadata with the *wanted* number in a plane, or -1; the last one counts."""
+    if not number.size or not wanted.size:
+        return np.full(wanted.size, -1, np.int64)
+    distinct, place = places(np.concatenate([number, wanted]))
+    key = plane * distinct.size + place[: number.size]
+    query = of_plane * distinct.size + place[number.size :]
+    order = np.argsort(key, kind="stable")
+    at = np.searchsorted(key[order], query, "right") - 1
+    row = order[np.maximum(at, 0)]
+    return np.where((at >= 0) & (key[row] == query), row, -1)

@@ -1,0 +1,101 @@
+"""Shapes of outputs that the graph leaves open and the trace tells as inputs of what reads them.
+
+    graph   x ?x64 ─► MatMul ◄─ w 64x8
+    trace   MatMul (float[32,64];float[64,8])           so x is 32x64
+
+Only executions of exactly the node count, with as many inputs as the graph has edges. The first
+shape that agrees with what is known of an output is taken.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfprof.distinct import distinct
+from tfprof.light_dataclasses import replace
+from tfprof.model import Outputs
+from tfprof.shapes import Shapes
+
+if TYPE_CHECKING:
+    from tfprof.model import Profile
+    from tfprof.strings import I64, Strings
+
+_INPUT = re.compile(r"[a-z]\w*\[([\d,]*)\]")
+_MOST_DIMS = 254
+
+
+def with_shape_source(profile: Profile, node: I64, told: Strings) -> Profile:
+    """*profile*, to be told shapes, when needed, by what each *node* (-1: none) was given."""
+    rows = np.flatnonzero((node >= 0) & (told.length > 2))  # noqa: PLR2004 - "()" tells nothing
+    if not rows.size:
+        return profile
+    ids, first = told.take(rows).intern()
+    pair = distinct(node[rows] * first.size + ids)
+    nodes, texts = pair // first.size, told.take(rows[first]).compact()
+    which = pair % first.size
+
+    def tell(profile: Profile) -> Profile:
+        return _with_shapes(profile, nodes, [_shapes(text) for text in texts.texts()], which)
+
+    return replace(profile, shape_sources=(*profile.shape_sources, tell))
+
+
+def _shapes(text: str) -> list[list[int] | None]:
+    """The dimensions of each input, None where they are not told."""
+    found = []
+    for part in text[1:-1].split(";"):
+        match = _INPUT.fullmatch(part)
+        dims = match[1].split(",") if match is not None and match[1] else []
+        whole = match is not None and len(dims) <= _MOST_DIMS
+        # Numbers that no dimension is are not worth a message.
+        fits = whole and all(len(dim) in range(1, 19) for dim in dims)
+        # A scalar is one element, as everywhere here.
+        found.append([int(dim) for dim in dims] or [1] if fits else None)
+    return found
+
+
+def _with_shapes(
+    profile: Profile, nodes: I64, texts: list[list[list[int] | None]], which: I64
+) -> Profile:
+    edges, outputs = profile.edges, profile.outputs
+    open_ones = ~outputs.shape.are_whole()
+    told: dict[int, list[int]] = {}
+    calls = set(profile.regions.call.tolist())
+    for node, text in zip(nodes.tolist(), which.tolist(), strict=True):
+        if node in calls:
+            continue
+        span = slice(int(edges.start[node]), int(edges.start[node + 1]))
+        inputs = zip(edges.source[span].tolist(), edges.slot[span].tolist(), strict=True)
+        given = [(source, slot) for source, slot in inputs if slot >= 0]
+        if len(given) != len(texts[text]):
+            continue
+        for (source, slot), dims in zip(given, texts[text], strict=True):
+            if source < 0 or dims is None:
+                continue
+            output = int(outputs.start[source]) + slot
+            listed = output < int(outputs.start[source + 1])
+            if listed and open_ones[output] and output not in told:
+                known = outputs.shape[output]
+                if not known or _agree(known, dims):
+                    told[output] = dims
+    return _filled(profile, told) if told else profile
+
+
+def _agree(known: list[int], dims: list[int]) -> bool:
+    return len(known) == len(dims) and all(
+        one in (-1, other) for one, other in zip(known, dims, strict=True)
+    )
+
+
+def _filled(profile: Profile, told: dict[int, list[int]]) -> Profile:
+    """*profile* with these shapes of outputs."""
+    old, count = profile.outputs, len(profile.outputs.shape)
+    rank = np.array([len(dims) for dims in told.values()], np.int64)
+    dim = np.array([one for dims in told.values() for one in dims], np.int64)
+    added = Shapes(np.append(0, np.cumsum(rank)), dim)
+    row = np.arange(count)
+    row[np.array(list(told), np.int64)] = count + np.arange(rank.size)
+    return replace(profile, outputs=Outputs(old.start, old.shape.joined(added).take(row)), _kept={})

@@ -1,0 +1,97 @@
+"""The numbers of a summary as people read them, short in a row and exact in a total.
+
+    short     1.18G·batch    4.10k
+    exact     1,180,000,000·batch + 4,096
+
+Powers of a thousand: k, M, G, T, P. What has no number is written ?.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from tfprof.summary import Formula
+
+UNKNOWN: Final = "?"
+_UNITS: Final = ("", "k", "M", "G", "T", "P")
+_THOUSAND: Final = 1000
+_RAISED: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_LONGEST: Final = 13
+_LONG: Final = 8
+
+
+@lru_cache(1 << 14)
+def short(number: Fraction | int) -> str:
+    """A number with three digits or so, and a unit."""
+    size, unit = Fraction(number), 0
+    while abs(size) >= _THOUSAND and unit < len(_UNITS) - 1:
+        size, unit = size / _THOUSAND, unit + 1
+    if unit == 0:
+        return exact(number)
+    # Three digits: 1.18, 11.8, 118; what is rounded up to a thousand is one of the next unit.
+    text = f"{float(size):.{max(0, 2 - (abs(size) >= 10) - (abs(size) >= 100))}f}"  # noqa: PLR2004
+    if text.lstrip("-") == str(_THOUSAND) and unit < len(_UNITS) - 1:
+        text, unit = text.replace(str(_THOUSAND), "1.00"), unit + 1
+    return f"{text}{_UNITS[unit]}"
+
+
+def exact(number: Fraction | int) -> str:
+    """All digits of a number, in groups of three."""
+    whole = Fraction(number)
+    if whole.denominator == 1:
+        return f"{whole.numerator:,}"
+    # A half comes of a product that is no whole multiply-add; other fractions are rare.
+    half = whole.denominator == 2  # noqa: PLR2004
+    return f"{float(whole):,.1f}" if half else f"{whole.numerator:,}/{whole.denominator:,}"
+
+
+def short_formula(formula: Formula | None, names: Mapping[str, str] | None = None) -> str:
+    """A formula for a cell: its leading terms, as many as are short enough.
+
+    *names* are shorter ones for symbols.
+    """
+    if formula is None:
+        return UNKNOWN
+    shown, *others = _terms(formula, short, names or {})
+    for term in others:
+        if len(shown) + len(term) > _LONGEST:
+            return f"{shown}+…"
+        shown += _joined(term, "+", "-")
+    return shown
+
+
+def exact_formula(formula: Formula | None) -> str:
+    """A formula with all its terms and all their digits."""
+    if formula is None:
+        return UNKNOWN
+    first, *others = _terms(formula, exact, {})
+    return first + "".join(_joined(term, " + ", " - ") for term in others)
+
+
+def _joined(term: str, plus: str, minus: str) -> str:
+    return f"{minus}{term[1:]}" if term.startswith("-") else f"{plus}{term}"
+
+
+def short_names(symbols: Sequence[str]) -> dict[str, str]:
+    """A letter for each symbol whose name is long, one that no other symbol has for a name."""
+    letters = (letter for letter in "nmkpqrstuvwxyzabcdefghijlo" if letter not in symbols)
+    return dict(zip([one for one in symbols if len(one) > _LONG], letters, strict=False))
+
+
+def _terms(
+    formula: Formula, written: Callable[[Fraction], str], names: Mapping[str, str]
+) -> list[str]:
+    made = []
+    for factor, powers in formula.ordered():
+        symbols = "".join(f"·{names.get(name, name)}{_power(power)}" for name, power in powers)
+        made.append(f"{written(factor)}{symbols}")
+    return made or ["0"]
+
+
+def _power(power: int) -> str:
+    return "" if power == 1 else str(power).translate(_RAISED)

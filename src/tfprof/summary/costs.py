@@ -1,0 +1,101 @@
+"""What a model costs a layer for given sizes of its open dimensions: operations and bytes.
+
+Everything is for one run of the graph: what stands in a loop counts as often as it runs, and of
+the branches of a choice the dearest does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tfprof.flops import filled
+from tfprof.flops.table import rules
+from tfprof.inference import inferred
+from tfprof.light_dataclasses import dataclass, replace
+from tfprof.model import AttributeSource
+from tfprof.summary.activations import activation_bytes
+from tfprof.summary.kinds import of_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tfprof.flops import Counts
+    from tfprof.model import Profile
+    from tfprof.strings import I64, Bool
+
+_LOW = 32
+_SAFE = 2.0**62
+
+
+class Costs(NamedTuple):
+    """The numbers of each row, and what they do not cover."""
+
+    float_ops: list[int]
+    products: list[int]  # those of them that are multiply-adds, two each
+    activations: list[int]
+    counts: Counts
+    unknown: int  # outputs whose size is not known
+
+
+@dataclass(frozen=True, eq=False)
+class Costing:
+    """A profile and the row that each of its nodes adds to."""
+
+    profile: Profile
+    computes: Bool
+    types: I64
+    row: I64
+    rows: int
+
+    def at(self, dims: Mapping[str, int]) -> Costs:
+        """What the rows cost where the open dimensions are of these sizes."""
+        fresh = replace(self.profile, _kept={})  # what is worked out for one size is not kept
+        counted, counts = filled(fresh, "all", dims)
+        shaped = inferred(fresh.with_run_shapes, dims)
+        times = counted.times if counted.times.size else np.ones(len(fresh), np.int64)
+        contracts = _contractions(fresh)
+        float_ops = counted.nodes.float_ops
+        size, unknown = activation_bytes(shaped, self.computes, self.types)
+        return Costs(
+            self._sums(float_ops, times),
+            self._sums(np.where(contracts, float_ops, 0), times),
+            self._sums(size, times),
+            counts,
+            int(unknown[times > 0].sum()),
+        )
+
+    def _sums(self, amount: I64, times: I64) -> list[int]:
+        return sums(amount, times, self.row, self.rows)
+
+
+def sums(amount: I64, times: I64, row: I64, rows: int) -> list[int]:
+    """The sum of amounts times times in each row, however large."""
+    if float(np.abs(amount).max(initial=0)) * float(times.max(initial=0)) > _SAFE:
+        totals = [0] * rows
+        products = zip(amount.tolist(), times.tolist(), row.tolist(), strict=True)
+        for one, often, at in products:
+            totals[at] += one * often
+        return totals
+    product = amount * times
+    low, high = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
+    np.add.at(low, row, product & ((1 << _LOW) - 1))
+    np.add.at(high, row, product >> _LOW)
+    return [(up << _LOW) + down for up, down in zip(high.tolist(), low.tolist(), strict=True)]
+
+
+def only(profile: Profile, living: Bool) -> Profile:
+    """*profile* where nothing is counted but the nodes *living*, which keep their numbers."""
+    sources = tuple(
+        AttributeSource(np.where((s.node >= 0) & living[s.node], s.node, -1), s.read, s.name)
+        for s in profile.attribute_sources
+    )
+    nodes = replace(profile.nodes, float_ops=np.where(living, profile.nodes.float_ops, 0))
+    return replace(profile, nodes=nodes, attribute_sources=sources, _kept={})
+
+
+def _contractions(profile: Profile) -> Bool:
+    """Which nodes are products and sums: two float operations are a multiply-add."""
+    table = rules("all")
+    return of_kind(profile, lambda op: op in table and table[op].contraction)

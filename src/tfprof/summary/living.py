@@ -1,0 +1,96 @@
+"""What of a graph is the model: the nodes that its outputs need.
+
+    outputs named            what they need
+    none named               what the ends need: nodes that nothing of the model takes anything from
+
+What initialises, saves, restores, trains or reports is an end of its own kind, and what only that
+needs is left out; so is what only gradients need, and what something merely waits for. What a body
+of a function holds is there because a call returns it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tfprof.errors import UsageError, nearest
+from tfprof.strings import Strings
+from tfprof.summary import kinds
+from tfprof.summary.kinds import of_kind
+from tfprof.summary.reach import Links
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tfprof.model import Profile
+    from tfprof.strings import I64, Bool
+
+_GRADIENTS: Final = re.compile(rb"(?:^|/)(?:gradients(?:_\d+)?|gradient_tape)/")
+
+
+def living(profile: Profile, outputs: Sequence[str] = ()) -> Bool:
+    """Which nodes count; raises UsageError where a named output is no node."""
+    if outputs:
+        return Links.inputs(profile.edges).reached(_named(profile, outputs))
+    aside = _asides(profile)
+    silent = of_kind(profile, kinds.SILENT.fullmatch)
+    reached = Links.inputs(profile.edges, aside, silent).reached(_ends(profile, aside))
+    if not reached.any():
+        # All of it is aside, as in a graph that does nothing but train: then that is the model.
+        reached[:] = True
+    return reached
+
+
+def _named(profile: Profile, outputs: Sequence[str]) -> Bool:
+    names = [name.removeprefix("^").partition(":")[0] for name in outputs]
+    row = profile.nodes.name.find(
+        Strings.of(name.encode("utf-8", "surrogateescape") for name in names)
+    )
+    for name, found in zip(names, row.tolist(), strict=True):
+        if found < 0:
+            known = [one.decode("utf-8", "replace") for one in profile.nodes.name]
+            raise UsageError(f"there is no node {name!r} in the graph{nearest(name, known)}")
+    begin = np.zeros(len(profile), np.bool_)
+    begin[row] = True
+    return begin
+
+
+def _asides(profile: Profile) -> Bool:
+    saves = of_kind(profile, kinds.SAVES.fullmatch)
+    return saves | of_kind(profile, kinds.REPORTS.fullmatch) | in_gradients(profile)
+
+
+def _ends(profile: Profile, aside: Bool) -> Bool:
+    """What nothing of the model takes anything from, and is part of it all the same."""
+    saves = of_kind(profile, kinds.SAVES.fullmatch)
+    edges = profile.edges
+    consumer = np.repeat(np.arange(len(profile)), np.diff(edges.start))
+    known = edges.source >= 0
+    source, consumer, slot = edges.source[known], consumer[known], edges.slot[known]
+    taken = np.zeros(len(profile), np.bool_)
+    # A value to be assigned or saved is no end: nobody but the initialiser or saver asked for it.
+    taken[source[(~aside[consumer] & (slot >= 0)) | saves[consumer]]] = True
+    in_body = np.zeros(len(profile), np.bool_)
+    of_node = profile.regions.of_node
+    in_body[: of_node.size] = of_node >= 0
+    return ~aside & ~taken & ~in_body & ~_plain_reads(profile, source, consumer)
+
+
+def _plain_reads(profile: Profile, source: I64, consumer: I64) -> Bool:
+    """What hands on a variable and no more; TensorFlow adds one to each, wanted or not."""
+    variable = of_kind(profile, (kinds.HANDLES | kinds.REFERENCES).__contains__)
+    reads = of_kind(profile, kinds.READS.__contains__)
+    copies = of_kind(profile, "Identity".__eq__)
+    of_variable = np.zeros(len(profile), np.bool_)
+    of_variable[consumer[variable[source]]] = True
+    return reads | (copies & of_variable)
+
+
+def in_gradients(profile: Profile) -> Bool:
+    """Which nodes stand in a name scope that TensorFlow gives to gradients."""
+    if b"gradient" not in profile.nodes.name.blob.tobytes():
+        return np.zeros(len(profile), np.bool_)
+    found = (_GRADIENTS.search(name) is not None for name in profile.nodes.name)
+    return np.fromiter(found, np.bool_, len(profile))

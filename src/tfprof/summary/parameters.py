@@ -1,0 +1,181 @@
+"""The parameters of a model: which nodes hold them, how many, and who reads them.
+
+    VarHandleOp, VariableV2, Variable    a variable; its shape is an attribute
+    Placeholder of a resource            a variable that a function captured; its reader tells more
+    Const                                a guess, where a graph has no variable left: see `guessed`
+
+Only what the model reads counts: not what only an optimizer or a saver has, nor a variable of whole
+numbers, which is a counter or a seed. A parameter belongs where it is read first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tfprof.light_dataclasses import dataclass
+from tfprof.strings import I64, Bool, Strings
+from tfprof.summary import kinds
+from tfprof.summary.element_types import (
+    RESOURCE,
+    element_sizes,
+    is_of_weights,
+)
+from tfprof.summary.kinds import of_kind
+from tfprof.summary.living import in_gradients
+from tfprof.summary.reach import Links
+
+if TYPE_CHECKING:
+    from tfprof.model import Profile
+    from tfprof.shapes import Shapes
+
+_TRAINABLE: Final = Strings.of([b"_trainable_variables"])
+
+
+@dataclass(frozen=True, eq=False)
+class Parameters:
+    """A row a parameter."""
+
+    node: I64  # what holds it
+    reader: I64  # what reads it first; itself where nothing does
+    elements: I64
+    size: I64  # in bytes
+    trainable: Bool | None  # None: not told
+    guessed: bool  # constants that may be parameters
+    unknown: int  # how many more there are whose shape is not known
+    counters: int  # variables of whole numbers, which are none
+
+
+def parameters(shaped: Profile, living: Bool, types: I64) -> Parameters:
+    """Those of the nodes *living* of a profile whose shapes are known as far as can be.
+
+    *types* is the DataType of each node's outputs.
+    """
+    variable, shape = _variables(shaped, living, types)
+    kind = types[variable.read]
+    counters = (kind > 0) & ~is_of_weights(kind) & ~variable.trainable
+    keep = ~counters & (_is_of_model(shaped, living, variable) | variable.trainable)
+    guessed = not variable.node.size
+    if guessed:
+        variable, shape = _constants(shaped, living & is_of_weights(types), living)
+        kind = types[variable.node]
+        keep = np.ones(variable.node.size, np.bool_)
+    known = keep & (np.diff(shape.start) > 0) & shape.are_whole()
+    elements = shape.elements()
+    if guessed:
+        known &= elements > 1
+    told = not guessed and len(shaped.types) > 0 and int(shaped.types.find(_TRAINABLE)[0]) >= 0
+    size = element_sizes(np.where(kind > 0, kind, 1))  # a type that is not told is a float
+    return Parameters(
+        variable.node[known],
+        variable.reader[known],
+        elements[known],
+        (elements * size)[known],
+        variable.trainable[known] if told else None,
+        guessed=guessed and bool(known.any()),
+        unknown=0 if guessed else int((keep & ~known).sum()),
+        counters=0 if guessed else int(counters.sum()),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """What may hold parameters: the node, its first reader, and who tells its type."""
+
+    node: I64
+    reader: I64
+    read: I64
+    trainable: Bool
+
+
+def _variables(shaped: Profile, living: Bool, kind: I64) -> tuple[_Held, Shapes]:
+    """The variables among the nodes *living*, and their shapes."""
+    own = of_kind(shaped, (kinds.HANDLES | kinds.REFERENCES).__contains__)
+    captured = of_kind(shaped, kinds.PLACEHOLDERS.fullmatch) & (kind == RESOURCE)
+    reads = of_kind(shaped, kinds.READS.__contains__)
+    consumers = Links.consumers(shaped.edges)
+    node = np.flatnonzero((own | captured) & living)
+    owner, consumer = consumers.of(node)
+    kept = _readers(shaped, living)[consumer]
+    owner, consumer = owner[kept], consumer[kept]
+    reader = _first(node, owner, consumer)
+    by_read = _first(node, owner[reads[consumer]], consumer[reads[consumer]])
+    # A resource that nothing reads as a variable is a table, an iterator or the like.
+    is_variable = own[node] | (by_read != node)
+    node, reader, by_read = node[is_variable], reader[is_variable], by_read[is_variable]
+    told = np.where(own[node], node, -1)
+    shape = shaped.nodes.shape.take(told)
+    output = np.where(
+        (np.diff(shape.start) == 0) & (by_read != node), shaped.outputs.start[by_read], -1
+    )
+    output = np.where(output < len(shaped.outputs.shape), output, -1)
+    shape = shape.joined(shaped.outputs.shape.take(output)).take(
+        np.where(output >= 0, node.size + np.arange(node.size), np.arange(node.size))
+    )
+    trainable = np.zeros(len(shaped), np.bool_)
+    if len(shaped.types):
+        trainable[shaped.typed_node[shaped.typed_as == shaped.types.find(_TRAINABLE)[0]]] = True
+    told = np.where(own[node], node, by_read)
+    return _Held(node, reader, told, trainable[node]), shape
+
+
+def _readers(shaped: Profile, living: Bool) -> Bool:
+    """Which nodes may read a parameter: not a call, which only hands it on to those in its body."""
+    readers = living.copy()
+    readers[shaped.regions.call] = False
+    return readers
+
+
+def _first(node: I64, owner: I64, consumer: I64) -> I64:
+    """The first consumer of each node in the order of the graph; itself where it has none."""
+    none = np.iinfo(np.int64).max
+    first = np.full(node.size, none)
+    np.minimum.at(first, owner, consumer)
+    return np.where(first == none, node, first)
+
+
+def _is_of_model(shaped: Profile, living: Bool, held: _Held) -> Bool:
+    """Which variables are read for more than to be trained: not by what follows the gradients."""
+    backward = in_gradients(shaped) & living
+    if not backward.any():
+        return np.ones(held.node.size, np.bool_)
+    consumers = Links.consumers(shaped.edges)
+    trains = consumers.reached(backward) | of_kind(shaped, kinds.SAVES.fullmatch)
+    trains |= ~_readers(shaped, living)
+    reads = of_kind(shaped, kinds.READS.__contains__) | of_kind(shaped, "Identity".__eq__)
+    # A read on its own says nothing: who takes it does.
+    owner, consumer = consumers.of(np.flatnonzero(reads))
+    by_model = np.zeros(len(shaped), np.bool_)
+    by_model[np.flatnonzero(reads)[owner[~trains[consumer]]]] = True
+    by_model |= ~reads & ~trains
+    owner, consumer = consumers.of(held.node)
+    result = np.zeros(held.node.size, np.bool_)
+    result[owner[by_model[consumer] & living[consumer]]] = True
+    return result
+
+
+def _constants(shaped: Profile, of_weights: Bool, living: Bool) -> tuple[_Held, Shapes]:
+    """The constants that may be parameters, and their shapes.
+
+    They are *of_weights*, of a type that these have, and something takes them, or what is made of
+    nothing but constants, together with what is no constant.
+    """
+    constant = of_kind(shaped, kinds.CONSTANTS.__contains__)
+    edges = shaped.edges
+    takes_none = np.diff(Links.inputs(edges).start) == 0
+    consumers = Links.consumers(edges, data=True)
+    varies = consumers.reached(takes_none & ~constant)
+    fixed = living & ~varies
+    owner, consumer = consumers.of(np.flatnonzero(fixed))
+    meets = np.zeros(len(shaped), np.bool_)
+    meets[np.flatnonzero(fixed)[owner[varies[consumer] & living[consumer]]]] = True
+    used = Links.inputs(edges).reached(meets, through=fixed)
+    node = np.flatnonzero(constant & of_weights & used)
+    owner, consumer = consumers.of(node)
+    kept = _readers(shaped, living)[consumer]
+    reader = _first(node, owner[kept], consumer[kept])
+    first = shaped.outputs.start[node]
+    listed = np.where(shaped.outputs.start[node + 1] > first, first, -1)
+    shape = shaped.outputs.shape.take(listed)
+    return _Held(node, reader, node, np.zeros(node.size, np.bool_)), shape

@@ -1,0 +1,89 @@
+"""Which nodes others lead to: along the edges, against or with the flow of the data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfprof.light_dataclasses import dataclass
+
+if TYPE_CHECKING:
+    from tfprof.model import Edges
+    from tfprof.strings import I64, Bool
+
+# Fewer nodes than this at a time are followed faster one by one.
+_FEW = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """From each node to others: those of node i are node[start[i]:start[i + 1]]."""
+
+    start: I64
+    node: I64
+
+    @classmethod
+    def inputs(cls, edges: Edges, aside: Bool | None = None, silent: Bool | None = None) -> Links:
+        """From each node to what it takes something from, or runs after if that is not *aside*.
+
+        Nothing can be taken from what is *silent*: a saved profile does not tell who only waits.
+        """
+        known = edges.source >= 0
+        if aside is not None:
+            known &= (edges.slot >= 0) | ~aside[np.maximum(edges.source, 0)]
+        if silent is not None:
+            known &= ~silent[np.maximum(edges.source, 0)]
+        before = np.append(0, np.cumsum(known))
+        return cls(before[edges.start], edges.source[known])
+
+    @classmethod
+    def consumers(cls, edges: Edges, *, data: bool = False) -> Links:
+        """From each node to those that take something from it; control edges unless *data*."""
+        count = edges.start.size - 1
+        consumer = np.repeat(np.arange(count), np.diff(edges.start))
+        known = edges.source >= 0
+        if data:
+            known &= edges.slot >= 0
+        source, consumer = edges.source[known], consumer[known]
+        order = np.argsort(source, kind="stable")
+        per_node = np.bincount(source, minlength=count)
+        return cls(np.append(0, np.cumsum(per_node)), consumer[order])
+
+    def reached(self, begin: Bool, through: Bool | None = None) -> Bool:
+        """All nodes that those of *begin* lead to, and they themselves.
+
+        Where *through* is given, only these nodes are entered.
+        """
+        seen = begin.copy()
+        front = np.flatnonzero(begin)
+        while front.size:
+            step = self._one_by_one if front.size < _FEW else self._at_once
+            front = step(front, seen, through)
+        return seen
+
+    def of(self, nodes: I64) -> tuple[I64, I64]:
+        """(place in *nodes*, node it leads to) of every link of these nodes."""
+        length = self.start[nodes + 1] - self.start[nodes]
+        owner = np.repeat(np.arange(nodes.size), length)
+        before = np.cumsum(length) - length
+        return owner, self.node[np.arange(owner.size) + (self.start[nodes] - before)[owner]]
+
+    def _at_once(self, front: I64, seen: Bool, through: Bool | None) -> I64:
+        found = np.unique(self.of(front)[1])
+        found = found[~seen[found]]
+        if through is not None:
+            found = found[through[found]]
+        seen[found] = True
+        return found
+
+    def _one_by_one(self, front: I64, seen: Bool, through: Bool | None) -> I64:
+        """As far as it goes with few nodes at a time; what is left to do at once."""
+        ahead = front.tolist()
+        while ahead and len(ahead) < 4 * _FEW:
+            node = ahead.pop()
+            for other in self.node[self.start[node] : self.start[node + 1]].tolist():
+                if not seen[other] and (through is None or through[other]):
+                    seen[other] = True
+                    ahead.append(other)
+        return np.array(ahead, np.int64)

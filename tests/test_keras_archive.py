@@ -1,0 +1,254 @@
+"""Archives by hand: what is told of them, and that none of them breaks anything but itself."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import zipfile
+from typing import Any, Final
+
+import h5py
+import numpy as np
+import pytest
+
+from tfprof.errors import InputError
+from tfprof.loaded import Loaded
+from tfprof.read import Source
+from tfprof.read.keras_archive import read_keras
+from tfprof.read.keras_layers import weights
+from tfprof.read.keras_model import snake
+
+BATCH: Final = [None, 6]
+
+
+def layer(kind: str, name: str, build: Any = None, **config: Any) -> dict[str, Any]:
+    built = {} if build is None else {"build_config": {"input_shape": build}}
+    return {
+        "module": "keras.layers",
+        "class_name": kind,
+        "config": {"name": name, **config},
+        **built,
+    }
+
+
+def model(*layers: Any, name: str = "net", kind: str = "Sequential", **config: Any) -> Any:
+    return {"class_name": kind, "config": {"name": name, "layers": list(layers), **config}}
+
+
+def weights_file(places: dict[str, tuple[int, ...]], dtype: str = "float32") -> bytes:
+    made = io.BytesIO()
+    with h5py.File(made, "w") as file:
+        for place, shape in places.items():
+            file.create_dataset(place, shape, dtype)
+    return made.getvalue()
+
+
+def archive(config: Any, stored: bytes | None = None, *, packed: bool = False) -> Source:
+    """An archive; a configuration that is bytes already stands as it is."""
+    made = io.BytesIO()
+    how = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
+    with zipfile.ZipFile(made, "w", how) as file:
+        file.writestr("metadata.json", "{}")
+        file.writestr(
+            "config.json", config if isinstance(config, bytes) else json.dumps(config).encode()
+        )
+        if stored is not None:
+            file.writestr("model.weights.h5", stored)
+    return Source("a.keras", np.frombuffer(made.getvalue(), np.uint8))
+
+
+def parameters(source: Source) -> dict[str, int]:
+    report = Loaded(read_keras(source)).summary(depth=1)
+    return {row["name"]: row["parameters"] for row in report.rows}
+
+
+TWO: Final = model(
+    layer("Dense", "b", BATCH, units=4),
+    layer("Dense", "a", [None, 4], units=2, use_bias=False),
+    layer("ReLU", "r"),
+)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_weights_belong_to_layers_by_class_and_number(packed: bool) -> None:  # noqa: FBT001
+    places = {"layers/dense/vars/0": (6, 4), "layers/dense/vars/1": (4,)}
+    places |= {"layers/dense_1/vars/0": (4, 2), "optimizer/vars/0": (6, 4)}
+    places |= {"layers/dropout/seed_generator/vars/0": (2,)}
+    source = archive(TWO, weights_file(places), packed=packed)
+    assert parameters(source) == {"b": 28, "a": 8, "r": 0}
+    profile = read_keras(source)
+    assert [name.decode() for name in profile.nodes.name] == [
+        "net/b/kernel", "net/b/bias", "net/b/Dense",
+        "net/a/kernel", "net/a/Dense",
+        "net/r/ReLU",
+    ]  # fmt: skip
+    assert profile.notes == ()
+
+
+def test_without_h5py_the_configuration_tells(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    source = archive(TWO, b"never looked at")
+    assert parameters(source) == {"b": 28, "a": 8, "r": 0}
+    (note,) = read_keras(source).notes
+    assert "with h5py installed" in str(note)
+
+
+def test_types_are_those_of_the_file() -> None:
+    places = {"layers/dense/vars/0": (6, 4), "layers/dense/vars/1": (4,)}
+    one = model(layer("Dense", "b", BATCH, units=4))
+    for dtype, size in (("float16", 2), ("float64", 8), ("V2", 2)):
+        report = Loaded(read_keras(archive(one, weights_file(places, dtype)))).summary()
+        assert report.total["parameter_bytes"] == 28 * size
+
+
+def test_layers_of_somebodys_own_have_what_is_kept_for_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    own = archive(
+        model(layer("Gate", "g"), layer("Dense", "d", BATCH, units=1)),
+        weights_file({"layers/gate/inner/vars/0": (7,), "layers/dense/vars/0": (6, 1)}),
+    )
+    assert parameters(own) == {"g": 7, "d": 6}
+    # Whether they are trained is nobody's guess.
+    assert "trainable" not in Loaded(read_keras(own)).summary().total
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    assert any("weights of Gate are not known" in str(note) for note in read_keras(own).notes)
+
+
+def test_a_model_that_lists_no_layers_has_those_of_its_weights() -> None:
+    config = {"class_name": "Mine", "config": {"name": "mine"}}
+    stored = weights_file({"first/vars/0": (3, 3), "second/cell/vars/0": (5,), "vars/0": (2,)})
+    report = Loaded(read_keras(archive(config, stored))).summary(depth=1)
+    assert report.total["parameters"] == 16
+
+
+def test_what_is_not_trained_is_told() -> None:
+    source = archive(
+        model(
+            layer("BatchNormalization", "norm", [None, 5]),
+            layer("Dense", "head", [None, 5], units=1, trainable=False),
+        ),
+        weights_file(
+            {f"layers/batch_normalization/vars/{at}": (5,) for at in range(4)}
+            | {"layers/dense/vars/0": (5, 1), "layers/dense/vars/1": (1,)}
+        ),
+    )
+    total = Loaded(read_keras(source)).summary().total
+    assert (total["trainable"], total["non_trainable"]) == (10, 16)
+
+
+@pytest.mark.parametrize(
+    ("name", "spelled"),
+    [
+        ("Dense", "dense"),
+        ("Conv2D", "conv2d"),
+        ("Conv2DTranspose", "conv2d_transpose"),
+        ("ReLU", "re_lu"),
+        ("LSTM", "lstm"),
+        ("MultiHeadAttention", "multi_head_attention"),
+        ("GlobalAveragePooling2D", "global_average_pooling2d"),
+    ],
+)
+def test_classes_are_spelled_as_keras_spells_them(name: str, spelled: str) -> None:
+    assert snake(name) == spelled
+
+
+# --- what is wrong with a file is one sentence ---------------------------------------------------
+
+NO_MODEL: Final = "its config.json is not that of a Keras model"
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        b"",
+        b"{",
+        b"[1]",
+        b'"text"',
+        b"{}",
+        b'{"config": []}',
+        b'{"config": {"layers": [1]}, "class_name": "A"}',
+        b'{"config": {"layers": [{"config": {}}]}, "class_name": "A"}',
+        b'{"config": ' * 5_000,
+        b"[" * 100_000,
+        b"\xff\xfe",
+        b'{"config": {"layers": [{"class_name": "Dense", "config": 3}]}, "class_name": "A"}',
+    ],
+)
+def test_a_configuration_of_anything_else_is_refused(config: bytes) -> None:
+    with pytest.raises(InputError, match=NO_MODEL):
+        read_keras(archive(config))
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"units": -1},
+        {"units": 10**30},
+        {"units": "many"},
+        {"units": None},
+        {"units": 2.5},
+        {"name": "\ud800/^x:0\n"},
+        {"name": ""},
+        {"dtype": 3},
+        {"dtype": {"config": {"name": []}}},
+    ],
+)
+def test_an_odd_layer_is_read_as_far_as_it_goes(
+    odd: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    config = model(layer("Dense", **{"name": "d", "units": 4, **odd}, build=BATCH))
+    profile = read_keras(archive(config))
+    assert len(profile) in (1, 3)
+
+
+@pytest.mark.parametrize("kind", ["EinsumDense", "MultiHeadAttention", "Bidirectional", "Conv2D"])
+@pytest.mark.parametrize("config", [{}, {"layer": 1, "equation": 2}, {"filters": []}])
+def test_a_layer_that_does_not_tell_enough_tells_nothing(kind: str, config: dict[str, Any]) -> None:
+    assert weights(kind, config, {}) is None
+    assert weights(kind, config, {"input_shape": "wide"}) is None
+
+
+def test_damaged_archives_are_refused() -> None:
+    whole = archive(TWO, weights_file({"layers/dense/vars/0": (6, 4)}), packed=True).data
+    for length in range(0, whole.size, 97):
+        with pytest.raises(InputError):
+            read_keras(Source("a.keras", whole[:length]))
+    refused = 0
+    for at in range(40, whole.size, 13):
+        damaged = whole.copy()
+        damaged[at] ^= 0xFF
+        try:
+            read_keras(Source("a.keras", damaged))
+        except InputError:
+            refused += 1
+    assert refused > 10
+
+
+def test_shapes_that_no_tensor_has_are_refused() -> None:
+    made = io.BytesIO()
+    with h5py.File(made, "w") as file:
+        file.create_dataset("vars/0", (2**40, 2**40), "float32", chunks=(1, 1))
+    with pytest.raises(InputError, match="is that of no tensor"):
+        read_keras(archive(TWO, made.getvalue()))
+
+
+def test_weights_that_are_no_hdf5_are_refused() -> None:
+    with pytest.raises(InputError, match="its weights cannot be read"):
+        read_keras(archive(TWO, b"not HDF5"))
+
+
+def test_what_unpacks_to_far_too_much_is_refused() -> None:
+    bomb = b'{"a": "' + b"0" * (80 << 20) + b'"}'
+    with pytest.raises(InputError, match=r"config\.json unpacks to 83,886,089 bytes"):
+        read_keras(archive(bomb, packed=True))
+
+
+def test_what_is_no_archive_of_keras_is_refused() -> None:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as file:
+        file.writestr("readme", "hello")
+    with pytest.raises(InputError, match=r"has no config\.json"):
+        read_keras(Source("a.keras", np.frombuffer(made.getvalue(), np.uint8)))

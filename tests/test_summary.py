@@ -1,0 +1,484 @@
+"""Summaries of graphs small enough to be summed up by hand."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pytest
+from google.protobuf import text_format
+
+from case import GraphDef
+from profiles import PROFILES
+from tfprof import cli
+from tfprof.errors import UsageError
+from tfprof.loaded import Loaded
+from tfprof.read import Source, load
+from tfprof.reporters.summary_numbers import exact_formula, short, short_formula
+from tfprof.reporters.summary_text import shortened
+from tfprof.summary import Formula
+from tfprof.summary.formula import formulas
+from tfprof.summary.scopes import folded
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+HANDMADE: Final = PROFILES["handmade"]
+VARIABLE: Final = 'attr { key: "dtype" value { type: DT_FLOAT } }'
+FLOAT: Final = 'attr { key: "T" value { type: DT_FLOAT } }'
+
+
+def shapes(*listed: str) -> str:
+    """The attribute that lists the shapes of outputs, written as 4x8; ? is unknown."""
+    made = "".join(f"shape {{ {_dims(one)} }}" for one in listed)
+    return f'attr {{ key: "_output_shapes" value {{ list {{ {made} }} }} }}'
+
+
+def _dims(shape: str) -> str:
+    sizes = [-1 if size == "?" else int(size) for size in shape.split("x") if size]
+    return " ".join(f"dim {{ size: {size} }}" for size in sizes)
+
+
+def node(name: str, op: str, *inputs: str, attributes: str = FLOAT, of: str = "") -> str:
+    named = " ".join(f'input: "{one}"' for one in inputs)
+    outputs = shapes(of) if of else ""
+    return f'node {{ name: "{name}" op: "{op}" {named} {attributes} {outputs} }}'
+
+
+def variable(name: str, shape: str, kind: str = "DT_FLOAT") -> str:
+    of = f'attr {{ key: "shape" value {{ shape {{ {_dims(shape)} }} }} }}'
+    typed = f'attr {{ key: "dtype" value {{ type: {kind} }} }}'
+    return node(name, "VariableV2", attributes=of + typed, of=shape) + node(
+        f"{name}/read", "Identity", name, of=shape
+    )
+
+
+def placeholder(name: str, shape: str) -> str:
+    of = f'attr {{ key: "shape" value {{ shape {{ {_dims(shape)} }} }} }}'
+    return node(name, "Placeholder", attributes=VARIABLE + of, of=shape)
+
+
+def loaded(*nodes: str) -> Loaded:
+    graph = text_format.Parse("".join(nodes), GraphDef())
+    return Loaded(load(Source("graph", np.frombuffer(graph.SerializeToString(), np.uint8))))
+
+
+def perceptron(batch: str = "4") -> list[str]:
+    """Two layers in a block and one outside: 8x16, 16x16, 16x3 and two biases."""
+    return [
+        placeholder("x", f"{batch}x8"),
+        variable("net/body/a/w", "8x16"),
+        node("net/body/a/MatMul", "MatMul", "x", "net/body/a/w/read", of=f"{batch}x16"),
+        variable("net/body/b/w", "16x16"),
+        node(
+            "net/body/b/MatMul",
+            "MatMul",
+            "net/body/a/MatMul",
+            "net/body/b/w/read",
+            of=f"{batch}x16",
+        ),
+        variable("net/body/b/bias", "16"),
+        node(
+            "net/body/b/add", "BiasAdd", "net/body/b/MatMul", "net/body/b/bias/read",
+            of=f"{batch}x16",
+        ),
+        node("net/body/Relu", "Relu", "net/body/b/add", of=f"{batch}x16"),
+        variable("net/head/w", "16x3"),
+        node("net/head/MatMul", "MatMul", "net/body/Relu", "net/head/w/read", of=f"{batch}x3"),
+        node("out", "Identity", "net/head/MatMul", of=f"{batch}x3"),
+    ]  # fmt: skip
+
+
+SUMMARY: Final = """\
+net
+Layer      Parameters  Float ops  Mult-adds  Param. B  Activ. B
+───────────────────────────────────────────────────────────────
+body              400      3.20k      1.54k     1.60k     1.02k
+  a               128      1.02k        512       512       256
+  b               272      2.11k      1.02k     1.09k       512
+  (other)           0         64          0         0       256
+head               48        384        192       192        48
+───────────────────────────────────────────────────────────────
+Total             448      3.58k      1.73k     1.79k     1.07k
+
+Parameters        448
+Parameter bytes   1,792
+Float operations  3,584
+Multiply-adds     1,728
+Activation bytes  1,072
+
+float_ops counts all 5 operations of the graph
+Which parameters are trainable is not told.
+"""
+
+
+def test_it_is_a_table_of_layers_with_a_total_that_can_be_checked_by_hand() -> None:
+    assert str(loaded(*perceptron()).summary()) == SUMMARY
+
+
+def test_depth_says_how_far_blocks_are_split() -> None:
+    rows = loaded(*perceptron()).summary(depth=1).rows
+    assert [(row["name"], row["parameters"]) for row in rows] == [("body", 400), ("head", 48)]
+
+
+def test_open_dimensions_make_formulas() -> None:
+    report = loaded(*perceptron("?")).summary()
+    assert report.total["multiply_adds"] == "432·batch"
+    assert report.total["float_ops"] == "896·batch"
+    assert report.total["activation_bytes"] == "268·batch"
+    assert report.total["parameters"] == 448
+    assert "Open dimensions: batch; --dim batch=N gives numbers." in report.sentences
+    assert str(loaded(*perceptron("?")).summary(dims={"batch": 4})) == SUMMARY
+
+
+def image(size: str) -> list[str]:
+    """A convolution with a stride: what comes out depends on whether the size is odd."""
+    strides = 'attr { key: "strides" value { list { i: 1 i: 2 i: 2 i: 1 } } }'
+    padding = 'attr { key: "padding" value { s: "SAME" } }'
+    return [
+        placeholder("image", f"1x{size}x{size}x3"),
+        variable("conv/w", "3x3x3x8"),
+        node("conv/Conv2D", "Conv2D", "image", "conv/w/read", attributes=FLOAT + strides + padding),
+        variable("head/w", "8"),
+        node("head/Mul", "Mul", "conv/Conv2D", "head/w/read"),
+    ]
+
+
+def test_what_no_formula_tells_is_asked_for() -> None:
+    graph = loaded(*image("?"))
+    report = graph.summary()
+    assert report.total["multiply_adds"] is None
+    assert report.total["parameters"] == 3 * 3 * 3 * 8 + 8
+    (sentence,) = (one for one in report.sentences if "?" in one)
+    assert sentence == (
+        "What stands as ? depends on image_1, image_2: give --dim image_1=N,image_2=N."
+    )
+    assert " ? " in str(report)
+    given = graph.summary(dims={"image_1": 7, "image_2": 7})
+    assert given.total["multiply_adds"] == 4 * 4 * 8 * 27
+
+
+def test_more_open_dimensions_than_can_be_tried_are_asked_for() -> None:
+    report = loaded(placeholder("x", "?x?x?x?"), node("a/Relu", "Relu", "x")).summary()
+    assert report.total["float_ops"] is None
+    assert any("batch, x_1, x_2, x_3" in sentence for sentence in report.sentences)
+
+
+# --- what is the model and what is not ---------------------------------------------------------
+
+
+def training(*more: str) -> list[str]:
+    """A model with a slot, an initialiser, a saver, a report and gradients."""
+    return [
+        *perceptron(),
+        variable("net/head/w/Momentum", "16x3"),
+        variable("global_step", "1", "DT_INT64"),
+        node("net/head/w/init", "RandomStandardNormal", of="16x3"),
+        node("net/head/w/Assign", "Assign", "net/head/w", "net/head/w/init"),
+        node("loss", "Sum", "net/head/MatMul", of="1"),
+        node("loss_summary", "ScalarSummary", "loss"),
+        node(
+            "gradients/head/MatMul",
+            "MatMul",
+            "net/body/Relu",
+            "net/head/MatMul",
+            attributes=FLOAT + 'attr { key: "transpose_a" value { b: true } }',
+            of="16x3",
+        ),
+        node(
+            "train", "ApplyMomentum", "net/head/w", "net/head/w/Momentum", "gradients/head/MatMul"
+        ),
+        node("save/SaveV2", "SaveV2", "net/head/w", "net/head/w/Momentum"),
+        node("save/control_dependency", "Identity", "x", "^save/SaveV2"),
+        *more,
+    ]
+
+
+def test_training_saving_and_reporting_are_not_the_model() -> None:
+    report = loaded(*training()).summary()
+    assert report.total["parameters"] == 448
+    assert report.total["multiply_adds"] == 1728
+    assert any(sentence.startswith("Left out: 2 operations") for sentence in report.sentences)
+
+
+def test_named_outputs_say_what_counts() -> None:
+    graph = loaded(*training())
+    assert graph.summary(outputs=["net/body/a/MatMul:0"]).total["parameters"] == 128
+    with_training = graph.summary(outputs=["train"])
+    assert with_training.total["multiply_adds"] == 1728 + 4 * 16 * 3
+    # The slot is read by nothing but what comes of the gradients.
+    assert with_training.total["parameters"] == 448
+    with pytest.raises(UsageError, match="there is no node 'net/haed'"):
+        graph.summary(outputs=["net/haed"])
+
+
+def test_counters_are_no_parameters() -> None:
+    counter = [
+        variable("net/steps", "3", "DT_INT32"),
+        node("net/head/Add", "Add", "net/head/MatMul", "net/steps/read", of="4x3"),
+    ]
+    report = loaded(*perceptron(), *counter).summary()
+    assert report.total["parameters"] == 448
+    assert any("1 variable of whole numbers" in sentence for sentence in report.sentences)
+
+
+def constant(name: str, shape: str, kind: str = "DT_FLOAT") -> str:
+    value = f"tensor {{ dtype: {kind} tensor_shape {{ {_dims(shape)} }} }}"
+    attributes = (
+        f'attr {{ key: "dtype" value {{ type: {kind} }} }}'
+        f'attr {{ key: "value" value {{ {value} }} }}'
+    )
+    return node(name, "Const", attributes=attributes, of=shape)
+
+
+def test_constants_stand_in_for_variables_that_are_gone() -> None:
+    graph = loaded(
+        placeholder("x", "4x8"),
+        constant("a/w", "8x16"),
+        node("a/w/read", "Identity", "a/w", of="8x16"),
+        node("a/MatMul", "MatMul", "x", "a/w/read", of="4x16"),
+        constant("a/shape", "2", "DT_INT32"),
+        node("a/Reshape", "Reshape", "a/MatMul", "a/shape", of="8x8"),
+        constant("b/scale", "8"),
+        constant("b/epsilon", ""),
+        node("b/Add", "Add", "b/scale", "b/epsilon", of="8"),  # of nothing but constants
+        node("b/Mul", "Mul", "a/Reshape", "b/Add", of="8x8"),
+        constant("unused/w", "100"),
+        node("unused/Neg", "Neg", "unused/w", of="100"),  # and never meets an input
+    )
+    report = graph.summary()
+    assert {row["name"]: row["parameters"] for row in report.rows if row["parameters"]} == {
+        "a": 128,
+        "b": 8,
+    }
+    assert any("2 constants" in one and "which is a guess" in one for one in report.sentences)
+
+
+def test_activations_are_what_is_computed_in_bytes_of_its_type() -> None:
+    half = 'attr { key: "T" value { type: DT_HALF } }'
+    to_half = f'{FLOAT} attr {{ key: "DstT" value {{ type: DT_HALF }} }}'
+    report = loaded(
+        placeholder("x", "10"),
+        node("a/Cast", "Cast", "x", attributes=to_half, of="10"),
+        node("b/Neg", "Neg", "a/Cast", attributes=half, of="10"),
+        node("b/Reshape", "Reshape", "b/Neg", attributes=half, of="2x5"),  # the same memory
+        node("c/Less", "Less", "b/Neg", "b/Neg", attributes=half, of="10"),
+        node("d/TopKV2", "TopKV2", "x", "x", attributes=FLOAT + shapes("3", "3")),
+    ).summary()
+    assert {row["name"]: row["activation_bytes"] for row in report.rows} == {
+        "a": 20,
+        "b": 20,
+        "c": 10,
+        "d": 24,
+    }
+
+
+# --- names -------------------------------------------------------------------------------------
+
+CALLS: Final[Mapping[bytes, bool]] = {
+    b"StatefulPartitionedCall": False,
+    b"StatefulPartitionedCall/net/lstm/while": True,
+    b"net/lstm/while": True,
+    b"net/dense/PartitionedCall_3": False,
+    b"outer/f": False,
+    b"outer/f/while": True,
+}
+
+
+@pytest.mark.parametrize(
+    ("scope", "expected"),
+    [
+        ("", []),
+        ("net/conv", ["net", "conv"]),
+        ("StatefulPartitionedCall/net/conv", ["net", "conv"]),
+        ("net/lstm/while/body/net/lstm/while/cell", ["net", "lstm", "while", "cell"]),
+        (
+            "StatefulPartitionedCall/net/lstm/while/body/net/lstm/while",
+            ["net", "lstm", "while"],
+        ),
+        ("net/dense/PartitionedCall_3/net/dense", ["net", "dense"]),
+        ("net/dense/PartitionedCall_3/inner", ["net", "dense", "inner"]),
+        ("outer/f/while/cond/while/x", ["outer", "f", "while", "x"]),
+        ("net/body/then", ["net", "body", "then"]),  # no calls: these are names people gave
+    ],
+)
+def test_calls_of_functions_are_folded(scope: str, expected: list[str]) -> None:
+    assert folded(scope.encode(), CALLS) == [part.encode() for part in expected]
+
+
+def test_long_names_lack_their_middle() -> None:
+    assert shortened("short", 9) == "short"
+    assert shortened("a_very_long_name_of_a_layer_7", 16) == "a_ver…_a_layer_7"
+    assert len(shortened("x" * 50, 16)) == 16
+
+
+# --- numbers -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [
+        (0, "0"),
+        (999, "999"),
+        (1_000, "1.00k"),
+        (11_849, "11.8k"),
+        (999_499, "999k"),
+        (999_999, "1.00M"),
+        (7_715_995_648, "7.72G"),
+        (5 * 10**12, "5.00T"),
+        (10**19, "10000P"),
+        (Fraction(5, 2), "2.5"),
+    ],
+)
+def test_short_numbers_have_three_digits(number: int | Fraction, expected: str) -> None:
+    assert short(number) == expected
+
+
+def test_formulas_are_found_exactly_or_not_at_all() -> None:
+    def cost(sizes: Mapping[str, int]) -> list[int]:
+        b, t = sizes["b"], sizes["t"]
+        return [3 * b * t * t + 7 * b + 5, b * (b - 1) // 2, t // 2, 12, b * t**4]
+
+    found, unfit = formulas(cost, ["b", "t"])
+    assert [exact_formula(one) for one in found] == [
+        "3·b·t² + 7·b + 5",
+        "0.5·b² - 0.5·b",
+        "?",
+        "12",
+        "1·b·t⁴",
+    ]
+    assert unfit == ["t"]
+    assert found[0] is not None
+    assert found[0].at({"b": 2, "t": 10}) == 619
+    assert short_formula(found[0]) == "3·b·t²+7·b+5"
+
+
+def test_a_formula_has_to_hold_far_off() -> None:
+    found, unfit = formulas(lambda sizes: [max(sizes["t"], 50), sizes["t"]], ["t"])
+    assert [exact_formula(one) for one in found] == ["?", "1·t"]
+    assert unfit == ["t"]
+
+
+def test_formulas_add_up() -> None:
+    one = Formula(("b",), {(1,): Fraction(3), (0,): Fraction(2)})
+    assert exact_formula(one + one) == "6·b + 4"
+    assert exact_formula(Formula.number(5) + one) == "3·b + 7"
+    assert (one + Formula(("b",), {(1,): Fraction(-3)})).constant == 2
+    assert exact_formula(one.half()) == "1.5·b + 1"
+
+
+# --- every table adds up -----------------------------------------------------------------------
+
+UNITS: Final = {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+def read_back(cell: str) -> tuple[float, float]:
+    """The number in a cell of the table, and by how much it may be off."""
+    found = re.fullmatch(r"([\d,.]+)([kMGT]?)", cell)
+    assert found
+    digits, unit = found[1].replace(",", ""), UNITS.get(found[2], 1)
+    places = len(digits.partition(".")[2])
+    return float(digits) * unit, (0.5 * 10**-places * unit if unit > 1 else 0)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 9])
+def test_printed_rows_add_up_to_the_printed_total(depth: int) -> None:
+    graph = Loaded(load(Source("graph", np.fromfile(HANDMADE.graph, np.uint8))))
+    for report in (graph.summary(depth), loaded(*training()).summary(depth)):
+        lines = str(report).splitlines()
+        first, last = (at for at, line in enumerate(lines) if line.startswith("─"))
+        total = [read_back(cell) for cell in lines[last + 1].split()[1:]]
+        sums = [(0.0, 0.0)] * len(total)
+        for line in lines[first + 1 : last]:
+            if not line.startswith(" "):
+                cells = map(read_back, line.split()[-len(total) :])
+                sums = [(a + c, b + d) for (a, b), (c, d) in zip(sums, cells, strict=True)]
+        assert last > first + 1
+        for (got, off), (printed, rounded) in zip(sums, total, strict=True):
+            assert abs(got - printed) <= off + rounded
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 9])
+def test_rows_of_a_block_add_up_to_it(depth: int) -> None:
+    report = loaded(*training()).summary(depth)
+    numbers = ("parameters", "parameter_bytes", "float_ops", "multiply_adds", "activation_bytes")
+    blocks = {row["parent"] for row in report.rows}
+    for block in blocks:
+        whole = report.total if block is None else report.rows[block]
+        inside = [row for row in report.rows if row["parent"] == block]
+        for name in numbers:
+            assert sum(row[name] for row in inside) == whole[name]
+    assert len(blocks) == min(depth, 3)  # all of it, net, and body in net
+
+
+# --- the command -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    graph = text_format.Parse("".join(perceptron()), GraphDef())
+    (tmp_path / "graph.pb").write_bytes(graph.SerializeToString())
+    return str(tmp_path / "graph.pb")
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert cli.run(["summary", *words]) == 0
+    return capsys.readouterr().out
+
+
+def test_the_command_prints_it(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert told(capsys, path) == SUMMARY
+
+
+def test_it_comes_as_data(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    document: Any = json.loads(told(capsys, path, "--format=json"))
+    assert document["schema"] == "tfprof.summary/1"
+    assert document["model"] == "net"
+    assert document["total"]["float_ops"] == 3584
+    assert [row["path"] for row in document["rows"]][1:3] == ["net/body/a", "net/body/b"]
+    rows = list(csv.DictReader(io.StringIO(told(capsys, path, "--format=csv"))))
+    assert [row["parameters"] for row in rows] == ["400", "128", "272", "0", "48"]
+    table = told(capsys, path, "--format=md").splitlines()
+    assert table[0].startswith("| layer | parameters |")
+    assert table[3] == "| &emsp;a | 128 | 1.02k | 512 | 512 | 256 |"
+
+
+def test_it_goes_to_a_file(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "summary.txt"
+    assert told(capsys, path, f"--output=file:outfile={target}") == ""
+    assert target.read_text(encoding="utf-8") == SUMMARY
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--depth=0"], "--depth takes a whole number from 1 on, not 0"),
+        (["--outputs=nowhere"], "there is no node 'nowhere' in the graph"),
+        (["--dim=rows=3"], "no dimension of the inputs is called 'rows'"),
+        (["--output=pprof:outfile=x"], "summary has no output pprof"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(
+    words: list[str], sentence: str, path: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["summary", path, *words]) == 2
+    assert sentence in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_its_options_are_for_it_alone(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["scope", path, "--depth=2"]) == 2
+    assert "--depth is for summary" in capsys.readouterr().err
+
+
+def test_tables_of_other_libraries_have_its_rows() -> None:
+    frame = loaded(*perceptron()).summary().to_pandas()
+    assert frame["parameters"].tolist() == [400, 128, 272, 0, 48]
+    formulas = loaded(*perceptron("?")).summary()
+    assert formulas.to_polars()["multiply_adds"].to_list()[-1] == "48·batch"
+    assert formulas.to_arrow()["parameters"].to_pylist() == [400, 128, 272, 0, 48]
