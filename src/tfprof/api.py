@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 AnyPath = str | os.PathLike[str]
-_DEBUG = ("debug", "saved_model_debug_info.pb")
 
 
 def load(  # noqa: PLR0913 - one parameter an input
@@ -145,10 +144,12 @@ def _traces(paths: Sequence[AnyPath]) -> list[read.Source]:
 
 def _debug_of(graph: AnyPath | None) -> read.Source | None:
     """What says where the functions of a SavedModel were made, if that stands beside it."""
-    if graph is None or os.path.basename(graph) != "saved_model.pb":  # noqa: PTH119 - as it is given
+    if graph is None:
         return None
-    beside = os.path.join(os.path.dirname(graph), *_DEBUG)  # noqa: PTH118, PTH120 - likewise
-    return _source(beside, "a GraphDebugInfo") if os.path.isfile(beside) else None  # noqa: PTH113
+    from tfprof.recognise import debug_beside  # noqa: PLC0415 - as above
+
+    beside = debug_beside(fspath(graph))
+    return None if beside is None else _source(beside, "a GraphDebugInfo")
 
 
 def _opened(given: AnyPath | None, expected: str) -> read.Source | None:

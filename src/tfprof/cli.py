@@ -203,7 +203,15 @@ def _answer(command: str, given: Mapping[str, Any]) -> None:
         raise UsageError("no input: give --graph_path=PATH, or try 'tfprof demo'")
     asked = _summary_options(command, given)
     _check_output(command, query)
-    show(_outcome(_load(given), command, query, asked))
+    loaded = _load(given)
+    if "flops" not in given and _counts_by_rule(loaded):
+        query = replace(query, flops="all")
+    show(_outcome(loaded, command, query, asked))
+
+
+def _counts_by_rule(loaded: Loaded) -> bool:
+    """Whether float operations are counted unasked: of functions, which no op log knows, they are."""
+    return bool(len(loaded.profile.regions))
 
 
 def _summary_options(command: str, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -228,6 +236,8 @@ def _shell(given: Mapping[str, Any]) -> None:
     options = _options(given)
     Query.of(options)  # what is wrong with them is told before anything is read
     loaded = _load(given)
+    if _counts_by_rule(loaded):
+        options = {"flops": "all", **options}
     from tfprof import shell  # noqa: PLC0415
 
     def ask(command: str, query: Query) -> Outcome:

@@ -24,12 +24,14 @@ from tfprof import read
 from tfprof.errors import InputError
 from tfprof.files import open_checkpoint, open_source
 from tfprof.info_text import Facts, counted, listed, text
+from tfprof.read import saved_model, sniff, xplane
 from tfprof.read.checkpoint.tensors import DTYPES, OPAQUE
-from tfprof.recognise import OPTION_OF, Found, is_folder, recognise, search
+from tfprof.recognise import OPTION_OF, Found, debug_beside, is_folder, recognise, search
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from tfprof.model import Profile
     from tfprof.read import Source
     from tfprof.strings import I64, Strings
 
@@ -89,12 +91,39 @@ def _facts(found: Found) -> Facts:
 
 
 def _graph(found: Found, source: Source) -> Facts:
+    if found.kind is sniff.KERAS:
+        return _of_profile(found, read.load(source))
     columns = read.read_graph(source)
     parameters = np.zeros(len(columns.name), np.int64)
     parameters[columns.shape_node] = columns.shape.elements()
     ops, first = columns.op.intern()
     lines, variables = _nodes(ops, columns.op.take(first), parameters)
-    return Facts(found.path, found.kind.title, "graph_path", lines, {"nodes"}, variables)
+    has = {"nodes"}
+    if found.kind is sniff.SAVED_MODEL:
+        names = [one.name.decode("utf-8", "replace") for one in saved_model.signatures_of(source)]
+        lines.append(f"{counted(len(names), 'signature')}: {listed(names)}")
+        has.add("model")
+    if debug_beside(found.path) is not None:
+        lines.append("call stacks beside it")
+        has.add("stacks")
+    return Facts(found.path, found.kind.title, "graph_path", lines, has, variables)
+
+
+def _of_profile(found: Found, profile: Profile) -> Facts:
+    """What is known of a model that tells its layers and parameters."""
+    nodes = profile.nodes
+    lines, variables = _nodes(nodes.op, profile.types, profile.values("params", None))
+    return Facts(found.path, found.kind.title, "graph_path", lines, {"nodes", "model"}, variables)
+
+
+def _trace(found: Found, source: Source) -> Facts:
+    columns = xplane.read_trace(source)
+    events, steps = len(columns.events.name), max(columns.step_number.size, 1)
+    lines = [
+        f"{counted(events, 'execution')} in {counted(steps, 'step')}",
+        _devices(columns.devices),
+    ]
+    return Facts(found.path, found.kind.title, "trace_path", lines, {"run"})
 
 
 def _nodes(ops: I64, types: Strings, parameters: I64) -> tuple[list[str], list[str]]:
@@ -179,6 +208,7 @@ def _devices(names: Iterable[bytes]) -> str:
 _READERS: dict[str, Callable[[Found, Source], Facts]] = {
     "graph_path": _graph,
     "run_meta_path": _run,
+    "trace_path": _trace,
     "op_log_path": _op_log,
     "profile_path": _profile,
 }

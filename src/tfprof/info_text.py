@@ -21,6 +21,8 @@ _MISSING = (
     ("stacks", "no call stacks: code view needs an op log with them"),
     ("values", "no checkpoint: tensor_value has nothing to show"),
 )
+# Options that take several files.
+_MANY = ("run_meta_path", "trace_path")
 _NO_NODES = "no graph: every view needs one"
 _ONLY_RUNS = "no graph: what ran is known by name only, without types, inputs and parameters"
 
@@ -33,7 +35,7 @@ class Facts:
     title: str  # as a sentence says it: "a …"
     option: str | None
     lines: Sequence[str] = ()
-    has: set[str] = field(default_factory=set)  # of: nodes run stacks float_ops values
+    has: set[str] = field(default_factory=set)  # of: nodes model run stacks float_ops values
     variables: Sequence[str] = ()  # the op types of the variables in it
 
 
@@ -67,7 +69,9 @@ def _block(title: str, lines: Sequence[str]) -> str:
 
 def _missing(facts: Sequence[Facts]) -> list[str]:
     has = set[str]().union(*(one.has for one in facts))
-    lines = [sentence for what, sentence in _MISSING if what not in has]
+    # Of a model they are counted by rule.
+    known = {*has, "float_ops"} if "model" in has else has
+    lines = [sentence for what, sentence in _MISSING if what not in known]
     if "nodes" not in has:
         lines.insert(0, _ONLY_RUNS if "run" in has else _NO_NODES)
     return lines
@@ -75,7 +79,7 @@ def _missing(facts: Sequence[Facts]) -> list[str]:
 
 def _several(facts: Sequence[Facts]) -> list[str]:
     """What there is more than one of, though a command takes one."""
-    times = Counter(one.option for one in facts if one.option not in (None, "run_meta_path"))
+    times = Counter(one.option for one in facts if one.option not in (None, *_MANY))
     return [
         f"{number} files for --{option}: name the one to use; below is the first"
         for option, number in times.items()
@@ -90,6 +94,8 @@ def _next(facts: Sequence[Facts]) -> list[str]:
     variables = sorted({kind for one in used for kind in one.variables})
     if "run" in has:
         command, options = "scope", ["--select=micros", "--order_by=micros", "--max_depth=3"]
+    elif "model" in has:
+        command, options = "summary", []
     elif variables:
         types = f"--account_type_regexes={','.join(variables)}"
         command, options = "scope", ["--select=params", types, "--max_depth=3"]
@@ -110,7 +116,7 @@ def _together(facts: Sequence[Facts]) -> list[Facts]:
         taken = {other.option for other in used}
         if one.option is None or (one.option == "profile_path" and alone):
             continue
-        if one.option == "run_meta_path" or one.option not in taken:
+        if one.option in _MANY or one.option not in taken:
             used.append(one)
     if any(one.option == "profile_path" for one in used):
         return [one for one in used if one.option in ("profile_path", "checkpoint_path")]

@@ -53,6 +53,8 @@ _IN_PROFILE = ("graph_path", "run_meta_path", "op_log_path", "trace_path")
 _EXPECTED = "a graph, a RunMetadata, a trace, an op log, a checkpoint or a saved profile"
 # Where TensorFlow puts traces inside of a folder for logs: a folder each, named by the time.
 _TRACES = "plugins/profile"
+_SAVED_MODEL = "saved_model.pb"
+_DEBUG = "debug/saved_model_debug_info.pb"
 _DATA_OF_BUNDLE = re.compile(r"\.data-\d{5}-of-\d{5}\Z")
 _PIECE_OF_FIRST = re.compile(r"-\d{5}(-of-\d{5})\Z")
 _PIECES_OF_FIRST = re.compile(r"-\?{5}(-of-\d{5})\Z")
@@ -80,6 +82,14 @@ def exists(path: str) -> bool:
 def is_folder(path: str) -> bool:
     """Whether there is a folder at *path*."""
     return _is(path, Path.is_dir)
+
+
+def debug_beside(graph: str) -> str | None:
+    """What says where the functions of a SavedModel were made, if that stands beside its graph."""
+    if Path(graph).name != _SAVED_MODEL:
+        return None
+    path = str(Path(graph).parent / _DEBUG)
+    return path if _is(path, Path.is_file) else None
 
 
 def recognise(path: str) -> Found:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tfprof.read.columns import GraphColumns
+    from tfprof.read.source import Source
 
 # It runs once, when the model is loaded.
 _INITIAL: Final = b"__saved_model_init_op"
@@ -73,6 +74,11 @@ def of_meta_graph(meta: U8, signature: str | None, notes: Iterable[Note] = ()) -
     made = expanded(pool)
     listed = Strings.concat([trainable(meta), Strings.of(_trainable(meta, pool))])
     return replace(made, trainable=listed, notes=(*notes, *made.notes))
+
+
+def signatures_of(source: Source) -> list[Signature]:
+    """The signatures of a SavedModel; raises WireError, as reading it does."""
+    return signatures(_meta_graph(source.data)[0])
 
 
 def _meta_graph(data: U8) -> tuple[U8, list[Note]]:

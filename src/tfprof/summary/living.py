@@ -4,8 +4,8 @@
     none named               what the ends need: nodes that nothing of the model takes anything from
 
 What initialises, saves, restores, trains or reports is an end of its own kind, and what only that
-needs is left out; so is what only gradients need, and what something merely waits for. What a body
-of a function holds is there because a call returns it.
+needs is left out; so are gradients themselves, and what something merely waits for. What a body of
+a function holds is there because a call returns it, or because a gradient is taken of it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tfprof.errors import UsageError, nearest
+from tfprof.model import CALLED
 from tfprof.strings import Strings
 from tfprof.summary import kinds
 from tfprof.summary.kinds import of_kind
@@ -36,7 +37,9 @@ def living(profile: Profile, outputs: Sequence[str] = ()) -> Bool:
         return Links.inputs(profile.edges).reached(_named(profile, outputs))
     aside = _asides(profile)
     silent = of_kind(profile, kinds.SILENT.fullmatch)
-    reached = Links.inputs(profile.edges, aside, silent).reached(_ends(profile, aside))
+    forward = ~in_gradients(profile)
+    begin = _ends(profile, aside) | _differentiated(profile, forward)
+    reached = Links.inputs(profile.edges, aside, silent).reached(begin, forward)
     if not reached.any():
         # All of it is aside, as in a graph that does nothing but train: then that is the model.
         reached[:] = True
@@ -75,7 +78,21 @@ def _ends(profile: Profile, aside: Bool) -> Bool:
     in_body = np.zeros(len(profile), np.bool_)
     of_node = profile.regions.of_node
     in_body[: of_node.size] = of_node >= 0
-    return ~aside & ~taken & ~in_body & ~_plain_reads(profile, source, consumer)
+    # What only a run names is no part of the model.
+    described = profile.in_graph | ~profile.in_graph.any()
+    ends = ~taken & ~in_body & ~_plain_reads(profile, source, consumer)
+    return described & ~aside & ends
+
+
+def _differentiated(profile: Profile, forward: Bool) -> Bool:
+    """What gradients were taken of: a training step may keep its loss in a variable."""
+    found = np.zeros(len(profile), np.bool_)
+    if forward.all():
+        return found
+    edges = profile.edges
+    backward = np.repeat(~forward, np.diff(edges.start)) & (edges.source >= 0) & (edges.slot >= 0)
+    found[edges.source[backward]] = True
+    return found & ~Links.consumers(edges, data=True).reached(~forward)
 
 
 def _plain_reads(profile: Profile, source: I64, consumer: I64) -> Bool:
@@ -89,8 +106,21 @@ def _plain_reads(profile: Profile, source: I64, consumer: I64) -> Bool:
 
 
 def in_gradients(profile: Profile) -> Bool:
-    """Which nodes stand in a name scope that TensorFlow gives to gradients."""
+    """Which nodes stand in a name scope that TensorFlow gives to gradients.
+
+    The body of a loop or a choice is of them if that is: what it does for its gradient, such as to
+    fill a list that is there before it, it does itself.
+    """
     if b"gradient" not in profile.nodes.name.blob.tobytes():
         return np.zeros(len(profile), np.bool_)
     found = (_GRADIENTS.search(name) is not None for name in profile.nodes.name)
-    return np.fromiter(found, np.bool_, len(profile))
+    named = np.fromiter(found, np.bool_, len(profile))
+    if not len(profile.regions):
+        return named
+    named &= ~of_kind(profile, {"EmptyTensorList", "Const"}.__contains__)
+    regions = profile.regions
+    order = np.argsort(regions.of_node, kind="stable")
+    start = np.searchsorted(regions.of_node[order], np.arange(len(regions) + 1))
+    for region in np.flatnonzero(regions.kind != CALLED).tolist():
+        named[order[start[region] : start[region + 1]]] = named[regions.call[region]]
+    return named

@@ -137,7 +137,7 @@ def _first(node: I64, owner: I64, consumer: I64) -> I64:
 
 def _is_of_model(shaped: Profile, living: Bool, held: _Held) -> Bool:
     """Which variables are read for more than to be trained: not by what follows the gradients."""
-    backward = in_gradients(shaped) & living
+    backward = in_gradients(shaped)
     if not backward.any():
         return np.ones(held.node.size, np.bool_)
     consumers = Links.consumers(shaped.edges)

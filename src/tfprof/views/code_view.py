@@ -8,7 +8,8 @@
                                                       └─ model.py:20:build (gradient)
 
 A node is counted under the last frame of its stack. The gradient of a node goes by its name,
-and is counted under the stack of the node it is the gradient of, marked so (parity Q12, Q48).
+and is counted under the stack of the node it is the gradient of, marked so (parity Q12, Q48);
+those that a tape recorded in a function are marked likewise, under the stack of their own.
 Rows stand in the order they are first needed: nodes by name, then gradients by forward name.
 """
 
@@ -28,7 +29,7 @@ from tfprof.views.drawing import Drawing, under_root
 if TYPE_CHECKING:
     from tfprof.model import Profile, Stacks
 
-_GRADIENTS, _GRAD = b"gradients/", b"_grad/"
+_GRADIENTS, _GRAD, _TAPE = b"gradients/", b"_grad/", b"gradient_tape/"
 GRADIENT_MARK = b" (gradient)"
 UNKNOWN_TEXT = b"<unknown>"
 # parity: a function name of this many bytes or more is cut and dotted.
@@ -68,6 +69,7 @@ def _split_gradients(profile: Profile, traced: I64) -> tuple[I64, I64, I64, int]
 
     *traced* is in name order, and so are the plain nodes; gradients are in order of forward name.
     """
+    traced, taped = _without_taped(profile, traced)
     names = profile.nodes.name.take(traced).tolist()
     forward_name = [_forward_name(name) if _GRADIENTS in name else None for name in names]
     is_gradient = np.fromiter((name is not None for name in forward_name), np.bool_, len(names))
@@ -80,7 +82,21 @@ def _split_gradients(profile: Profile, traced: I64) -> tuple[I64, I64, I64, int]
     order = wanted.order()
     order = order[found[order]]
     lost = len({bytes(name) for name in wanted.take(~found)})
-    return plain, gradient[order], forward[order], lost
+    return plain, np.append(gradient[order], taped), np.append(forward[order], taped), lost
+
+
+def _without_taped(profile: Profile, traced: I64) -> tuple[I64, I64]:
+    """(*traced* without gradients that a tape recorded inside of functions, these).
+
+    Their stacks are told by themselves, whatever their names.
+    """
+    inside = profile.regions.of_node
+    in_function = np.flatnonzero(np.append(inside, -1)[np.minimum(traced, inside.size)] >= 0)
+    names = profile.nodes.name.take(traced[in_function])
+    is_taped = np.fromiter((_TAPE in name for name in names), np.bool_, len(names))
+    taped = np.zeros(traced.size, np.bool_)
+    taped[in_function[is_taped]] = True
+    return traced[~taped], traced[taped]
 
 
 def _forward_name(name: bytes) -> bytes | None:
