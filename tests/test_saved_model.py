@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -78,7 +81,26 @@ def test_the_code_view_names_the_lines_of_functions() -> None:
     assert ":nested (--/131.07k flops)" in lines
 
 
-def test_weights_are_not_looked_at() -> None:
-    # Neither folder has its variables any more.
-    assert not (DATA / "conv" / "variables").exists()
-    assert len(tfprof.load(DATA / "conv"))
+WATCHED: Final = """
+import sys
+opened = []
+sys.addaudithook(lambda event, args: opened.append(str(args[0])) if event == "open" else None)
+import tfprof
+summary = tfprof.load(sys.argv[1]).summary(dims={"batch": 1})
+assert summary.total.parameters == 15_946
+assert any("saved_model.pb" in path for path in opened)
+print([path for path in opened if "variables." in path])
+"""
+
+
+def test_weights_are_not_looked_at(tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    shutil.copytree(DATA / "conv", model)
+    (model / "variables").mkdir()
+    weights = model / "variables" / "variables.data-00000-of-00001"
+    with weights.open("wb") as file:
+        file.truncate(300 << 20)  # takes no room on the disk
+    ran = subprocess.run(
+        [sys.executable, "-c", WATCHED, str(model)], check=True, capture_output=True, text=True
+    )
+    assert ran.stdout == "[]\n"

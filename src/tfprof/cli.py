@@ -210,7 +210,7 @@ def _answer(command: str, given: Mapping[str, Any]) -> None:
 
 
 def _counts_by_rule(loaded: Loaded) -> bool:
-    """Whether float operations are counted unasked: of functions, which no op log knows, they are."""
+    """Whether float operations are counted unasked: no op log knows those of functions."""
     return bool(len(loaded.profile.regions))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tfprof.flops.counting import UNKNOWN_SHAPE, Counts, count
 from tfprof.flops.table import rules
-from tfprof.inference import inferred, symbols, times, trip_counts
+from tfprof.inference import inferred, may_end_sooner, symbols, times, trip_counts
 from tfprof.light_dataclasses import replace
 from tfprof.model import BRANCH, LOOP_BODY, Note
 
@@ -56,24 +56,34 @@ def _repeated(profile: Profile, shaped: Profile, dims: Mapping[str, int]) -> Pro
     """*profile* with how often each node runs, and notes on what that leaves out."""
     trips = trip_counts(shaped, dims)
     often = times(profile, trips, profile.nodes.float_ops)
-    notes = (*profile.notes, *_notes(profile, trips, often.choices))
+    sooner = may_end_sooner(shaped, dims)
+    notes = (*profile.notes, *_notes(profile, trips, sooner, often.choices))
     return replace(profile, times=often.of_node, notes=notes, _kept={})
 
 
-def _notes(profile: Profile, trips: I64, choices: I64) -> Iterator[Note]:
+def _notes(profile: Profile, trips: I64, sooner: I64, choices: I64) -> Iterator[Note]:
     """What is said of loops and choices that no run tells about."""
     regions = profile.regions
     told = regions.runs(profile.values("occurrence", None)) >= 0
     body = regions.kind == LOOP_BODY
     loops = regions.call[body & (trips < 0) & ~told]
     if loops.size:
-        named = ", ".join(profile.nodes.name.take(loops[:_MOST_NAMED]).texts())
-        more = ", …" if loops.size > _MOST_NAMED else ""
         have, are = ("loop has", "is") if loops.size == 1 else ("loops have", "are")
-        text = f"{loops.size:,} {have} no constant bound, and {are} counted once: {named}{more}"
-        yield Note(text, ours=True)
+        text = f"{loops.size:,} {have} no constant bound, and {are} counted once"
+        yield Note(f"{text}: {_named(profile, loops)}", ours=True)
+    bounded = np.intersect1d(sooner, regions.call[body & ~told])
+    if bounded.size:
+        some = "1 loop counts" if bounded.size == 1 else f"{bounded.size:,} loops count"
+        text = f"{some} as long as the bound allows, and may end sooner"
+        yield Note(f"{text}: {_named(profile, bounded)}", ours=True)
     taken = np.isin(choices, regions.call[(regions.kind == BRANCH) & told])
     count = int((~taken).sum())
     if count:
         text = "cond counts its" if count == 1 else "conds count their"
         yield Note(f"{count:,} {text} larger branch", ours=True)
+
+
+def _named(profile: Profile, nodes: I64) -> str:
+    """The names of the first few."""
+    more = ", …" if nodes.size > _MOST_NAMED else ""
+    return ", ".join(profile.nodes.name.take(nodes[:_MOST_NAMED]).texts()) + more

@@ -10,6 +10,6 @@ from __future__ import annotations
 
 from tfprof.inference.inferred import inferred
 from tfprof.inference.symbols import Symbol, symbols
-from tfprof.inference.times import Times, times, trip_counts
+from tfprof.inference.times import Times, may_end_sooner, times, trip_counts
 
-__all__ = ["Symbol", "Times", "inferred", "symbols", "times", "trip_counts"]
+__all__ = ["Symbol", "Times", "inferred", "may_end_sooner", "symbols", "times", "trip_counts"]

@@ -108,6 +108,10 @@ class Engine:
         trips: int | None = self._all(TRIPS, call)
         return trips
 
+    def may_end_sooner(self) -> list[int]:
+        """The loops, of those whose trips were asked for, that may run less often than that."""
+        return sorted(self._loops.may_end_sooner)
+
     def _one(self, kind: int, node: int, output: int) -> Any:  # noqa: ANN401 - by kind
         outputs = self._all(kind, node) if node >= 0 else ()
         return outputs[output] if outputs and output < len(outputs) else _NOTHING[kind]

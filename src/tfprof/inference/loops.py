@@ -44,6 +44,8 @@ class Loops:
         self._calls = calls
         self._origin: dict[Source, Source] = {}
         self._varying: dict[int, frozenset[Source]] = {}
+        # Those whose condition has more to say than the bound that is known of it.
+        self.may_end_sooner: set[int] = set()
 
     def origin(self, node: int, output: int) -> Source:
         """Where an output comes from, behind what only passes it on."""
@@ -107,7 +109,8 @@ class Loops:
         condition = call.returns_of(LOOP_CONDITION)
         if condition is None or condition >= op.inputs:
             return None
-        todo, seen, counts = [op.sources[condition]], set(), []
+        todo, seen = [op.sources[condition]], set()
+        counts: list[int | None] = []
         while todo:
             node, _ = self.origin(*todo.pop())
             if node < 0 or node in seen:
@@ -116,9 +119,12 @@ class Loops:
             kind = self._graph.type_of(node)
             if kind == "LogicalAnd":
                 todo.extend(self._graph.sources(node))
-            elif kind in _COMPARISONS:
-                counts.append(self._compared(call, op, node, kind))
+            else:
+                compares = kind in _COMPARISONS
+                counts.append(self._compared(call, op, node, kind) if compares else None)
         known = [count for count in counts if count is not None]
+        if known and len(known) < len(counts):
+            self.may_end_sooner.add(loop)
         return min(known) if known else None
 
     def _compared(self, call: Call, loop: Operation, node: int, kind: str) -> int | None:
@@ -172,7 +178,7 @@ class Loops:
             step = self._step(call, op, output)
             trips = None if step is None else self._graph.trips(op.node)
             start = self._whole(op, call.own + output)
-            known = None not in (step, trips, start)
+            known = None not in (step, trips, start) and op.node not in self.may_end_sooner
             values.append(np.array((start or 0) + (step or 0) * (trips or 0)) if known else None)
         return values
 

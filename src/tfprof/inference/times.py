@@ -39,6 +39,12 @@ def trip_counts(profile: Profile, dims: Mapping[str, int] | None = None) -> I64:
     return runs
 
 
+def may_end_sooner(profile: Profile, dims: Mapping[str, int] | None = None) -> I64:
+    """The loops whose trips are only a bound: their conditions depend on more than a counter."""
+    trip_counts(profile, dims)
+    return np.array(engine_of(profile, dims or {}).may_end_sooner(), np.int64)
+
+
 class Times(NamedTuple):
     """How often each node runs, and the calls that choose between branches."""
 

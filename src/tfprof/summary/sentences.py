@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from tfprof.inference import trip_counts
+from tfprof.inference import may_end_sooner, trip_counts
 from tfprof.model import BRANCH, LOOP_BODY
 
 if TYPE_CHECKING:
@@ -86,6 +86,10 @@ def _of_functions(profile: Profile, living: Bool, gaps: Gaps) -> Iterator[str]:
             f"Counted as if run once, for want of a known number of rounds: "
             f"{', '.join(map(_text, named))}{more}."
         )
+    sooner = np.intersect1d(may_end_sooner(profile, dict(gaps.dims)), regions.call[called])
+    if sooner.size:
+        loops = "loop counts" if sooner.size == 1 else "loops count"
+        yield f"{sooner.size:,} {loops} as long as the bound allows, and may end sooner."
     choices = np.unique(regions.call[called & (regions.kind == BRANCH)])
     if choices.size:
         yield f"Of {_many(choices.size, 'choice')} the branch with the most operations counts."

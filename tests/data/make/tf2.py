@@ -27,7 +27,7 @@ v1 = tf.compat.v1
 ROWS = tf.TensorSpec([8, 64], name="x")
 
 
-class Module(tf.Module):
+class Module(tf.Module):  # type: ignore[misc]
     """Functions that call functions, repeat them or choose between them; one weight of 64x64."""
 
     def __init__(self) -> None:
