@@ -33,13 +33,14 @@ class LiveGraph:
         version = getattr(self.graph, "version", None)
         return version is None or version != self._version
 
-    def columns(self) -> GraphColumns:
-        """The nodes with the shapes of their outputs."""
+    def columns(self, *, functions: bool) -> GraphColumns:
+        """The nodes with the shapes of their outputs; with *functions*, also those in bodies."""
         self._version = getattr(self.graph, "version", None)
         message = self.graph.as_graph_def(add_shapes=True)
         # Otherwise attributes come in an order of chance, and so does what is saved of them.
         wire = message.SerializeToString(deterministic=True)
-        return graph_def.columns(np.frombuffer(wire, np.uint8))
+        data = np.frombuffer(wire, np.uint8)
+        return graph_def.columns(data) if functions else graph_def.outermost(data)
 
     def operations(self) -> list[Any]:
         """The operations in the order in which they were made."""

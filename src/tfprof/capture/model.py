@@ -52,7 +52,7 @@ class Reading(NamedTuple):
 class Model:
     """A graph in any form and the user's op log; without a graph, the default one."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the choices of its callers
         self,
         graph: Any,  # noqa: ANN401 - any of the forms
         op_log: Any,  # noqa: ANN401 - likewise
@@ -60,8 +60,11 @@ class Model:
         *,
         traces: bool = True,
         texts: Texts | None = None,
+        functions: bool = False,
     ) -> None:
         self._flops = _checked(flops)
+        # parity: the original sees no functions of a live graph.
+        self._functions = functions
         found = graph_of(default_graph() if graph is None else graph)
         self._lines = found.lines if isinstance(found, LiveFunctions) and traces else None
         self._graph = found.columns if isinstance(found, LiveFunctions) else found
@@ -121,7 +124,7 @@ class Model:
             return nodes
         if not self._graph.has_grown():
             return None
-        nodes = self._graph.columns()
+        nodes = self._graph.columns(functions=self._functions)
         if self._traces is not None:
             self._traces.add(self._graph.operations()[len(self._traces) :])
         return nodes
@@ -178,7 +181,7 @@ def baked(flops: Flops) -> Flops:
 
 def profile_of_steps(graph: Any, runs: Sequence[Any], op_log: Any) -> Profile:  # noqa: ANN401
     """The profile of several runs, with no float operations but those that the program gives."""
-    model = Model(graph, op_log, "log")
+    model = Model(graph, op_log, "log", functions=True)
     reading = model.read()
     profile = with_op_log(replace(reading.graph, notes=reading.notes), reading.log)
     for step, given in enumerate(runs):

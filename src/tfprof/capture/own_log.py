@@ -87,7 +87,7 @@ def own_log(
     entry[new] = listed.size + np.arange(new.size)
     none = np.full(new.size, NO_STACK, np.int64)
     typed = np.sort(entry[ids])
-    start, frames, stack = _stacks(traces, listed)
+    start, frames, stack = _stacks(traces, profile, listed)
     return OpLogColumns(
         name=Strings.concat([names, distinct.take(new)]),
         float_ops=np.concatenate([float_ops[listed], np.zeros(new.size, np.int64)]),
@@ -105,9 +105,18 @@ def own_log(
     )
 
 
-def _stacks(traces: Traces | None, listed: I64) -> tuple[I64, I64, I64]:
+def _stacks(traces: Traces | None, profile: Profile, listed: I64) -> tuple[I64, I64, I64]:
     """(where each stack begins, all frames, the stack of each of the *listed* nodes)."""
     if traces is None:
         no_frames = np.empty((4, 0), np.int64)
         return np.zeros(1, np.int64), no_frames, np.full(listed.size, NO_STACK, np.int64)
-    return traces.start, traces.frames(), traces.of_operation[listed]
+    stack = np.full(len(profile), NO_STACK, np.int64)
+    stack[: len(traces)] = traces.of_operation
+    regions = profile.regions
+    # Nodes in functions are told the line that called the outermost of them.
+    outermost = regions.call.copy()
+    for region, outer in enumerate(regions.of_node[regions.call].tolist()):
+        outermost[region] = outermost[outer] if outer >= 0 else regions.call[region]
+    inside = np.flatnonzero(regions.of_node >= 0)
+    stack[inside] = stack[outermost[regions.of_node[inside]]]
+    return traces.start, traces.frames(), stack[listed]

@@ -7,6 +7,7 @@ choice    what each branch returns, one after the other   what is true of all of
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Calls:
             self.of[call] = Call(
                 tuple(numbers),
                 tuple(int(regions.kind[number]) for number in numbers),
-                tuple(sum(returns[:place]) for place in range(len(returns))),
+                tuple(accumulate(returns[:-1], initial=0)),
                 returns[0],
                 sum(returns),
             )

@@ -9,6 +9,7 @@ Inputs are placeholders of the graph itself, not of the functions that it calls.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 BATCH: Final = "batch"
 _INPUTS: Final = Strings.of([b"Placeholder", b"PlaceholderV2", b"PlaceholderWithDefault", b"_Arg"])
 _MOST_NAMED: Final = 8
+_LONGEST: Final = 200  # bytes of a node's name
 # What a SavedModel puts before the name that its input has in the model.
 _SERVING: Final = "serving_default_"
 
@@ -50,6 +52,7 @@ def _symbols(profile: Profile) -> tuple[Symbol, ...]:
     is_input[: inside.size] &= inside < 0
     batch: list[tuple[int, int]] = []
     others: dict[str, tuple[tuple[int, int], ...]] = {}
+    again: Counter[str] = Counter()
     for node in np.flatnonzero(is_input).tolist():
         for axis, length in enumerate(_dims(profile, node)):
             if length >= 0:
@@ -57,7 +60,7 @@ def _symbols(profile: Profile) -> tuple[Symbol, ...]:
             if axis == 0:
                 batch.append((node, 0))
             else:
-                others[_name(profile, node, axis, others)] = ((node, axis),)
+                others[_name(profile, node, axis, others, again)] = ((node, axis),)
     first = (Symbol(BATCH, tuple(batch)),) if batch else ()
     return (*first, *(Symbol(name, places) for name, places in others.items()))
 
@@ -70,14 +73,19 @@ def _dims(profile: Profile, node: int) -> list[int]:
     return profile.nodes.shape[node]
 
 
-def _name(profile: Profile, node: int, axis: int, taken: Mapping[str, object]) -> str:
-    """A name of letters, digits and underscores that no other symbol has."""
-    text = profile.nodes.name[node].decode("utf-8", "replace").removeprefix(_SERVING)
+def _name(
+    profile: Profile, node: int, axis: int, taken: Mapping[str, object], again: Counter[str]
+) -> str:
+    """A name of letters, digits and underscores that no other symbol has.
+
+    *again* counts how often a name was wanted that is taken.
+    """
+    text = profile.nodes.name[node][:_LONGEST].decode("utf-8", "replace").removeprefix(_SERVING)
     name = f"{re.sub(r'[^A-Za-z0-9_]', '_', text)}_{axis}"
-    unique, number = name, 1
+    unique = name
     while unique in taken:
-        number += 1
-        unique = f"{name}_{number}"
+        again[name] += 1
+        unique = f"{name}_{again[name] + 1}"
     return unique
 
 

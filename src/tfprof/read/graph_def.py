@@ -29,6 +29,11 @@ def columns(buffer: U8) -> GraphColumns:
     return expanded(library(buffer, nodes, libraries))
 
 
+def outermost(buffer: U8) -> GraphColumns:
+    """The nodes of a GraphDef without those of functions, which the original does not look at."""
+    return node_columns(buffer, parts(buffer)[0])
+
+
 def parts(buffer: U8) -> tuple[Field, Field]:
     """(the NodeDefs, the function libraries) of a GraphDef."""
     part = scan(buffer, *whole(buffer), {1: BYTES, 2: BYTES})

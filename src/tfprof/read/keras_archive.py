@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 CONFIG: Final = "config.json"
 WEIGHTS: Final = "model.weights.h5"
 _LOCAL_HEADER: Final = 30
+_PACKINGS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_ENCRYPTED: Final = 1
 _TYPE_TAG: Final = b"\x30"  # AttrValue.type
 
 
@@ -73,6 +75,9 @@ def _opened(source: Source) -> tuple[Any, Contents | None]:
 def _member(archive: zipfile.ZipFile, name: str, view: memoryview, file: str) -> memoryview:
     """The content of a member; what is not packed stays where it is."""
     info = archive.getinfo(name)
+    # Other packings take any amount of memory to open, and Keras uses none of them.
+    if info.compress_type not in _PACKINGS or info.flag_bits & _ENCRYPTED:
+        raise zipfile.BadZipFile(f"{name} is encrypted or packed in an unusual way")
     if info.compress_type == zipfile.ZIP_STORED and info.compress_size == info.file_size:
         at = info.header_offset
         lengths = int.from_bytes(view[at + 26 : at + 28], "little")

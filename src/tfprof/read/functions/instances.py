@@ -4,7 +4,7 @@
 
 Functions that call themselves have no last instance, so they are refused, and the number of rows
 is known before any is made: a chain of functions that each call the next one twice would double it
-at every link.
+at every link. So is the number of what rows have, of which a single one may have any number.
 """
 
 from __future__ import annotations
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 NOWHERE: Final = -1
 _NAME_BYTES: Final = 64 << 20
 _LONGEST_WAY: Final = 5
+# So many inputs, outputs, dimensions and attributes a node may have on the average: several times
+# what real ones have.
+_ITEMS_A_NODE: Final = 40
+_MANY: Final = 10**18  # where counting ends
 # Operations whose first input is not for the function, but says where or which.
 _FIRST_IS_NO_ARGUMENT: Final = (b"RemoteCall",)
 
@@ -117,32 +121,58 @@ def _inside(pool: Pool, outer: Instance, region: int) -> list[Instance]:
 
 
 def _check(pool: Pool) -> None:
-    """Raise InputError where functions call themselves, or become too many rows."""
-    most = limit("function_nodes")
-    rows: dict[int, int] = {}
+    """Raise InputError where functions call themselves, or become too much."""
+    sizes: dict[int, _Size] = {}
     path: dict[int, None] = {}  # in order, and quick to ask
     waiting = [0]
     while waiting:
         body = waiting[-1]
-        if body in rows:
+        if body in sizes:
             waiting.pop()
             continue
         called = [call.function for call in _calls(pool, body)]
         if body in path:
             del path[body]
-            rows[body] = pool.bodies[body].rows.size + 1 + sum(rows[one] for one in called)
+            sizes[body] = _Size.of(pool, body).with_all(sizes[one] for one in called)
             continue
         path[body] = None
-        inner = [one for one in called if one not in rows]
+        inner = [one for one in called if one not in sizes]
         for one in inner:
             if one in path:
                 raise InputError(f"a function of the graph calls itself: {_cycle(pool, path, one)}")
         waiting += inner
-    if rows[0] - pool.bodies[0].rows.size > most:
-        raise InputError(
-            f"the functions of the graph have {rows[0]:,} nodes with one body for each call: "
-            f"{beyond('function_nodes')}"
-        )
+    most, graph = limit("function_nodes"), _Size.of(pool, 0)
+    for count, of_graph, what, allowed in (
+        (sizes[0].rows, graph.rows, "nodes", most),
+        (sizes[0].items, graph.items, "inputs, dimensions and attributes", most * _ITEMS_A_NODE),
+    ):
+        if count - of_graph > allowed:
+            more = " or more" if count >= _MANY else ""
+            raise InputError(
+                f"the functions of the graph have {count:,}{more} {what} with one body for each "
+                f"call: {beyond('function_nodes')}"
+            )
+
+
+class _Size(NamedTuple):
+    """How much the body of a function is, with the bodies of all that it calls."""
+
+    rows: int
+    items: int
+
+    @classmethod
+    def of(cls, pool: Pool, body: int) -> _Size:
+        """The size of a body alone."""
+        one = pool.bodies[body]
+        ends = one.returns[0].size + one.effects.size
+        return cls(one.rows.size + 1, int(pool.items[one.rows].sum()) + ends)
+
+    def with_all(self, inside: Iterable[_Size]) -> _Size:
+        """Together with those of the bodies that are called."""
+        rows, items = self
+        for one in inside:
+            rows, items = rows + one.rows, items + one.items
+        return _Size(min(rows, _MANY), min(items, _MANY))
 
 
 def _cycle(pool: Pool, path: Iterable[int], function: int) -> str:

@@ -58,6 +58,7 @@ class Pool(NamedTuple):
     columns: GraphColumns
     bodies: list[Body]
     calls: Mapping[int, tuple[Call, ...]]  # of rows
+    items: I64  # how many inputs, dimensions and attributes each row has
 
 
 class _Parts(NamedTuple):
@@ -77,7 +78,8 @@ def library(buffer: U8, nodes: Field, libraries: Field) -> Pool:
     columns = node_columns(buffer, Field(*map(np.append, nodes, parts.nodes)))
     number = {name: place for place, name in reversed(list(enumerate(parts.name, 1)))}
     assert columns.attributes is not None, "a graph read from wire bytes has its attributes"
-    calls = calls_of(columns.op, columns.attributes(), number)
+    attributes = columns.attributes()
+    calls = calls_of(columns.op, attributes, number)
     first = nodes.start.size
     ends = first + np.searchsorted(parts.nodes.message, np.arange(len(parts.name)), "right")
     bodies = [_taking_part(_graph(columns, first), np.ones(first, np.bool_), calls)]
@@ -86,7 +88,19 @@ def library(buffer: U8, nodes: Field, libraries: Field) -> Pool:
         written = slice(int(text[place]), int(text[place + 1]))
         bodies.append(_body(columns, slice(first, end), written, parts, place, calls, number))
         first = end
-    return Pool(columns, bodies, calls)
+    return Pool(columns, bodies, calls, _items(columns, attributes[0]))
+
+
+def _items(columns: GraphColumns, attribute_row: I64) -> I64:
+    """How many inputs, dimensions and attributes each row has."""
+    found = np.bincount(columns.input_node, minlength=len(columns.name))
+    found += np.bincount(attribute_row, minlength=found.size)
+    for row, shapes in (
+        (columns.shape_node, columns.shape),
+        (columns.output_node, columns.output_shape),
+    ):
+        np.add.at(found, row, np.diff(shapes.start))
+    return found
 
 
 def rooted(pool: Pool, roots: Iterable[bytes]) -> Pool:
