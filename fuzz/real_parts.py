@@ -15,6 +15,7 @@ from google.protobuf import text_format
 
 from case import GraphDef, OpLogProto, RunMetadata
 from checkpoints import FILES, rewritten
+from fuzz import tf2_parts
 from fuzz.laws import source
 from fuzz.parts import joined
 from op_shapes import WANTS
@@ -75,6 +76,7 @@ def seeds() -> dict[str, list[bytes]]:
         "run_shapes": [joined([_bytes(_open(graph)), _bytes(run)]) for graph, _, run in cut],
         "gzip": [gzip.compress(_text(graph), mtime=0) for graph in graphs],
         **_checkpoints(),
+        **tf2_parts.seeds(),
     }
     made["sniff"] = [
         made[name][0] for name in made if name not in ("whole", "run_shapes", "snappy")

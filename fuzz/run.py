@@ -35,9 +35,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 with redirect_stderr(io.StringIO()), atheris.instrument_imports(include=["tfprof"]):
     from fuzz import mutate
     from fuzz.targets import TARGETS
-    from tfprof import checkers, flops, read, reporters, views
+    from tfprof import checkers, flops, inference, read, reporters, summary, views
 
-    for _package in (checkers, flops, read, reporters, views):
+    for _package in (checkers, flops, inference, read, reporters, summary, views):
         for _module in walk_packages(_package.__path__, f"{_package.__name__}."):
             import_module(_module.name)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from fuzz import agreement, mutate, sealed
+from fuzz import agreement, archives, mutate, sealed, tf2_targets
 from fuzz.laws import Pick, hold, source
 from fuzz.parts import parted
 from fuzz.wire_tree import varint
@@ -250,5 +250,11 @@ TARGETS: Final = {
         Target("gzip", _gzip, sealed.gzipped(mutate.text)),
         Target("sniff", _sniff, mutate.wire),
         Target("folder", _folder, mutate.wire),
+        Target("functions", tf2_targets.functions, mutate.wire),
+        Target("saved_model", tf2_targets.saved_model, mutate.wire),
+        Target("debug_info", tf2_targets.debug_info, mutate.wire),
+        Target("function_run", tf2_targets.function_run, mutate.wire),
+        Target("trace", tf2_targets.trace, mutate.wire),
+        Target("keras", tf2_targets.keras, archives.keras),
     )
 }

@@ -15,6 +15,7 @@ import draw
 import ours
 from converted import convert
 from random_cases import make_case
+from tfprof.read.columnar.coding import FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sized
@@ -55,7 +56,7 @@ def taken_apart(data: bytes) -> dict[str, Column]:
     return found
 
 
-def put_together(columns: Mapping[str, Column], version: int = 2) -> bytes:
+def put_together(columns: Mapping[str, Column], version: int = FORMAT) -> bytes:
     """A file of these columns, with the checksums that it should have."""
     index = "".join(
         f"{name} {one.kind} {one.base} {len(one.stored) // int(one.kind[-1])} "
@@ -65,7 +66,7 @@ def put_together(columns: Mapping[str, Column], version: int = 2) -> bytes:
     return with_index(index.encode(), [one.stored for one in columns.values()], version)
 
 
-def with_index(index: bytes, stored: list[bytes], version: int = 2) -> bytes:
+def with_index(index: bytes, stored: list[bytes], version: int = FORMAT) -> bytes:
     """A file with this index, whatever it says."""
     magic = b"\x89tfp\r\n\x1a\n"
     data = HEAD.pack(magic, version, zlib.crc32(index), len(index)) + index

@@ -4,8 +4,9 @@
     COMMANDS every way to ask, with the words that follow the files
     Worker   a warm process (hostile_worker.py) that runs all commands on the files of a row
 
-A file is told by how its name begins: graph*, run*, log*, profile* and checkpoint* are given with
-the option of that kind; others are only there. The catalogue is in hostile_*.py, by kind of file.
+A file is told by how its name begins: graph*, saved_model*, run*, trace*, log*, profile* and
+checkpoint* are given with the option of that kind; others are only there. The catalogue is in
+hostile_*.py, by kind of file.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "graph proto": ("graph", SELECT, DEEP, f"--output=proto:outfile={OUT}"),
     "op proto": ("op", SELECT, DEEP, f"--output=proto:outfile={OUT}"),
     "advise": ("advise",),
+    "summary": ("summary",),
     "save": ("save", "-o", OUT),
     "convert": ("convert", "-o", OUT),
     "info": ("info",),
@@ -66,7 +68,9 @@ FEW: Final = (
     "info",
 )
 # For rows that are refused: reading is the same whoever asks.
-READING: Final = ("scope", "code timeline", "advise", "save", "convert", "info", "shell", "html")
+READING: Final = (
+    *("scope", "code timeline", "advise", "summary", "save", "convert", "info", "shell", "html"),
+)
 # What a command says that cannot be, whatever is in the files; its exit code is 2.
 OF_COURSE: Final = (
     "No code trace information",
@@ -101,6 +105,7 @@ class Row:
         size = 0
         for name, content in self.files.items():
             data = content if isinstance(content, bytes) else content()
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(data)
             size += len(data)
         return size
@@ -118,6 +123,8 @@ class Row:
 
 _OPTIONS: Final = {
     "graph": "graph_path",
+    "saved_model": "graph_path",
+    "trace": "trace_path",
     "run": "run_meta_path",
     "log": "op_log_path",
     "profile": "profile_path",

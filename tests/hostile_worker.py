@@ -132,7 +132,7 @@ def _html(words: list[str]) -> int:
     """The table that a notebook shows."""
     given: dict[str, Any] = dict(word[2:].split("=", 1) for word in words)
     names = {"graph_path": "graph", "op_log_path": "op_log", "checkpoint_path": "checkpoint"}
-    names |= {"profile_path": "profile", "run_meta_path": "run_meta"}
+    names |= {"profile_path": "profile", "run_meta_path": "run_meta", "trace_path": "trace"}
     files = {names[name]: path for name, path in given.items()}
     if "run_meta" in files:
         files["run_meta"] = files["run_meta"].split(",")

@@ -67,6 +67,14 @@ def bounded(x: Any) -> Any:
     )[0]
 
 
+def doubling(x: Any) -> Any:
+    """Two variables that begin as one tensor, of which the one that is compared is no counter."""
+    one = tf.constant(1)
+    return tf.while_loop(
+        lambda i, _k, _y: i < 64, lambda i, k, y: (i * 2, k + 1, y @ WEIGHTS), [one, one, x]
+    )[2]
+
+
 def growing(x: Any) -> Any:
     """A tensor that gets longer each turn."""
     return tf.while_loop(
@@ -95,8 +103,8 @@ def learned(x: Any) -> Any:
 FUNCTIONS: Final[dict[str, Callable[[Any], Any]]] = {
     function.__name__: function
     for function in (
-        twice, compiled, mapped, chosen, nested, endless, down, bounded, growing, by_counter,
-        learned,
+        twice, compiled, mapped, chosen, nested, endless, down, bounded, doubling, growing,
+        by_counter, learned,
     )
 }  # fmt: skip
 

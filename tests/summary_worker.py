@@ -5,6 +5,7 @@ python summary_worker.py FOLDER MODEL...   →  FOLDER/truth.json, and of each m
     MODEL.pb       the GraphDef of its call, with shapes
     MODEL.frozen   the same with constants for variables, and without shapes
     MODEL.keras    the archive
+and FOLDER/functions, a SavedModel of functions that Keras did not write,
 and FOLDER/trained.meta, a MetaGraphDef of a small model that is trained in a session.
 """
 
@@ -66,6 +67,13 @@ def nested() -> Any:
     return tf.keras.Model(given, x, name="outer")
 
 
+def mixed() -> Any:
+    """Layers that compute in another type than that of their weights."""
+    given = tf.keras.Input((8,))
+    x = L.Dense(16, dtype="mixed_float16", name="half")(given)
+    return tf.keras.Model(given, L.Dense(2, dtype="float32", name="head")(x), name="two")
+
+
 def mobilenet() -> Any:
     return tf.keras.applications.MobileNetV2(weights=None)
 
@@ -90,7 +98,43 @@ def main(folder: str, *models: str) -> None:
             "layers": {layer.name: layer.count_params() for layer in model.layers},
         }
     Path(folder, "truth.json").write_text(json.dumps(truth), encoding="utf-8")
+    functions(str(Path(folder, "functions")))
     trained(str(Path(folder, "trained.meta")))
+
+
+class Functions(tf.Module):  # type: ignore[misc]
+    """Functions with one variable of 8x8, which is not trained."""
+
+    def __init__(self) -> None:
+        self.w = tf.Variable(tf.ones((8, 8)), trainable=False)
+
+    @tf.function(input_signature=[tf.TensorSpec((None, 8))])  # type: ignore[untyped-decorator]
+    def rounds(self, x: Any) -> Any:
+        y = tf.zeros((1, 8))
+        for row in tf.range(tf.shape(x)[0]):
+            y += tf.matmul(tf.ensure_shape(x[row : row + 1], (1, 8)), self.w)
+        return {"y": y}
+
+    @tf.function(input_signature=[tf.TensorSpec((4, 8))])  # type: ignore[untyped-decorator]
+    def slope(self, x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.tanh(tf.matmul(x, self.w))
+        return {"slope": tape.gradient(y, x)}
+
+    @tf.function(input_signature=[tf.TensorSpec((4, 8))])  # type: ignore[untyped-decorator]
+    def trained(self, x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(self.w)
+            loss = tf.reduce_sum(tf.matmul(x, self.w))
+        self.w.assign_sub(tape.gradient(loss, self.w))
+        return {"loss": loss}
+
+
+def functions(path: str) -> None:
+    made = Functions()
+    signatures = {name: getattr(made, name) for name in ("rounds", "slope", "trained")}
+    tf.saved_model.save(made, path, signatures=signatures)
 
 
 def trained(path: str) -> None:

@@ -2,8 +2,9 @@
 
     resnet, seq2seq    traced steps of real models: gzip files, and what is in them
     handmade           a model that one can read: text, and the same in wire format
-    tiny               two nodes of the ResNet, in every format: few enough bytes for each bit
+    tiny               two nodes of the ResNet, in every format: few enough bytes for each of them
     saved, converted   what tfprof writes of them
+    tf2                functions, a SavedModel and a trace of TensorFlow 2
 
 A sample also tells where its structure stands: tags, lengths, ends of messages, quotes, headers.
 """
@@ -20,7 +21,7 @@ from google.protobuf import text_format
 
 from case import GraphDef, OpLogProto, RunMetadata
 from forged import HEAD
-from profiles import PROFILES, content
+from profiles import DATA, PROFILES, content
 from tf_wheel import piece
 from tfprof.errors import InputError
 from tfprof.read import Source, add_run, load, read_op_log
@@ -90,10 +91,13 @@ def flipped(data: bytes, at: int, bit: int) -> Damage:
 
 
 def everywhere(data: bytes) -> Iterator[Damage]:
-    """Cut off at every byte, and each bit flipped: nine times as many as there are bytes."""
+    """Cut off at every byte, and two of its bits flipped: thrice as many as there are bytes.
+
+    Which bits they are goes by the place: among four bytes in a row each bit is flipped once.
+    """
     for at in range(len(data)):
         yield cut(data, at)
-        for bit in range(8):
+        for bit in (at % 4, 4 + at % 4):
             yield flipped(data, at, bit)
 
 
@@ -291,6 +295,23 @@ def written(inputs: Inputs) -> dict[str, Sample]:
 
 def read_profile(file: Source) -> Profile:
     return load(saved=file)
+
+
+def of_tensorflow_2() -> dict[str, Sample]:
+    """Small files that TensorFlow 2 wrote."""
+    folder = DATA / "tf2"
+    functions = content(folder / "nested.pb.gz")
+    trace = content(DATA / "xplane" / "compiled_inside" / "trace.xplane.pb.gz")
+    return {
+        "functions": Sample(functions, load, wire_places),
+        "saved model": Sample(
+            (folder / "module" / "saved_model.pb").read_bytes(), load, wire_places
+        ),
+        "trace": Sample(trace, lambda file: load(traces=[file]), wire_places),
+        "profile with functions": Sample(
+            b"".join(saved(load(source(functions)))), read_profile, wire_places
+        ),
+    }
 
 
 def packed(name: str) -> dict[str, tuple[bytes, Sample]]:

@@ -7,14 +7,12 @@ import inspect
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
 import tfprof
-from live_functions import Folder, Own
+from captured import calls, events, plane, read, steps, trace
 from tfprof.capture.folder import Capture
 
 if TYPE_CHECKING:
@@ -54,40 +52,6 @@ def nothing_is_left() -> Iterator[None]:
         tf.profiler.experimental.stop()
 
 
-def read(folder: Path) -> Folder:
-    lines = folder / "debug" / "saved_model_debug_info.pb"
-    return Folder.parsed((folder / "saved_model.pb").read_bytes(), lines.read_bytes())
-
-
-def trace(folder: Path) -> Any:
-    (file,) = (folder / "plugins" / "profile").glob("*/*.xplane.pb")
-    return xplane_pb2.XSpace.FromString(file.read_bytes())
-
-
-def plane(space: Any, name: str) -> Any:
-    (found,) = [one for one in space.planes if one.name == name]
-    return found
-
-
-def events(folder: Path) -> list[tuple[str, dict[str, Any]]]:
-    """(name, numbers) of what happened on the host."""
-    host = plane(trace(folder), "/host:CPU")
-    name = {number: one.name for number, one in host.event_metadata.items()}
-    told = {number: one.name for number, one in host.stat_metadata.items()}
-    return [
-        (
-            name[event.metadata_id],
-            {told[stat.metadata_id]: stat.int64_value for stat in event.stats},
-        )
-        for line in host.lines
-        for event in line.events
-    ]
-
-
-def calls(folder: Path) -> list[str]:
-    return list(read(folder).nodes("StatefulPartitionedCall"))
-
-
 def test_all_that_runs_is_in_the_folder(tmp_path: Path) -> None:
     with tfprof.capture(tmp_path / "log"):
         train_step(tf.ones([2, 3]))
@@ -121,6 +85,42 @@ def test_functions_that_call_the_same_are_all_there(tmp_path: Path) -> None:
     assert loaded.steps == (0, 1, 2)
     names = loaded.profile.nodes.name.tolist()
     assert {b"lambda/add", b"lambda_1/Square"} <= set(names)
+
+
+def test_numbers_in_the_names_of_functions_are_the_programs_own(tmp_path: Path) -> None:
+    def block_2(x: Any) -> Any:
+        return x * 2.0
+
+    def block_3(x: Any) -> Any:
+        return x + 3.0
+
+    first, second = tf.function(block_2), tf.function(block_3)
+    with tfprof.capture(tmp_path):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(first(weight))
+        tape.gradient(loss, weight)
+        second(tf.ones([2, 3]))
+    assert calls(tmp_path) == ["block_2", "block_2_backward", "block_3"]
+
+
+def test_the_call_of_a_function_has_the_line_that_called_it(tmp_path: Path) -> None:
+    with tfprof.capture(tmp_path):
+        train_step(tf.ones([2, 3]))
+    made = read(tmp_path)
+    begin = inspect.getsourcelines(test_the_call_of_a_function_has_the_line_that_called_it)[1]
+    assert made.stack("train_step@")[-1] == (HERE, begin + 2)
+    assert made.stack("x@") == made.stack("train_step@")
+
+
+def test_what_a_thread_of_a_framework_made_has_the_line_of_the_call(tmp_path: Path) -> None:
+    strategy = tf.distribute.MirroredStrategy(["CPU:0"])
+    function = tf.function(lambda: strategy.run(tf.random.uniform, ([2],)))
+    with tfprof.capture(tmp_path):
+        function()
+    made = read(tmp_path)
+    keys = list(made.lines.name_to_trace_id)
+    assert any("uniform" in key for key in keys)
+    assert {made.stack(key)[-1][0] for key in keys} == {HERE}
 
 
 def test_functions_are_called_as_ever(tmp_path: Path) -> None:
@@ -162,8 +162,7 @@ def test_steps_are_marked(tmp_path: Path) -> None:
         assert number == 1
         with run.step(7):
             train_step(tf.ones([2, 3]))
-    steps = sorted(told["step_num"] for _, told in events(tmp_path) if "step_num" in told)
-    assert steps == [0, 1, 7]
+    assert steps(tmp_path) == [0, 1, 7]
 
 
 def test_gradients_of_functions_are_captured_with_a_tape_outside(tmp_path: Path) -> None:
@@ -185,7 +184,13 @@ def test_one_after_the_other_into_the_same_folder(tmp_path: Path) -> None:
 def test_nothing_is_written_where_the_program_fails(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError), tfprof.capture(tmp_path / "log"):
         train_step(tf.ones([2, int(1 / 0)]))
-    assert not list((tmp_path / "log").iterdir())
+    assert not (tmp_path / "log").exists()
+    (tmp_path / "theirs").mkdir()
+    with pytest.raises(ZeroDivisionError), tfprof.capture(tmp_path / "theirs" / "a" / "b"):
+        train_step(tf.ones([2, int(1 / 0)]))
+    with pytest.raises(ZeroDivisionError), tfprof.capture(tmp_path / "theirs"):
+        train_step(tf.ones([2, int(1 / 0)]))
+    assert not list((tmp_path / "theirs").iterdir())
 
 
 def test_one_inside_of_another_is_refused(tmp_path: Path) -> None:
@@ -206,6 +211,7 @@ def test_a_profiler_that_runs_is_left_alone(tmp_path: Path) -> None:
             tfprof.capture(tmp_path / "ours"),
         ):
             pytest.fail("it was entered")
+        assert not (tmp_path / "ours").exists()
     finally:
         tf.profiler.experimental.stop(save=False)
 
@@ -234,68 +240,3 @@ def test_what_is_no_folder(tmp_path: Path) -> None:
         tfprof.capture(7)  # type: ignore[arg-type]
     with pytest.raises(tfprof.UsageError, match="was not entered"):
         Capture(tmp_path).finish()
-
-
-# --- in fit ----------------------------------------------------------------------------------
-
-
-def fit(callback: Any, **more: Any) -> Any:
-    model = Own()
-    model.compile("sgd", "mse")
-    batches, ones = np.ones([10, 3], np.float32), np.ones([10, 4], np.float32)
-    model.fit(batches, ones, batch_size=2, verbose=0, callbacks=[callback], **more)
-    return model
-
-
-def test_some_batches_of_fit(tmp_path: Path) -> None:
-    model = fit(tfprof.capture_callback(tmp_path, batches=(2, 3)))
-    steps = sorted(told["step_num"] for _, told in events(tmp_path) if "step_num" in told)
-    assert steps == [2, 3]
-    made = read(tmp_path)
-    assert len(calls(tmp_path)) == 1
-    handles = made.nodes("VarHandleOp")
-    dense = f"own/{model.dense.name}"
-    assert {f"{dense}/kernel", f"{dense}/bias", "sgd/learning_rate"} <= set(handles)
-    (lines, first) = inspect.getsourcelines(Own.call)
-    (place,) = [place for place, line in enumerate(lines) if "# the line of the dense" in line]
-    assert made.stack(f"{dense}/kernel@")[-1][1] == first + place
-    listed = made.meta.collection_def["trainable_variables"].bytes_list.value
-    assert len(listed) == 2
-
-
-def test_batches_are_counted_over_epochs(tmp_path: Path) -> None:
-    fit(tfprof.capture_callback(tmp_path, batches=(6, 20)), epochs=2)
-    steps = sorted(told["step_num"] for _, told in events(tmp_path) if "step_num" in told)
-    assert steps == [6, 7, 8, 9]
-
-
-def test_a_training_that_is_too_short(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    fit(tfprof.capture_callback(tmp_path, batches=(5, 8)))
-    assert not (tmp_path / "saved_model.pb").exists()
-    assert "nothing was captured: training had 5 batches" in capsys.readouterr().err
-
-
-class Failing(keras.callbacks.Callback):  # type: ignore[misc]
-    """Fails in the middle of a batch."""
-
-    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:  # noqa: ARG002
-        if batch == 1:
-            raise ZeroDivisionError
-
-
-def test_training_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
-    callback = tfprof.capture_callback(tmp_path / "log", batches=(1, 2))
-    with pytest.raises(ZeroDivisionError):
-        fit(keras.callbacks.CallbackList([Failing(), callback]))
-    assert not (tmp_path / "log" / "saved_model.pb").exists()
-    fit(callback)  # what was left open is dropped
-    assert len(calls(tmp_path / "log")) == 1
-    with pytest.raises(ZeroDivisionError):
-        fit(keras.callbacks.CallbackList([Failing(), callback]))
-    del callback
-
-
-@pytest.mark.parametrize("batches", [5, (5,), (8, 5), (-1, 2), "58"])
-def test_batches_that_make_no_sense(batches: Any) -> None:
-    with pytest.raises(tfprof.UsageError, match=r"^batches takes"):
-        tfprof.capture_callback("log", batches=batches)

@@ -42,6 +42,8 @@ def test_whatever_bit_is_wrong_it_is_refused_or_no_harm() -> None:
     # What means nothing stands between two columns.
     means = sum(len(column.stored) for column in taken_apart(bytes(data)).values())
     *_, index = HEAD.unpack(data[: HEAD.size])
+    # With another bit, the number of the format is that of an earlier one, which is read as well.
+    harmless.remove(8)
     assert len(harmless) == len(data) - HEAD.size - index - means
 
 
@@ -74,8 +76,8 @@ def test_a_transfer_as_text_is_told_as_such(change: tuple[bytes, bytes]) -> None
 
 def test_a_format_of_the_future_is_told_as_such() -> None:
     stored = taken_apart(small_file())
-    sentence = r"^it was written by a newer tfprof \(format 3; this one reads up to 2\)$"
-    for data in (put_together(stored, version=3), put_together({}, 3), with_index(b"?", [], 3)):
+    sentence = r"^it was written by a newer tfprof \(format 4; this one reads up to 3\)$"
+    for data in (put_together(stored, version=4), put_together({}, 4), with_index(b"?", [], 4)):
         with pytest.raises(InputError, match=sentence):
             reread(data)
     with pytest.raises(InputError, match="it is damaged: it has no format"):

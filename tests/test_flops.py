@@ -249,7 +249,7 @@ def test_few_kinds_are_named(kinds: int, end: str) -> None:
 
 def test_when_everything_is_counted_the_line_says_so() -> None:
     assert str(count(drawn("x op=Const out=2\na op=Neg < x"))) == (
-        "float_ops counts all 1 operations of the graph"
+        "float_ops counts the one operation of the graph"
     )
 
 

@@ -12,6 +12,7 @@ from google.protobuf import text_format
 
 import tfprof
 from tfprof.errors import InputError
+from tfprof.flops import filled
 from tfprof.inference import symbols
 from tfprof.model import BRANCH, CALLED, LOOP_BODY, LOOP_CONDITION
 from tfprof.read import Source, load
@@ -335,6 +336,7 @@ def test_saved_and_converted_profiles_keep_the_bodies(tmp_path: Path, name: str)
     for file in ("saved", "converted"):
         after = tfprof.load(profile=tmp_path / file)
         assert len(after.profile.regions) == len(before.profile.regions) > 0
+        assert after.profile.edges.slot.tolist() == before.profile.edges.slot.tolist()
         assert str(after.scope(**asked)) == str(before.scope(**asked))
         assert str(after.op(**asked)) == str(before.op(**asked))
 
@@ -346,3 +348,12 @@ def test_names_that_come_twice_are_the_first_of_them() -> None:
     )
     assert edges(profile)["call/neg"] == ["x"]
     assert edges(profile)["call"] == ["call/neg", "x"]
+
+
+def test_loops_that_are_made_of_nodes_are_told_to_count_once() -> None:
+    loop = drawn("x = Placeholder()\nenter = Enter(x)\ncond = LoopCond(enter)")
+    counted, _ = filled(loop, "all")
+    assert [note.text for note in counted.notes] == [
+        "1 loop (LoopCond) counts once: only a run tells how often"
+    ]
+    assert not filled(loop, "tensorflow")[0].notes

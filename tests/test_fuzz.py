@@ -21,6 +21,7 @@ KEPT = sorted(file for folder in (CORPUS, FINDINGS) for file in folder.glob("*/*
 # Inputs a target: as many as a few seconds allow.
 RUNS = {
     150: ["graph", "run", "saved", "whole", "op_log", "run_shapes", "folder"],
+    100: ["functions", "saved_model", "debug_info", "function_run", "trace", "keras"],
     200: ["meta_graph", "meta_graph_text", "graph_text", "run_text", "op_log_text", "flops"],
     1000: ["text", "converted", "bundle", "tables", "snappy", "gzip", "sniff"],
 }
@@ -34,7 +35,7 @@ def test_every_target_has_a_corpus_of_small_files() -> None:
     assert {file.parent.name for file in files} == set(TARGETS)
     assert {file.parent.name for file in KEPT} == set(TARGETS)
     assert max(file.stat().st_size for file in files) <= 8192
-    assert sum(file.stat().st_size for file in files) < 400_000
+    assert sum(file.stat().st_size for file in files) < 500_000
 
 
 @pytest.mark.parametrize("name", TARGETS)

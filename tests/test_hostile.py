@@ -6,14 +6,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import hostile_archives
 import hostile_checkpoints
+import hostile_functions
 import hostile_graphs
 import hostile_kinds
 import hostile_logs
+import hostile_loops
 import hostile_names
 import hostile_profiles
 import hostile_runs
 import hostile_texts
+import hostile_traces
 from hostile import Row, Worker, lines_of, problems
 
 if TYPE_CHECKING:
@@ -24,12 +28,16 @@ CATALOGUE = [
     row
     for part in (
         hostile_graphs,
+        hostile_functions,
+        hostile_loops,
         hostile_names,
         hostile_texts,
         hostile_runs,
         hostile_logs,
         hostile_profiles,
         hostile_checkpoints,
+        hostile_archives,
+        hostile_traces,
         hostile_kinds,
     )
     for row in part.ROWS

@@ -110,10 +110,83 @@ def test_layers_of_somebodys_own_have_what_is_kept_for_them(
         weights_file({"layers/gate/inner/vars/0": (7,), "layers/dense/vars/0": (6, 1)}),
     )
     assert parameters(own) == {"g": 7, "d": 6}
-    # Whether they are trained is nobody's guess.
-    assert "trainable" not in Loaded(read_keras(own)).summary().total
+    # Whether these are trained is a guess, which does not spoil what is known of others.
+    assert Loaded(read_keras(own)).summary().total["trainable"] == 13
+    (note,) = read_keras(own).notes
+    assert "whether weights of Gate are trained is not told" in str(note)
     monkeypatch.setitem(sys.modules, "h5py", None)
     assert any("weights of Gate are not known" in str(note) for note in read_keras(own).notes)
+    report = Loaded(read_keras(own)).summary()
+    assert [row["parameters"] for row in report.rows] == [None, 7]
+    assert report.total["parameters"] is report.total["trainable"] is None
+    assert "Parameters        ?\n" in str(report)
+    assert any("those of known shape are 7" in one for one in report.sentences)
+
+
+def test_weights_that_nobody_knows_are_not_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    config = {"class_name": "Mine", "config": {"name": "mine"}}
+    report = Loaded(read_keras(archive(config, b"never looked at"))).summary()
+    assert report.total["parameters"] is report.total["parameter_bytes"] is None
+
+
+@pytest.mark.parametrize("read", [True, False])
+def test_a_kernel_that_is_kept_twice_counts_once(
+    read: bool,  # noqa: FBT001
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    inner = layer("Dense", "inner", BATCH, units=4)
+    places = {"layer/vars/0": (6, 4), "layer/vars/1": (4,), "vars/0": (6, 4), "vars/1": (1, 4)}
+    kept = weights_file({f"layers/spectral_normalization/{at}": of for at, of in places.items()})
+    source = archive(model(layer("SpectralNormalization", "s", BATCH, layer=inner)), kept)
+    if not read:
+        monkeypatch.setitem(sys.modules, "h5py", None)
+    total = Loaded(read_keras(source)).summary().total
+    assert (total["trainable"], total["non_trainable"]) == (28, 4)
+
+
+@pytest.mark.parametrize("read", [True, False])
+def test_whole_numbers_are_not_trained(
+    read: bool,  # noqa: FBT001
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    policy = {"class_name": "QuantizedDTypePolicy", "config": {"mode": "int8"}}
+    made = io.BytesIO()
+    with h5py.File(made, "w") as file:
+        file.create_dataset("layers/dense/vars/0", (6, 4), "int8")
+        file.create_dataset("layers/dense/vars/1", (4,), "float32")
+        file.create_dataset("layers/dense/vars/2", (4,), "float32")
+        file.create_dataset("layers/normalization/vars/0", (4,), "float32")
+        file.create_dataset("layers/normalization/vars/1", (4,), "float32")
+        file.create_dataset("layers/normalization/vars/2", (), "int64")
+    config = model(
+        layer("Dense", "d", BATCH, units=4, dtype=policy),
+        layer("Normalization", "n", [None, 4], axis=[-1]),
+    )
+    if not read:
+        monkeypatch.setitem(sys.modules, "h5py", None)
+    report = Loaded(read_keras(archive(config, made.getvalue()))).summary()
+    assert (report.total["trainable"], report.total["non_trainable"]) == (4, 36)
+    assert report.total["parameter_bytes"] == 24 + 16 + 16 + 32
+    assert any("1 variable of whole numbers" in one for one in report.sentences)
+
+
+def test_layers_without_a_rule_are_known_to_be_trained_all_the_same() -> None:
+    config = model(layer("ConvLSTM2D", "c"), layer("GroupQueryAttention", "g"))
+    places = {"conv_lstm2d/cell/vars/0": (3, 3), "grouped_query_attention/_key_dense/vars/0": (5,)}
+    source = archive(config, weights_file({f"layers/{at}": of for at, of in places.items()}))
+    assert parameters(source) == {"c": 9, "g": 5}
+    assert Loaded(read_keras(source)).summary().total["trainable"] == 14
+
+
+def test_where_nothing_is_trained_that_is_told() -> None:
+    places = {"layers/dense/vars/0": (6, 4), "layers/dense/vars/1": (4,)}
+    source = archive(
+        model(layer("Dense", "b", BATCH, units=4), trainable=False), weights_file(places)
+    )
+    report = Loaded(read_keras(source)).summary()
+    assert (report.total["trainable"], report.total["non_trainable"]) == (0, 28)
+    assert not any("not told" in one for one in report.sentences if "trainable" in one)
 
 
 def test_a_model_that_lists_no_layers_has_those_of_its_weights() -> None:
@@ -147,6 +220,7 @@ def test_what_is_not_trained_is_told() -> None:
         ("ReLU", "re_lu"),
         ("LSTM", "lstm"),
         ("MultiHeadAttention", "multi_head_attention"),
+        ("ConvLSTM2D", "conv_lstm2d"),
         ("GlobalAveragePooling2D", "global_average_pooling2d"),
     ],
 )
@@ -201,7 +275,7 @@ def test_an_odd_layer_is_read_as_far_as_it_goes(
     monkeypatch.setitem(sys.modules, "h5py", None)
     config = model(layer("Dense", **{"name": "d", "units": 4, **odd}, build=BATCH))
     profile = read_keras(archive(config))
-    assert len(profile) in (1, 3)
+    assert len(profile) in (2, 3)  # the layer, and its weights or that they are not known
 
 
 @pytest.mark.parametrize("kind", ["EinsumDense", "MultiHeadAttention", "Bidirectional", "Conv2D"])

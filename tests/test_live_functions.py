@@ -193,9 +193,10 @@ def test_variables_that_are_not_trained_are_not_listed() -> None:
     ("name", "python"),
     [
         ("__inference_train_step_153", "train_step"),
-        (b"__inference_step_2_153", "step"),
+        (b"__inference_step_2_153", "step_2"),
         ("__forward_f_7", "f"),
         ("__inference___backward_f_7_9", "f_backward"),
+        ("__inference___backward_f_2_7_9", "f_2_backward"),
         ("while_body_3", "while_body_3"),
     ],
 )

@@ -87,7 +87,7 @@ opened = []
 sys.addaudithook(lambda event, args: opened.append(str(args[0])) if event == "open" else None)
 import tfprof
 summary = tfprof.load(sys.argv[1]).summary(dims={"batch": 1})
-assert summary.total.parameters == 15_946
+assert summary.total["parameters"] == 15_946
 assert any("saved_model.pb" in path for path in opened)
 print([path for path in opened if "variables." in path])
 """

@@ -19,7 +19,7 @@ from tfprof.read import Source
 from tfprof.read.keras_archive import read_keras
 
 WORKER: Final = Path(__file__).with_name("summary_worker.py")
-MODELS: Final = ("conv", "lstm", "gru", "transformer", "nested", "mobilenet")
+MODELS: Final = ("conv", "lstm", "gru", "transformer", "nested", "mixed", "mobilenet")
 each_model = pytest.mark.parametrize("name", MODELS)
 
 # Multiply-adds of one example, by hand. Of a recurrent layer: steps × (inputs + units) × gates.
@@ -180,3 +180,32 @@ def test_the_command_says_it_all(folder: Path, capsys: pytest.CaptureFixture[str
     assert lines[1].split()[0] == "Layer"
     assert "float_ops counts all" in printed
     assert max(map(len, lines)) <= 100
+
+
+# --- functions ---------------------------------------------------------------------------------
+
+
+def function(folder: Path, name: str, **options: Any) -> Any:
+    return tfprof.load(folder / "functions", signature=name).summary(**options)
+
+
+def test_rounds_that_a_formula_multiplies_by_are_not_said_to_be_unknown(folder: Path) -> None:
+    report = function(folder, "rounds")
+    assert report.total["multiply_adds"] == "64*batch"
+    assert not any("once" in one for one in report.sentences)
+
+
+def test_gradients_that_train_nothing_are_part_of_the_model(folder: Path) -> None:
+    assert function(folder, "slope").total["multiply_adds"] == 2 * 4 * 8 * 8
+    assert function(folder, "trained").total["multiply_adds"] == 4 * 8 * 8
+
+
+def test_where_nothing_is_trained_that_is_told(folder: Path) -> None:
+    report = function(folder, "slope")
+    assert (report.total["trainable"], report.total["non_trainable"]) == (0, 64)
+    assert not any("not told" in one for one in report.sentences)
+
+
+def test_casts_of_variables_are_no_layers(folder: Path) -> None:
+    report = tfprof.load(folder / "mixed").summary()
+    assert [row["name"] for row in report.rows] == ["half_1", "head_1", "(other)"]

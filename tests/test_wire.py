@@ -452,7 +452,9 @@ def run_by_protobuf(data: bytes) -> dict[str, object] | None:
 def run_by_us(found: RunColumns | None) -> dict[str, object] | None:
     if found is None:
         return None
-    columns: dict[str, Any] = {name: list(column) for name, column in vars(found).items()}
+    columns: dict[str, Any] = {
+        name: list(column) for name, column in vars(found).items() if name != "details"
+    }
     for name in ("allocation", "output"):
         parts = [part for part in columns if part.startswith(f"{name}_")]
         columns[name] = list(zip(*map(columns.pop, parts), strict=True))

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     Python = Callable[..., subprocess.CompletedProcess[str]]
 
 ROOT = Path(__file__).parents[1]
-# Those that need no original beside ours: commands and shell, rules, checkpoints, columns.
+# Those that need no original beside ours: commands and shell, rules, checkpoints, columns, and what
+# programs of TensorFlow 2 leave.
 FILE_TESTS = (
     *("test_seeds", "test_shell", "test_tables", "test_tensor_values", "test_checkpoint_damage"),
-    *("test_flops_rules", "test_flops_table", "test_flops_signatures", "test_tree"),
-    *("test_matching", "test_strings", "test_units"),
+    *("test_flops_rules", "test_flops_table", "test_flops_signatures", "test_matching"),
+    *("test_functions", "test_saved_model", "test_run_functions", "test_units"),
+    *("test_xplane", "test_xplane_merge", "test_xplane_names"),
 )
 SCRIPT = """
 import importlib.util, tfprof

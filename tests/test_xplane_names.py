@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tfprof.light_dataclasses import replace
 from tfprof.model import Regions
-from tfprof.read.runtime_names import canonical, is_added, node_of
+from tfprof.read.runtime_names import _Calls, canonical, is_added, node_of
 from tfprof.strings import Strings
 from xplane_traces import graph, recorded
+
+if TYPE_CHECKING:
+    from tfprof.model import Profile
 
 CANONICAL = {
     # bodies, also in each other
@@ -110,6 +114,47 @@ def test_the_function_that_was_called_tells_nodes_of_one_name_apart() -> None:
         b"calling/PartitionedCall/inside/product",
         b"PartitionedCall/inside/product",
     ]
+
+
+def of_functions(*functions: bytes) -> Profile:
+    """The graph with two calls of the same body, as if they called these functions."""
+    profile = graph("kept")
+    regions = replace(profile.regions, function=Strings.of(functions))
+    return replace(profile, regions=regions, _kept={})
+
+
+def test_of_an_unknown_function_nothing_is_taken_that_several_calls_have() -> None:
+    profile = of_functions(b"__inference_one_1", b"__inference_other_2")
+    names = Strings.of([b"inside/product"] * 3)
+    functions = Strings.of([b"", b"__inference_other_2", b"__inference_one_1"])
+    rows = node_of(profile, names, functions).tolist()
+    assert rows[0] == -1
+    assert [profile.nodes.name[row] for row in rows[1:]] == [
+        b"PartitionedCall/inside/product",
+        b"calling/PartitionedCall/inside/product",
+    ]
+
+
+def test_a_function_of_xla_has_its_name_in_fewer_letters() -> None:
+    profile = of_functions(b"__inference_<lambda>_1", b"__inference_other_2")
+    row = node_of(profile, Strings.of([b"inside/product"]), Strings.of([b"__inference__lambda__1"]))
+    assert profile.nodes.name[int(row[0])] == b"calling/PartitionedCall/inside/product"
+
+
+@pytest.mark.parametrize(
+    ("function", "call"),
+    [
+        (b"__inference_block_2_15", b"block_2"),
+        (b"__forward_block_15", b"block"),
+        (b"__inference___backward_block_2_15_19", b"block_2_backward"),
+        (b"block_2", b""),
+    ],
+)
+def test_a_function_without_its_number_is_called_as_in_the_program(
+    function: bytes, call: bytes
+) -> None:
+    named = _Calls([b"block", b"block_2", b"block_2_backward"], {})
+    assert named.call(function) == call
 
 
 def test_without_regions_nothing_is_below_a_call() -> None:

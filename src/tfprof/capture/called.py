@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import wraps
 from typing import Any, Final
 
+from tfprof.capture.stacks import Stack, stack_here
 from tfprof.capture.traced import Traced, python_name
 from tfprof.capture.variables import is_variable
 from tfprof.errors import UsageError
@@ -21,7 +22,7 @@ class Calls:
     """The functions that were called between `begin` and `end`, each once."""
 
     def __init__(self) -> None:
-        self._called: dict[bytes, tuple[Any, dict[int, Any]]] = {}
+        self._called: dict[bytes, tuple[Any, dict[int, Any], Stack]] = {}
         self._replaced: tuple[type, Any] | None = None
 
     def begin(self) -> None:
@@ -54,16 +55,16 @@ class Calls:
     def functions(self) -> list[Traced]:
         """What was called, in the order of first calls."""
         found = []
-        for function, handles in self._called.values():
+        for function, handles, stack in self._called.values():
             captured = dict(handles)
             places = {id(tensor): place for place, tensor in enumerate(function.graph.inputs)}
             for outer, inner in function.graph.captures:
                 if id(inner) in places and hasattr(outer, "numpy"):
                     captured.setdefault(places[id(inner)], outer)
-            found.append(Traced(python_name(function.name), function, captured))
+            found.append(Traced(python_name(function.name), function, captured, stack))
         return found
 
     def _add(self, called: Any, inputs: tuple[Any, ...]) -> None:  # noqa: ANN401
         """Note a function; its handles tell the variables, other inputs are not kept alive."""
         handles = {place: one for place, one in enumerate(inputs) if is_variable(one)}
-        self._called[called.name] = called, handles
+        self._called[called.name] = called, handles, stack_here()

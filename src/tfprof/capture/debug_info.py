@@ -3,17 +3,20 @@
 each function's debug info ──► frames of frameworks dropped ──► `node@function`: stack
 gradients                  ──► the stack of what they belong to; see gradients
 variables                  ──► the stack of what first reads them, as `node@`
+calls of the program       ──► the stack of the first such call, as `node@`
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.capture import keras_models
-from tfprof.capture.gradients import Frame, Stack, Stacks, with_gradients
+from tfprof.capture.gradients import Stacks, with_gradients
+from tfprof.capture.stacks import Frame, Stack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,11 +28,21 @@ _NO_FILE: Final = ("<frozen", "<__array_function__")
 _GENERATED: Final = "__autograph_generated"
 
 
-def debug_info(functions: Sequence[Traced], variables: Mapping[int, str]) -> bytes:
-    """A GraphDebugInfo; *variables* names the nodes of captured handles, by their identity."""
-    every = {one.name: one for traced in functions for one in _with_children(traced.function)}
+def debug_info(
+    functions: Sequence[Traced], calls: Sequence[Sequence[str]], variables: Mapping[int, str]
+) -> bytes:
+    """A GraphDebugInfo.
+
+    *calls* are the nodes that stand for the call of each function; *variables* names the nodes of
+    captured handles, by their identity.
+    """
     homes = _framework_homes()
-    known = {name: _stacks(one, homes) for name, one in every.items()}
+    callers = [_of_user(traced.called_from, homes) for traced in functions]
+    known = {
+        one.name: _stacks(one, homes, caller)
+        for traced, caller in zip(functions, callers, strict=True)
+        for one in _with_children(traced.function)
+    }
     told = {
         f"{node}@{name.decode()}": stack
         for name, stacks in with_gradients(known).items()
@@ -38,6 +51,9 @@ def debug_info(functions: Sequence[Traced], variables: Mapping[int, str]) -> byt
     for handle, node in variables.items():
         if stack := _first_reader(handle, functions, known):
             told[f"{node}@"] = stack
+    for caller, nodes in zip(callers, calls, strict=True):
+        if caller:
+            told |= {f"{node}@": caller for node in nodes}
     return _message(told)
 
 
@@ -51,10 +67,10 @@ def _framework_homes() -> tuple[str, ...]:
     """How the names of files begin that are not the user's."""
     modules = (sys.modules.get(name) for name in _FRAMEWORKS)
     homes = (f"{Path(one.__file__).parent}{os.sep}" for one in modules if one and one.__file__)
-    return (*homes, *_NO_FILE)
+    return (*homes, *_NO_FILE, threading.__file__)
 
 
-def _stacks(function: Any, homes: tuple[str, ...]) -> Stacks:  # noqa: ANN401
+def _stacks(function: Any, homes: tuple[str, ...], caller: Stack) -> Stacks:  # noqa: ANN401
     """The stack of each node, outermost frame first."""
     info = function.graph_debug_info
     files = list(info.files)
@@ -65,13 +81,14 @@ def _stacks(function: Any, homes: tuple[str, ...]) -> Stacks:  # noqa: ANN401
     traces = {}
     for number, trace in info.traces_by_id.items():
         stack = tuple(frames[one] for one in trace.frame_id if one in frames)
-        traces[number] = _of_user(stack, homes)
+        traces[number] = _of_user(stack, homes, caller)
     return {node: traces[number] for node, number in sorted(info.name_to_trace_id.items())}
 
 
-def _of_user(stack: Stack, homes: tuple[str, ...]) -> Stack:
-    """The frames that are the user's; of a stack without any, the innermost one.
+def _of_user(stack: Stack, homes: tuple[str, ...], caller: Stack = ()) -> Stack:
+    """The frames that are the user's; of a stack without any, the *caller* or the innermost one.
 
+    A thread that a framework made has no frame of who asked for it, but the caller did.
     Who asked for a model to be traced here is of interest only where nothing inside is the user's.
     """
     traced = [place for place, frame in enumerate(stack) if frame.file == keras_models.__file__]
@@ -79,7 +96,7 @@ def _of_user(stack: Stack, homes: tuple[str, ...]) -> Stack:
     for part in parts:
         if user := tuple(one for one in part if not _is_framework(one.file, homes)):
             return user
-    return stack[-1:]
+    return caller or stack[-1:]
 
 
 def _is_framework(file: str, homes: tuple[str, ...]) -> bool:

@@ -10,13 +10,14 @@ Steps are told by `with run.step():` around each.
 from __future__ import annotations
 
 from contextlib import contextmanager, suppress
-from importlib import import_module
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.arguments import path
+from tfprof.capture import keras_models
 from tfprof.capture.called import Calls
+from tfprof.capture.needed import tensorflow
 from tfprof.capture.saved_model import made_by_capture, saved_model_of
 from tfprof.errors import OutputError, UsageError
 from tfprof.files import make_folder, open_source, write_whole
@@ -24,7 +25,6 @@ from tfprof.files import make_folder, open_source, write_whole
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
-    from types import TracebackType
 
 _GRAPH: Final = "saved_model.pb"
 _LINES: Final = "debug/saved_model_debug_info.pb"
@@ -46,6 +46,8 @@ class Capture:
         self._calls = Calls()
         self._steps = 0
         self._entered = False
+        self._made: list[Path] = []  # the folders that were not there, the innermost first
+        self.model: Any = None  # the Keras model that runs, where that is known
 
     def __enter__(self) -> Capture:  # noqa: PYI034 - Self is not in Python 3.10
         tf = _tensorflow()
@@ -58,18 +60,14 @@ class Capture:
             self._start(tf)
         except BaseException:
             self._calls.end()
+            self._remove_folders()
             _capturing.release()
             raise
         self._entered = True
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if kind is None:
+    def __exit__(self, *problem: object) -> None:
+        if problem == (None, None, None):
             self.finish()
         else:
             self.drop()
@@ -81,8 +79,10 @@ class Capture:
 
     def drop(self) -> None:
         """Stop capturing, and keep nothing."""
-        with self._ending() as tf, suppress(tf.errors.OpError):
-            tf.profiler.experimental.stop(save=False)
+        with self._ending() as tf:
+            with suppress(tf.errors.OpError):
+                tf.profiler.experimental.stop(save=False)
+            self._remove_folders()
 
     @contextmanager
     def step(self, number: int | None = None) -> Iterator[int]:
@@ -94,6 +94,8 @@ class Capture:
 
     def _prepare(self) -> None:
         """Make the folder; raises OutputError where it holds a model that is not of a capture."""
+        folder = Path(self.folder)
+        self._made = [one for one in (folder, *folder.parents) if not one.exists()]
         make_folder(self.folder)
         file = Path(self.folder, _GRAPH)
         if not file.exists() or made_by_capture(_content(str(file))):
@@ -101,6 +103,12 @@ class Capture:
         raise OutputError(
             f"{file} is not of a capture, and is not overwritten: capture into another folder"
         )
+
+    def _remove_folders(self) -> None:
+        """Remove the folders that were made, unless somebody put something into them."""
+        with suppress(OSError):
+            for folder in self._made:
+                folder.rmdir()
 
     def _start(self, tf: Any) -> None:  # noqa: ANN401 - a module without types
         options = tf.profiler.experimental.ProfilerOptions(
@@ -135,7 +143,8 @@ class Capture:
             tf.profiler.experimental.stop()
         except tf.errors.OpError as problem:
             raise OutputError(f"the trace cannot be written: {problem.message}") from None
-        model, lines = saved_model_of(self._calls.functions())
+        weights = None if self.model is None else keras_models.weights(self.model)
+        model, lines = saved_model_of(self._calls.functions(), trained=weights)
         make_folder(str(Path(self.folder, _LINES).parent))
         write_whole(str(Path(self.folder, _LINES)), [lines])
         write_whole(str(Path(self.folder, _GRAPH)), [model])
@@ -167,9 +176,4 @@ def _content(file: str) -> bytes:
 
 
 def _tensorflow() -> Any:  # noqa: ANN401 - a module without types
-    try:
-        return import_module("tensorflow")
-    except ModuleNotFoundError as problem:
-        if problem.name != "tensorflow":
-            raise
-        raise UsageError("a capture needs TensorFlow, which is not installed") from None
+    return tensorflow("a capture")

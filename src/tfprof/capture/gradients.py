@@ -11,8 +11,9 @@ what it belongs to:
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
+from tfprof.capture.stacks import Stack
 from tfprof.capture.traced import python_name
 
 if TYPE_CHECKING:
@@ -22,16 +23,6 @@ _GRADIENT: Final = re.compile(r"gradient_tape/(?P<of>.+)|gradients/(?P<whole>.+)
 _NUMBER: Final = re.compile(rb"_(\d+)$")
 
 
-class Frame(NamedTuple):
-    """A line of a stack."""
-
-    file: str
-    line: int
-    function: str
-    column: int = 0
-
-
-Stack = tuple[Frame, ...]
 Stacks = dict[str, Stack]  # by node
 
 

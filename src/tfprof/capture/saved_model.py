@@ -6,7 +6,7 @@
     the library    all functions with the shapes of all nodes ◄────┘
 
 The signature of each function names the outputs of its call node. Trainable variables are listed
-in the collection of that name.
+in the collection of that name, and the weights of a Keras model in `model_variables`.
 """
 
 from __future__ import annotations
@@ -29,16 +29,18 @@ _Weights = Sequence[tuple[Any, bool]] | None
 _NOT_IN_FRONT: Final = re.compile(r"^[^A-Za-z0-9.]+")
 
 
-def saved_model_of(functions: Sequence[Traced], weights: _Weights = None) -> tuple[bytes, bytes]:
+def saved_model_of(
+    functions: Sequence[Traced], weights: _Weights = None, *, trained: _Weights = None
+) -> tuple[bytes, bytes]:
     """(a SavedModel, its GraphDebugInfo) of functions.
 
     With *weights* (variable, trainable), these are the variables, also such as no function reads;
-    whatever else is captured is a Placeholder.
+    whatever else is captured is a Placeholder. With *trained*, these are listed as the weights of
+    a model among all variables.
     """
-    graph = _Graph(functions, weights)
-    for traced in functions:
-        graph.call(traced)
-    return graph.saved_model(), debug_info(functions, graph.captured)
+    graph = _Graph(functions, weights, trained)
+    calls = [graph.call(traced) for traced in functions]
+    return graph.saved_model(), debug_info(functions, calls, graph.captured)
 
 
 def made_by_capture(data: bytes) -> bool:
@@ -56,7 +58,7 @@ def made_by_capture(data: bytes) -> bool:
 class _Graph:
     """The top level of the SavedModel, as it grows."""
 
-    def __init__(self, functions: Sequence[Traced], weights: _Weights) -> None:
+    def __init__(self, functions: Sequence[Traced], weights: _Weights, trained: _Weights) -> None:
         from tensorflow.core.protobuf.saved_model_pb2 import SavedModel  # noqa: PLC0415
 
         self._message = SavedModel(saved_model_schema_version=1)
@@ -72,17 +74,24 @@ class _Graph:
         self.captured: dict[int, str] = {}  # the node of each captured value, by its identity
         self._only_weights = weights is not None
         self._variables = of_functions(functions)
-        listed = self._variables if weights is None else of_weights(weights)
+        model = of_weights(trained or ())
+        listed = {**self._variables, **model} if weights is None else of_weights(weights)
         for handle, variable in listed.items():
             self._add_variable(handle, variable)
-        self._unread = set() if weights is None else set(self.captured.values())
+        for handle in model:
+            self._list("model_variables", self.captured[handle], trainable=listed[handle].trainable)
+        held = self.captured if weights is not None else model
+        self._unread = {self.captured[handle] for handle in held}
 
     def saved_model(self) -> bytes:
         """The whole of it."""
         return bytes(self._message.SerializeToString(deterministic=True))
 
-    def call(self, traced: Traced) -> None:
-        """Add the call node of a function, with its inputs and its signature."""
+    def call(self, traced: Traced) -> list[str]:
+        """Add the call node of a function, with its inputs and its signature.
+
+        What comes back are the names of the nodes that stand for this call alone.
+        """
         definition = self._definition[traced.function.name.decode()]
         name = self._unique(traced.name)
         signature = self._meta.signature_def[name]
@@ -103,6 +112,7 @@ class _Graph:
         node.input.extend(f"^{one}" for one in sorted(self._unread))
         self._unread.clear()
         self._finish_call(node, definition, traced.function.function_type.flat_outputs)
+        return [name, *signature.inputs]
 
     def _finish_call(self, node: Any, definition: Any, outputs: Sequence[Any]) -> None:  # noqa: ANN401
         """Say what is called, with which types, and what comes out."""
@@ -146,12 +156,15 @@ class _Graph:
         node.attr["_output_shapes"].list.shape.add()  # a handle is a scalar
         self.captured[handle] = node.name
         if variable.trainable:
-            from tensorflow.core.framework.variable_pb2 import VariableDef  # noqa: PLC0415
-
-            listed = self._meta.collection_def["trainable_variables"].bytes_list
-            told = VariableDef(variable_name=f"{node.name}:0", trainable=True, is_resource=True)
-            listed.value.append(told.SerializeToString(deterministic=True))
+            self._list("trainable_variables", node.name, trainable=True)
         return str(node.name)
+
+    def _list(self, collection: str, variable: str, *, trainable: bool) -> None:
+        from tensorflow.core.framework.variable_pb2 import VariableDef  # noqa: PLC0415
+
+        told = VariableDef(variable_name=f"{variable}:0", trainable=trainable, is_resource=True)
+        listed = self._meta.collection_def[collection].bytes_list
+        listed.value.append(told.SerializeToString(deterministic=True))
 
     def _placeholder(self, name: str, tensor: Any) -> str:  # noqa: ANN401
         node = self._node.add(name=self._unique(name), op="Placeholder")

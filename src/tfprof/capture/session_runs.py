@@ -12,22 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
-from importlib import import_module
 from itertools import chain
 from threading import Lock, Thread, current_thread
 from typing import Any, Final, NamedTuple
 
+from tfprof.capture.needed import tensorflow
 from tfprof.errors import UsageError
 
 
 def _tensorflow() -> Any:  # noqa: ANN401 - a module without types
-    """TensorFlow, which takes seconds to import: only who enters a context pays for it."""
-    try:
-        return import_module("tensorflow")
-    except ModuleNotFoundError as problem:
-        if problem.name != "tensorflow":
-            raise
-        raise UsageError("a ProfileContext needs TensorFlow, which is not installed") from None
+    return tensorflow("a ProfileContext")
 
 
 class Run(NamedTuple):

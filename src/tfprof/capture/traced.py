@@ -13,13 +13,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tfprof.capture import keras_models
 from tfprof.errors import UsageError
 
-# How TensorFlow calls what it makes of the Python function `f`.
-_PYTHON_NAME: Final = re.compile(r"__(?:inference|forward)_(?:__(backward)_)?(.*?)(?:_\d+)+")
+if TYPE_CHECKING:
+    from tfprof.capture.stacks import Stack
+
+# How TensorFlow calls what it makes of the Python function `f`: a number behind it, and for its
+# gradient another. Numbers before that are the program's own.
+_PYTHON_NAME: Final = re.compile(
+    r"__(?:inference|forward)_(?:__backward_(?P<gradient>.*)_\d+|(?P<plain>.*))_\d+"
+)
 
 
 class Traced(NamedTuple):
@@ -28,6 +34,7 @@ class Traced(NamedTuple):
     name: str
     function: Any  # what TensorFlow runs: definition, graph, children and debug info
     captured: Mapping[int, Any]  # by the place among its inputs, where a value is known
+    called_from: Stack = ()  # where the program called it, or else where it is defined
 
     @classmethod
     def of(cls, name: str, concrete: Any) -> Traced:  # noqa: ANN401 - a ConcreteFunction
@@ -73,7 +80,7 @@ def python_name(name: str | bytes) -> str:
     found = _PYTHON_NAME.fullmatch(text)
     if found is None:
         return text
-    return f"{found[2]}_backward" if found[1] else found[2]
+    return found["plain"] if found["gradient"] is None else f"{found['gradient']}_backward"
 
 
 def _is_concrete(given: object) -> bool:

@@ -36,6 +36,7 @@ UNKNOWN_SHAPE: Final = "unknown shape"
 CALLS_A_FUNCTION: Final = "calls a function"
 
 _MOST_KINDS: Final = 5
+_FEW: Final = ("nothing: there is no arithmetic in the nodes", "the one operation")
 _MOST_SIZES: Final = 3
 _LARGEST: Final = 2**63 - 1
 # What built-in formulas raise for an operation that no TensorFlow would build.
@@ -70,7 +71,8 @@ class Counts:
     def __str__(self) -> str:
         """One line that says what the numbers cover, of the graph and not of the rows shown."""
         if not self.uncounted:
-            return f"float_ops counts all {self.ops:,} operations of the graph"
+            every = f"all {self.ops:,} operations" if self.ops > 1 else _FEW[self.ops]
+            return f"float_ops counts {every} of the graph"
         named = ", ".join(map(str, self.uncounted[:_MOST_KINDS]))
         more = len(self.uncounted) - _MOST_KINDS
         rest = f" and {more:,} more kind{'s' if more > 1 else ''}" if more > 0 else ""

@@ -11,6 +11,7 @@ from tfprof.flops.table import rules
 from tfprof.inference import inferred, may_end_sooner, symbols, times, trip_counts
 from tfprof.light_dataclasses import replace
 from tfprof.model import BRANCH, LOOP_BODY, Note
+from tfprof.strings import Strings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from tfprof.strings import I64
 
 _MOST_NAMED: Final = 3
+_SAFE_SUM: Final = 2.0**62
 
 
 def filled(
@@ -48,8 +50,18 @@ def _filled(profile: Profile, which: Which, dims: Mapping[str, int]) -> tuple[Pr
     nodes = profile.nodes
     float_ops = np.where(nodes.float_ops != 0, nodes.float_ops, counts.float_ops)
     nodes = replace(nodes, float_ops=float_ops)
-    result = replace(profile, nodes=nodes, notes=shaped.notes, _kept={})
+    notes = (*shaped.notes, *(_old_loops(profile) if which == "all" else ()))
+    result = replace(profile, nodes=nodes, notes=notes, _kept={})
     return (_repeated(result, shaped, dims) if len(profile.regions) else result), counts
+
+
+def _old_loops(profile: Profile) -> Iterator[Note]:
+    """What is said of loops that are made of nodes, unless a run tells how often those ran."""
+    kind = int(profile.types.find(Strings.of([b"LoopCond"]))[0]) if len(profile.types) else -1
+    loops = int((profile.nodes.op == kind).sum()) if kind >= 0 else 0
+    if loops and not profile.steps:
+        text = "loop (LoopCond) counts" if loops == 1 else "loops (LoopCond) count"
+        yield Note(f"{loops:,} {text} once: only a run tells how often", ours=True)
 
 
 def _repeated(profile: Profile, shaped: Profile, dims: Mapping[str, int]) -> Profile:
@@ -57,8 +69,25 @@ def _repeated(profile: Profile, shaped: Profile, dims: Mapping[str, int]) -> Pro
     trips = trip_counts(shaped, dims)
     often = times(profile, trips, profile.nodes.float_ops)
     sooner = may_end_sooner(shaped, dims)
-    notes = (*profile.notes, *_notes(profile, trips, sooner, often.choices))
-    return replace(profile, times=often.of_node, notes=notes, _kept={})
+    counted, less = _within_64_bits(profile.nodes.float_ops, often.of_node)
+    notes = [*profile.notes, *_notes(profile, trips, sooner, often.choices)]
+    if less:
+        text = f"{less:,} nodes run too often for numbers of 64 bits, and count less often"
+        notes.append(Note(text, ours=True))
+    return replace(profile, times=counted, notes=tuple(notes), _kept={})
+
+
+def _within_64_bits(float_ops: I64, often: I64) -> tuple[I64, int]:
+    """(how often each node counts so that no sum goes beyond 64 bits, how many count less)."""
+    amount = np.abs(float_ops.astype(np.float64))
+    product = amount * often
+    if float(product.sum()) <= _SAFE_SUM:
+        return often, 0
+    most = _SAFE_SUM / np.count_nonzero(product)
+    over = np.flatnonzero((product > most) & (often > 1))
+    often = often.copy()
+    often[over] = np.maximum(most // amount[over], 1).astype(np.int64)
+    return often, over.size
 
 
 def _notes(profile: Profile, trips: I64, sooner: I64, choices: I64) -> Iterator[Note]:

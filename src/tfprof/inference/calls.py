@@ -10,6 +10,8 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 if TYPE_CHECKING:
     from tfprof.model import Profile
 
@@ -44,8 +46,11 @@ class Calls:
         of_call: dict[int, list[int]] = {}
         for region, call in enumerate(regions.call.tolist()):
             of_call.setdefault(call, []).append(region)
+        # A file may say anything: what is no input of the call is no output of it either.
+        inputs = np.diff(profile.edges.start)[regions.call]
+        returned = np.clip(regions.returns, 0, inputs).tolist()
         for call, numbers in of_call.items():
-            returns = [int(regions.returns[number]) for number in numbers]
+            returns = [returned[number] for number in numbers]
             self.of[call] = Call(
                 tuple(numbers),
                 tuple(int(regions.kind[number]) for number in numbers),

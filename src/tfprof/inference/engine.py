@@ -24,6 +24,7 @@ from tfprof.inference.operation import Item, Operation
 from tfprof.inference.shape import Unknown, sound
 from tfprof.inference.table import rules
 from tfprof.inference.value import small
+from tfprof.model import BRANCH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -37,6 +38,8 @@ SHAPE, VALUE, ITEM, TRIPS = range(4)
 _NOT_MADE_FOR: Final = (ArithmeticError, LookupError, TypeError, ValueError, MemoryError)
 # Their rules ask for some inputs alone, since others need them.
 _IN_CYCLES: Final = ("Merge", "RefMerge")
+# Of so many inputs a rule does not ask one by one, each time from the beginning.
+_MANY: Final = 64
 _NOTHING: Final[dict[int, Any]] = {SHAPE: None, VALUE: None, ITEM: Item()}
 
 
@@ -176,7 +179,9 @@ class Engine:
             return []
         op = Operation(self, node)
         if kind == SHAPE and op.type not in _IN_CYCLES:
-            self._ask(op.sources)
+            self._ask(SHAPE, op.sources)
+        elif kind != SHAPE and op.inputs > _MANY and (call is None or call.kind == BRANCH):
+            self._ask(kind, op.sources)
         try:
             if call is not None:
                 return [*CALL_RULES[kind](self._loops, call, op)]
@@ -185,9 +190,9 @@ class Engine:
             return []
         return found if isinstance(found, list) else [found]
 
-    def _ask(self, sources: list[tuple[int, int]]) -> None:
-        """Ask for the shapes of all inputs at once, so that a rule need not run for each."""
-        keys = [(SHAPE, source) for source, _ in sources if source >= 0]
+    def _ask(self, kind: int, sources: list[tuple[int, int]]) -> None:
+        """Ask for what is known of all inputs at once, so that a rule need not run for each."""
+        keys = [(kind, source) for source, _ in sources if source >= 0]
         missing = [key for key in keys if key not in self._known and key not in self._waiting]
         if missing:
             raise Needed(missing)

@@ -135,14 +135,19 @@ class Loops:
             if bound is None:
                 continue
             source = self.origin(*comparison.sources[counter])
-            counts = set()
+            counts: set[int | None] = set()
             for number in range(call.own, loop.inputs):
                 if self.origin(*loop.sources[number]) != source:
                     continue
                 step = self._step(call, loop, number - call.own)
                 first = self._whole(loop, number)
-                if step and first is not None:
-                    counts.add(_turns(first, bound, step, rises=rises, reaches=reaches))
+                # Of variables that begin as the same tensor any may be meant.
+                known = bool(step) and first is not None
+                counts.add(
+                    _turns(first or 0, bound, step or 0, rises=rises, reaches=reaches)
+                    if known
+                    else None
+                )
             if len(counts) == 1:
                 return counts.pop()
         return None

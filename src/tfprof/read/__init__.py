@@ -134,9 +134,12 @@ def _with_graph(profile: Profile, graph: Source, signature: str | None) -> Profi
     grown = with_graph(profile, columns)
     if columns.trainable is None:
         return grown
-    from tfprof.read.trainable import with_trainable  # noqa: PLC0415
+    from tfprof.read.trainable import MODEL, with_listed, with_trainable  # noqa: PLC0415
 
-    return with_trainable(grown, columns.trainable)
+    grown = with_trainable(grown, columns.trainable)
+    if columns.model_variables is None:
+        return grown
+    return with_listed(grown, columns.model_variables, MODEL)
 
 
 def add_run(profile: Profile, step: int, run: Source) -> Profile:
@@ -201,7 +204,12 @@ def read_graph(source: Source, signature: str | None = None) -> GraphColumns:
 
 def read_run(source: Source) -> RunColumns | None:
     """The columns of a RunMetadata; None where it has no step stats."""
-    return read_run_as(source, run_metadata.columns)
+    columns = read_run_as(source, run_metadata.columns)
+    if columns is None or columns.details is None:
+        return columns
+    tell = columns.details
+    # They are read when a graph with functions asks, and may be damaged where the rest is not.
+    return replace(columns, details=lambda: read_as(source, "a RunMetadata", lambda _: tell()))
 
 
 def read_op_log(source: Source) -> OpLogColumns:

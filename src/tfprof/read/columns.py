@@ -39,6 +39,7 @@ class GraphColumns:
     attributes: Callable[[], tuple[I64, Strings]] | None = None
     file: str = "the graph"  # as messages call it
     trainable: Strings | None = None  # the nodes of variables that a MetaGraphDef lists as such
+    model_variables: Strings | None = None  # likewise those that are weights of a model
     regions: Regions = NO_REGIONS  # of the rows of this graph
     notes: tuple[Note, ...] = ()
 

@@ -46,8 +46,10 @@ def op_log(profile: Profile, source: Source) -> OpLogColumns:
     known = _read(source)
     stack = [known.get(key, ()) for key in local_names(profile).texts()]
     traced = [node for node, frames in enumerate(stack) if frames]
-    distinct = {frames: row for row, frames in enumerate(dict.fromkeys(filter(None, stack)))}
-    frames = [frame for one in distinct for frame in one]
+    # By identity: to compare long stacks for each of many nodes would take as long as all of them.
+    distinct = {id(frames): frames for frames in stack if frames}
+    row = {key: place for place, key in enumerate(distinct)}
+    frames = [frame for one in distinct.values() for frame in one]
     texts: dict[str, int] = {}
 
     def number(parts: Iterable[str]) -> I64:
@@ -59,8 +61,8 @@ def op_log(profile: Profile, source: Source) -> OpLogColumns:
         float_ops=np.zeros(len(traced), np.int64),
         type_entry=nothing,
         type=Strings.of([]),
-        stack=np.array([distinct[stack[node]] for node in traced], np.int64),
-        stack_start=np.cumsum([0, *map(len, distinct)]),
+        stack=np.array([row[id(stack[node])] for node in traced], np.int64),
+        stack_start=np.cumsum([0, *map(len, distinct.values())]),
         frame_file=number(frame.file for frame in frames),
         frame_line=np.array([frame.line for frame in frames], np.int64),
         frame_function=number(frame.function for frame in frames),
@@ -72,7 +74,7 @@ def op_log(profile: Profile, source: Source) -> OpLogColumns:
 
 
 def _read(source: Source) -> dict[str, tuple[Frame, ...]]:
-    """The stack of each key."""
+    """The stack of each key; equal ones are the same."""
     from google.protobuf.message import DecodeError  # noqa: PLC0415 - loaded with the schema
 
     held: Any = message("tensorflow.GraphDebugInfo")()
@@ -87,11 +89,17 @@ def _read(source: Source) -> dict[str, tuple[Frame, ...]]:
         return Frame(files[one.file_index] if known else "", one.line, one.func, one.code)
 
     frames = {number: frame(one) for number, one in held.frames_by_id.items()}
+    same: dict[tuple[Frame, ...], tuple[Frame, ...]] = {}
+
+    def stack(frames: Iterable[Frame]) -> tuple[Frame, ...]:
+        found = _of_user(frames)
+        return same.setdefault(found, found)
+
     traces = {
-        number: _of_user(frames[one] for one in trace.frame_id if one in frames)
+        number: stack(frames[one] for one in trace.frame_id if one in frames)
         for number, trace in held.traces_by_id.items()
     }
-    old = {key: _of_user(map(frame, one.file_line_cols)) for key, one in held.traces.items()}
+    old = {key: stack(map(frame, one.file_line_cols)) for key, one in held.traces.items()}
     new = {key: traces.get(number, ()) for key, number in held.name_to_trace_id.items()}
     return {**old, **new}
 

@@ -26,9 +26,9 @@ from tfprof.model import Note, Profile
 from tfprof.read import graph_def
 from tfprof.read.keras_model import Model
 from tfprof.read.keras_weights import Bytes, contents
-from tfprof.read.merge import with_graph
+from tfprof.read.merge import with_graph, with_types
 from tfprof.read.schema import message
-from tfprof.read.trainable import with_trainable
+from tfprof.read.trainable import TYPE, with_trainable
 from tfprof.read.wire import buffer_view
 from tfprof.strings import Strings
 
@@ -43,6 +43,7 @@ WEIGHTS: Final = "model.weights.h5"
 _LOCAL_HEADER: Final = 30
 _PACKINGS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED: Final = 1
+_JSON_GROWS: Final = 16
 _TYPE_TAG: Final = b"\x30"  # AttrValue.type
 
 
@@ -86,7 +87,8 @@ def _member(archive: zipfile.ZipFile, name: str, view: memoryview, file: str) ->
         if begin + info.file_size > len(view):
             raise zipfile.BadZipFile(f"{name} is cut off")
         return view[begin : begin + info.file_size]
-    if info.file_size > unpacked_most(len(view)):
+    # What JSON becomes takes many times as much as its text.
+    if info.file_size > unpacked_most(len(view)) // (_JSON_GROWS if name == CONFIG else 1):
         raise InputError(
             f"{file}: {name} unpacks to {info.file_size:,} bytes; accepted are "
             f"{beyond('unpack_ratio')}"
@@ -102,9 +104,9 @@ def _profile(model: Model, file: str) -> Profile:
         names = [f"{layer.path}/{one.name}" for one in layer.held]
         for name, one in zip(names, layer.held, strict=True):
             made = graph.node.add(name=name, op="VarHandleOp")
-            dims = made.attr["shape"].shape
-            for length in one.shape:
-                dims.dim.add(size=length)
+            if one.shape is not None:
+                dims = made.attr["shape"].shape
+                dims.dim.extend(dims.Dim(size=length) for length in one.shape)
             made.attr["dtype"].MergeFromString(_TYPE_TAG + bytes([one.type]))
             if one.trained:
                 trained.append(name.encode())
@@ -114,6 +116,9 @@ def _profile(model: Model, file: str) -> Profile:
     profile = with_graph(Profile(), replace(graph_def.columns(data), file=file))
     if model.tells_trained:
         profile = with_trainable(profile, Strings.of(trained))
+        # Where none is trained that is told, too: the type is known, and nothing has it.
+        types, _ = with_types(profile.types, Strings.of([TYPE]))
+        profile = replace(profile, types=types, _kept={})
     return replace(profile, notes=(*profile.notes, *_notes(model, file)), _kept={})
 
 
@@ -127,3 +132,9 @@ def _notes(model: Model, file: str) -> Iterator[Note]:
     if model.untold:
         kinds = ", ".join(dict.fromkeys(model.untold))
         yield Note(f"{file}: the weights of {kinds} are not known without h5py", ours=True)
+    if model.guessed and model.tells_trained:
+        kinds = ", ".join(dict.fromkeys(model.guessed))
+        yield Note(
+            f"{file}: whether weights of {kinds} are trained is not told; they count as trainable",
+            ours=True,
+        )

@@ -25,6 +25,9 @@ _WEIGHTLESS: Final = re.compile(
     r"|CenterCrop|Random\w+|ActivityRegularization|Identity|UnitNormalization|Discretization"
     r"|Hashing|HashedCrossing|CategoryEncoding|StringLookup|IntegerLookup"
 )
+# Whose weights are all trained, though their shapes are not told here.
+ALL_TRAINED: Final = re.compile(r"Group(ed)?QueryAttention|ConvLSTM\dD|(Additive)?Attention")
+_INT8, _INT64 = 6, 9
 # More than any tensor has; what is larger is no honest shape.
 MOST_ELEMENTS: Final = 2**48
 
@@ -36,6 +39,8 @@ class Weight(NamedTuple):
     name: str
     shape: tuple[int, ...]
     trained: bool = True
+    type: int | None = None  # DataType, where it is not that of the layer
+    kept_twice: bool = False  # it is another one of the layer's
 
 
 class Underivable(Exception):  # noqa: N818 - no error: the answer where a configuration is open
@@ -84,10 +89,22 @@ def _channels(config: Config, build: Build) -> int:
 
 def _dense(config: Config, build: Build) -> list[Weight]:
     units = _size(config["units"])
-    return [
-        Weight("vars/0", "kernel", (_size(_in(build)[-1]), units)),
-        *_bias(config, 1, units),
-    ]
+    kernel, bias = (_size(_in(build)[-1]), units), _bias(config, 1, units)
+    return _quantized(config, Weight("vars/0", "kernel", kernel), (units,), bias)
+
+
+def _quantized(
+    config: Config, weight: Weight, scale: tuple[int, ...], others: Sequence[Weight] = ()
+) -> list[Weight]:
+    """A weight and others; quantized to whole numbers it is not trained, and has a scale."""
+    policy = config.get("dtype")
+    mode = policy["config"].get("mode") if isinstance(policy, dict) else None
+    if mode is None:
+        return [weight, *others]
+    if mode != "int8":
+        raise Underivable
+    factor = Weight(f"vars/{1 + len(others)}", f"{weight.name}_scale", scale, trained=False)
+    return [weight._replace(trained=False, type=_INT8), *others, factor]
 
 
 def _conv(config: Config, build: Build) -> list[Weight]:
@@ -156,7 +173,7 @@ def _rms_norm(config: Config, build: Build) -> list[Weight]:
 
 def _embedding(config: Config, _: Build) -> list[Weight]:
     shape = (_size(config["input_dim"]), _size(config["output_dim"]))
-    return [Weight("vars/0", "embeddings", shape)]
+    return _quantized(config, Weight("vars/0", "embeddings", shape), shape[:1])
 
 
 def _recurrent(gates: int, *, two_biases: bool = False) -> Callable[[Config, Build], list[Weight]]:
@@ -187,7 +204,7 @@ def _inner(config: Config, shape: Sequence[int | None]) -> list[Weight]:
 def _bidirectional(config: Config, build: Build) -> list[Weight]:
     found = _inner(config, _in(build))
     return [
-        Weight(f"{way}_layer/{one.place}", f"{way}/{one.name}", one.shape, one.trained)
+        one._replace(place=f"{way}_layer/{one.place}", name=f"{way}/{one.name}")
         for way in ("forward", "backward")
         for one in found
     ]
@@ -196,7 +213,31 @@ def _bidirectional(config: Config, build: Build) -> list[Weight]:
 def _time_distributed(config: Config, build: Build) -> list[Weight]:
     shape = _in(build)
     found = _inner(config, [shape[0], *shape[2:]])
-    return [Weight(f"layer/{one.place}", *one[1:]) for one in found]
+    return [one._replace(place=f"layer/{one.place}") for one in found]
+
+
+def _spectral(config: Config, build: Build) -> list[Weight]:
+    """A layer whose kernel, its first weight, is kept for the layer around it as well."""
+    found = [one._replace(place=f"layer/{one.place}") for one in _inner(config, _in(build))]
+    shape = found[0].shape
+    return [
+        *found,
+        Weight("vars/0", "kernel", shape, kept_twice=True),
+        Weight("vars/1", "vector_u", (1, shape[-1]), trained=False),
+    ]
+
+
+def _normalization(config: Config, build: Build) -> list[Weight]:
+    if config.get("mean") is not None:
+        return []
+    axis = config.get("axis", -1)
+    axes = [] if axis is None else axis if isinstance(axis, list) else [axis]
+    shape = tuple(_size(_in(build)[one]) for one in axes)
+    return [
+        Weight("vars/0", "mean", shape, trained=False),
+        Weight("vars/1", "variance", shape, trained=False),
+        Weight("vars/2", "count", (), trained=False, type=_INT64),
+    ]
 
 
 def _attention(config: Config, build: Build) -> list[Weight]:
@@ -261,6 +302,8 @@ _RULES: Final[dict[str, Callable[[Config, Build], list[Weight]]]] = {
     "SimpleRNN": _recurrent(1),
     "Bidirectional": _bidirectional,
     "TimeDistributed": _time_distributed,
+    "SpectralNormalization": _spectral,
+    "Normalization": _normalization,
     "MultiHeadAttention": _attention,
     "PReLU": _prelu,
 }

@@ -13,7 +13,7 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tfprof.read.keras_layers import weights
+from tfprof.read.keras_layers import ALL_TRAINED, weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,9 +24,13 @@ if TYPE_CHECKING:
 Entry = Any  # an object of the configuration, which may hold anything
 
 _FLOAT: Final = 1
+# Whole numbers, which nothing is trained in.
+_WHOLE: Final = frozenset({3, 4, 5, 6, 9, 17, 22, 23})
 _TYPES: Final = {"float64": 2, "bfloat16": 14, "float16": 19}
 _NOT_WEIGHTS: Final = re.compile(r"(?:^|/)(?:optimizer|seed_generator|\w*metrics?)(?:/|$)")
-_SNAKE: Final = (re.compile(r"(.)([A-Z][a-z0-9]+)"), re.compile(r"([a-z])([A-Z])"))
+_SNAKE: Final = (re.compile(r"(.)([A-Z][a-z]+)"), re.compile(r"([a-z])([A-Z])"))
+# A class that is listed under another name than its own, which weights are kept under.
+_KEPT_AS: Final = {"GroupQueryAttention": "GroupedQueryAttention"}
 _ODD: Final = re.compile(r"[/:^\s]|[^ -~]")
 
 
@@ -34,9 +38,13 @@ class Held(NamedTuple):
     """A weight of a layer."""
 
     name: str
-    shape: tuple[int, ...]
+    shape: tuple[int, ...] | None  # None: not known
     type: int
     trained: bool
+
+
+_UNTOLD: Final = Held("weights", None, _FLOAT, trained=True)
+_NO_LAYER: Final = "no layer that is listed"
 
 
 class Layer(NamedTuple):
@@ -61,9 +69,15 @@ class Model:
             for group, name in (stored.names.items() if stored else ())
         }
         self.untold: list[str] = []  # classes of layers whose weights are not known
-        self.tells_trained = True
+        self.guessed: list[str] = []  # classes whose weights may or may not be trained
+        self._tells = False
         self.title = "model"
         self._end: dict[str, str] = {}  # the layer that stands for a model inside of another
+
+    @property
+    def tells_trained(self) -> bool:
+        """Whether it is known of some weights whether they are trained, or there are none."""
+        return self._tells or not self.guessed
 
     def read(self, config: Entry) -> None:
         """Find all layers; raises ValueError, TypeError, KeyError or AttributeError."""
@@ -72,7 +86,9 @@ class Model:
         else:
             self.title = label(config["config"].get("name") or config["class_name"])
             if self.stored is None:
-                self.untold.append(label(config["class_name"]))
+                kind = label(config["class_name"])
+                self.untold.append(kind)
+                self.layers.append(Layer(f"{self.title}/own", kind, (), (_UNTOLD,)))
         self._add_rest()
 
     def _add_model(
@@ -106,7 +122,8 @@ class Model:
         """Where the weights of a layer are kept; "" for an operation, which has none."""
         if str(layer.get("module", "")).startswith("keras.src.ops"):
             return ""
-        kind = snake(str(layer["class_name"]))
+        name = str(layer["class_name"])
+        kind = snake(_KEPT_AS.get(name, name))
         number = used[kind] = used.get(kind, -1) + 1
         folder = f"{place}/layers" if place else "layers"
         expected = f"{folder}/{kind}_{number}" if number else f"{folder}/{kind}"
@@ -124,32 +141,52 @@ class Model:
         derived = weights(kind, config, build if isinstance(build, dict) else {}) if place else []
         held: list[Held] = []
         if self.stored is not None:
-            held = list(self._claimed(place, derived or (), trained=trained)) if place else []
+            held = list(self._claimed(place, kind, derived or (), trained=trained))
         elif derived is None:
             self.untold.append(kind)
+            held = [_UNTOLD]
         else:
+            self._tells = True
             dtype = _type(config.get("dtype"))
-            held = [Held(one.name, one.shape, dtype, trained and one.trained) for one in derived]
+            held = [
+                Held(one.name, one.shape, one.type or dtype, trained and one.trained)
+                for one in derived
+                if not one.kept_twice
+            ]
         ends = tuple(self._end.get(one, one) for one in inputs)
         self.layers.append(Layer(path, kind, ends, tuple(held)))
 
-    def _claimed(self, place: str, derived: Sequence[Weight], *, trained: bool) -> Iterator[Held]:
+    def _claimed(
+        self, place: str, kind: str, derived: Sequence[Weight], *, trained: bool
+    ) -> Iterator[Held]:
         """What the archive keeps at *place*, by the names that are *derived* for it."""
+        if not place:
+            return
         known = {one.place: one for one in derived}
         first = bisect_left(self._places, f"{place}/")
         last = bisect_left(self._places, f"{place}0")  # the character behind the slash
         for where in self._places[first:last]:
             found = self.unclaimed.pop(where, None)
             inside = where[len(place) + 1 :]
-            if found is not None and not _NOT_WEIGHTS.search(inside):
-                yield self._named(inside, found, known.get(inside), trained=trained)
+            if found is None or _NOT_WEIGHTS.search(inside):
+                continue
+            told = known.get(inside)
+            if told is None or told.shape != found.shape:
+                yield self._guess(_plain(inside), kind, found, trained=trained)
+            elif not told.kept_twice:
+                self._tells = True
+                yield Held(told.name, found.shape, found.type, trained and told.trained)
 
-    def _named(self, inside: str, found: Stored, known: Weight | None, *, trained: bool) -> Held:
-        if known is not None and known.shape == found.shape:
-            return Held(known.name, found.shape, found.type, trained and known.trained)
-        # It may be one that is never trained: of a layer of somebody's own making nobody knows.
-        self.tells_trained = False
-        return Held(_plain(inside), found.shape, found.type, trained)
+    def _guess(self, name: str, kind: str, found: Stored, *, trained: bool) -> Held:
+        """A weight that counts as trained where its layer is, though it may never be."""
+        if not trained or found.type in _WHOLE:
+            self._tells = True
+            return Held(name, found.shape, found.type, trained=False)
+        if ALL_TRAINED.fullmatch(kind):
+            self._tells = True
+        else:
+            self.guessed.append(kind)
+        return Held(name, found.shape, found.type, trained=True)
 
     def _add_rest(self) -> None:
         """A layer for each group of weights that none has claimed."""
@@ -157,10 +194,9 @@ class Model:
         for where, found in self.unclaimed.items():
             group, _, last = where.rpartition("vars/")
             if not _NOT_WEIGHTS.search(where):
-                one = Held(_plain(f"vars/{last}"), found.shape, found.type, trained=True)
+                one = self._guess(_plain(f"vars/{last}"), _NO_LAYER, found, trained=True)
                 groups.setdefault(_plain(group.strip("/")), []).append(one)
         for group, held in groups.items():
-            self.tells_trained = False
             path = f"{self.title}/{group}" if group else f"{self.title}/own"
             self.layers.append(Layer(path, "Layer", (), tuple(held)))
 

@@ -44,7 +44,11 @@ _FED = re.compile(rb"_(?:arg|retval)_(.+)_\d+_\d+")
 _FOLDED = re.compile(rb"ConstantFolding(?:Ctrl)?/(.+?)(?:-[a-z]+-\d+)?")
 _COPIED = re.compile(rb"(.+)__cf__\d+")
 _CALL = re.compile(rb"(?:Stateful)?PartitionedCall(?:_\d+)?/")
-_FUNCTION = re.compile(rb"__(?:inference|forward|backward)_(.+?)_\d+")
+# What TensorFlow makes of a Python function has a number behind it, its gradient has two.
+_FUNCTION = re.compile(
+    rb"__(?:inference|forward)_(?:__backward_(?P<gradient>.+)_\d+|(?P<plain>.+))_\d+"
+)
+_NOT_OF_XLA = re.compile(rb"[^A-Za-z0-9_]")
 # Names are tried below so many calls; a graph has one for each function that was traced.
 _MOST_CALLS = 64
 # So many bodies and parts of a name are looked at in search of what it was added to.
@@ -102,13 +106,32 @@ def _found(profile: Profile, texts: list[bytes], called: list[bytes]) -> I64:
     attempt([b"%b/%b" % pair for pair in zip(own, plain, strict=True)])
     attempt(list(remaining(texts)))
     attempt(list(remaining(plain)))
-    for call in calls.name[:_MOST_CALLS]:
-        attempt([b"%b/%b" % (call, name) for name in remaining(plain)])
+    _attempt_below(known, row, plain, called, calls)
     attempt([_CALL.sub(b"", name, count=1) for name in remaining(plain)])
     # A function as a whole, and what is numbered and so was added to something that is there.
     attempt(list(remaining([calls.call(text) for text in texts])))
     _attempt_outer(known, row, texts, plain, [*own, *calls.name[:_MOST_CALLS]])
     return row
+
+
+def _attempt_below(
+    known: Strings, row: I64, plain: list[bytes], called: list[bytes], calls: _Calls
+) -> None:
+    """Put what is left below a call that has such a node.
+
+    Of a function that the graph calls, no other call is asked. Where the function is unknown and
+    several calls have the node, none of them is taken.
+    """
+    left = [one for one in np.flatnonzero(row < 0).tolist() if not calls.call(called[one])]
+    names = [plain[one] for one in left]
+    found = np.full(len(left), -1, np.int64)
+    fits = np.zeros(len(left), np.int64)
+    for call in calls.name[:_MOST_CALLS] if names else ():
+        below = known.find(Strings.of(b"%b/%b" % (call, name) for name in names))
+        found = np.where(found < 0, below, found)
+        fits += below >= 0
+    told = np.array([bool(called[one]) for one in left], np.bool_)
+    row[left] = np.where(told | (fits == 1), found, -1)
 
 
 def _attempt_outer(
@@ -144,27 +167,45 @@ class _Calls(NamedTuple):
     """The nodes that call a function and are in none themselves."""
 
     name: list[bytes]
-    of_function: dict[bytes, bytes]  # the first call of each function
+    of_function: dict[bytes, bytes]  # the first call of each, or the one inside of another
 
     @classmethod
     def of(cls, profile: Profile) -> _Calls:
         """Those of *profile*."""
         regions = profile.regions
+        every = profile.nodes.name.take(regions.call).tolist()
         inside = np.append(regions.of_node, -1)[np.minimum(regions.call, regions.of_node.size)]
         top = np.flatnonzero(inside < 0)
-        names = profile.nodes.name.take(regions.call[top]).tolist()
-        functions = regions.function.take(top).tolist() if len(regions.function) else []
+        names = [every[one] for one in top.tolist()]
+        functions = regions.function.tolist() if len(regions.function) else []
         called: dict[bytes, bytes] = {}
-        for function, name in zip(functions, names, strict=False):
-            called.setdefault(function, name)
-        return cls(list(dict.fromkeys(names)), called)
+        for one in top[: len(functions)].tolist():
+            called.setdefault(_plain(functions[one]), every[one])
+        inner: dict[bytes, set[bytes]] = {}
+        for function, name in zip(functions, every, strict=False):
+            inner.setdefault(_plain(function), set()).add(name)
+        once = {function: next(iter(at)) for function, at in inner.items() if len(at) == 1}
+        return cls(list(dict.fromkeys(names)), {**once, **called})
 
     def call(self, function: bytes) -> bytes:
         """The call of this function, by what it calls or else by its own name; or nothing."""
-        if function in self.of_function:
-            return self.of_function[function]
-        found = _FUNCTION.fullmatch(function)
-        return found[1] if found is not None and found[1] in self.name else b""
+        if (call := self.of_function.get(_plain(function))) is not None:
+            return call
+        name = _python_name(function)
+        return name if name in self.name else b""
+
+
+def _python_name(function: bytes) -> bytes:
+    """What a capture calls this function; nothing where it is called in another way."""
+    found = _FUNCTION.fullmatch(function)
+    if found is None:
+        return b""
+    return found["plain"] if found["gradient"] is None else found["gradient"] + b"_backward"
+
+
+def _plain(function: bytes) -> bytes:
+    """The name of a function in letters that XLA leaves as they are."""
+    return _NOT_OF_XLA.sub(b"_", function)
 
 
 def _calls(texts: Iterable[bytes]) -> set[bytes]:

@@ -42,10 +42,13 @@ if TYPE_CHECKING:
 
 _TOP = {1: BYTES, 2: VARINT, 3: BYTES, 4: BYTES, 5: VARINT, 29: BYTES}
 _NAME, _INPUTS, _SHAPE, _TYPES, _DEVICE, _FLOAT_OPS, _OP, _TRACE = 1, 2, 4, 5, 6, 8, 9, 10
-_ATTRS, _EXECS, _OUTPUT_SHAPES, _REGION, _UNCOVERED, _UNKNOWN_INPUTS = 11, 12, 15, 29, 30, 31
+_ATTRS, _EXECS, _OUTPUT_SHAPES, _SLOTS = 11, 12, 15, 28
+_REGION, _UNCOVERED, _UNKNOWN_INPUTS = 29, 30, 31
+# Inputs of a node are fewer, and a greater number of an output is none that a node has.
+_INPUTS_MOST, _NO_OUTPUT, _SLOT = 1 << 31, 10**9, 2
 _NODE = {
     **dict.fromkeys((_NAME, _INPUTS, _TYPES, _DEVICE, _OP, _TRACE, _ATTRS), BYTES),
-    **dict.fromkeys((_EXECS, _OUTPUT_SHAPES, _UNKNOWN_INPUTS), BYTES),
+    **dict.fromkeys((_EXECS, _OUTPUT_SHAPES, _UNKNOWN_INPUTS, _SLOTS), BYTES),
     **dict.fromkeys((_FLOAT_OPS, _UNCOVERED, _REGION), VARINT),
 }
 
@@ -171,9 +174,26 @@ def _edges(buffer: U8, table: _Table) -> tuple[Edges, int]:
     source = np.append(table.row[at[found]], -1 - ids)
     order = np.lexsort((number, owner))
     start = np.searchsorted(owner[order], np.arange(len(table.name) + 1))
-    # Which output of its source an input is, the format does not hold: the first, as most are.
-    slot = np.zeros(order.size, np.int64)
+    slot = _slots(buffer, table, owner[order], number[order])
     return Edges(start, source[order], slot, names), int((~found).sum())
+
+
+def _slots(buffer: U8, table: _Table, owner: I64, number: I64) -> I64:
+    """Which output of its source each input is; the first where the file does not say.
+
+    The original's files never do.
+    """
+    slot = np.zeros(owner.size, np.int64)
+    told = maps.numbers(buffer, table.field[_SLOTS])
+    if told.owner.size:
+        key, wanted = (column[0] * _INPUTS_MOST + column[1] for column in (told, (owner, number)))
+        fits = (told.key >= 0) & (told.key < _INPUTS_MOST) & (told.value > 0)
+        order = np.argsort(key[fits], kind="stable")
+        known, value = key[fits][order], told.value[fits][order] - _SLOT
+        at = np.minimum(np.searchsorted(known, wanted), max(known.size - 1, 0))
+        same = known[at] == wanted if known.size else np.zeros(owner.size, np.bool_)
+        slot[same] = np.clip(value[at[same]], -1, _NO_OUTPUT)
+    return slot
 
 
 def _regions(buffer: U8, table: _Table, region: Field) -> Regions:

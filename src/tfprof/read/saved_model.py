@@ -22,7 +22,7 @@ from tfprof.model import Note
 from tfprof.read import graph_def
 from tfprof.read.functions import Pool, expanded, library, rooted
 from tfprof.read.maps import repeated
-from tfprof.read.trainable import trainable
+from tfprof.read.trainable import MODEL, listed, trainable
 from tfprof.read.wire import BYTES, VARINT, Field, WireError, scan, whole
 from tfprof.strings import U8, Strings
 
@@ -72,8 +72,12 @@ def of_meta_graph(meta: U8, signature: str | None, notes: Iterable[Note] = ()) -
     else:
         notes.append(Note("the SavedModel has no signature: all of its graph is shown", ours=True))
     made = expanded(pool)
-    listed = Strings.concat([trainable(meta), Strings.of(_trainable(meta, pool))])
-    return replace(made, trainable=listed, notes=(*notes, *made.notes))
+    return replace(
+        made,
+        trainable=Strings.concat([trainable(meta), Strings.of(_trainable(meta, pool))]),
+        model_variables=listed(meta, MODEL),
+        notes=(*notes, *made.notes),
+    )
 
 
 def signatures_of(source: Source) -> list[Signature]:

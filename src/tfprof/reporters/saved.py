@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 # need no memory to speak of.
 _CHUNK, _LEAST = 1 << 13, 1 << 8
 _STATS = 1 << 15
+_SLOT = 2  # so that a control input, -1, is a number that is written
 _GPU = re.compile(rb"gpu:\d+")
 
 
@@ -135,7 +136,12 @@ class _Nodes:
         # parity Q1: whichever output is consumed, the first is named.
         outputs = field(14, *numbers({1: source_id, 2: source_id * 0}, zeros=True))
         names = entries(31, index[unknown], edges.unknown.take(-1 - source[unknown]))
+        # Only graphs with functions are counted through their edges.
+        slot = edges.slot[here] if len(self._profile.regions) else np.zeros(source.size, np.int64)
+        other = np.flatnonzero(slot)
+        slots = field(28, *numbers({1: index[other], 2: slot[other] + _SLOT}, zeros=True))
         return (
+            within(owner[other], count, *slots),
             within(owner[known], count, *sources),
             within(consumer, count, *outputs),
             within(owner[unknown], count, *names),

@@ -2,6 +2,7 @@
 
     short     1.18G·batch    4.10k
     exact     1,180,000,000·batch + 4,096
+    plain     1180000000*batch + 4096          for programs
 
 Powers of a thousand: k, M, G, T, P. What has no number is written ?.
 """
@@ -45,9 +46,10 @@ def exact(number: Fraction | int) -> str:
     whole = Fraction(number)
     if whole.denominator == 1:
         return f"{whole.numerator:,}"
-    # A half comes of a product that is no whole multiply-add; other fractions are rare.
-    half = whole.denominator == 2  # noqa: PLR2004
-    return f"{float(whole):,.1f}" if half else f"{whole.numerator:,}/{whole.denominator:,}"
+    # Halves, as in n·(n - 1)/2, are written as people do; other fractions are rare.
+    if whole.denominator == 2:  # noqa: PLR2004
+        return f"{'-' if whole < 0 else ''}{abs(whole.numerator) // 2:,}.5"
+    return f"{whole.numerator:,}/{whole.denominator:,}"
 
 
 def short_formula(formula: Formula | None, names: Mapping[str, str] | None = None) -> str:
@@ -70,6 +72,16 @@ def exact_formula(formula: Formula | None) -> str:
     if formula is None:
         return UNKNOWN
     first, *others = _terms(formula, exact, {})
+    return first + "".join(_joined(term, " + ", " - ") for term in others)
+
+
+def plain_formula(formula: Formula) -> str:
+    """A formula as a program reads it: 3*b*t**2 + 7*b - 1/2*t."""
+    terms = []
+    for factor, powers in formula.ordered():
+        raised = (name if power == 1 else f"{name}**{power}" for name, power in powers)
+        terms.append("*".join([str(factor), *raised]))
+    first, *others = terms or ["0"]
     return first + "".join(_joined(term, " + ", " - ") for term in others)
 
 

@@ -7,7 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tfprof.reporters.summary_numbers import exact_formula, short, short_formula, short_names
+from tfprof.reporters.summary_numbers import (
+    UNKNOWN,
+    plain_formula,
+    short,
+    short_formula,
+    short_names,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,31 +33,42 @@ class Column(NamedTuple):
 def columns(summary: Summary) -> list[Column]:
     """The columns that this summary has something to say in."""
     names = short_names(summary.symbols)
-    told = summary.total.trainable is not None
 
-    def whole(name: str, heading: str, value: Callable[[Numbers], int]) -> Column:
-        return Column(name, heading, value, lambda of: f"{value(of):,}")
+    def whole(name: str, heading: str, value: Callable[[Numbers], int | None]) -> Column:
+        return Column(name, heading, value, lambda of: exact_number(value(of)))
 
     def cost(name: str, heading: str, value: Callable[[Numbers], Formula | None]) -> Column:
         return Column(name, heading, value, lambda of: short_formula(value(of), names))
 
     parameters = [
-        whole("trainable", "Trainable", lambda of: of.trainable or 0),
-        whole("non_trainable", "Fixed", lambda of: of.parameters - (of.trainable or 0)),
+        whole("trainable", "Trainable", lambda of: of.trainable),
+        whole("non_trainable", "Fixed", fixed),
     ]
     return [
         whole("parameters", "Parameters", lambda of: of.parameters),
-        *(parameters if told else []),
+        *(parameters if summary.tells_trainable else []),
         cost("float_ops", "Float ops", lambda of: of.float_ops),
         cost("multiply_adds", "Mult-adds", lambda of: of.multiply_adds),
         Column(
             "parameter_bytes",
             "Param. B",
             lambda of: of.parameter_bytes,
-            lambda of: short(of.parameter_bytes),
+            lambda of: UNKNOWN if of.parameter_bytes is None else short(of.parameter_bytes),
         ),
         cost("activation_bytes", "Activ. B", lambda of: of.activation_bytes),
     ]
+
+
+def fixed(of: Numbers) -> int | None:
+    """The parameters that are not trainable."""
+    if of.parameters is None or of.trainable is None:
+        return None
+    return of.parameters - of.trainable
+
+
+def exact_number(value: int | None) -> str:
+    """All digits, or that it is not known."""
+    return UNKNOWN if value is None else f"{value:,}"
 
 
 def plain(value: int | Formula | None) -> Any:  # noqa: ANN401 - a number, a text or nothing
@@ -59,4 +76,4 @@ def plain(value: int | Formula | None) -> Any:  # noqa: ANN401 - a number, a tex
     if value is None or isinstance(value, int):
         return value
     constant = value.constant
-    return exact_formula(value) if constant is None else constant
+    return plain_formula(value) if constant is None else constant

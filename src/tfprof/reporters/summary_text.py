@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tfprof.reporters.summary_numbers import exact_formula, short_names
-from tfprof.reporters.summary_rows import columns
+from tfprof.reporters.summary_rows import columns, exact_number, fixed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -67,7 +67,7 @@ def _lines(summary: Summary) -> Iterator[str]:
 
 def _left_out(summary: Summary) -> tuple[str, ...]:
     """Columns that the ones beside them tell."""
-    return () if summary.total.trainable is None else ("parameters",)
+    return ("parameters",) if summary.tells_trainable else ()
 
 
 def _exact(summary: Summary) -> Iterator[str]:
@@ -75,10 +75,9 @@ def _exact(summary: Summary) -> Iterator[str]:
     total = summary.total
     split = ""
     if total.trainable is not None:
-        fixed = total.parameters - total.trainable
-        split = f" ({total.trainable:,} trainable, {fixed:,} not)"
-    yield f"Parameters        {total.parameters:,}{split}"
-    yield f"Parameter bytes   {total.parameter_bytes:,}"
+        split = f" ({total.trainable:,} trainable, {exact_number(fixed(total))} not)"
+    yield f"Parameters        {exact_number(total.parameters)}{split}"
+    yield f"Parameter bytes   {exact_number(total.parameter_bytes)}"
     yield f"Float operations  {exact_formula(total.float_ops)}"
     yield f"Multiply-adds     {exact_formula(total.multiply_adds)}"
     yield f"Activation bytes  {exact_formula(total.activation_bytes)}"

@@ -35,19 +35,19 @@ def computing(profile: Profile) -> Bool:
 
 
 def activation_bytes(shaped: Profile, among: Bool, kind: I64) -> tuple[I64, I64]:
-    """(bytes, outputs of unknown shape) of each node *among* those that compute; 0 elsewhere.
+    """(bytes, outputs of unknown size) of each node *among* those that compute; 0 elsewhere.
 
-    *kind* is the DataType of each node's outputs.
+    *kind* is the DataType of each node's outputs, 0 where it is not known.
     """
     outputs, each = shaped.outputs, np.diff(shaped.outputs.start)
     owner = np.repeat(np.arange(len(shaped)), each)
     elements = outputs.shape.elements()
-    whole = outputs.shape.are_whole()
+    whole = outputs.shape.are_whole() & (kind[owner] > 0)
     size = element_sizes(kind)
     sums = np.zeros(len(shaped), np.int64)
     np.add.at(sums, owner, np.where(whole, elements, 0))
     unknown = np.bincount(owner[~whole], minlength=len(shaped))
     unknown[each == 0] = 1
     # A handle or a text has no size that a graph tells, and is no tensor that counts.
-    counts = among & (size > 0)
+    counts = among & ((size > 0) | (kind == 0))
     return np.where(counts, sums * size, 0), np.where(counts, unknown, 0)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from tfprof.errors import UsageError
+from tfprof.errors import InputError, UsageError
 from tfprof.inference import inferred, symbols
 from tfprof.light_dataclasses import dataclass
 from tfprof.summary.activations import computing
@@ -22,7 +22,7 @@ from tfprof.summary.element_types import FLOAT, element_types
 from tfprof.summary.formula import MOST_SYMBOLS, Fitted, Formula, formulas
 from tfprof.summary.layers import OTHER, layers
 from tfprof.summary.living import living
-from tfprof.summary.parameters import Parameters, parameters
+from tfprof.summary.parameters import Parameters, casts_of_variables, parameters
 from tfprof.summary.scopes import scopes
 from tfprof.summary.sentences import Gaps, sentences
 
@@ -41,8 +41,8 @@ class Numbers(NamedTuple):
     """What a row has and costs; None: not known."""
 
     trainable: int | None
-    parameters: int
-    parameter_bytes: int
+    parameters: int | None
+    parameter_bytes: int | None
     float_ops: Formula | None
     multiply_adds: Formula | None
     activation_bytes: Formula | None
@@ -54,7 +54,7 @@ class Numbers(NamedTuple):
     def is_nothing(self) -> bool:
         """Whether all of it is 0."""
         costs = (self.float_ops, self.multiply_adds, self.activation_bytes)
-        return not self.parameters and all(one is not None and not one.terms for one in costs)
+        return self.parameters == 0 and all(one is not None and not one.terms for one in costs)
 
 
 def _sum(one: object, other: object) -> object:
@@ -82,6 +82,7 @@ class Summary:
     symbols: tuple[str, ...]  # the open dimensions that the numbers depend on
     counts: Counts
     sentences: tuple[str, ...]
+    tells_trainable: bool  # whether parameters are trainable or not is known
 
 
 def summary(
@@ -93,6 +94,8 @@ def summary(
     """The summary of what the *outputs* need, all where none is named; raises TfprofError."""
     if depth < 1:
         raise UsageError(f"depth takes a whole number from 1 on, not {depth}")
+    if profile.steps and not profile.edges.source.size and not profile.in_graph.any():
+        raise InputError("a trace holds no model to sum up; give the graph of the model, too")
     given = dict(dims or {})
     alive = living(profile, outputs)
     model = only(profile, alive)
@@ -103,7 +106,8 @@ def summary(
     held = _held(model, alive, types, given)
     can_compute = computing(model)
     computes = can_compute & alive
-    placed = layers(scopes(model), computes, held.reader, depth)
+    readers = np.concatenate([held.reader, held.unknown])
+    placed = layers(scopes(model), computes & ~casts_of_variables(model), readers, depth)
     costing = Costing(model, computes, types, placed.of_node, len(placed))
     unbound = [symbol.name for symbol in symbols(model) if symbol.name not in given]
     costs = _Priced(costing, given, unbound)
@@ -124,19 +128,20 @@ def summary(
                 0 if costs.opaque else costs.example.unknown,
                 used,
                 costs.unfit,
-                given,
+                costs.sizes,
                 typed=typed,
                 opaque=costs.opaque,
                 left_out=int((can_compute & ~alive).sum()),
             ),
         ),
+        tells_trainable=held.trainable is not None,
     )
 
 
 def _held(model: Profile, alive: Bool, types: I64, dims: Mapping[str, int]) -> Parameters:
     """The parameters; shapes are inferred only where variables do not tell their own."""
     listed = parameters(model.with_run_shapes, alive, types)
-    if listed.node.size and not listed.unknown and not listed.guessed:
+    if listed.node.size and not listed.unknown.size and not listed.guessed:
         return listed
     return parameters(inferred(model.with_run_shapes, dims), alive, types)
 
@@ -145,16 +150,17 @@ class _Priced:
     """The formulas of each row, and the open dimensions of which there are none."""
 
     def __init__(self, costing: Costing, dims: Mapping[str, int], unbound: list[str]) -> None:
-        kept: list[Costs] = []
+        tried: list[tuple[dict[str, int], Costs]] = []
 
         def evaluate(sizes: Mapping[str, int]) -> list[int]:
             costs = costing.at({**dims, **sizes})
-            kept[:] = [costs]
-            return [*costs.float_ops, *costs.products, *costs.activations]
+            if not tried:
+                tried.append(({**dims, **sizes}, costs))
+            return [*costs.float_ops, *costs.multiply_adds, *costs.activations]
 
         too_many = len(unbound) > MOST_SYMBOLS
         fitted = formulas(evaluate, [] if too_many else unbound)
-        self.example = kept[-1]
+        self.sizes, self.example = tried[0]
         counts = self.example.counts
         # What layers cost that nobody can tell the work of is not known, and not nothing.
         self.opaque = counts.ops > 0 and counts.counted == 0
@@ -163,7 +169,7 @@ class _Priced:
         self.unfit = fitted.unfit
         count = costing.rows
         self.float_ops = fitted.found[:count]
-        self.multiply_adds = [one and one.half() for one in fitted.found[count : 2 * count]]
+        self.multiply_adds = fitted.found[count : 2 * count]
         self.activations = fitted.found[2 * count :]
 
 
@@ -173,11 +179,13 @@ def _rows(
     """The rows that have something to tell, as those have that are *busy*, and the total."""
     row, count = placed.of_node[held.reader], len(placed)
     once = np.ones(row.size, np.int64)
-    elements = sums(held.elements, once, row, count)
-    size = sums(held.size, once, row, count)
+    elements: list[int | None] = [*sums(held.elements, once, row, count)]
+    size: list[int | None] = [*sums(held.size, once, row, count)]
     told: list[int | None] = [None] * count
     if held.trainable is not None:
         told[:] = sums(np.where(held.trainable, held.elements, 0), once, row, count)
+    for unknown in np.unique(placed.of_node[held.unknown]).tolist():
+        elements[unknown] = size[unknown] = told[unknown] = None
     columns = (told, elements, size, costs.float_ops, costs.multiply_adds, costs.activations)
     numbers = [Numbers(*cells) for cells in zip(*columns, strict=True)]
     zero = Formula()
@@ -191,7 +199,7 @@ def _rows(
     place: dict[int, int] = {-1: -1}
     rows: list[Row] = []
     for at, own in enumerate(numbers):
-        is_empty = not busy[at] and not own.parameters and own.float_ops is None
+        is_empty = not busy[at] and own.parameters == 0 and own.float_ops is None
         if placed.name[at] == OTHER and (own.is_nothing or is_empty):
             continue
         place[at] = len(rows)

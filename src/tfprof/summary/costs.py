@@ -1,7 +1,7 @@
 """What a model costs a layer for given sizes of its open dimensions: operations and bytes.
 
 Everything is for one run of the graph: what stands in a loop counts as often as it runs, and of
-the branches of a choice the dearest does.
+the branches of a choice the dearest does. Where steps were recorded, they say how often that is.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Costs(NamedTuple):
     """The numbers of each row, and what they do not cover."""
 
     float_ops: list[int]
-    products: list[int]  # those of them that are multiply-adds, two each
+    multiply_adds: list[int]  # half of those of products and sums, node by node: they are whole
     activations: list[int]
     counts: Counts
     unknown: int  # outputs whose size is not known
@@ -54,13 +54,13 @@ class Costing:
         fresh = replace(self.profile, _kept={})  # what is worked out for one size is not kept
         counted, counts = filled(fresh, "all", dims)
         shaped = inferred(fresh.with_run_shapes, dims)
-        times = counted.times if counted.times.size else np.ones(len(fresh), np.int64)
+        times = _times(counted)
         contracts = _contractions(fresh)
         float_ops = counted.nodes.float_ops
         size, unknown = activation_bytes(shaped, self.computes, self.types)
         return Costs(
             self._sums(float_ops, times),
-            self._sums(np.where(contracts, float_ops, 0), times),
+            self._sums(np.where(contracts, float_ops // 2, 0), times),
             self._sums(size, times),
             counts,
             int(unknown[times > 0].sum()),
@@ -68,6 +68,12 @@ class Costing:
 
     def _sums(self, amount: I64, times: I64) -> list[int]:
         return sums(amount, times, self.row, self.rows)
+
+
+def _times(profile: Profile) -> I64:
+    """How often each node runs, as the views count it: what one float operation a node makes."""
+    nodes = replace(profile.nodes, float_ops=np.ones(len(profile), np.int64))
+    return replace(profile, nodes=nodes, _kept={}).values("float_ops", None)
 
 
 def sums(amount: I64, times: I64, row: I64, rows: int) -> list[int]:

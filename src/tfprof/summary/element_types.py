@@ -3,6 +3,7 @@
     Conv2D T=DT_HALF           2        most operations: T, or dtype
     Cast DstT=DT_INT8          1        those that change it name another one
     Less T=DT_FLOAT            1        a comparison gives a bool, and no attribute says so
+    MaxPool                    4        what has its default value may have been left out
 
 All outputs of a node are taken to be of the first one's type.
 """
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from tfprof.model import Profile
     from tfprof.strings import Bool
 
-FLOAT, INT8, UINT8, BOOL, INT64, RESOURCE = 1, 6, 4, 10, 9, 20
+FLOAT, INT32, UINT8, STRING, COMPLEX64, INT64, BOOL = 1, 3, 4, 7, 8, 9, 10
+RESOURCE, VARIANT, UINT64 = 20, 21, 23
+_QINT8, _QUINT8, _QINT32 = 11, 12, 13
 _REFERENCE: Final = 100  # added to the type of a variable of old
 # Bytes an element of each DataType; what is not here is a handle or text, and has no size.
 SIZES: Final = {
@@ -35,17 +38,73 @@ OF_WEIGHTS: Final = frozenset({1, 2, 4, 6, 8, 11, 12, 13, 14, 18, 19, 24, 25, 26
 
 # The later ones go before the earlier ones.
 _KEYS: Final = (
-    b"Tidx", b"Tparams", b"Toutput", b"T", b"dtype", b"output_type", b"out_type", b"DstT",
-    b"Tout", b"element_dtype",
+    b"Tidx", b"Tparams", b"Toutput", b"Treal", b"Tcomplex", b"T", b"dtype", b"output_type",
+    b"output_dtype", b"out_type", b"DstT", b"Tout", b"element_dtype",
 )  # fmt: skip
-_BOOLS: Final = re.compile(
-    r"(Not)?Equal|(Greater|Less)(Equal)?|Logical\w+|Is(Nan|Inf|Finite)|All|Any|ApproximateEqual"
-    r"|InTopK(V2)?|IsVariableInitialized|VarIsInitializedOp"
-)
-_INT64S: Final = re.compile(r"Where|ArgMax|ArgMin")
-_OWN_TYPE: Final = re.compile(
-    r"Quantize\w*|Quantized\w*|Requantize\w*|_?(FusedBatchNorm\w*)|OneHot|Fill|Bucketize"
-)
+# Operations that have several of them, of which the one that counts is not the last.
+_OWN_KEY: Final = {
+    b"T": re.compile(r"Quantize\w*|Quantized\w*|Requantize\w*|_?(FusedBatchNorm\w*)|OneHot|Fill"),
+    b"Treal": re.compile(r"IRFFT\w*"),
+}
+# What operations give whatever their attributes are.
+_FIXED: Final = {
+    BOOL: re.compile(
+        r"(Not)?Equal|(Greater|Less)(Equal)?|Logical\w+|Is(Nan|Inf|Finite)|All|Any|ToBool"
+        r"|ApproximateEqual|InTopK(V2)?|IsVariableInitialized|VarIsInitializedOp"
+        r"|(Static)?RegexFullMatch"
+    ),
+    FLOAT: re.compile(
+        r"Resize(Bilinear|Bicubic|Area)|CropAndResize(GradBoxes)?|ScaleAndTranslate|FakeQuant\w+"
+        r"|AdjustContrast|ExtractGlimpse(V2)?|EditDistance|SparseMatMul|CTCLossV2|Mfcc"
+        r"|AudioSpectrogram|DecodeWav|CombinedNonMaxSuppression|TopK(With)?Unique"
+    ),
+    COMPLEX64: re.compile(r"BatchI?FFT([23]D)?"),
+    INT32: re.compile(r"NonMaxSuppression(V\d|WithOverlaps)?|Bucketize|SetSize|StringLength"),
+    INT64: re.compile(
+        r"Where|StringToHashBucket\w*|\w+CandidateSampler|StringSplit(V2)?|SparseReorder"
+        r"|SparseFillEmptyRows|SparseConcat|SparseSlice|SparseSplit|SparseReshape|SparseAdd"
+        r"|CTC(Greedy|BeamSearch)Decoder|LookupTableSize(V2)?|ParseExample(V2)?"
+    ),
+    UINT8: re.compile(r"Decode(AndCrop)?(Jpeg|Bmp|Gif)|PopulationCount|Fingerprint"),
+    UINT64: re.compile(r"StatelessRandomGetKeyCounter(Alg)?"),
+    STRING: re.compile(
+        r"String(Upper|Lower|Join|Strip|NGrams|Format)|AsString|(Static)?RegexReplace|ReadFile"
+        r"|Substr|ReduceJoin|(En|De)codeBase64|Encode(Jpeg|Png)\w*|SerializeTensor|Unicode\w*code"
+    ),
+    RESOURCE: re.compile(
+        r"\w*HashTable\w*|\w*Queue(V2)?|\w*Iterator(V\d)?|\w*Reader(V2)?|Mutex(V2)|StackV2"
+        r"|\w*MemoryCache|\w*SeedGenerator|\w*ResourceHandle\w*|\w*ConditionalAccumulator"
+    ),
+    VARIANT: re.compile(
+        r"\w+Dataset(V\d)?|Optional(FromValue|None)|EmptyTensorMap|TensorMap(Insert|Erase)"
+        r"|RaggedTensorToVariant|CompositeTensorVariantFromComponents|MutexLock"
+    ),
+}
+# What they give where the attribute is not there: a writer leaves out what is the default.
+_DEFAULT: Final = {
+    FLOAT: re.compile(
+        r"MaxPool(V2|3D)?(Grad(V2)?)?|LRN(Grad)?|LeakyRelu(Grad)?|AdjustHue|AdjustSaturation"
+        r"|AdjustContrastv2|HSVToRGB|RGBToHSV|DrawBoundingBoxes(V2)?|NextAfter|CTCLoss"
+        r"|ComplexAbs|Real|Imag|Angle|Dequantize|IRFFT\w*|IsotonicRegression|SobolSample"
+        r"|Stateless(Random|Truncated)(Normal|Uniform)(V2)?|StringToNumber"
+        r"|Stateful(Uniform|(Standard|Truncated)Normal(V2)?)"
+    ),
+    COMPLEX64: re.compile(r"(I|R)?FFT([23]|N)?D?|Complex|Conj"),
+    INT32: re.compile(
+        r"Range|UnravelIndex|Size|Shape(N)?|VariableShape|(Upper|Lower)Bound|InvertPermutation"
+        r"|DataFormat(VecPermute|DimMap)|BroadcastArgs|ConcatOffset|HistogramFixedWidth"
+        r"|ExtractJpegShape|StatelessRandomGetAlg"
+    ),
+    INT64: re.compile(
+        r"ArgMax|ArgMin|(Stateless)?Multinomial|RandomPoissonV2|State(ful|less)RandomBinomial"
+        r"|StatefulUniformInt|NonDeterministicInts|Ragged(Range|Gather|TensorFromVariant)"
+    ),
+    UINT8: re.compile(r"Decode(Png|WebP|Image|Jxl)"),
+    UINT64: re.compile(r"State(ful|less)(Random)?UniformFullInt(V2)?"),
+    _QINT8: re.compile(r"QuantizedConv2D(WithBias)?AndRequantize"),
+    _QUINT8: re.compile(r"QuantizedRelu\w*|Quantized\w+Requantize|RequantizePerChannel"),
+    _QINT32: re.compile(r"Quantized(Mul|Add|MatMul|Conv2D|DepthwiseConv2D)\w*"),
+}
 
 
 def element_types(profile: Profile) -> I64:
@@ -75,14 +134,19 @@ def is_of_weights(kind: I64) -> Bool:
 def _element_types(profile: Profile) -> I64:
     node, key, kind = _types(profile)
     found = np.zeros(len(profile), np.int64)
+    if not node.size:  # as in a graph in text format, of which types are not read
+        return found
     for place in range(len(_KEYS)):
         at = key == place
         found[node[at]] = kind[at]
-    found[of_kind(profile, _INT64S.fullmatch) & (found == 0)] = INT64
-    found[of_kind(profile, _BOOLS.fullmatch)] = BOOL
-    at = np.flatnonzero(key == _KEYS.index(b"T"))
-    at = at[of_kind(profile, _OWN_TYPE.fullmatch)[node[at]]]
-    found[node[at]] = kind[at]
+    for name, fits in _OWN_KEY.items():
+        at = np.flatnonzero(key == _KEYS.index(name))
+        at = at[of_kind(profile, fits.fullmatch)[node[at]]]
+        found[node[at]] = kind[at]
+    for given, fits in _DEFAULT.items():
+        found[of_kind(profile, fits.fullmatch) & (found == 0)] = given
+    for given, fits in _FIXED.items():
+        found[of_kind(profile, fits.fullmatch)] = given
     return found
 
 

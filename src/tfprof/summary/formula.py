@@ -3,14 +3,15 @@
     float operations    batch 11: 11,000,  12: 12,000,  13: 13,000   …    1,000·batch
 
 What a graph costs is known for any sizes of its open dimensions. It is worked out for a few, a
-polynomial is laid through the results, in fractions, and tried on sizes far off. Where none fits,
-as behind a convolution with a stride over an image of any size, there is no formula.
+polynomial is laid through the results, in fractions, and tried on the smallest sizes and on some
+far off. Where none fits, as behind a convolution with a stride over an image of any size, there is
+no formula.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise, product
 from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from tfprof.light_dataclasses import dataclass, field
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     Evaluate = Callable[[Mapping[str, int]], Sequence[int]]
 
@@ -26,7 +27,9 @@ MOST_SYMBOLS: Final = 3
 _MOST_POINTS: Final = 48
 _BASE: Final = 11
 _SAMPLES: Final = (3, 4, 6)  # degrees below the number of them less one are told for certain
-_FAR: Final = 101
+_SMALL: Final = (1, 2)
+_FAR: Final = (1_000, 5_000, 100_000)
+_SAFE: Final = 2**61  # what is larger may not have been counted in full
 
 
 @dataclass(frozen=True)
@@ -48,10 +51,6 @@ class Formula:
             wide = powers + (0,) * (len(symbols) - len(powers))
             terms[wide] = terms.get(wide, Fraction(0)) + factor
         return Formula(symbols, {powers: factor for powers, factor in terms.items() if factor})
-
-    def half(self) -> Formula:
-        """Half of it."""
-        return Formula(self.symbols, {powers: one / 2 for powers, one in self.terms.items()})
 
     def at(self, dims: Mapping[str, int]) -> Fraction:
         """The value for these sizes of the symbols."""
@@ -115,20 +114,39 @@ def formulas(evaluate: Evaluate, symbols: Sequence[str]) -> Fitted:
         return Fitted([None] * len(at(*base)), list(symbols))
     grid = list(product(*(range(degree + 1) for degree in most)))
     points = [tuple(low + step for low, step in zip(base, steps, strict=True)) for steps in grid]
-    far = tuple(_FAR + number for number in range(len(symbols)))
-    sizes = dict(zip(symbols, far, strict=True))
+    columns = list(zip(*(at(*point) for point in points), strict=True))
+    made = {  # rows are often alike
+        values: _through(dict(zip(grid, values, strict=True)), base, most, symbols)
+        for values in set(columns)
+    }
+    wrong = {place for place, degree in enumerate(zip(*degrees, strict=True)) if None in degree}
+    for point in _trials(base):
+        sizes = dict(zip(symbols, point, strict=True))
+        value = {values: one.at(sizes) for values, one in made.items()}
+        said = {place: value[one] for place, one in enumerate(columns) if place not in wrong}
+        if _may_be(point, said.values()):
+            actual = at(*point)
+            wrong |= {place for place, one in said.items() if one != actual[place]}
+    found = [None if place in wrong else made[one] for place, one in enumerate(columns)]
+    return Fitted(found, unfit or (list(symbols) if wrong else []))
 
-    @cache  # rows are often alike
-    def fitted(expected: int, *values: int) -> Formula | None:
-        made = _through(dict(zip(grid, values, strict=True)), base, most, symbols)
-        return made if made.at(sizes) == expected else None
 
-    told = zip(at(*far), *(at(*point) for point in points), strict=True)
-    found = [
-        fitted(*values) if None not in degree else None
-        for values, degree in zip(told, zip(*degrees, strict=True), strict=True)
-    ]
-    return Fitted(found, unfit or (list(symbols) if None in found else []))
+def _trials(base: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Sizes to try formulas on: each symbol small, and all of them far off."""
+    for symbol, size in product(range(len(base)), _SMALL):
+        yield (*base[:symbol], size, *base[symbol + 1 :])
+    for size in _FAR:
+        yield tuple(size + number for number in range(len(base)))
+
+
+def _may_be(point: tuple[int, ...], values: Collection[Fraction]) -> bool:
+    """Whether these sizes can be those of a run, and what it costs can have been counted.
+
+    A small size of which there is less than nothing cannot: an image has to fill a window.
+    """
+    if not values or sum(values) > _SAFE:
+        return False
+    return min(point) > max(_SMALL) or min(values) >= 0
 
 
 def _degrees(

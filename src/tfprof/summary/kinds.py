@@ -29,7 +29,7 @@ ALIASES: Final = re.compile(
     r"|EnsureShape|Snapshot|Shape(N)?|Size|Rank|VariableShape|BroadcastGradientArgs|NoOp"
     r"|(Ref)?(Enter|Exit|Merge|NextIteration|Switch)|LoopCond|ControlTrigger|GuaranteeConst"
     r"|TensorList\w*|EmptyTensorList|TensorArray\w*|Stack(Push|Pop|Close)?(V2)?|_?(Send|Recv)"
-    r"|Assert|Print(V2)?|DisableCopyOnRead"
+    r"|Assert|Print(V2)?|DisableCopyOnRead|IteratorGetNext\w*|Optional(HasValue|GetValue)"
 )
 # What these hand on out of a list was not there as a tensor before.
 OUT_OF_LISTS: Final = re.compile(
@@ -41,6 +41,8 @@ SAVES: Final = re.compile(
     r"|Assign\w*|\w*Apply[A-Z]\w*|Initialize\w*|(Resource)?Scatter\w*|VarIsInitializedOp"
     r"|IsVariableInitialized|DestroyResourceOp|MakeIterator|WriteFile|LookupTableImport\w*"
 )
+# What changes a variable, as training does.
+CHANGES: Final = re.compile(r"Assign\w*|\w*Apply[A-Z]\w*|(Resource)?Scatter(Nd)?(Add|Sub|Update)")
 SILENT: Final = re.compile(r"Save(V2|Slices)?|MergeV2Checkpoints|NoOp")  # they have no outputs
 REPORTS: Final = re.compile(r"\w*Summary(V2)?|NoOp|Assert|Print(V2)?|MergeSummary")
 CALLS: Final = re.compile(

@@ -4,8 +4,10 @@
     none named               what the ends need: nodes that nothing of the model takes anything from
 
 What initialises, saves, restores, trains or reports is an end of its own kind, and what only that
-needs is left out; so are gradients themselves, and what something merely waits for. What a body of
-a function holds is there because a call returns it, or because a gradient is taken of it.
+needs is left out; so are the gradients that something is trained by, and what something merely
+waits for. Gradients that nothing is trained by are there to be given out, and part of the model.
+What a body of a function holds is there because a call returns it, or because a gradient is taken
+of it.
 """
 
 from __future__ import annotations
@@ -35,9 +37,10 @@ def living(profile: Profile, outputs: Sequence[str] = ()) -> Bool:
     """Which nodes count; raises UsageError where a named output is no node."""
     if outputs:
         return Links.inputs(profile.edges).reached(_named(profile, outputs))
-    aside = _asides(profile)
+    backward = training_gradients(profile)
+    aside = _asides(profile) | backward
     silent = of_kind(profile, kinds.SILENT.fullmatch)
-    forward = ~in_gradients(profile)
+    forward = ~backward
     begin = _ends(profile, aside) | _differentiated(profile, forward)
     reached = Links.inputs(profile.edges, aside, silent).reached(begin, forward)
     if not reached.any():
@@ -62,7 +65,7 @@ def _named(profile: Profile, outputs: Sequence[str]) -> Bool:
 
 def _asides(profile: Profile) -> Bool:
     saves = of_kind(profile, kinds.SAVES.fullmatch)
-    return saves | of_kind(profile, kinds.REPORTS.fullmatch) | in_gradients(profile)
+    return saves | of_kind(profile, kinds.REPORTS.fullmatch)
 
 
 def _ends(profile: Profile, aside: Bool) -> Bool:
@@ -105,7 +108,17 @@ def _plain_reads(profile: Profile, source: I64, consumer: I64) -> Bool:
     return reads | (copies & of_variable)
 
 
-def in_gradients(profile: Profile) -> Bool:
+def training_gradients(profile: Profile) -> Bool:
+    """The nodes of gradients; none where no variable is changed by what comes of them."""
+    found = _in_gradients(profile)
+    if found.any():
+        behind = Links.consumers(profile.edges, data=True).reached(found)
+        if not (behind & of_kind(profile, kinds.CHANGES.fullmatch)).any():
+            found[:] = False
+    return found
+
+
+def _in_gradients(profile: Profile) -> Bool:
     """Which nodes stand in a name scope that TensorFlow gives to gradients.
 
     The body of a loop or a choice is of them if that is: what it does for its gradient, such as to

@@ -10,11 +10,13 @@ numbers, which is a counter or a seed. A parameter belongs where it is read firs
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tfprof.light_dataclasses import dataclass
+from tfprof.read.trainable import MODEL
+from tfprof.read.trainable import TYPE as TRAINABLE
 from tfprof.strings import I64, Bool, Strings
 from tfprof.summary import kinds
 from tfprof.summary.element_types import (
@@ -23,14 +25,13 @@ from tfprof.summary.element_types import (
     is_of_weights,
 )
 from tfprof.summary.kinds import of_kind
-from tfprof.summary.living import in_gradients
+from tfprof.summary.living import training_gradients
 from tfprof.summary.reach import Links
 
 if TYPE_CHECKING:
     from tfprof.model import Profile
     from tfprof.shapes import Shapes
 
-_TRAINABLE: Final = Strings.of([b"_trainable_variables"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +44,7 @@ class Parameters:
     size: I64  # in bytes
     trainable: Bool | None  # None: not told
     guessed: bool  # constants that may be parameters
-    unknown: int  # how many more there are whose shape is not known
+    unknown: I64  # what reads first each of those that are more, whose shapes are not known
     counters: int  # variables of whole numbers, which are none
 
 
@@ -52,10 +53,16 @@ def parameters(shaped: Profile, living: Bool, types: I64) -> Parameters:
 
     *types* is the DataType of each node's outputs.
     """
-    variable, shape = _variables(shaped, living, types)
+    listed = _of_type(shaped, MODEL)
+    variable, shape = _variables(shaped, living | listed, types)
     kind = types[variable.read]
     counters = (kind > 0) & ~is_of_weights(kind) & ~variable.trainable
-    keep = ~counters & (_is_of_model(shaped, living, variable) | variable.trainable)
+    if listed.any():
+        # A capture of Keras says which variables are weights: then the others are none.
+        counters &= listed[variable.node]
+        keep = ~counters & listed[variable.node]
+    else:
+        keep = ~counters & (_is_of_model(shaped, living, variable) | variable.trainable)
     guessed = not variable.node.size
     if guessed:
         variable, shape = _constants(shaped, living & is_of_weights(types), living)
@@ -63,9 +70,10 @@ def parameters(shaped: Profile, living: Bool, types: I64) -> Parameters:
         keep = np.ones(variable.node.size, np.bool_)
     known = keep & (np.diff(shape.start) > 0) & shape.are_whole()
     elements = shape.elements()
+    unknown = keep & ~known
     if guessed:
         known &= elements > 1
-    told = not guessed and len(shaped.types) > 0 and int(shaped.types.find(_TRAINABLE)[0]) >= 0
+    told = not guessed and _tells_trainable(shaped, variable)
     size = element_sizes(np.where(kind > 0, kind, 1))  # a type that is not told is a float
     return Parameters(
         variable.node[known],
@@ -73,10 +81,32 @@ def parameters(shaped: Profile, living: Bool, types: I64) -> Parameters:
         elements[known],
         (elements * size)[known],
         variable.trainable[known] if told else None,
-        guessed=guessed and bool(known.any()),
-        unknown=0 if guessed else int((keep & ~known).sum()),
+        guessed=guessed and bool((known | unknown).any()),
+        unknown=variable.reader[unknown],
         counters=0 if guessed else int(counters.sum()),
     )
+
+
+def casts_of_variables(profile: Profile) -> Bool:
+    """What hands on a variable in another type: no work of a layer of its own."""
+    edges = profile.edges
+    variable = kinds.READS | kinds.REFERENCES
+    holds = of_kind(profile, variable.__contains__)
+    taken = (edges.source >= 0) & holds[np.maximum(edges.source, 0)]
+    takes = np.zeros(len(profile), np.bool_)
+    takes[np.repeat(np.arange(len(profile)), np.diff(edges.start))[taken]] = True
+    return takes & of_kind(profile, "Cast".__eq__)
+
+
+def _tells_trainable(shaped: Profile, variable: _Held) -> bool:
+    """Whether it is told which variables are trained, if only that none is.
+
+    What brings functions along and the variables that they use says so; a graph alone does not.
+    """
+    if _of_type(shaped, TRAINABLE).any():
+        return True
+    handles = of_kind(shaped, kinds.HANDLES.__contains__)
+    return len(shaped.regions) > 0 and bool(handles[variable.node].all())
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,11 +143,17 @@ def _variables(shaped: Profile, living: Bool, kind: I64) -> tuple[_Held, Shapes]
     shape = shape.joined(shaped.outputs.shape.take(output)).take(
         np.where(output >= 0, node.size + np.arange(node.size), np.arange(node.size))
     )
-    trainable = np.zeros(len(shaped), np.bool_)
-    if len(shaped.types):
-        trainable[shaped.typed_node[shaped.typed_as == shaped.types.find(_TRAINABLE)[0]]] = True
     told = np.where(own[node], node, by_read)
-    return _Held(node, reader, told, trainable[node]), shape
+    return _Held(node, reader, told, _of_type(shaped, TRAINABLE)[node]), shape
+
+
+def _of_type(shaped: Profile, kind: bytes) -> Bool:
+    """Which nodes have this as another type."""
+    found = np.zeros(len(shaped), np.bool_)
+    if len(shaped.types):
+        row = int(shaped.types.find(Strings.of([kind]))[0])
+        found[shaped.typed_node[shaped.typed_as == row]] = True
+    return found
 
 
 def _readers(shaped: Profile, living: Bool) -> Bool:
@@ -137,7 +173,7 @@ def _first(node: I64, owner: I64, consumer: I64) -> I64:
 
 def _is_of_model(shaped: Profile, living: Bool, held: _Held) -> Bool:
     """Which variables are read for more than to be trained: not by what follows the gradients."""
-    backward = in_gradients(shaped)
+    backward = training_gradients(shaped)
     if not backward.any():
         return np.ones(held.node.size, np.bool_)
     consumers = Links.consumers(shaped.edges)

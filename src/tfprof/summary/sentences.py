@@ -25,7 +25,7 @@ class Gaps(NamedTuple):
     unknown_outputs: int
     symbols: Sequence[str]  # the numbers are formulas in these
     unfit: Sequence[str]  # there is no formula in these
-    dims: Mapping[str, int]
+    dims: Mapping[str, int]  # sizes that the numbers were worked out for
     typed: bool  # whether the types of elements are told
     opaque: bool  # whether nothing is known of what the layers compute
     left_out: int  # nodes that compute, but not for an output
@@ -42,15 +42,19 @@ def sentences(profile: Profile, living: Bool, held: Parameters, gaps: Gaps) -> t
 
 
 def _of_parameters(held: Parameters) -> Iterator[str]:
-    if held.guessed:
+    if held.guessed and held.node.size:
+        are = "is counted as a parameter" if held.node.size == 1 else "are counted as parameters"
         yield (
             f"There are no variables: {_many(held.node.size, 'constant')} that the computation "
-            "takes in are counted as parameters, which is a guess."
+            f"takes in {are}, which is a guess."
         )
     elif held.trainable is None and held.node.size:
         yield "Which parameters are trainable is not told."
-    if held.unknown:
-        yield f"Not counted: {_many(held.unknown, 'variable')} of unknown shape."
+    if held.unknown.size:
+        what = _many(held.unknown.size, "constant" if held.guessed else "variable")
+        known = f"; those of known shape are {sum(held.elements.tolist()):,}"
+        more = known if held.node.size else ""
+        yield f"Parameters are not known: the shape of {what} is not told{more}."
     if held.counters:
         yield (
             f"Not counted as parameters: {_many(held.counters, 'variable')} of whole numbers, "
@@ -76,9 +80,11 @@ def _of_functions(profile: Profile, living: Bool, gaps: Gaps) -> Iterator[str]:
     regions = profile.regions
     if not len(regions):
         return
-    called = living[regions.call]
-    runs = trip_counts(profile, dict(gaps.dims))
-    open_loops = np.flatnonzero(called & (regions.kind == LOOP_BODY) & (runs < 0))
+    told = regions.runs(profile.values("occurrence", None)) >= 0
+    untold = living[regions.call] & ~told
+    shaped, dims = profile.with_run_shapes, dict(gaps.dims)
+    trips = trip_counts(shaped, dims)
+    open_loops = np.flatnonzero(untold & (regions.kind == LOOP_BODY) & (trips < 0))
     if open_loops.size:
         named = profile.nodes.name.take(regions.call[open_loops[:_MOST_NAMED]])
         more = ", …" if open_loops.size > _MOST_NAMED else ""
@@ -86,11 +92,13 @@ def _of_functions(profile: Profile, living: Bool, gaps: Gaps) -> Iterator[str]:
             f"Counted as if run once, for want of a known number of rounds: "
             f"{', '.join(map(_text, named))}{more}."
         )
-    sooner = np.intersect1d(may_end_sooner(profile, dict(gaps.dims)), regions.call[called])
+    loops = regions.call[untold & (regions.kind == LOOP_BODY)]
+    sooner = np.intersect1d(may_end_sooner(shaped, dims), loops)
     if sooner.size:
-        loops = "loop counts" if sooner.size == 1 else "loops count"
-        yield f"{sooner.size:,} {loops} as long as the bound allows, and may end sooner."
-    choices = np.unique(regions.call[called & (regions.kind == BRANCH)])
+        some = "loop counts" if sooner.size == 1 else "loops count"
+        yield f"{sooner.size:,} {some} as long as the bound allows, and may end sooner."
+    branch = regions.kind == BRANCH
+    choices = np.setdiff1d(regions.call[untold & branch], regions.call[told & branch])
     if choices.size:
         yield f"Of {_many(choices.size, 'choice')} the branch with the most operations counts."
 

@@ -87,11 +87,20 @@ def instances(pool: Pool) -> list[Instance]:
         one = waiting.pop()._replace(first=first)
         first += one.body.rows.size
         name_bytes += one.body.rows.size * len(one.prefix)
-        if name_bytes > max(_NAME_BYTES, first * limit("row_bytes")):
-            raise InputError(f"functions are nested too deeply: {beyond('row_bytes')}")
+        name_bytes += int(pool.columns.name.length[one.body.rows].sum())
+        check_texts(name_bytes, first)
         made.append(one)
         waiting += reversed(_inside(pool, one, len(made) - 1))
     return made
+
+
+def check_texts(size: int, count: int) -> None:
+    """Raise InputError where *count* names that functions make come to far too much."""
+    if size > max(_NAME_BYTES, count * limit("row_bytes")):
+        raise InputError(
+            "functions are nested too deeply, or the names in them are too long: "
+            f"{beyond('row_bytes')}"
+        )
 
 
 def _inside(pool: Pool, outer: Instance, region: int) -> list[Instance]:

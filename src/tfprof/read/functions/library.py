@@ -76,7 +76,9 @@ def library(buffer: U8, nodes: Field, libraries: Field) -> Pool:
     """The pool of a graph's *nodes* and the functions in its *libraries*; raises WireError."""
     parts = _parts(buffer, libraries)
     columns = node_columns(buffer, Field(*map(np.append, nodes, parts.nodes)))
-    number = {name: place for place, name in reversed(list(enumerate(parts.name, 1)))}
+    # A function without a name is called by nobody.
+    named = [(place, name) for place, name in enumerate(parts.name, 1) if name]
+    number = {name: place for place, name in reversed(named)}
     assert columns.attributes is not None, "a graph read from wire bytes has its attributes"
     attributes = columns.attributes()
     calls = calls_of(columns.op, attributes, number)

@@ -14,7 +14,7 @@ import numpy as np
 
 from tfprof.light_dataclasses import replace
 from tfprof.model import Note, Regions
-from tfprof.read.functions.instances import NOWHERE, Sources
+from tfprof.read.functions.instances import NOWHERE, Sources, check_texts
 from tfprof.read.functions.library import CONTROL
 from tfprof.strings import I64, Strings
 
@@ -131,7 +131,10 @@ def _texts(source: Sources, name: Strings, written: Strings) -> Strings:
     caret = Strings.of([b"^"]).take(np.zeros(nowhere.size, np.int64))
     controls = ~nowhere & (source.slot == CONTROL)
     caret = Strings(caret.blob, caret.start, np.where(controls, 1, 0))
-    return Strings.beside([caret, both.take(np.where(nowhere, len(name) + text, known)), behind])
+    named = both.take(np.where(nowhere, len(name) + text, known))
+    # What is handed to a function stands in the graph once, and all that reads it names it.
+    check_texts(int(named.length.sum()), len(named))
+    return Strings.beside([caret, named, behind])
 
 
 def _of_rows(owner: I64, row: I64) -> tuple[I64, I64]:

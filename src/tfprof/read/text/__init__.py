@@ -9,7 +9,6 @@ All three read the same from the same text. The last one alone decides what is n
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,13 +19,11 @@ from tfprof.read import graph_def, schema
 from tfprof.read.text import canonical, wire
 from tfprof.read.text.error import position, sentence
 from tfprof.read.text.strings import Odd, without_warnings
-from tfprof.read.wire import buffer_view
 
 if TYPE_CHECKING:
     from tfprof.read.columns import GraphColumns
     from tfprof.strings import I64, U8, Strings
 
-_LIBRARY = re.compile(rb"^library\b", re.MULTILINE)
 _STEP = 1 << 20
 _ZEROS = 1 << 11  # so many of them are no text, whoever wrote it
 
@@ -35,8 +32,7 @@ def graph_columns(data: U8 | bytes, path: str) -> GraphColumns:
     """The nodes of a GraphDef in text; raises InputError naming *path*."""
     array = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else data
     refuse_zeros(array, path)
-    # A library of functions stands apart from the nodes that this reads.
-    columns = None if _LIBRARY.search(buffer_view(array)) else canonical.columns(array)
+    columns = canonical.columns(array)
     if columns is None:
         return _graph_by_wire(array, path)
 

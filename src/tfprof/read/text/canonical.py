@@ -14,6 +14,8 @@ else is None.
 
 from __future__ import annotations
 
+import re
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -32,6 +34,7 @@ from tfprof.read.text.lines import (
     require,
 )
 from tfprof.read.text.strings import Odd, unescape
+from tfprof.read.wire import buffer_view
 from tfprof.shapes import Shapes
 from tfprof.strings import I64, U8, Strings
 
@@ -40,6 +43,8 @@ if TYPE_CHECKING:
 
     from tfprof.strings import Bool
 
+_LIBRARY = re.compile(rb"^library\b", re.MULTILINE)
+_EMPTY = b"library {\n}"
 _BLOCK = 1 << 20
 _BLOCK_END = b"\n}\n"
 # A block's temporary arrays are far smaller than this; see `_keep_memory`.
@@ -134,8 +139,19 @@ class _Piece(NamedTuple):
     output: _ShapeParts
 
 
+def _has_functions(data: U8) -> bool:
+    """Whether there is more than one empty library of functions, as most graphs have."""
+    view = buffer_view(data)
+    libraries = [match.start() for match in islice(_LIBRARY.finditer(view), 2)]
+    return bool(libraries) and (
+        len(libraries) > 1 or bytes(view[libraries[0] :][: len(_EMPTY)]) != _EMPTY
+    )
+
+
 def columns(data: U8) -> GraphColumns | None:
-    """The nodes of a GraphDef printed by protobuf; None for any other text."""
+    """The nodes of a GraphDef printed by protobuf; None for any other text, or with functions."""
+    if _has_functions(data):
+        return None
     _keep_memory()
     unescaped, pieces, nodes = _Unescaped(data.size), [_NO_PIECE], 0
     try:

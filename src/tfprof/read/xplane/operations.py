@@ -15,6 +15,7 @@ import numpy as np
 
 from tfprof.distinct import distinct, first_rows, places
 from tfprof.read.xplane import hlo, kinds
+from tfprof.read.xplane.launches import SEVERAL, Instructions, Launches, functions_of, launched
 from tfprof.read.xplane.runs import Given, runs
 from tfprof.read.xplane.shared import bounded
 from tfprof.read.xplane.trace import COMPILED, DATA, EAGER, KERNEL, NODE
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from tfprof.strings import I64
 
 _EAGER, _TF_DATA = b"_eager/", b"_tf_data/"
+_PS_IN_NS = 10**3
 
 
 class Operations(NamedTuple):
@@ -129,7 +131,7 @@ def _eager(seen: Seen) -> Operations:
 
 
 def _compiled(seen: Seen, nodes: Operations) -> list[Operations]:
-    """Instructions that XLA made and a host ran, by whether they ran inside of a node's event."""
+    """Instructions that XLA made and a host ran, by whether their launch is known."""
     told = seen.space.event_stats
     event = distinct(told.owner[told.named(b"hlo_op")])
     event = event[seen.on_host[event] & (seen.what[event] == kinds.OTHER)]
@@ -138,6 +140,9 @@ def _compiled(seen: Seen, nodes: Operations) -> list[Operations]:
     name, op = _instructions(seen, event)
     launches = seen.frames.take(nodes.event).spans()
     at = launches.around(seen.frames.line[event], seen.frames.start[event])
+    instruction = seen.texts(b"hlo_op", event).intern()[0]
+    program = seen.numbers(b"program_id")[event]
+    at = launched(_launches(seen, nodes), Instructions(at, program, instruction, seen.ns[event]))
     free, held = np.flatnonzero(at < 0), np.flatnonzero(at >= 0)
     node = at[held]
     label = nodes.name.take(node)
@@ -155,7 +160,25 @@ def _compiled(seen: Seen, nodes: Operations) -> list[Operations]:
         nodes.function.take(node),
         nodes.called_ns[node],
     )
-    return [_plain(event[free], COMPILED, name.take(free), op.take(free)), inside]
+    # Of what is left, the module tells the function; it is not the one that the program called
+    # where other nodes may have launched it.
+    function = functions_of(seen.texts(b"hlo_module", event[free]))
+    several = at[free] == SEVERAL
+    below = seen.beside(function, _behind(seen, b"/", name.take(free)))
+    names = Strings.concat([name.take(free), below])
+    names = names.take(np.arange(free.size) + free.size * several)
+    outside = _plain(event[free], COMPILED, names, op.take(free))
+    called = function.take(np.arange(free.size))
+    called = Strings(called.blob, called.start, called.length * ~several)
+    return [outside._replace(function=called), inside]
+
+
+def _launches(seen: Seen, nodes: Operations) -> Launches:
+    """The events of nodes, among which are those that launch what XLA compiled."""
+    name, function = nodes.name.intern()[0], nodes.function.intern()[0]
+    _, node = places(name * (int(function.max(initial=0)) + 1) + function)
+    start = seen.ns[nodes.event]
+    return Launches(node, start, start + seen.frames.long[nodes.event] // _PS_IN_NS)
 
 
 def _instructions(seen: Seen, event: I64) -> tuple[Strings, Strings]:

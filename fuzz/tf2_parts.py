@@ -1,0 +1,170 @@
+"""Small parts of real files of TensorFlow 2: functions, SavedModels, traces; a Keras archive."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import h5py
+import numpy as np
+
+from fuzz.archives import CONFIG, archive
+from fuzz.parts import joined
+from tf_wheel import piece
+
+SavedModel: Final[Any] = piece("tensorflow.core.protobuf.saved_model_pb2").SavedModel
+GraphDef: Final[Any] = piece("tensorflow.core.framework.graph_pb2").GraphDef
+RunMetadata: Final[Any] = piece("tensorflow.core.protobuf.config_pb2").RunMetadata
+DebugInfo: Final[Any] = piece("tensorflow.core.framework.graph_debug_info_pb2").GraphDebugInfo
+_TF2: Final = Path(__file__).parent.parent / "tests" / "data" / "tf2"
+_XPLANE: Final = _TF2.with_name("xplane")
+_STATS: Final = 10
+
+
+def seeds() -> dict[str, list[bytes]]:
+    """The inputs of the targets that read such files."""
+    graphs = [_read(_TF2 / f"{name}.pb.gz") for name in ("chosen", "nested", "jitted", "conv")]
+    model, small = _saved_model(("chosen", "cond_")), _saved_model(("nested", "product_132"))
+    traces = [
+        [_read(_XPLANE / name / "trace.xplane.pb.gz"), *_graph_of(name)]
+        for name in ("eager", "compiled_inside", "kept")
+    ]
+    return {
+        "functions": graphs,
+        "saved_model": [model, small],
+        "debug_info": [joined([small, _debug(("nested", "product_132"))])],
+        "function_run": [joined(_session())],
+        "trace": [*map(joined, traces), joined([traces[1][0]])],
+        "keras": [_keras()],
+    }
+
+
+def _read(path: Path) -> bytes:
+    return gzip.decompress(path.read_bytes())
+
+
+def _graph_of(name: str) -> list[bytes]:
+    graph = _XPLANE / name / "graph.pb.gz"
+    return [_read(graph)] if graph.exists() else []
+
+
+def _saved_model(names: tuple[str, ...]) -> bytes:
+    """The SavedModel with the functions of these names, their signatures and variables alone."""
+    model = SavedModel.FromString((_TF2 / "module" / "saved_model.pb").read_bytes())
+    (meta,) = model.meta_graphs
+    meta.meta_info_def.ClearField("stripped_op_list")
+    for field in ("saver_def", "object_graph_def"):
+        meta.ClearField(field)
+    graph = meta.graph_def
+    kept = [one for one in graph.library.function if _is_one(one.signature.name, names)]
+    there = {one.signature.name for one in kept}
+    nodes = [
+        one for one in graph.node if not one.attr["f"].func.name or one.attr["f"].func.name in there
+    ]
+    for node in (*nodes, *(node for one in kept for node in one.node_def)):
+        node.ClearField("experimental_debug_info")
+    _set(graph.library.function, kept)
+    _set(graph.node, nodes)
+    for name in [one for one in meta.signature_def if one not in names]:
+        del meta.signature_def[name]
+    return bytes(model.SerializeToString(deterministic=True))
+
+
+def _is_one(function: str, names: tuple[str, ...]) -> bool:
+    return any(name in function for name in names)
+
+
+def _set(field: Any, kept: list[Any]) -> None:
+    copies = [type(one).FromString(one.SerializeToString()) for one in kept]
+    del field[:]
+    field.extend(copies)
+
+
+def _debug(names: tuple[str, ...]) -> bytes:
+    """Where the nodes of these functions were made, by the last frames."""
+    whole = DebugInfo.FromString(
+        (_TF2 / "module" / "debug" / "saved_model_debug_info.pb").read_bytes()
+    )
+    made = DebugInfo(files=whole.files)
+    for key, number in whole.name_to_trace_id.items():
+        if _is_one(key.partition("@")[2], names):
+            made.name_to_trace_id[key] = number
+            frames = whole.traces_by_id[number].frame_id[-3:]
+            made.traces_by_id[number].frame_id[:] = frames
+            for frame in frames:
+                made.frames_by_id[frame].CopyFrom(whole.frames_by_id[frame])
+    return bytes(made.SerializeToString(deterministic=True))
+
+
+def _session() -> list[bytes]:
+    """A graph with functions and the first stats of its run."""
+    graph = GraphDef.FromString((_TF2 / "session" / "graph.pb").read_bytes())
+    for node in (*graph.node, *(node for one in graph.library.function for node in one.node_def)):
+        node.ClearField("experimental_debug_info")
+        for key in (
+            "_output_shapes",
+            "_class",
+            "_num_original_outputs",
+            "_read_only_resource_inputs",
+        ):
+            node.attr.pop(key, None)
+    for one in graph.library.function:
+        for field in ("attr", "arg_attr", "resource_arg_unique_id"):
+            one.ClearField(field)
+    run = RunMetadata.FromString((_TF2 / "session" / "run_meta.pb").read_bytes())
+    for device in run.step_stats.dev_stats:
+        del device.node_stats[_STATS:]
+        for stat in device.node_stats:
+            stat.ClearField("memory")
+            stat.ClearField("output")
+    short = RunMetadata(step_stats=run.step_stats)
+    renamed = [
+        node
+        for one in run.partition_graphs
+        for node in one.node
+        if node.experimental_debug_info.original_node_names
+    ]
+    for node in renamed[:4]:
+        node.ClearField("attr")
+    short.partition_graphs.add().node.extend(renamed[:4])
+    return [bytes(one.SerializeToString(deterministic=True)) for one in (graph, short)]
+
+
+def _keras() -> bytes:
+    """A model of a few layers, as Keras keeps it."""
+
+    def layer(kind: str, name: str, **config: Any) -> dict[str, Any]:
+        return {
+            "module": "keras.layers",
+            "class_name": kind,
+            "config": {"name": name, **config},
+            "build_config": {"input_shape": [None, 6]},
+        }
+
+    inside = {
+        "class_name": "Sequential",
+        "config": {
+            "name": "in",
+            "layers": [layer("Dense", "a", units=4), layer("BatchNormalization", "b")],
+        },
+    }
+    layers = [
+        layer("Dense", "head", units=3),
+        inside,
+        layer("LSTM", "l", units=2),
+        layer("Bidirectional", "t", layer=layer("GRU", "g", units=2)),
+    ]
+    config = {"class_name": "Sequential", "config": {"name": "net", "layers": layers}}
+    made = io.BytesIO()
+    with h5py.File(made, "w") as weights:
+        for place, shape in {
+            "layers/dense/vars/0": (6, 3),
+            "layers/dense/vars/1": (3,),
+            "layers/lstm/cell/vars/0": (6, 8),
+        }.items():
+            weights[place] = np.zeros(shape, np.float32)
+    files = {CONFIG: json.dumps(config).encode(), "model.weights.h5": made.getvalue()}
+    return archive(files)

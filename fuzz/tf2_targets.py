@@ -1,0 +1,83 @@
+"""What TensorFlow 2 writes, given to its readers: functions, SavedModels, traces, archives.
+
+Each check reads its input as one target of targets.py does, and holds what comes back to the laws;
+what infers shapes, counts turns of loops and sums up by layer is asked as well.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from fuzz import agreement
+from fuzz.laws import hold, source
+from fuzz.parts import parted
+from tfprof.errors import TfprofError
+from tfprof.flops import filled
+from tfprof.inference import symbols
+from tfprof.loaded import Loaded
+from tfprof.read import load
+
+if TYPE_CHECKING:
+    from fuzz.laws import Pick
+    from tfprof.model import Profile
+
+_SIGNATURES: Final = (None, None, "serving_default", "chosen", "nested", "\udcff")
+_SIZES: Final = (1, 7, 2**31, 2**63 - 1)
+
+
+def functions(data: bytes, pick: Pick) -> None:
+    """A graph with functions."""
+    agreement.graph(data)
+    _hold(load(source(data)), pick)
+
+
+def saved_model(data: bytes, pick: Pick) -> None:
+    """A SavedModel, all of it or one signature."""
+    _hold(load(source(data), signature=pick.one(_SIGNATURES)), pick)
+
+
+def debug_info(data: bytes, pick: Pick) -> None:
+    """A SavedModel and what says where its functions were made."""
+    graph, debug, *_ = [*parted(data), b"", b""]
+    hold(load(source(graph), debug=source(debug)), pick)
+
+
+def trace(data: bytes, pick: Pick) -> None:
+    """A trace alone, or with the graph that ran."""
+    ran, graph, *_ = [*parted(data), b"", b""]
+    hold(load(source(graph) if graph else None, traces=[source(ran)]), pick)
+
+
+def function_run(data: bytes, pick: Pick) -> None:
+    """A graph with functions and a run of it."""
+    graph, run, *_ = [*parted(data), b"", b""]
+    _hold(load(source(graph), [source(run)]), pick)
+
+
+def keras(data: bytes, pick: Pick) -> None:
+    """A Keras archive."""
+    _hold(load(source(data)), pick)
+
+
+def _hold(profile: Profile, pick: Pick) -> None:
+    """The laws, and what only graphs with functions and layers come to."""
+    hold(profile, pick)
+    for what in pick((_sized, _summed_up)):
+        with suppress(TfprofError):
+            what(profile, pick)
+
+
+def _sized(profile: Profile, pick: Pick) -> None:
+    """Every open dimension can be given a size, and no count goes beyond 64 bits."""
+    dims = {one.name: pick.one(_SIZES) for one in symbols(profile)}
+    counted, counts = filled(profile, "all", dims)
+    assert counts.counted <= counts.ops
+    often = counted.times
+    assert often.size in (0, len(profile))
+    assert not often.size or int(often.min()) >= 0
+
+
+def _summed_up(profile: Profile, _: Pick) -> None:
+    """A model has a summary."""
+    assert str(Loaded(profile).summary())

@@ -1,0 +1,157 @@
+"""capture_callback(): which batches of Keras are captured, and what of the model."""
+
+from __future__ import annotations
+
+import gc
+import inspect
+from typing import TYPE_CHECKING, Any
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import tfprof
+from captured import calls, read, steps
+from live_functions import Own
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    """TensorFlow can be profiled afterwards."""
+    yield
+    gc.collect()
+    with pytest.raises(tf.errors.UnavailableError):
+        tf.profiler.experimental.stop()
+
+
+def fit(callback: Any, **more: Any) -> Any:
+    model = Own()
+    model.compile("sgd", "mse")
+    batches, ones = np.ones([10, 3], np.float32), np.ones([10, 4], np.float32)
+    model.fit(batches, ones, batch_size=2, verbose=0, callbacks=[callback], **more)
+    return model
+
+
+def test_some_batches_of_fit(tmp_path: Path) -> None:
+    model = fit(tfprof.capture_callback(tmp_path, batches=(2, 3)))
+    assert steps(tmp_path) == [2, 3]
+    made = read(tmp_path)
+    assert len(calls(tmp_path)) == 1
+    handles = made.nodes("VarHandleOp")
+    dense = f"own/{model.dense.name}"
+    assert {f"{dense}/kernel", f"{dense}/bias", "sgd/learning_rate"} <= set(handles)
+    (lines, first) = inspect.getsourcelines(Own.call)
+    (place,) = [place for place, line in enumerate(lines) if "# the line of the dense" in line]
+    assert made.stack(f"{dense}/kernel@")[-1][1] == first + place
+    listed = made.meta.collection_def["trainable_variables"].bytes_list.value
+    assert len(listed) == 2
+
+
+def test_batches_are_counted_over_epochs(tmp_path: Path) -> None:
+    fit(tfprof.capture_callback(tmp_path, batches=(6, 20)), epochs=2)
+    assert steps(tmp_path) == [6, 7, 8, 9]
+
+
+@pytest.mark.parametrize(
+    ("batches", "taken"), [((5, 8), [1, 2, 3, 4]), ((7, 8), [3, 4]), ((3, 9), [3, 4])]
+)
+def test_a_training_that_is_too_short_has_its_last_batches_captured(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    batches: tuple[int, int],
+    taken: list[int],
+) -> None:
+    fit(tfprof.capture_callback(tmp_path, batches=batches))
+    assert steps(tmp_path) == taken
+    told = capsys.readouterr().err
+    instead = f"training has 5 batches: instead of {batches[0]} to {batches[1]}, {taken[0]} to 4"
+    assert (instead in told) == (batches[0] > 4)
+    assert "nothing was captured" not in told
+
+
+@pytest.mark.filterwarnings("ignore:Your input ran out of data")
+def test_a_training_of_unknown_length_that_is_too_short(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = Own()
+    model.compile("sgd", "mse")
+    data = ((np.ones([2, 3]), np.ones([2, 4])) for _ in range(5))
+    callback = tfprof.capture_callback(tmp_path / "log", batches=(5, 8))
+    model.fit(data, shuffle=False, verbose=0, callbacks=[callback])
+    assert not (tmp_path / "log").exists()
+    assert capsys.readouterr().err.endswith(
+        "nothing was captured: training had 5 batches, and the first to capture is batch 5, "
+        "counted from 0\n"
+    )
+
+
+def test_batches_that_keras_runs_at_once_are_one_step(tmp_path: Path) -> None:
+    model = Own()
+    model.compile("sgd", "mse", steps_per_execution=4)
+    callback = tfprof.capture_callback(tmp_path, batches=(5, 8))
+    ones = np.ones([26, 3], np.float32), np.ones([26, 4], np.float32)
+    model.fit(*ones, batch_size=2, verbose=0, callbacks=[callback])
+    assert steps(tmp_path) == [4, 8]
+
+
+@pytest.mark.parametrize("work", ["evaluate", "predict"])
+def test_evaluation_and_prediction_are_captured(tmp_path: Path, work: str) -> None:
+    model = Own()
+    model.compile("sgd", "mse")
+    ones = [np.ones([10, 3], np.float32), np.ones([10, 4], np.float32)]
+    callback = tfprof.capture_callback(tmp_path, batches=(2, 3))
+    given = ones if work == "evaluate" else ones[:1]
+    getattr(model, work)(*given, batch_size=2, verbose=0, callbacks=[callback])
+    assert steps(tmp_path) == [2, 3]
+    assert len(calls(tmp_path)) == 1
+
+
+def test_the_validation_of_a_training_is_not_counted(tmp_path: Path) -> None:
+    more = np.ones([8, 3], np.float32), np.ones([8, 4], np.float32)
+    callback = tfprof.capture_callback(tmp_path, batches=(6, 7))
+    fit(callback, epochs=2, validation_data=more)
+    assert steps(tmp_path) == [6, 7]
+
+
+def test_the_weights_of_the_model_are_told_from_all_other_variables(tmp_path: Path) -> None:
+    model = Own()
+    model.compile("adam", "mse", metrics=["mae"])
+    ones = np.ones([10, 3], np.float32), np.ones([10, 4], np.float32)
+    callback = tfprof.capture_callback(tmp_path, batches=(2, 3))
+    model.fit(*ones, batch_size=2, verbose=0, callbacks=[callback])
+    loaded = tfprof.load(tmp_path)
+    report = loaded.scope(select=["params"], account_type_regexes=["_model_variables"])
+    assert report.rows[0].total_params == model.count_params() == 3 * 4 + 4 + 7 * 7
+    report = loaded.scope(select=["params"], account_type_regexes=["_trainable_variables"])
+    assert report.rows[0].total_params == 3 * 4 + 4
+
+
+class Failing(keras.callbacks.Callback):  # type: ignore[misc]
+    """Fails in the middle of a batch."""
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:  # noqa: ARG002
+        if batch == 1:
+            raise ZeroDivisionError
+
+
+def test_training_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+    callback = tfprof.capture_callback(tmp_path / "log", batches=(1, 2))
+    with pytest.raises(ZeroDivisionError):
+        fit(keras.callbacks.CallbackList([Failing(), callback]))
+    assert not (tmp_path / "log" / "saved_model.pb").exists()
+    fit(callback)  # what was left open is dropped
+    assert len(calls(tmp_path / "log")) == 1
+    with pytest.raises(ZeroDivisionError):
+        fit(keras.callbacks.CallbackList([Failing(), callback]))
+    del callback
+
+
+@pytest.mark.parametrize("batches", [5, (5,), (8, 5), (-1, 2), "58"])
+def test_batches_that_make_no_sense(batches: Any) -> None:
+    with pytest.raises(tfprof.UsageError, match=r"^batches takes"):
+        tfprof.capture_callback("log", batches=batches)
