@@ -80,6 +80,9 @@ OF_COURSE: Final = (
     "op view doesn't support timeline",
 )
 
+# What summary says of files without a graph; its exit code is 3.
+NO_MODEL: Final = "holds no model to sum up"
+
 MEMORY: Final = 200 << 20
 MEMORY_A_BYTE: Final = 12
 SECONDS: Final = 3.0
@@ -223,11 +226,17 @@ def _wrong_ending(row: Row, one: Outcome) -> Iterator[str]:
         if len(said) != 1 or row.blames not in said[0] or row.refused not in said[0]:
             yield f"not one sentence that has {row.blames!r} and {row.refused!r}"
     else:
-        of_course = any(piece in one.stderr for piece in OF_COURSE)
-        if one.code != (UsageError.exit_code if of_course else 0):
-            yield f"exit code {one.code}"
-        if len(said) > of_course:
-            yield "more said than is wrong"
+        yield from _wrong_result(one, len(said))
+
+
+def _wrong_result(one: Outcome, said: int) -> Iterator[str]:
+    """What is wrong with a command whose files can be read, which says so many sentences."""
+    of_course = any(piece in one.stderr for piece in (*OF_COURSE, NO_MODEL))
+    code = InputError.exit_code if NO_MODEL in one.stderr else UsageError.exit_code
+    if one.code != (code if of_course else 0):
+        yield f"exit code {one.code}"
+    if said > of_course:
+        yield "more said than is wrong"
 
 
 def _is_refused(row: Row, one: Outcome) -> bool:

@@ -178,8 +178,10 @@ def test_notes_name_loops_without_a_bound_and_count_choices(folder: Path) -> Non
         "1 loop has no constant bound, and is counted once: StatefulPartitionedCall/while"
     ]
     assert ours("bounded") == [
-        "1 loop counts as long as the bound allows, and may end sooner: "
-        "StatefulPartitionedCall/while"
+        (
+            "1 loop counts as long as the bound allows, and may end sooner: "
+            "StatefulPartitionedCall/while"
+        )
     ]
     assert ours("mapped") == []
 

@@ -34,7 +34,7 @@ class Traced(NamedTuple):
     name: str
     function: Any  # what TensorFlow runs: definition, graph, children and debug info
     captured: Mapping[int, Any]  # by the place among its inputs, where a value is known
-    called_from: Stack = ()  # where the program called it, or else where it is defined
+    called_from: Stack = ()  # where the program called it first, if that was seen
 
     @classmethod
     def of(cls, name: str, concrete: Any) -> Traced:  # noqa: ANN401 - a ConcreteFunction

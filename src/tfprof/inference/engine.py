@@ -27,7 +27,7 @@ from tfprof.inference.value import small
 from tfprof.model import BRANCH
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from tfprof.inference.shape import Maybe
     from tfprof.inference.value import Value
@@ -40,6 +40,12 @@ _NOT_MADE_FOR: Final = (ArithmeticError, LookupError, TypeError, ValueError, Mem
 _IN_CYCLES: Final = ("Merge", "RefMerge")
 # Of so many inputs a rule does not ask one by one, each time from the beginning.
 _MANY: Final = 64
+# What is kept of what a rule says of an output.
+_KEPT: Final[dict[int, Callable[[Any], Any]]] = {
+    SHAPE: sound,
+    VALUE: lambda value: None if value is None else small(value),
+    ITEM: lambda item: item,
+}
 _NOTHING: Final[dict[int, Any]] = {SHAPE: None, VALUE: None, ITEM: Item()}
 
 
@@ -154,17 +160,13 @@ class Engine:
             return self._loops.trips(node)
         if kind == SHAPE:
             return self._shapes(node)
-        found = self._ruled(kind, node)
-        if kind == VALUE:
-            found = [None if one is None else small(one) for one in found]
-        return found
+        return self._ruled(kind, node)
 
     def _shapes(self, node: int) -> list[Maybe]:
         listed = self._listed.of(node)
         if listed.settled and node not in self._sizes:
             return listed.shapes
-        found = [sound(shape) for shape in self._ruled(SHAPE, node)]
-        shapes = listed.joined(found)
+        shapes = listed.joined(self._ruled(SHAPE, node))
         for axis, size in self._sizes.get(node, {}).items():
             first = shapes[0] if shapes else None
             if first is not None and axis < len(first) and first[axis] < 0:
@@ -178,17 +180,20 @@ class Engine:
         if call is None and rule is None:
             return []
         op = Operation(self, node)
+        found: Any
         if kind == SHAPE and op.type not in _IN_CYCLES:
             self._ask(SHAPE, op.sources)
         elif kind != SHAPE and op.inputs > _MANY and (call is None or call.kind == BRANCH):
             self._ask(kind, op.sources)
         try:
             if call is not None:
-                return [*CALL_RULES[kind](self._loops, call, op)]
-            found = rule(op) if rule is not None else []
+                found = [*CALL_RULES[kind](self._loops, call, op)]
+            else:
+                found = rule(op) if rule is not None else []
+            # Attributes may be of any kind, and so is what comes of them.
+            return [_KEPT[kind](one) for one in (found if isinstance(found, list) else [found])]
         except (Unknown, *_NOT_MADE_FOR):
             return []
-        return found if isinstance(found, list) else [found]
 
     def _ask(self, kind: int, sources: list[tuple[int, int]]) -> None:
         """Ask for what is known of all inputs at once, so that a rule need not run for each."""

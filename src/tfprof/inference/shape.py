@@ -10,6 +10,7 @@ Unlike in a profile's columns, a scalar has no dimensions here.
 from __future__ import annotations
 
 from math import prod
+from operator import index
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
@@ -34,12 +35,12 @@ def is_whole(shape: Maybe) -> bool:
 
 
 def sound(shape: Sequence[int] | None) -> Maybe:
-    """The shape with what no tensor can have left open."""
+    """The shape with what no tensor can have left open; raises TypeError for no whole numbers."""
     if shape is None or len(shape) > MOST_DIMENSIONS:
         return None
     if isinstance(shape, tuple) and (not shape or (min(shape) >= OPEN and max(shape) <= _LARGEST)):
         return shape
-    return tuple(dim if 0 <= dim <= _LARGEST else OPEN for dim in shape)
+    return tuple(dim if 0 <= dim <= _LARGEST else OPEN for dim in map(index, shape))
 
 
 def merged(first: Maybe, second: Maybe) -> Maybe:

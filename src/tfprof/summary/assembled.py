@@ -95,7 +95,7 @@ def summary(
     if depth < 1:
         raise UsageError(f"depth takes a whole number from 1 on, not {depth}")
     if profile.steps and not profile.edges.source.size and not profile.in_graph.any():
-        raise InputError("a trace holds no model to sum up; give the graph of the model, too")
+        raise InputError("a run holds no model to sum up; give the graph of the model, too")
     given = dict(dims or {})
     alive = living(profile, outputs)
     model = only(profile, alive)

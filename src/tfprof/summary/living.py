@@ -19,6 +19,7 @@ import numpy as np
 
 from tfprof.errors import UsageError, nearest
 from tfprof.model import CALLED
+from tfprof.read.xplane.placing import NOT_IN_GRAPH
 from tfprof.strings import Strings
 from tfprof.summary import kinds
 from tfprof.summary.kinds import of_kind
@@ -81,8 +82,11 @@ def _ends(profile: Profile, aside: Bool) -> Bool:
     in_body = np.zeros(len(profile), np.bool_)
     of_node = profile.regions.of_node
     in_body[: of_node.size] = of_node >= 0
-    # What only a run names is no part of the model.
+    # What only a run names is no part of the model; in a saved profile its name tells.
     described = profile.in_graph | ~profile.in_graph.any()
+    if profile.steps:
+        outside = (name.startswith(NOT_IN_GRAPH) for name in profile.nodes.name)
+        described &= ~np.fromiter(outside, np.bool_, len(profile))
     ends = ~taken & ~in_body & ~_plain_reads(profile, source, consumer)
     return described & ~aside & ends
 

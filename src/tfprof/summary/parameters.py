@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from tfprof.shapes import Shapes
 
 
-
 @dataclass(frozen=True, eq=False)
 class Parameters:
     """A row a parameter."""
