@@ -102,7 +102,7 @@ def _tells_trainable(shaped: Profile, variable: _Held) -> bool:
 
     What brings functions along and the variables that they use says so; a graph alone does not.
     """
-    if _of_type(shaped, TRAINABLE).any():
+    if len(shaped.types) and int(shaped.types.find(Strings.of([TRAINABLE]))[0]) >= 0:
         return True
     handles = of_kind(shaped, kinds.HANDLES.__contains__)
     return len(shaped.regions) > 0 and bool(handles[variable.node].all())
