@@ -22,7 +22,7 @@ $(VENV)/.installed: pyproject.toml
 # --- for developers ----------------------------------------------------------------------------
 
 test: lint types  ## lint, types and all tests
-	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check

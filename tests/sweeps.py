@@ -2,7 +2,7 @@
 
     resnet, seq2seq    traced steps of real models: gzip files, and what is in them
     handmade           a model that one can read: text, and the same in wire format
-    tiny               two nodes of the ResNet, in every format: few enough bytes for each of them
+    tiny               two nodes of the ResNet, in every format: few enough bytes for each bit
     saved, converted   what tfprof writes of them
     tf2                functions, a SavedModel and a trace of TensorFlow 2
 
@@ -91,13 +91,10 @@ def flipped(data: bytes, at: int, bit: int) -> Damage:
 
 
 def everywhere(data: bytes) -> Iterator[Damage]:
-    """Cut off at every byte, and two of its bits flipped: thrice as many as there are bytes.
-
-    Which bits they are goes by the place: among four bytes in a row each bit is flipped once.
-    """
+    """Cut off at every byte, and each bit flipped: nine times as many as there are bytes."""
     for at in range(len(data)):
         yield cut(data, at)
-        for bit in (at % 4, 4 + at % 4):
+        for bit in range(8):
             yield flipped(data, at, bit)
 
 

@@ -36,7 +36,7 @@ OPTIONS: Final = [(name, o) for name, row in CHECKERS.items() for o in row.optio
 UNFUSED: Final = "Maybe use faster FusedBatchNorm instead of BatchNorm"
 NHWC: Final = "Found operation using NHWC data_format on GPU. Maybe NCHW is faster."
 
-CASES: Final = 100
+CASES: Final = 150
 BATCH: Final = 50
 
 

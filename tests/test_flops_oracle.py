@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from tfprof.flops.table import Which
     from tfprof.model import Profile
 
+# What all of them need takes long to make, so one worker has them all.
+pytestmark = pytest.mark.xdist_group(__name__)
+
 GRAPHS: Final = 60
 WHICH: Final[tuple[Which, ...]] = ("tensorflow", "all")
 WORKER: Final = Path(__file__).with_name("flops_worker.py")

@@ -18,6 +18,9 @@ from tfprof.read import Source, load
 if TYPE_CHECKING:
     from tfprof.model import Profile
 
+# What all of them need takes long to make, so one worker has them all.
+pytestmark = pytest.mark.xdist_group(__name__)
+
 WORKER: Final = Path(__file__).with_name("inference_worker.py")
 BUILT: Final = (
     "elementwise contractions convolutions arrays gathered slices reductions images variables "

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from tfprof.model import Profile
 
+# What all of them need takes long to make, so one worker has them all.
+pytestmark = pytest.mark.xdist_group(__name__)
+
 WORKER: Final = Path(__file__).with_name("loops_worker.py")
 PRODUCT: Final = 2 * 8 * 64 * 64  # of 8 rows and a matrix of 64 by 64
 

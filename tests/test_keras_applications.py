@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from tfprof.flops.table import Which
     from tfprof.model import Profile
 
+# What all of them need takes long to make, so one worker has them all.
+pytestmark = pytest.mark.xdist_group(__name__)
+
 WORKER: Final = Path(__file__).with_name("keras_worker.py")
 
 # Multiply-adds of one image, of 224 by 224 unless said otherwise.
@@ -26,15 +29,16 @@ PUBLISHED: Final = {
     # As first published, with the stride in the first convolution of a block; the one with the
     # stride in the second has 4.1 billion.
     "ResNet50": 3.86e9,
-    "VGG19": 19.6e9,  # He and others, Deep Residual Learning, 2015
     "MobileNet": 569e6,  # Howard and others, MobileNets, 2017, table 8
-    "MobileNetV2": 300e6,  # Sandler and others, MobileNetV2, 2018, table 4
+    "Xception": 8.38e9,  # of 299 by 299; Zoph and others, Transferable Architectures, 2018
+    # What torchvision says of its own, which are the same networks.
+    "MobileNetV2": 0.301e9,
     "EfficientNetB0": 0.386e9,
-    "InceptionV3": 5.72e9,  # of 299 by 299; Zoph and others, Transferable Architectures, 2018
-    "Xception": 8.38e9,  # likewise
-    "VGG16": 15.47e9,  # in the table of models of torchvision, as are the next ones
-    "DenseNet121": 2.83e9,
-    "ConvNeXtTiny": 4.46e9,
+    "InceptionV3": 5.713e9,  # of 299 by 299
+    "VGG16": 15.470e9,
+    "VGG19": 19.632e9,
+    "DenseNet121": 2.834e9,
+    "ConvNeXtTiny": 4.456e9,
 }
 MODELS: Final = (*PUBLISHED, "transformer")
 
@@ -81,7 +85,7 @@ def test_products_of_a_transformer_are_exact(models: dict[str, Profile]) -> None
 def test_nothing_is_left_out(name: str, models: dict[str, Profile]) -> None:
     counts = count(models[name], "all")
     assert counts.uncounted == ()
-    assert counts.ops > 50
+    assert counts.ops > (50 if name.startswith("VGG") else 90)
     # What is not a product is there, and small.
     products = contracted(models[name], "all")
     assert products < int(counts.float_ops.sum()) < 1.1 * products

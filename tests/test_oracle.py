@@ -12,7 +12,7 @@ from random_cases import Case, make_case, shrink
 if TYPE_CHECKING:
     from oracle import Oracle
 
-CASES = 1_200
+CASES = 2_000
 BATCH = 100
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 Message: Final[Any] = piece("tensorflow.core.profiler.profile_pb2").Profile
 
-CASES = 300
+CASES = 480
 BATCH = 40
 METRICS = tuple(KINDS)
 ASKED = {"output": f"pprof:outfile={OUTFILE}"}

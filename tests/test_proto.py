@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from oracle import Oracle
 
-CASES = 200
+CASES = 300
 BATCH = 50
 DEPTH = 100_000
 often = settings(deadline=None, max_examples=100)

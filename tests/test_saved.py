@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from oracle import Oracle
     from tfprof.model import Profile
 
-CASES = 60  # a view
+CASES = 100  # a view
 BATCH = 25
 
 ProfileProto: Final[Any] = piece("tensorflow.core.profiler.tfprof_log_pb2").ProfileProto

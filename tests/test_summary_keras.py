@@ -18,6 +18,9 @@ from tfprof import cli
 from tfprof.read import Source
 from tfprof.read.keras_archive import read_keras
 
+# What all of them need takes long to make, so one worker has them all.
+pytestmark = pytest.mark.xdist_group(__name__)
+
 WORKER: Final = Path(__file__).with_name("summary_worker.py")
 MODELS: Final = ("conv", "lstm", "gru", "transformer", "nested", "mixed", "mobilenet")
 each_model = pytest.mark.parametrize("name", MODELS)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from oracle import Oracle
     from tfprof.model import Profile
 
-CASES: Final = 120
+CASES: Final = 200
 BATCH: Final = 25
 TIMELINE: Final = f"timeline:outfile={OUTFILE}"
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     Python = Callable[..., subprocess.CompletedProcess[str]]
 
+# What all of them need takes long to make, so one worker has them all.
+pytestmark = pytest.mark.xdist_group(__name__)
+
 ROOT = Path(__file__).parents[1]
 # Those that need no original beside ours: commands and shell, rules, checkpoints, columns, and what
 # programs of TensorFlow 2 leave.

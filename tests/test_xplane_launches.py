@@ -67,20 +67,13 @@ def test_of_two_launches_at_a_time_none_is_guessed() -> None:
     ) == [("__inference_f_12/a", ""), ("one/c", ""), ("two/b", "")]
 
 
-def test_of_two_launches_at_a_time_it_is_the_one_that_did_not_run_it_itself() -> None:
-    assert told(
-        Event("one:StatefulPartitionedCall", 0, 10),
-        instruction("dot", 1),
-        instruction("a", 7),
-        between=[Event("two:StatefulPartitionedCall", 4, 20), instruction("dot", 5)],
-        elsewhere=[instruction("a", 6)],
-    ) == [("two/a", "")]
-
-
-def test_launches_of_other_programs_are_no_matter() -> None:
+@pytest.mark.parametrize("of_other_programs", [0, 9])
+def test_of_two_launches_at_a_time_it_is_the_one_that_did_not_run_it_itself(
+    of_other_programs: int,
+) -> None:
     others = [
         event
-        for row in range(9)
+        for row in range(of_other_programs)
         for event in (
             Event("other:StatefulPartitionedCall", 100 + 10 * row, 9),
             instruction("dot", 101 + 10 * row, program=1),

