@@ -48,7 +48,7 @@ fuzz: $(VENV)/.installed-test  ## hostile bytes for every reader; RUNS=1000 ARGS
 	$(BIN)/python -m fuzz.run --runs $(RUNS) $(ARGS)
 
 schema: $(VENV)/.installed-test  ## rebuild the descriptor set from the .proto files
-	$(BIN)/python -m tfprof.read.schema.build
+	$(BIN)/python -m tfprof.wire.schema.build
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

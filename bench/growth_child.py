@@ -19,17 +19,17 @@ from growth_shapes import SHAPES, Shape
 from tfprof import read
 from tfprof.checkers import advise
 from tfprof.errors import UsageError
-from tfprof.loaded import Loaded
 from tfprof.model import Profile
-from tfprof.query import Query
-from tfprof.reporters.advice import text
-from tfprof.reporters.saved import saved
-from tfprof.reporters.timeline import timeline
+from tfprof.query.query import Query
+from tfprof.results.loaded import Loaded
+from tfprof.writers.advice import text
+from tfprof.writers.saved import saved
+from tfprof.writers.timeline import timeline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfprof.report import Report
+    from tfprof.results.report import Report
 
 Task: TypeAlias = Callable[[], Iterable[bytes]]
 

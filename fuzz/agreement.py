@@ -16,10 +16,10 @@ from google.protobuf.message import DecodeError
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from tfprof.read import graph_def, op_log, run_metadata, text
-from tfprof.read.schema import message
 from tfprof.read.text import canonical, wire
 from tfprof.read.text.strings import Odd
-from tfprof.read.wire import WireError
+from tfprof.wire.decode import WireError
+from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
     from fuzz.laws import Pick

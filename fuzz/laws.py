@@ -20,21 +20,22 @@ import numpy as np
 from tfprof.checkers import advise
 from tfprof.errors import TfprofError
 from tfprof.flops import filled
-from tfprof.loaded import Loaded
-from tfprof.query import FLOPS, OPTIONS, Query
+from tfprof.query.query import Query
 from tfprof.read import Source, load
-from tfprof.report import FORMS
-from tfprof.reporters import advice
-from tfprof.reporters.columnar import columnar
-from tfprof.reporters.saved import saved
-from tfprof.reporters.timeline import timeline
+from tfprof.results.loaded import Loaded
+from tfprof.results.report import FORMS
+from tfprof.tables.options import FLOPS, OPTIONS
 from tfprof.views import VIEWS
+from tfprof.writers import advice
+from tfprof.writers.columnar import columnar
+from tfprof.writers.saved import saved
+from tfprof.writers.timeline import timeline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from tfprof.model import Profile
-    from tfprof.report import Report
+    from tfprof.results.report import Report
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from fuzz import wire_tree
 from fuzz.wire_tree import END_GROUP, START_GROUP, Node, flat, lists, varint
 from random_text import mutated
-from tfprof.read.wire import BYTES, FIXED32, FIXED64, VARINT
+from tfprof.wire.decode import BYTES, FIXED32, FIXED64, VARINT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

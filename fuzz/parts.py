@@ -6,8 +6,8 @@ So what mutates messages mutates this one as well: it doubles files, loses them 
 from __future__ import annotations
 
 from fuzz.wire_tree import varint
-from tfprof.read.varints import varint as read_varint
-from tfprof.read.wire import WireError
+from tfprof.wire.decode import WireError
+from tfprof.wire.varints import varint as read_varint
 
 _TAG = b"\x0a"
 

@@ -25,8 +25,8 @@ from table_writer import snappy, table
 from tf_wheel import piece
 from tfprof.flops.table import rules
 from tfprof.read import load
-from tfprof.reporters.columnar import columnar
-from tfprof.reporters.saved import saved
+from tfprof.writers.columnar import columnar
+from tfprof.writers.saved import saved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -27,14 +27,14 @@ from tfprof.read.checkpoint.sorted_table import SortedTable
 from tfprof.read.checkpoint.tensors import STRING
 from tfprof.read.columnar.coding import FORMAT, HEAD, KINDS, aligned
 from tfprof.read.sniff import CONVERTED_MAGIC
-from tfprof.read.varints import varint
-from tfprof.read.wire import FIXED32, WireError
+from tfprof.wire.decode import FIXED32, WireError
+from tfprof.wire.varints import varint
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fuzz.mutate import Dice
-    from tfprof.strings import U8
+    from tfprof.columns.strings import U8
 
 Entry = tuple[bytes, bytes]
 _DTYPE, _PIECE, _OFFSET, _SIZE, _CHECKSUM = 1, 3, 4, 5, 6

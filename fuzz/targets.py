@@ -19,22 +19,23 @@ from fuzz import agreement, archives, mutate, sealed, tf2_targets
 from fuzz.laws import Pick, hold, source
 from fuzz.parts import parted
 from fuzz.wire_tree import varint
-from tfprof import info, recognise
+from tfprof.cli import info
 from tfprof.errors import TfprofError
-from tfprof.files import open_source
 from tfprof.flops import filled
+from tfprof.io import recognise
+from tfprof.io.files import open_source
 from tfprof.read import add_run, load, read_graph, read_op_log, sniff
 from tfprof.read.checkpoint import Checkpoint, snappy
 from tfprof.read.merge_op_log import with_op_log
-from tfprof.read.schema import message
-from tfprof.read.wire import WireError
-from tfprof.reporters.tensor_values import proto_values, value_text
+from tfprof.wire.decode import WireError
+from tfprof.wire.schema import message
+from tfprof.writers.tensor_values import proto_values, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tfprof.columns.strings import U8
     from tfprof.model import Profile
-    from tfprof.strings import U8
 
 _BASE: Final = Path(__file__).parent.parent / "tests" / "data" / "handmade"
 _STEPS: Final = (0, 1, -1, 2**63 - 1)

@@ -15,8 +15,8 @@ from fuzz.parts import parted
 from tfprof.errors import TfprofError
 from tfprof.flops import filled
 from tfprof.inference import symbols
-from tfprof.loaded import Loaded
 from tfprof.read import load
+from tfprof.results.loaded import Loaded
 
 if TYPE_CHECKING:
     from fuzz.laws import Pick

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tfprof.read.varints import varint as read_varint
-from tfprof.read.wire import BYTES, FIXED32, FIXED64, VARINT, WireError
+from tfprof.wire.decode import BYTES, FIXED32, FIXED64, VARINT, WireError
+from tfprof.wire.varints import varint as read_varint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

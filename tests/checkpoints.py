@@ -18,8 +18,8 @@ from tfprof.read.checkpoint.sorted_table import SortedTable
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from tfprof.columns.strings import U8
     from tfprof.read.checkpoint.tensors import Tensor
-    from tfprof.strings import U8
 
 FOLDER: Final = Path(__file__).parent / "data" / "checkpoints"
 FILES: Final = {path.name: path.read_bytes() for path in FOLDER.iterdir() if path.is_file()}

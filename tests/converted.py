@@ -9,16 +9,17 @@ import numpy as np
 
 from case import VIEWS
 from tfprof.checkers import advise
+from tfprof.columns.strings import Strings
 from tfprof.errors import InputError, UsageError
-from tfprof.light_dataclasses import fields
-from tfprof.loaded import Loaded
-from tfprof.query import FLOPS, OPTIONS, Query
+from tfprof.foundation.lazy_dataclasses import fields
+from tfprof.query.query import Query
 from tfprof.read import Source, load
-from tfprof.reporters import advice
-from tfprof.reporters.columnar import columnar
-from tfprof.reporters.saved import saved
-from tfprof.reporters.timeline import timeline
-from tfprof.strings import Strings
+from tfprof.results.loaded import Loaded
+from tfprof.tables.options import FLOPS, OPTIONS
+from tfprof.writers import advice
+from tfprof.writers.columnar import columnar
+from tfprof.writers.saved import saved
+from tfprof.writers.timeline import timeline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

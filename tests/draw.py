@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from oracle import UNRESTRICTED
-from tfprof.answer import answer
-from tfprof.query import Query
+from tfprof.query.answer import answer
+from tfprof.query.query import Query
 from tfprof.read import Source, load
-from tfprof.read.schema import message
-from tfprof.reporters.text import text
+from tfprof.wire.schema import message
+from tfprof.writers.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tfprof.errors import InputError, UsageError
-from tfprof.fields import FIELDS
+from tfprof.tables.fields import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,7 +9,7 @@ from checkpoints import FILES
 from hostile import MEMORY_A_BYTE, Row
 from hostile_parts import GRAPH, INT64_MAX, INT64_MIN, RUN, number, part, shape
 from table_writer import block, checksum, copy, literal, table, table_of, varint
-from tfprof.limits import LIMITS
+from tfprof.tables.limits import LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.fields import METRICS
+from tfprof.tables.fields import METRICS
 
 if TYPE_CHECKING:
-    from tfprof.answered import Answer
+    from tfprof.query.counted import Answer
 
 
 def assert_totals_add_up(report: Answer) -> None:

@@ -14,16 +14,16 @@ import tfprof
 from case import GraphDef, OpLogProto, RunMetadata
 from oracle import UNRESTRICTED
 from profiles import ProfileFiles, content
-from tfprof.answer import answer
 from tfprof.errors import UsageError
-from tfprof.fields import ORDERS
 from tfprof.model import Profile
-from tfprof.query import Query
+from tfprof.query.answer import answer
+from tfprof.query.query import Query
 from tfprof.read import Source, add_run, graph_def, op_log
 from tfprof.read.merge import with_graph
 from tfprof.read.merge_op_log import with_op_log
-from tfprof.reporters.text import text
+from tfprof.tables.fields import ORDERS
 from tfprof.views import VIEWS
+from tfprof.writers.text import text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -58,7 +58,7 @@ def tensorflow() -> Any:
 
 
 def context(*arguments: Any, **named: Any) -> Any:
-    return import_module("tfprof.profile_context").ProfileContext(*arguments, **named)
+    return import_module("tfprof.compat.profile_context").ProfileContext(*arguments, **named)
 
 
 def base_session() -> Any:

@@ -27,7 +27,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import tensorflow.compat.v1 as tf
 
 import tfprof
-from tfprof.units import count
+from tfprof.foundation.units import count
 from tfprof.views import VIEWS
 
 if TYPE_CHECKING:

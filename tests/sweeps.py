@@ -27,8 +27,8 @@ from tfprof.errors import InputError
 from tfprof.read import Source, add_run, load, read_op_log
 from tfprof.read.merge_op_log import with_op_log
 from tfprof.read.text import to_wire
-from tfprof.reporters.columnar import columnar
-from tfprof.reporters.saved import saved
+from tfprof.writers.columnar import columnar
+from tfprof.writers.saved import saved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -22,7 +22,7 @@ from random_values import chance
 from tf_wheel import piece
 from tfprof.checkers import CHECKERS, Advice, advise
 from tfprof.errors import UsageError
-from tfprof.reporters.advice import proto, text
+from tfprof.writers.advice import proto, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

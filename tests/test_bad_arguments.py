@@ -11,7 +11,7 @@ import pytest
 import tfprof
 from profiles import PROFILES, content
 from tfprof import model_analyzer
-from tfprof.read.schema import message
+from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,11 +16,12 @@ from invariants import assert_totals_add_up
 from ours import files_loaded, wire_of
 from profiles import PROFILES
 from tfprof import cli
-from tfprof.answer import answer
-from tfprof.eras import NOW
-from tfprof.query import OPTIONS, Query
+from tfprof.cli.argv import read_words
+from tfprof.query.answer import answer
+from tfprof.query.query import Query
+from tfprof.tables.eras import NOW
+from tfprof.tables.options import OPTIONS
 from tfprof.views import VIEWS
-from tfprof.words import read_words
 
 if TYPE_CHECKING:
     from oracle import Oracle

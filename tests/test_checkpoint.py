@@ -25,7 +25,7 @@ from tf_wheel import piece
 from tfprof.errors import InputError
 from tfprof.read.checkpoint import Checkpoint
 from tfprof.read.checkpoint.tensors import DTYPES, STRING
-from tfprof.reporters.tensor_values import value_text
+from tfprof.writers.tensor_values import value_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ import pytest
 import tfprof
 from profiles import PROFILES
 from small_model import EVERYTHING, QUIET, SHOWN, VIEWS, a_log, model, printed, runs, v1
-from tfprof.read.schema import message
+from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
     from pathlib import Path

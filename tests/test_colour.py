@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profiles import PROFILES
-from tfprof.colour import coloured, wanted
-from tfprof.reporters.text import _MISSES_STREAM
+from tfprof.console.colour import coloured, wanted
+from tfprof.writers.text import _MISSES_STREAM
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,10 +12,10 @@ import pexpect
 import pytest
 
 from tfprof import cli
-from tfprof.completion import SHELLS, script
-from tfprof.help import COMMANDS, takes
-from tfprof.inputs import INPUTS
-from tfprof.query import OPTIONS
+from tfprof.cli.completion import SHELLS, script
+from tfprof.cli.help import COMMANDS, takes
+from tfprof.tables.inputs import INPUTS
+from tfprof.tables.options import OPTIONS
 from tools.shells import shell
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from forged import put_together, taken_apart
 from profiles import PROFILES, content
 from random_cases import make_case
 from tfprof.errors import InputError
-from tfprof.light_dataclasses import replace as another
+from tfprof.foundation.lazy_dataclasses import replace as another
 from tfprof.model import Profile
 from tfprof.read import load
-from tfprof.read.schema import message
+from tfprof.wire.schema import message
 
 CASES = 40  # a view
 HANDMADE = PROFILES["handmade"]
@@ -200,7 +200,7 @@ def test_the_same_files_give_the_same_bytes() -> None:
     made = set()
     for seed in ("1", "2"):
         program = (
-            "import sys, tfprof; from tfprof.reporters.columnar import columnar\n"
+            "import sys, tfprof; from tfprof.writers.columnar import columnar\n"
             "sys.stdout.buffer.write(b''.join(columnar(tfprof.load_sample().profile)))"
         )
         environment = {**os.environ, "PYTHONHASHSEED": seed}

@@ -19,7 +19,7 @@ from test_outputs import Command
 from tfprof.errors import InputError, OutputError, UsageError
 from tfprof.flops import filled
 from tfprof.read import load, sniff
-from tfprof.read.schema import message
+from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -24,12 +24,12 @@ from forged import (
 )
 from tfprof.checkers import advise
 from tfprof.errors import InputError
-from tfprof.loaded import Loaded
-from tfprof.query import Query
+from tfprof.query.query import Query
 from tfprof.read import load
-from tfprof.reporters import advice
-from tfprof.reporters.saved import saved
-from tfprof.reporters.timeline import timeline
+from tfprof.results.loaded import Loaded
+from tfprof.writers import advice
+from tfprof.writers.saved import saved
+from tfprof.writers.timeline import timeline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

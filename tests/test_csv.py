@@ -14,15 +14,15 @@ from case import Case, GraphDef
 from ours import load
 from test_cases import CASES, Golden
 from test_json import ODD, asked, document
-from tfprof.answer import answer
-from tfprof.query import Query
-from tfprof.reporters.csv_report import csv_report
-from tfprof.reporters.rows import columns, flat
+from tfprof.query.answer import answer
+from tfprof.query.query import Query
+from tfprof.writers.csv_report import csv_report
+from tfprof.writers.rows import columns, flat
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tfprof.answered import Answer
+    from tfprof.query.counted import Answer
 
 WHITE = "".join(one for one in map(chr, range(0x3001)) if one.isspace())
 FORMULA = ("=", "+", "-", "@", "\t", "\r")

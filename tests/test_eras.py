@@ -11,10 +11,11 @@ from case import Case
 from ours import files_loaded, load
 from profiles import PROFILES
 from tfprof import cli
-from tfprof.answer import answer
-from tfprof.eras import ERAS
-from tfprof.query import OPTIONS, Query, effective
-from tfprof.reporters.text import text
+from tfprof.query.answer import answer
+from tfprof.query.query import Query
+from tfprof.tables.eras import ERAS
+from tfprof.tables.options import OPTIONS, effective
+from tfprof.writers.text import text
 
 if TYPE_CHECKING:
     from pathlib import Path

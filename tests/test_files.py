@@ -14,10 +14,10 @@ import pytest
 import tfprof
 from profiles import PROFILES, SAMPLE, content
 from tfprof.errors import InputError
-from tfprof.files import open_source, told, write_whole
-from tfprof.gzipped import GzipError, unpacked
-from tfprof.limits import raised_limits
-from tfprof.stage import Stage, listening, tell
+from tfprof.foundation.progress_events import Stage, listening, tell
+from tfprof.io.files import open_source, told, write_whole
+from tfprof.io.gunzip import GzipError, unpacked
+from tfprof.tables.limits import raised_limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable

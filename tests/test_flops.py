@@ -13,7 +13,7 @@ from tfprof.errors import InputError, UsageError
 from tfprof.flops import Op, UnknownShape, count, flops_rule, table
 from tfprof.flops.counting import Counts, Uncounted
 from tfprof.read import Source, add_run, load
-from tfprof.reporters.saved import saved
+from tfprof.writers.saved import saved
 
 
 @pytest.fixture(autouse=True)

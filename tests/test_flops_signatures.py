@@ -15,7 +15,7 @@ from draw import profile as drawn
 from tfprof.flops import Op, UnknownShape, count, flops_rule, size, table
 from tfprof.flops.signatures import signatures
 from tfprof.read import Source, load
-from tfprof.read.schema import message
+from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,7 +17,7 @@ from tfprof.inference import symbols
 from tfprof.model import BRANCH, CALLED, LOOP_BODY, LOOP_CONDITION
 from tfprof.read import Source, load
 from tfprof.read.functions.op_outputs import UNKNOWN_OUTPUT, flat_number, op_outputs
-from tfprof.read.schema import message
+from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

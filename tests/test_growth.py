@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from tfprof import read
-from tfprof.answer import answer
-from tfprof.query import Query
+from tfprof.query.answer import answer
+from tfprof.query.query import Query
 from tfprof.read import Source
 from tfprof.read.text.fields import varint
-from tfprof.report import Report
-from tfprof.reporters.numbers import CHUNK, chunks
-from tfprof.reporters.saved import saved
-from tfprof.reporters.timeline import timeline
+from tfprof.results.report import Report
+from tfprof.writers.numbers import CHUNK, chunks
+from tfprof.writers.saved import saved
+from tfprof.writers.timeline import timeline
 from wire_parts import field, joined, node, output_shapes
 
 if TYPE_CHECKING:

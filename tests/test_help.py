@@ -12,17 +12,19 @@ import pytest
 
 from profiles import PROFILES
 from tfprof import cli
-from tfprof import help as helped
-from tfprof.answer import answer
 from tfprof.api import load
+from tfprof.cli import help as helped
+from tfprof.cli.help import COMMANDS, LIMIT_OPTIONS, command_help, help_text, takes, view_help
 from tfprof.errors import UsageError
-from tfprof.fields import METRICS
-from tfprof.help import COMMANDS, LIMIT_OPTIONS, command_help, help_text, takes, view_help
-from tfprof.inputs import INPUTS
-from tfprof.query import OPTIONS, OUTPUTS, Query
-from tfprof.reporters.text import text
-from tfprof.reporters.timeline import timeline
+from tfprof.query.answer import answer
+from tfprof.query.query import Query
+from tfprof.tables.fields import METRICS
+from tfprof.tables.inputs import INPUTS
+from tfprof.tables.options import OPTIONS
+from tfprof.tables.outputs import OUTPUTS
 from tfprof.views import VIEWS
+from tfprof.writers.text import text
+from tfprof.writers.timeline import timeline
 
 if TYPE_CHECKING:
     from pathlib import Path

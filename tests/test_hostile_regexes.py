@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from tfprof import read
+from tfprof.columns.matching import matches
+from tfprof.columns.strings import Strings
 from tfprof.errors import InputError, UsageError
 from tfprof.flops.no_arithmetic import KEEPS, MOVES, ORDER, RANDOM, TELLS
-from tfprof.matching import matches
 from tfprof.read import Source, sniff
-from tfprof.strings import Strings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

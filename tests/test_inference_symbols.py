@@ -10,15 +10,15 @@ from google.protobuf import text_format
 
 from counted_graphs import text_profile
 from tf_wheel import piece
-from tfprof.answer import answer
 from tfprof.errors import InputError, UsageError
 from tfprof.flops import filled
 from tfprof.inference import inferred, symbols
 from tfprof.inference.inferred import engine_of
 from tfprof.inference.operation import Operation
-from tfprof.query import Query
+from tfprof.query.answer import answer
+from tfprof.query.query import Query
 from tfprof.read import Source, load
-from tfprof.read.schema import message
+from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
     from tfprof.model import Profile

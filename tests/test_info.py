@@ -11,7 +11,7 @@ import pytest
 from ours import files_loaded
 from profiles import DATA, PROFILES, SAMPLE
 from test_outputs import Command
-from tfprof.info_text import Facts, counted, listed, text
+from tfprof.cli.info_text import Facts, counted, listed, text
 
 if TYPE_CHECKING:
     from pathlib import Path

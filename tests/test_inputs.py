@@ -13,9 +13,9 @@ from case import GraphDef
 from ours import wire_of
 from profiles import PROFILES
 from tf_wheel import piece
-from tfprof.answer import answer
-from tfprof.query import Query
-from tfprof.reporters.text import text
+from tfprof.query.answer import answer
+from tfprof.query.query import Query
+from tfprof.writers.text import text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -33,7 +33,7 @@ def test_installed_command_runs_its_demo_elsewhere(tmp_path: Path) -> None:
 
 
 def test_tfprof_and_tensorflow_share_a_process_in_both_orders() -> None:
-    ours = "import tfprof, tfprof.api, tfprof.read.schema as s; s.message('tensorflow.GraphDef')"
+    ours = "import tfprof, tfprof.api, tfprof.wire.schema as s; s.message('tensorflow.GraphDef')"
     theirs = "import tensorflow as tf; tf.compat.v1.GraphDef().node.add().name = 'x'"
     for first, second in ((ours, theirs), (theirs, ours)):
         use = "from tfprof import cli; assert cli.run(['demo', '--output=none']) == 0"

@@ -18,15 +18,17 @@ from case import Case, GraphDef
 from ours import files_loaded, load
 from profiles import PROFILES
 from test_cases import CASES, Golden
-from tfprof import cli, units
-from tfprof.answer import answer
-from tfprof.answered import DEFINED
-from tfprof.fields import FIELDS, METRICS
+from tfprof import cli
+from tfprof.foundation import units
 from tfprof.model import Note
-from tfprof.query import OPTIONS, Query
-from tfprof.reporters import context
-from tfprof.reporters.json_report import json_report
-from tfprof.reporters.text import columns
+from tfprof.query.answer import answer
+from tfprof.query.counted import DEFINED
+from tfprof.query.query import Query
+from tfprof.tables.fields import FIELDS, METRICS
+from tfprof.tables.options import OPTIONS
+from tfprof.writers import report_metadata as context
+from tfprof.writers.json_report import json_report
+from tfprof.writers.text import columns
 
 SCHEMA = Path(__file__).parents[1] / "docs" / "report.schema.json"
 HANDMADE = PROFILES["handmade"]

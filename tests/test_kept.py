@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import tfprof
-from tfprof import units
+from tfprof.columns.tree import Tree
+from tfprof.foundation import units
 from tfprof.model import Step
-from tfprof.reporters import numbers
-from tfprof.tree import Tree
 from tfprof.views import VIEWS, drawing
+from tfprof.writers import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable

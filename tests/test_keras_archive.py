@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from tfprof.errors import InputError
-from tfprof.loaded import Loaded
 from tfprof.read import Source
 from tfprof.read.keras_archive import read_keras
 from tfprof.read.keras_layers import weights
 from tfprof.read.keras_model import snake
+from tfprof.results.loaded import Loaded
 
 BATCH: Final = [None, 6]
 

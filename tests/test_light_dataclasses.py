@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tfprof import light_dataclasses
+from tfprof.foundation import lazy_dataclasses as light_dataclasses
 
 if TYPE_CHECKING:
     from pathlib import Path

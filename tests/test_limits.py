@@ -18,10 +18,10 @@ from checkpoints import FILES, Opener, rewritten
 from table_writer import table_of, varint
 from tfprof import cli
 from tfprof.errors import InputError, OutputError, UsageError
-from tfprof.files import open_source, write_whole
-from tfprof.limits import LIMITS, Limit, limit, raised_limits
+from tfprof.io.files import open_source, write_whole
 from tfprof.read.checkpoint import Checkpoint
-from tfprof.read.schema import message
+from tfprof.tables.limits import LIMITS, Limit, limit, raised_limits
+from tfprof.wire.schema import message
 
 DOCUMENT: Final = Path(__file__).parents[1] / "docs" / "limits.md"
 GRAPH: Final = b"\n\x08\n\x01a\x12\x03Neg"

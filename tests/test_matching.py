@@ -7,9 +7,9 @@ import re2
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from tfprof.columns.matching import matches
+from tfprof.columns.strings import Strings
 from tfprof.errors import UsageError
-from tfprof.matching import matches
-from tfprof.strings import Strings
 
 often = settings(deadline=None, max_examples=200)
 

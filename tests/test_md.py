@@ -14,16 +14,16 @@ from case import Case, GraphDef
 from ours import load
 from test_cases import CASES, Golden
 from test_json import ODD, asked, document
-from tfprof import units
-from tfprof.answer import answer
-from tfprof.fields import FIELDS
-from tfprof.query import Query
-from tfprof.reporters.md_report import md_report
+from tfprof.foundation import units
+from tfprof.query.answer import answer
+from tfprof.query.query import Query
+from tfprof.tables.fields import FIELDS
+from tfprof.writers.md_report import md_report
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tfprof.answered import Answer
+    from tfprof.query.counted import Answer
 
 
 def table(report: Answer) -> tuple[list[list[str]], str]:

@@ -10,7 +10,7 @@ import pytest
 import tfprof
 from profiles import PROFILES
 from tfprof.read import Source, load
-from tfprof.read.schema import message
+from tfprof.wire.schema import message
 
 
 def notes(graph: Any = None, run: Any = None, log: Any = None) -> list[str]:

@@ -14,7 +14,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import tensorflow.compat.v1 as tf
 
 import tfprof
-from tfprof.option_builder import ProfileOptionBuilder
+from tfprof.compat.option_builder import ProfileOptionBuilder
 
 Theirs = tf.profiler.ProfileOptionBuilder
 PRESETS = ("trainable_variables_parameter", "float_operation", "time_and_memory")

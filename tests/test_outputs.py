@@ -11,9 +11,9 @@ import pytest
 from ours import files_loaded
 from profiles import DATA, PROFILES, SAMPLE
 from tfprof import cli
-from tfprof.answer import answer
-from tfprof.query import Query
-from tfprof.read.schema import message
+from tfprof.query.answer import answer
+from tfprof.query.query import Query
+from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,10 +9,10 @@ import pytest
 import ours
 from case import Case, GraphDef
 from oracle import OracleCrashed
-from tfprof.answer import answer
 from tfprof.errors import UsageError
-from tfprof.query import Query
-from tfprof.reporters.text import text
+from tfprof.query.answer import answer
+from tfprof.query.query import Query
+from tfprof.writers.text import text
 
 if TYPE_CHECKING:
     from oracle import Oracle

@@ -20,9 +20,9 @@ from playwright.sync_api import sync_playwright
 import ours
 from oracle import UNRESTRICTED
 from profiles import PROFILES
-from tfprof.answer import answer
-from tfprof.query import Query
-from tfprof.reporters.timeline import timeline
+from tfprof.query.answer import answer
+from tfprof.query.query import Query
+from tfprof.writers.timeline import timeline
 from tools.chromium import FLAGS, chromium
 
 if TYPE_CHECKING:

@@ -20,20 +20,20 @@ from profiles import DATA, PROFILES
 from random_cases import make_case, shrink
 from recorded import case_of, with_output
 from tf_wheel import piece
-from tfprof.answer import answer
 from tfprof.errors import UsageError
-from tfprof.limits import raised_limits
-from tfprof.query import Query
-from tfprof.reporters.pprof import pprof, said
-from tfprof.reporters.pprof_frames import frames
-from tfprof.reporters.pprof_kinds import KINDS
+from tfprof.query.answer import answer
+from tfprof.query.query import Query
+from tfprof.tables.limits import raised_limits
+from tfprof.writers.pprof import pprof, said
+from tfprof.writers.pprof_frames import frames
+from tfprof.writers.pprof_kinds import KINDS
 from tools import go_pprof
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from oracle import Oracle
-    from tfprof.answered import Answer
+    from tfprof.query.counted import Answer
 
 Message: Final[Any] = piece("tensorflow.core.profiler.profile_pb2").Profile
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from profiles import PROFILES
-from tfprof.progress import _fitted, line
-from tfprof.stage import Stage
+from tfprof.console.progress import _fitted, line
+from tfprof.foundation.progress_events import Stage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 WORK: Final = """
 import sys, time
-from tfprof.progress import Progress
+from tfprof.console.progress import Progress
 with Progress() as progress:
     progress("reading model.pb")
     time.sleep({seconds})
@@ -90,7 +90,7 @@ def slow(*given):
 read.add_run = slow
 """
 SLOW_ANSWERS: Final = """
-from tfprof.loaded import Loaded
+from tfprof.results.loaded import Loaded
 quick = Loaded.report
 def slow(*given):
     time.sleep(1.5)
@@ -98,7 +98,7 @@ def slow(*given):
 Loaded.report = slow
 """
 SLOW_PIECES: Final = """
-from tfprof.report import Report
+from tfprof.results.report import Report
 def slow(*given):
     for _ in range(12):
         yield b"x" * 999_999 + b"\\n"
@@ -107,7 +107,7 @@ Report.pieces = slow
 """
 SLOW_UNPACKING: Final = """
 import zlib
-from tfprof import gzipped
+from tfprof.io import gunzip as gzipped
 quick = zlib.decompressobj
 class Slow:
     def __init__(self, *given):

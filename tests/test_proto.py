@@ -19,14 +19,14 @@ from profiles import DATA, PROFILES
 from random_cases import make_case, shrink
 from recorded import case_of, records
 from tf_wheel import piece
-from tfprof.answer import answer
+from tfprof.columns.strings import Strings
+from tfprof.columns.tree import Tree
 from tfprof.errors import UsageError
-from tfprof.query import Query
-from tfprof.read.schema import message
-from tfprof.reporters.proto import proto
-from tfprof.reporters.wire import beside, entries, field, nested, numbers, packed, within
-from tfprof.strings import Strings
-from tfprof.tree import Tree
+from tfprof.query.answer import answer
+from tfprof.query.query import Query
+from tfprof.wire.encode import beside, entries, field, nested, numbers, packed, within
+from tfprof.wire.schema import message
+from tfprof.writers.proto import proto
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,19 +19,20 @@ from case import VIEWS
 from invariants import assert_totals_add_up
 from ours import files_loaded
 from profiles import PROFILES
-from tfprof.deliver import Outcome, deliver
+from tfprof.cli.argv import read_words
+from tfprof.console.outcome import Outcome, deliver
 from tfprof.errors import UsageError
-from tfprof.fields import FIELDS, METRICS
-from tfprof.loaded import Loaded
-from tfprof.query import OPTIONS, Query
-from tfprof.shell import Shell
-from tfprof.words import read_words
+from tfprof.query.query import Query
+from tfprof.results.loaded import Loaded
+from tfprof.shell.prompt import Shell
+from tfprof.tables.fields import FIELDS, METRICS
+from tfprof.tables.options import OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tfprof.answered import Answer
+    from tfprof.query.counted import Answer
 
 LOADED: Final = Loaded(files_loaded(PROFILES["handmade"]))
 NAMES: Final = sorted(LOADED.profile.nodes.name.texts())

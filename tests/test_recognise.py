@@ -13,9 +13,9 @@ from profiles import DATA, PROFILES, SAMPLE
 from test_outputs import Command
 from tfprof import cli
 from tfprof.errors import InputError, UsageError
-from tfprof.inputs import INPUTS
+from tfprof.io.recognise import OPTION_OF, TITLES, Found, exists, inputs, recognise, search
 from tfprof.read import sniff
-from tfprof.recognise import OPTION_OF, TITLES, Found, exists, inputs, recognise, search
+from tfprof.tables.inputs import INPUTS
 
 if TYPE_CHECKING:
     from pathlib import Path

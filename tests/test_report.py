@@ -15,8 +15,8 @@ import pytest
 import draw
 import tfprof
 from profiles import PROFILES
-from tfprof.loaded import Loaded
-from tfprof.reporters.html_table import MOST_ROWS
+from tfprof.results.loaded import Loaded
+from tfprof.writers.html_table import MOST_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

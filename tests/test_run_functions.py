@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import tfprof
-from tfprof.read.schema import message
-from tfprof.read.wire import BYTES, scan, whole
+from tfprof.wire.decode import BYTES, scan, whole
+from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -19,7 +19,7 @@ from tfprof.errors import InputError
 from tfprof.flops import count
 from tfprof.read import Source, add_run, load
 from tfprof.read.run_shapes import with_run_shapes
-from tfprof.read.schema import message
+from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

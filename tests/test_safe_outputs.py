@@ -20,9 +20,9 @@ import tfprof
 from forked import Forked
 from profiles import DATA, PROFILES
 from test_faults import OUTPUTS
-from tfprof.read.schema import message
 from tfprof.read.text.fields import varint
-from tfprof.shell_completion import offer
+from tfprof.shell.completion import offer
+from tfprof.wire.schema import message
 from tools import go_pprof
 from tools.chromium import FLAGS, chromium
 

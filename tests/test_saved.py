@@ -15,18 +15,18 @@ from case import VIEWS, Case, GraphDef
 from oracle import OracleRaised
 from random_cases import make_case, shrink
 from tf_wheel import piece
-from tfprof import light_dataclasses
-from tfprof.answer import answer
 from tfprof.checkers import advise
 from tfprof.errors import InputError, UsageError
-from tfprof.query import Query
+from tfprof.foundation import lazy_dataclasses as light_dataclasses
+from tfprof.query.answer import answer
+from tfprof.query.query import Query
 from tfprof.read import Source, add_run, load, sniff
 from tfprof.read.saved import profile as read
-from tfprof.read.schema import message
-from tfprof.reporters import advice
-from tfprof.reporters.saved import saved
-from tfprof.reporters.text import text
-from tfprof.reporters.timeline import timeline
+from tfprof.wire.schema import message
+from tfprof.writers import advice
+from tfprof.writers.saved import saved
+from tfprof.writers.text import text
+from tfprof.writers.timeline import timeline
 
 if TYPE_CHECKING:
     from oracle import Oracle

@@ -11,12 +11,12 @@ import ours
 from case import VIEWS
 from random_cases import make_case
 from test_saved import reread, save, source
-from tfprof.answer import answer
 from tfprof.errors import InputError, TfprofError
-from tfprof.query import Query
+from tfprof.query.answer import answer
+from tfprof.query.query import Query
 from tfprof.read import load
-from tfprof.read.wire import WireError
-from tfprof.reporters.text import text
+from tfprof.wire.decode import WireError
+from tfprof.writers.text import text
 
 if TYPE_CHECKING:
     from tfprof.model import Profile

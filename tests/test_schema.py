@@ -10,8 +10,8 @@ import pytest
 from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorSet
 
 from case import GraphDef, OpLogProto, RunMetadata
-from tfprof.read import schema
-from tfprof.read.schema import build
+from tfprof.wire import schema
+from tfprof.wire.schema import build
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,7 +53,7 @@ def test_a_message_that_is_not_ours_is_refused() -> None:
 
 
 USE_OURS = """
-from tfprof.read import schema
+from tfprof.wire import schema
 ours = schema.message("tensorflow.GraphDef")()
 ours.node.add(name="a")
 """

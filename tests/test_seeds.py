@@ -16,8 +16,8 @@ import seeds
 from profiles import PROFILES, SAMPLE, content
 from seeds import DOCUMENTS, ENTRIES, Entry
 from tfprof import cli
-from tfprof.read.schema import message
 from tfprof.views import VIEWS
+from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
     from pathlib import Path

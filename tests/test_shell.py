@@ -11,9 +11,9 @@ import pytest
 
 from profiles import DATA, PROFILES
 from tfprof import cli
-from tfprof.eras import NOW
-from tfprof.query import OUTPUTS
-from tfprof.shell_lines import read_line
+from tfprof.shell.lines import read_line
+from tfprof.tables.eras import NOW
+from tfprof.tables.outputs import OUTPUTS
 from tfprof.views import VIEWS
 
 if TYPE_CHECKING:

@@ -30,17 +30,17 @@ HANDMADE: Final = PROFILES["handmade"].flags()
 # Writes half of the report, says so, and then takes its time.
 SLOW = """
 import time
-import tfprof.report
+import tfprof.results.report
 from tfprof import cli
 
-pieces = tfprof.report.FORMS["text"]
+pieces = tfprof.results.report.FORMS["text"]
 
 def slowly(report):
     yield from pieces(report)
     print("half", flush=True)
     time.sleep(60)
 
-tfprof.report.FORMS["text"] = slowly
+tfprof.results.report.FORMS["text"] = slowly
 cli.main()
 """
 

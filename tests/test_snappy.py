@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from table_writer import copy, literal, snappy, varint
 from tfprof.read.checkpoint.snappy import unpacked
-from tfprof.read.wire import WireError
+from tfprof.wire.decode import WireError
 
 
 def of(packed: bytes) -> bytes:

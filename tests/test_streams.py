@@ -11,8 +11,8 @@ import pytest
 import tfprof
 from profiles import PROFILES
 from tfprof.capture.streams import put, tell
-from tfprof.loaded import Loaded
 from tfprof.model import Note
+from tfprof.results.loaded import Loaded
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tfprof import strings, wordwise
-from tfprof.strings import Strings
+from tfprof.columns import byte_words as wordwise
+from tfprof.columns import strings
+from tfprof.columns.strings import Strings
 
 if TYPE_CHECKING:
-    from tfprof.strings import U64
+    from tfprof.columns.strings import U64
 
 often = settings(deadline=None, max_examples=150)
 

@@ -16,8 +16,8 @@ from case import GraphDef, OpLogProto
 from profiles import PROFILES
 from tfprof import cli
 from tfprof.errors import UsageError
-from tfprof.loaded import Loaded
 from tfprof.read import Source, load
+from tfprof.results.loaded import Loaded
 
 if TYPE_CHECKING:
     from pathlib import Path

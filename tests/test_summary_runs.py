@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from tfprof.errors import InputError
-from tfprof.loaded import Loaded
 from tfprof.model import Profile
 from tfprof.read import Source, load
-from tfprof.read.schema import message
 from tfprof.read.xplane import with_trace
+from tfprof.results.loaded import Loaded
+from tfprof.wire.schema import message
 from xplane_traces import recorded
 
 GRAPH: Final = Path(__file__).with_name("data") / "xplane" / "loop" / "graph.pb.gz"

@@ -22,13 +22,14 @@ from case import VIEWS
 from profiles import PROFILES
 from sweeps import NAME, Damage, Sample, everywhere, is_sentence, or_refusal, source, spread
 from tfprof import cli
-from tfprof.answer import answer
 from tfprof.errors import InputError, UsageError
-from tfprof.files import open_source
-from tfprof.query import OPTIONS, Query
-from tfprof.reporters.columnar import columnar
-from tfprof.reporters.saved import saved
-from tfprof.reporters.text import text
+from tfprof.io.files import open_source
+from tfprof.query.answer import answer
+from tfprof.query.query import Query
+from tfprof.tables.options import OPTIONS
+from tfprof.writers.columnar import columnar
+from tfprof.writers.saved import saved
+from tfprof.writers.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

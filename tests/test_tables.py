@@ -8,15 +8,16 @@ import pytest
 
 from tfprof import cli
 from tfprof.checkers import CHECKERS, Checker
+from tfprof.cli.argv import read_words
 from tfprof.errors import UsageError
-from tfprof.fields import FIELDS, METRICS, ORDERS
-from tfprof.inputs import INPUTS
-from tfprof.query import OPTIONS, Option, Query
+from tfprof.query.query import Query
+from tfprof.tables.fields import FIELDS, METRICS, ORDERS
+from tfprof.tables.inputs import INPUTS
+from tfprof.tables.options import OPTIONS, Option
 from tfprof.views import VIEWS, View, view_named
-from tfprof.words import read_words
 
 if TYPE_CHECKING:
-    from tfprof.fields import Field
+    from tfprof.tables.fields import Field
 
 ALL_OPTIONS = {**INPUTS, **OPTIONS}
 

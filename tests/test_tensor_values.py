@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfprof.read.checkpoint.tensors import Tensor
-from tfprof.reporters import tensor_values
-from tfprof.reporters.tensor_values import proto_values, value_text
+from tfprof.writers import tensor_values
+from tfprof.writers.tensor_values import proto_values, value_text
 
 FLOAT, DOUBLE, INT32, STRING, COMPLEX64, INT64, BOOL, HALF, UINT64 = 1, 2, 3, 7, 8, 9, 10, 19, 23
 OMITTED = "...omitted from display\n\n"

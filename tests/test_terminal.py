@@ -14,11 +14,11 @@ import pytest
 import tfprof
 from ours import files_loaded
 from profiles import PROFILES
-from tfprof.matching import matches
-from tfprof.query import OPTIONS
-from tfprof.shell_completion import MOST_NAMES, offer
-from tfprof.shell_lines import COMMANDS, read_line
-from tfprof.strings import Strings
+from tfprof.columns.matching import matches
+from tfprof.columns.strings import Strings
+from tfprof.shell.completion import MOST_NAMES, offer
+from tfprof.shell.lines import COMMANDS, read_line
+from tfprof.tables.options import OPTIONS
 from tfprof.views import VIEWS
 
 if TYPE_CHECKING:

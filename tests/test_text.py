@@ -21,16 +21,17 @@ from case import GraphDef
 from random_graphs import make_graph, make_names
 from random_text import Scrawl, mutated, printed
 from tfprof.errors import InputError
-from tfprof.read import schema, text
+from tfprof.read import text
 from tfprof.read.text import canonical as text_canonical
 from tfprof.read.text import wire as text_wire
 from tfprof.read.text.strings import Odd
+from tfprof.wire import schema
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
 
+    from tfprof.columns.shapes import Shapes
     from tfprof.read.columns import GraphColumns
-    from tfprof.shapes import Shapes
 
 GRAPH: Final = "tensorflow.GraphDef"
 MESSAGES: Final = (

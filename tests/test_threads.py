@@ -22,21 +22,22 @@ from profiles import DATA, PROFILES, SAMPLE, content
 from random_options import make_options
 from tfprof.checkers import advise
 from tfprof.errors import TfprofError
-from tfprof.files import write_whole
-from tfprof.limits import limit, raised_limits
-from tfprof.query import OPTIONS, Query
-from tfprof.report import FORMS
-from tfprof.reporters import advice
-from tfprof.reporters.columnar import columnar
-from tfprof.reporters.saved import saved
-from tfprof.reporters.timeline import timeline
-from tfprof.stage import Stage, listening, tell
+from tfprof.foundation.progress_events import Stage, listening, tell
+from tfprof.io.files import write_whole
+from tfprof.query.query import Query
+from tfprof.results.report import FORMS
+from tfprof.tables.limits import limit, raised_limits
+from tfprof.tables.options import OPTIONS
+from tfprof.writers import advice
+from tfprof.writers.columnar import columnar
+from tfprof.writers.saved import saved
+from tfprof.writers.timeline import timeline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from tfprof.loaded import Loaded
+    from tfprof.results.loaded import Loaded
 
 THREADS: Final = 8
 WRITES: Final = 20
@@ -251,7 +252,7 @@ assert len({id(message.DESCRIPTOR.file.pool) for message, _ in made}) == 1
 MESSAGES: Final = """
 import sys, threading
 from concurrent.futures import ThreadPoolExecutor
-from tfprof.read import schema
+from tfprof.wire import schema
 sys.setswitchinterval(1e-6)
 names = ["GraphDef", "RunMetadata", "tfprof.OpLogProto", "tfprof.GraphNodeProto"]
 for _ in range(40):

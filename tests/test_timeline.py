@@ -17,11 +17,11 @@ from profiles import DATA, PROFILES
 from random_cases import make_case, shrink
 from random_values import chance
 from recorded import case_of, with_output
-from tfprof.answer import answer
 from tfprof.errors import UsageError
-from tfprof.query import Query
-from tfprof.reporters.members import Members
-from tfprof.reporters.timeline import Timeline, banner, file_name, timeline
+from tfprof.query.answer import answer
+from tfprof.query.query import Query
+from tfprof.writers.bitset import Members
+from tfprof.writers.timeline import Timeline, banner, file_name, timeline
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

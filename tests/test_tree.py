@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tfprof.tree import Tree
+from tfprof.columns.tree import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tfprof.strings import I64, Bool
+    from tfprof.columns.strings import I64, Bool
 
 MANY = 200_000
 INT64 = st.integers(-(2**63), 2**63 - 1)

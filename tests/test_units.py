@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tfprof import units
+from tfprof.foundation import units
 
 if TYPE_CHECKING:
-    from tfprof.units import Format
+    from tfprof.foundation.units import Format
 
 often = settings(deadline=None, max_examples=500)
 

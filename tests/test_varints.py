@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import table_writer
-from tfprof.read.varints import varint, varints
-from tfprof.read.wire import WireError
+from tfprof.wire.decode import WireError
+from tfprof.wire.varints import varint, varints
 
 
 @given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 300)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pexpect
 import pytest
 
-from tfprof.visible import visible, visible_text
+from tfprof.console.escape import visible, visible_text
 
 if TYPE_CHECKING:
     from pathlib import Path

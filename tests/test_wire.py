@@ -19,16 +19,17 @@ from hypothesis import strategies as st
 
 from case import GraphDef, OpLogProto, RunMetadata
 from tfprof.errors import InputError
-from tfprof.read import Source, graph_def, load, op_log, run_metadata, wire
-from tfprof.read.wire import BYTES, FIXED32, FIXED64, VARINT, WireError, scan
+from tfprof.read import Source, graph_def, load, op_log, run_metadata
+from tfprof.wire import decode as wire
+from tfprof.wire.decode import BYTES, FIXED32, FIXED64, VARINT, WireError, scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from random import Random
 
+    from tfprof.columns.shapes import Shapes
+    from tfprof.columns.strings import U8
     from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
-    from tfprof.shapes import Shapes
-    from tfprof.strings import U8
 
 NodeDef: Final[Any] = type(GraphDef().node.add())
 

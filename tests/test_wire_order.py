@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tfprof.read.wire import BYTES, VARINT, scan
+from tfprof.wire.decode import BYTES, VARINT, scan
 
 
 @pytest.mark.parametrize("count", [2, 5, 12, 13, 40, 5_000])

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from tfprof.errors import InputError
-from tfprof.limits import raised_limits
 from tfprof.model import Profile
 from tfprof.read import sniff
 from tfprof.read.xplane import read_trace, with_trace
 from tfprof.read.xplane.trace import COMPILED, EAGER, NODE
+from tfprof.tables.limits import raised_limits
 from xplane_traces import (
     CASES,
     Event,

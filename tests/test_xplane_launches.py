@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from tfprof.columns.strings import Strings
 from tfprof.read.xplane.launches import functions_of
-from tfprof.strings import Strings
 from xplane_traces import Event, host, trace
 
 if TYPE_CHECKING:

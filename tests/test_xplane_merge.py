@@ -7,15 +7,15 @@ import re
 
 import numpy as np
 
-from tfprof.light_dataclasses import replace
-from tfprof.loaded import Loaded
+from tfprof.columns.shapes import Shapes
+from tfprof.columns.strings import Strings
+from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Outputs, Profile
 from tfprof.read.xplane import with_trace
 from tfprof.read.xplane.fused import fused_node, is_fused
 from tfprof.read.xplane.trace import NODE
-from tfprof.reporters.timeline import timeline
-from tfprof.shapes import Shapes
-from tfprof.strings import Strings
+from tfprof.results.loaded import Loaded
+from tfprof.writers.timeline import timeline
 from xplane_traces import (
     Event,
     counts,

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tfprof.light_dataclasses import replace
+from tfprof.columns.strings import Strings
+from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Regions
 from tfprof.read.runtime_names import _Calls, canonical, is_added, node_of
-from tfprof.strings import Strings
 from xplane_traces import graph, recorded
 
 if TYPE_CHECKING:

@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from tfprof.api import load_sample as load_sample
     from tfprof.capture.folder import capture as capture
     from tfprof.capture.keras_callback import capture_callback as capture_callback
-    from tfprof.classic import Profiler as Profiler
-    from tfprof.classic import advise as advise
-    from tfprof.classic import profile as profile
-    from tfprof.classic import write_op_log as write_op_log
+    from tfprof.compat.classic import Profiler as Profiler
+    from tfprof.compat.classic import advise as advise
+    from tfprof.compat.classic import profile as profile
+    from tfprof.compat.classic import write_op_log as write_op_log
+    from tfprof.compat.option_builder import ProfileOptionBuilder as ProfileOptionBuilder
+    from tfprof.compat.profile_context import ProfileContext as ProfileContext
     from tfprof.errors import InputError as InputError
     from tfprof.errors import OutputError as OutputError
     from tfprof.errors import TfprofError as TfprofError
@@ -25,11 +27,9 @@ if TYPE_CHECKING:
     from tfprof.flops import UnknownShape as UnknownShape
     from tfprof.flops import flops_rule as flops_rule
     from tfprof.flops import size as size
-    from tfprof.limits import raised_limits as raised_limits
-    from tfprof.loaded import Loaded as Loaded
-    from tfprof.option_builder import ProfileOptionBuilder as ProfileOptionBuilder
-    from tfprof.profile_context import ProfileContext as ProfileContext
-    from tfprof.report import Report as Report
+    from tfprof.results.loaded import Loaded as Loaded
+    from tfprof.results.report import Report as Report
+    from tfprof.tables.limits import raised_limits as raised_limits
 
     # Messages are made at run time from our own schema, so there is no class to import.
     AdviceProto: Any
@@ -41,15 +41,15 @@ __version__ = "0.1.0"
 
 _HOME = {
     **dict.fromkeys(("load", "load_sample"), "api"),
-    "Loaded": "loaded",
-    "raised_limits": "limits",
-    "Report": "report",
+    "Loaded": "results.loaded",
+    "raised_limits": "tables.limits",
+    "Report": "results.report",
     **dict.fromkeys(("flops_rule", "Op", "UnknownShape", "size"), "flops"),
     **dict.fromkeys(("TfprofError", "UsageError", "InputError", "OutputError"), "errors"),
     # What a program written for tf.profiler or tf.contrib.tfprof uses.
-    **dict.fromkeys(("profile", "advise", "write_op_log", "Profiler"), "classic"),
-    "ProfileOptionBuilder": "option_builder",
-    "ProfileContext": "profile_context",
+    **dict.fromkeys(("profile", "advise", "write_op_log", "Profiler"), "compat.classic"),
+    "ProfileOptionBuilder": "compat.option_builder",
+    "ProfileContext": "compat.profile_context",
     "capture_callback": "capture.keras_callback",
 }
 _MESSAGES = ("AdviceProto", "GraphNodeProto", "MultiGraphNodeProto", "OpLogProto")
@@ -92,7 +92,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
     if name in _HOME:
         return getattr(import_module(f"tfprof.{_HOME[name]}"), name)
     if name in _MESSAGES:
-        return import_module("tfprof.read.schema").message(f"tensorflow.tfprof.{name}")
+        return import_module("tfprof.wire.schema").message(f"tensorflow.tfprof.{name}")
     if name in _MODULES:
         return import_module(f"tfprof.{name}")
     raise AttributeError(f"module 'tfprof' has no attribute {name!r}")

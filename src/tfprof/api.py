@@ -7,14 +7,14 @@ from os import fspath
 from typing import TYPE_CHECKING, Any
 
 from tfprof import read
-from tfprof.arguments import path, shown
 from tfprof.errors import UsageError
-from tfprof.files import checkpoint_files, open_checkpoint, open_source
-from tfprof.inputs import sample_files
-from tfprof.loaded import Loaded
-from tfprof.read import shared_texts
+from tfprof.foundation.arguments import path, shown
+from tfprof.foundation.progress_events import listening
+from tfprof.io.files import checkpoint_files, open_checkpoint, open_source
+from tfprof.read import expansion_limits as shared_texts
 from tfprof.read.merge_checkpoint import with_checkpoint
-from tfprof.stage import listening
+from tfprof.results.loaded import Loaded
+from tfprof.tables.inputs import sample_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,7 +46,7 @@ def load(  # noqa: PLR0913 - one parameter an input
     Raises InputError where a file is missing, damaged or of another kind.
 
     >>> import tfprof
-    >>> from tfprof.inputs import sample_files
+    >>> from tfprof.tables.inputs import sample_files
     >>> tfprof.load(sample_files()["graph_path"])
     <Loaded: 5,174 graph nodes, 0 steps>
     """
@@ -118,7 +118,7 @@ def _in_folder(  # noqa: PLR0913, PLR0917 - one parameter an input
     traces: Sequence[AnyPath],
 ) -> dict[str, Any]:
     """What is in *folder* where it is not given, by the names of load's parameters."""
-    from tfprof.recognise import inputs  # noqa: PLC0415 - most calls name files
+    from tfprof.io.recognise import inputs  # noqa: PLC0415 - most calls name files
 
     given = {
         "run_meta_path": runs,
@@ -146,7 +146,7 @@ def _debug_of(graph: AnyPath | None) -> read.Source | None:
     """What says where the functions of a SavedModel were made, if that stands beside it."""
     if graph is None:
         return None
-    from tfprof.recognise import debug_beside  # noqa: PLC0415 - as above
+    from tfprof.io.recognise import debug_beside  # noqa: PLC0415 - as above
 
     beside = debug_beside(fspath(graph))
     return None if beside is None else _source(beside, "a GraphDebugInfo")

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from tfprof.distinct import distinct
-from tfprof.light_dataclasses import dataclass, field
-from tfprof.narrow import narrowed
-from tfprof.shapes import Shapes
-from tfprof.strings import I64, Bool, Strings
+from tfprof.columns.packed import narrowed
+from tfprof.columns.shapes import Shapes
+from tfprof.columns.strings import I64, Bool, Strings
+from tfprof.columns.unique import distinct
+from tfprof.foundation.lazy_dataclasses import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable

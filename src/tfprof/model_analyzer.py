@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tfprof import classic
 from tfprof.capture.profiler import ALL_ADVICE, Profiler
-from tfprof.classic import profile
-from tfprof.option_builder import ProfileOptionBuilder
+from tfprof.compat import classic
+from tfprof.compat.classic import profile
+from tfprof.compat.option_builder import ProfileOptionBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tfprof.arguments import Options
     from tfprof.capture.asking import Checkers
+    from tfprof.foundation.arguments import Options
 
 __all__ = [
     "ALL_ADVICE",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tfprof.read.schema import message
+from tfprof.wire.schema import message
 
 _NAMES: Final = {
     name: name

@@ -6,9 +6,9 @@ from typing import Any
 
 from tfprof.capture.model import log_of_model
 from tfprof.capture.streams import tell
-from tfprof.classic import write_op_log
-from tfprof.read.schema import message
-from tfprof.reporters.op_log import op_log as op_log_bytes
+from tfprof.compat.classic import write_op_log
+from tfprof.wire.schema import message
+from tfprof.writers.op_log import op_log as op_log_bytes
 
 __all__ = ["merge_default_op_log", "write_op_log"]
 

@@ -8,25 +8,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tfprof import deliver
-from tfprof.arguments import options_of, shown
 from tfprof.capture.streams import put, tell
 from tfprof.checkers import advise
 from tfprof.errors import UsageError, nearest
-from tfprof.light_dataclasses import replace
+from tfprof.foundation.arguments import options_of, shown
+from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note
-from tfprof.query import OPTIONS, Query, effective
-from tfprof.read.schema import message
-from tfprof.reporters import advice as advice_reporter
-from tfprof.reporters.frame import framed
+from tfprof.query.query import Query
+from tfprof.results import deliver
+from tfprof.tables.options import OPTIONS, effective
 from tfprof.views import VIEWS
+from tfprof.wire.schema import message
+from tfprof.writers import advice as advice_reporter
+from tfprof.writers.frame import framed
 
 if TYPE_CHECKING:
-    from tfprof.arguments import Options
-    from tfprof.loaded import Loaded
+    from tfprof.foundation.arguments import Options
     from tfprof.model import Profile
-    from tfprof.query import Flops
-    from tfprof.report import Report
+    from tfprof.results.loaded import Loaded
+    from tfprof.results.report import Report
+    from tfprof.tables.options import Flops
 
     Checkers = Mapping[str, Mapping[str, Any]]
 

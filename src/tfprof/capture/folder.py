@@ -14,13 +14,13 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
-from tfprof.arguments import path
 from tfprof.capture import keras_models
 from tfprof.capture.called import Calls
 from tfprof.capture.needed import tensorflow
 from tfprof.capture.saved_model import made_by_capture, saved_model_of
 from tfprof.errors import OutputError, UsageError
-from tfprof.files import make_folder, open_source, write_whole
+from tfprof.foundation.arguments import path
+from tfprof.io.files import make_folder, open_source, write_whole
 
 if TYPE_CHECKING:
     import os

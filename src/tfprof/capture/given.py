@@ -19,11 +19,11 @@ from tfprof.capture.live_functions import LiveFunctions, live_functions
 from tfprof.capture.live_graph import LiveGraph
 from tfprof.capture.traced import is_traceable
 from tfprof.errors import UsageError
-from tfprof.files import open_source
-from tfprof.light_dataclasses import dataclass, replace
+from tfprof.foundation.lazy_dataclasses import dataclass, replace
+from tfprof.io.files import open_source
 from tfprof.read import graph_def, op_log
 from tfprof.read.text.fields import varint
-from tfprof.read.trainable import trainable
+from tfprof.read.variable_collections import trainable
 
 if TYPE_CHECKING:
     from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.capture.traces import NO_STACK
-from tfprof.light_dataclasses import replace
+from tfprof.columns.strings import I64, Strings
+from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.read.columns import OpLogColumns
-from tfprof.strings import I64, Strings
 
 if TYPE_CHECKING:
     from tfprof.capture.traces import Texts

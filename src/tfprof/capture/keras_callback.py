@@ -15,10 +15,10 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from tfprof.arguments import whole_number
 from tfprof.capture.folder import Capture
 from tfprof.capture.streams import tell
 from tfprof.errors import UsageError
+from tfprof.foundation.arguments import whole_number
 from tfprof.model import Note
 
 if TYPE_CHECKING:

@@ -23,21 +23,21 @@ from tfprof.capture.statistics import registered
 from tfprof.capture.traces import Texts, Traces
 from tfprof.errors import UsageError, nearest
 from tfprof.flops.table import rules
-from tfprof.light_dataclasses import replace
+from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note, Outputs, Profile
-from tfprof.query import FLOPS, Flops
 from tfprof.read import debug_info, with_shape_source
 from tfprof.read.merge import with_graph
 from tfprof.read.merge_op_log import with_op_log
 from tfprof.read.merge_run import with_run
 from tfprof.read.run_shapes import with_run_shapes
+from tfprof.tables.options import FLOPS, Flops
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tfprof.capture.given import Run
+    from tfprof.columns.strings import I64
     from tfprof.read.columns import GraphColumns, OpLogColumns
-    from tfprof.strings import I64
 
 
 class Reading(NamedTuple):

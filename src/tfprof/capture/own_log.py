@@ -13,13 +13,13 @@ import numpy as np
 
 from tfprof.capture.statistics import registered, registry
 from tfprof.capture.traces import NO_STACK
+from tfprof.columns.strings import I64, Strings
 from tfprof.flops import count
 from tfprof.flops.counting import UNKNOWN_SHAPE
 from tfprof.flops.table import rules
 from tfprof.read import op_log
 from tfprof.read.columns import OpLogColumns
-from tfprof.read.trainable import TYPE
-from tfprof.strings import I64, Strings
+from tfprof.read.variable_collections import TYPE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tfprof.capture.live_graph import LiveGraph
     from tfprof.capture.traces import Texts, Traces
     from tfprof.model import Profile
-    from tfprof.query import Flops
+    from tfprof.tables.options import Flops
 
 NO_LOG: Final = op_log.columns(np.empty(0, np.uint8))
 

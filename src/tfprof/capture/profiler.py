@@ -13,27 +13,27 @@ from __future__ import annotations
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from tfprof.arguments import path, whole_number
 from tfprof.capture.asking import advice, ask, question
 from tfprof.capture.given import paths, run_of
 from tfprof.capture.model import Model, as_given, baked, with_step
 from tfprof.capture.streams import tell
 from tfprof.checkers import CHECKERS
 from tfprof.errors import UsageError
-from tfprof.files import write_apart
-from tfprof.light_dataclasses import replace
-from tfprof.loaded import Loaded
+from tfprof.foundation.arguments import path, whole_number
+from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.io.files import write_apart
 from tfprof.read.merge_op_log import with_op_log
-from tfprof.reporters.saved import saved
+from tfprof.results.loaded import Loaded
+from tfprof.writers.saved import saved
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    from tfprof.arguments import Options
     from tfprof.capture.asking import Checkers, Question
+    from tfprof.foundation.arguments import Options
     from tfprof.model import Profile
-    from tfprof.query import Flops
+    from tfprof.tables.options import Flops
 
 ALL_ADVICE: Mapping[str, Mapping[str, Any]] = {name: {} for name in CHECKERS}
 

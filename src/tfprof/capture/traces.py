@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from tfprof.strings import I64, Strings
+from tfprof.columns.strings import I64, Strings
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable

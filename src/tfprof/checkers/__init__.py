@@ -14,7 +14,7 @@ from math import inf
 from typing import TYPE_CHECKING, cast
 
 from tfprof.errors import UsageError, nearest
-from tfprof.light_dataclasses import dataclass, field
+from tfprof.foundation.lazy_dataclasses import dataclass, field
 from tfprof.views import VIEWS
 
 if TYPE_CHECKING:

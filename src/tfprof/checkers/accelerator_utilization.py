@@ -18,8 +18,8 @@ from tfprof.checkers.placement import on_accelerator
 from tfprof.model import ACCELERATOR
 
 if TYPE_CHECKING:
+    from tfprof.columns.strings import I64
     from tfprof.model import Profile
-    from tfprof.strings import I64
 
 _NEVER = np.iinfo(np.int64).max
 

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tfprof.answer import answer
 from tfprof.checkers.findings import Findings
+from tfprof.foundation.units import micros
 from tfprof.model import Note
-from tfprof.query import Query
-from tfprof.units import micros
+from tfprof.query.answer import answer
+from tfprof.query.query import Query
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from tfprof.answered import Answer
+    from tfprof.columns.strings import I64
+    from tfprof.columns.tree import Tree
     from tfprof.model import Profile
-    from tfprof.strings import I64
-    from tfprof.tree import Tree
+    from tfprof.query.counted import Answer
 
 _NAME: Final = "ExpensiveOperationChecker"
 _DEEP: Final = 100

@@ -12,9 +12,9 @@ import numpy as np
 
 from tfprof.checkers.findings import Findings
 from tfprof.checkers.placement import on_accelerator
+from tfprof.columns.strings import Strings
 from tfprof.errors import InputError
-from tfprof.read.wire import BYTES, WireError, head, scan
-from tfprof.strings import Strings
+from tfprof.wire.decode import BYTES, WireError, head, scan
 
 if TYPE_CHECKING:
     from tfprof.model import Profile

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from tfprof.columns.strings import Bool
     from tfprof.model import Profile
-    from tfprof.strings import Bool
 
 
 def on_accelerator(profile: Profile) -> Bool:

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tfprof.columns.strings import I64, Strings
 from tfprof.errors import InputError
-from tfprof.light_dataclasses import dataclass, field
-from tfprof.read.maps import last_of
-from tfprof.read.schema import message
-from tfprof.read.wire import BYTES, WireError, scan
-from tfprof.strings import I64, Strings
+from tfprof.foundation.lazy_dataclasses import dataclass, field
+from tfprof.wire.decode import BYTES, WireError, scan
+from tfprof.wire.maps import last_of
+from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tfprof.columns.strings import Bool
     from tfprof.flops.op import Value
     from tfprof.flops.table import Rule
     from tfprof.model import Profile
-    from tfprof.strings import Bool
 
 _ONE_GRAPH = 2  # the empty beginning and one more
 

@@ -13,23 +13,23 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from tfprof.columns.strings import I64, Strings
 from tfprof.errors import TfprofError, UsageError
 from tfprof.flops.function_calls import FUNCTION_CALLS
 from tfprof.flops.no_arithmetic import NO_ARITHMETIC
 from tfprof.flops.op import UnknownShape
 from tfprof.flops.signatures import signatures
 from tfprof.flops.table import rules
-from tfprof.light_dataclasses import dataclass
-from tfprof.strings import I64, Strings
+from tfprof.foundation.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
 
+    from tfprof.columns.strings import Bool
     from tfprof.flops.op import Op
     from tfprof.flops.signatures import Signatures
     from tfprof.flops.table import Rule, Which
     from tfprof.model import Profile
-    from tfprof.strings import Bool
 
 NO_RULE: Final = "no rule"
 UNKNOWN_SHAPE: Final = "unknown shape"

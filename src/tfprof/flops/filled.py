@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from tfprof.columns.strings import Strings
 from tfprof.flops.counting import UNKNOWN_SHAPE, Counts, count
 from tfprof.flops.table import rules
+from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.inference import inferred, may_end_sooner, symbols, times, trip_counts
-from tfprof.light_dataclasses import replace
 from tfprof.model import BRANCH, LOOP_BODY, Note
-from tfprof.strings import Strings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from tfprof.columns.strings import I64
     from tfprof.flops.table import Which
     from tfprof.model import Profile
-    from tfprof.strings import I64
 
 _MOST_NAMED: Final = 3
 _SAFE_SUM: Final = 2.0**62

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tfprof.light_dataclasses import dataclass
-from tfprof.strings import I64, Strings
+from tfprof.columns.strings import I64, Strings
+from tfprof.foundation.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
+    from tfprof.columns.shapes import Shapes
+    from tfprof.columns.strings import Bool
     from tfprof.flops.op import Shape
     from tfprof.model import Profile
-    from tfprof.shapes import Shapes
-    from tfprof.strings import Bool
 
 _UNKNOWN: Final = -1
 _VARIABLE, _PLACEHOLDER, _READ, _HANDLE = range(4)

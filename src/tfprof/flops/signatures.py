@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof.columns.strings import I64, Strings
 from tfprof.flops.attributes import attributes_of
 from tfprof.flops.known_shapes import known_shapes
 from tfprof.flops.op import Op
-from tfprof.light_dataclasses import dataclass
-from tfprof.strings import I64, Strings
+from tfprof.foundation.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal, SupportsIndex, SupportsInt, Ty
 
 from tfprof.errors import UsageError
 from tfprof.flops.rule_files import RULE_FILES
-from tfprof.light_dataclasses import dataclass
+from tfprof.foundation.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

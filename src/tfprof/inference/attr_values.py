@@ -17,8 +17,8 @@ import numpy as np
 
 from tfprof.inference.shape import sound
 from tfprof.inference.value import MOST_VALUES, Value
-from tfprof.read.varints import varint
-from tfprof.read.wire import WireError
+from tfprof.wire.decode import WireError
+from tfprof.wire.varints import varint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from tfprof.columns.strings import I64, U8, Strings
 from tfprof.errors import InputError
 from tfprof.inference.attr_values import attribute
-from tfprof.read.wire import BYTES, WireError, scan
-from tfprof.strings import I64, U8, Strings
+from tfprof.wire.decode import BYTES, WireError, scan
 
 if TYPE_CHECKING:
     from tfprof.model import Profile

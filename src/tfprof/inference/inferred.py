@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof.columns.shapes import Shapes
+from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.inference.engine import SHAPE, Engine
 from tfprof.inference.symbols import bound
-from tfprof.light_dataclasses import replace
 from tfprof.model import Outputs
-from tfprof.shapes import Shapes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tfprof.columns.strings import I64
     from tfprof.inference.shape import Maybe
     from tfprof.model import Profile
-    from tfprof.strings import I64
 
 
 def inferred(profile: Profile, dims: Mapping[str, int] | None = None) -> Profile:

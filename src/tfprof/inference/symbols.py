@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tfprof.arguments import shown, whole_number
+from tfprof.columns.strings import Strings
 from tfprof.errors import UsageError, nearest
-from tfprof.light_dataclasses import dataclass
-from tfprof.strings import Strings
+from tfprof.foundation.arguments import shown, whole_number
+from tfprof.foundation.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

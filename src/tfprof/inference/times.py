@@ -19,8 +19,8 @@ from tfprof.model import BRANCH, LOOP_BODY, LOOP_CONDITION
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tfprof.columns.strings import I64
     from tfprof.model import Profile
-    from tfprof.strings import I64
 
 _MOST: Final = 2**62
 

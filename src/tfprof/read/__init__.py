@@ -12,21 +12,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from tfprof.errors import UsageError
-from tfprof.light_dataclasses import replace
+from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.foundation.progress_events import Stage, listening, tell
 from tfprof.model import Note, Profile
-from tfprof.read import graph_def, op_log, run_metadata, shared_texts, sniff
+from tfprof.read import expansion_limits as shared_texts
+from tfprof.read import graph_def, op_log, run_metadata, sniff
 from tfprof.read.merge import with_graph
 from tfprof.read.merge_op_log import with_op_log
 from tfprof.read.merge_run import with_run
 from tfprof.read.source import Source, from_text, kind_of, read_as, read_run_as
-from tfprof.read.wire import BYTES, WireError, buffer_view, scan, whole
-from tfprof.stage import Stage, listening, tell
+from tfprof.wire.decode import BYTES, WireError, buffer_view, scan, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from tfprof.columns.strings import I64, U8, Strings
     from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
-    from tfprof.strings import I64, U8, Strings
 
 __all__ = [
     "Source",
@@ -134,7 +135,7 @@ def _with_graph(profile: Profile, graph: Source, signature: str | None) -> Profi
     grown = with_graph(profile, columns)
     if columns.trainable is None:
         return grown
-    from tfprof.read.trainable import MODEL, with_listed, with_trainable  # noqa: PLC0415
+    from tfprof.read.variable_collections import MODEL, with_listed, with_trainable  # noqa: PLC0415
 
     grown = with_trainable(grown, columns.trainable)
     if columns.model_variables is None:
@@ -241,7 +242,7 @@ def _meta_columns(data: U8, signature: str | None) -> GraphColumns:
         from tfprof.read import saved_model  # noqa: PLC0415
 
         return saved_model.of_meta_graph(data, signature)
-    from tfprof.read.trainable import trainable  # noqa: PLC0415
+    from tfprof.read.variable_collections import trainable  # noqa: PLC0415
 
     return replace(graph_def.columns(_graph_of_meta(data)), trainable=trainable(data))
 

@@ -11,16 +11,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfprof.light_dataclasses import dataclass
+from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.model import NO_REGIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tfprof.columns.shapes import Shapes
+    from tfprof.columns.strings import I64, Strings
     from tfprof.model import Note, Regions
     from tfprof.read.run_details import RunDetails
-    from tfprof.shapes import Shapes
-    from tfprof.strings import I64, Strings
 
 
 @dataclass(frozen=True, eq=False)

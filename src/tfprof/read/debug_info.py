@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from tfprof.columns.strings import I64, Strings
 from tfprof.errors import InputError
 from tfprof.read.columns import OpLogColumns
 from tfprof.read.functions.local_names import local_names
-from tfprof.read.schema import message
-from tfprof.strings import I64, Strings
+from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from tfprof.read.functions import expanded, library
 from tfprof.read.nodes import node_columns
-from tfprof.read.wire import BYTES, Field, scan, whole
+from tfprof.wire.decode import BYTES, Field, scan, whole
 
 if TYPE_CHECKING:
+    from tfprof.columns.strings import U8
     from tfprof.read.columns import GraphColumns
-    from tfprof.strings import U8
 
 
 def columns(buffer: U8) -> GraphColumns:

@@ -19,18 +19,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from tfprof.columns.strings import Strings
 from tfprof.errors import InputError
-from tfprof.light_dataclasses import replace
-from tfprof.limits import beyond, unpacked_most
+from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note, Profile
 from tfprof.read import graph_def
 from tfprof.read.keras_model import Model
 from tfprof.read.keras_weights import Bytes, contents
 from tfprof.read.merge import with_graph, with_types
-from tfprof.read.schema import message
-from tfprof.read.trainable import TYPE, with_trainable
-from tfprof.read.wire import buffer_view
-from tfprof.strings import Strings
+from tfprof.read.variable_collections import TYPE, with_trainable
+from tfprof.tables.limits import beyond, unpacked_most
+from tfprof.wire.decode import buffer_view
+from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.light_dataclasses import replace
+from tfprof.columns.strings import Strings
+from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import AttributeSource, Edges, Outputs, Regions
-from tfprof.read import oddities
-from tfprof.strings import Strings
+from tfprof.read import input_notes as oddities
 
 if TYPE_CHECKING:
+    from tfprof.columns.shapes import Shapes
+    from tfprof.columns.strings import I64
     from tfprof.model import Profile
     from tfprof.read.columns import GraphColumns
-    from tfprof.shapes import Shapes
-    from tfprof.strings import I64
 
 
 # An output beyond this number no node has.

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.light_dataclasses import replace
+from tfprof.columns.strings import Strings
+from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.read.merge import with_types
-from tfprof.strings import Strings
 
 if TYPE_CHECKING:
     from tfprof.model import Profile

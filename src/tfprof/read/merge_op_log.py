@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.distinct import first_rows
-from tfprof.light_dataclasses import replace
+from tfprof.columns.strings import Strings
+from tfprof.columns.unique import first_rows
+from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Stacks
-from tfprof.read import oddities
+from tfprof.read import input_notes as oddities
 from tfprof.read.merge import with_types
-from tfprof.strings import Strings
 
 if TYPE_CHECKING:
     from tfprof.model import Profile

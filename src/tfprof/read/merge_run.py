@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.distinct import first_rows
-from tfprof.light_dataclasses import fields, replace
-from tfprof.limits import limit
+from tfprof.columns.shapes import Shapes
+from tfprof.columns.strings import I64, Bool, Strings
+from tfprof.columns.unique import first_rows
+from tfprof.foundation.lazy_dataclasses import fields, replace
 from tfprof.model import ACCELERATOR, CPU, UNTIMED, Note, Outputs, Step
-from tfprof.read import oddities
+from tfprof.read import input_notes as oddities
 from tfprof.read.merge import find_before, with_nodes, with_types, without_inputs
-from tfprof.shapes import Shapes
-from tfprof.strings import I64, Bool, Strings
+from tfprof.tables.limits import limit
 
 if TYPE_CHECKING:
     from tfprof.model import Profile

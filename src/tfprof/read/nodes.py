@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.distinct import distinct
+from tfprof.columns.shapes import Shapes
+from tfprof.columns.strings import I64, U8, Strings
+from tfprof.columns.unique import distinct
 from tfprof.read.columns import GraphColumns
-from tfprof.read.wire import BYTES, VARINT, Field, scan
-from tfprof.shapes import Shapes
-from tfprof.strings import I64, U8, Strings
+from tfprof.wire.decode import BYTES, VARINT, Field, scan
 
 if TYPE_CHECKING:
-    from tfprof.strings import Bool
+    from tfprof.columns.strings import Bool
 
 _SHAPE, _OUTPUT_SHAPES = 0, 1
 _KEYS = Strings.of([b"shape", b"_output_shapes"])

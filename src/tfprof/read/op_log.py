@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfprof.read import maps
+from tfprof.columns.strings import I64, U8, Strings
 from tfprof.read.columns import OpLogColumns
-from tfprof.read.wire import BYTES, VARINT, scan, whole
-from tfprof.strings import I64, U8, Strings
+from tfprof.wire import maps
+from tfprof.wire.decode import BYTES, VARINT, scan, whole
 
 
 def columns(buffer: U8) -> OpLogColumns:

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from tfprof.read.wire import BYTES, scan, whole
-from tfprof.strings import U8, Strings
+from tfprof.columns.strings import U8, Strings
+from tfprof.wire.decode import BYTES, scan, whole
 
 _OPERATION: Final = re.compile(rb" = (\w+)\(")
 

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from tfprof.light_dataclasses import replace
+from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.read.functions.local_names import local_names
 from tfprof.read.runtime_names import canonical, node_of
 
 if TYPE_CHECKING:
+    from tfprof.columns.strings import I64, Strings
     from tfprof.model import Profile
     from tfprof.read.columns import RunColumns
     from tfprof.read.run_details import RunDetails
-    from tfprof.strings import I64, Strings
 
 # Operations that run the body of a function in their own time.
 _CALLS: Final = (b"PartitionedCall", b"StatefulPartitionedCall", b"RemoteCall")

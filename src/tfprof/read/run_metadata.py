@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tfprof.columns.strings import I64, U8, Strings
 from tfprof.read.columns import RunColumns
 from tfprof.read.run_details import details
-from tfprof.read.wire import BYTES, VARINT, Field, scan, whole
-from tfprof.strings import I64, U8, Strings
+from tfprof.wire.decode import BYTES, VARINT, Field, scan, whole
 
 
 def columns(buffer: U8) -> RunColumns | None:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.light_dataclasses import replace
+from tfprof.columns.shapes import Shapes
+from tfprof.columns.strings import I64, U8, Bool, Strings
+from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note, Outputs
 from tfprof.read.source import read_run_as
-from tfprof.read.wire import BYTES, VARINT, Field, scan, whole
-from tfprof.shapes import Shapes
-from tfprof.strings import I64, U8, Bool, Strings
+from tfprof.wire.decode import BYTES, VARINT, Field, scan, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

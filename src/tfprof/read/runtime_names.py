@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.distinct import first_rows, places
-from tfprof.strings import Strings
+from tfprof.columns.strings import Strings
+from tfprof.columns.unique import first_rows, places
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from tfprof.columns.strings import I64
     from tfprof.model import Profile
-    from tfprof.strings import I64
 
 _PART = rb"(?:body|cond|then|else|branch\d+)"
 _BODY = re.compile(rb"(/%b)/_\d+(?=/)" % _PART)

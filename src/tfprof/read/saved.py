@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.light_dataclasses import dataclass
+from tfprof.columns.shapes import Shapes
+from tfprof.columns.strings import I64, U8, Strings
+from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.model import (
     BRANCH,
     NO_REGIONS,
@@ -31,14 +33,12 @@ from tfprof.model import (
     Regions,
     Stacks,
 )
-from tfprof.read import maps
 from tfprof.read.saved_steps import steps
-from tfprof.read.wire import BYTES, VARINT, Field, scan, whole
-from tfprof.shapes import Shapes
-from tfprof.strings import I64, U8, Strings
+from tfprof.wire import maps
+from tfprof.wire.decode import BYTES, VARINT, Field, scan, whole
 
 if TYPE_CHECKING:
-    from tfprof.read.maps import Messages
+    from tfprof.wire.maps import Messages
 
 _TOP = {1: BYTES, 2: VARINT, 3: BYTES, 4: BYTES, 5: VARINT, 29: BYTES}
 _NAME, _INPUTS, _SHAPE, _TYPES, _DEVICE, _FLOAT_OPS, _OP, _TRACE = 1, 2, 4, 5, 6, 8, 9, 10

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from tfprof.columns.strings import U8, Strings
 from tfprof.errors import UsageError, nearest
-from tfprof.light_dataclasses import replace
+from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note
 from tfprof.read import graph_def
 from tfprof.read.functions import Pool, expanded, library, rooted
-from tfprof.read.maps import repeated
-from tfprof.read.trainable import MODEL, listed, trainable
-from tfprof.read.wire import BYTES, VARINT, Field, WireError, scan, whole
-from tfprof.strings import U8, Strings
+from tfprof.read.variable_collections import MODEL, listed, trainable
+from tfprof.wire.decode import BYTES, VARINT, Field, WireError, scan, whole
+from tfprof.wire.maps import repeated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

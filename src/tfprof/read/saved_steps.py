@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfprof.columns.strings import I64, U8, Bool, Strings
 from tfprof.errors import InputError
-from tfprof.limits import beyond, limit
 from tfprof.model import ACCELERATOR, CPU, UNTIMED, Step
-from tfprof.read import maps
-from tfprof.read.wire import BYTES, VARINT, Field, WireError, scan
-from tfprof.strings import I64, U8, Bool, Strings
+from tfprof.tables.limits import beyond, limit
+from tfprof.wire import maps
+from tfprof.wire.decode import BYTES, VARINT, Field, WireError, scan
 
 if TYPE_CHECKING:
-    from tfprof.read.maps import Messages
+    from tfprof.wire.maps import Messages
 
 _ALL_START, _LATEST_END, _DEVICES, _MEMORY, _ALLOCATIONS = 2, 3, 6, 7, 11
 _PAIR = 2

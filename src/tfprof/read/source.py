@@ -8,12 +8,12 @@ import numpy as np
 
 from tfprof.errors import InputError
 from tfprof.read import sniff
-from tfprof.read.wire import WireError, buffer_view
+from tfprof.wire.decode import WireError, buffer_view
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tfprof.strings import U8
+    from tfprof.columns.strings import U8
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ sentences      what is guessed, left out or not known
 
 from __future__ import annotations
 
-from tfprof.summary.assembled import DEPTH, Numbers, Row, Summary, summary
+from tfprof.summary.build_summary import DEPTH, Numbers, Row, Summary, summary
 from tfprof.summary.formula import Formula
 
 __all__ = ["DEPTH", "Formula", "Numbers", "Row", "Summary", "summary"]

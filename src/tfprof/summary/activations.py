@@ -16,8 +16,8 @@ from tfprof.summary.element_types import element_sizes
 from tfprof.summary.kinds import of_kind
 
 if TYPE_CHECKING:
+    from tfprof.columns.strings import I64, Bool
     from tfprof.model import Profile
-    from tfprof.strings import I64, Bool
 
 
 def computing(profile: Profile) -> Bool:

@@ -12,8 +12,8 @@ import numpy as np
 
 from tfprof.flops import filled
 from tfprof.flops.table import rules
+from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.inference import inferred
-from tfprof.light_dataclasses import dataclass, replace
 from tfprof.model import AttributeSource
 from tfprof.summary.activations import activation_bytes
 from tfprof.summary.kinds import of_kind
@@ -21,9 +21,9 @@ from tfprof.summary.kinds import of_kind
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tfprof.columns.strings import I64, Bool
     from tfprof.flops import Counts
     from tfprof.model import Profile
-    from tfprof.strings import I64, Bool
 
 _LOW = 32
 _SAFE = 2.0**62

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from tfprof.columns.strings import I64, Strings
 from tfprof.errors import InputError
-from tfprof.read.wire import BYTES, VARINT, WireError, scan
-from tfprof.strings import I64, Strings
 from tfprof.summary.kinds import of_kind
+from tfprof.wire.decode import BYTES, VARINT, WireError, scan
 
 if TYPE_CHECKING:
+    from tfprof.columns.strings import Bool
     from tfprof.model import Profile
-    from tfprof.strings import Bool
 
 FLOAT, INT32, UINT8, STRING, COMPLEX64, INT64, BOOL = 1, 3, 4, 7, 8, 9, 10
 RESOURCE, VARIANT, UINT64 = 20, 21, 23

@@ -16,7 +16,7 @@ from itertools import pairwise, product
 from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from tfprof.light_dataclasses import dataclass, field
+from tfprof.foundation.lazy_dataclasses import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

@@ -16,8 +16,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tfprof.columns.strings import Bool
     from tfprof.model import Profile
-    from tfprof.strings import Bool
 
 HANDLES: Final = frozenset({"VarHandleOp", "_VarHandlesOp"})
 REFERENCES: Final = frozenset({"Variable", "VariableV2"})

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tfprof.light_dataclasses import dataclass
+from tfprof.foundation.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from tfprof.strings import I64, Bool
+    from tfprof.columns.strings import I64, Bool
     from tfprof.summary.scopes import Scopes
 
 OTHER: Final = b"(other)"

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.light_dataclasses import dataclass
-from tfprof.read.trainable import MODEL
-from tfprof.read.trainable import TYPE as TRAINABLE
-from tfprof.strings import I64, Bool, Strings
+from tfprof.columns.strings import I64, Bool, Strings
+from tfprof.foundation.lazy_dataclasses import dataclass
+from tfprof.read.variable_collections import MODEL
+from tfprof.read.variable_collections import TYPE as TRAINABLE
 from tfprof.summary import kinds
 from tfprof.summary.element_types import (
     RESOURCE,
@@ -25,12 +25,12 @@ from tfprof.summary.element_types import (
     is_of_weights,
 )
 from tfprof.summary.kinds import of_kind
-from tfprof.summary.living import training_gradients
+from tfprof.summary.model_nodes import training_gradients
 from tfprof.summary.reach import Links
 
 if TYPE_CHECKING:
+    from tfprof.columns.shapes import Shapes
     from tfprof.model import Profile
-    from tfprof.shapes import Shapes
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.light_dataclasses import dataclass
+from tfprof.foundation.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
+    from tfprof.columns.strings import I64, Bool
     from tfprof.model import Edges
-    from tfprof.strings import I64, Bool
 
 # Fewer nodes than this at a time are followed faster one by one.
 _FEW = 64

@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from tfprof.columns.strings import Strings
 from tfprof.errors import InputError
-from tfprof.light_dataclasses import dataclass
-from tfprof.limits import beyond, limit
+from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.model import CALLED
-from tfprof.strings import Strings
+from tfprof.tables.limits import beyond, limit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tfprof.columns.strings import I64
     from tfprof.model import Profile
-    from tfprof.strings import I64
 
 _MADE_UP: Final = re.compile(rb"(?:Stateful)?PartitionedCall(?:_\d+)?")
 _FEW_PARTS: Final = 1_000_000

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 from tfprof.errors import UsageError, nearest
-from tfprof.light_dataclasses import dataclass
+from tfprof.foundation.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from tfprof.model import Profile

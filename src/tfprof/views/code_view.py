@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.distinct import first_rows
+from tfprof.columns.strings import I64, Strings
+from tfprof.columns.tree import Tree
+from tfprof.columns.unique import first_rows
 from tfprof.errors import UsageError
 from tfprof.model import Note
-from tfprof.strings import I64, Strings
-from tfprof.tree import Tree
 from tfprof.views.drawing import Drawing, under_root
 
 if TYPE_CHECKING:

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
-from tfprof.light_dataclasses import dataclass, field
-from tfprof.matching import matches
-from tfprof.strings import Strings
+from tfprof.columns.matching import matches
+from tfprof.columns.strings import Strings
+from tfprof.foundation.lazy_dataclasses import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tfprof.columns.strings import I64, Bool
+    from tfprof.columns.tree import Tree
     from tfprof.model import Note
-    from tfprof.strings import I64, Bool
-    from tfprof.tree import Tree
 
 T = TypeVar("T")
 

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.tree import Tree
+from tfprof.columns.tree import Tree
 from tfprof.views.drawing import Drawing, under_root
 
 if TYPE_CHECKING:
+    from tfprof.columns.strings import I64
     from tfprof.model import Edges, Profile
-    from tfprof.strings import I64
 
 _END = -1
 

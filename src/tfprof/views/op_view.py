@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.distinct import places
-from tfprof.tree import Tree
+from tfprof.columns.tree import Tree
+from tfprof.columns.unique import places
 from tfprof.views.drawing import Drawing, under_root
 
 if TYPE_CHECKING:

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof.columns.strings import I64, U8, Strings
+from tfprof.columns.tree import Tree
 from tfprof.errors import InputError
-from tfprof.limits import beyond, limit
-from tfprof.strings import I64, U8, Strings
-from tfprof.tree import Tree
+from tfprof.tables.limits import beyond, limit
 from tfprof.views.drawing import Drawing, under_root
 
 if TYPE_CHECKING:

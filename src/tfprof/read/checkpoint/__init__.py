@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from tfprof.columns.strings import U8, Strings
 from tfprof.errors import InputError, nearest
 from tfprof.read.checkpoint.bundle import Bundle
 from tfprof.read.checkpoint.slices import boxes, elements
 from tfprof.read.checkpoint.tensor_slices import TensorSlices
 from tfprof.read.checkpoint.tensors import DTYPES, OPAQUE, STRING, Tensor, called
-from tfprof.strings import U8, Strings
 
 if TYPE_CHECKING:
     from tfprof.read.checkpoint.slices import Box

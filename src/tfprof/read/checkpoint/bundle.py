@@ -27,14 +27,14 @@ from tfprof.read.checkpoint.message import Message
 from tfprof.read.checkpoint.slices import PIECE, Slice, key_of, shape_of, slice_of
 from tfprof.read.checkpoint.sorted_table import SortedTable
 from tfprof.read.checkpoint.tensors import DTYPES, STRING, Stored, called, from_bytes
-from tfprof.read.varints import MOST_BYTES, varints
-from tfprof.read.wire import WireError
+from tfprof.wire.decode import WireError
+from tfprof.wire.varints import MOST_BYTES, varints
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tfprof.columns.strings import U8, U64
     from tfprof.read.checkpoint.tensors import ByteOrder, Values
-    from tfprof.strings import U8, U64
 
 _BYTE_ORDERS: dict[int, ByteOrder] = {0: "little", 1: "big"}
 _CHECKSUM = 4

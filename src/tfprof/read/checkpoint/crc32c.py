@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from tfprof.strings import U8
+    from tfprof.columns.strings import U8
 
 Units = TypeVar("Units", NDArray[np.uint64], NDArray[np.uint8])
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfprof.read.varints import varint
-from tfprof.read.wire import BYTES, FIXED32, FIXED64, VARINT, WireError, buffer_view
+from tfprof.wire.decode import BYTES, FIXED32, FIXED64, VARINT, WireError, buffer_view
+from tfprof.wire.varints import varint
 
 if TYPE_CHECKING:
-    from tfprof.strings import U8
+    from tfprof.columns.strings import U8
 
 _WIDTH = {FIXED32: 4, FIXED64: 8}
 _SIGN = 1 << 63

@@ -20,15 +20,15 @@ import re
 from math import prod
 from typing import TYPE_CHECKING
 
-from tfprof.arguments import INT64_MAX
 from tfprof.errors import InputError
+from tfprof.foundation.arguments import INT64_MAX
 from tfprof.read.checkpoint.message import Message
-from tfprof.read.wire import WireError
+from tfprof.wire.decode import WireError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfprof.strings import U8
+    from tfprof.columns.strings import U8
 
 Slice = tuple[tuple[int, int], ...]
 Box = tuple[slice, ...]

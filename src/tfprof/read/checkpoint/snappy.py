@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.read.varints import varint
-from tfprof.read.wire import WireError, buffer_view
+from tfprof.wire.decode import WireError, buffer_view
+from tfprof.wire.varints import varint
 
 if TYPE_CHECKING:
-    from tfprof.strings import U8
+    from tfprof.columns.strings import U8
 
 _KIND = 3
 _LITERAL, _NEAR_COPY = 0, 1

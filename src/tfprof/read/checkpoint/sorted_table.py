@@ -21,17 +21,17 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from tfprof.errors import InputError
-from tfprof.limits import beyond, unpacked_most
 from tfprof.read.checkpoint.crc32c import crc32c, masked
 from tfprof.read.checkpoint.snappy import unpacked
 from tfprof.read.sniff import TABLE_MAGIC
-from tfprof.read.varints import varint
-from tfprof.read.wire import WireError, buffer_view
+from tfprof.tables.limits import beyond, unpacked_most
+from tfprof.wire.decode import WireError, buffer_view
+from tfprof.wire.varints import varint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfprof.strings import U8
+    from tfprof.columns.strings import U8
 
 _FOOTER = 48
 _TRAILER = 5

@@ -14,12 +14,12 @@ import numpy as np
 
 from tfprof.read.checkpoint.message import Message
 from tfprof.read.checkpoint.tensors import from_bits, from_bytes
-from tfprof.read.varints import varints
-from tfprof.read.wire import WireError
+from tfprof.wire.decode import WireError
+from tfprof.wire.varints import varints
 
 if TYPE_CHECKING:
+    from tfprof.columns.strings import U8
     from tfprof.read.checkpoint.tensors import DType, Values
-    from tfprof.strings import U8
 
 # float_val, double_val, scomplex_val, dcomplex_val and float8_val: bytes as in memory.
 _FIXED_WIDTH = {5, 6, 9, 12, 18}

@@ -17,13 +17,13 @@ from tfprof.read.checkpoint.slices import Slice, key_of, shape_of, slice_of
 from tfprof.read.checkpoint.sorted_table import SortedTable
 from tfprof.read.checkpoint.tensor_proto import values_of
 from tfprof.read.checkpoint.tensors import DTYPES, Stored, called
-from tfprof.read.wire import WireError
+from tfprof.wire.decode import WireError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tfprof.columns.strings import U8
     from tfprof.read.checkpoint.tensors import Values
-    from tfprof.strings import U8
 
 
 class _Listed(NamedTuple):

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tfprof.columns.strings import U8
     from tfprof.read.checkpoint.slices import Slice
-    from tfprof.strings import U8
 
 Array = NDArray[Any]
 F32 = NDArray[np.float32]

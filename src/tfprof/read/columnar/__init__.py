@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from tfprof.errors import InputError
-from tfprof.light_dataclasses import replace
+from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import AttributeSource, Profile
 from tfprof.read.columnar.checks import check, check_attributes, check_outputs
 from tfprof.read.columnar.coding import Columns, Damage
@@ -22,8 +22,8 @@ from tfprof.read.columnar.layout import Attributes, RunShapes, made, truths
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tfprof.columns.strings import I64, Strings
     from tfprof.read.source import Source
-    from tfprof.strings import I64, Strings
 
 T = TypeVar("T")
 

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tfprof.distinct import distinct
-from tfprof.light_dataclasses import fields
+from tfprof.columns.unique import distinct
+from tfprof.foundation.lazy_dataclasses import fields
 from tfprof.model import BRANCH, CPU
 from tfprof.read.columnar.coding import Damage
 
 if TYPE_CHECKING:
+    from tfprof.columns.shapes import Shapes
+    from tfprof.columns.strings import I64, Strings
     from tfprof.model import Outputs, Profile, Step
     from tfprof.read.columnar.layout import Attributes
-    from tfprof.shapes import Shapes
-    from tfprof.strings import I64, Strings
 
 # Texts of attributes that are longer stand in the file once for every attribute: what many share
 # takes a byte each in the file and all of its length in memory.

@@ -23,8 +23,8 @@ from tfprof.errors import InputError
 from tfprof.read.sniff import CONVERTED_MAGIC as MAGIC
 
 if TYPE_CHECKING:
+    from tfprof.columns.strings import I64, U8
     from tfprof.read.source import Source
-    from tfprof.strings import I64, U8
 
 # To be raised with every change of the columns that a file holds, and of how they are stored.
 FORMAT: Final = 3

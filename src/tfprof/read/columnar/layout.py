@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from tfprof.light_dataclasses import dataclass, fields
+from tfprof.columns.shapes import Shapes
+from tfprof.columns.strings import I64, U8, Bool, Strings
+from tfprof.foundation.lazy_dataclasses import dataclass, fields
 from tfprof.model import Edges, Frozen, Nodes, Note, Outputs, Profile, Regions, Stacks, Step
 from tfprof.read.columnar.coding import Damage
-from tfprof.shapes import Shapes
-from tfprof.strings import I64, U8, Bool, Strings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfprof.read.functions.instances import instances
+from tfprof.read.functions.call_instances import instances
+from tfprof.read.functions.inlined import woven
 from tfprof.read.functions.library import Pool, library, rooted
-from tfprof.read.functions.woven import woven
 
 if TYPE_CHECKING:
     from tfprof.read.columns import GraphColumns

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from tfprof.columns.strings import Strings
 from tfprof.model import BRANCH, CALLED, LOOP_BODY, LOOP_CONDITION
-from tfprof.read.wire import BYTES, scan
-from tfprof.strings import Strings
+from tfprof.wire.decode import BYTES, scan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tfprof.read.wire import Field
-    from tfprof.strings import I64, U8
+    from tfprof.columns.strings import I64, U8
+    from tfprof.wire.decode import Field
 
 
 class Call(NamedTuple):

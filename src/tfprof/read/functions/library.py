@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from tfprof.columns.strings import I64, U8, Bool, Strings
 from tfprof.read.functions.calls import Call, calls_of
 from tfprof.read.functions.op_outputs import flat_number, op_outputs
 from tfprof.read.merge import find_before, slots
 from tfprof.read.nodes import node_columns
-from tfprof.read.wire import BYTES, Field, scan
-from tfprof.strings import I64, U8, Bool, Strings
+from tfprof.wire.decode import BYTES, Field, scan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

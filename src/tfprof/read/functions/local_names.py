@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.strings import Strings
+from tfprof.columns.strings import Strings
 
 if TYPE_CHECKING:
     from tfprof.model import Profile

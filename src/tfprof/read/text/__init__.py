@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.errors import InputError
-from tfprof.light_dataclasses import replace
-from tfprof.read import graph_def, schema
+from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.read import graph_def
 from tfprof.read.text import canonical, wire
 from tfprof.read.text.error import position, sentence
 from tfprof.read.text.strings import Odd, without_warnings
+from tfprof.wire import schema
 
 if TYPE_CHECKING:
+    from tfprof.columns.strings import I64, U8, Strings
     from tfprof.read.columns import GraphColumns
-    from tfprof.strings import I64, U8, Strings
 
 _STEP = 1 << 20
 _ZEROS = 1 << 11  # so many of them are no text, whoever wrote it

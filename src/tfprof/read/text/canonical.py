@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfprof.columns.shapes import Shapes
+from tfprof.columns.strings import I64, U8, Strings
 from tfprof.read.columns import GraphColumns
 from tfprof.read.text.lines import (
     FLOAT,
@@ -34,14 +36,12 @@ from tfprof.read.text.lines import (
     require,
 )
 from tfprof.read.text.strings import Odd, unescape
-from tfprof.read.wire import buffer_view
-from tfprof.shapes import Shapes
-from tfprof.strings import I64, U8, Strings
+from tfprof.wire.decode import buffer_view
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfprof.strings import Bool
+    from tfprof.columns.strings import Bool
 
 _LIBRARY = re.compile(rb"^library\b", re.MULTILINE)
 _EMPTY = b"library {\n}"

@@ -13,8 +13,8 @@ import struct
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
-from tfprof.read import schema
 from tfprof.read.text.strings import Odd
+from tfprof.wire import schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -23,7 +23,7 @@ from tfprof.read.text.strings import Odd
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tfprof.strings import I64, U8, U64, Bool
+    from tfprof.columns.strings import I64, U8, U64, Bool
 
 OPEN, STRING, INTEGER, FLOAT, WORD = 1, 2, 3, 4, 5
 FORM_BITS = 3

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tfprof.errors import InputError
 from tfprof.read.source import read_as
 from tfprof.read.xplane.merge import with_trace
-from tfprof.read.xplane.reading import columns
+from tfprof.read.xplane.read_trace import columns
 from tfprof.read.xplane.trace import TraceColumns
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from tfprof.columns.strings import Bool
     from tfprof.read.xplane.planes import Space
-    from tfprof.strings import Bool
 
 _DEVICE = b"/device:"
 _TASK = b"/job:localhost/replica:0/task:0"

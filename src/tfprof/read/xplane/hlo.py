@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.distinct import first_rows, places
-from tfprof.read.wire import BYTES, scan
-from tfprof.strings import Strings
+from tfprof.columns.strings import Strings
+from tfprof.columns.unique import first_rows, places
+from tfprof.wire.decode import BYTES, scan
 
 if TYPE_CHECKING:
+    from tfprof.columns.strings import I64
     from tfprof.read.xplane.planes import Space
-    from tfprof.strings import I64
 
 _PLANE = b"/host:metadata"
 

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.distinct import first_rows, places
+from tfprof.columns.strings import Strings
+from tfprof.columns.unique import first_rows, places
 from tfprof.read.xplane.nesting import count_before
-from tfprof.strings import Strings
 
 if TYPE_CHECKING:
-    from tfprof.strings import I64, Bool
+    from tfprof.columns.strings import I64, Bool
 
 UNKNOWN, SEVERAL = -1, -2
 # So many launches of a program that go on at a time are told apart.

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.distinct import first_rows, places
-from tfprof.read.xplane import kinds
+from tfprof.columns.strings import Strings
+from tfprof.columns.unique import first_rows, places
+from tfprof.read.xplane import event_kinds as kinds
 from tfprof.read.xplane.trace import Memory, taken
-from tfprof.strings import Strings
 
 if TYPE_CHECKING:
+    from tfprof.columns.strings import I64, Bool
+    from tfprof.read.xplane.event_table import Seen
     from tfprof.read.xplane.nesting import Spans
-    from tfprof.read.xplane.seen import Seen
     from tfprof.read.xplane.steps import Steps
     from tfprof.read.xplane.trace import Events
-    from tfprof.strings import I64, Bool
 
 _NEVER = np.iinfo(np.int64).max
 # More than there is; what says so is cut off, so that sums stay numbers.

@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.distinct import places
-from tfprof.light_dataclasses import replace
+from tfprof.columns.shapes import Shapes
+from tfprof.columns.strings import I64, Strings
+from tfprof.columns.unique import places
+from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import ACCELERATOR, CPU, Outputs, Step
 from tfprof.read.merge import with_nodes, with_types, without_inputs
 from tfprof.read.runtime_names import node_of, without_numbers
-from tfprof.read.xplane.gathered import gathered
-from tfprof.read.xplane.placing import NOT_IN_GRAPH, Placing
+from tfprof.read.xplane.fold_aliases import gathered
+from tfprof.read.xplane.node_matching import NOT_IN_GRAPH, Placing
 from tfprof.read.xplane.shapes import with_shape_source
 from tfprof.read.xplane.trace import Events, taken
-from tfprof.shapes import Shapes
-from tfprof.strings import I64, Strings
 
 if TYPE_CHECKING:
     from tfprof.model import Profile

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.distinct import places
+from tfprof.columns.unique import places
 
 if TYPE_CHECKING:
-    from tfprof.strings import I64
+    from tfprof.columns.strings import I64
 
 # Frames inside of each other that are tried before a moment is held to be in none.
 _MOST_FRAMES = 64

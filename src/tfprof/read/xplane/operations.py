@@ -13,18 +13,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.distinct import distinct, first_rows, places
-from tfprof.read.xplane import hlo, kinds
+from tfprof.columns.strings import Strings
+from tfprof.columns.unique import distinct, first_rows, places
+from tfprof.read.xplane import event_kinds as kinds
+from tfprof.read.xplane import hlo
+from tfprof.read.xplane.expansion_limits import bounded
 from tfprof.read.xplane.launches import SEVERAL, Instructions, Launches, functions_of, launched
 from tfprof.read.xplane.runs import Given, runs
-from tfprof.read.xplane.shared import bounded
 from tfprof.read.xplane.trace import COMPILED, DATA, EAGER, KERNEL, NODE
-from tfprof.strings import Strings
 
 if TYPE_CHECKING:
+    from tfprof.columns.strings import I64
+    from tfprof.read.xplane.event_table import Seen
     from tfprof.read.xplane.runs import Runs
-    from tfprof.read.xplane.seen import Seen
-    from tfprof.strings import I64
 
 _EAGER, _TF_DATA = b"_eager/", b"_tf_data/"
 _PS_IN_NS = 10**3

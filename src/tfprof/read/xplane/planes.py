@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.distinct import places
-from tfprof.read.wire import BYTES, VARINT, Field, scan, whole
-from tfprof.strings import Strings
+from tfprof.columns.strings import Strings
+from tfprof.columns.unique import places
+from tfprof.wire.decode import BYTES, VARINT, Field, scan, whole
 
 if TYPE_CHECKING:
-    from tfprof.strings import I64, U8
+    from tfprof.columns.strings import I64, U8
 
 # Times beyond this are nobody's: eleven days in picoseconds, and the year 2116 in nanoseconds.
 _LONGEST_PS = 10**18

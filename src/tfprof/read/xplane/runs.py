@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.distinct import places
+from tfprof.columns.unique import places
 from tfprof.read.xplane.nesting import count_before
 
 if TYPE_CHECKING:
-    from tfprof.read.xplane.seen import Frames
-    from tfprof.strings import I64, Bool, Strings
+    from tfprof.columns.strings import I64, Bool, Strings
+    from tfprof.read.xplane.event_table import Frames
 
 # Calls inside of calls that names are put together for.
 _DEEPEST = 64

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.distinct import distinct
-from tfprof.light_dataclasses import replace
+from tfprof.columns.shapes import Shapes
+from tfprof.columns.unique import distinct
+from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Outputs
-from tfprof.shapes import Shapes
 
 if TYPE_CHECKING:
+    from tfprof.columns.strings import I64, Strings
     from tfprof.model import Profile
-    from tfprof.strings import I64, Strings
 
 _INPUT = re.compile(r"[a-z]\w*\[([\d,]*)\]")
 _MOST_DIMS = 254

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.distinct import distinct
+from tfprof.columns.unique import distinct
 from tfprof.errors import InputError
-from tfprof.limits import beyond, limit
 from tfprof.model import Note
 from tfprof.read.xplane.nesting import Spans
+from tfprof.tables.limits import beyond, limit
 
 if TYPE_CHECKING:
-    from tfprof.strings import I64
+    from tfprof.columns.strings import I64
 
 _FOR_EVER = np.iinfo(np.int64).max
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tfprof.strings import Strings
+from tfprof.columns.strings import Strings
 
 if TYPE_CHECKING:
     from typing import Any
 
+    from tfprof.columns.strings import I64
     from tfprof.model import Note
-    from tfprof.strings import I64
 
 # What an event is of: a node of a function that ran, an operation outside of any, an instruction
 # that XLA made, work of an accelerator, or a node of a function that tf.data runs.

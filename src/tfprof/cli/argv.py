@@ -1,0 +1,71 @@
+"""The words of a command line: a command, and options in every way people write them.
+
+--max_depth=3    --max_depth 3    -max_depth 3    --max-depth=3
+--account_displayed_op_only       --account_displayed_op_only=false
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tfprof.errors import UsageError, nearest
+from tfprof.tables.options import FALSE_WORDS, TRUE_WORDS, Option, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class Words(NamedTuple):
+    """What stands on the line: plain words, and the options given with their values."""
+
+    plain: list[str]
+    options: dict[str, Any]
+
+
+def read_words(line: Sequence[str], known: Mapping[str, Option]) -> Words:
+    """The words of *line*; raises UsageError for an option that is not *known* or lacks a value."""
+    plain: list[str] = []
+    options: dict[str, Any] = {}
+    rest = list(line)
+    while rest:
+        word = rest.pop(0)
+        if word == "--":
+            plain += rest
+            break
+        if not word.startswith("-") or word == "-":
+            plain.append(word)
+            continue
+        spelled, equals, text = word.partition("=")
+        option = _option(spelled, known)
+        if not equals:
+            text = _next_word(option, rest, known)
+        options[option.name] = parse(option, text)
+    return Words(plain, options)
+
+
+def _option(spelled: str, known: Mapping[str, Option]) -> Option:
+    name = spelled.lstrip("-").replace("-", "_")
+    if name not in known or spelled.startswith("---"):
+        hint = nearest(name, list(known)).replace("mean '", "mean '--")
+        raise UsageError(f"there is no option {spelled}{hint}")
+    return known[name]
+
+
+def _next_word(option: Option, rest: list[str], known: Mapping[str, Option]) -> str:
+    """The value of an option that was written without an equals sign."""
+    if option.kind == "bool":
+        is_word = bool(rest) and rest[0].lower() in TRUE_WORDS | FALSE_WORDS
+        return rest.pop(0) if is_word else "true"
+    following = rest[0].partition("=")[0] if rest else ""
+    is_option = following.startswith("-") and following.lstrip("-").replace("-", "_") in known
+    if not rest or is_option:
+        raise UsageError(f"--{option.name} needs a value, as in --{option.name}={_example(option)}")
+    return rest.pop(0)
+
+
+def _example(option: Option) -> str:
+    if option.choices:
+        return option.choices[0]
+    return {"int": "3", "regexes": "'.*conv.*'", "output": "file:outfile=PATH"}.get(
+        option.kind, "PATH"
+    )

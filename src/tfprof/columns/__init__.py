@@ -1,0 +1,1 @@
+"""Columns in NumPy: strings, shapes, trees, unique values, packed numbers, regex matches."""

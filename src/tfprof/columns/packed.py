@@ -1,0 +1,90 @@
+"""Columns of numbers kept in as few bytes as hold them: those of a frozen dataclass.
+
+    step.us = [1031, 44, 9000]     kept as three numbers of two bytes each, told as int64
+    step.start_us                  kept as the distance from the smallest
+    step.temporary = [0, 0, …]     kept as one number
+
+A hundred steps are mostly such columns. Each access makes the column anew, so whoever needs it
+more than once holds on to it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from tfprof.foundation.lazy_dataclasses import fields
+
+if TYPE_CHECKING:
+    from tfprof.columns.byte_words import I64
+
+T = TypeVar("T")
+
+_KINDS = (np.uint8, np.uint16, np.uint32)
+
+
+def narrowed(cls: type[T]) -> type[T]:
+    """The dataclass *cls*, with its columns of int64 kept in this way."""
+    for field in fields(cls):  # type: ignore[arg-type]  # it is one; its type cannot say so
+        if field.type == "I64":
+            setattr(cls, field.name, _Narrow(field.name))
+    return cls
+
+
+class _Narrow:
+    """Keeps what is assigned under the name of the field with an underscore before it."""
+
+    def __init__(self, name: str) -> None:
+        self._name = f"_{name}"
+
+    def __set__(self, holder: object, column: I64) -> None:
+        vars(holder)[self._name] = _Packed(column)
+
+    def __get__(self, holder: object, owner: type | None = None) -> I64:
+        packed: _Packed = vars(holder)[self._name]
+        return packed.column()
+
+
+def taken(holder: object, name: str, rows: I64) -> I64:
+    """These *rows* of the column *name*, without making all of it."""
+    packed: _Packed = vars(holder)[f"_{name}"]
+    return packed.taken(rows)
+
+
+class _Packed:
+    """Numbers as their distance from the smallest."""
+
+    __slots__ = ("_distance", "_size", "_smallest")
+
+    def __init__(self, column: I64) -> None:
+        self._size = column.size
+        self._smallest = int(column.min()) if column.size else 0
+        span = (int(column.max()) if column.size else 0) - self._smallest
+        kind = next((kind for kind in _KINDS if span <= np.iinfo(kind).max), None)
+        if not span:
+            self._distance = None
+        elif kind is None:
+            self._distance = column.copy()
+            self._smallest = 0
+        else:
+            self._distance = (column - self._smallest).astype(kind)
+
+    def column(self) -> I64:
+        """All of them."""
+        result = self._widened(self._distance, self._size)
+        result.flags.writeable = False
+        return result
+
+    def taken(self, rows: I64) -> I64:
+        """Those of *rows*."""
+        return self._widened(
+            None if self._distance is None else self._distance.take(rows), rows.size
+        )
+
+    def _widened(self, distance: Any | None, size: int) -> I64:  # noqa: ANN401 - of any width
+        if distance is None:
+            return np.full(size, self._smallest, np.int64)
+        result: I64 = distance.astype(np.int64)
+        result += self._smallest
+        return result

@@ -1,0 +1,82 @@
+"""A column of tensor shapes: lists of dimensions, end to end.
+
+shape 0  3x3x16   start  [0, 3, 4, 4]
+shape 1  scalar   dim    [3, 3, 16, 1]      a scalar is one element, so [1]
+shape 2  unknown                            nothing; a dimension unknown on its own is -1
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfprof.foundation.lazy_dataclasses import dataclass
+
+if TYPE_CHECKING:
+    from tfprof.columns.strings import I64, Bool
+
+
+@dataclass(frozen=True, eq=False)
+class Shapes:
+    """Lists of dimensions: those of shape i are dim[start[i]:start[i + 1]]."""
+
+    start: I64
+    dim: I64
+
+    @classmethod
+    def of(cls, count: int, shape: I64, dim: I64, unknown_rank: Bool) -> Shapes:
+        """*count* shapes from dimensions that each name their shape, in order.
+
+        A shape without dimensions whose rank is known is a scalar: one element, so [1].
+        """
+        rank = np.bincount(shape, minlength=count)
+        scalar = np.flatnonzero((rank == 0) & ~unknown_rank)
+        owner = np.concatenate([shape, scalar])
+        order = np.argsort(owner, kind="stable")
+        start = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=count))])
+        return cls(start, np.concatenate([dim, np.ones(scalar.size, np.int64)])[order])
+
+    @classmethod
+    def none(cls, count: int) -> Shapes:
+        """*count* unknown shapes."""
+        return cls(np.zeros(count + 1, np.int64), np.empty(0, np.int64))
+
+    def __len__(self) -> int:
+        return int(self.start.size) - 1
+
+    def __getitem__(self, row: int) -> list[int]:
+        dims: list[int] = self.dim[self.start[row] : self.start[row + 1]].tolist()
+        return dims
+
+    def take(self, rows: I64) -> Shapes:
+        """The shapes of *rows*; -1 gives an unknown one."""
+        known = rows >= 0
+        low = np.where(known, self.start[np.where(known, rows, 0)], 0)
+        rank = np.where(known, self.start[np.where(known, rows + 1, 0)] - low, 0)
+        start = np.concatenate([[0], np.cumsum(rank)])
+        source = np.arange(start[-1]) + np.repeat(low - start[:-1], rank)
+        return Shapes(start, self.dim[source])
+
+    def joined(self, other: Shapes) -> Shapes:
+        """These shapes, and the others behind them."""
+        start = np.concatenate([self.start, self.start[-1] + other.start[1:]])
+        return Shapes(start, np.concatenate([self.dim, other.dim]))
+
+    def are_whole(self) -> Bool:
+        """Which have a known number of dimensions, each of them known."""
+        unknown = np.append(0, np.cumsum(self.dim < 0))
+        whole: Bool = unknown[self.start[1:]] == unknown[self.start[:-1]]
+        whole &= np.diff(self.start) > 0
+        return whole
+
+    def elements(self) -> I64:
+        """The product of each shape's dimensions; 0 where one is negative or none is known."""
+        rank = np.diff(self.start)
+        result = np.zeros(rank.size, np.int64)
+        full = np.flatnonzero(rank)
+        if full.size:
+            begin = self.start[full]
+            product = np.multiply.reduceat(self.dim, begin)
+            result[full] = np.where(np.minimum.reduceat(self.dim, begin) < 0, 0, product)
+        return result

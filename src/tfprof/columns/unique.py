@@ -1,0 +1,46 @@
+"""The distinct numbers of a column, ascending, and where they stand.
+
+[7, 3, 7, 3, 5]      distinct [3, 5, 7]      first_rows [1, 4, 0]      places [2, 0, 2, 0, 1]
+
+By sorting: NumPy's own function hashes, which takes ten times as long, and imports a lot.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from tfprof.columns.byte_words import I64, Bool
+
+
+def distinct(column: I64) -> I64:
+    """The distinct numbers."""
+    ordered = np.sort(column)
+    return ordered[_heads(ordered)]
+
+
+def first_rows(column: I64) -> tuple[I64, I64]:
+    """(the distinct numbers, the first row of each)."""
+    order = np.argsort(column, kind="stable")
+    ordered = column[order]
+    heads = _heads(ordered)
+    return ordered[heads], order[heads]
+
+
+def places(column: I64) -> tuple[I64, I64]:
+    """(the distinct numbers, the place among them of each row's)."""
+    order = np.argsort(column)
+    ordered = column[order]
+    heads = _heads(ordered)
+    place = np.empty(column.size, np.int64)
+    place[order] = np.cumsum(heads) - 1
+    return ordered[heads], place
+
+
+def _heads(ordered: I64) -> Bool:
+    """Where a number is another than the one before."""
+    heads = np.ones(ordered.size, np.bool_)
+    heads[1:] = ordered[1:] != ordered[:-1]
+    return heads

@@ -1,0 +1,237 @@
+"""ProfileOptionBuilder: a dictionary of options, put together call by call.
+
+    options = (
+        ProfileOptionBuilder(ProfileOptionBuilder.time_and_memory())
+        .with_node_names(show_name_regexes=[".*rnn.*"])
+        .order_by("bytes")
+        .build()
+    )
+
+Every method that begins with `with_`, and `order_by`, `select` and `account_displayed_op_only`,
+sets something and gives the builder back.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
+
+from tfprof.foundation.arguments import options_of, path
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from tfprof.foundation.arguments import Options
+
+
+class ProfileOptionBuilder:
+    """Options to start from, and methods to change them.
+
+    >>> import tfprof
+    >>> builder = tfprof.ProfileOptionBuilder(tfprof.ProfileOptionBuilder.float_operation())
+    >>> options = builder.with_max_depth(3).with_empty_output().build()
+    >>> options["select"], options["max_depth"], options["output"]
+    (['float_ops'], 3, 'none')
+    """
+
+    def __init__(self, options: Options | None = None) -> None:
+        """Start from a copy of *options*, or from options that hide nothing but the deepest.
+
+        They are a dictionary, or another builder.
+        """
+        self._options = _unrestricted() if options is None else deepcopy(options_of(options))
+
+    # --- options to start from -------------------------------------------------------------------
+
+    @staticmethod
+    def trainable_variables_parameter() -> dict[str, Any]:
+        """The parameters of trainable variables."""
+        return {
+            **_unrestricted(),
+            "max_depth": 10000,
+            "account_type_regexes": ["_trainable_variables"],
+            "account_displayed_op_only": True,
+            "select": ["params"],
+        }
+
+    @staticmethod
+    def float_operation() -> dict[str, Any]:
+        """The float operations of whatever has some, the most first."""
+        return {
+            **_unrestricted(),
+            "max_depth": 10000,
+            "min_float_ops": 1,
+            "order_by": "float_ops",
+            "account_displayed_op_only": True,
+            "select": ["float_ops"],
+        }
+
+    @staticmethod
+    def time_and_memory(  # noqa: PLR0913, PLR0917 - one a bound, in the original's order
+        min_micros: int = 1,
+        min_bytes: int = 1,
+        min_accelerator_micros: int = 0,
+        min_cpu_micros: int = 0,
+        min_peak_bytes: int = 0,
+        min_residual_bytes: int = 0,
+        min_output_bytes: int = 0,
+    ) -> dict[str, Any]:
+        """The time and the memory of whatever takes at least this much, the slowest first."""
+        return {
+            **_unrestricted(),
+            "max_depth": 10000,
+            "min_bytes": min_bytes,
+            "min_peak_bytes": min_peak_bytes,
+            "min_residual_bytes": min_residual_bytes,
+            "min_output_bytes": min_output_bytes,
+            "min_micros": min_micros,
+            "min_accelerator_micros": min_accelerator_micros,
+            "min_cpu_micros": min_cpu_micros,
+            "order_by": "micros",
+            "account_displayed_op_only": True,
+            "select": ["micros", "bytes"],
+        }
+
+    def build(self) -> dict[str, Any]:
+        """The options as they are now; the builder can go on."""
+        return deepcopy(self._options)
+
+    # --- which rows ------------------------------------------------------------------------------
+
+    def with_max_depth(self, max_depth: int) -> ProfileOptionBuilder:
+        """Show rows at most this deep; in op view, at most this many."""
+        return self._set(max_depth=max_depth)
+
+    def with_min_memory(
+        self,
+        min_bytes: int = 0,
+        min_peak_bytes: int = 0,
+        min_residual_bytes: int = 0,
+        min_output_bytes: int = 0,
+    ) -> ProfileOptionBuilder:
+        """Show rows that ask for, hold, keep or put out at least so many bytes; sets all four."""
+        return self._set(
+            min_bytes=min_bytes,
+            min_peak_bytes=min_peak_bytes,
+            min_residual_bytes=min_residual_bytes,
+            min_output_bytes=min_output_bytes,
+        )
+
+    def with_min_execution_time(
+        self, min_micros: int = 0, min_accelerator_micros: int = 0, min_cpu_micros: int = 0
+    ) -> ProfileOptionBuilder:
+        """Show rows that take at least so many microseconds; sets all three."""
+        return self._set(
+            min_micros=min_micros,
+            min_accelerator_micros=min_accelerator_micros,
+            min_cpu_micros=min_cpu_micros,
+        )
+
+    def with_min_micros(self, min_micros: int) -> ProfileOptionBuilder:
+        """Show rows that take at least so many microseconds in all; sets this one alone."""
+        return self._set(min_micros=min_micros)
+
+    def with_min_parameters(self, min_params: int) -> ProfileOptionBuilder:
+        """Show rows with at least so many parameters."""
+        return self._set(min_params=min_params)
+
+    def with_min_occurrence(self, min_occurrence: int) -> ProfileOptionBuilder:
+        """Show rows that stand for at least so many graph nodes."""
+        return self._set(min_occurrence=min_occurrence)
+
+    def with_min_float_operations(self, min_float_ops: int) -> ProfileOptionBuilder:
+        """Show rows with at least so many float operations."""
+        return self._set(min_float_ops=min_float_ops)
+
+    def with_accounted_types(self, account_type_regexes: Sequence[str]) -> ProfileOptionBuilder:
+        """Count only nodes that have a type, a device or a tag that matches one of these."""
+        return self._set(account_type_regexes=account_type_regexes)
+
+    def with_node_names(
+        self,
+        start_name_regexes: Sequence[str] | None = None,
+        show_name_regexes: Sequence[str] | None = None,
+        hide_name_regexes: Sequence[str] | None = None,
+        trim_name_regexes: Sequence[str] | None = None,
+    ) -> ProfileOptionBuilder:
+        """Choose rows by name; what is None stays as it is.
+
+        Start at what matches the first; show what matches the second and not the third; go no
+        deeper than what matches the last.
+        """
+        given = {
+            "start_name_regexes": start_name_regexes,
+            "show_name_regexes": show_name_regexes,
+            "hide_name_regexes": hide_name_regexes,
+            "trim_name_regexes": trim_name_regexes,
+        }
+        return self._set(**{name: value for name, value in given.items() if value is not None})
+
+    with_displaying_options = with_node_names  # as documents of the time before call it
+
+    def account_displayed_op_only(self, is_true: bool) -> ProfileOptionBuilder:  # noqa: FBT001
+        """Total only what is displayed, not what is counted but hidden."""
+        return self._set(account_displayed_op_only=is_true)
+
+    # --- what of them ----------------------------------------------------------------------------
+
+    def with_step(self, step: int) -> ProfileOptionBuilder:
+        """Take the numbers of this step; those of -1 are the average of all steps."""
+        return self._set(step=step)
+
+    def order_by(self, attribute: str) -> ProfileOptionBuilder:
+        """Put the rows in this order."""
+        return self._set(order_by=attribute)
+
+    def select(self, attributes: Sequence[str]) -> ProfileOptionBuilder:
+        """Show these of each row."""
+        return self._set(select=attributes)
+
+    # --- where to --------------------------------------------------------------------------------
+
+    def with_empty_output(self) -> ProfileOptionBuilder:
+        """Print and write nothing; the result is only returned."""
+        return self._set(output="none")
+
+    def with_stdout_output(self) -> ProfileOptionBuilder:
+        """Print the report."""
+        return self._set(output="stdout")
+
+    def with_file_output(self, outfile: str | os.PathLike[str]) -> ProfileOptionBuilder:
+        """Write the report to a file."""
+        return self._set(output=f"file:outfile={path('outfile', outfile)}")
+
+    def with_timeline_output(self, timeline_file: str | os.PathLike[str]) -> ProfileOptionBuilder:
+        """Write a timeline for chrome://tracing or Perfetto; the step becomes part of the name."""
+        return self._set(output=f"timeline:outfile={path('timeline_file', timeline_file)}")
+
+    def with_pprof_output(self, pprof_file: str | os.PathLike[str]) -> ProfileOptionBuilder:
+        """Write a profile for pprof."""
+        return self._set(output=f"pprof:outfile={path('pprof_file', pprof_file)}")
+
+    def _set(self, **options: Any) -> ProfileOptionBuilder:  # noqa: ANN401 - as many kinds as options
+        self._options.update(options)
+        return self
+
+
+def _unrestricted() -> dict[str, Any]:
+    """Options that count everything."""
+    return {
+        "max_depth": 100,
+        "min_bytes": 0,
+        "min_micros": 0,
+        "min_params": 0,
+        "min_float_ops": 0,
+        "min_occurrence": 0,
+        "order_by": "name",
+        "account_type_regexes": [".*"],
+        "start_name_regexes": [".*"],
+        "trim_name_regexes": [],
+        "show_name_regexes": [".*"],
+        "hide_name_regexes": [],
+        "account_displayed_op_only": False,
+        "select": ["micros"],
+        "step": -1,
+        "output": "stdout",
+    }

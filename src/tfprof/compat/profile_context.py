@@ -1,0 +1,258 @@
+"""A ProfileContext profiles sessions by itself: which runs, with which commands, into which files.
+
+    with tfprof.ProfileContext("train_dir") as context:
+        context.add_auto_profiling("op", options, [15, 50, 100])
+        train()
+    context.get_profiles("op")[50]
+
+Steps are the runs of all sessions inside the context, counted from 0. A traced run is added to
+`context.profiler`; what a step is listed for is done right after its run.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final
+
+from tfprof.capture import session_runs
+from tfprof.capture.asking import question
+from tfprof.capture.profiler import Profiler
+from tfprof.capture.step_plan import MOST_TRACED, Due, StepPlan
+from tfprof.capture.streams import tell
+from tfprof.compat.classic import write_op_log
+from tfprof.errors import TfprofError, UsageError
+from tfprof.foundation.arguments import path, steps
+from tfprof.io.files import make_folder, write_whole
+from tfprof.model import Note
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Iterator
+    from types import TracebackType
+
+    from tfprof.capture.asking import Question
+    from tfprof.capture.session_runs import Run
+    from tfprof.foundation.arguments import Options
+
+_DUMPED_BY_DEFAULT: Final = (100,)
+
+
+class ProfileContext:
+    """Traces, profiles and dumps runs of sessions while it is entered."""
+
+    def __init__(
+        self,
+        profile_dir: str | os.PathLike[str] | None = None,
+        trace_steps: Iterable[int] | None = None,
+        dump_steps: Iterable[int] | None = None,
+        enabled: bool = True,  # noqa: FBT001, FBT002
+        debug: bool = False,  # noqa: FBT001, FBT002
+    ) -> None:
+        """Dump into *profile_dir* at *dump_steps* (100 if None) what was traced at *trace_steps*.
+
+        With *trace_steps* None the runs to trace are chosen. Without any argument nothing is
+        traced or dumped but what is asked for by the methods. Not *enabled*, it does nothing, and
+        nothing that it is given is looked at.
+        """
+        self._enabled, self._debug = enabled, debug
+        self._folder: Path | None = None
+        self._plan = StepPlan((), (), chooses=False)
+        given = any(one is not None for one in (profile_dir, trace_steps, dump_steps))
+        if enabled and (given or debug):
+            self._folder = _folder("profile_dir", "" if profile_dir is None else profile_dir)
+            self._plan = _planned(trace_steps, dump_steps)
+        self._entered = False
+        self._told: set[str] = set()
+        self._steps = 0
+        self._counting = Lock()
+        self._looking = Lock()
+        self._profiler: Profiler | None = None
+        self._captured: Any = None
+        self._auto: list[tuple[Question, frozenset[int]]] = []
+        self._file_dumps: list[tuple[Path, frozenset[int]]] = []
+        self._profiles: dict[str, dict[int, Any]] = {}
+
+    def __enter__(self) -> ProfileContext:  # noqa: PYI034 - Self is not in Python 3.10
+        if self._enabled:
+            session_runs.begin(self._watch)
+            try:
+                self._make_folders()
+            except TfprofError:
+                session_runs.end(self._watch)
+                raise
+        self._entered = True
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if not self._entered:
+            raise UsageError("this ProfileContext was not entered: use it in a with statement")
+        if self._enabled:
+            session_runs.end(self._watch)
+
+    def _make_folders(self) -> None:
+        """Make the folders of all dumps; that one cannot be made is told before anything runs."""
+        for folder in filter(None, (self._folder, *(folder for folder, _ in self._file_dumps))):
+            make_folder(str(folder))
+
+    @property
+    def profiler(self) -> Profiler | None:
+        """The Profiler of all traced runs; None before the first run that is traced or dumped."""
+        return self._profiler
+
+    def add_auto_profiling(self, cmd: str, options: Options, profile_steps: Iterable[int]) -> None:
+        """Trace *profile_steps*, and after each run the command on all that was traced so far."""
+        if self._enabled:
+            listed = frozenset(steps("profile_steps", profile_steps))
+            self._auto.append((question(cmd, options), listed))
+            self._plan.trace(listed)
+
+    def get_profiles(self, cmd: str) -> dict[int, Any]:
+        """The results of an auto-profiled command, by step."""
+        if cmd not in self._profiles:
+            raise UsageError(f"No autoprofiler for command: {cmd}, was run")
+        return dict(self._profiles[cmd])
+
+    def trace_next_step(self) -> None:
+        """Trace the next run."""
+        self._plan.ask_of_next("trace")
+
+    def dump_next_step(self) -> None:
+        """Dump what was traced so far after the next run, which is not traced for it."""
+        if self._enabled and self._folder is None:
+            raise UsageError("there is no directory to dump into: give ProfileContext one")
+        self._plan.ask_of_next("dump")
+
+    def capture_next_run_meta(self) -> None:
+        """Keep the RunMetadata of the next run, with a full trace, for `run_meta()`."""
+        self._plan.ask_of_next("capture")
+
+    def run_meta(self) -> Any:  # noqa: ANN401 - a message of the wheel
+        """The RunMetadata of the run that was captured last."""
+        if self._captured is None:
+            raise UsageError("no run was captured: call capture_next_run_meta() before a run")
+        return self._captured
+
+    def add_auto_profile_dump(
+        self, outdir: str | os.PathLike[str], dump_steps: Iterable[int]
+    ) -> None:
+        """Trace these steps and leave graph.pbtxt, run_meta and tfprof_log of each in *outdir*."""
+        if not self._enabled:
+            return
+        folder, listed = _folder("outdir", outdir), frozenset(steps("dump_steps", dump_steps))
+        if self._entered:
+            make_folder(str(folder))
+        self._file_dumps.append((folder, listed))
+        self._plan.trace(listed)
+
+    def _watch(self, run: Run) -> Any:  # noqa: ANN401 - the fetched values
+        """The fetched values of *run*; one run at a time is looked at, others just pass."""
+        with self._counting:
+            step = self._steps
+            self._steps += 1
+        if not self._looking.acquire(blocking=False):
+            return run.as_asked()
+        try:
+            due = self._plan.due(step, lambda: self._fetches(run), self._coverage)
+            if not due.nothing:
+                return self._carried_out(run, due)
+        finally:
+            self._looking.release()
+        return run.as_asked()
+
+    def _carried_out(self, run: Run, due: Due) -> Any:  # noqa: ANN401 - the fetched values
+        if not (due.trace or due.capture):
+            values = run.as_asked()
+        else:
+            self._say(f"tracing step: {due.step}")
+            values, run_metadata = run.traced()
+            if due.capture:
+                self._captured = run_metadata
+            if due.trace:
+                with self._told_if_it_fails():
+                    self._add(run, due.step, run_metadata)
+        if due.dump and self._folder is not None:
+            self._say(f"dumping file at step: {due.step}")
+            with self._told_if_it_fails():
+                profile = self._profiler_of(run.session.graph).serialize_to_string()
+                _write(self._folder, f"profile_{due.step}", profile)
+        return values
+
+    @contextmanager
+    def _told_if_it_fails(self) -> Iterator[None]:
+        """What fails after a run is told, once a file: the run's values are not lost for it."""
+        try:
+            yield
+        except TfprofError as problem:
+            sentence = f"tfprof: {problem}"
+            if sentence not in self._told:
+                self._told.add(sentence)
+                tell([Note(sentence)])
+
+    def _add(self, run: Run, step: int, run_metadata: Any) -> None:  # noqa: ANN401
+        """Add a traced run to the profiler, and do what its step is listed for."""
+        graph = run.session.graph
+        if self._debug and self._folder is not None:
+            with self._told_if_it_fails():
+                _write(self._folder, f"run_meta_{step}", str(run_metadata).encode())
+        profiler = self._profiler_of(graph)
+        profiler.add_step(step, run_metadata)
+        for folder, listed in self._file_dumps:
+            if step in listed:
+                self._say(f"dumping file at step: {step}")
+                with self._told_if_it_fails():
+                    _write(folder, "graph.pbtxt", str(graph.as_graph_def(add_shapes=True)).encode())
+                    _write(folder, "run_meta", run_metadata.SerializeToString())
+                    write_op_log(graph, folder, run_meta=run_metadata)
+        for asked, listed in self._auto:
+            if step in listed:
+                self._say(f"profiling {asked.cmd} step: {step}")
+                with self._told_if_it_fails():
+                    result = profiler._answer(asked)  # noqa: SLF001 - it was checked when added
+                    self._profiles.setdefault(asked.cmd, {})[step] = result
+
+    def _profiler_of(self, graph: Any) -> Profiler:  # noqa: ANN401 - a tf.Graph
+        """The profiler, made when first needed; sessions of several graphs share it."""
+        if self._profiler is None:
+            self._profiler = Profiler(graph)
+        self._profiler._turn_to(graph)  # noqa: SLF001 - steps are of one graph everywhere else
+        return self._profiler
+
+    def _coverage(self) -> float:
+        return 0.0 if self._profiler is None else self._profiler.loaded.profile.coverage
+
+    def _fetches(self, run: Run) -> str:
+        names = run.fetch_names()
+        self._say(f"trace fetches: {names}")
+        return names
+
+    def _say(self, words: str) -> None:
+        if self._debug:
+            tell([Note(f"debug: {words}")])
+
+
+def _folder(name: str, given: object) -> Path:
+    if not (folder := path(name, given)):
+        raise UsageError("Must have a directory for profile.")
+    return Path(folder)
+
+
+def _planned(trace_steps: Iterable[int] | None, dump_steps: Iterable[int] | None) -> StepPlan:
+    """The plan of a context with arguments; without *trace_steps* it chooses."""
+    traced = [] if trace_steps is None else steps("trace_steps", trace_steps)
+    if len(traced) > MOST_TRACED:
+        raise UsageError(f"Only support tracing up to {MOST_TRACED} steps.")
+    dumped = _DUMPED_BY_DEFAULT if dump_steps is None else steps("dump_steps", dump_steps)
+    return StepPlan(traced, dumped, chooses=trace_steps is None)
+
+
+def _write(folder: Path, name: str, content: bytes) -> None:
+    """Leave *content* in a file of *folder*, which is made again if somebody removed it."""
+    make_folder(str(folder))
+    write_whole(str(folder / name), [content])

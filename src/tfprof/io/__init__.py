@@ -1,0 +1,1 @@
+"""Files: mapped or unpacked when read, replaced atomically when written."""

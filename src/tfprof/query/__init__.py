@@ -1,0 +1,1 @@
+"""A question about a profile and its answer."""

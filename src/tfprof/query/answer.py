@@ -1,0 +1,286 @@
+"""answer(profile, view, query) → Answer: the documented procedure, a function a stage.
+
+    account   what is counted, and totals over all of it
+    start     begin at the named rows
+    show      drop what is trimmed, too deep, too small, not named or hidden; children move up
+    only      totals over the displayed rows only, if asked
+    order     siblings by name or by a total
+
+Each stage takes rows and returns fewer or other rows; no stage changes anything.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tfprof.columns.matching import matches
+from tfprof.columns.strings import I64, Bool, Strings
+from tfprof.errors import UsageError
+from tfprof.foundation.lazy_dataclasses import fields, replace
+from tfprof.model import Note
+from tfprof.query.counted import DEFINED, Answer, Counted
+from tfprof.tables.fields import FIELDS, METRICS
+from tfprof.views import View, view_named
+
+if TYPE_CHECKING:
+    from tfprof.columns.tree import Tree
+    from tfprof.model import Profile
+    from tfprof.query.query import Query
+    from tfprof.tables.eras import Era
+    from tfprof.views.drawing import Drawing
+
+
+def answer(profile: Profile, view_name: str, query: Query) -> Answer:
+    """The report that *query* asks for; raises UsageError where it cannot be answered."""
+    view = view_named(view_name)
+    _check(profile, view, query)
+    counts = None
+    notes: tuple[Note, ...] = ()
+    if query.flops != "log" and query.concerns("float_ops"):
+        # A report without them does not pay for the rules.
+        from tfprof.flops import filled  # noqa: PLC0415
+
+        known = len(profile.notes)
+        profile, counts = filled(profile, query.flops, query.dims)
+        notes = profile.notes[known:]
+    profile = _as_of(profile, query.era)
+    drawing = view.draw(profile, source_text=query.era.source_text)
+    rows = drawing.keep_recent(
+        ("displayed", *_asked(query)), lambda: _displayed(profile, view, drawing, query)
+    )
+    notes = (*notes, *_notes(view, drawing, query, len(rows.tree)))
+    return Answer(view, query, rows.tree, rows.counted, rows.at, notes, counts)
+
+
+class _Displayed(NamedTuple):
+    """The rows that are displayed, each a row of what is counted."""
+
+    counted: Counted
+    tree: Tree
+    at: I64
+
+
+def _displayed(profile: Profile, view: View, drawing: Drawing, query: Query) -> _Displayed:
+    """The procedure from one end to the other."""
+    order_of_chain = query.order_by if view.chain else None
+    counted = drawing.keep_recent(
+        ("counted", query.account_types, query.step, query.era.name, order_of_chain),
+        lambda: account(profile, view, drawing, query),
+    )
+    tree, at = start(counted, view, query)
+    if query.era.totals_from_start:
+        counted, at = only(counted, at)
+    tree, at = show(counted, tree, at, view, query)
+    if query.displayed_only and view.recounts:
+        counted, at = only(counted, at)
+        counted = replace(counted, root_defined=1)
+    if not view.chain:
+        tree, at = order(counted, tree, at, query)
+    return _Displayed(counted, tree, at)
+
+
+def _asked(query: Query) -> tuple[object, ...]:
+    """All that says which rows are displayed, and in which order; not what is told of them."""
+    told = ("select", "output", "notes", "flops", "dims", "minimum", "era")
+    names = [field.name for field in fields(query) if field.name not in told]
+    minimum = tuple(sorted(query.minimum.items()))
+    return (query.era.name, minimum, *(getattr(query, name) for name in names))
+
+
+def account(profile: Profile, view: View, drawing: Drawing, query: Query) -> Counted:
+    """The rows that are accounted, and where a view keeps scopes, those they are below.
+
+    parity Q5: a row that stays only for what is below it adds its own numbers all the same.
+    """
+    picked = _times_picked(profile, query)
+    accounted = _accounted(drawing, view, query, picked)
+    counted = Counted(
+        profile,
+        drawing,
+        drawing.tree,
+        np.arange(len(drawing.tree)),
+        accounted,
+        query.step,
+        picked if view.groups or not query.era.keeps_scopes else None,
+    )
+    if query.account_types is not None:
+        kept = drawing.tree.holds(accounted) if view.keeps_scopes else accounted.copy()
+        kept[0] = True
+        counted = counted.keep(kept)
+    return _ordered_chain(counted, query) if view.chain else counted
+
+
+def start(counted: Counted, view: View, query: Query) -> tuple[Tree, I64]:
+    """(tree, counted rows) beginning at the rows that a start regex matches."""
+    rows = np.arange(len(counted.tree))
+    # parity Q38: an empty list is no restriction where rows are a list, and nothing elsewhere.
+    if query.start_names is None or (view.chain and not query.start_names):
+        return counted.tree, rows
+    begins = _named(counted, rows, query.start_names)
+    begins[0] = False
+    kept = begins | counted.tree.under(begins)
+    kept[0] = True
+    return counted.tree.keep(kept), rows[kept]
+
+
+def show(counted: Counted, tree: Tree, at: I64, view: View, query: Query) -> tuple[Tree, I64]:
+    """(tree, counted rows) of what is displayed; the root always is."""
+    shown = tree.depth - 1 + view.root_depth <= query.max_depth
+    for metric in METRICS:
+        shown &= _reaches(counted, at, view, query, metric)
+    if not query.era.keeps_scopes:
+        shown &= counted.accounted[at]
+    if query.show_names is not None:
+        shown &= _named(counted, at, query.show_names)
+    if query.hide_names:
+        shown &= ~_named(counted, at, query.hide_names)
+    if query.devices is not None:
+        shown &= _on_device(counted, at, view, query.devices)
+    if query.trim_names:
+        trimmed = _named(counted, at, query.trim_names)
+        trimmed[0] &= not view.chain  # a list's root is no item of it
+        shown &= ~tree.under(trimmed)
+        if view.trims_itself:
+            shown &= ~trimmed
+    shown[0] = True
+    return tree.keep(shown), at[shown]
+
+
+def only(counted: Counted, at: I64) -> tuple[Counted, I64]:
+    """(counted, its rows) with totals over the rows *at* and nothing else."""
+    kept = np.zeros(len(counted.tree), np.bool_)
+    kept[at] = True
+    return counted.keep(kept), np.arange(at.size)
+
+
+def order(counted: Counted, tree: Tree, at: I64, query: Query) -> tuple[Tree, I64]:
+    """(tree, counted rows) with siblings in the order asked for; ties stay as drawn."""
+    key = _key(counted, at, query)
+    if key is None:
+        return tree, at
+    tree, old = tree.sort(key)
+    return tree, at[old]
+
+
+def _ordered_chain(counted: Counted, query: Query) -> Counted:
+    """The rows of a list in the order asked for, by their own numbers; then totals run along."""
+    key = _key(counted, np.arange(len(counted.tree)), query, own=True)
+    if key is None:
+        return counted
+    old = np.append(0, 1 + np.argsort(key[1:], kind="stable"))
+    return replace(counted, row=counted.row[old], _kept={})
+
+
+def _key(counted: Counted, at: I64, query: Query, *, own: bool = False) -> I64 | None:
+    """What to sort rows by, smallest first; None where they stand right already."""
+    drawing = counted.drawing
+    if query.order_by is None or (query.order_by == "name" and drawing.in_name_order):
+        return None
+    if query.order_by == "name":
+        return drawing.label.take(counted.row[at]).rank()
+    if query.order_by == "depth":
+        return counted.tree.depth[at]
+    if query.order_by == "occurrence":
+        value = counted.own(DEFINED)
+    else:
+        value = counted.own(query.order_by) if own else counted.total(query.order_by)
+    return ~value[at]  # the largest first; unlike minus, this never overflows
+
+
+def _reaches(counted: Counted, at: I64, view: View, query: Query, metric: str) -> Bool | np.bool_:
+    """Whether each row has at least what min_<metric> asks."""
+    least = query.minimum.get(metric, 0)
+    if metric == "occurrence" and view.groups:
+        return counted.own(DEFINED)[at] >= least if view.bounds_occurrence else np.True_
+    if least <= 0 and not counted.profile.may_be_negative(metric):
+        return np.True_
+    own = (FIELDS[metric].bound == "own" or query.era.bounds_own) and not view.groups
+    return (counted.own(metric) if own else counted.total(metric))[at] >= least
+
+
+def _check(profile: Profile, view: View, query: Query) -> None:
+    """Refuse what cannot be answered."""
+    steps = [step.number for step in profile.steps]
+    if query.step is not None and query.step not in steps:
+        there = ", ".join(map(str, steps)) or "none: no run was given"
+        raise UsageError(f"there is no step {query.step} (steps: {there})")
+    if query.order_by == "occurrence" and not view.groups:
+        raise UsageError(f"{view.name} view has one node a row: order_by occurrence says nothing")
+
+
+def _notes(view: View, drawing: Drawing, query: Query, rows: int) -> tuple[Note, ...]:
+    """What the view cannot do of what was asked."""
+    notes = [*map(Note, query.notes), *drawing.notes]
+    if query.displayed_only and not view.recounts:
+        notes.append(Note(f"Note: {view.name} view ignores account_displayed_op_only"))
+    if "tensor_value" in query.select and view.name == "code":
+        notes.append(Note("code view has no tensor value to show", times=rows))
+    return tuple(notes)
+
+
+def _as_of(profile: Profile, era: Era) -> Profile:
+    """*profile* with only the float operations that were counted in that time."""
+    types = era.float_op_types
+    if types is None:
+        return profile
+
+    def restricted() -> Profile:
+        counted = np.isin(profile.nodes.op, profile.types.find(Strings.of(sorted(types))))
+        nodes = replace(profile.nodes, float_ops=np.where(counted, profile.nodes.float_ops, 0))
+        return replace(profile, nodes=nodes, _kept={})
+
+    return profile.keep(("float operations of", types), restricted)
+
+
+def _on_device(counted: Counted, at: I64, view: View, patterns: tuple[str, ...]) -> Bool:
+    """Whether one of *patterns* matches the device of each row, or of one of its nodes.
+
+    A device is known in lower case only, so letters match whatever their case.
+    """
+    profile, owner = counted.profile, counted.drawing.owner
+    names = Strings.concat([profile.types, Strings.of([b""])])
+    hit = matches(names, [f"(?i:{pattern})" for pattern in patterns])
+    rows = np.zeros(len(counted.drawing.tree), np.bool_)
+    rows[:] = not view.groups and bool(hit[-1])
+    drawn = np.flatnonzero(owner >= 0)
+    if not view.groups:
+        rows[owner[drawn]] = False
+    placed = drawn[hit[profile.nodes.device[drawn]]]
+    rows[owner[placed]] = True
+    return rows[counted.row[at]]
+
+
+def _times_picked(profile: Profile, query: Query) -> I64:
+    """How many of the account regexes match a type of each node."""
+    if query.account_types is None:
+        return np.ones(len(profile), np.int64)
+    node, kind = profile.type_pairs
+    times = np.zeros(len(profile), np.int64)
+    for pattern in query.account_types:
+        once = np.zeros(len(profile), np.bool_)
+        once[node[matches(profile.types, [pattern])[kind]]] = True
+        times += once
+    return times
+
+
+def _accounted(drawing: Drawing, view: View, query: Query, picked: I64) -> Bool:
+    """Whether each row of the drawing is itself accounted; the root never is."""
+    if query.account_types is None:
+        result = np.ones(len(drawing.tree), np.bool_)
+    else:
+        result = np.zeros(len(drawing.tree), np.bool_)
+        if not view.groups:
+            result[:] = matches(Strings.of([drawing.filler]), query.account_types)
+            drawn = np.flatnonzero(drawing.owner >= 0)
+            result[drawing.owner[drawn]] = False
+        hit = np.flatnonzero((drawing.owner >= 0) & (picked > 0))
+        result[drawing.owner[hit]] = True
+    result[0] = query.era.root_counts and query.account_types is None
+    return result
+
+
+def _named(counted: Counted, at: I64, patterns: tuple[str, ...]) -> Bool:
+    """Whether one of *patterns* matches the label of each of the counted rows *at*."""
+    return counted.drawing.labels_match(patterns)[counted.row[at]]

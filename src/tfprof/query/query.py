@@ -1,0 +1,116 @@
+"""Query: what is asked of a profile.
+
+`Query.of` takes options as users spell them, checks them, and turns what means "no restriction"
+into None.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tfprof.errors import UsageError
+from tfprof.foundation.arguments import INT64_MAX, shown
+from tfprof.foundation.lazy_dataclasses import dataclass, field
+from tfprof.tables.eras import ERAS, NOW, Era
+from tfprof.tables.fields import METRICS
+from tfprof.tables.options import ANY, Flops, check_choices, effective
+from tfprof.tables.outputs import Output
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_DIGITS = 19  # of the largest number of 64 bits
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is asked; None is no restriction. `of` makes one from options and checks them."""
+
+    max_depth: int = 10
+    minimum: Mapping[str, int] = field(default_factory=dict)
+    step: int | None = None
+    order_by: str | None = "name"
+    account_types: tuple[str, ...] | None = None
+    start_names: tuple[str, ...] | None = None
+    trim_names: tuple[str, ...] = ()
+    show_names: tuple[str, ...] | None = None
+    hide_names: tuple[str, ...] = ()
+    displayed_only: bool = False
+    select: tuple[str, ...] = ("micros",)
+    output: Output = field(default_factory=Output)
+    era: Era = NOW
+    devices: tuple[str, ...] | None = None
+    flops: Flops = "log"
+    dims: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()  # what to say once of the options themselves
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Query:
+        """From options as users spell them; those not given have their defaults."""
+        value = effective(options)
+        check_choices("select", value["select"])
+        check_choices("flops", [value["flops"]])
+        if value["order_by"]:
+            check_choices("order_by", [value["order_by"]])
+        return cls(
+            max_depth=value["max_depth"],
+            minimum={m: value[f"min_{m}"] for m in METRICS if value[f"min_{m}"]},
+            step=value["step"] if value["step"] >= 0 else None,
+            order_by=value["order_by"] or None,
+            account_types=_restriction(value["account_type_regexes"]),
+            start_names=_restriction(value["start_name_regexes"]),
+            trim_names=tuple(value["trim_name_regexes"]),
+            show_names=_restriction(value["show_name_regexes"]),
+            hide_names=tuple(value["hide_name_regexes"]),
+            displayed_only=bool(value["account_displayed_op_only"]),
+            select=tuple(sorted(set(value["select"]))),
+            output=_output(value),
+            era=ERAS[value["era"]],
+            devices=_restriction(value["device_regexes"]),
+            flops=value["flops"],
+            dims=_sizes(value["dim"]),
+            notes=_older_options(value),
+        )
+
+    def concerns(self, metric: str) -> bool:
+        """Whether the answer depends on *metric*."""
+        return metric in (*self.select, *self.minimum, self.order_by)
+
+
+def _sizes(pairs: Iterable[str]) -> dict[str, int]:
+    """The sizes of dimensions that are written NAME=SIZE."""
+    sizes: dict[str, int] = {}
+    for pair in pairs:
+        name, _, text = pair.rpartition("=")
+        size = int(text) if text.isdecimal() and text.isascii() and len(text) <= _DIGITS else 0
+        if not name or not 1 <= size <= INT64_MAX:
+            raise UsageError(
+                f"dim takes NAME=SIZE with a size of 1 or more, as in batch=8, not {shown(pair)}"
+            )
+        if sizes.setdefault(name, size) != size:
+            raise UsageError(f"dim gives {name} two sizes, {sizes[name]} and {size}")
+    return sizes
+
+
+def _output(value: Mapping[str, Any]) -> Output:
+    asked = Output.of(value["output"])  # wrong or not in force, it is told
+    return Output("file", value["dump_to_file"]) if value["dump_to_file"] else asked
+
+
+def _older_options(value: Mapping[str, Any]) -> tuple[str, ...]:
+    """What to use now, for each older option that was given."""
+    notes = []
+    if path := value["dump_to_file"]:
+        notes.append(
+            "-dump_to_file option is deprecated. Please use -output file:outfile=<filename>"
+        )
+        notes.append(f"-output {value['output']} is overwritten with -output file:outfile={path}")
+    if value["viz"]:
+        notes.append("-viz never drew anything. Please use -output timeline:outfile=<filename>")
+    return tuple(notes)
+
+
+def _restriction(regexes: Iterable[str]) -> tuple[str, ...] | None:
+    """The regexes, or None where they are the one that is known to let everything through."""
+    listed = tuple(regexes)
+    return None if listed == ANY else listed

@@ -1,0 +1,65 @@
+"""The variables that a MetaGraphDef lists; a GraphDef alone tells of none.
+
+MetaGraphDef ─ 4 collection* ─┬─ 1 key = "trainable_variables", "model_variables"
+                              └─ 2 value ─ 2 bytes_list ─ 1 VariableDef* ─ 1 variable_name "w:0"
+
+What is in a collection has its name, behind a `_`, as another type.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tfprof.columns.strings import U8, Strings
+from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.read.merge import with_types
+from tfprof.wire.decode import BYTES, scan, whole
+
+if TYPE_CHECKING:
+    from tfprof.model import Profile
+
+TYPE: Final = b"_trainable_variables"
+# The weights of a model, which are all that it has of parameters; a capture lists them.
+MODEL: Final = b"_model_variables"
+
+
+def trainable(meta: U8) -> Strings:
+    """The names of the nodes that hold trainable variables; raises WireError."""
+    return listed(meta, TYPE)
+
+
+def listed(meta: U8, kind: bytes) -> Strings:
+    """The names of the nodes that hold the variables of a collection; raises WireError."""
+    wanted = Strings.of([kind.removeprefix(b"_")])
+    collection = scan(meta, *whole(meta), {4: BYTES})[4]
+    count = collection.start.size
+    part = scan(meta, collection.start, collection.end, {1: BYTES, 2: BYTES})
+    key = Strings(meta, *part[1].last_slice(count))
+    start, length = (column[wanted.find(key) == 0] for column in part[2].last_slice(count))
+    lists = scan(meta, start, start + length, {2: BYTES})[2]
+    variable = scan(meta, lists.start, lists.end, {1: BYTES})[1]
+    name = scan(meta, variable.start, variable.end, {1: BYTES})[1]
+    return Strings.of(tensor.partition(b":")[0] for tensor in name.strings(meta))
+
+
+def with_trainable(profile: Profile, names: Strings) -> Profile:
+    """*profile* whose nodes of these names have the type of trainable variables."""
+    return with_listed(profile, names, TYPE)
+
+
+def with_listed(profile: Profile, names: Strings, kind: bytes) -> Profile:
+    """*profile* whose nodes of these names have this type, too."""
+    node = profile.nodes.name.find(names)
+    node = node[node >= 0]
+    if not node.size:
+        return profile
+    types, typed_as = with_types(profile.types, Strings.of([kind] * node.size))
+    return replace(
+        profile,
+        types=types,
+        typed_node=np.concatenate([profile.typed_node, node]),
+        typed_as=np.concatenate([profile.typed_as, typed_as]),
+        _kept={},
+    )

@@ -1,0 +1,73 @@
+"""What an event is, told by the name of its kind.
+
+layer/MatMul:MatMul            a node ran; so is `_send_x_0:_Send`, whose display name is empty
+EagerLocalExecute: MatMul      an operation ran, or a function was called, outside of a graph
+FunctionRun                    a function was started; `id` is the number of this run
+ExecutorState::Process         a thread works for the run `id`
+ExecutorPropagateOutputs       a node of the run `id` is done
+MemoryAllocation, MemoryDeallocation
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tfprof.columns.strings import Strings
+
+if TYPE_CHECKING:
+    from tfprof.columns.strings import I64
+    from tfprof.read.xplane.planes import Space
+
+OTHER, RAN, EAGERLY, RUN, PROCESS, DONE, ALLOCATED, FREED = range(8)
+
+_NODE = re.compile(rb"([^:]+):([A-Za-z_][\w.>]*)")
+_EAGERLY = b"EagerLocalExecute: "
+_BY_NAME = {
+    b"FunctionRun": RUN,
+    b"ExecutorState::Process": PROCESS,
+    b"ExecutorPropagateOutputs": DONE,
+    b"MemoryAllocation": ALLOCATED,
+    b"MemoryDeallocation": FREED,
+}
+
+
+class Kinds(NamedTuple):
+    """A row a kind of event."""
+
+    what: I64
+    name: Strings  # of the node, or of what ran eagerly
+    op: Strings
+
+
+def kinds(space: Space) -> Kinds:
+    """What the events of each kind are."""
+    what: list[int] = []
+    names: list[bytes] = []
+    ops: list[bytes] = []
+    for name, display in zip(space.kind, space.kind_display, strict=True):
+        one, node, op = _told(name, display)
+        what.append(one)
+        names.append(node)
+        ops.append(op)
+    return Kinds(np.array(what, np.int64), Strings.of(names), Strings.of(ops))
+
+
+def node_and_op(name: bytes) -> tuple[bytes, bytes]:
+    """What stands before and behind the colon of `node:Op`; empty where it is no such name."""
+    found = _NODE.fullmatch(name)
+    return (found[1], found[2]) if found else (b"", b"")
+
+
+def _told(name: bytes, display: bytes) -> tuple[int, bytes, bytes]:
+    if name in _BY_NAME:
+        return _BY_NAME[name], b"", b""
+    if name.startswith(_EAGERLY):
+        called = name[len(_EAGERLY) :]
+        return EAGERLY, called, called
+    node, op = node_and_op(name)
+    if op and (display == op or (not display and op.startswith(b"_"))):
+        return RAN, node, op
+    return OTHER, b"", b""

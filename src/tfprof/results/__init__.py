@@ -1,0 +1,1 @@
+"""What users hold: Loaded, Report, SummaryReport, and data frames of them."""

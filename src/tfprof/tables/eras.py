@@ -1,0 +1,102 @@
+"""ERAS: how the documents of a time print and default — one row each.
+
+`now` is TensorFlow 2.21's form. The others are those of the documents that people learnt tfprof
+from; what they print follows from the columns of this table and nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tfprof.foundation.lazy_dataclasses import dataclass, field
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_MODERN_BLOCK = (
+    "max_depth",
+    "min_bytes",
+    "min_peak_bytes",
+    "min_residual_bytes",
+    "min_output_bytes",
+    "min_micros",
+    "min_accelerator_micros",
+    "min_cpu_micros",
+    "min_params",
+    "min_float_ops",
+    "min_occurrence",
+    "step",
+    "order_by",
+    "account_type_regexes",
+    "start_name_regexes",
+    "trim_name_regexes",
+    "show_name_regexes",
+    "hide_name_regexes",
+    "account_displayed_op_only",
+    "select",
+    "output",
+)
+_LATER_BOUNDS = ("min_peak_bytes", "min_residual_bytes", "min_output_bytes")
+_LATER_TIMES = ("min_accelerator_micros", "min_cpu_micros")
+_BLOCK_2017 = tuple(o for o in _MODERN_BLOCK if o not in (*_LATER_BOUNDS, *_LATER_TIMES))
+_BLOCK_2016 = (
+    *("max_depth", "min_bytes", "min_micros", "min_params", "min_float_ops", "device_regexes"),
+    *_BLOCK_2017[_BLOCK_2017.index("order_by") : -1],
+    *("viz", "dump_to_file"),
+)
+_DEFAULTS: Mapping[str, Any] = {
+    "max_depth": 4,
+    "hide_name_regexes": (r"IsVariableInitialized_[0-9]+", r"save\/.*", r"^zeros[0-9_]*"),
+    "select": ("params",),
+}
+
+
+@dataclass(frozen=True)
+class Era:
+    """A row of the table."""
+
+    name: str
+    block: tuple[str, ...]  # the options that the shell lists, in order
+    defaults: Mapping[str, Any] = field(default_factory=dict)  # those that were others than now
+    heading: bool = True  # a report has its Doc block and a legend
+    keeps_scopes: bool = True  # scopes that are not accounted are rows, and add their own numbers
+    root_counts: bool = False  # the root is accounted where everything is
+    bounds_own: bool = False  # min_* are compared with a graph node's own numbers
+    totals_from_start: bool = False  # the root's total is that of what start_name_regexes leave
+    names_stdout: bool = True  # the shell's list of options names the plain output
+    scalar_shape: bool = True  # a scalar variable shows a shape
+    splits_time: bool = True  # micros has columns for accelerator and cpu
+    counts_runs: bool = True  # occurrence in op view tells runs, too
+    source_text: bool = False  # a line of code shows its text
+    float_op_types: frozenset[bytes] | None = None  # the only types whose operations were counted
+
+
+_THEN: Mapping[str, Any] = {
+    "heading": False,
+    "keeps_scopes": False,
+    "root_counts": True,
+    "bounds_own": True,
+    "totals_from_start": True,
+    "names_stdout": False,
+    "scalar_shape": False,
+    "splits_time": False,
+    "counts_runs": False,
+    "source_text": True,
+    "float_op_types": frozenset({b"Conv2D", b"MatMul", b"BiasAdd"}),
+}
+
+NOW = Era("now", _MODERN_BLOCK)
+
+ERAS: dict[str, Era] = {
+    era.name: era
+    for era in (
+        NOW,
+        Era(
+            "2017",
+            _BLOCK_2017,
+            {**_DEFAULTS, "account_type_regexes": ("Variable", "VariableV2")},
+            **_THEN,
+        ),
+        Era("2016", _BLOCK_2016, {**_DEFAULTS, "account_type_regexes": ("Variable",)}, **_THEN),
+    )
+}

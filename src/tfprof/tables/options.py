@@ -1,0 +1,161 @@
+"""OPTIONS: what can be asked of a view — one row per option.
+
+Flags, shell words, help and the Python API are derived from the table. Options are spelled as
+users know them: `step=-1`, `account_type_regexes=[".*"]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from operator import index
+from typing import Any, Literal
+
+from tfprof.errors import UsageError, nearest
+from tfprof.foundation.arguments import INT64_MAX, shown, truth
+from tfprof.foundation.lazy_dataclasses import dataclass
+from tfprof.tables.eras import ERAS, NOW
+from tfprof.tables.fields import FIELDS, METRICS, ORDERS
+
+Flops = Literal["log", "tensorflow", "all"]
+Kind = Literal["int", "text", "bool", "list", "regexes", "output"]
+
+ANY = (".*",)
+# What the Python API calls an option that the command line has in the singular.
+_OTHER_NAMES = {"dims": "dim"}
+# The op log alone, the rules of TensorFlow's own registry, or all rules there are.
+FLOPS: tuple[Flops, ...] = ("log", "tensorflow", "all")
+
+
+@dataclass(frozen=True)
+class Option:
+    """A row of the table: how an option is written, what it takes, and what it does."""
+
+    name: str
+    kind: Kind
+    default: Any
+    help: str
+    choices: tuple[str, ...] = ()
+
+
+OPTIONS: dict[str, Option] = {
+    option.name: option
+    for option in (
+        Option("max_depth", "int", 10, "show rows at most this deep; the root is at depth 1"),
+        *(
+            Option(f"min_{name}", "int", 0, f"show only rows with {FIELDS[name].bound_help}")
+            for name in (
+                *(m for m in METRICS if FIELDS[m].bound == "total"),
+                *(m for m in METRICS if FIELDS[m].bound == "own"),
+            )
+        ),
+        Option("step", "int", -1, "the step whose stats to use; -1: the average of all steps"),
+        Option("order_by", "text", "name", "what to order rows by", ORDERS),
+        Option("account_type_regexes", "regexes", ANY, "count only nodes with a type that matches"),
+        Option("start_name_regexes", "regexes", ANY, "start at the nodes whose names match"),
+        Option("trim_name_regexes", "regexes", (), "hide all below the rows that match"),
+        Option("show_name_regexes", "regexes", ANY, "show only rows whose names match"),
+        Option("hide_name_regexes", "regexes", (), "hide the rows whose names match"),
+        Option(
+            "account_displayed_op_only", "bool", default=False, help="total only what is displayed"
+        ),
+        Option("select", "list", ("micros",), "what to show of each row", tuple(FIELDS)),
+        Option(
+            "output",
+            "output",
+            "stdout",
+            "stdout, none or KIND:outfile=PATH; KIND: file, json, csv, md, timeline, pprof, proto",
+        ),
+        Option(
+            "era", "text", "now", "print and default as the documents of that time", tuple(ERAS)
+        ),
+        Option("device_regexes", "regexes", ANY, "show only rows whose devices match"),
+        Option(
+            "flops", "text", "log", "who counts float operations that the log does not give", FLOPS
+        ),
+        Option("dim", "list", (), "sizes of open dimensions of the inputs, as in batch=8"),
+        Option("viz", "bool", default=False, help="older: see --output=timeline:outfile=PATH"),
+        Option("dump_to_file", "text", "", "older: the same as --output=file:outfile=PATH"),
+    )
+}
+
+
+def effective(options: Mapping[str, Any]) -> dict[str, Any]:
+    """All options, checked: those given, and for the others what the era has for them."""
+    options = {_OTHER_NAMES.get(name, name): value for name, value in options.items()}
+    for name in options:
+        if name not in OPTIONS:
+            raise UsageError(f"there is no option {name!r}{nearest(name, list(OPTIONS))}")
+    given = {name: _checked(OPTIONS[name], value) for name, value in options.items()}
+    check_choices("era", [given.get("era", NOW.name)])
+    era = ERAS[given.get("era", NOW.name)]
+    return {
+        name: given.get(name, era.defaults.get(name, option.default))
+        for name, option in OPTIONS.items()
+    }
+
+
+def parse(option: Option, text: str, dashes: str = "--") -> Any:  # noqa: ANN401 - many kinds
+    """The value of *option* written as *text*; a refusal names it with *dashes*."""
+    if option.kind == "int":
+        try:
+            number = int(text) if text.strip("+-").isdecimal() and text.isascii() else None
+        except ValueError:
+            number = None
+        if number is None or not -INT64_MAX - 1 <= number <= INT64_MAX:
+            raise UsageError(f"{dashes}{option.name} takes {_TAKES['int']}, not {text!r}")
+        return number
+    if option.kind == "bool":
+        word = text.lower()
+        if word not in TRUE_WORDS | FALSE_WORDS:
+            raise UsageError(f"{dashes}{option.name} takes true or false, not {text!r}")
+        return word in TRUE_WORDS
+    if option.kind in ("list", "regexes"):
+        return tuple(filter(None, text.split(",")))
+    return text
+
+
+TRUE_WORDS = frozenset({"true", "t", "yes", "y", "1"})
+FALSE_WORDS = frozenset({"false", "f", "no", "n", "0"})
+
+
+def _checked(option: Option, value: Any) -> Any:  # noqa: ANN401
+    """*value* if it is of the option's kind; a text is read as on the command line."""
+    if isinstance(value, str):
+        return parse(option, value, dashes="")
+    if option.kind == "bool" and (said := truth(value)) is not None:
+        return said
+    if option.kind == "int" and not isinstance(value, bool):
+        try:
+            number = index(value)
+        except TypeError:
+            number = None
+        if number is not None and -INT64_MAX - 1 <= number <= INT64_MAX:
+            return number
+    if option.kind in ("list", "regexes") and isinstance(value, Iterable):
+        if option.name == "dim" and isinstance(value, Mapping):
+            value = [f"{name}={size}" for name, size in value.items()]
+        items = tuple(value)
+        if all(isinstance(item, str) for item in items):
+            return items
+    raise UsageError(f"{option.name} takes {_TAKES[option.kind]}, not {shown(value)}")
+
+
+_TAKES = {
+    "int": "a whole number of 64 bits",
+    "bool": "true or false",
+    "text": "a text",
+    "output": "a text",
+    "list": "a list of texts",
+    "regexes": "a list of regexes",
+}
+
+
+def check_choices(name: str, words: Iterable[str]) -> None:
+    """Reject a word that option *name* does not have."""
+    for word in words:
+        if word not in OPTIONS[name].choices:
+            known = ", ".join(OPTIONS[name].choices)
+            raise UsageError(
+                f"{name} has no {word!r}{nearest(word, list(OPTIONS[name].choices))} "
+                f"(there are: {known})"
+            )

@@ -1,0 +1,92 @@
+"""Maps and repeated numbers in wire format, whole columns at a time.
+
+    a map        field*  ─► entry ─► 1 key, 2 value      in any order; of equal keys the last counts
+    numbers      field*  ─► one varint behind the other  packed, or each a field of its own
+
+Many messages are read together: every row says which of them it belongs to, its owner.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tfprof.wire.decode import BYTES, VARINT, WireError, scan
+from tfprof.wire.varints import varints
+
+if TYPE_CHECKING:
+    from tfprof.columns.strings import I64, U8
+    from tfprof.wire.decode import Field
+
+_ONE_BYTE = 127
+
+
+class Messages(NamedTuple):
+    """A map from numbers to messages, by owner and key."""
+
+    owner: I64
+    key: I64
+    start: I64
+    end: I64
+
+
+class Numbers(NamedTuple):
+    """A map from numbers to numbers, by owner and key."""
+
+    owner: I64
+    key: I64
+    value: I64
+
+
+def messages(buffer: U8, entry: Field) -> Messages:
+    """The map whose entries these are; a text is read as a message is, by its slice."""
+    count = entry.start.size
+    part = scan(buffer, entry.start, entry.end, {1: VARINT, 2: BYTES})
+    key = part[1].last(count)
+    start, length = part[2].last_slice(count)
+    rows = last_of(entry.message, key)
+    return Messages(entry.message[rows], key[rows], start[rows], (start + length)[rows])
+
+
+def numbers(buffer: U8, entry: Field) -> Numbers:
+    """The map whose entries these are."""
+    count = entry.start.size
+    part = scan(buffer, entry.start, entry.end, {1: VARINT, 2: VARINT})
+    key, value = part[1].last(count), part[2].last(count)
+    rows = last_of(entry.message, key)
+    return Numbers(entry.message[rows], key[rows], value[rows])
+
+
+def last_of(owner: I64, key: I64) -> I64:
+    """The last row of each pair of owner and key, by owner and key."""
+    order = np.lexsort((key, owner))
+    owner, key = owner[order], key[order]
+    last = np.ones(order.size, np.bool_)
+    last[:-1] = (owner[1:] != owner[:-1]) | (key[1:] != key[:-1])
+    return order[last]
+
+
+def repeated(buffer: U8, start: I64, end: I64, number: int) -> tuple[I64, I64]:
+    """(owner, number) of the repeated numbers in field *number* of these messages, by owner."""
+    owner, value = packed(buffer, scan(buffer, start, end, {number: BYTES})[number])
+    single = scan(buffer, start, end, {number: VARINT})[number]
+    if not single.message.size:
+        return owner, value
+    owner, value = np.append(owner, single.message), np.append(value, single.value)
+    order = np.argsort(owner, kind="stable")
+    return owner[order], value[order]
+
+
+def packed(buffer: U8, run: Field) -> tuple[I64, I64]:
+    """(owner, number) of all numbers in these fields; raises WireError."""
+    end = np.cumsum(run.value)
+    begin = end - run.value
+    joined = buffer[np.arange(int(run.value.sum())) + np.repeat(run.start - begin, run.value)]
+    last = joined <= _ONE_BYTE
+    full = np.flatnonzero(run.value)
+    cut = full[~last[end[full] - 1]]
+    if cut.size:
+        raise WireError(int(run.end[cut[0]]), "a number is cut off")
+    before = np.append(0, np.cumsum(last))
+    return np.repeat(run.message, before[end] - before[begin]), varints(joined).astype(np.int64)

@@ -1,0 +1,124 @@
+"""What a report says of a single graph node besides its numbers; -1 is a row that is none."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfprof.columns.unique import distinct
+from tfprof.foundation import units
+
+if TYPE_CHECKING:
+    from tfprof.columns.strings import I64
+    from tfprof.model import Profile
+
+
+class NodeTexts:
+    """Formats attributes of the nodes of one profile, each distinct one once."""
+
+    def __init__(self, profile: Profile, filler: bytes) -> None:
+        self._profile = profile
+        self._filler = filler.decode()
+        self._joined: dict[bytes, str] = {}
+        self._lists: dict[bytes, list[str]] = {}
+        self._shapes: dict[int, str] = {}
+
+    def shape(self, node: int) -> str:
+        """The node's own shape, "" where it has none."""
+        return units.shape(self._profile.nodes.shape[node]) if node >= 0 else ""
+
+    def device(self, node: int) -> str | None:
+        """The device the node was placed on; None where that is unknown."""
+        device = int(self._profile.nodes.device[node]) if node >= 0 else -1
+        return self._types[device] if device >= 0 else None
+
+    def op_types(self, node: int) -> str:
+        """All types of the node, in byte order."""
+        if node < 0:
+            return self._filler
+        first, last = self._type_range[node : node + 2]
+        return self._together(self._profile.type_pairs[1][first:last])
+
+    def op_types_of(self, nodes: I64) -> str:
+        """All types that some of *nodes* have."""
+        return self._together(self._kinds_of(nodes))
+
+    def type_list(self, node: int) -> list[str]:
+        """All types of the node, in byte order."""
+        if node < 0:
+            return [self._filler]
+        first, last = self._type_range[node : node + 2]
+        return self._listed(self._profile.type_pairs[1][first:last])
+
+    def type_list_of(self, nodes: I64) -> list[str]:
+        """All types that some of *nodes* have, in byte order."""
+        return self._listed(self._kinds_of(nodes))
+
+    def device_list_of(self, nodes: I64) -> list[str]:
+        """All known devices of *nodes*, in byte order."""
+        kinds = distinct(self._profile.nodes.device[nodes])
+        return self._listed(kinds[kinds >= 0])
+
+    def devices_of(self, nodes: I64) -> str | None:
+        """All devices of *nodes*, an unknown one being ""; None where there are no nodes."""
+        if not nodes.size:
+            return None
+        kinds = distinct(self._profile.nodes.device[nodes])
+        unknown = [""] if kinds[0] < 0 else []
+        known = self._together(kinds[kinds >= 0])
+        return "|".join([*unknown, *([known] if known else [])])
+
+    def inputs(self, node: int) -> list[str]:
+        """The number and shape of each input, "unknown" where it is."""
+        if node < 0:
+            return []
+        first, last = self._profile.edges.start[node : node + 2]
+        sources = self._profile.edges.source[first:last].tolist()
+        return [f"{at}:{self._output_shape(of)}" for at, of in enumerate(sources)]
+
+    def _output_shape(self, node: int) -> str:
+        # parity Q1: whichever output of the source is consumed, the shape of the first is told.
+        if node not in self._shapes:
+            outputs = self._profile.outputs
+            first, last = outputs.start[node : node + 2] if node >= 0 else (0, 0)
+            dims = outputs.shape[int(first)] if first < last else []
+            self._shapes[node] = units.shape(dims) or "unknown"
+        return self._shapes[node]
+
+    def _together(self, kinds: I64) -> str:
+        """Some types in byte order, each set of them joined once."""
+        key = kinds.tobytes()
+        if key not in self._joined:
+            self._joined[key] = "|".join(self._listed(kinds))
+        return self._joined[key]
+
+    def _listed(self, kinds: I64) -> list[str]:
+        """Some types in byte order, each set of them sorted once."""
+        key = kinds.tobytes()
+        if key not in self._lists:
+            ranked = kinds[np.argsort(self._type_rank[kinds])].tolist()
+            self._lists[key] = [self._types[kind] for kind in ranked]
+        return self._lists[key]
+
+    def _kinds_of(self, nodes: I64) -> I64:
+        """The rows of the types that some of *nodes* have."""
+        first = self._type_range[nodes]
+        count = self._type_range[nodes + 1] - first
+        before = np.cumsum(count) - count
+        pair = np.arange(count.sum()) + np.repeat(first - before, count)
+        return distinct(self._profile.type_pairs[1][pair])
+
+    @cached_property
+    def _types(self) -> list[str]:
+        return list(self._profile.types.texts())
+
+    @cached_property
+    def _type_rank(self) -> I64:
+        return self._profile.types.rank()
+
+    @cached_property
+    def _type_range(self) -> I64:
+        """The pairs of node i are type_range[i]:type_range[i + 1]."""
+        return np.searchsorted(self._profile.type_pairs[0], np.arange(len(self._profile) + 1))

@@ -1,0 +1,117 @@
+"""Lines of op view, where a row is an operation type.
+
+    MatMul                          618.97ms (63.56%, 16.51%),   3450|30
+    name, 25 wide                  own (running total, own), 30 wide each
+
+Percentages are of the root's total. Below a line, with input_shapes, stand the shapes its nodes
+take, how often, and the time spent on each.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfprof.foundation import units
+from tfprof.query.counted import DEFINED
+from tfprof.tables.fields import FIELDS
+from tfprof.writers.node_texts import NodeTexts
+from tfprof.writers.numbers import formatted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tfprof.columns.strings import I64
+    from tfprof.query.counted import Answer
+
+_NAME_WIDTH, _METRIC_WIDTH, _OCCURRENCE_WIDTH = 25, 30, 10
+_SUFFIX = {"params": " params", "float_ops": " float_ops"}
+
+
+def op_lines(answer: Answer, fields: list[str]) -> Iterator[bytes]:
+    """The lines; the root's only where there is nothing else to have."""
+    nodes = NodeTexts(answer.profile, answer.drawing.filler)
+    start, member = answer.members()
+
+    def held(row: int) -> I64:
+        return member[start[row] : start[row + 1]]
+
+    every_row = range(len(answer))
+    attributes: dict[str, Callable[[int], str]] = {
+        "device": lambda row: nodes.devices_of(held(row)) or "",
+        "op_types": lambda row: nodes.op_types_of(held(row)),
+    }
+    columns: list[list[str]] = []
+    for name in fields:
+        if name in attributes:
+            columns.append([attributes[name](row) for row in every_row])
+        elif name == "occurrence":
+            columns.append(_occurrences(answer))
+        elif name != "input_shapes":
+            columns.append(_metric(answer, name))
+    shapes = _InputShapes(answer, nodes) if "input_shapes" in fields else None
+    first = 0 if len(answer.drawing.tree) == 1 else 1
+    names = list(answer.label.texts())
+    for row in every_row[first:]:
+        parts = ", ".join(column[row] for column in columns)
+        line = f"{_padded(names[row])}{parts}\n" + (shapes.of(held(row)) if shapes else "")
+        yield line.encode("utf-8", "surrogateescape")
+
+
+def _padded(name: str) -> str:
+    """The name with spaces behind it; the width is in bytes."""
+    return name + " " * (_NAME_WIDTH - len(name.encode("utf-8", "surrogateescape")))
+
+
+def _metric(answer: Answer, name: str) -> list[str]:
+    own, total = answer.own(name), answer.total(name)
+    whole = float(total[0])
+    # parity Q28: a share of bytes is told only where the row itself has some.
+    told = (own > 0) if name.endswith("bytes") else (total > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        running = np.where(told, 100.0 * total / whole, 0.0).tolist()
+        alone = np.where(told, 100.0 * own / whole, 0.0).tolist()
+    unit = FIELDS[name].unit or units.count
+    suffix = _SUFFIX.get(name, "")
+    return [
+        f"{text}{suffix} ({a:.2f}%, {p:.2f}%)".rjust(_METRIC_WIDTH)
+        for text, a, p in zip(formatted(own, unit), running, alone, strict=True)
+    ]
+
+
+def _occurrences(answer: Answer) -> list[str]:
+    runs, defined = answer.own("occurrence").tolist(), answer.own(DEFINED).tolist()
+    if not answer.query.era.counts_runs:
+        return [str(times).rjust(_OCCURRENCE_WIDTH) for times in defined]
+    return [
+        f"{run}|{times}".rjust(_OCCURRENCE_WIDTH) for run, times in zip(runs, defined, strict=True)
+    ]
+
+
+class _InputShapes:
+    """The block of input shapes below a line."""
+
+    def __init__(self, answer: Answer, nodes: NodeTexts) -> None:
+        self._nodes = nodes
+        self._runs = answer.profile.values("occurrence", answer.query.step)
+        self._micros = answer.profile.values("micros", answer.query.step)
+
+    def of(self, members: I64) -> str:
+        """The shapes that *members* take, the most run first."""
+        if not members.size:
+            return ""
+        sums: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+        for node in members.tolist():
+            entry = sums["input_type: " + ",\t".join(self._nodes.inputs(node))]
+            entry[0] += int(self._runs[node])
+            entry[1] += 1
+            entry[2] += int(self._micros[node])
+        lines = [
+            f"{shapes}\t(run*{run}|defined*{defined})\texec_time: {units.micros(us)}"
+            for shapes, (run, defined, us) in sorted(
+                sums.items(), key=lambda item: (-item[1][0], item[0])
+            )
+        ]
+        return "\n" + "\n".join(lines) + "\n\n"

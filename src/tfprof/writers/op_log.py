@@ -1,0 +1,59 @@
+"""An op log in columns as an OpLogProto.
+
+OpLogProto ─┬─ 1 entry*   1 name, 2 float_ops, 3 types*, 4 code_def ─► 1 frame*
+            └─ 2 text*    1 number, 2 text
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfprof.wire.encode import beside, entries, field, numbers, taken, within
+from tfprof.writers.stack_messages import code_defs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfprof.columns.strings import Strings
+    from tfprof.read.columns import OpLogColumns
+
+# Entries written at a time: their stacks, which many share, are only then copied.
+_CHUNK = 1 << 13
+
+
+def op_log(log: OpLogColumns) -> Iterator[bytes]:
+    """The message in pieces, its entries in their order."""
+    stacks = _stacks(log)
+    for first in range(0, len(log.name), _CHUNK):
+        last = min(first + _CHUNK, len(log.name))
+        yield _entries(log, stacks, first, last)
+    yield beside(*entries(2, log.string_id, log.string)).blob.tobytes()
+
+
+def _entries(log: OpLogColumns, stacks: Strings, first: int, last: int) -> bytes:
+    here, count = slice(first, last), last - first
+    low, high = np.searchsorted(log.type_entry, [first, last])
+    types = field(3, log.type.take(slice(low, high)))
+    traced = np.flatnonzero(log.stack[here] >= 0)
+    code = field(4, taken(stacks, log.stack[here][traced]))
+    entry = (
+        *field(1, log.name.take(here), empty=False),
+        *numbers({2: log.float_ops[here]}),
+        within(log.type_entry[low:high] - first, count, *types),
+        within(traced, count, *code),
+    )
+    return beside(*field(1, *entry)).blob.tobytes()
+
+
+def _stacks(log: OpLogColumns) -> Strings:
+    """Each stack as a CodeDef."""
+    return code_defs(
+        log.stack_start,
+        line=log.frame_line,
+        function_line=log.frame_function_line,
+        file=log.frame_file,
+        function=log.frame_function,
+        source=log.frame_source,
+    )

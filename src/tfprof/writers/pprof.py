@@ -1,0 +1,56 @@
+"""pprof: a report as a profile for pprof, the viewer of call graphs and flame graphs.
+
+    pprof -top -sample_index=micros FILE        what takes most
+    pprof -http=: FILE                          the same as a graph and as flames
+
+Code view with one metric is written as the original writes it, byte for byte before compression.
+Any other view, and any number of metrics, is one file too: see `pprof_samples`.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING
+
+from tfprof.errors import UsageError
+from tfprof.writers.pprof_classic import classic
+from tfprof.writers.pprof_kinds import KINDS
+from tfprof.writers.pprof_samples import samples
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tfprof.query.counted import Answer
+
+# A gzip header and trailer around zlib's widest window.
+_GZIP = 31
+
+
+def pprof(answer: Answer) -> Iterator[bytes]:
+    """The file in pieces; raises UsageError, before the first of them, where it has no numbers.
+
+    What is selected besides metrics is no reason to refuse: a sample has its labels anyway.
+    """
+    kinds = [KINDS[name] for name in answer.query.select if name in KINDS]
+    if not kinds:
+        selected = ",".join(answer.query.select) or "nothing"
+        raise UsageError(
+            f"pprof has no numbers for select {selected}: it takes one or more of "
+            f"{', '.join(KINDS)}"
+        )
+    if answer.view.name == "code" and len(kinds) == 1:
+        return _gzipped(classic(answer, kinds[0]))
+    return _gzipped(samples(answer, kinds))
+
+
+def said(path: str) -> str:
+    """What the original prints once the file at *path* is written."""
+    return f"\nRun pprof -png --nodecount=100 --sample_index=1 <{path}>\n"
+
+
+def _gzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """*pieces* as a gzip file without a name or a time, so that equal reports are equal files."""
+    compressor = zlib.compressobj(zlib.Z_DEFAULT_COMPRESSION, zlib.DEFLATED, _GZIP)
+    for piece in pieces:
+        yield compressor.compress(piece)
+    yield compressor.flush()

@@ -1,0 +1,134 @@
+"""The pprof file of code view as the original writes it: one metric, a sample a graph node.
+
+    displayed   main.py:8:<module>          no location: only its line is told, by the next
+                └─ model.py:12:build        location 1: function build, called from line 8
+                   └─ ops.py:7:matmul       location 2: function matmul, called from line 12
+    sample      net/MatMul at 2 1           innermost first
+
+parity Q14: of the displayed rows only those with none below them are sampled, and there only the
+nodes of frames that call nothing further.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfprof.writers.pprof_frames import frames
+from tfprof.writers.pprof_kinds import NODE_LABEL, NODES
+from tfprof.writers.pprof_tables import (
+    Functions,
+    Texts,
+    columns_of,
+    comment_section,
+    label_column,
+    location_section,
+    sample_section,
+    sample_type_section,
+    varint,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfprof.columns.strings import I64
+    from tfprof.query.counted import Answer
+    from tfprof.writers.pprof_frames import Frame
+    from tfprof.writers.pprof_kinds import Kind
+
+
+def classic(answer: Answer, kind: Kind) -> Iterator[bytes]:
+    """The message, in pieces."""
+    texts = Texts()
+    calls = _Calls(texts)
+    row, node = _sampled(answer)
+    path, name = _walk(answer, row, node, texts, calls)
+    # The other strings are numbered behind those of samples.
+    count, metric, unit, meaning = (
+        texts.number(text.encode()) for text in (NODES.name, kind.name, kind.unit, kind.meaning)
+    )
+    place = np.empty(len(answer.profile), np.int64)
+    place[answer.profile.by_name] = np.arange(place.size)
+    by_name = np.argsort(place[node], kind="stable")
+    own = answer.profile.values(kind.name, answer.query.step)[node[by_name]]
+    # Without samples the key is no string of the file either.
+    key = texts.number(NODE_LABEL) if node.size else 0
+    yield sample_type_section([count, metric], [count, unit])
+    yield from sample_section(
+        (path[at] for at in row[by_name].tolist()),
+        np.stack([np.ones_like(own), own], axis=1),
+        [label_column(key, name[by_name])],
+    )
+    yield calls.section()
+    yield from texts.section()
+    yield comment_section([meaning])
+
+
+def _sampled(answer: Answer) -> tuple[I64, I64]:
+    """(displayed row, graph node) of each sample: rows as displayed, nodes as drawn and by name."""
+    drawing, picked = answer.drawing, answer.counted.picked
+    assert picked is not None
+    size = drawing.tree.size
+    nodes = answer.profile.by_name
+    nodes = nodes[(drawing.owner[nodes] >= 0) & (picked[nodes] > 0)]
+    nodes = nodes[size[drawing.owner[nodes]] == 1]  # parity Q14
+    nodes = nodes[np.argsort(drawing.owner[nodes], kind="stable")]
+    owner = drawing.owner[nodes]
+    rows = np.flatnonzero(answer.tree.size == 1)  # parity Q14
+    rows = rows[rows > 0]
+    at = answer.row[rows]
+    first, last = np.searchsorted(owner, at), np.searchsorted(owner, at + size[at])
+    count = last - first
+    shift = np.repeat(first - (np.cumsum(count) - count), count)
+    return np.repeat(rows, count), nodes[np.arange(shift.size) + shift]
+
+
+def _walk(
+    answer: Answer, row: I64, node: I64, texts: Texts, calls: _Calls
+) -> tuple[dict[int, bytes], I64]:
+    """(path of each sampled row, string of each node), all numbered in the order they are met."""
+    names = answer.profile.nodes.name.take(node).tolist()
+    begin = np.searchsorted(row, np.arange(len(answer) + 1)).tolist()
+    frame, parent = frames(answer), answer.tree.parent.tolist()
+    path: list[bytes] = []
+    paths: dict[int, bytes] = {}
+    strings: list[int] = []
+    known: dict[tuple[int, int], bytes] = {}
+    for at, depth in enumerate(answer.tree.depth.tolist()):
+        callers = depth - 2  # the root, at depth 1, calls nobody
+        del path[max(callers - 1, 0) :]
+        if callers > 0:
+            caller, called = frame[parent[at]], frame[at]
+            call = id(caller), id(called)
+            if call not in known:
+                known[call] = varint(calls.number(caller, called))
+            path.append(known[call])
+        first, last = begin[at : at + 2]
+        if first < last:
+            paths[at] = b"".join(reversed(path))
+            if not strings:
+                texts.number(NODE_LABEL)  # numbered before the first name
+            strings += map(texts.number, names[first:last])
+    return paths, np.array(strings, np.int64)
+
+
+class _Calls:
+    """Calls from a line, as locations numbered from 1 as they come."""
+
+    def __init__(self, texts: Texts) -> None:
+        self._functions = Functions(texts)
+        self._entry: dict[tuple[bytes, bytes, int], tuple[int, int, int]] = {}
+
+    def number(self, caller: Frame, called: Frame) -> int:
+        """The number of the call, a new one where it is new."""
+        key = caller.function.file, called.function.name, caller.line
+        if key not in self._entry:
+            function = self._functions.number(called.function, called.title)
+            self._entry[key] = len(self._entry) + 1, function, caller.line
+        return self._entry[key][0]
+
+    def section(self) -> bytes:
+        """All calls, sorted, and the functions called."""
+        number, function, line = columns_of([self._entry[key] for key in sorted(self._entry)], 3)
+        return location_section(number, function, line) + self._functions.section()

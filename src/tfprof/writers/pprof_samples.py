@@ -1,0 +1,183 @@
+"""The pprof file of any view and any number of metrics: a sample a graph node.
+
+    displayed   net             sample   net/fc/MatMul     1  48  2700     at  net/fc  net
+                └─ net/fc                net/fc/BiasAdd    1   8    40     at  net/fc  net
+                                         (count, float_ops, micros; labels: node, device, op, step)
+
+A node is sampled at the displayed row that counts it, or the nearest above; that row's path is its
+stack. What no other displayed row counts stands at the root. So the samples add up to the report's
+totals, and the cumulative number of a row is its total. A list has no paths: its rows stand alone.
+
+Accounted nodes are sampled, each once, whatever frame made them; of the original's ways of counting
+none is kept here (Q4: twice, Q5: also what is not accounted, Q14: not all frames).
+"""
+
+from __future__ import annotations
+
+from itertools import repeat
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tfprof.columns.strings import Strings
+from tfprof.errors import UsageError
+from tfprof.tables.limits import beyond, limit
+from tfprof.wire.encode import taken
+from tfprof.writers.pprof_frames import frames
+from tfprof.writers.pprof_kinds import NODE_LABEL, NODES
+from tfprof.writers.pprof_tables import (
+    Functions,
+    Texts,
+    columns_of,
+    comment_section,
+    function_section,
+    label_column,
+    location_section,
+    sample_section,
+    sample_type_section,
+    varint,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tfprof.columns.strings import I64
+    from tfprof.query.counted import Answer
+    from tfprof.writers.pprof_kinds import Kind
+
+
+def samples(answer: Answer, kinds: Sequence[Kind]) -> Iterator[bytes]:
+    """The message, in pieces; raises UsageError where paths are too long to write down."""
+    row, node = sampled(answer)
+    frames_in_all = int((_level(answer)[row] + 1).sum())
+    if frames_in_all > limit("pprof_frames"):
+        raise UsageError(
+            f"{answer.view.name} view is too deep for pprof, which repeats the path of every "
+            f"node: {frames_in_all:,} frames, where accepted are {beyond('pprof_frames')}; "
+            "a lower max_depth makes paths shorter"
+        )
+    return _message(answer, kinds, row, node)
+
+
+def sampled(answer: Answer) -> tuple[I64, I64]:
+    """(displayed row, graph node) of each sample, by row."""
+    counted, owner = answer.counted, answer.drawing.owner
+    nodes = np.flatnonzero(owner >= 0)
+    if counted.picked is not None:
+        nodes = nodes[counted.picked[nodes] > 0]
+    else:
+        nodes = nodes[counted.accounted_row[owner[nodes]]]
+    row = _nearest_displayed(answer)[owner[nodes]]
+    nodes, row = nodes[row >= 0], row[row >= 0]
+    order = np.argsort(row, kind="stable")
+    return row[order], nodes[order]
+
+
+def _nearest_displayed(answer: Answer) -> I64:
+    """For each row of the drawing the displayed row that counts it; -1 where none does."""
+    counted = answer.counted
+    displayed = np.zeros(len(counted.tree), np.int64)
+    displayed[answer.counted_row] = np.arange(len(answer))
+    if not answer.view.chain:
+        at = np.sort(answer.counted_row)
+        rows = np.arange(len(counted.tree))
+        change = np.zeros(rows.size + 1, np.int64)
+        change[at] = 1
+        np.subtract.at(change, at + counted.tree.size[at], 1)
+        # How many displayed subtrees are open at a row; the last row that opened as many holds it.
+        depth = np.cumsum(change)[:-1]
+        opened = at[np.argsort(depth[at], kind="stable")]
+        place = depth * rows.size + rows
+        displayed = displayed[opened[np.searchsorted(place[opened], place, "right") - 1]]
+    result = np.full(len(answer.drawing.tree), -1, np.int64)
+    result[counted.row] = displayed
+    return result
+
+
+class _Places(NamedTuple):
+    """The rows as locations."""
+
+    number: list[bytes]  # of each row, as it stands in a path
+    section: bytes  # the locations and their functions
+
+
+def _message(answer: Answer, kinds: Sequence[Kind], row: I64, node: I64) -> Iterator[bytes]:
+    texts = Texts()
+    types = [NODES, *kinds]
+    names, units, meanings = (
+        [texts.number(text.encode()) for text in column]
+        for column in zip(*((k.name, k.unit, f"{k.name}: {k.meaning}") for k in types), strict=True)
+    )
+    places = (_rows if answer.drawing.frame is None else _lines)(answer, texts)
+    own = [answer.profile.values(kind.name, answer.query.step)[node] for kind in kinds]
+    values = np.stack([np.ones_like(node), *own], axis=1)
+    labels = _labels(answer, node, texts)
+    yield sample_type_section(names, units)
+    yield from sample_section(_paths(answer, row, places.number), values, labels)
+    yield places.section
+    yield from texts.section()
+    yield comment_section(meanings)
+
+
+def _rows(answer: Answer, texts: Texts) -> _Places:
+    """A function and a location a row, named as the row is."""
+    number = np.arange(1, len(answer) + 1)
+    locations = location_section(number, number, np.zeros_like(number))
+    functions = function_section(number, texts.numbers(answer.label))
+    return _Places(list(map(varint, number.tolist())), locations + functions)
+
+
+def _lines(answer: Answer, texts: Texts) -> _Places:
+    """The functions that the rows are lines of, and the lines."""
+    functions = Functions(texts)
+    known: dict[tuple[int, int], int] = {}
+    number = []
+    for frame in frames(answer):
+        place = functions.number(frame.function, frame.title), frame.line
+        number.append(varint(known.setdefault(place, len(known) + 1)))
+    function, line = columns_of(list(known), 2)
+    locations = location_section(np.arange(1, len(known) + 1), function, line)
+    return _Places(number, locations + functions.section())
+
+
+def _paths(answer: Answer, row: I64, place: list[bytes]) -> Iterator[bytes]:
+    """The path of each sample.
+
+    Rows come in drawing order, so the path is kept in one buffer that grows towards its front:
+    the innermost row comes first.
+    """
+    level = _level(answer)
+    times = np.bincount(row, minlength=len(answer))
+    buffer = bytearray((int(level.max()) + 1) * max(map(len, place)))
+    begins = [len(buffer)]
+    for outer, own, samples_here in zip(level.tolist(), place, times.tolist(), strict=True):
+        del begins[outer + 1 :]
+        begin = begins[-1] - len(own)
+        buffer[begin : begins[-1]] = own
+        begins.append(begin)
+        if samples_here:
+            yield from repeat(bytes(buffer[begin:]), samples_here)
+
+
+def _level(answer: Answer) -> I64:
+    """How many rows are on the path above each row.
+
+    The root stands on a path only where nothing else does, as it would be on all of them.
+    """
+    if answer.view.chain:
+        return np.zeros(len(answer), np.int64)
+    return np.maximum(answer.tree.depth - 2, 0)
+
+
+def _labels(answer: Answer, node: I64, texts: Texts) -> list[Strings]:
+    """The name, the device if known, and the type of each node, and the step."""
+    nodes, step = answer.profile.nodes, answer.query.step
+    kind = texts.numbers(answer.profile.types)
+    # The step as a number would not do: readers take the number 0 for no label.
+    asked = texts.numbers(Strings.of([b"average" if step is None else b"%d" % step]))
+    return [
+        label_column(texts.number(NODE_LABEL), texts.numbers(nodes.name.take(node))),
+        taken(label_column(texts.number(b"device"), kind), nodes.device[node]),
+        taken(label_column(texts.number(b"op type"), kind), nodes.op[node]),
+        taken(label_column(texts.number(b"step"), asked), np.zeros_like(node)),
+    ]

@@ -1,0 +1,243 @@
+"""The report as the message that the original returns.
+
+    scope, graph   GraphNodeProto        a row a message, children inside
+    op             MultiGraphNodeProto   each row the one child of the row before it
+    code           MultiGraphNodeProto   children inside
+
+A row of a group also holds its graph nodes, each a GraphNodeProto whose totals are its own numbers.
+A row stands behind the length of all that is in it. So rows are made to be measured, a run of them
+at a time, and made again to be written: a million of them never stand in memory as messages.
+Everything is there, whatever was selected. The schema has the messages:
+`tfprof.wire.schema.message("tensorflow.tfprof.GraphNodeProto")`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from tfprof.columns.strings import Strings
+from tfprof.query.counted import DEFINED
+from tfprof.wire.encode import beside, entries, field, lengths, nested, numbers, taken, within
+from tfprof.writers.numbers import CHUNK, chunks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tfprof.columns.shapes import Shapes
+    from tfprof.columns.strings import I64
+    from tfprof.query.counted import Answer
+
+
+class _Numbers(NamedTuple):
+    """The field numbers of a metric: of the row alone, and with all below it."""
+
+    own: int
+    total: int
+
+
+_NODE: Final = {
+    "micros": _Numbers(2, 6),
+    "bytes": _Numbers(3, 7),
+    "params": _Numbers(4, 8),
+    "float_ops": _Numbers(13, 14),
+    "accelerator_micros": _Numbers(17, 19),
+    "cpu_micros": _Numbers(18, 20),
+    "occurrence": _Numbers(21, 22),
+    "peak_bytes": _Numbers(24, 27),
+    "residual_bytes": _Numbers(25, 28),
+    "output_bytes": _Numbers(26, 29),
+}
+_NODE_NAME, _NODE_DEVICE, _NODE_CHILD = 1, 10, 12
+_NODE_VALUE, _NODE_INPUT, _NODE_DEFINED = 15, 16, 23
+_GROUP: Final = {
+    "micros": _Numbers(2, 6),
+    "bytes": _Numbers(3, 7),
+    "params": _Numbers(4, 8),
+    "float_ops": _Numbers(5, 9),
+    "accelerator_micros": _Numbers(12, 14),
+    "cpu_micros": _Numbers(13, 15),
+    "peak_bytes": _Numbers(16, 19),
+    "residual_bytes": _Numbers(17, 20),
+    "output_bytes": _Numbers(18, 21),
+}
+_GROUP_NAME, _GROUP_NODE, _GROUP_CHILD = 1, 10, 11
+
+
+def proto(
+    answer: Answer, values: Mapping[int, bytes] | None = None, *, repaired: bool = False
+) -> bytes:
+    """The message of all rows, from the root down, as `pieces` makes it."""
+    return b"".join(pieces(answer, values, repaired=repaired))
+
+
+def pieces(
+    answer: Answer, values: Mapping[int, bytes] | None = None, *, repaired: bool = False
+) -> Iterator[bytes]:
+    """The message of all rows, from the root down, in pieces.
+
+    *values* has a serialized TFProfTensorProto for each row whose tensor was looked up; a row of
+    a group has none. *repaired*, bytes of names that are no UTF-8 are replaced: the original
+    writes them, and no reader of such a message takes them.
+    """
+    made = _Rows(answer, values or {}, _TEXT[repaired])
+    own = made.lengths()
+    before = nested(answer.tree, _GROUP_CHILD if answer.view.groups else _NODE_CHILD, own)
+    for rows in chunks(len(answer), own):
+        yield from made.written(rows, before.take(rows))
+
+
+def rows(
+    answer: Answer, values: Mapping[int, bytes] | None = None, *, repaired: bool = False
+) -> Iterator[bytes]:
+    """The fields of each row but its children."""
+    made = _Rows(answer, values or {}, _TEXT[repaired])
+    for run in chunks(len(answer), answer.label.length):
+        yield from beside(*made.fields(run), made.members(run))
+
+
+def _repaired(names: Strings) -> Strings:
+    return Strings.of(name.decode("utf-8", "replace").encode() for name in names)
+
+
+_Text: TypeAlias = Callable[[Strings], Strings]
+_TEXT: Final[tuple[_Text, _Text]] = (lambda names: names, _repaired)
+
+
+def message_name(answer: Answer) -> str:
+    """What the message is called."""
+    return "MultiGraphNodeProto" if answer.view.groups else "GraphNodeProto"
+
+
+class _Rows:
+    """The fields of each row but its children, for a run of rows at a time."""
+
+    def __init__(self, answer: Answer, values: Mapping[int, bytes], text: _Text) -> None:
+        self._answer, self._text = answer, text
+        self._values, self._valued = values, sorted(values)
+        self._nodes = _GraphNodes(answer, text)
+        # The graph nodes of row i are _node[_start[i]:_start[i + 1]], where rows are groups.
+        nothing = np.zeros(len(answer) + 1, np.int64), np.empty(0, np.int64)
+        self._start, self._node = answer.members() if answer.view.groups else nothing
+
+    def lengths(self) -> I64:
+        """How many bytes each row has."""
+        length = np.empty(len(self._answer), np.int64)
+        for rows in chunks(length.size, self._answer.label.length):
+            length[rows] = lengths(self.fields(rows))
+        ends = np.zeros(self._node.size + 1, np.int64)
+        for some in chunks(self._node.size):
+            ends[some.start + 1 : some.stop + 1] = lengths(self._members(some))
+        return length + np.diff(np.cumsum(ends)[self._start])
+
+    def written(self, rows: slice, before: Strings) -> Iterator[bytes]:
+        """A run of rows, each behind what stands *before* it."""
+        first, last = self._start[rows.start], self._start[rows.stop]
+        if rows.stop - rows.start > 1 or last - first <= CHUNK:
+            yield _joined(before, *self.fields(rows), self.members(rows))
+            return
+        yield _joined(before, *self.fields(rows))
+        for some in chunks(last - first):
+            yield _joined(*self._members(slice(first + some.start, first + some.stop)))
+
+    def fields(self, rows: slice) -> tuple[Strings, ...]:
+        """The fields of each row but the graph nodes of a group."""
+        answer, is_group = self._answer, self._answer.view.groups
+        columns = {number: column[rows] for number, column in self._numbers.items()}
+        name = self._text(answer.label.take(rows))
+        named = (
+            *field(_GROUP_NAME if is_group else _NODE_NAME, name, empty=False),
+            *numbers(columns),
+        )
+        if is_group:
+            return named
+        return *named, *self._nodes.placement(answer.node[rows]), self._tensors(rows)
+
+    def members(self, rows: slice) -> Strings:
+        """The graph nodes that each row holds."""
+        start = self._start[rows.start : rows.stop + 1]
+        row = np.repeat(np.arange(start.size - 1), np.diff(start))
+        return within(row, start.size - 1, *self._members(slice(int(start[0]), int(start[-1]))))
+
+    def _members(self, some: slice) -> tuple[Strings, ...]:
+        return field(_GROUP_NODE, *self._nodes.fields(self._node[some]))
+
+    @cached_property
+    def _numbers(self) -> dict[int, I64]:
+        """Every metric of the rows, own and total."""
+        answer = self._answer
+        columns = {}
+        for metric, number in (_GROUP if answer.view.groups else _NODE).items():
+            columns[number.own] = answer.own(metric)
+            columns[number.total] = answer.total(metric)
+        if not answer.view.groups:
+            columns[_NODE_DEFINED] = answer.total(DEFINED)
+        return columns
+
+    def _tensors(self, rows: slice) -> Strings:
+        """The tensor of each row that has one."""
+        low, high = (bisect_left(self._valued, at) for at in (rows.start, rows.stop))
+        given = self._valued[low:high]
+        column = field(_NODE_VALUE, Strings.of(self._values[row] for row in given))
+        return within(np.array(given, np.int64) - rows.start, rows.stop - rows.start, *column)
+
+
+class _GraphNodes:
+    """Graph nodes as the messages inside a group, and what any row tells of its node."""
+
+    def __init__(self, answer: Answer, text: _Text) -> None:
+        self._answer, self._profile, self._text = answer, answer.profile, text
+        start = self._profile.outputs.start
+        # parity Q1: whichever output of the source is consumed, the shape of the first is told.
+        self._first_output = np.append(np.where(np.diff(start) > 0, start[:-1], -1), -1)
+        self._device = np.append(self._profile.nodes.device, -1)
+
+    def fields(self, node: I64) -> tuple[Strings, ...]:
+        """Each node as a GraphNodeProto; its totals are its own numbers."""
+        columns = {}
+        for metric, number in _NODE.items():
+            value = self._profile.values(metric, self._answer.query.step)[node]
+            columns[number.own] = columns[number.total] = value
+        columns[_NODE_DEFINED] = np.ones(node.size, np.int64)
+        name = self._text(self._profile.nodes.name.take(node))
+        return (
+            *field(_NODE_NAME, name, empty=False),
+            *numbers(columns),
+            *self.placement(node),
+        )
+
+    def placement(self, node: I64) -> tuple[Strings, ...]:
+        """The device and the shapes of the inputs of each node; nothing for node -1."""
+        name = self._text(taken(self._profile.types, self._device[node]))
+        return *field(_NODE_DEVICE, name, empty=False), self._inputs(node)
+
+    def _inputs(self, node: I64) -> Strings:
+        """The map from the number of each input to its shape."""
+        edges = self._profile.edges
+        known = np.flatnonzero(node >= 0)
+        first = edges.start[node[known]]
+        count = np.zeros(node.size, np.int64)
+        count[known] = edges.start[node[known] + 1] - first
+        row = np.repeat(np.arange(node.size), count)
+        index = np.arange(row.size) - np.repeat(np.cumsum(count) - count, count)
+        source = edges.source[index + np.repeat(first, count[known])]
+        output = self._first_output[np.maximum(source, -1)]
+        distinct, which = np.unique(output, return_inverse=True)
+        shape = _shape_messages(self._profile.outputs.shape.take(distinct)).take(which)
+        return within(row, node.size, *entries(_NODE_INPUT, index, shape))
+
+
+def _joined(*columns: Strings) -> bytes:
+    return beside(*columns).blob.tobytes()
+
+
+def _shape_messages(shapes: Shapes) -> Strings:
+    """Each shape as a TensorShapeProto; one without dimensions is of unknown rank."""
+    rank = np.diff(shapes.start)
+    row = np.repeat(np.arange(len(shapes)), rank)
+    sizes = within(row, len(shapes), *field(2, *numbers({1: shapes.dim})))
+    return beside(sizes, *numbers({3: (rank == 0).astype(np.int64)}))

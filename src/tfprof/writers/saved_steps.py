@@ -1,0 +1,213 @@
+"""The steps of a saved profile: an ExecProfile a node and step, with times, devices and memory.
+
+    rows of step 0 ─┐   by node   ┌─ records ─┐   by node    ┌─ node 3: entries of steps 0, 1, 7
+    rows of step 1 ─┼────────────►│ node,step │─────────────►│ node 4: entry of step 1
+    rows of step 7 ─┘   and step  └───────────┘              └─ …
+
+All steps are written together, a run of nodes at a time: a profile may have thousands of them, in
+each of which few nodes ran.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tfprof.columns.packed import taken
+from tfprof.columns.strings import I64, Strings
+from tfprof.model import ACCELERATOR, CPU
+from tfprof.wire.encode import beside, entries, field, numbers, packed, within
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from tfprof.model import Step
+
+_TIMES = {4: ACCELERATOR, 5: CPU}
+_RAN = ("device", "start_us", "us", "counts_as")
+_HELD = (
+    *("memory_us", "requested", "peak", "residual", "output", "in_use"),
+    *("on_host", "temporary", "persistent", "output_count"),
+)
+_PUT_OUT = ("output_slot", "output_bytes", "output_pointer")
+_NEVER = np.iinfo(np.int64).max
+
+
+class _Rows(NamedTuple):
+    """Rows of a table of all steps, by node and step; those of one record keep their order."""
+
+    record: I64  # the node, counted from the first, times the number of steps, and the step
+    column: dict[str, I64]
+
+
+class SavedSteps:
+    """Writes what runs of nodes have of *steps*; the rows of each are sorted once."""
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self._steps = steps
+        # By the number of the step among all; a step in which nothing ran is in none.
+        some = {number: step for number, step in enumerate(steps) if step.node.size}
+        self._ran = {number: _ByNode(step.node) for number, step in some.items()}
+        self._held = {number: _ByNode(step.memory_node) for number, step in some.items()}
+        self._allocated = {number: _ByNode(step.allocation_node) for number, step in some.items()}
+        self._put_out: dict[int, _ByNode] = {}
+        self._output_count: dict[int, I64] = {}
+        for number, step in some.items():
+            last = _last_outputs(step)
+            node, row = step.memory_node, step.output_row[last]
+            self._put_out[number] = _ByNode(node[row], last)
+            self._output_count[number] = np.bincount(row, minlength=node.size)
+        named = Strings.concat(step.devices for step in steps)
+        ids, first = named.intern()
+        self._devices = named.take(first)
+        # Of each device in byte order, so that equal profiles are saved alike.
+        self._rank = self._devices.rank()
+        self._device = np.split(ids, np.cumsum([len(step.devices) for step in steps]))
+
+    def written(self, first: int, last: int) -> Strings:
+        """The records of each of nodes *first* to *last* as entries of its map of steps."""
+        ran = self._rows(self._ran, _RAN, first, last)
+        seen, owner = np.unique(ran.record, return_inverse=True)
+        record = beside(
+            *numbers(_span(ran.column, owner, seen.size)),
+            *(self._times(number, ran.column, owner, seen.size) for number in _TIMES),
+            self._names(ran.column, owner, seen.size),
+            self._memory(seen, first, last),
+            self._allocations(seen, first, last),
+        )
+        node, step = np.divmod(seen, max(len(self._steps), 1))
+        number = np.array([one.number for one in self._steps], np.int64)[step]
+        return within(node, last - first, *entries(12, number, record))
+
+    def _rows(
+        self, tables: Mapping[int, _ByNode], names: Sequence[str], first: int, last: int
+    ) -> _Rows:
+        """The rows of nodes *first* to *last* in one table of every step."""
+        found = [*self._found(tables, first, last)]
+        record = _joined([node * len(self._steps) + number for number, _, node in found])
+        order = np.argsort(record, kind="stable")
+        column = {
+            name: _joined([self._values(name, number, rows) for number, rows, _ in found])[order]
+            for name in names
+        }
+        return _Rows(record[order], column)
+
+    def _found(
+        self, tables: Mapping[int, _ByNode], first: int, last: int
+    ) -> Iterator[tuple[int, I64, I64]]:
+        """(number of the step, rows, nodes counted from *first*) of each step that has some."""
+        for number, table in tables.items():
+            rows, node = table.of(first, last)
+            if rows.size:
+                yield number, rows, node
+
+    def _values(self, name: str, number: int, rows: I64) -> I64:
+        step = self._steps[number]
+        if name == "device":
+            return self._device[number][taken(step, name, rows)]
+        if name == "on_host":
+            return step.on_host[rows].astype(np.int64)
+        if name == "output_count":
+            return self._output_count[number][rows]
+        return taken(step, name, rows)
+
+    def _times(self, number: int, ran: dict[str, I64], owner: I64, count: int) -> Strings:
+        """The map from device to times, of what counts as field *number* says."""
+        kept = np.flatnonzero(ran["counts_as"] == _TIMES[number])
+        rank = self._rank[ran["device"]]
+        kept = kept[np.lexsort((rank[kept], owner[kept]))]
+        owner, device = owner[kept], ran["device"][kept]
+        pair = np.column_stack([ran["start_us"][kept], ran["us"][kept]])
+        of_pair = np.repeat(np.arange(kept.size), 2)
+        times = field(1, *packed(1, of_pair, pair.reshape(-1), kept.size))
+        key = owner * len(self._devices) + rank[kept]
+        _, first, group = np.unique(key, return_index=True, return_inverse=True)
+        entry = field(
+            number,
+            *field(1, self._devices.take(device[first])),
+            *field(2, within(group, first.size, *times)),
+        )
+        return within(owner[first], count, *entry)
+
+    def _names(self, ran: dict[str, I64], owner: I64, count: int) -> Strings:
+        """The names of all devices that said something, in byte order."""
+        key = owner * len(self._devices) + self._rank[ran["device"]]
+        _, first = np.unique(key, return_index=True)
+        names = field(6, self._devices.take(ran["device"][first]))
+        return within(owner[first], count, *names)
+
+    def _memory(self, seen: I64, first: int, last: int) -> Strings:
+        held = self._rows(self._held, _HELD, first, last)
+        column = held.column
+        place = np.where(column["on_host"] > 0, 2, 4)
+        columns = {
+            1: column["memory_us"],
+            **{n: np.where(place == n, column["temporary"], 0) for n in (2, 4)},
+            **{n + 1: np.where(place == n, column["persistent"], 0) for n in (2, 4)},
+            6: column["requested"],
+            7: column["peak"],
+            8: column["residual"],
+            9: column["output"],
+            10: column["in_use"],
+        }
+        # Outputs stand in the order of the rows of memory that they belong to.
+        owner = np.repeat(np.arange(held.record.size), column["output_count"])
+        put = self._rows(self._put_out, _PUT_OUT, first, last).column
+        outputs = entries(
+            11, put["output_slot"], *numbers({1: put["output_bytes"], 2: put["output_pointer"]})
+        )
+        memory = field(7, *numbers(columns), within(owner, held.record.size, *outputs))
+        return _of_records(seen, held.record, memory)
+
+    def _allocations(self, seen: I64, first: int, last: int) -> Strings:
+        names = ("allocation_us", "allocation_bytes")
+        allocated = self._rows(self._allocated, names, first, last)
+        columns = {number: allocated.column[name] for number, name in enumerate(names, 1)}
+        return _of_records(seen, allocated.record, field(11, *numbers(columns)))
+
+
+def _span(ran: dict[str, I64], owner: I64, count: int) -> dict[int, I64]:
+    """How often each node ran, when it began and when it was done."""
+    begin, end = np.full(count, _NEVER), np.zeros(count, np.int64)
+    timed = np.flatnonzero(ran["start_us"] > 0)
+    start = ran["start_us"][timed]
+    np.minimum.at(begin, owner[timed], start)
+    np.maximum.at(end, owner[timed], start + ran["us"][timed])
+    runs = np.bincount(owner[ran["counts_as"] == CPU], minlength=count)
+    return {1: runs, 2: np.where(begin == _NEVER, 0, begin), 3: end}
+
+
+def _of_records(seen: I64, record: I64, fields: tuple[Strings, ...]) -> Strings:
+    """The rows of each of the records *seen*; those of others, which nothing ran for, are lost."""
+    kept = np.flatnonzero(np.isin(record, seen))
+    place = np.searchsorted(seen, record[kept])
+    return within(place, seen.size, *(column.take(kept) for column in fields))
+
+
+def _joined(parts: list[I64]) -> I64:
+    return np.concatenate([np.empty(0, np.int64), *parts])
+
+
+def _last_outputs(step: Step) -> I64:
+    """The last output of each slot, by row of memory and slot."""
+    of_row, of_slot = step.output_row, step.output_slot
+    order = np.lexsort((of_slot, of_row))
+    row, slot = of_row[order], of_slot[order]
+    last = np.ones(order.size, np.bool_)
+    last[:-1] = (row[1:] != row[:-1]) | (slot[1:] != slot[:-1])
+    return order[last]
+
+
+class _ByNode:
+    """*rows* of a table, all where none are given, by node; those of one node keep their order."""
+
+    def __init__(self, node: I64, rows: I64 | None = None) -> None:
+        order = np.argsort(node, kind="stable")
+        self._rows = order if rows is None else rows[order]
+        self._node = node[order]
+
+    def of(self, first: int, last: int) -> tuple[I64, I64]:
+        """(row, node counted from *first*) of the rows of these nodes."""
+        here = slice(*np.searchsorted(self._node, [first, last]).tolist())
+        return self._rows[here], self._node[here] - first
