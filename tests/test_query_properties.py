@@ -20,9 +20,10 @@ from invariants import assert_totals_add_up
 from ours import files_loaded
 from profiles import PROFILES
 from tfprof.cli.argv import read_words
-from tfprof.console.outcome import Outcome, deliver
+from tfprof.console.outcome import Outcome
 from tfprof.errors import UsageError
 from tfprof.query.query import Query
+from tfprof.results.deliver import deliver
 from tfprof.results.loaded import Loaded
 from tfprof.shell.prompt import Shell
 from tfprof.tables.fields import FIELDS, METRICS
