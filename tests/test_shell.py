@@ -232,7 +232,12 @@ def test_each_line_reports_what_the_command_does(
 
 def bare(sentence: str) -> str:
     """An error without what only the command line or only the shell can say."""
-    for end in ("; did you mean 'exit'", " (there are: ", ": there is no such file", ": the files of this shell"):
+    for end in (
+        "; did you mean 'exit'",
+        " (there are: ",
+        ": there is no such file",
+        ": the files of this shell",
+    ):
         sentence = sentence.partition(end)[0]
     return sentence.strip()
 
@@ -356,7 +361,7 @@ def test_set_stays_and_other_options_go_with_their_line(piped: Piped) -> None:
         ("code", "No code trace information: code view needs an op log with call stacks"),
         ("scope -output file:outfile=no/such/folder", "no/such/folder cannot be written: there is"),
         ("advise -output pprof:outfile=x", "advise has no output pprof"),
-        ("op -output timeline:outfile=x", "op has no output timeline (there are: stdout, "),
+        ("op -output timeline:outfile=x", "op view doesn't support timeline yet"),
         ("scope\0", "a line is UTF-8 text without NUL characters"),
         ("scpoe", "there is no command 'scpoe'; did you mean 'scope'? (there are: "),
         ("help scpoe", "there is no command 'scpoe'; did you mean 'scope'? (there are: "),

@@ -153,10 +153,9 @@ def _check_output(command: Command, options: Mapping[str, Any]) -> None:
     kind = "file" if options.get("outfile") else Output.of(options.get("output", "")).kind
     if kind in command.outputs:
         return
-    if command.needs_output:
-        raise UsageError(command.needs_output)
+    error = command.no_timeline if kind == "timeline" else command.needs_output
     raise UsageError(
-        f"{command.name} has no output {kind} (there are: {', '.join(command.outputs)})"
+        error or f"{command.name} has no output {kind} (there are: {', '.join(command.outputs)})"
     )
 
 

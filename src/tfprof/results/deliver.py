@@ -32,10 +32,8 @@ if TYPE_CHECKING:
 
 def check(view: str, query: Query) -> None:
     """Reject an output that the view does not have, before anything is read."""
-    if query.output.kind == "timeline" and VIEWS[view].chain:
-        raise UsageError(
-            f"{view} view doesn't support timeline yet. Consider graph/scope/code view."
-        )
+    if query.output.kind == "timeline" and (why := VIEWS[view].no_timeline):
+        raise UsageError(why)
 
 
 def deliver(

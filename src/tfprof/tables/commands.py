@@ -57,6 +57,7 @@ class Command:
     examples: tuple[str, ...] = ()  # to paste behind "tfprof "; the files are in the working folder
     options: Mapping[str, Option] = field(default_factory=dict)  # their choices are those it has
     needs_output: str = ""  # the error where no file to write is named
+    no_timeline: str = ""  # the error where a timeline is asked for
     ignored: tuple[str, ...] = ()  # options without effect, accepted because the original does
     any_option: bool = False  # accepts every option, as help does
     # What plain words after the command are: "load" files to load, "paths" that it looks at itself.
@@ -123,7 +124,7 @@ def _narrowed(option: Option, view: View) -> Option:
 
 
 def _outputs_of(view: View) -> tuple[str, ...]:
-    return tuple(kind for kind in OUTPUTS if kind != "timeline" or not view.chain)
+    return tuple(kind for kind in OUTPUTS if kind != "timeline" or not view.no_timeline)
 
 
 def _ignored(view: View) -> tuple[str, ...]:
@@ -150,6 +151,7 @@ def view_command(view: View) -> Command:
         _FILES,
         view.examples or (f"{view.name} graph.pbtxt",),
         _loading(options, _outputs_of(view)),
+        no_timeline=view.no_timeline,
         ignored=ignored,
         files="load",
         details=(
