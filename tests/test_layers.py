@@ -146,6 +146,19 @@ def test_the_corridor_opens_nothing_and_prints_nothing(module: Module) -> None:
         pytest.fail(f"{module.where(line)}: {what} is for {', '.join(sorted(EDGE))}")
 
 
+def test_only_one_module_writes_to_the_standard_streams() -> None:
+    """Programs redirect what a capture prints, so that has a module of its own."""
+    streams = {"print", "sys.stdin", "sys.stdout", "sys.stderr"}
+    streams |= {"sys.__stdin__", "sys.__stdout__", "sys.__stderr__"}
+    users = {
+        module.name
+        for module in modules().values()
+        for what, _ in touched(module.tree)
+        if what in streams
+    }
+    assert users == {"console.stdio", "capture.streams"}
+
+
 def touched(tree: ast.AST) -> Iterator[tuple[str, int]]:
     """(name, line) of whatever reaches out of the process."""
     calls = {"print", "open", "input", "exit", "quit"}
