@@ -317,6 +317,13 @@ def test_reset_restores_the_options_of_the_start(piped: Piped) -> None:
     assert "-select                     micros\n" in piped.out
 
 
+def test_a_format_replaces_the_output_in_force(piped: Piped) -> None:
+    assert piped("set -output none", "set --format=csv", "scope", "scope --format=json") == 0
+    assert piped.err == ""
+    assert piped.out.startswith("row,parent,depth,")
+    assert '"view": "scope"' in piped.out
+
+
 def test_options_in_force_that_a_command_does_not_take_are_left_out(piped: Piped) -> None:
     assert piped("set -order_by params -account_displayed_op_only", "summary", "advise") == 0
     assert "takes no" not in piped.err

@@ -88,8 +88,13 @@ def command_named(name: str, commands: Mapping[str, Command] = COMMANDS) -> Comm
     return commands[name]
 
 
-def checked_options(command: Command, options: Mapping[str, Any]) -> dict[str, Any]:
-    """*options* if *command* takes them all; --format becomes the output that it stands for."""
+def checked_options(
+    command: Command, options: Mapping[str, Any], settings: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """*settings* and *options*, if *command* takes them all.
+
+    --format becomes the output that it stands for.
+    """
     if command.any_option:
         return dict(options)
     for name, value in options.items():
@@ -97,7 +102,7 @@ def checked_options(command: Command, options: Mapping[str, Any]) -> dict[str, A
             _check_value(command.options[name], value)
         elif name not in command.ignored:
             raise UsageError(_takes_no(command, name))
-    checked = _with_format(options)
+    checked = {**(settings or {}), **_with_format(options)}
     if command.outputs:
         _check_output(command, checked)
     return checked

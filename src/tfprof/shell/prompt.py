@@ -103,7 +103,7 @@ class Shell:
         if command.files == "load":
             _check_no_files(command, words, options)
         check_words(command, words)
-        checked = checked_options(command, {**self._settings_of(command), **options})
+        checked = checked_options(command, options, self._settings_of(command))
         return run_request(Request(command, words, checked, lambda _: self.loaded, self))
 
     def _words(self, text: str) -> Words:
