@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import pexpect
 import pytest
 
+from sampling import sampled, together
 from tfprof import cli
 from tfprof.cli.completion import SHELLS, script
 from tfprof.cli.help import COMMANDS, takes
@@ -205,7 +206,7 @@ class Fish:
         """Nothing is left running."""
 
 
-@pytest.fixture(scope="module", params=list(SHELLS))
+@pytest.fixture(scope="module", params=[together(name) for name in SHELLS])
 def asked(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Shell]:
@@ -220,7 +221,7 @@ def asked(
     started.close()
 
 
-@pytest.mark.parametrize("line", OFFERS)
+@pytest.mark.parametrize("line", sampled([*OFFERS], 8, "offers"))
 def test_words_of_the_tables_are_offered(asked: Shell, line: str) -> None:
     assert sorted(map(bare, asked.offers(line))) == sorted(OFFERS[line])
 

@@ -5,10 +5,7 @@ And every rule counts an operation that TensorFlow itself built, and is document
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -25,11 +22,9 @@ from tfprof.read import Source, load
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from forked import Forked
     from tfprof.flops.table import Which
     from tfprof.model import Profile
-
-# What all of them need takes long to make, so one worker has them all.
-pytestmark = pytest.mark.xdist_group(__name__)
 
 WHICH: Final[tuple[Which, ...]] = ("tensorflow", "all")
 WORKER: Final = Path(__file__).with_name("every_op_worker.py")
@@ -91,16 +86,10 @@ class Wheel(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def wheel() -> Wheel:
+def wheel(tensorflow: Forked) -> Wheel:
     names = sorted(set(rules("all")) - NOT_BUILT)
-    ran = subprocess.run(
-        [sys.executable, str(WORKER)],
-        input="\n".join(names).encode(),
-        capture_output=True,
-        check=True,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"},
-    )
-    listed, _, graph = ran.stdout.partition(b"\n")
+    printed = tensorflow.script(WORKER, stdin="\n".join(names).encode())
+    listed, _, graph = printed.partition(b"\n")
     return Wheel(listed.decode().split(), load(Source("built", np.frombuffer(graph, np.uint8))))
 
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -18,27 +14,17 @@ from tfprof.model import LOOP_BODY, LOOP_CONDITION
 from tfprof.read import Source, load
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from tfprof.model import Profile
 
-# What all of them need takes long to make, so one worker has them all.
-pytestmark = pytest.mark.xdist_group(__name__)
-
-WORKER: Final = Path(__file__).with_name("loops_worker.py")
 PRODUCT: Final = 2 * 8 * 64 * 64  # of 8 rows and a matrix of 64 by 64
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("loops")
-    subprocess.run(
-        [sys.executable, str(WORKER), str(made)],
-        check=True,
-        capture_output=True,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"},
-    )
-    return made
+def folder(model_folder: Callable[[str], Path]) -> Path:
+    return model_folder("loops")
 
 
 def read(folder: Path, name: str) -> Profile:

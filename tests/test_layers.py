@@ -20,7 +20,7 @@ import pytest
 import tfprof
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 FLOORS: Final = (
     "errors",
@@ -108,20 +108,28 @@ def modules() -> dict[str, Module]:
     return {module.name: module for module in found}
 
 
-each_module = pytest.mark.parametrize("module", modules().values(), ids=modules())
+def listed(offenders: Iterable[str]) -> str:
+    """All offenders, one line each; nothing if there are none."""
+    return "\n".join(offenders)
 
 
 def test_every_room_has_a_floor_and_every_floor_its_rooms() -> None:
     assert {module.room for module in modules().values()} == set(FLOOR)
 
 
-@each_module
-def test_imports_go_one_way(module: Module) -> None:
-    for imported, line in module.ours():
-        room = imported.split(".")[0]
-        above = FLOOR.get(room, -1) < FLOOR.get(module.room, -1)
-        allowed = room == module.room or above or imported == "__init__"
-        assert allowed, f"{module.where(line)}: {module.room} does not know {room}"
+def test_imports_go_one_way() -> None:
+    assert not listed(
+        f"{module.where(line)}: {module.room} does not know {imported}"
+        for module in modules().values()
+        for imported, line in module.ours()
+        if not may_import(module.room, imported)
+    )
+
+
+def may_import(room: str, imported: str) -> bool:
+    """Whether *room* stands behind the module that it imports."""
+    other = imported.split(".", maxsplit=1)[0]
+    return other == room or imported == "__init__" or FLOOR.get(other, -1) < FLOOR.get(room, -1)
 
 
 def test_no_module_imports_itself_by_a_detour() -> None:
@@ -131,12 +139,13 @@ def test_no_module_imports_itself_by_a_detour() -> None:
     assert not left, f"these import each other: {sorted(left)}"
 
 
-@each_module
-def test_the_corridor_opens_nothing_and_prints_nothing(module: Module) -> None:
-    if module.room in EDGE or module.name in OWN_DATA:
-        return
-    for what, line in touched(module.tree):
-        pytest.fail(f"{module.where(line)}: {what} is for {', '.join(sorted(EDGE))}")
+def test_the_corridor_opens_nothing_and_prints_nothing() -> None:
+    assert not listed(
+        f"{module.where(line)}: {what} is for {', '.join(sorted(EDGE))}"
+        for module in modules().values()
+        if module.room not in EDGE and module.name not in OWN_DATA
+        for what, line in touched(module.tree)
+    )
 
 
 def touched(tree: ast.AST) -> Iterator[tuple[str, int]]:
@@ -159,37 +168,44 @@ def _is(node: ast.expr, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
 
 
-@each_module
-def test_only_the_command_exits(module: Module) -> None:
-    exits = [
-        node.lineno
+def test_only_the_command_exits() -> None:
+    assert not listed(
+        f"{module.where(node.lineno)}: {node.attr}"
+        for module in modules().values()
+        if module.room not in MAY_EXIT
         for node in ast.walk(module.tree)
         if isinstance(node, ast.Attribute)
         and node.attr in {"exit", "_exit"}
         and (_is(node.value, "sys") or _is(node.value, "os"))
-    ]
-    assert not exits or module.room in MAY_EXIT, module.where(exits[0])
+    )
 
 
-@each_module
-def test_nobody_but_capture_imports_tensorflow(module: Module) -> None:
-    for name, line in module.imported():
-        allowed = name.split(".")[0] != "tensorflow" or module.room in MAY_IMPORT_TENSORFLOW
-        assert allowed, module.where(line)
+def test_nobody_but_capture_imports_tensorflow() -> None:
+    assert not listed(
+        module.where(line)
+        for module in modules().values()
+        if module.room not in MAY_IMPORT_TENSORFLOW
+        for name, line in module.imported()
+        if name.split(".")[0] == "tensorflow"
+    )
 
 
-@each_module
-def test_nobody_but_the_tree_touches_its_end_column(module: Module) -> None:
-    if module.name == "columns.tree":
-        return
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.Attribute) and node.attr == "_end":
-            assert _is(node.value, "self"), module.where(node.lineno)
+def test_nobody_but_the_tree_touches_its_end_column() -> None:
+    assert not listed(
+        module.where(node.lineno)
+        for module in modules().values()
+        if module.name != "columns.tree"
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Attribute) and node.attr == "_end" and not _is(node.value, "self")
+    )
 
 
-@each_module
-def test_no_source_file_is_long(module: Module) -> None:
-    assert len(module.lines) <= LONGEST
+def test_no_source_file_is_long() -> None:
+    assert not listed(
+        f"{module.where(LONGEST)}: {len(module.lines)} lines"
+        for module in modules().values()
+        if len(module.lines) > LONGEST
+    )
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
@@ -24,6 +21,7 @@ from tfprof.wire.schema import message
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from forked import Forked
     from tfprof.model import Profile
 
 WORKER: Final = Path(__file__).with_name("run_shapes_worker.py")
@@ -225,22 +223,16 @@ def told(random: Random, dims: Dims) -> list[Dims | str]:
     return outputs * random.choice([0, 1, 1, 1, 1, 1, 1, 2])
 
 
-def original(pairs: Sequence[tuple[Any, Any]]) -> list[dict[str, Any]]:
+def original(tensorflow: Forked, pairs: Sequence[tuple[Any, Any]]) -> list[dict[str, Any]]:
     asked = [[base64.b64encode(one.SerializeToString()).decode() for one in p] for p in pairs]
-    ran = subprocess.run(
-        [sys.executable, str(WORKER)],
-        input=json.dumps(asked).encode() + b"\n",
-        stdout=subprocess.PIPE,
-        check=True,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"},
-    )
-    return [json.loads(line) for line in ran.stdout.splitlines()]
+    printed = tensorflow.script(WORKER, stdin=json.dumps(asked).encode() + b"\n")
+    return [json.loads(line) for line in printed.splitlines()]
 
 
-def test_shapes_and_notes_are_those_of_the_original() -> None:
+def test_shapes_and_notes_are_those_of_the_original(tensorflow: Forked) -> None:
     pairs = [random_pair(seed) for seed in range(PAIRS)]
     contradictions = changed = 0
-    for (nodes, stats), theirs in zip(pairs, original(pairs), strict=True):
+    for (nodes, stats), theirs in zip(pairs, original(tensorflow, pairs), strict=True):
         for node in nodes.node:
             node.attr["_output_shapes"].list.shape.add().CopyFrom(node.attr["shape"].shape)
         ours = filled(nodes, stats)

@@ -13,7 +13,7 @@ import draw
 import ours
 from case import VIEWS, Case, GraphDef
 from oracle import OracleRaised
-from random_cases import make_case, shrink
+from random_cases import agree, batches, make_case
 from tf_wheel import piece
 from tfprof.checkers import advise
 from tfprof.errors import InputError, UsageError
@@ -29,11 +29,11 @@ from tfprof.writers.text import text
 from tfprof.writers.timeline import timeline
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from oracle import Oracle
     from tfprof.model import Profile
 
-CASES = 100  # a view
-BATCH = 25
 
 ProfileProto: Final[Any] = piece("tensorflow.core.profiler.tfprof_log_pb2").ProfileProto
 OurProfileProto: Final[Any] = message("tensorflow.tfprof.ProfileProto")
@@ -143,29 +143,21 @@ def said(profile: Profile, case: Case) -> bytes:
     return ours._with_their_doc(b"".join(text(report)))
 
 
-@pytest.mark.parametrize("first", range(0, CASES, BATCH))
+@batches(100, 25, 25)
 @pytest.mark.parametrize("view", VIEWS)
-def test_nothing_is_lost_on_the_way(view: str, first: int) -> None:
-    for seed in range(first, first + BATCH):
-        case = make_case(seed, view)
-        if lost_on_the_way(case):
-            small = shrink(case, lambda candidate: bool(lost_on_the_way(candidate)))
-            pytest.fail("\n".join([f"seed {seed}:", small.paste(), *lost_on_the_way(small)]))
+def test_nothing_is_lost_on_the_way(view: str, numbers: Sequence[int]) -> None:
+    agree(numbers, lambda n: make_case(n, view), lost_on_the_way)
 
 
-@pytest.mark.parametrize("first", range(0, CASES, BATCH))
+@batches(100, 25, 25)
 @pytest.mark.parametrize("view", VIEWS)
-def test_each_reads_what_the_other_wrote(oracle: Oracle, view: str, first: int) -> None:
-    for seed in range(first, first + BATCH):
-        case = make_case(seed, view)
-        if differences(oracle, case):
-            small = shrink(case, lambda candidate: bool(differences(oracle, candidate)))
-            pytest.fail("\n".join([f"seed {seed}:", small.paste(), *differences(oracle, small)]))
+def test_each_reads_what_the_other_wrote(oracle: Oracle, view: str, numbers: Sequence[int]) -> None:
+    agree(numbers, lambda n: make_case(n, view), lambda case: differences(oracle, case))
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_timelines_and_advice_are_the_same_afterwards(seed: int) -> None:
-    before = ours.load(make_case(seed, "graph"))
+@pytest.mark.parametrize("number", range(40))
+def test_timelines_and_advice_are_the_same_afterwards(number: int) -> None:
+    before = ours.load(make_case(number, "graph"))
     after = reread(save(before))
     assert [*advice.text(advise(after))] == [*advice.text(advise(before))]
     for step in before.steps:
