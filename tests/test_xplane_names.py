@@ -152,7 +152,7 @@ def test_a_function_of_xla_has_its_name_in_fewer_letters() -> None:
 def test_a_function_without_its_number_is_called_as_in_the_program(
     function: bytes, call: bytes
 ) -> None:
-    named = _Calls([b"block", b"block_2", b"block_2_backward"], {})
+    named = _Calls([b"block", b"block_2", b"block_2_backward"], [], {}, {})
     assert named.call(function) == call
 
 

@@ -159,7 +159,7 @@ def _opened(given: AnyPath | None, expected: str) -> read.Source | None:
 def _saved(given: Any) -> read.Source | None:  # noqa: ANN401 - as in load
     if given is None or isinstance(given, (str, os.PathLike)):
         return _opened(given, "a saved profile (--profile_path)")
-    from tfprof.capture.given import profile_source  # noqa: PLC0415 - as in load
+    from tfprof.capture.coerce import profile_source  # noqa: PLC0415 - as in load
 
     return profile_source(given)
 

@@ -1,6 +1,6 @@
-"""A question as a dictionary of options: the report goes where they say, the message comes back.
+"""Runs a query from a dictionary of options: prints or writes the report, returns a message.
 
-Options that do not exist are left out, as in the original, but not in silence.
+Unknown options are ignored, as in the original, but with a note.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tfprof.capture.streams import put, tell
+from tfprof.capture.streams import print_notes, print_report
 from tfprof.checkers import advise
 from tfprof.errors import UsageError, nearest
 from tfprof.foundation.arguments import options_of, shown
@@ -32,49 +32,49 @@ if TYPE_CHECKING:
     Checkers = Mapping[str, Mapping[str, Any]]
 
 
-class Question(NamedTuple):
-    """A view, what is asked of it, and the options by which it was asked, all of them."""
+class ViewQuery(NamedTuple):
+    """A view, the query, and all options with their values."""
 
     cmd: str
     query: Query
     options: dict[str, Any]
-    flops: Flops | None  # None where the options do not say
+    flops: Flops | None  # None if the options do not set it
 
-    def counted_by(self, flops: Flops) -> Question:
-        """The same with float operations counted by these rules where an op log gives none."""
+    def counted_by(self, flops: Flops) -> ViewQuery:
+        """The same query, with these rules for float operations that no op log has."""
         return self._replace(query=replace(self.query, flops=flops))
 
 
-def question(cmd: str, options: Options) -> Question:
-    """What *options* ask of a view; raises UsageError before anything is read."""
+def view_query(cmd: str, options: Options) -> ViewQuery:
+    """The query that *options* describe; raises UsageError before anything is read."""
     if not isinstance(cmd, str):
         raise UsageError(f"cmd takes one of {', '.join(VIEWS)}, not {shown(cmd)}")
     if cmd not in VIEWS:
         near = nearest(cmd, list(VIEWS))
         raise UsageError(f"unknown cmd: {cmd}{near} (there are: {', '.join(VIEWS)})")
-    given = {}
+    known = {}
     for name, value in options_of(options).items():
         if name in OPTIONS:
-            given[name] = value
+            known[name] = value
         else:
             near = nearest(str(name), list(OPTIONS))
-            tell([Note(f"tfprof: option {name!r} is not known and ignored{near}")])
-    query = Query.of(given)
+            print_notes([Note(f"tfprof: unknown option {name!r} is ignored{near}")])
+    query = Query.of(known)
     deliver.check(cmd, query)
-    return Question(cmd, query, effective(given), query.flops if "flops" in given else None)
+    return ViewQuery(cmd, query, effective(known), query.flops if "flops" in known else None)
 
 
-def ask(loaded: Loaded, asked: Question) -> Any:  # noqa: ANN401 - a message has no type
-    """The answer as a GraphNodeProto or MultiGraphNodeProto; its report goes to the output."""
+def run_query(loaded: Loaded, asked: ViewQuery) -> Any:  # noqa: ANN401 - a message has no type
+    """Write the report to the query's output; returns a GraphNodeProto or MultiGraphNodeProto."""
     report = loaded.report(asked.cmd, asked.query)
     if asked.query.output.kind in ("stdout", "none"):
-        tell(report.told)
+        print_notes(report.told)
         if asked.query.output.kind == "stdout":
-            put(framed(asked.options, report.pieces("text")))
+            print_report(framed(asked.options, report.pieces("text")))
     else:
         outcome = deliver.deliver(loaded, asked.cmd, asked.query, report)
-        tell(outcome.notes)
-        put(outcome.stdout)
+        print_notes(outcome.notes)
+        print_report(outcome.stdout)
     return _message(report)
 
 
@@ -83,30 +83,30 @@ def _message(report: Report) -> Any:  # noqa: ANN401
 
     try:
         return report.proto(repaired=False)
-    except DecodeError as problem:  # parity: a name that is no text, which a message cannot hold
-        tell([Note(f"Cannot parse returned proto: {problem}.")])
+    except DecodeError as problem:  # parity: a name that is not UTF-8
+        print_notes([Note(f"Cannot parse returned proto: {problem}.")])
         groups = report.answer.view.groups
         return message(f"tensorflow.tfprof.{'Multi' if groups else ''}GraphNodeProto")()
 
 
-def checkers_of(given: Any) -> Checkers:  # noqa: ANN401 - whatever a caller gives
-    """The checkers that *given* names, each with its options; raises UsageError."""
-    checkers = {} if given is None else given
+def checkers_of(value: Any) -> Checkers:  # noqa: ANN401 - whatever the caller has
+    """The checkers to run, each with its options; raises UsageError."""
+    checkers = {} if value is None else value
     takes = "takes a dictionary that has a dictionary of options for each checker"
     if not isinstance(checkers, Mapping):
-        raise UsageError(f"options {takes}, not {shown(given)}")
+        raise UsageError(f"options {takes}, not {shown(value)}")
     for name, options in checkers.items():
         if not isinstance(name, str):
             raise UsageError(f"options {takes}, not for {shown(name)}")
-        if not isinstance(options, Mapping) or not all(isinstance(one, str) for one in options):
+        if not isinstance(options, Mapping) or not all(isinstance(key, str) for key in options):
             raise UsageError(f"options {takes}; for {name} it has {shown(options)}")
     return checkers
 
 
-def advice(profile: Profile, checkers: Checkers | None) -> Any:  # noqa: ANN401
-    """What the checkers find, as an AdviceProto; it is printed as well. None is no checker."""
-    found = advise(profile, checkers_of(checkers))
-    tell(found.notes)
-    put(advice_reporter.text(found))
-    made: Any = message("tensorflow.tfprof.AdviceProto")
-    return made.FromString(advice_reporter.proto(found))
+def run_checkers(profile: Profile, checkers: Checkers | None) -> Any:  # noqa: ANN401
+    """Print the advice of the checkers; returns an AdviceProto. None runs no checker."""
+    advice = advise(profile, checkers_of(checkers))
+    print_notes(advice.notes)
+    print_report(advice_reporter.text(advice))
+    advice_proto: Any = message("tensorflow.tfprof.AdviceProto")
+    return advice_proto.FromString(advice_reporter.proto(advice))
