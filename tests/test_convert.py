@@ -73,7 +73,7 @@ def test_numbers_of_every_size_survive() -> None:
     far = np.arange(300) * 200 + 10**15
     up_and_down = np.where(np.arange(300) % 2, 100, -100) + 10**17
     for numbers in (ends, far, -far, up_and_down, far * 10**6, np.sort(ends), ends[::-1].copy()):
-        before = another(drawn, nodes=another(drawn.nodes, float_ops=numbers), _kept={})
+        before = another(drawn, nodes=another(drawn.nodes, float_ops=numbers))
         after = reread(convert(before))
         assert after.nodes.float_ops.tolist() == numbers.tolist()
 
@@ -94,7 +94,7 @@ def test_numbers_of_every_size_survive() -> None:
 def test_a_column_takes_as_few_bytes_as_it_can(numbers: list[int], kind: str) -> None:
     drawn = draw.profile("\n".join(f"n{i} op=A" for i in range(300)))
     nodes = another(drawn.nodes, float_ops=np.array(numbers))
-    stored = taken_apart(convert(another(drawn, nodes=nodes, _kept={})))["nodes.float_ops"]
+    stored = taken_apart(convert(another(drawn, nodes=nodes)))["nodes.float_ops"]
     assert stored.kind == kind
     assert stored.numbers == numbers
 

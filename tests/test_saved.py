@@ -134,7 +134,7 @@ def said(profile: Profile, case: Case) -> bytes:
     """Our report as the original prints it of a saved profile: it forgets a warning (Q32)."""
     try:
         report = answer(
-            light_dataclasses.replace(profile, misses_accelerator_stream=False, _kept={}),
+            light_dataclasses.replace(profile, misses_accelerator_stream=False),
             case.view,
             Query.of(ours._accepted(case)),
         )

@@ -168,7 +168,7 @@ def with_program_flops(profile: Profile, models: Sequence[Model]) -> Profile:
     float_ops = np.zeros(len(profile), np.int64)
     for model in models:
         model.set_program_flops(profile, float_ops)
-    return replace(profile, nodes=replace(profile.nodes, float_ops=float_ops), _kept={})
+    return replace(profile, nodes=replace(profile.nodes, float_ops=float_ops))
 
 
 def recorded_flops(flops: Flops) -> Flops:
@@ -243,4 +243,4 @@ def _as_shaped(graph: Profile, profile: Profile, first: int = 0) -> Profile:
     end = np.cumsum(count)
     place = np.arange(int(count.sum())) + np.repeat(at - end + count, count)
     outputs = Outputs(np.append(0, end), old.shape.joined(new.shape).take(place))
-    return replace(profile, outputs=outputs, _kept={})
+    return replace(profile, outputs=outputs)

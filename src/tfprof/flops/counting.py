@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from tfprof.columns.frozen import Frozen
 from tfprof.columns.strings import I64, Strings
 from tfprof.errors import TfprofError, UsageError
 from tfprof.flops.function_calls import FUNCTION_CALLS
@@ -55,7 +56,7 @@ class Uncounted(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
+class Counts(Frozen):
     """The float operations that one run of each node takes; 0 where they are not counted."""
 
     float_ops: I64
@@ -99,7 +100,6 @@ def count(profile: Profile, which: Which = "all") -> Counts:
     value, counted = _values(found, which)
     float_ops = np.zeros(len(profile), np.int64)
     float_ops[node] = value[found.of_node]
-    float_ops.flags.writeable = False
 
     others = is_known & (number < 0)
     others[profile.regions.call] = False  # what these take is in the bodies they call

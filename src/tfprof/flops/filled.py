@@ -38,7 +38,7 @@ def filled(
     # A rule registered since makes another table, and with it another answer.
     table = tuple(rules(which).values())
     key = ("float operations by rule", which, tuple(sorted(given.items())), table)
-    return profile.keep(key, lambda: _filled(profile, which, given))
+    return profile.cached(key, lambda: _filled(profile, which, given))
 
 
 def _filled(profile: Profile, which: Which, dims: Mapping[str, int]) -> tuple[Profile, Counts]:
@@ -51,7 +51,7 @@ def _filled(profile: Profile, which: Which, dims: Mapping[str, int]) -> tuple[Pr
     float_ops = np.where(nodes.float_ops != 0, nodes.float_ops, counts.float_ops)
     nodes = replace(nodes, float_ops=float_ops)
     notes = (*shaped.notes, *(_old_loops(profile) if which == "all" else ()))
-    result = replace(profile, nodes=nodes, notes=notes, _kept={})
+    result = replace(profile, nodes=nodes, notes=notes)
     return (_repeated(result, shaped, dims) if len(profile.regions) else result), counts
 
 
@@ -74,7 +74,7 @@ def _repeated(profile: Profile, shaped: Profile, dims: Mapping[str, int]) -> Pro
     if less:
         text = f"{less:,} nodes run too often for numbers of 64 bits, and count less often"
         notes.append(Note(text, ours=True))
-    return replace(profile, times=counted, notes=tuple(notes), _kept={})
+    return replace(profile, times=counted, notes=tuple(notes))
 
 
 def _within_64_bits(float_ops: I64, often: I64) -> tuple[I64, int]:

@@ -100,4 +100,4 @@ class Attributes:
 
 def attributes_of(profile: Profile) -> Attributes:
     """The attributes of a profile; their places are looked up once."""
-    return profile.keep("places of attributes", lambda: Attributes(profile))
+    return profile.cached("places of attributes", lambda: Attributes(profile))

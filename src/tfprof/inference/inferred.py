@@ -30,12 +30,12 @@ def inferred(profile: Profile, dims: Mapping[str, int] | None = None) -> Profile
     """
     given = dict(dims or {})
     key = ("inferred", *sorted(given.items()))
-    return profile.keep(key, lambda: _inferred(profile, given))
+    return profile.cached(key, lambda: _inferred(profile, given))
 
 
 def engine_of(profile: Profile, dims: Mapping[str, int]) -> Engine:
     """The engine that knows what follows from these dimensions."""
-    return profile.keep("engines", lambda: _Latest(profile)).engine(dims)
+    return profile.cached("engines", lambda: _Latest(profile)).engine(dims)
 
 
 class _Latest:
@@ -60,7 +60,7 @@ def _inferred(profile: Profile, dims: Mapping[str, int]) -> Profile:
     if not node.size:
         return profile
     found = engine_of(profile, dims).settle(SHAPE, node.tolist())
-    return replace(profile, outputs=_outputs(profile.outputs, node, found), _kept={})
+    return replace(profile, outputs=_outputs(profile.outputs, node, found))
 
 
 def _open(profile: Profile, *, again: bool) -> I64:

@@ -42,7 +42,7 @@ class Symbol:
 
 def symbols(profile: Profile) -> tuple[Symbol, ...]:
     """The open dimensions of a graph's inputs: first `batch` if it is one, then as they appear."""
-    return profile.keep("symbols", lambda: _symbols(profile))
+    return profile.cached("symbols", lambda: _symbols(profile))
 
 
 def _symbols(profile: Profile) -> tuple[Symbol, ...]:

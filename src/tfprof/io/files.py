@@ -10,7 +10,6 @@ from __future__ import annotations
 import mmap
 import os
 import stat
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,12 +18,13 @@ import numpy as np
 from tfprof.errors import InputError, OutputError
 from tfprof.foundation.progress_events import Stage, tell
 from tfprof.io import atomic_write as whole
+from tfprof.io.file_source import CheckpointFiles, FileSource
 from tfprof.io.gunzip import MAGIC, GzipError, unpacked
 from tfprof.read import Source
 from tfprof.tables.limits import beyond, limit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from typing import BinaryIO
 
     from tfprof.columns.strings import U8
@@ -68,56 +68,25 @@ def open_source(path: str, expected: str) -> Source:
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or problem
         raise InputError(f"{path} cannot be read ({reason}); expected {expected}") from None
-    if data[:2].tobytes() == MAGIC:
-        return Source(path, _unpacked(path, data))
-    return Source(path, data, _unchanged(path), partial(_let_go, data))
+    packed = data[:2].tobytes() == MAGIC
+    in_file = Path(path).is_file() and data.size > 0
+    if packed:
+        data = _unpacked(path, data)
+    if not in_file:
+        return Source(path, data)
+    return FileSource(path, data, _content, mapped=not packed)
 
 
-def _let_go(data: U8) -> None:
-    """Give back the memory that the pages of a mapped file take, until they are looked at again."""
-    held = data.base.obj if isinstance(data.base, memoryview) else None
-    if isinstance(held, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
-        held.madvise(mmap.MADV_DONTNEED)
-
-
-def _unchanged(path: str) -> Callable[[], None]:
-    """A check that the file at *path* was not written to since now.
-
-    A file that was replaced or removed is no harm: its map still shows the old one.
-    """
-    before = _version(path)
-
-    def check() -> None:
-        now = _version(path)
-        if before and now and now[0] == before[0] and now != before:
-            raise InputError(f"{path} was changed after it was read; load it again")
-
-    return check
-
-
-def _version(path: str) -> tuple[tuple[int, int], int, int] | None:
-    try:
-        status = Path(path).stat()
-    except OSError:
-        return None
-    return (status.st_dev, status.st_ino), status.st_size, status.st_mtime_ns
+def _content(path: str) -> U8:
+    """The content of a file that was opened before, unpacked; raises InputError."""
+    return open_source(path, "the file that was read before").data
 
 
 def open_checkpoint(path: str) -> Checkpoint:
     """The checkpoint with this prefix; its tensors are read when they are asked for."""
     from tfprof.read.checkpoint import Checkpoint  # noqa: PLC0415 - few ask for tensors
 
-    return Checkpoint.open(path, _part_of_checkpoint)
-
-
-def _part_of_checkpoint(path: str) -> U8:
-    try:
-        return mapped(path)
-    except FileNotFoundError:
-        raise
-    except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or problem
-        raise InputError(f"{path} cannot be read ({reason}); expected a checkpoint") from None
+    return Checkpoint.open(path, CheckpointFiles(path, mapped))
 
 
 def checkpoint_files(prefix: str) -> list[str]:

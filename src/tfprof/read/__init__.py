@@ -9,6 +9,7 @@ need is imported when one of them comes: a small graph is read in less time than
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from tfprof.errors import UsageError
@@ -20,13 +21,15 @@ from tfprof.read import graph_def, op_log, run_metadata, sniff
 from tfprof.read.merge import with_graph
 from tfprof.read.merge_op_log import with_op_log
 from tfprof.read.merge_run import with_run
-from tfprof.read.source import Source, from_text, kind_of, read_as, read_run_as
+from tfprof.read.run_details import details
+from tfprof.read.source import Source, kind_of, read_as
+from tfprof.read.text_source import TextSource, run_in_wire
 from tfprof.wire.decode import BYTES, WireError, buffer_view, scan, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tfprof.columns.strings import I64, U8, Strings
+    from tfprof.columns.strings import U8
     from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
 
 __all__ = [
@@ -160,14 +163,14 @@ def add_trace(profile: Profile, trace: Source) -> Profile:
 
 
 def with_shape_source(profile: Profile, run: Source) -> Profile:
-    """*profile*, to be told by *run*, when needed, the shapes that its graph leaves open."""
+    """*profile*, which reads shapes that its graph leaves open from *run* when they are needed."""
+    return replace(profile, shape_sources=(*profile.shape_sources, partial(_run_shapes, run)))
 
-    def tell(profile: Profile) -> Profile:
-        from tfprof.read.run_shapes import with_run_shapes  # noqa: PLC0415
 
-        return with_run_shapes(profile, run)
+def _run_shapes(run: Source, profile: Profile) -> Profile:
+    from tfprof.read.run_shapes import with_run_shapes  # noqa: PLC0415
 
-    return replace(profile, shape_sources=(*profile.shape_sources, tell))
+    return with_run_shapes(profile, run)
 
 
 def read_graph(source: Source, signature: str | None = None) -> GraphColumns:
@@ -186,38 +189,35 @@ def read_graph(source: Source, signature: str | None = None) -> GraphColumns:
     elif kind is sniff.GRAPH_TEXT:
         from tfprof.read import text  # noqa: PLC0415
 
-        columns = text.graph_columns(source.data, source.name)
+        columns = text.graph_columns(source)
+        if columns is None:
+            source = TextSource(source, "tensorflow.GraphDef")
+            columns = graph_def.columns(source.data)
     elif kind in (sniff.META_GRAPH, sniff.META_GRAPH_TEXT):
         if kind is sniff.META_GRAPH_TEXT:
-            source = from_text(source, "tensorflow.MetaGraphDef")
+            source = TextSource(source, "tensorflow.MetaGraphDef")
         columns = read_as(source, expected, lambda data: _meta_columns(data, signature))
     else:
         columns = read_as(source, expected, graph_def.columns)
-    read = columns.attributes
-    assert read is not None, "every reader of a graph can give its attributes"
-
-    def attributes() -> tuple[I64, Strings]:
-        source.check()
-        return read()
-
-    return replace(columns, attributes=attributes, file=source.name)
+    assert columns.attributes is not None, "every reader of a graph can give its attributes"
+    return replace(columns, attributes=columns.attributes.within(source), file=source.name)
 
 
 def read_run(source: Source) -> RunColumns | None:
     """The columns of a RunMetadata; None where it has no step stats."""
-    columns = read_run_as(source, run_metadata.columns)
-    if columns is None or columns.details is None:
-        return columns
-    tell = columns.details
-    # They are read when a graph with functions asks, and may be damaged where the rest is not.
-    return replace(columns, details=lambda: read_as(source, "a RunMetadata", lambda _: tell()))
+    source = run_in_wire(source)
+    columns = read_as(source, "a RunMetadata", run_metadata.columns)
+    if columns is None:
+        return None
+    # The details may be damaged where the rest is not.
+    return replace(columns, details=partial(read_as, source, "a RunMetadata", details))
 
 
 def read_op_log(source: Source) -> OpLogColumns:
     """The columns of an OpLogProto."""
     expected = "an op log (OpLogProto)"
     if kind_of(source, expected, sniff.OP_LOG, sniff.OP_LOG_TEXT) is sniff.OP_LOG_TEXT:
-        source = from_text(source, "tensorflow.tfprof.OpLogProto")
+        source = TextSource(source, "tensorflow.tfprof.OpLogProto")
     return read_as(source, expected, op_log.columns)
 
 
@@ -230,7 +230,7 @@ def read_saved(source: Source) -> Profile:
         return columnar.profile(source)
     from tfprof.read.saved import profile  # noqa: PLC0415
 
-    return read_as(source, expected, lambda data: profile(data, source.name))
+    return read_as(source, expected, lambda _: profile(source))
 
 
 _WITH_SIGNATURES = (sniff.SAVED_MODEL, sniff.META_GRAPH)

@@ -18,7 +18,7 @@ from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, U8, Bool, Strings
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note, Outputs
-from tfprof.read.source import read_run_as
+from tfprof.read.text_source import read_run_as
 from tfprof.wire.decode import BYTES, VARINT, Field, scan, whole
 
 if TYPE_CHECKING:
@@ -60,7 +60,6 @@ def with_run_shapes(profile: Profile, source: Source) -> Profile:
         profile,
         outputs=Outputs(np.append(0, ends), old.shape.joined(told.shape).take(row)),
         notes=(*profile.notes, *_notes(profile, told, fits, filling)),
-        _kept={},
     )
 
 

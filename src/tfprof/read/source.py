@@ -1,10 +1,8 @@
-"""Source: a name and bytes, and what its kind is; text becomes wire bytes, damage a sentence."""
+"""Source: a name and bytes. It has a kind, and damage in it becomes a sentence."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
-
-import numpy as np
+from typing import TYPE_CHECKING, TypeVar
 
 from tfprof.errors import InputError
 from tfprof.read import sniff
@@ -18,15 +16,32 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Source(NamedTuple):
-    """A file's content and the name that messages call it by."""
+class Source:
+    """The content of a file, and the name that messages use for it.
 
-    name: str
-    data: U8
-    # Raises InputError where the file was changed under us since; data may be a map of it.
-    check: Callable[[], None] = lambda: None
-    # To be called when most of the data will not be looked at again.
-    let_go: Callable[[], None] = lambda: None
+    These bytes are in memory, and so a pickle holds them. A subclass whose bytes can be read again
+    leaves them out and overrides `_read`.
+    """
+
+    def __init__(self, name: str, data: U8) -> None:
+        self.name = name
+        self._data: U8 | None = data
+
+    @property
+    def data(self) -> U8:
+        """The content; read again after unpickling. Raises InputError where that fails."""
+        if self._data is None:
+            self._data = self._read()
+        return self._data
+
+    def _read(self) -> U8:
+        raise NotImplementedError
+
+    def check(self) -> None:
+        """Raise InputError if `data` maps a file that was written to since."""
+
+    def let_go(self) -> None:
+        """Free the memory of a mapped file until its bytes are needed again."""
 
 
 def kind_of(source: Source, expected: str, *accepted: sniff.Kind) -> sniff.Kind | None:
@@ -39,28 +54,11 @@ def kind_of(source: Source, expected: str, *accepted: sniff.Kind) -> sniff.Kind 
     return kind
 
 
-def from_text(source: Source, message: str) -> Source:
-    """The same in wire format."""
-    from tfprof.read import text  # noqa: PLC0415 - most files are binary
-
-    text.refuse_zeros(source.data, source.name)
-    wire = text.to_wire(source.data.tobytes(), message, source.name)
-    return Source(source.name, np.frombuffer(wire, np.uint8))
-
-
 def read_as(source: Source, expected: str, columns: Callable[[U8], T]) -> T:
-    """What *columns* makes of the bytes; raises InputError."""
+    """Call *columns* with the bytes; raises InputError where they are damaged."""
     try:
         return columns(source.data)
     except WireError as problem:
         raise InputError(
             f"{source.name} is damaged or cut off, or not {expected}: {problem}"
         ) from None
-
-
-def read_run_as(source: Source, columns: Callable[[U8], T]) -> T:
-    """What *columns* makes of a RunMetadata, binary or text."""
-    expected = "a RunMetadata"
-    if kind_of(source, expected, sniff.RUN, sniff.RUN_TEXT) is sniff.RUN_TEXT:
-        source = from_text(source, "tensorflow.RunMetadata")
-    return read_as(source, expected, columns)

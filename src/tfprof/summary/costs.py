@@ -14,7 +14,6 @@ from tfprof.flops import filled
 from tfprof.flops.table import rules
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.inference import inferred
-from tfprof.model import AttributeSource
 from tfprof.summary.activations import activation_bytes
 from tfprof.summary.kinds import of_kind
 
@@ -51,7 +50,7 @@ class Costing:
 
     def at(self, dims: Mapping[str, int]) -> Costs:
         """What the rows cost where the open dimensions are of these sizes."""
-        fresh = replace(self.profile, _kept={})  # what is worked out for one size is not kept
+        fresh = replace(self.profile)  # what is worked out for one size is not kept
         counted, counts = filled(fresh, "all", dims)
         shaped = inferred(fresh.with_run_shapes, dims)
         times = _times(counted)
@@ -73,7 +72,7 @@ class Costing:
 def _times(profile: Profile) -> I64:
     """How often each node runs, as the views count it: what one float operation a node makes."""
     nodes = replace(profile.nodes, float_ops=np.ones(len(profile), np.int64))
-    return replace(profile, nodes=nodes, _kept={}).values("float_ops", None)
+    return replace(profile, nodes=nodes).values("float_ops", None)
 
 
 def sums(amount: I64, times: I64, row: I64, rows: int) -> list[int]:
@@ -94,11 +93,11 @@ def sums(amount: I64, times: I64, row: I64, rows: int) -> list[int]:
 def only(profile: Profile, living: Bool) -> Profile:
     """*profile* where nothing is counted but the nodes *living*, which keep their numbers."""
     sources = tuple(
-        AttributeSource(np.where((s.node >= 0) & living[s.node], s.node, -1), s.read, s.name)
-        for s in profile.attribute_sources
+        replace(source, node=np.where((source.node >= 0) & living[source.node], source.node, -1))
+        for source in profile.attribute_sources
     )
     nodes = replace(profile.nodes, float_ops=np.where(living, profile.nodes.float_ops, 0))
-    return replace(profile, nodes=nodes, attribute_sources=sources, _kept={})
+    return replace(profile, nodes=nodes, attribute_sources=sources)
 
 
 def _contractions(profile: Profile) -> Bool:

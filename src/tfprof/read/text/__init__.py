@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.errors import InputError
-from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.read import graph_def
 from tfprof.read.text import canonical, wire
 from tfprof.read.text.error import position, sentence
@@ -24,31 +24,38 @@ from tfprof.wire import schema
 if TYPE_CHECKING:
     from tfprof.columns.strings import I64, U8, Strings
     from tfprof.read.columns import GraphColumns
+    from tfprof.read.source import Source
 
 _STEP = 1 << 20
 _ZEROS = 1 << 11  # so many of them are no text, whoever wrote it
 
 
-def graph_columns(data: U8 | bytes, path: str) -> GraphColumns:
-    """The nodes of a GraphDef in text; raises InputError naming *path*."""
-    array = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else data
-    refuse_zeros(array, path)
-    columns = canonical.columns(array)
-    if columns is None:
-        return _graph_by_wire(array, path)
+def graph_columns(source: Source) -> GraphColumns | None:
+    """The nodes of a GraphDef as protobuf prints it; None where the text has another layout.
 
-    def attributes() -> tuple[I64, Strings]:
-        read = _graph_by_wire(array, path).attributes
+    Raises InputError.
+    """
+    refuse_zeros(source.data, source.name)
+    columns = canonical.columns(source.data)
+    return columns and replace(columns, attributes=_TextAttributes(source))
+
+
+@dataclass(frozen=True, eq=False)
+class _TextAttributes:
+    """Attributes in text. To convert all of it takes longer than to read the rest."""
+
+    source: Source
+
+    def __call__(self) -> tuple[I64, Strings]:
+        self.source.check()
+        data, name = self.source.data.tobytes(), self.source.name
+        wire_bytes = np.frombuffer(to_wire(data, "tensorflow.GraphDef", name), np.uint8)
+        read = graph_def.columns(wire_bytes).attributes
         assert read is not None, "a graph read from wire bytes has its attributes"
         return read()
 
-    # Few questions need the attributes, and reading them takes longer than all the rest.
-    return replace(columns, attributes=attributes)
-
-
-def _graph_by_wire(data: U8, path: str) -> GraphColumns:
-    encoded = to_wire(data.tobytes(), "tensorflow.GraphDef", path)
-    return graph_def.columns(np.frombuffer(encoded, np.uint8))
+    def within(self, source: Source) -> _TextAttributes:
+        return _TextAttributes(source)
 
 
 def refuse_zeros(data: U8, path: str) -> None:
