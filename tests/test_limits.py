@@ -18,7 +18,8 @@ from checkpoints import FILES, Opener, rewritten
 from table_writer import table_of, varint
 from tfprof import cli
 from tfprof.errors import InputError, OutputError, UsageError
-from tfprof.io.files import open_source, write_whole
+from tfprof.io.files import write_whole
+from tfprof.io.open_files import open_source
 from tfprof.read.checkpoint import Checkpoint
 from tfprof.tables.limits import LIMITS, Limit, limit, raised_limits
 from tfprof.wire.schema import message
