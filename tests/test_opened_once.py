@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import shutil
+import weakref
 import zlib
 from collections import Counter
 from pathlib import Path
@@ -14,6 +15,9 @@ import pytest
 import tfprof
 from profiles import DATA, PROFILES, SAMPLE
 from tfprof import cli
+from tfprof.io.choose_inputs import choose_inputs
+from tfprof.read import Source, detect
+from tfprof.tables.formats import load_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +35,7 @@ class Counts:
         open_path, unpacker = Path.open, zlib.decompressobj
 
         def count_open(path: Path, *arguments: Any, **named: Any) -> Any:
-            self.opened[path.name] += 1
+            self.opened[path.name] += "rb" in arguments
             return open_path(path, *arguments, **named)
 
         def count_unpack(*arguments: Any) -> Any:
@@ -40,18 +44,13 @@ class Counts:
 
         monkeypatch.setattr(Path, "open", count_open)
         monkeypatch.setattr(zlib, "decompressobj", count_unpack)
-        self._count_detected(monkeypatch)
-
-    def _count_detected(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        from tfprof.read import detect
-
         detect_format = detect.detect
 
-        def count(data: memoryview) -> Any:
+        def count_detect(data: memoryview) -> Any:
             self.detected += 1
             return detect_format(data)
 
-        monkeypatch.setattr(detect, "detect", count)
+        monkeypatch.setattr(detect, "detect", count_detect)
 
 
 @pytest.fixture
@@ -119,30 +118,37 @@ def test_a_checkpoint_in_one_file(counts: Counts, command: str) -> None:
     assert counts.opened["first"] == 1
 
 
-def test_files_of_a_folder_that_no_one_needs_are_closed(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("command", ["scope", "info"])
+def test_files_that_no_one_needs_are_freed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
-    """Where --run_meta_path is set, the runs of a folder are detected and freed one by one."""
-    import tfprof.io.open_files as files
-
-    alive: list[Any] = []
+    """A flag names the run, so scope uses none of the folder's; info looks at one after another."""
+    alive: list[weakref.ref[Source]] = []
     most = 0
-    open_source = files.open_source
+    make = Source.__init__
 
-    def track(path: str, expected: str) -> Any:
+    def track(source: Source, *arguments: Any) -> None:
         nonlocal most
-        import weakref
-
-        source = open_source(path, expected)
+        make(source, *arguments)
         alive.append(weakref.ref(source))
         most = max(most, sum(one() is not None for one in alive))
-        return source
 
-    monkeypatch.setattr(files, "open_source", track)
-    for name in PACKED[:1] + PACKED[3:]:
-        (folder / name).unlink()
+    monkeypatch.setattr(Source, "__init__", track)
     for number in range(2, 8):
         shutil.copy(folder / "run_meta_0.gz", folder / f"run_meta_{number}.gz")
-    assert cli.run(["scope", f"--run_meta_path={HANDMADE.runs[0]}", str(folder)]) == 0
+    for name in ("graph.pbtxt.gz", "tfprof_log.gz"):
+        (folder / name).unlink()
+    flag = f"--run_meta_path={HANDMADE.runs[0]}"
+    assert cli.run([command, flag, str(folder)]) == 0
     assert len(alive) == 10
-    assert most == 1
+    # The next file is open before the loop lets go of the last.
+    assert most <= 2
+
+
+def test_what_is_read_is_freed(folder: Path) -> None:
+    """The paths that stand for open files keep none of them open once they are loaded."""
+    options = choose_inputs([str(folder)], {})
+    loaded = tfprof.load(**load_arguments(options))
+    files = [options["graph_path"], *options["run_meta_path"], options["op_log_path"]]
+    assert all(file.take() is None for file in files)
+    assert {type(path) for path in loaded.inputs} == {str}

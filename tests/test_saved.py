@@ -22,8 +22,8 @@ from tfprof.query.answer import answer
 from tfprof.query.query import Query
 from tfprof.read import Source, add_run, load
 from tfprof.read.detect import detect
-from tfprof.tables.formats import FORMATS
 from tfprof.read.saved import profile as read
+from tfprof.tables.formats import FORMATS
 from tfprof.wire.schema import message
 from tfprof.writers import advice
 from tfprof.writers.saved import saved

@@ -12,8 +12,8 @@ from tfprof.errors import InputError
 from tfprof.model import Profile
 from tfprof.read.detect import detect
 from tfprof.read.xplane import read_trace, with_trace
-from tfprof.tables.formats import FORMATS
 from tfprof.read.xplane.trace import COMPILED, EAGER, NODE
+from tfprof.tables.formats import FORMATS
 from tfprof.tables.limits import raised_limits
 from xplane_traces import (
     CASES,
