@@ -17,6 +17,8 @@ from tfprof.tables.formats import FORMATS
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tfprof.read.describe import Value
+
 HANDMADE = PROFILES["handmade"]
 
 
@@ -157,7 +159,13 @@ def test_text_of_facts() -> None:
 
 
 def test_a_fact_of_no_template_is_a_line_of_its_own() -> None:
-    facts = {"nodes": 2, "layers": 1, "kernels": ["a", "b"], "hosts": [], "sizes": {"x": 1000}}
+    facts: dict[str, Value] = {
+        "nodes": 2,
+        "layers": 1,
+        "kernels": ["a", "b"],
+        "hosts": [],
+        "sizes": {"x": 1000},
+    }
     assert fact_lines({**facts, "note": "as it is"}) == [
         "2 nodes",
         "1 layer",

@@ -156,7 +156,7 @@ def test_a_device_without_an_end(capsys: pytest.CaptureFixture[str]) -> None:
     line = ["scope", "--graph_path=/dev/zero", "--limit_piped_bytes=3000000"]
     told = refused(line, 3, capsys)
     assert told == (
-        "tfprof: /dev/zero is no plain file and goes on and on; accepted are at most 3,000,000 "
+        "tfprof: /dev/zero is not a regular file and is too long; accepted are at most 3,000,000 "
         "bytes (--limit_piped_bytes raises this limit)\n"
     )
 
@@ -175,7 +175,7 @@ def test_a_pipe_up_to_its_limit(tmp_path: Path) -> None:
             writer.join()
 
     assert read_piped(len(GRAPH)) == GRAPH
-    with pytest.raises(InputError, match=r"goes on and on; accepted are at most 9 bytes"):
+    with pytest.raises(InputError, match=r"is too long; accepted are at most 9 bytes"):
         read_piped(len(GRAPH) - 1)
 
 

@@ -69,11 +69,11 @@ def test_a_run_with_costs_is_no_graph() -> None:
 )
 def test_a_file_is_told_by_its_content(path: Path, name: str) -> None:
     file = detect_file(str(path))
-    assert (file, file.format.name) == (str(path), name)
+    assert (file, file.file_format.name) == (str(path), name)
 
 
 def test_a_saved_profile_is_told_by_its_content(saved: Path) -> None:
-    assert detect_file(str(saved)).format is FORMATS["profile"]
+    assert detect_file(str(saved)).file_format is FORMATS["profile"]
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_checkpoint_goes_by_its_prefix(name: str, prefix: str) -> None:
     path = str(CHECKPOINTS / name)
     assert exists(path)
     file = detect_file(path)
-    assert (file, file.format.name) == (str(CHECKPOINTS / prefix), "checkpoint")
+    assert (file, file.file_format.name) == (str(CHECKPOINTS / prefix), "checkpoint")
 
 
 def test_a_folder_is_searched_in_natural_order_and_checkpoints_are_one() -> None:

@@ -145,7 +145,9 @@ def _source(row: Input, argument: Any) -> read.Source:  # noqa: ANN401 - as in l
     if not _is_path(argument):
         from tfprof.capture.given import profile_source  # noqa: PLC0415 - it serves live objects
 
-        return profile_source(argument)
+        source = profile_source(argument)
+        assert source is not None, "there is a profile"
+        return source
     if not fspath(argument):
         raise UsageError(f"the path of {row.title} is empty")
     return open_source(fspath(argument), f"{row.title} (--{row.name})")

@@ -81,14 +81,14 @@ def _inputs_at(path: str) -> Iterator[InputFile | str]:
 
 def _describe(file: InputFile, result: Info) -> None:
     """Add the facts of *file* to *result*, or what is wrong with it."""
-    form = file.format
+    row = file.file_format
     try:
-        description: Description = form.describe(file.open())
+        description: Description = row.describe(file.open())
     except InputError as problem:
         result.problems.append(str(problem))
         return
-    facts, gives = dict(description.facts), set(form.gives) - description.lacks
+    facts, gives = dict(description.facts), set(row.gives) - description.lacks
     if debug_info_beside(file) is not None:
         facts["stacks"] = "beside it"
         gives.add("stacks")
-    result.files.append(FileFacts(str(file), form, facts, gives, description.variables))
+    result.files.append(FileFacts(str(file), row, facts, gives, description.variables))

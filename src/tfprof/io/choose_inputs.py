@@ -28,12 +28,12 @@ def choose_inputs(words: Sequence[str], options: Mapping[str, Any]) -> dict[str,
     named = [detect_file(word) for word in words if not is_folder(word)]
     flags = {row for name, row in INPUTS.items() if options.get(name)}
     for file in named:
-        row = file.format.input
+        row = file.file_format.input
         if row in flags:
             raise UsageError(
                 f"--{row.name} is set and {file} is {row.title} as well: name one of them"
             )
-    explicit = flags | {file.format.input for file in named}
+    explicit = flags | {file.file_format.input for file in named}
     if PROFILE in explicit:
         explicit |= {row for row in INPUTS.values() if row.in_profile}
     elif any(row.in_profile for row in explicit):
@@ -48,8 +48,8 @@ def _in_folder(word: str, explicit: set[Input]) -> list[InputFile]:
     ignored: set[Input] = set()
     files = []
     for file in detect_files(word):
-        if isinstance(file, InputFile) and file.format.input in explicit:
-            ignored.add(file.format.input)
+        if isinstance(file, InputFile) and file.file_format.input in explicit:
+            ignored.add(file.file_format.input)
         elif isinstance(file, InputFile):
             files.append(file)
     if not files and not ignored:
@@ -61,7 +61,7 @@ def _flags(files: Sequence[InputFile]) -> dict[str, Any]:
     """The flags that name these files."""
     options: dict[str, Any] = {}
     for name, row in INPUTS.items():
-        paths = [file for file in files if file.format.input is row]
+        paths = [file for file in files if file.file_format.input is row]
         if row.is_many and paths:
             options[name] = tuple(paths)
             continue
@@ -73,10 +73,10 @@ def _flags(files: Sequence[InputFile]) -> dict[str, Any]:
             )
         if paths:
             options[name] = paths[0]
-    held = next((file for file in files if file.format.input.in_profile), None)
+    held = next((file for file in files if file.file_format.input.in_profile), None)
     if PROFILE.name in options and held is not None:
         raise UsageError(
             f"{options[PROFILE.name]} is a saved profile, which holds everything, and "
-            f"{held} is {held.format.input.title}: name one of them"
+            f"{held} is {held.file_format.input.title}: name one of them"
         )
     return options

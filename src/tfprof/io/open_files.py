@@ -34,15 +34,15 @@ _PIECE = 1 << 20
 class InputFile(str):
     """The path of an input, its format, and its content until somebody opens it."""
 
-    __slots__ = ("_source", "format")
+    __slots__ = ("_source", "file_format")
 
-    format: Format
+    file_format: Format
     _source: Source | None
 
-    def __new__(cls, path: str, form: Format, source: Source | None = None) -> InputFile:  # noqa: PYI034 - Self is not in Python 3.10
+    def __new__(cls, path: str, file_format: Format, source: Source | None = None) -> InputFile:  # noqa: PYI034 - Self is not in Python 3.10
         """The *source* is None where the file is not open."""
         file = super().__new__(cls, path)
-        file.format, file._source = form, source
+        file.file_format, file._source = file_format, source
         return file
 
     def take(self) -> Source | None:
@@ -52,8 +52,8 @@ class InputFile(str):
 
     def open(self) -> Source | Checkpoint:
         """What the functions of its format take."""
-        by_prefix = self.format.input.by_prefix
-        return open_checkpoint(self) if by_prefix else open_source(self, self.format.title)
+        row = self.file_format
+        return open_checkpoint(self) if row.input.by_prefix else open_source(self, row.title)
 
 
 def open_source(path: str, expected: str) -> Source:
@@ -92,7 +92,7 @@ def _piped(path: str, file: BinaryIO) -> bytearray:
         data += piece
         if len(data) > most:
             raise InputError(
-                f"{path} is not a regular file and does not end; "
+                f"{path} is not a regular file and is too long; "
                 f"accepted are {beyond('piped_bytes')}"
             )
     return data

@@ -176,9 +176,17 @@ def _row(  # noqa: PLR0913, PLR0917 - one parameter per column
     message: str = "",
 ) -> Format:
     """A row whose functions are where those of our own formats are."""
-    functions = (f"detect:is_{name}", f"read_files:{read}", f"add_files:{add}")
-    paths = (*functions, f"describe:{describe}")
-    return Format(name, title, of, gives, *(lazy(f"tfprof.read.{path}") for path in paths), message)
+    return Format(
+        name,
+        title,
+        of,
+        gives,
+        lazy(f"tfprof.read.detect:is_{name}"),
+        lazy(f"tfprof.read.read_files:{read}"),
+        lazy(f"tfprof.read.add_files:{add}"),
+        lazy(f"tfprof.read.describe:{describe}"),
+        message,
+    )
 
 
 _NODES, _MODEL, _RUN = ("nodes",), ("nodes", "model"), ("run",)
