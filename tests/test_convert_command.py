@@ -124,7 +124,7 @@ def test_an_input_is_not_overwritten(tfprof: Command, converted: Path, tmp_path:
     link.symlink_to(converted)
     for target in (converted, link):
         assert tfprof("convert", str(converted), "-o", str(target)) == 4
-        assert "is an input of what is written and is not overwritten" in tfprof.err
+        assert "is an input of this result and is not overwritten" in tfprof.err
     assert converted.read_bytes() == before
     assert tfprof("convert", str(converted), "-o", str(tmp_path / "no" / "x")) == 4
 

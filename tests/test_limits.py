@@ -308,7 +308,7 @@ def test_a_report_that_is_too_long(tmp_path: Path, capsys: pytest.CaptureFixture
     line = ["scope", f"--graph_path={tmp_path / 'graph'}", f"--output=file:outfile={path}"]
     told = refused([*line, "--limit_output_bytes=500"], 4, capsys)
     assert told == (
-        f"tfprof: {path} was given up: a result may have at most 500 bytes "
+        f"tfprof: {path} is too large: a result may have at most 500 bytes "
         "(--limit_output_bytes raises this limit)\n"
     )
     assert path.read_text() == "the old one"
@@ -330,7 +330,7 @@ def test_standard_output_is_bounded_too(capfdbinary: pytest.CaptureFixture[bytes
     assert cli.run(["demo", "--limit_output_bytes=10"]) == 4
     printed = capfdbinary.readouterr()
     assert len(printed.out) <= 10
-    assert b"tfprof: standard output was given up: " in printed.err
+    assert b"tfprof: standard output is too large: " in printed.err
 
 
 # --- tables of checkpoints ---------------------------------------------------------------------

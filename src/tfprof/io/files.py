@@ -27,7 +27,7 @@ def write_whole(path: str, pieces: Iterable[bytes]) -> None:
 
 
 def told(stage: str, pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """*pieces*, and whoever listens is told how many bytes of them this *stage* has written."""
+    """*pieces*; after each, progress shows how many bytes this *stage* has written."""
     written = 0
     for piece in pieces:
         yield piece
@@ -36,24 +36,24 @@ def told(stage: str, pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def bounded(name: str, pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """*pieces*, for what is called *name*; raises OutputError once they are more than may be."""
+    """*pieces*; raises OutputError that names *name* once they exceed the limit on outputs."""
     written, most = 0, limit("output_bytes")
     for piece in pieces:
         written += len(piece)
         if written > most:
-            raise OutputError(f"{name} was given up: a result may have {beyond('output_bytes')}")
+            raise OutputError(f"{name} is too large: a result may have {beyond('output_bytes')}")
         yield piece
 
 
 def write_apart(path: str, pieces: Iterable[bytes], inputs: Iterable[str]) -> None:
     """Write *pieces* to *path* as `write_whole` does, but never over one of *inputs*."""
-    if any(same_file(path, one) for one in inputs):
-        raise OutputError(f"{path} is an input of what is written and is not overwritten")
+    if any(same_file(path, file) for file in inputs):
+        raise OutputError(f"{path} is an input of this result and is not overwritten")
     write_whole(path, pieces)
 
 
 def make_folder(path: str) -> None:
-    """Make the folder *path* where there is none; raises OutputError unless files can be put in."""
+    """Make the folder *path* where there is none; raises OutputError where it is not writable."""
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as problem:
@@ -63,10 +63,10 @@ def make_folder(path: str) -> None:
         raise OutputError(f"the folder {path} cannot be written to: no permission")
 
 
-def same_file(one: str, other: str) -> bool:
-    """Whether two names stand for one file that is there."""
+def same_file(path: str, other: str) -> bool:
+    """Whether two paths name one existing file."""
     try:
-        return Path(one).samefile(other)
+        return Path(path).samefile(other)
     except (OSError, ValueError):
         return False
 
