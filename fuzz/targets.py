@@ -22,10 +22,11 @@ from fuzz.wire_tree import varint
 from tfprof.cli import info
 from tfprof.errors import TfprofError
 from tfprof.flops import filled
-from tfprof.io import recognise
-from tfprof.io.files import open_source
-from tfprof.read import add_run, load, read_graph, read_op_log, sniff
+from tfprof.io.choose_inputs import choose_inputs
+from tfprof.io.open_files import open_source
+from tfprof.read import add_run, load, read_graph, read_op_log
 from tfprof.read.checkpoint import Checkpoint, snappy
+from tfprof.read.detect import detect
 from tfprof.read.merge_op_log import with_op_log
 from tfprof.wire.decode import WireError
 from tfprof.wire.schema import message
@@ -182,8 +183,8 @@ def _gzip(data: bytes, pick: Pick) -> None:
 
 
 def _sniff(data: bytes, _: Pick) -> None:
-    kind = sniff.kind_of(memoryview(data))
-    assert kind is None or kind.title
+    row = detect(memoryview(data))
+    assert row is None or row.title
 
 
 def _folder(data: bytes, _: Pick) -> None:
@@ -193,7 +194,7 @@ def _folder(data: bytes, _: Pick) -> None:
             (Path(folder) / _FILES[number]).write_bytes(part)
         told = info.info([folder])
         assert told.text or told.problems
-        recognise.inputs([folder], {})
+        choose_inputs([folder], {})
 
 
 _FILES: Final = (

@@ -150,7 +150,15 @@ def test_examples_of_the_page_on_python() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["api", "limits", "loaded", "report", "option_builder", "flops.table"]
+    "module",
+    [
+        "api",
+        "tables.limits",
+        "results.loaded",
+        "results.report",
+        "compat.option_builder",
+        "flops.table",
+    ],
 )
 @pytest.mark.usefixtures("own_rules")
 def test_examples_in_docstrings(module: str) -> None:

@@ -15,7 +15,7 @@ from sampling import sampled, together
 from tfprof import cli
 from tfprof.cli.completion import SHELLS, script
 from tfprof.cli.help import COMMANDS, takes
-from tfprof.tables.inputs import INPUTS
+from tfprof.tables.formats import INPUTS
 from tfprof.tables.options import OPTIONS
 from tools.shells import shell
 

@@ -18,7 +18,9 @@ from profiles import DATA, PROFILES
 from test_outputs import Command
 from tfprof.errors import InputError, OutputError, UsageError
 from tfprof.flops import filled
-from tfprof.read import load, sniff
+from tfprof.read import load
+from tfprof.read.detect import detect
+from tfprof.tables.formats import FORMATS
 from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
@@ -90,7 +92,7 @@ def test_the_shell_answers_alike(converted: Path) -> None:
 
 
 def test_what_it_is_is_told_by_its_content(tfprof: Command, converted: Path) -> None:
-    assert sniff.kind_of(memoryview(converted.read_bytes())) is sniff.CONVERTED
+    assert detect(memoryview(converted.read_bytes())) is FORMATS["converted"]
     assert tfprof("info", str(converted)) == 0
     lines = tfprof.out.splitlines()
     assert lines[0] == f"{converted}: a converted profile (tfprof convert)"
@@ -122,7 +124,7 @@ def test_an_input_is_not_overwritten(tfprof: Command, converted: Path, tmp_path:
     link.symlink_to(converted)
     for target in (converted, link):
         assert tfprof("convert", str(converted), "-o", str(target)) == 4
-        assert "is an input of what is written and is not overwritten" in tfprof.err
+        assert "is an input of this result and is not overwritten" in tfprof.err
     assert converted.read_bytes() == before
     assert tfprof("convert", str(converted), "-o", str(tmp_path / "no" / "x")) == 4
 

@@ -20,7 +20,7 @@ from tfprof.errors import UsageError
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
 from tfprof.tables.fields import METRICS
-from tfprof.tables.inputs import INPUTS
+from tfprof.tables.formats import INPUTS
 from tfprof.tables.options import OPTIONS
 from tfprof.tables.outputs import OUTPUTS
 from tfprof.views import VIEWS

@@ -17,7 +17,9 @@ from tfprof.columns.matching import matches
 from tfprof.columns.strings import Strings
 from tfprof.errors import InputError, UsageError
 from tfprof.flops.no_arithmetic import KEEPS, MOVES, ORDER, RANDOM, TELLS
-from tfprof.read import Source, sniff
+from tfprof.read import Source
+from tfprof.read.detect import detect
+from tfprof.tables.formats import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,7 +90,7 @@ def test_texts_that_are_refused(text: str, sentence: str) -> None:
 
 def test_comments_without_end_before_a_text() -> None:
     text = b"# " + b"x" * LONG + b"\n" + b" \n# c\n" * 100_000 + b"node { }"
-    assert quickly(lambda: sniff.kind_of(memoryview(text))) is sniff.GRAPH_TEXT
+    assert quickly(lambda: detect(memoryview(text))) is FORMATS["graph_text"]
 
 
 @pytest.mark.parametrize("family", [KEEPS, MOVES, ORDER, RANDOM, TELLS])

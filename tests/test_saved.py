@@ -20,8 +20,10 @@ from tfprof.errors import InputError, UsageError
 from tfprof.foundation import lazy_dataclasses as light_dataclasses
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
-from tfprof.read import Source, add_run, load, sniff
+from tfprof.read import Source, add_run, load
+from tfprof.read.detect import detect
 from tfprof.read.saved import profile as read
+from tfprof.tables.formats import FORMATS
 from tfprof.wire.schema import message
 from tfprof.writers import advice
 from tfprof.writers.saved import saved
@@ -76,7 +78,7 @@ def lost_on_the_way(case: Case) -> list[str]:
         found.append("misses_accelerator_stream")
     if save(after) != data:
         found.append("saved again, it is another file")
-    if len(before) and sniff.kind_of(memoryview(data)) is not sniff.PROFILE:
+    if len(before) and detect(memoryview(data)) is not FORMATS["profile"]:
         found.append("not told to be a saved profile")
     return found + lost_between_steps(case)
 

@@ -34,7 +34,7 @@ from sweeps import (
 )
 from tfprof import cli
 from tfprof.errors import InputError, UsageError
-from tfprof.io.files import open_source
+from tfprof.io.open_files import open_source
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
 from tfprof.tables.options import OPTIONS

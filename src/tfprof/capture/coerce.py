@@ -20,7 +20,7 @@ from tfprof.capture.live_graph import LiveGraph
 from tfprof.capture.traced import is_traceable
 from tfprof.errors import UsageError
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
-from tfprof.io.files import open_source
+from tfprof.io.open_files import open_source
 from tfprof.read import graph_def, op_log
 from tfprof.read.text.fields import varint
 from tfprof.read.variable_collections import trainable

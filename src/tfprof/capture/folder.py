@@ -21,7 +21,8 @@ from tfprof.capture.saved_model import made_by_capture, saved_model_of
 from tfprof.capture.tensorflow_internals import Part
 from tfprof.errors import OutputError, UsageError
 from tfprof.foundation.arguments import path
-from tfprof.io.files import make_folder, open_source, write_whole
+from tfprof.io.files import make_folder, write_whole
+from tfprof.io.open_files import open_source
 
 if TYPE_CHECKING:
     import os

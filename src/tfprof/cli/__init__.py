@@ -1,6 +1,6 @@
 """The command: words in, a report out, an exit code. The only place that exits.
 
-tfprof scope --graph_path=graph.pbtxt --run_meta_path=run_meta_0,run_meta_1 --max_depth=3
+tfprof scope graph.pbtxt run_meta_0 run_meta_1 --max_depth=3
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tfprof.console.stdio import harmless, is_terminal, put, say, say_command, s
 from tfprof.errors import InputError, TfprofError, UsageError, nearest
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.query.query import Query
-from tfprof.tables.inputs import INPUTS, SIGNATURE, sample_files
+from tfprof.tables.formats import GRAPH, INPUTS, SIGNATURE, load_arguments, sample_files
 from tfprof.tables.limits import LIMITS, raised_limits
 from tfprof.tables.options import OPTIONS, Option
 from tfprof.tables.outputs import Output
@@ -149,13 +149,16 @@ def _recognised(command: str, words: Sequence[str], given: Mapping[str, Any]) ->
     """The options that files named without one stand for."""
     if not words:
         return {}
-    from tfprof.io import recognise  # noqa: PLC0415
+    from tfprof.console.progress import Progress  # noqa: PLC0415
+    from tfprof.io.choose_inputs import choose_inputs  # noqa: PLC0415
+    from tfprof.io.detect_files import exists  # noqa: PLC0415
 
     for word in words:
-        if command == "demo" or not recognise.exists(word):
+        if command == "demo" or not exists(word):
             why = "it has its own files" if command == "demo" else "there is no such file"
             raise UsageError(f"{word!r} is one word too many after {command!r}: {why}")
-    return recognise.inputs(words, given)
+    with Progress():
+        return choose_inputs(words, given)
 
 
 def _with_format(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -202,7 +205,7 @@ def _answer(command: str, given: Mapping[str, Any]) -> None:
     if path := given.get("outfile"):
         query = replace(query, output=Output("file", path))
     if not _inputs(given):
-        raise UsageError("no input: give --graph_path=PATH, or try 'tfprof demo'")
+        raise UsageError(f"no input: give --{GRAPH.name}=PATH, or try 'tfprof demo'")
     asked = _summary_options(command, given)
     _check_output(command, query)
     loaded = _load(given)
@@ -287,14 +290,7 @@ def _load(given: Mapping[str, Any]) -> Loaded:
 
     with Progress() as progress:
         loaded = load(
-            given.get("graph_path") or None,  # a flag without a value is as good as none
-            given.get("run_meta_path", ()),
-            given.get("op_log_path") or None,
-            checkpoint=given.get("checkpoint_path") or None,
-            profile=given.get("profile_path") or None,
-            trace=given.get("trace_path", ()),
-            signature=given.get("signature") or None,
-            progress=progress,
+            **load_arguments(given), signature=given.get("signature") or None, progress=progress
         )
     tell(loaded.profile.notes)
     if loaded.profile.steps:

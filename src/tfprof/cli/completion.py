@@ -3,7 +3,7 @@
     tfprof sc|                           scope
     tfprof scope --max|                  --max_depth=
     tfprof scope --select=micros,by|     --select=micros,bytes
-    tfprof scope --graph_path=|          files
+    tfprof scope --op_log_path=|         files
 
 Which options a command has, and which of their choices, is what its help says (`help.takes`); a
 script is a fixed frame for its shell around these words.
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from tfprof.cli.help import COMMANDS, FORMAT, HELP, OUTFILE, VERSION, takes
 from tfprof.errors import UsageError, nearest
 from tfprof.tables.fields import FIELDS
-from tfprof.tables.inputs import INPUTS, SIGNATURE
+from tfprof.tables.formats import INPUTS, SIGNATURE
 from tfprof.tables.options import OPTIONS, Option
 from tfprof.tables.outputs import OUTPUTS
 

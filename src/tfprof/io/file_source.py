@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tfprof.errors import InputError
-from tfprof.read import Source
+from tfprof.read.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,13 +54,13 @@ class FileSource(Source):
 
     def __init__(self, path: str, data: U8, content: Callable[[str], U8], *, mapped: bool) -> None:
         """*content* reads the file again, elsewhere."""
-        super().__init__(path, data)
+        super().__init__(str(path), data)
         self._path = os.path.abspath(path)  # noqa: PTH100 - the process may change its folder
         self._content, self._mapped = content, mapped
         self._version = version(path)
 
     def __getstate__(self) -> dict[str, object]:
-        return {**vars(self), "_data": None}
+        return {**super().__getstate__(), "_data": None}
 
     def _read(self) -> U8:
         self._version = same_version(self._path, self.name, self._version)
@@ -88,7 +88,9 @@ class FileSource(Source):
 class CheckpointFiles:
     """Opens the files of a checkpoint by name, and holds them to their version after unpickling."""
 
-    def __init__(self, prefix: str, content: Callable[[str], U8]) -> None:
+    def __init__(self, prefix: str, content: Callable[[str], U8], opened: Source | None) -> None:
+        """*content* maps a file; *opened* is one of the files where it is open already."""
+        self._opened = opened
         self._folder = Path(prefix).absolute().parent
         self._content = content
         self._versions: dict[str, Version | None] = {}
@@ -99,7 +101,7 @@ class CheckpointFiles:
         if name in self._versions:
             same_version(path, name, self._versions[name])
         try:
-            data = self._content(path)
+            data = self._taken(name, path)
         except FileNotFoundError:
             raise
         except (OSError, ValueError) as problem:
@@ -107,3 +109,13 @@ class CheckpointFiles:
             raise InputError(f"{name} cannot be read ({reason}); expected a checkpoint") from None
         self._versions.setdefault(name, version(path))
         return data
+
+    def _taken(self, name: str, path: str) -> U8:
+        """The bytes that are open already, once; else those of the file."""
+        if self._opened is None or self._opened.name != name:
+            return self._content(path)
+        data, self._opened = self._opened.data, None
+        return data
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**vars(self), "_opened": None}

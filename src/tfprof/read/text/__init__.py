@@ -37,7 +37,7 @@ def graph_columns(source: Source) -> GraphColumns | None:
     """
     refuse_zeros(source.data, source.name)
     columns = canonical.columns(source.data)
-    return columns and replace(columns, attributes=_TextAttributes(source))
+    return columns and replace(columns, attributes=_TextAttributes(source), file=source.name)
 
 
 @dataclass(frozen=True, eq=False)
