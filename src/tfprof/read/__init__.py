@@ -18,12 +18,12 @@ from tfprof.foundation.progress_events import Stage, listening, tell
 from tfprof.model import Note, Profile
 from tfprof.read import expansion_limits as shared_texts
 from tfprof.read import graph_def, op_log, run_metadata, sniff
+from tfprof.read.from_text import from_text, run_in_wire
 from tfprof.read.merge import with_graph
 from tfprof.read.merge_op_log import with_op_log
 from tfprof.read.merge_run import with_run
 from tfprof.read.run_details import details
 from tfprof.read.source import Source, kind_of, read_as
-from tfprof.read.text_source import TextSource, run_in_wire
 from tfprof.wire.decode import BYTES, WireError, buffer_view, scan, whole
 
 if TYPE_CHECKING:
@@ -182,20 +182,17 @@ def read_graph(source: Source, signature: str | None = None) -> GraphColumns:
     kind = kind_of(source, expected, *_GRAPHS)
     if signature is not None and kind not in _WITH_SIGNATURES:
         raise UsageError(f"{source.name} has no signatures, of which {signature!r} could be one")
+    if kind is sniff.GRAPH_TEXT:
+        from tfprof.read import text  # noqa: PLC0415
+
+        return replace(text.graph_columns(source), file=source.name)
     if kind is sniff.SAVED_MODEL:
         from tfprof.read import saved_model  # noqa: PLC0415
 
         columns = read_as(source, expected, lambda data: saved_model.columns(data, signature))
-    elif kind is sniff.GRAPH_TEXT:
-        from tfprof.read import text  # noqa: PLC0415
-
-        columns = text.graph_columns(source)
-        if columns is None:
-            source = TextSource(source, "tensorflow.GraphDef")
-            columns = graph_def.columns(source.data)
     elif kind in (sniff.META_GRAPH, sniff.META_GRAPH_TEXT):
         if kind is sniff.META_GRAPH_TEXT:
-            source = TextSource(source, "tensorflow.MetaGraphDef")
+            source = from_text(source, "tensorflow.MetaGraphDef")
         columns = read_as(source, expected, lambda data: _meta_columns(data, signature))
     else:
         columns = read_as(source, expected, graph_def.columns)
@@ -217,7 +214,7 @@ def read_op_log(source: Source) -> OpLogColumns:
     """The columns of an OpLogProto."""
     expected = "an op log (OpLogProto)"
     if kind_of(source, expected, sniff.OP_LOG, sniff.OP_LOG_TEXT) is sniff.OP_LOG_TEXT:
-        source = TextSource(source, "tensorflow.tfprof.OpLogProto")
+        source = from_text(source, "tensorflow.tfprof.OpLogProto")
     return read_as(source, expected, op_log.columns)
 
 
