@@ -39,7 +39,7 @@ def sample() -> Profile:
 
 def fresh() -> tfprof.Loaded:
     """The bundled sample, of which nothing is cached yet."""
-    return tfprof.Loaded(copy.copy(sample()))
+    return tfprof.Loaded(copy.deepcopy(sample()))
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ def save(profile: Profile) -> bytes:
 
 
 def reread(data: bytes) -> Profile:
-    return read(np.frombuffer(data, np.uint8))
+    return read(Source("the saved profile", np.frombuffer(data, np.uint8)))
 
 
 def shown(profile: Profile, case: Case) -> str:

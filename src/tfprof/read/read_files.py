@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from tfprof.errors import UsageError
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.read import graph_def, op_log, run_metadata
+from tfprof.read.from_text import in_wire, read_wire
 from tfprof.read.run_details import details
 from tfprof.read.source import decode
-from tfprof.read.text_source import in_wire, read_wire
 from tfprof.tables.formats import GRAPH, OP_LOG, PROFILE, RUN
 from tfprof.wire.decode import BYTES, WireError, scan, whole
 
@@ -41,8 +41,7 @@ def read_graph_text(source: Source, signature: str | None = None) -> GraphColumn
     from tfprof.read import text  # noqa: PLC0415
 
     _check_no_signature(source, signature)
-    columns = text.graph_columns(source)
-    return _graph(source, graph_def.columns) if columns is None else columns
+    return replace(text.graph_columns(source), file=source.name)
 
 
 def read_meta_graph(source: Source, signature: str | None = None) -> GraphColumns:

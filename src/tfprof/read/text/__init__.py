@@ -16,6 +16,7 @@ import numpy as np
 from tfprof.errors import InputError
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.read import graph_def
+from tfprof.read.source import Source
 from tfprof.read.text import canonical, wire
 from tfprof.read.text.error import position, sentence
 from tfprof.read.text.strings import Odd, without_warnings
@@ -24,20 +25,42 @@ from tfprof.wire import schema
 if TYPE_CHECKING:
     from tfprof.columns.strings import I64, U8, Strings
     from tfprof.read.columns import GraphColumns
-    from tfprof.read.source import Source
 
 _STEP = 1 << 20
 _ZEROS = 1 << 11  # so many of them are no text, whoever wrote it
 
 
-def graph_columns(source: Source) -> GraphColumns | None:
-    """The nodes of a GraphDef as protobuf prints it; None where the text has another layout.
+class TextSource(Source):
+    """The wire bytes of a message in text. A pickle holds the text's source, and converts again."""
 
-    Raises InputError.
-    """
+    def __init__(self, text: Source, message: str) -> None:
+        self._text, self._message = text, message
+        super().__init__(text.name, self._read())
+
+    def _read(self) -> U8:
+        data, name = self._text.data, self._text.name
+        refuse_zeros(data, name)
+        return np.frombuffer(to_wire(data.tobytes(), self._message, name), np.uint8)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**super().__getstate__(), "_data": None}
+
+
+def graph_columns(source: Source) -> GraphColumns:
+    """The nodes of a GraphDef in text; raises InputError."""
     refuse_zeros(source.data, source.name)
     columns = canonical.columns(source.data)
-    return columns and replace(columns, attributes=_TextAttributes(source), file=source.name)
+    if columns is None:
+        return graph_by_wire(source)
+    return replace(columns, attributes=_TextAttributes(source))
+
+
+def graph_by_wire(source: Source) -> GraphColumns:
+    """The same for text in any layout."""
+    wire_source = TextSource(source, "tensorflow.GraphDef")
+    columns = graph_def.columns(wire_source.data)
+    assert columns.attributes is not None, "a graph read from wire bytes has its attributes"
+    return replace(columns, attributes=columns.attributes.within(wire_source))
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +71,7 @@ class _TextAttributes:
 
     def __call__(self) -> tuple[I64, Strings]:
         self.source.check()
-        data, name = self.source.data.tobytes(), self.source.name
-        wire_bytes = np.frombuffer(to_wire(data, "tensorflow.GraphDef", name), np.uint8)
-        read = graph_def.columns(wire_bytes).attributes
+        read = graph_by_wire(self.source).attributes
         assert read is not None, "a graph read from wire bytes has its attributes"
         return read()
 

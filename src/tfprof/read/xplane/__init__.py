@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfprof.read.text_source import read_wire
+from tfprof.read.from_text import read_wire
 from tfprof.read.xplane.merge import with_trace
 from tfprof.read.xplane.read_trace import columns
 from tfprof.read.xplane.trace import TraceColumns
