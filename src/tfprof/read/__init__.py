@@ -89,8 +89,8 @@ def load_files(
 def _added(
     profile: Profile, row: Input, source: Source, step: int = 0, signature: str | None = None
 ) -> Profile:
-    form = format_for(source, row)
-    grown: Profile = form.add(profile, form.read(source, signature), source, step)
+    columns = _read(source, row, signature)
+    grown: Profile = format_for(source, row).add(profile, columns, source, step)
     return grown
 
 
@@ -132,4 +132,11 @@ def read_saved(source: Source) -> Profile:
 
 
 def _read(source: Source, row: Input, signature: str | None = None) -> Any:  # noqa: ANN401 - the row's columns
-    return format_for(source, row).read(source, signature)
+    form = format_for(source, row)
+    if signature is None or row is not GRAPH:
+        return form.read(source)
+    if not form.has_signatures:
+        raise UsageError(
+            f"{source.name} has no signatures; --signature={signature} is for a SavedModel"
+        )
+    return form.read(source, signature)

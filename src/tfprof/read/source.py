@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -45,6 +45,10 @@ class Source:
     def format(self) -> Format | None:
         """The format by content; None where no row of FORMATS fits."""
         return detect.detect(buffer_view(self.data)) if self.data.size else None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As data; the format is a row of a table and detected again."""
+        return Source, (self.name, self.data, self.check, self.let_go)
 
 
 def format_for(source: Source, row: Input) -> Format:
