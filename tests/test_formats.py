@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import pickle
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +15,8 @@ import tfprof
 from case import GraphDef
 from profiles import PROFILES
 from test_outputs import Command
-from tfprof.foundation.lazy_function import Lazy
+from tfprof.foundation.dotted import load_function
+from tfprof.io.open_files import open_source
 from tfprof.read import Source, graph_def, load_files
 from tfprof.read.describe import Description
 from tfprof.tables.formats import (
@@ -47,10 +50,20 @@ def command(capfd: pytest.CaptureFixture[str]) -> Command:
 @pytest.mark.parametrize("row", FORMATS.values(), ids=FORMATS)
 def test_every_function_of_a_row_is_there(row: Format) -> None:
     for function in filter(None, (row.detect, row.read, row.add, row.describe)):
-        assert isinstance(function, Lazy)
-        assert callable(function.function)
+        assert isinstance(function, partial)
+        assert callable(load_function(*function.args))
     assert set(row.gives) <= set(GIVES)
     assert row.title.startswith(("a ", "an "))
+
+
+def test_a_source_pickles() -> None:
+    source = open_source(str(HANDMADE.graph), "a graph")
+    assert source.format is FORMATS["graph_text"]
+    copy = pickle.loads(pickle.dumps(source))  # noqa: S301 - our own bytes
+    assert (copy.name, copy.data.tobytes()) == (source.name, source.data.tobytes())
+    assert copy.format is source.format
+    copy.check()
+    copy.let_go()
 
 
 def test_every_input_is_a_parameter_of_load() -> None:
@@ -82,7 +95,7 @@ def detect(start: Start) -> bool:
     return bytes(start.data[: len(MAGIC)]) == MAGIC
 
 
-def read(source: Source, _: str | None) -> GraphColumns:
+def read(source: Source) -> GraphColumns:
     words = source.data.tobytes().removeprefix(MAGIC).decode().split()
     graph = GraphDef()
     for name, op in zip(words[::2], words[1::2], strict=True):

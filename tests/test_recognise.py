@@ -203,3 +203,17 @@ def test_a_pipe_is_not_looked_into(tmp_path: Path) -> None:
     ):
         detect_file(str(tmp_path / "pipe"))
     assert list(detect_files(str(tmp_path))) == ["pipe"]
+
+
+def test_a_trace_whose_first_plane_is_empty_is_no_saved_profile() -> None:
+    """XSpace { planes { id: 1 name: "/host:CPU" } }: an entry of ProfileProto.nodes looks alike."""
+    plane = b"\x08\x01\x12\x09/host:CPU"
+    assert detect(memoryview(b"\x0a" + bytes([len(plane)]) + plane)) is FORMATS["trace"]
+    node = b"\x08\x01\x12\x03\x0a\x01a"  # nodes { key: 1 value { name: "a" } }
+    assert detect(memoryview(b"\x0a" + bytes([len(node)]) + node)) is FORMATS["profile"]
+
+
+def test_a_graph_is_no_trace(tfprof: Command) -> None:
+    graph = CHECKPOINTS / "golden" / "graph.pb"
+    assert tfprof("scope", f"--trace_path={graph}") == 3
+    assert f"{graph} is a GraphDef; expected a trace (XSpace)" in tfprof.err

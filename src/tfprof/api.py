@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from tfprof.model import Profile
     from tfprof.tables.formats import Input
 
-    # What is given for each input: paths, or for some live objects, messages or bytes.
-    Given = Mapping[Input, list[Any]]
+    # For each input paths, or for some live objects, messages or bytes.
+    Arguments = Mapping[Input, list[Any]]
 
 AnyPath = str | os.PathLike[str]
 # The inputs that may also be live objects, messages or bytes.
@@ -69,36 +69,37 @@ def load(  # noqa: PLR0913 - one parameter per input
     <Loaded: 5,174 graph nodes, 0 steps>
     """
     arguments = {
-        GRAPH: graph,
-        RUN: run_meta,
-        OP_LOG: op_log,
-        CHECKPOINT: checkpoint,
-        PROFILE: profile,
-        TRACE: trace,
+        row: _listed(row, argument)
+        for row, argument in (
+            (GRAPH, graph),
+            (RUN, run_meta),
+            (OP_LOG, op_log),
+            (PROFILE, profile),
+            (TRACE, trace),
+            (CHECKPOINT, checkpoint),
+        )
     }
-    given = {row: _listed(row, argument) for row, argument in arguments.items()}
     if _is_path(graph) and os.path.isdir(graph):  # noqa: PTH112 - as it is given
-        given = _with_folder(fspath(graph), given)
+        arguments = _with_folder(fspath(graph), arguments)
     if not callable(progress):
         raise UsageError(f"progress takes a function, not {shown(progress)}")
-    prefix = next((path(CHECKPOINT.parameter, one) for one in given[CHECKPOINT]), None)
+    checkpoints = arguments.pop(CHECKPOINT)
+    prefix = next((path(CHECKPOINT.parameter, prefix) for prefix in checkpoints), None)
     if prefix == "":
         raise UsageError(f"the path of {CHECKPOINT.title} is empty")
-    # Before they are read: who opens a file takes its content out of its path.
-    files = [one for row in (*_LIVE, PROFILE, TRACE) for one in given[row] if _is_path(one)]
+    files = (file for files in arguments.values() for file in files if _is_path(file))
     inputs = tuple(str(fspath(file)) for file in files)
-    if all(_is_path(one) for row in _LIVE for one in given[row]):
+    if all(_is_path(argument) for row in _LIVE for argument in arguments[row]):
         with listening(progress):
-            made = read.load_files(_sources(given), progress, signature)
+            merged = read.load_files(_sources(arguments), progress, signature)
     else:
-        made = _live_profile(given)
+        merged = _live_profile(arguments)
     if prefix is None:
-        return Loaded(made, None, inputs)
+        return Loaded(merged, None, inputs)
     progress(f"reading {prefix}")
-    opened = open_checkpoint(prefix)
-    form = FORMATS["checkpoint"]
-    typed = form.add(made, form.read(opened), opened)
-    return Loaded(typed, opened, (*inputs, *checkpoint_files(opened.prefix)))
+    opened, row = open_checkpoint(prefix), FORMATS["checkpoint"]
+    merged = row.add(merged, row.read(opened), opened)
+    return Loaded(merged, opened, (*inputs, *checkpoint_files(opened.prefix)))
 
 
 def load_sample() -> Loaded:
@@ -120,19 +121,19 @@ def _is_path(argument: object) -> bool:
     return isinstance(argument, (str, os.PathLike))
 
 
-def _with_folder(folder: str, given: Given) -> dict[Input, list[Any]]:
-    """*given* with the files in *folder* for the inputs that are not given."""
+def _with_folder(folder: str, arguments: Arguments) -> dict[Input, list[Any]]:
+    """*arguments*, and the files in *folder* for the inputs that have none."""
     from tfprof.io.choose_inputs import choose_inputs  # noqa: PLC0415 - most calls name files
 
-    others = {**given, GRAPH: []}
+    others = {**arguments, GRAPH: []}
     chosen = choose_inputs([folder], {row.name: values for row, values in others.items()})
     return {row: _listed(row, chosen.get(row.name)) or values for row, values in others.items()}
 
 
-def _sources(given: Given) -> dict[Input, list[read.Source]]:
+def _sources(arguments: Arguments) -> dict[Input, list[read.Source]]:
     """The content of the files, and of what belongs beside the graph."""
-    sources = {row: [_source(row, one) for one in given[row]] for row in given if not row.by_prefix}
-    for graph in given[GRAPH]:
+    sources = {row: [_source(row, file) for file in files] for row, files in arguments.items()}
+    for graph in arguments[GRAPH]:
         from tfprof.io.detect_files import debug_info_beside  # noqa: PLC0415 - as above
 
         if (place := debug_info_beside(fspath(graph))) is not None:
@@ -142,27 +143,28 @@ def _sources(given: Given) -> dict[Input, list[read.Source]]:
 
 def _source(row: Input, argument: Any) -> read.Source:  # noqa: ANN401 - as in load
     """The content of a file, or of a saved profile in memory."""
-    if not _is_path(argument):
+    if row is PROFILE and not _is_path(argument):
         from tfprof.capture.coerce import profile_source  # noqa: PLC0415 - it serves live objects
 
         source = profile_source(argument)
         assert source is not None, "there is a profile"
         return source
-    if not fspath(argument):
+    file = path(row.parameter, argument)
+    if not file:
         raise UsageError(f"the path of {row.title} is empty")
-    return open_source(fspath(argument), f"{row.title} (--{row.name})")
+    return open_source(file, f"{row.title} (--{row.name})")
 
 
-def _live_profile(given: Given) -> Profile:
+def _live_profile(arguments: Arguments) -> Profile:
     """The profile of live objects, messages or bytes, and of traces."""
-    if given[PROFILE]:
+    if arguments[PROFILE]:
         raise UsageError("a saved profile stands for graph, run_meta and op_log: give one or those")
     # TensorFlow and what serves it is for live objects.
     from tfprof.capture.model import profile_of_steps  # noqa: PLC0415
 
-    graph, op_log = (next(iter(given[row]), None) for row in (GRAPH, OP_LOG))
-    profile = profile_of_steps(b"" if graph is None else graph, given[RUN], op_log)
-    for trace in given[TRACE]:
+    graph, op_log = (next(iter(arguments[row]), None) for row in (GRAPH, OP_LOG))
+    profile = profile_of_steps(b"" if graph is None else graph, arguments[RUN], op_log)
+    for trace in arguments[TRACE]:
         profile = read.add_trace(profile, _source(TRACE, trace))
     shared_texts.check(profile, "what was given")
     return profile

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.read import read_graph, read_op_log, read_run, read_saved
-from tfprof.read.read_files import read_keras, read_trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -46,7 +45,7 @@ def describe_graph(source: Source) -> Description:
 
 def describe_saved_model(source: Source) -> Description:
     """The nodes, variables and signatures of a SavedModel."""
-    from tfprof.read.saved_model import signatures_of  # noqa: PLC0415 - as in read_files
+    from tfprof.read.saved_model import signatures_of  # noqa: PLC0415 - few files need it
 
     graph = describe_graph(source)
     names = [signature.name.decode("utf-8", "replace") for signature in signatures_of(source)]
@@ -55,6 +54,8 @@ def describe_saved_model(source: Source) -> Description:
 
 def describe_keras(source: Source) -> Description:
     """The layers and weights of a Keras archive, as nodes and variables."""
+    from tfprof.read.keras_archive import read_keras  # noqa: PLC0415 - few files need it
+
     return _nodes_of(read_keras(source))
 
 
@@ -68,6 +69,8 @@ def describe_run(source: Source) -> Description:
 
 def describe_trace(source: Source) -> Description:
     """The executions of a trace."""
+    from tfprof.read.xplane import read_trace  # noqa: PLC0415 - few files need it
+
     columns = read_trace(source)
     steps = max(columns.step_number.size, 1)
     return Description(_executions(len(columns.events.name), steps, columns.devices))
@@ -100,7 +103,7 @@ def describe_profile(source: Source) -> Description:
 
 def describe_checkpoint(checkpoint: Checkpoint) -> Description:
     """The variables of a checkpoint, and their dtypes, most frequent first."""
-    from tfprof.read.checkpoint.tensors import DTYPES, OPAQUE  # noqa: PLC0415 - as in read_files
+    from tfprof.read.checkpoint.tensors import DTYPES, OPAQUE  # noqa: PLC0415 - few files need it
 
     def dtype(number: int) -> str:
         return DTYPES[number].name if number in DTYPES else OPAQUE.get(number, f"type {number}")

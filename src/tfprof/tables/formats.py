@@ -12,10 +12,11 @@ The functions are imported when they are called: this module is imported by `tfp
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
-from tfprof.foundation.lazy_function import lazy
 from tfprof.tables.options import Option
 
 if TYPE_CHECKING:
@@ -46,79 +47,41 @@ class Input(Option):
         return self.kind == "list"
 
 
+# fmt: off
 GRAPH = Input(
-    "graph_path",
-    "text",
-    "",
-    "the graph: GraphDef, MetaGraphDef, SavedModel or .keras",
-    parameter="graph",
-    title="a graph",
-    turn=1,
-    fallback="graph",
+    "graph_path", "text", "", "the graph: GraphDef, MetaGraphDef, SavedModel or .keras",
+    parameter="graph", title="a graph", turn=1, fallback="graph",
 )
 # Call stacks of the functions of a SavedModel; no flag names them.
 DEBUG_INFO = Input(
-    "",
-    "text",
-    "",
-    "",
-    title="a GraphDebugInfo",
-    turn=2,
-    fallback="debug_info",
+    "", "text", "", "", title="a GraphDebugInfo", turn=2, fallback="debug_info",
     beside=("saved_model.pb", "debug/saved_model_debug_info.pb"),
 )
+OP_LOG = Input(
+    "op_log_path", "text", "", "the op log: types, float operations and call stacks of nodes",
+    parameter="op_log", title="an op log", turn=3, fallback="op_log",
+)
 RUN = Input(
-    "run_meta_path",
-    "list",
-    (),
+    "run_meta_path", "list", (),
     "the runs: RunMetadata files, comma-separated; they are steps 0, 1, 2 …",
-    parameter="run_meta",
-    title="a RunMetadata",
-    turn=4,
-    fallback="run",
+    parameter="run_meta", title="a RunMetadata", turn=4, fallback="run",
 )
 TRACE = Input(
-    "trace_path",
-    "list",
-    (),
+    "trace_path", "list", (),
     "the traces: XPlane files of TensorFlow 2 (*.xplane.pb), comma-separated",
-    parameter="trace",
-    title="a trace",
-    turn=5,
-    fallback="trace",
+    parameter="trace", title="a trace", turn=5, fallback="trace",
     if_empty="TensorFlow leaves such a file where a trace is over 2 GB: trace fewer steps",
 )
-OP_LOG = Input(
-    "op_log_path",
-    "text",
-    "",
-    "the op log: types, float operations and call stacks of nodes",
-    parameter="op_log",
-    title="an op log",
-    turn=3,
-    fallback="op_log",
-)
 CHECKPOINT = Input(
-    "checkpoint_path",
-    "text",
-    "",
+    "checkpoint_path", "text", "",
     "the checkpoint: tensor values, and the type _checkpoint_variables",
-    parameter="checkpoint",
-    title="a checkpoint",
-    turn=6,
-    in_profile=False,
-    by_prefix=True,
+    parameter="checkpoint", title="a checkpoint", turn=6, in_profile=False, by_prefix=True,
 )
 PROFILE = Input(
-    "profile_path",
-    "text",
-    "",
-    "a saved or converted profile, instead of graph, runs and op log",
-    parameter="profile",
-    title="a saved profile",
-    in_profile=False,
-    fallback="profile",
+    "profile_path", "text", "", "a saved or converted profile, instead of graph, runs and op log",
+    parameter="profile", title="a saved profile", in_profile=False, fallback="profile",
 )
+# fmt: on
 
 INPUTS: dict[str, Input] = {
     row.name: row for row in (GRAPH, RUN, TRACE, OP_LOG, CHECKPOINT, PROFILE)
@@ -147,7 +110,8 @@ class Format:
     """A row of FORMATS: one format of one input.
 
     detect(start: detect.Start) -> bool                     by content
-    read(source, signature) -> columns                      raises InputError, UsageError
+    read(source) -> columns                                 raises InputError
+    read(source, signature) -> columns                      likewise, of formats with signatures
     add(profile, columns, source, step) -> Profile
     describe(source) -> describe.Description                for `tfprof info`
 
@@ -163,30 +127,35 @@ class Format:
     add: Function
     describe: Function
     message: str = ""  # of a text format: the protobuf message that it is
+    has_signatures: bool = False
 
 
 def _row(  # noqa: PLR0913, PLR0917 - one parameter per column
     name: str,
     title: str,
-    of: Input,
+    row: Input,
     gives: tuple[str, ...],
     read: str,
     add: str,
     describe: str,
     message: str = "",
+    *,
+    has_signatures: bool = False,
 ) -> Format:
-    """A row whose functions are where those of our own formats are."""
-    return Format(
-        name,
-        title,
-        of,
-        gives,
-        lazy(f"tfprof.read.detect:is_{name}"),
-        lazy(f"tfprof.read.read_files:{read}"),
-        lazy(f"tfprof.read.add_files:{add}"),
-        lazy(f"tfprof.read.describe:{describe}"),
-        message,
-    )
+    """A row whose functions are where those of our own formats are, imported when called."""
+
+    def function(path: str) -> Function:
+        return partial(_call, f"tfprof.read.{path}")
+
+    paths = (f"detect:is_{name}", read, f"add_files:{add}", f"describe:{describe}")
+    detect, read_file, add_columns, facts = map(function, paths)
+    message = f"tensorflow.{message}" if message else ""
+    columns = (detect, read_file, add_columns, facts, message, has_signatures)
+    return Format(name, title, row, gives, *columns)
+
+
+def _call(path: str, *arguments: Any) -> Any:  # noqa: ANN401 - as the function has it
+    return load_function(path)(*arguments)
 
 
 _NODES, _MODEL, _RUN = ("nodes",), ("nodes", "model"), ("run",)
@@ -200,35 +169,36 @@ FORMATS: dict[str, Format] = {
     row.name: row
     for row in (
         _row("graph_text", "a GraphDef in text format", GRAPH, _NODES,
-             "read_graph_text", "add_graph", "describe_graph", "tensorflow.GraphDef"),
+             "read_files:read_graph_text", "add_graph", "describe_graph", "GraphDef"),
         _row("meta_graph_text", "a MetaGraphDef in text format", GRAPH, _NODES,
-             "read_meta_graph", "add_graph", "describe_graph", "tensorflow.MetaGraphDef"),
+             "read_files:read_meta_graph", "add_graph", "describe_graph", "MetaGraphDef"),
         _row("run_text", "a RunMetadata in text format", RUN, _RUN,
-             "read_run", "add_run", "describe_run", "tensorflow.RunMetadata"),
+             "read_files:read_run", "add_run", "describe_run", "RunMetadata"),
         _row("op_log_text", "an op log in text format", OP_LOG, _LOG,
-             "read_op_log", "add_op_log", "describe_op_log", "tensorflow.tfprof.OpLogProto"),
+             "read_files:read_op_log", "add_op_log", "describe_op_log", "tfprof.OpLogProto"),
         _row("checkpoint", "a checkpoint", CHECKPOINT, ("values",),
-             "read_checkpoint", "add_checkpoint", "describe_checkpoint"),
+             "read_files:read_checkpoint", "add_checkpoint", "describe_checkpoint"),
         _row("graph", "a GraphDef", GRAPH, _NODES,
-             "read_graph_def", "add_graph", "describe_graph"),
+             "read_files:read_graph_def", "add_graph", "describe_graph"),
         _row("meta_graph", "a MetaGraphDef", GRAPH, _NODES,
-             "read_meta_graph", "add_graph", "describe_graph"),
+             "read_files:read_meta_graph", "add_graph", "describe_graph", has_signatures=True),
         _row("saved_model", "a SavedModel", GRAPH, _MODEL,
-             "read_saved_model", "add_graph", "describe_saved_model"),
+             "read_files:read_saved_model", "add_graph", "describe_saved_model",
+             has_signatures=True),
         _row("keras", "a Keras archive", GRAPH, _MODEL,
-             "read_keras", "take_profile", "describe_keras"),
+             "keras_archive:read_keras", "take_profile", "describe_keras"),
         _row("trace", "a trace (XSpace)", TRACE, _RUN,
-             "read_trace", "add_trace", "describe_trace"),
+             "xplane:read_trace", "add_trace", "describe_trace"),
         _row("profile", "a saved profile (ProfileProto)", PROFILE, _ALL,
-             "read_profile", "take_profile", "describe_profile"),
+             "read_files:read_profile", "take_profile", "describe_profile"),
         _row("converted", "a converted profile (tfprof convert)", PROFILE, _ALL,
-             "read_converted", "take_profile", "describe_profile"),
+             "columnar:profile", "take_profile", "describe_profile"),
         _row("op_log", "an op log (OpLogProto)", OP_LOG, _LOG,
-             "read_op_log", "add_op_log", "describe_op_log"),
+             "read_files:read_op_log", "add_op_log", "describe_op_log"),
         _row("run", "a RunMetadata", RUN, _RUN,
-             "read_run", "add_run", "describe_run"),
+             "read_files:read_run", "add_run", "describe_run"),
         replace(_row("debug_info", "a GraphDebugInfo", DEBUG_INFO, ("stacks",),
-                     "read_debug_info", "add_debug_info", "describe_nothing"), detect=None),
+                     "debug_info:read_stacks", "add_debug_info", "describe_nothing"), detect=None),
     )
 }
 # fmt: on
