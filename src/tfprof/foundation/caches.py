@@ -55,6 +55,3 @@ class RecentCache:
             while len(self._values) > _MOST_RECENT:
                 del self._values[next(iter(self._values))]
         return value
-
-    def __reduce__(self) -> tuple[type[RecentCache], tuple[()]]:
-        return RecentCache, ()

@@ -208,10 +208,13 @@ def _check(profile: Profile, view: View, query: Query) -> None:
     """Raise UsageError for a query that this view or profile cannot answer."""
     steps = [step.number for step in profile.steps]
     if query.step is not None and query.step not in steps:
-        there = ", ".join(map(str, steps)) or "none: no run was given"
+        there = ", ".join(map(str, steps)) or "none, as there is no run"
         raise UsageError(f"there is no step {query.step} (steps: {there})")
     if query.order_by == "occurrence" and not view.groups:
-        raise UsageError(f"{view.name} view has one node a row: order_by occurrence says nothing")
+        raise UsageError(
+            f"{view.name} view has one node per row and cannot order by occurrence; "
+            "op and code view can"
+        )
 
 
 def _notes(view: View, drawing: Drawing, query: Query, rows: int) -> tuple[Note, ...]:

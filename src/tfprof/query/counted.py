@@ -143,7 +143,7 @@ class Answer(Frozen):
         return depth - above
 
     def members(self) -> tuple[I64, I64]:
-        """(start, node): the graph nodes of row i are node[start[i]:start[i + 1]], by name."""
+        """(start, node): the nodes of row i are node[start[i]:start[i + 1]], in name order."""
         owner = self.drawing.owner
         nodes = self.profile.by_name
         picked = owner[nodes] >= 0
