@@ -21,9 +21,9 @@ from fuzz.parts import parted
 from fuzz.wire_tree import varint
 from tfprof.cli import info
 from tfprof.errors import TfprofError
-from tfprof.flops import filled
 from tfprof.io.choose_inputs import choose_inputs
 from tfprof.io.open_files import open_source
+from tfprof.ops.with_float_ops import with_float_ops
 from tfprof.read import add_run, load, read_graph, read_op_log
 from tfprof.read.checkpoint import Checkpoint, snappy
 from tfprof.read.detect import detect
@@ -106,7 +106,7 @@ def _base() -> Profile:
 def _flops(data: bytes, pick: Pick) -> None:
     profile = load(source(data))
     for which in pick(("all", "tensorflow")):
-        _, counts = filled(profile, which)  # type: ignore[arg-type]  # both are among FLOPS
+        _, counts = with_float_ops(profile, which)  # type: ignore[arg-type]  # both are among FLOPS
         assert counts.counted <= counts.ops
 
 
@@ -117,7 +117,7 @@ def _run_shapes(data: bytes, pick: Pick) -> None:
     shaped = profile.with_run_shapes
     assert len(shaped) == len(profile)
     assert shaped.outputs.start[-1] == len(shaped.outputs.shape)
-    _, counts = filled(profile, pick.one(("all", "tensorflow")))
+    _, counts = with_float_ops(profile, pick.one(("all", "tensorflow")))
     assert str(counts)
 
 

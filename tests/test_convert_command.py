@@ -17,7 +17,7 @@ from converted import convert, reread, source
 from profiles import DATA, PROFILES
 from test_outputs import Command
 from tfprof.errors import InputError, OutputError, UsageError
-from tfprof.flops import filled
+from tfprof.ops.with_float_ops import with_float_ops
 from tfprof.read import load
 from tfprof.read.detect import detect
 from tfprof.tables.formats import FORMATS
@@ -161,7 +161,7 @@ def test_a_damaged_attribute_stays_as_damaged_as_it_is() -> None:
     said = []
     for profile in (before, reread(convert(before))):
         with pytest.raises(InputError) as refusal:
-            filled(profile, "all")
+            with_float_ops(profile, "all")
         said.append(str(refusal.value))
     assert said[0] == said[1]
     assert "an attribute of the graph is damaged" in said[0]
@@ -234,7 +234,7 @@ def test_neither_protobuf_nor_what_reads_the_others_is_imported_for_it(converted
     program = (
         f"from tfprof import cli; assert cli.run(['scope', {str(converted)!r}]) == 0\n"
         "import sys; print([name for name in sys.modules if name.startswith('google')\n"
-        "  or name.startswith(('tfprof.read.saved', 'tfprof.read.text', 'tfprof.flops'))])"
+        "  or name.startswith(('tfprof.read.saved', 'tfprof.read.text', 'tfprof.ops'))])"
     )
     ran = subprocess.run(
         [sys.executable, "-c", program], check=True, capture_output=True, text=True

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import pytest
 
-from tfprof.flops import count, counting
-from tfprof.flops.table import rules
+from tfprof.ops import counting
+from tfprof.ops.counting import count
+from tfprof.ops.table import rules
 from tfprof.read import Source, load
 
 if TYPE_CHECKING:
     from forked import Forked
-    from tfprof.flops.table import Which
     from tfprof.model import Profile
+    from tfprof.ops.table import Which
 
 GRAPHS: Final = 60
 WHICH: Final[tuple[Which, ...]] = ("tensorflow", "all")

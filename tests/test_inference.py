@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pytest
 
-from tfprof.inference import inferred
+from tfprof.ops.inferred_shapes import with_inferred_shapes
 from tfprof.read import Source, load
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def test_all_that_tensorflow_infers_is_inferred(name: str, folder: Path) -> None
     path = folder / f"{name}.pb"
     profile = read(path)
     assert not len(profile.outputs.shape), "the graph lists no shapes"
-    found, expected = shapes(inferred(profile)), of_tensorflow(path)
+    found, expected = shapes(with_inferred_shapes(profile)), of_tensorflow(path)
     assert found.keys() == expected.keys()
     wrong = {
         (node, number): (found[node][number : number + 1], theirs)

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from model_files import APPLICATIONS as MODELS
-from tfprof.flops import count
-from tfprof.flops.table import rules
+from tfprof.ops.counting import count
+from tfprof.ops.table import rules
 from tfprof.read import Source, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tfprof.flops.table import Which
     from tfprof.model import Profile
+    from tfprof.ops.table import Which
 
 
 # Multiply-adds of one image, of 224 by 224 unless said otherwise.

@@ -22,9 +22,9 @@ from tfprof.capture.own_log import NO_LOG, count_float_ops, own_log
 from tfprof.capture.statistics import registered
 from tfprof.capture.traces import Texts, Traces
 from tfprof.errors import UsageError, nearest
-from tfprof.flops.table import rules
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note, Outputs, Profile
+from tfprof.ops.table import rules
 from tfprof.read import debug_info, with_shape_source
 from tfprof.read.merge import with_graph
 from tfprof.read.merge_op_log import with_op_log

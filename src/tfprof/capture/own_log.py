@@ -14,9 +14,8 @@ import numpy as np
 from tfprof.capture.statistics import registered, registry
 from tfprof.capture.traces import NO_STACK
 from tfprof.columns.strings import I64, Strings
-from tfprof.flops import count
-from tfprof.flops.counting import UNKNOWN_SHAPE
-from tfprof.flops.table import rules
+from tfprof.ops.counting import UNKNOWN_SHAPE, count
+from tfprof.ops.table import rules
 from tfprof.read import op_log
 from tfprof.read.columns import OpLogColumns
 from tfprof.read.variable_collections import TYPE

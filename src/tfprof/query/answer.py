@@ -40,11 +40,11 @@ def answer(profile: Profile, view_name: str, query: Query) -> Answer:
     counts = None
     notes: tuple[Note, ...] = ()
     if query.flops != "log" and query.concerns("float_ops"):
-        # A report without float operations does not import the rules.
-        from tfprof.flops import filled  # noqa: PLC0415
+        # A report without them does not pay for the rules.
+        from tfprof.ops.with_float_ops import with_float_ops  # noqa: PLC0415
 
         known = len(profile.notes)
-        profile, counts = filled(profile, query.flops, query.dims)
+        profile, counts = with_float_ops(profile, query.flops, query.dims)
         notes = profile.notes[known:]
     profile = _as_of(profile, query.era)
     drawing = view.draw(profile, source_text=query.era.source_text)

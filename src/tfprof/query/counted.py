@@ -17,8 +17,8 @@ from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
 if TYPE_CHECKING:
     from tfprof.columns.strings import I64, Bool, Strings
     from tfprof.columns.tree import Tree
-    from tfprof.flops import Counts
     from tfprof.model import Note, Profile
+    from tfprof.ops.counting import Counts
     from tfprof.query.query import Query
     from tfprof.views import View
     from tfprof.views.drawing import Drawing
