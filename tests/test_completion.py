@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Final, Protocol
 import pexpect
 import pytest
 
-from sampling import sampled, together
 from tfprof import cli
-from tfprof.cli.completion import SHELLS, script
-from tfprof.cli.help import COMMANDS, takes
+from tfprof.tables.commands import COMMANDS, COMPLETION_SHELLS, LIMIT_OPTIONS, function_at
 from tfprof.tables.formats import INPUTS
 from tfprof.tables.options import OPTIONS
+from tfprof.views import VIEWS
 from tools.shells import shell
 
 if TYPE_CHECKING:
@@ -29,11 +28,13 @@ TAB, ENTER, CTRL_X = "\t", "\r", "\x18"
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 
 OFFERS: Final = {
-    "tfprof ": [*COMMANDS, "help"],
+    "tfprof ": list(COMMANDS),
     "tfprof sc": ["scope"],
     "tfprof --graph_path=x sc": ["scope"],
     "tfprof help s": ["summary", "scope", "save"],
-    "tfprof completion ": list(SHELLS),
+    "tfprof completion ": list(COMPLETION_SHELLS),
+    "tfprof help l": ["limits"],
+    "tfprof demo ": list(VIEWS),
     "tfprof scope --sel": ["--select"],
     "tfprof scope --max": ["--max_depth"],
     "tfprof scope --select=fl": ["float_ops"],
@@ -88,6 +89,10 @@ class Shell(Protocol):
 
     def close(self) -> None:
         """Leave it."""
+
+
+def script(name: str) -> str:
+    return str(function_at(COMPLETION_SHELLS[name])())
 
 
 def bare(word: str) -> str:
@@ -206,7 +211,7 @@ class Fish:
         """Nothing is left running."""
 
 
-@pytest.fixture(scope="module", params=[together(name) for name in SHELLS])
+@pytest.fixture(scope="module", params=list(COMPLETION_SHELLS))
 def asked(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Shell]:
@@ -221,20 +226,21 @@ def asked(
     started.close()
 
 
-@pytest.mark.parametrize("line", sampled([*OFFERS], 8, "offers"))
+@pytest.mark.parametrize("line", OFFERS)
 def test_words_of_the_tables_are_offered(asked: Shell, line: str) -> None:
     assert sorted(map(bare, asked.offers(line))) == sorted(OFFERS[line])
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_options_of_a_command_are_those_of_its_help(asked: Shell, command: str) -> None:
-    options = [f"--{name}" for name in (*takes(command), "help")]
+    others = () if command == "help" else ("help",)
+    options = [f"--{name}" for name in (*COMMANDS[command].options, *others)]
     assert sorted(map(bare, asked.offers(f"tfprof {command} --"))) == sorted(options)
 
 
 def test_without_a_command_all_options_are_offered(asked: Shell) -> None:
     others = ("signature", "format", "help", "version")
-    options = [f"--{name}" for name in (*INPUTS, *OPTIONS, *others)]
+    options = [f"--{name}" for name in (*INPUTS, *OPTIONS, *LIMIT_OPTIONS, *others)]
     assert sorted(map(bare, asked.offers("tfprof --"))) == sorted(options)
 
 
@@ -255,7 +261,7 @@ def test_behind_an_option_its_value_can_be_typed_at_once(
     started.close()
 
 
-@pytest.mark.parametrize("name", SHELLS)
+@pytest.mark.parametrize("name", COMPLETION_SHELLS)
 def test_the_command_prints_the_script(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["completion", name]) == 0
     assert capsys.readouterr().out == script(name)
@@ -265,8 +271,8 @@ def test_the_command_prints_the_script(name: str, capsys: pytest.CaptureFixture[
     ("words", "sentence"),
     [
         (["completion"], "completion needs one shell (there are: bash, zsh, fish)"),
-        (["completion", "bash", "zsh"], "completion needs one shell"),
-        (["completion", "bsh"], "there is no completion for 'bsh'; did you mean 'bash'?"),
+        (["completion", "bash", "zsh"], "'zsh' is one word too many after 'completion bash'"),
+        (["completion", "bsh"], "completion has no 'bsh'; did you mean 'bash'?"),
     ],
 )
 def test_a_shell_that_is_none_is_refused(
@@ -276,7 +282,7 @@ def test_a_shell_that_is_none_is_refused(
     assert sentence in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", SHELLS)
+@pytest.mark.parametrize("name", COMPLETION_SHELLS)
 def test_the_script_can_be_sourced_twice_and_says_nothing(name: str, tmp_path: Path) -> None:
     (tmp_path / "script").write_text(script(name))
     twice = "source ./script; source ./script"

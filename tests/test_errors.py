@@ -168,7 +168,7 @@ def test_timeline_without_a_run(run: Run, tmp_path: Path) -> None:
 
 
 def test_demo_has_its_own_files(run: Run) -> None:
-    refused(run("demo", GRAPH), 2, "demo has its own files")
+    refused(run("demo", GRAPH), 2, "demo takes no --graph_path: it has its own files")
 
 
 def test_nothing_to_save(run: Run, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Help is told from the tables, says what is so, and its examples can be pasted."""
+"""Help comes from the tables, is true, and its examples can be pasted."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from profiles import PROFILES
-from sampling import sampled
 from tfprof import cli
 from tfprof.api import load
-from tfprof.cli import help as helped
-from tfprof.cli.help import COMMANDS, LIMIT_OPTIONS, command_help, help_text, takes, view_help
+from tfprof.cli.help import help_text, limits_help, page
 from tfprof.errors import UsageError
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
+from tfprof.tables.commands import COMMANDS, LIMIT_OPTIONS, with_outputs
 from tfprof.tables.fields import METRICS
 from tfprof.tables.formats import INPUTS
+from tfprof.tables.limits import LIMITS
 from tfprof.tables.options import OPTIONS
 from tfprof.tables.outputs import OUTPUTS
 from tfprof.views import VIEWS
@@ -28,9 +28,11 @@ from tfprof.writers.text import text
 from tfprof.writers.timeline import timeline
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from tfprof.model import Profile
+    from tfprof.tables.options import Option
 
 HANDMADE = PROFILES["handmade"]
 each_view = pytest.mark.parametrize("view", VIEWS)
@@ -42,6 +44,10 @@ def profile() -> Profile:
     return load(
         str(HANDMADE.graph), [str(run) for run in HANDMADE.runs], str(HANDMADE.op_log)
     ).profile
+
+
+def takes(command: str) -> Mapping[str, Option]:
+    return COMMANDS[command].options
 
 
 def told(capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -59,8 +65,18 @@ def test_without_a_command_all_of_it_comes(capsys: pytest.CaptureFixture[str]) -
 
 @each_command
 def test_with_a_command_its_own_comes(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    for words in ([command, "--help"], ["--help", command], ["help", command], [command, "-h"]):
-        assert told(capsys, *words) == command_help(command)
+    assert told(capsys, "help", command) == page(command)
+    for words in ([command, "--help"], ["--help", command], [command, "-h"], [command, "-h", "x"]):
+        if command != "help":
+            assert told(capsys, *words) == page(command)
+
+
+def test_limits_have_a_page_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = told(capsys, "help", "limits").splitlines()
+    named = [line.split()[0] for line in lines if line.startswith("  --")]
+    assert named == [limit.flag for limit in LIMITS.values()]
+    for limit in LIMITS.values():
+        assert any(f"{limit.flag} " in line and limit.help in line for line in lines)
 
 
 @pytest.mark.parametrize("words", [["help", "scoep"], ["scoep", "--help"]])
@@ -76,35 +92,46 @@ def test_of_what_is_no_command_there_is_none(
 
 @each_command
 def test_a_command_says_what_it_does_and_takes(command: str) -> None:
-    lines = command_help(command).splitlines()
+    lines = page(command).splitlines()
     assert lines[0] == f"tfprof {command}: {COMMANDS[command].summary}"
     assert f"  {command:<10} {COMMANDS[command].summary}" in help_text().splitlines()
     named = [line.split()[0][2:] for line in lines if line.startswith("  --")]
-    assert named == list(takes(command))
-    for option in takes(command).values():
-        assert any(f"--{option.name} " in line and option.help in line for line in lines)
+    listed = [name for name in takes(command) if name not in LIMIT_OPTIONS]
+    assert named == [*listed, *(["limit_*"] if len(listed) < len(takes(command)) else [])]
+    for name in listed:
+        assert any(f"--{name} " in line and takes(command)[name].help in line for line in lines)
 
 
 @each_view
 def test_a_view_says_what_it_shows_and_what_own_and_total_are(view: str) -> None:
-    lines = view_help(view).splitlines()
-    assert command_help(view) == view_help(view)
+    lines = page(view).splitlines()
     assert VIEWS[view].help in lines
     assert any(line.startswith("own is ") and "total adds " in line for line in lines)
-    assert ("They are written own/total" in view_help(view)) == (not VIEWS[view].chain)
+    assert ("Rows show own/total" in page(view)) == (not VIEWS[view].chain)
 
 
-def test_what_is_said_of_views_is_said_of_all_of_them() -> None:
-    assert set(helped._NUMBERS) == set(helped._EXAMPLES) == set(VIEWS)
-
-
-def test_outputs_are_told_as_the_table_tells_them() -> None:
-    assert helped._with_outputs(list(OUTPUTS)).help == OPTIONS["output"].help
+def test_outputs_are_listed_as_the_table_lists_them() -> None:
+    assert with_outputs(OUTPUTS).help == OPTIONS["output"].help
     assert "timeline" not in takes("op")["output"].help
     assert takes("save")["output"].help == "KIND:outfile=PATH; KIND: file"
 
 
-@pytest.mark.parametrize("text", [help_text(), *map(command_help, COMMANDS)])
+@each_view
+def test_demo_shows_the_defaults_that_it_has(view: str, capfd: pytest.CaptureFixture[str]) -> None:
+    (shown,) = [line for line in page("demo").splitlines() if line.split()[:1] == [view]]
+    flags = shown.split()[1:]
+    assert flags
+    assert cli.run(["demo", *([] if view == "scope" else [view])]) == 0
+    said = capfd.readouterr().err
+    assert f"tfprof: running: tfprof {view} {' '.join(flags)} --" in said.splitlines()[0]
+    assert cli.run(["demo", view, *flags]) == 0
+    report = capfd.readouterr().out
+    assert cli.run(["demo", view, *flags, "--max_depth=1"]) == 0
+    rows = report.count("\n") - capfd.readouterr().out.count("\n")
+    assert 8 <= rows <= 300
+
+
+@pytest.mark.parametrize("text", [help_text(), limits_help(), *map(page, COMMANDS)])
 def test_no_line_has_space_behind_it_and_no_two_blank_ones_meet(text: str) -> None:
     assert text.endswith("\n")
     assert "\n\n\n" not in text
@@ -155,7 +182,7 @@ def test_there_is_a_timeline_where_the_view_has_one(view: str, profile: Profile)
 
 @pytest.mark.parametrize("view", [name for name, view in VIEWS.items() if view.groups])
 def test_where_bounds_look_at_totals_it_is_said(view: str, profile: Profile) -> None:
-    assert "min_params and min_float_ops are compared with the total" in view_help(view)
+    assert "min_params and min_float_ops are compared with the total" in page(view)
     report = answer(profile, view, Query.of({"min_params": 1, "select": ["params"]}))
     assert (report.own("params") == 0).any()
     assert (report.total("params") >= 1).all()
@@ -164,13 +191,11 @@ def test_where_bounds_look_at_totals_it_is_said(view: str, profile: Profile) -> 
 # --- the examples ------------------------------------------------------------------------------
 
 
-EXAMPLES = [(command, which) for command in COMMANDS for which in (0, 1)]
-
-
-@pytest.mark.parametrize(("command", "which"), sampled(EXAMPLES, 8, "examples"))
+@each_command
+@pytest.mark.parametrize("which", [0, 1])
 def test_an_example_can_be_pasted(command: str, which: int, tmp_path: Path) -> None:
     example = COMMANDS[command].examples[which]
-    assert f"  tfprof {example}\n" in command_help(command)
+    assert f"  tfprof {example}\n" in page(command)
     shutil.copy(HANDMADE.graph, tmp_path / "graph.pbtxt")
     shutil.copy(HANDMADE.runs[0], tmp_path / "run_meta_0")
     shutil.copy(HANDMADE.op_log, tmp_path / "tfprof_log")

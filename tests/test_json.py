@@ -324,4 +324,6 @@ class TestCommand:
 
     def test_advice_is_no_report(self, capfd: pytest.CaptureFixture[str]) -> None:
         assert cli.run(["advise", *HANDMADE.flags(), "--format=json"]) == 2
-        assert "advise has no output json" in capfd.readouterr().err
+        assert (
+            "advise takes no --format (it takes: --signature, --output)" in capfd.readouterr().err
+        )

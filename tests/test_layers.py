@@ -1,7 +1,7 @@
 """The corridor: imports go one way, and only the rooms at its ends touch the world.
 
 A room is a module or a package directly under tfprof. It may import rooms of the floors above
-its own in the table, and what is inside itself.
+its own in the table, and what is inside itself. A module of a room may have a floor of its own.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ FLOORS: Final = (
     "wire",
     "model",
     "read  views",
+    "tables.commands",
     "ops",
     "summary  query",
     "checkers",
@@ -40,8 +41,8 @@ FLOORS: Final = (
     "capture",
     "api  compat",
     "model_analyzer  tfprof_logger  tfprof_log_pb2",
-    "shell",
     "cli",
+    "shell",
     "__init__  __main__",
 )
 FLOOR: Final = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms.split()}
@@ -113,22 +114,29 @@ def listed(offenders: Iterable[str]) -> str:
 
 
 def test_every_room_has_a_floor_and_every_floor_its_rooms() -> None:
-    assert {module.room for module in modules().values()} == set(FLOOR)
+    rooms = {module.room for module in modules().values()}
+    assert rooms == {name.partition(".")[0] for name in FLOOR}
+    assert set(FLOOR) - rooms <= set(modules())
+
+
+def floor_of(module: str) -> int:
+    return FLOOR.get(module, FLOOR.get(module.partition(".")[0], -1))
 
 
 def test_imports_go_one_way() -> None:
     assert not listed(
-        f"{module.where(line)}: {module.room} does not know {imported}"
+        f"{module.where(line)}: {module.name} does not know {imported}"
         for module in modules().values()
         for imported, line in module.ours()
-        if not may_import(module.room, imported)
+        if not may_import(module, imported)
     )
 
 
-def may_import(room: str, imported: str) -> bool:
-    """Whether *room* stands behind the module that it imports."""
-    other = imported.split(".", maxsplit=1)[0]
-    return other == room or imported == "__init__" or FLOOR.get(other, -1) < FLOOR.get(room, -1)
+def may_import(module: Module, imported: str) -> bool:
+    """Whether *module* stands behind the module that it imports, or beside it in its room."""
+    own, other = floor_of(module.name), floor_of(imported)
+    same_room = imported.partition(".")[0] == module.room
+    return other < own or (other == own and same_room) or imported == "__init__"
 
 
 def test_no_module_imports_itself_by_a_detour() -> None:
@@ -145,6 +153,19 @@ def test_the_corridor_opens_nothing_and_prints_nothing() -> None:
         if module.room not in EDGE and module.name not in OWN_DATA
         for what, line in touched(module.tree)
     )
+
+
+def test_only_one_module_writes_to_the_standard_streams() -> None:
+    """Programs redirect what a capture prints, so that has a module of its own."""
+    streams = {"print", "sys.stdin", "sys.stdout", "sys.stderr"}
+    streams |= {"sys.__stdin__", "sys.__stdout__", "sys.__stderr__"}
+    users = {
+        module.name
+        for module in modules().values()
+        for what, _ in touched(module.tree)
+        if what in streams
+    }
+    assert users == {"console.stdio", "capture.streams"}
 
 
 def touched(tree: ast.AST) -> Iterator[tuple[str, int]]:

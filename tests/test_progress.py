@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from profiles import PROFILES
-from tfprof.console.progress import _fitted, line
+from tfprof.console.progress import line
+from tfprof.console.stdio import fitted
 from tfprof.foundation.progress_events import Stage
 
 if TYPE_CHECKING:
@@ -217,10 +218,15 @@ def test_what_a_line_says(stage: str, shown: str) -> None:
 
 def test_a_line_fits_the_terminal() -> None:
     text = "tfprof: reading " + "long/" * 50 + "run_meta (4 of 100) 37% 210 MB/s"
-    fitted = _fitted(text, 80)
-    assert len(fitted) == 79
-    assert fitted.startswith("tfprof: reading ")
-    assert fitted.endswith("run_meta (4 of 100) 37% 210 MB/s")
-    assert "…" in fitted
-    assert _fitted("short", 80) == "short"
-    assert _fitted("a\x1b[2Jb\nc", 80) == "a?[2Jb?c"
+    short = fitted(text, 80)
+    assert len(short) == 79
+    assert short.startswith("tfprof: reading ")
+    assert short.endswith("run_meta (4 of 100) 37% 210 MB/s")
+    assert "…" in short
+    assert fitted("short", 80) == "short"
+
+
+def test_a_line_is_escaped_for_the_terminal() -> None:
+    shown = on_terminal(python(WORK.replace("model.pb", r"a\x1b[2Jb\nc").format(seconds=1.6)))
+    assert r"tfprof: reading a\x1b[2Jb\nc (" in shown
+    assert "\x1b[2J" not in shown

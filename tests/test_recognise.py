@@ -180,7 +180,7 @@ def test_a_word_that_is_no_file(tfprof: Command) -> None:
         assert tfprof("scope", word, *HANDMADE.flags()) == 2
         assert f"{word!r} is one word too many after 'scope': there is no such file" in tfprof.err
     assert tfprof("demo", str(HANDMADE.graph)) == 2
-    assert "one word too many after 'demo'" in tfprof.err
+    assert f"demo has no {str(HANDMADE.graph)!r} (there are: scope, " in tfprof.err
 
 
 def test_files_that_are_nothing_known(tfprof: Command, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The shell on a pipe: lines in, reports out, what is refused on stderr."""
+"""The shell on a pipe: lines in, reports out, errors on stderr."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import pytest
 
 from profiles import DATA, PROFILES
 from tfprof import cli
-from tfprof.shell.lines import read_line
+from tfprof.cli.argv import Words, read_words
+from tfprof.shell.lines import split_line
+from tfprof.tables.commands import COMMANDS, known_options, shell_commands
 from tfprof.tables.eras import NOW
-from tfprof.tables.outputs import OUTPUTS
+from tfprof.tables.outputs import OUTPUTS, Output
 from tfprof.views import VIEWS
 
 if TYPE_CHECKING:
@@ -21,11 +23,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 HANDMADE = PROFILES["handmade"]
+ORIGINAL = [f"--graph_path={HANDMADE.graph}", "--era=original"]
 TRANSCRIPT = DATA / "shell" / "transcript.txt"
 TRANSCRIPT_GRAPH = f"--graph_path={DATA / 'checkpoints' / 'golden' / 'graph.pb'}"
 # Of loading the handmade graph; what is asked of it is the matter here.
 ODD = "1 of 12 inputs name nodes that the graph does not have, such as 'missing'\n"
 HELP = (DATA / "shell" / "help.txt").read_text()
+
+
+def read_line(text: str) -> Words:
+    return read_words(split_line(text), known_options())
 
 
 class Piped:
@@ -105,7 +112,7 @@ def test_recorded_session(tmp_path: Path, piped: Piped) -> None:
     assert expected.count("stdout:outfile=zz\n") == 1
     expected = expected.replace("stdout:outfile=zz\n", "stdout:\n")
     ran = subprocess.run(
-        [sys.executable, "-m", "tfprof", TRANSCRIPT_GRAPH],
+        [sys.executable, "-m", "tfprof", TRANSCRIPT_GRAPH, "--era=original"],
         input="".join(f"{line}\n" for line in lines),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -138,7 +145,7 @@ def test_output_keys_do_not_outlive_their_output(piped: Piped) -> None:
     """Q20."""
     piped("set -output file:outfile=zz", "set -output stdout", "", "scope -output file")
     assert piped.out.endswith("-output                     stdout:\n")
-    assert "Missing required output_options for file" in piped.err
+    assert piped.err == "E: output file needs a file, as in file:outfile=PATH\n"
 
 
 @pytest.mark.parametrize("depth", [2**31, 2**32 + 2, 2**63 - 1])
@@ -147,7 +154,7 @@ def test_depths_have_64_bits(piped: Piped, depth: int) -> None:
     piped(f"set -max_depth {depth}", "", f"scope -max_depth {2**63}")
     assert piped.out.startswith(f"-max_depth                  {depth}\n")
     assert piped.err == (
-        "E: INVALID_ARGUMENT: Invalid option '-max_depth' value: '9223372036854775808'\n"
+        "E: --max_depth takes a whole number of 64 bits, not '9223372036854775808'\n"
     )
 
 
@@ -160,15 +167,16 @@ def test_depths_have_64_bits(piped: Piped, depth: int) -> None:
         ("timeline:", "Missing required output_options for timeline\nE.g. -output timeline:outf"),
     ],
 )
-def test_outputs_that_are_refused(piped: Piped, text: str, sentence: str) -> None:
-    piped(f"scope -output {text}")
+def test_outputs_that_the_original_rejects(piped: Piped, text: str, sentence: str) -> None:
+    piped(f"scope -output {text}", flags=ORIGINAL)
     assert piped.out == ""
     assert piped.err.startswith(f"E: INVALID_ARGUMENT: {sentence}")
 
 
 def test_output_is_spelled_plainly() -> None:
-    for text in ("file:outfile=a=b", "file:outfile==a=b,", "file:outfile=x,outfile=a=b"):
-        assert read_line(f"scope -output {text}").options == {"output": "file:outfile=a=b"}
+    for text in ("file:outfile=a=b", "file:outfile=x,outfile=a=b,"):
+        output = read_line(f"scope -output {text}").options["output"]
+        assert Output.of(output) == Output("file", "a=b")
 
 
 @pytest.mark.parametrize(
@@ -208,7 +216,8 @@ def test_each_line_reports_what_the_command_does(
     piped: Piped, profile: str, asked: list[str]
 ) -> None:
     flags = PROFILES[profile].flags()
-    lines = [f"{command} {options}" for command in (*VIEWS, "advise") for options in asked]
+    lines = [f"{command} {options}" for command in VIEWS for options in asked]
+    lines += ["advise", "summary -depth 1 -format csv"]
     printed = notes = ""
     for line in lines:
         assert piped.command(*line.split(), *flags) == 0
@@ -220,6 +229,105 @@ def test_each_line_reports_what_the_command_does(
     assert piped.out == printed
     # Notes of loading are told once.
     assert piped.err == f"{loading}{coverage}{share}\n{notes}"
+
+
+def bare(sentence: str) -> str:
+    """An error without what only the command line or only the shell can say."""
+    for end in (
+        "; did you mean 'exit'",
+        " (there are: ",
+        ": there is no such file",
+        ": the files of this shell",
+    ):
+        sentence = sentence.partition(end)[0]
+    return sentence.strip()
+
+
+def test_what_the_original_rejects_gets_the_sentence_of_the_command(
+    piped: Piped, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rejected = [line for line, said in recorded() if said.startswith("E: ")]
+    told = 0
+    for line in rejected:
+        code = piped.command(*line.split(), TRANSCRIPT_GRAPH)
+        command = piped.err.removeprefix("tfprof: ")
+        assert piped(line, flags=[TRANSCRIPT_GRAPH]) == 0
+        if code and "\t" not in line:
+            assert bare(piped.err.removeprefix("E: ")) == bare(command), line
+            told += 1
+    assert told > 15
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "scope --select=params --max_depth=2",
+        "scope -select params -max_depth 2",
+        "scope --select params --max-depth 2",
+        "scope -select=params -max_depth=2",
+        "scope -max_depth '2' --select='params'",
+        """scope --max_depth "2" --select="params" """,
+    ],
+)
+def test_options_are_spelled_as_on_the_command_line(piped: Piped, line: str) -> None:
+    graph = f"--graph_path={HANDMADE.graph}"
+    assert piped.command("scope", graph, "--select=params", "-max_depth=2") == 0
+    expected = piped.out
+    assert piped(line) == 0
+    assert (piped.out, piped.err) == (expected, "")
+
+
+def test_the_shell_has_every_command(piped: Piped, tmp_path: Path) -> None:
+    assert set(COMMANDS) < set(shell_commands())
+    for line, flags in (
+        ("summary -depth 1", ["summary", "--depth=1"]),
+        ("scope --format=json", ["scope", "--format=json"]),
+        ("completion bash", ["completion", "bash"]),
+    ):
+        files = [] if line.startswith("completion") else [f"--graph_path={HANDMADE.graph}"]
+        assert piped.command(*flags, *files) == 0
+        expected = piped.out
+        assert piped(line) == 0
+        assert piped.out == expected
+    assert piped(f"convert -o {tmp_path / 'c'}", f"save --outfile={tmp_path / 's'}") == 0
+    assert piped.err == f"tfprof: wrote {tmp_path / 'c'}\ntfprof: wrote {tmp_path / 's'}\n"
+    assert piped.command("info", str(HANDMADE.graph)) == 0
+    expected = piped.out
+    assert piped("info", f"info {HANDMADE.graph}") == 0
+    assert piped.out == expected * 2
+
+
+def test_help_of_a_command(piped: Piped) -> None:
+    for command in (*COMMANDS, "limits"):
+        assert piped.command("help", command) == 0
+        expected = piped.out
+        assert piped(f"help {command}") == 0
+        if command != "help":
+            assert piped.out == expected
+    assert piped("scope --help", "help scope", "more help scope") == 0
+    assert piped.out.count("tfprof scope: ") == 3
+    assert piped("help set") == 0
+    assert piped.out.startswith("tfprof set: ")
+
+
+def test_reset_restores_the_options_of_the_start(piped: Piped) -> None:
+    flags = [f"--graph_path={HANDMADE.graph}", "--max_depth=7"]
+    assert piped("set -max_depth 2 -select params", "reset", "", flags=flags) == 0
+    assert piped.out.startswith("-max_depth                  7\n")
+    assert "-select                     micros\n" in piped.out
+
+
+def test_a_format_replaces_the_output_in_force(piped: Piped) -> None:
+    assert piped("set -output none", "set --format=csv", "scope", "scope --format=json") == 0
+    assert piped.err == ""
+    assert piped.out.startswith("row,parent,depth,")
+    assert '"view": "scope"' in piped.out
+
+
+def test_options_in_force_that_a_command_does_not_take_are_left_out(piped: Piped) -> None:
+    assert piped("set -order_by params -account_displayed_op_only", "summary", "advise") == 0
+    assert "takes no" not in piped.err
 
 
 def test_files_are_written_as_by_the_command(piped: Piped, tmp_path: Path) -> None:
@@ -250,7 +358,7 @@ def test_set_stays_and_other_options_go_with_their_line(piped: Piped) -> None:
     assert "_TFProfRoot (--/31 params)\n-max_depth                  10\n" in piped.out
     assert "-select                     params\n" in piped.out
     assert "Profile:" in piped.out
-    assert piped.err == "E: INVALID_ARGUMENT: Invalid option '-bogus' value: '1'\n"
+    assert piped.err == "E: there is no option -bogus\n"
 
 
 @pytest.mark.parametrize(
@@ -263,7 +371,17 @@ def test_set_stays_and_other_options_go_with_their_line(piped: Piped) -> None:
         ("advise -output pprof:outfile=x", "advise has no output pprof"),
         ("op -output timeline:outfile=x", "op view doesn't support timeline yet"),
         ("scope\0", "a line is UTF-8 text without NUL characters"),
-        ("scpoe", "INVALID_ARGUMENT: First string must be a valid command."),
+        ("scpoe", "there is no command 'scpoe'; did you mean 'scope'? (there are: "),
+        ("help scpoe", "there is no command 'scpoe'; did you mean 'scope'? (there are: "),
+        ("scope -max_dept 3", "there is no option -max_dept; did you mean '--max_depth'?"),
+        ("scope -select param", "select has no 'param'; did you mean 'params'? (there are: "),
+        ("summary -order_by micros", "summary takes no --order_by (it takes: --"),
+        ("scope graph.pb", "'graph.pb' is one word too many after 'scope': the files of this"),
+        ("scope --graph_path=x", "scope takes no --graph_path here: the files of this shell are"),
+        ("save", "save needs --output=file:outfile=PATH or -o PATH"),
+        ("reset now", "'now' is one word too many after 'reset'"),
+        ("set -output bogus", "unknown output type 'bogus' (there are: "),
+        ("-max_depth 3", "no command was named (there are: "),
     ],
 )
 def test_what_is_refused_is_told_and_the_shell_goes_on(

@@ -441,7 +441,7 @@ def test_what_is_wrong_is_one_sentence(
 
 def test_its_options_are_for_it_alone(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["scope", path, "--depth=2"]) == 2
-    assert "--depth is for summary" in capsys.readouterr().err
+    assert "scope takes no --depth (summary does)" in capsys.readouterr().err
 
 
 def test_tables_of_other_libraries_have_its_rows() -> None:

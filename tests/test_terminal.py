@@ -14,10 +14,12 @@ import pytest
 import tfprof
 from ours import files_loaded
 from profiles import PROFILES
+from tfprof.cli.argv import read_words
 from tfprof.columns.matching import matches
 from tfprof.columns.strings import Strings
 from tfprof.shell.completion import MOST_NAMES, offer
-from tfprof.shell.lines import COMMANDS, read_line
+from tfprof.shell.lines import split_line
+from tfprof.tables.commands import COMMANDS, known_options, options_shown, shell_commands
 from tfprof.tables.options import OPTIONS
 from tfprof.views import VIEWS
 
@@ -112,7 +114,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_line_is_answered_and_ctrl_d_leaves(start: Callable[..., Terminal]) -> None:
     terminal = start()
     terminal.types(f"scope -max_depth 1{ENTER}").sees("_TFProfRoot (--/31 params)\r\n", PROMPT)
-    terminal.types(f"bogus{ENTER}").sees("E: INVALID_ARGUMENT: First string", PROMPT)
+    terminal.types(f"bogus{ENTER}").sees("E: there is no command 'bogus'", PROMPT)
     terminal.types(ENTER).sees("-output                     stdout:\r\n", PROMPT)
     assert terminal.leaves() == 0
 
@@ -124,7 +126,7 @@ def test_words_leave(start: Callable[..., Terminal], word: str) -> None:
 
 def test_tab_completes_commands_options_values_and_names(start: Callable[..., Terminal]) -> None:
     terminal = start()
-    terminal.types(f"sc{TAB}", "scope").types(f" -max{TAB}", "_depth").types(f" 9 -sel{TAB}", "ect")
+    terminal.types(f"sc{TAB}", "ope").types(f" -max{TAB}", "_depth").types(f" 9 -sel{TAB}", "ect")
     terminal.types(f" par{TAB}", "params").types(f" -show_name_regexes net/fc/B{TAB}", "iasAdd")
     terminal.types(ENTER).sees("_TFProfRoot (--/31 params)\r\n  net/fc/BiasAdd (0/0 params)\r\n")
     assert terminal.sees(PROMPT).leaves() == 0
@@ -231,7 +233,9 @@ def test_pasted_lines_run_each(start: Callable[..., Terminal], tmp_path: Path) -
 def test_more_is_shown_by_the_pager(start: Callable[..., Terminal]) -> None:
     terminal = start(PAGER="sed s/^/paged:/")
     terminal.types(f"more scope -max_depth 1{ENTER}").sees("paged:_TFProfRoot", PROMPT)
-    terminal.types(f"more scpoe{ENTER}").sees("E: INVALID_ARGUMENT: First string", PROMPT)
+    terminal.types(f"more scpoe{ENTER}").sees(
+        "E: there is no command 'scpoe'; did you mean 'scope'?", PROMPT
+    )
     assert terminal.leaves() == 0
 
 
@@ -243,12 +247,26 @@ def offered(line: str) -> list[str]:
 
 
 def test_commands_then_options_are_offered() -> None:
-    assert offered("") == list(COMMANDS)
-    assert offered("s") == ["scope", "summary", "set"]
-    assert offered("more s") == ["scope", "summary", "set"]
-    assert offered("scope ") == [f"-{name}" for name in OPTIONS]
+    assert offered("") == list(shell_commands())
+    assert offered("s") == offered("more s") == ["summary", "scope", "save", "set"]
+    assert offered("scope ") == [f"-{name}" for name in (*OPTIONS, "format")]
     assert offered("set -max_depth 3 -a") == ["-account_type_regexes", "-account_displayed_op_only"]
-    assert offered("scope foo") == []
+    assert offered("set --max_depth=3 --ord") == ["--order_by="]
+    assert offered("scope foo") == offered("bogus ") == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_options_of_a_command_are_offered(command: str) -> None:
+    names = [option.name for option in options_shown(COMMANDS[command])]
+    dashed = [word for word in offered(f"{command} ") if word.startswith("-")]
+    assert dashed == [f"-{name}" for name in names if name != "signature"]
+
+
+def test_words_that_follow_a_command_are_offered() -> None:
+    assert offered("help s") == ["summary", "scope", "save", "set"]
+    assert offered("help lim") == ["limits"]
+    assert offered("demo o") == ["op"]
+    assert offered("completion z") == ["zsh"]
 
 
 def test_values_are_offered() -> None:
@@ -256,7 +274,11 @@ def test_values_are_offered() -> None:
     assert offered('op -select "pa') == ["params"]
     assert offered("op -order_by n") == ["name"]
     assert offered("op -step ") == ["0", "1"]
-    assert offered("op -output t") == ["timeline:outfile="]
+    assert offered("scope -output t") == ["timeline:outfile="]
+    assert offered("op -output t") == []
+    assert offered("op --select=micros,fl") == ["float_ops"]
+    assert offered("op --order_by=n") == ["name"]
+    assert offered("summary -de") == ["-depth"]
     assert offered("op -output no") == ["none"]
     assert offered("op -account_displayed_op_only t") == ["true"]
     assert offered("op -max_depth ") == []
@@ -288,8 +310,8 @@ def test_what_is_offered_can_be_typed_and_matches_its_name(tmp_path: Path) -> No
     rows = [*VIEWS["graph"].draw(profile).label][1:]
     assert len(rows) == len(names)
     for name, regex in zip(rows, regexes, strict=True):
-        read = read_line(f"graph -show_name_regexes {regex}").options["show_name_regexes"]
-        assert matches(Strings.of([name]), read).all()
+        words = read_words(split_line(f"graph -show_name_regexes {regex}"), known_options())
+        assert matches(Strings.of([name]), words.options["show_name_regexes"]).all()
 
 
 def test_names_that_begin_so_come_first_and_not_all_of_them() -> None:

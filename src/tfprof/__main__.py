@@ -1,11 +1,11 @@
-"""`tfprof` and `python -m tfprof` are the command."""
+"""The entry point of `tfprof` and `python -m tfprof`."""
 
 import signal
 
 
 def main() -> None:
     """Run the command and exit."""
-    # Until there is somebody to say it in a sentence, Ctrl-C ends us without one.
+    # Until the command can print a sentence, Ctrl-C ends it without one.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     from tfprof.cli import main as command  # noqa: PLC0415

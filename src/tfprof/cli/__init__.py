@@ -1,4 +1,4 @@
-"""The command: words in, a report out, an exit code. The only place that exits.
+"""The command line: arguments in, a report out, an exit code. The only place that exits.
 
 tfprof scope graph.pbtxt run_meta_0 run_meta_1 --max_depth=3
 """
@@ -7,312 +7,117 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.argv import Words, read_words
-from tfprof.cli.help import (
-    COMMANDS,
-    FORMAT,
-    HELP,
-    LIMIT_OPTIONS,
-    OUTFILE,
-    SUMMARY_OPTIONS,
-    VERSION,
-    command_help,
-    help_text,
+from tfprof.cli.argv import read_words
+from tfprof.cli.request import (
+    Request,
+    check_words,
+    checked_options,
+    command_named,
+    limits_of,
+    run_request,
 )
-from tfprof.console.signals import INTERRUPTED, leave_when_told
-from tfprof.console.stdio import harmless, is_terminal, put, say, say_command, show, tell, write
-from tfprof.errors import InputError, TfprofError, UsageError, nearest
-from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.query.query import Query
-from tfprof.tables.formats import GRAPH, INPUTS, SIGNATURE, load_arguments, sample_files
-from tfprof.tables.limits import LIMITS, raised_limits
-from tfprof.tables.options import OPTIONS, Option
-from tfprof.tables.outputs import Output
+from tfprof.console.outcome import Outcome, show_outcome
+from tfprof.console.signals import INTERRUPTED, exit_on_signals
+from tfprof.console.stdio import open_missing_stderr, print_command, print_error
+from tfprof.errors import TfprofError, UsageError
+from tfprof.tables.commands import COMMANDS, PROMPT, Command, known_options
+from tfprof.tables.formats import INPUTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from tfprof.console.outcome import Outcome
     from tfprof.results.loaded import Loaded
-
-_KNOWN: Mapping[str, Option] = {
-    **INPUTS,
-    **OPTIONS,
-    **LIMIT_OPTIONS,
-    **SUMMARY_OPTIONS,
-    "signature": SIGNATURE,
-    "format": FORMAT,
-    "outfile": OUTFILE,
-    "o": OUTFILE,
-    "help": HELP,
-    "h": HELP,
-    "version": VERSION,
-}
-_LIMITS = {name: LIMIT_OPTIONS[one.flag.lstrip("-")] for name, one in LIMITS.items()}
-_DEMO_OPTIONS: Mapping[str, Any] = {
-    "account_type_regexes": ("VariableV2",),
-    "max_depth": 4,
-    "select": ("params",),
-}
 
 
 def main(line: Sequence[str] | None = None) -> None:
-    """Run the command and exit."""
-    # NumPy starts a thread a processor for products of matrices, of which there are none here.
+    """Run a command line and exit."""
+    # NumPy starts one thread per processor for matrix products, and tfprof has none of those.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    if sys.stderr is None:  # closed by whoever started us; what is said then goes nowhere
-        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for all our life
-    leave_when_told()
+    open_missing_stderr()
+    exit_on_signals()
     sys.exit(run(sys.argv[1:] if line is None else line))
 
 
 def run(line: Sequence[str]) -> int:
-    """Run the command; the exit code. What went wrong is one sentence on stderr."""
+    """Run a command line; the exit code. An error is one sentence on stderr."""
     try:
-        _command(line)
+        plain, options = read_words(line, known_options())
+        with limits_of(options):
+            show_outcome(_outcome(plain, options))
     except TfprofError as problem:
-        say(str(problem))
+        print_error(str(problem))
         return problem.exit_code
     except KeyboardInterrupt:
-        say("interrupted")
+        print_error("interrupted")
         return INTERRUPTED
     except MemoryError:
-        say("out of memory")
+        print_error("out of memory")
         return TfprofError.exit_code
     return 0
 
 
-def _command(line: Sequence[str]) -> None:
-    words = read_words(line, _KNOWN)
-    with raised_limits(**_limits(words.options)):
-        _run(words)
+def _outcome(plain: Sequence[str], options: dict[str, Any]) -> Outcome:
+    if options.pop("version", False):
+        return Outcome(page=_version())
+    nothing = not plain and not options
+    if options.pop("help", nothing) and plain[:1] != ["help"]:
+        plain = ["help", *plain[:1]]
+    return run_request(_request(plain, options))
 
 
-def _limits(options: Mapping[str, Any]) -> dict[str, int]:
-    given = {name: options[one.name] for name, one in _LIMITS.items() if one.name in options}
-    for name, value in given.items():
-        if value < 1:
-            raise UsageError(f"--{_LIMITS[name].name} takes a whole number from 1 on, not {value}")
-    return given
+def _request(plain: Sequence[str], options: Mapping[str, Any]) -> Request:
+    """What the arguments ask for, checked as far as that needs no file."""
+    command = command_named(plain[0]) if plain else _prompt(options)
+    words = plain[1:]
+    checked = checked_options(command, options)
+    check_words(command, words)
+    if command.files == "load":
+        checked = _with_files(command, words, checked)
+    return Request(command, words, checked, _load)
 
 
-def _run(words: Words) -> None:
-    if words.options.get("version"):
-        write([_version().encode()])
-        return
-    nothing = not words.plain and not words.options
-    if nothing or words.options.get("help") or words.plain[:1] == ["help"]:
-        write([_help(words.plain).encode()])
-        return
-    given = _with_format(words.options)
-    _check_outfile(words.plain, given)
-    if not words.plain and _inputs(given):
-        _shell(given)
-        return
-    command = _only(words.plain)
-    if command == "info":
-        _info([*words.plain[1:], *_inputs(given)])
-        return
-    if command == "completion":
-        write([_completion(words.plain[1:]).encode()])
-        return
-    if files := _recognised(command, words.plain[1:], given):
-        given = {**files, **given}
-        say_command(command, given)
-    if command == "demo":
-        if _inputs(given):
-            raise UsageError("demo has its own files: try a view, as in 'tfprof scope'")
-        given = {**_DEMO_OPTIONS, **sample_files(), **given}
-        command = "scope"
-        say_command(command, given)
-    _answer(command, given)
+def _prompt(options: Mapping[str, Any]) -> Command:
+    """The row of the prompt, which needs files."""
+    if not any(options.get(name) for name in INPUTS):
+        raise UsageError(f"no command was named (there are: {', '.join(COMMANDS)})")
+    return PROMPT
 
 
-def _only(plain: Sequence[str]) -> str:
-    """The one command that was named."""
-    known = list(COMMANDS)
-    if not plain:
-        raise UsageError(f"no command was named (there are: {', '.join(known)})")
-    if plain[0] not in known:
+def _with_files(
+    command: Command, words: Sequence[str], options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """*options*, and those that the files named without an option stand for."""
+    changed = dict(options)
+    if words:
+        from tfprof.console.progress import Progress  # noqa: PLC0415 - help needs no NumPy
+        from tfprof.io.choose_inputs import choose_inputs  # noqa: PLC0415
+        from tfprof.io.detect_files import exists  # noqa: PLC0415
+
+        for word in words:
+            if not exists(word):
+                raise UsageError(
+                    f"{word!r} is one word too many after {command.name!r}: there is no such file"
+                )
+        with Progress():
+            changed = {**choose_inputs(words, options), **options}
+        print_command(command.name, changed)
+    if not any(changed.get(name) for name in INPUTS):
+        flag = next(iter(INPUTS))
         raise UsageError(
-            f"there is no command {plain[0]!r}{nearest(plain[0], known)} "
-            f"(there are: {', '.join(known)})"
+            f"no input: name a file or folder, give --{flag}=PATH, or try 'tfprof demo'"
         )
-    return plain[0]
+    return changed
 
 
-def _recognised(command: str, words: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that files named without one stand for."""
-    if not words:
-        return {}
-    from tfprof.console.progress import Progress  # noqa: PLC0415
-    from tfprof.io.choose_inputs import choose_inputs  # noqa: PLC0415
-    from tfprof.io.detect_files import exists  # noqa: PLC0415
+def _load(request: Request) -> Loaded:
+    from tfprof.cli.load_files import load_files  # noqa: PLC0415 - help needs no NumPy
 
-    for word in words:
-        if command == "demo" or not exists(word):
-            why = "it has its own files" if command == "demo" else "there is no such file"
-            raise UsageError(f"{word!r} is one word too many after {command!r}: {why}")
-    with Progress():
-        return choose_inputs(words, given)
-
-
-def _with_format(options: Mapping[str, Any]) -> dict[str, Any]:
-    """*options* with the format of standard output as a kind of output, which is what it is."""
-    given = dict(options)
-    form = given.pop("format", "text")
-    if form not in FORMAT.choices:
-        raise UsageError(
-            f"format has no {form!r}{nearest(form, list(FORMAT.choices))} "
-            f"(there are: {', '.join(FORMAT.choices)})"
-        )
-    if form != "text":
-        if given.get("output", "stdout") not in ("", "stdout"):
-            raise UsageError(f"--format={form} is for stdout; for a file: {form}:outfile=PATH")
-        given["output"] = form
-    return given
-
-
-def _check_outfile(plain: Sequence[str], given: Mapping[str, Any]) -> None:
-    """Refuse -o where it would name nothing that is written."""
-    if "outfile" in given and not (plain and COMMANDS[_only(plain)].writes):
-        raise UsageError("-o is for save and convert; a report: --output=file:outfile=PATH")
-
-
-def _info(paths: Sequence[str]) -> None:
-    """Say what the files at *paths* are; an error where not one is recognised."""
-    if not paths:
-        raise UsageError("info needs files or folders, as in: tfprof info .")
-    from tfprof.cli.info import info  # noqa: PLC0415
-
-    told = info(paths)
-    if not told.text:
-        for problem in told.problems[:-1]:
-            say(problem)
-        raise InputError(told.problems[-1])
-    for problem in told.problems:
-        say(problem)
-    write(harmless([told.text.encode("utf-8", "surrogateescape")]))
-
-
-def _answer(command: str, given: Mapping[str, Any]) -> None:
-    """Read the files, ask, and deliver."""
-    query = Query.of(_options(given))
-    if path := given.get("outfile"):
-        query = replace(query, output=Output("file", path))
-    if not _inputs(given):
-        raise UsageError(f"no input: give --{GRAPH.name}=PATH, or try 'tfprof demo'")
-    asked = _summary_options(command, given)
-    _check_output(command, query)
-    loaded = _load(given)
-    if "flops" not in given and _counts_by_rule(loaded):
-        query = replace(query, flops="all")
-    show(_outcome(loaded, command, query, asked))
-
-
-def _counts_by_rule(loaded: Loaded) -> bool:
-    """Whether float operations are counted unasked: no op log knows those of functions."""
-    return bool(len(loaded.profile.regions))
-
-
-def _summary_options(command: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that summary alone has; others have no use for them."""
-    asked = {name: given[name] for name in SUMMARY_OPTIONS if name in given}
-    if asked and command != "summary":
-        raise UsageError(f"--{next(iter(asked))} is for summary, as in: tfprof summary MODEL")
-    if asked.get("depth", 1) < 1:
-        raise UsageError(f"--depth takes a whole number from 1 on, not {asked['depth']}")
-    return asked
-
-
-def _check_output(command: str, query: Query) -> None:
-    # NumPy and all that stands on it is imported from here on: help needs none of it.
-    from tfprof.results.deliver import check  # noqa: PLC0415
-
-    check(command, query)
-
-
-def _shell(given: Mapping[str, Any]) -> None:
-    """Read the files, then ask and deliver line by line."""
-    options = _options(given)
-    Query.of(options)  # what is wrong with them is told before anything is read
-    loaded = _load(given)
-    if _counts_by_rule(loaded):
-        options = {"flops": "all", **options}
-    from tfprof.shell import prompt as shell  # noqa: PLC0415
-
-    def ask(command: str, query: Query) -> Outcome:
-        return _outcome(loaded, command, query)
-
-    shell.run(loaded.profile, options, ask, show)
-
-
-def _outcome(
-    loaded: Loaded, command: str, query: Query, asked: Mapping[str, Any] | None = None
-) -> Outcome:
-    from tfprof.console.progress import Progress  # noqa: PLC0415
-    from tfprof.results import deliver  # noqa: PLC0415
-
-    ways: dict[str, Callable[[Loaded, Query], Outcome]] = {
-        "advise": deliver.deliver_advice,
-        "save": deliver.deliver_profile,
-        "convert": deliver.deliver_converted,
-        "summary": partial(deliver.deliver_summary, asked=asked or {}),
-    }
-    with Progress() as progress:
-        progress(f"answering {command}")
-        if command in ways:
-            made = ways[command](loaded, query)
-        else:
-            made = deliver.deliver(loaded, command, query, to_terminal=is_terminal(sys.stdout))
-    return replace(made, stdout=harmless(made.stdout))
-
-
-def _options(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in given.items() if name in OPTIONS}
-
-
-def _inputs(given: Mapping[str, Any]) -> list[str]:
-    return [path for name in INPUTS for path in _paths(given.get(name))]
-
-
-def _paths(value: str | Sequence[str] | None) -> Sequence[str]:
-    return [value] if isinstance(value, str) and value else list(value or ())
-
-
-def _load(given: Mapping[str, Any]) -> Loaded:
-    from tfprof.api import load  # noqa: PLC0415
-    from tfprof.console.progress import Progress  # noqa: PLC0415
-
-    with Progress() as progress:
-        loaded = load(
-            **load_arguments(given), signature=given.get("signature") or None, progress=progress
-        )
-    tell(loaded.profile.notes)
-    if loaded.profile.steps:
-        put(f"run graph coverage: {loaded.profile.coverage:.2f}\n")
-    return loaded
+    return load_files(request)
 
 
 def _version() -> str:
-    from tfprof import __version__  # noqa: PLC0415
+    from tfprof import __version__  # noqa: PLC0415 - it looks into the installed package
 
     return f"tfprof {__version__}\n"
-
-
-def _help(plain: Sequence[str]) -> str:
-    """The help of the command that is named, or all of it."""
-    named = plain[1:] if plain[:1] == ["help"] else plain
-    return command_help(_only(named)) if named else help_text()
-
-
-def _completion(shells: Sequence[str]) -> str:
-    from tfprof.cli.completion import SHELLS, script  # noqa: PLC0415
-
-    if len(shells) != 1:
-        raise UsageError(f"completion needs one shell (there are: {', '.join(SHELLS)})")
-    return script(shells[0])

@@ -1,4 +1,4 @@
-"""The words of a command line: a command, and options in every way people write them.
+"""The words of a line, on the command line or in the shell: plain words, and options.
 
 --max_depth=3    --max_depth 3    -max_depth 3    --max-depth=3
 --account_displayed_op_only       --account_displayed_op_only=false
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Words(NamedTuple):
-    """What stands on the line: plain words, and the options given with their values."""
+    """The plain words of a line, and its options with their values."""
 
     plain: list[str]
     options: dict[str, Any]
@@ -36,29 +36,34 @@ def read_words(line: Sequence[str], known: Mapping[str, Option]) -> Words:
             plain.append(word)
             continue
         spelled, equals, text = word.partition("=")
-        option = _option(spelled, known)
+        option = option_spelled(spelled, known)
+        if option is None:
+            raise UsageError(f"there is no option {spelled}{_nearest_option(spelled, known)}")
         if not equals:
             text = _next_word(option, rest, known)
         options[option.name] = parse(option, text)
     return Words(plain, options)
 
 
-def _option(spelled: str, known: Mapping[str, Option]) -> Option:
+def option_spelled(spelled: str, known: Mapping[str, Option]) -> Option | None:
+    """The option that a word such as -max_depth or --max-depth means."""
+    if not spelled.startswith("-") or spelled.startswith("---"):
+        return None
+    return known.get(spelled.lstrip("-").replace("-", "_"))
+
+
+def _nearest_option(spelled: str, known: Mapping[str, Option]) -> str:
     name = spelled.lstrip("-").replace("-", "_")
-    if name not in known or spelled.startswith("---"):
-        hint = nearest(name, list(known)).replace("mean '", "mean '--")
-        raise UsageError(f"there is no option {spelled}{hint}")
-    return known[name]
+    return nearest(name, list(known)).replace("mean '", "mean '--")
 
 
 def _next_word(option: Option, rest: list[str], known: Mapping[str, Option]) -> str:
     """The value of an option that was written without an equals sign."""
     if option.kind == "bool":
-        is_word = bool(rest) and rest[0].lower() in TRUE_WORDS | FALSE_WORDS
-        return rest.pop(0) if is_word else "true"
+        is_value = bool(rest) and rest[0].lower() in TRUE_WORDS | FALSE_WORDS
+        return rest.pop(0) if is_value else "true"
     following = rest[0].partition("=")[0] if rest else ""
-    is_option = following.startswith("-") and following.lstrip("-").replace("-", "_") in known
-    if not rest or is_option:
+    if not rest or option_spelled(following, known):
         raise UsageError(f"--{option.name} needs a value, as in --{option.name}={_example(option)}")
     return rest.pop(0)
 

@@ -1,304 +1,115 @@
-"""Help: what can be typed, told from the tables that read it.
+"""Help pages, written from the tables that also read the command line.
 
-    help_text()             all of it: commands, files, options
-    command_help("scope")   one command: what it shows, and of the options those that mean
-                            something to it
-    takes("scope")          those options, with the choices left that make sense there
+    help_text()             all commands, files and options
+    page("scope")           one command: what it shows, and the options it takes
+    page("limits")          the --limit_* options
 
-What a table row says is not said again here; a new option is in the help by being in its table.
+A new row of COMMANDS or OPTIONS appears here by itself.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfprof.foundation.lazy_dataclasses import dataclass, replace
-from tfprof.tables.fields import FIELDS, METRICS
+from tfprof.cli.request import Request, command_named
+from tfprof.console.outcome import Outcome
+from tfprof.tables.commands import (
+    COMMANDS,
+    FORMAT,
+    LIMIT_OPTIONS,
+    Command,
+    options_shown,
+)
 from tfprof.tables.formats import INPUTS, SIGNATURE
-from tfprof.tables.limits import LIMITS
 from tfprof.tables.options import OPTIONS, Option
-from tfprof.tables.outputs import OUTPUTS
-from tfprof.views import VIEWS, View
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
-HELP = Option("help", "bool", False, "print this help")  # noqa: FBT003
-VERSION = Option("version", "bool", False, "print the version")  # noqa: FBT003
-OUTFILE = Option("outfile", "text", "", "the file to write; also -o PATH")
-FORMAT = Option(
-    "format",
-    "text",
-    "text",
-    "how to write to stdout",
-    ("text", *(kind for kind, file in OUTPUTS.items() if file == "maybe")),
+LIMITS_PAGE = "limits"
+_LIMITS_LINE = (
+    f"  --{'limit_*':<26} how much a file may make tfprof do: see 'tfprof help {LIMITS_PAGE}'"
 )
-SUMMARY_OPTIONS: dict[str, Option] = {
-    option.name: option
-    for option in (
-        Option("depth", "int", 2, "show blocks and the layers in them at most this deep"),
-        Option("outputs", "list", (), "the nodes whose needs are the model, comma-separated"),
-    )
-}
-LIMIT_OPTIONS: dict[str, Option] = {
-    f"limit_{name}": Option(f"limit_{name}", "int", limit.default, limit.help)
-    for name, limit in LIMITS.items()
-}
 
 
-@dataclass(frozen=True)
-class Command:
-    """A row of the table: a word that may stand first."""
-
-    name: str
-    summary: str
-    usage: str  # what follows it
-    examples: tuple[str, str]  # to be pasted behind "tfprof "; the files are in the working folder
-    outputs: tuple[str, ...] = ()  # the output types it has, where it is no view
-    writes: bool = False  # whether all it does is to write the file that -o names
+def run_help(request: Request) -> Outcome:
+    """The help page that the words of *request* name."""
+    return Outcome(page=page(request.words[0]) if request.words else help_text())
 
 
-_FILES = "FILES or FOLDER [options]"
-_RUN = "graph.pbtxt run_meta_0"
-_EXAMPLES: Mapping[str, tuple[str, str]] = {
-    "scope": (
-        "scope graph.pbtxt --select=params --account_type_regexes='Variable.*' --max_depth=4",
-        f"scope {_RUN} --select=micros,bytes --order_by=micros --min_micros=1000",
-    ),
-    "graph": (
-        f"graph {_RUN} --start_name_regexes='.*loss.*' --max_depth=5",
-        f"graph {_RUN} --step=0 --output=timeline:outfile=timeline.json",
-    ),
-    "op": (
-        f"op {_RUN} --select=micros,occurrence --order_by=micros",
-        "op graph.pbtxt tfprof_log --select=float_ops,params --order_by=float_ops",
-    ),
-    "code": (
-        f"code {_RUN} tfprof_log --order_by=micros --min_micros=1000 --max_depth=20",
-        f"code {_RUN} tfprof_log --select=micros,params --output=pprof:outfile=code.pb.gz",
-    ),
-}
-
-COMMANDS: dict[str, Command] = {
-    command.name: command
-    for command in (
-        Command(
-            "summary",
-            "the layers of a model: parameters, float operations, multiply-adds, bytes",
-            "MODEL [options]",
-            ("summary graph.pbtxt", "summary graph.pbtxt --depth=1 --format=md"),
-            outputs=("stdout", "file", "json", "csv", "md", "none"),
-        ),
-        *(
-            Command(view.name, view.summary, _FILES, _EXAMPLES[view.name])
-            for view in VIEWS.values()
-        ),
-        Command(
-            "advise",
-            "what looks wrong or expensive, by all checkers",
-            _FILES,
-            (f"advise {_RUN}", f"advise {_RUN} --output=file:outfile=advice.txt"),
-            outputs=("stdout", "file", "proto", "none"),
-        ),
-        Command(
-            "save",
-            "the profile as one file, which the original reads too; with -o PATH",
-            f"{_FILES} -o PATH",
-            (
-                f"save {_RUN} tfprof_log --output=file:outfile=profile.pb",
-                "save --graph_path=graph.pbtxt --output=file:outfile=graph_alone.pb",
-            ),
-            outputs=("file",),
-            writes=True,
-        ),
-        Command(
-            "convert",
-            "the profile as one file that is read many times faster; with -o PATH",
-            f"{_FILES} -o PATH",
-            (
-                f"convert {_RUN} tfprof_log -o profile.tfprof",
-                "convert --graph_path=graph.pbtxt -o graph.tfprof",
-            ),
-            writes=True,
-        ),
-        Command(
-            "info",
-            "what files or folders hold, what is missing for which view, and what to try next",
-            "FILES or FOLDERS",
-            ("info .", f"info {_RUN}"),
-        ),
-        Command(
-            "demo",
-            "the scope view of a bundled sample, a 32-layer ResNet; takes options too",
-            "[options]",
-            ("demo", "demo --select=micros --order_by=micros --max_depth=2"),
-        ),
-        Command(
-            "completion",
-            "the script that lets Tab complete all this in bash, zsh or fish",
-            "bash, zsh or fish",
-            ("completion bash > tfprof.bash", "completion fish > tfprof.fish"),
-        ),
-    )
-}
-
-# What the two numbers of a row are, where they are not what they are elsewhere.
-_NUMBERS: Mapping[str, str] = {
-    "scope": "own is the graph node of just that name; total adds all names below it.",
-    "graph": "own is the graph node; total adds the nodes below it. Each node is there once.",
-    "op": "own is all graph nodes of the type; total adds the types listed after it.",
-    "code": "own is the graph nodes that line made; total adds those of the lines it called.",
-}
-_LIST_SHARES = "A number is own, behind it total and own as shares of all: 3us (100.00%, 0.56%)."
-_TREE_PAIR = "They are written own/total; -- is own where account_type_regexes counts no node."
-_LIMITS_HEADING = "limits, against files that ask for too much (docs/limits.md)"
-
-
-def takes(command: str) -> dict[str, Option]:
-    """The options that mean something to *command*; their choices are those that do."""
-    if command in VIEWS:
-        view = VIEWS[command]
-        means = {name: option for name, option in OPTIONS.items() if _means(option, view)}
-        return {
-            **INPUTS,
-            "signature": SIGNATURE,
-            **{name: _narrowed(option, view) for name, option in means.items()},
-            "format": FORMAT,
-            **LIMIT_OPTIONS,
-        }
-    if command == "demo":
-        files = (*INPUTS, SIGNATURE.name)
-        return {name: row for name, row in takes("scope").items() if name not in files}
-    row = COMMANDS[command]
-    asks = {**SUMMARY_OPTIONS, "dim": OPTIONS["dim"]} if command == "summary" else {}
-    return {
-        **({**INPUTS, "signature": SIGNATURE} if row.outputs or row.writes else {}),
-        **asks,
-        **({"output": _with_outputs(row.outputs)} if row.outputs else {}),
-        **({"outfile": OUTFILE} if row.writes else {}),
-        **({"format": FORMAT} if "json" in row.outputs else {}),
-        **({} if command == "completion" else LIMIT_OPTIONS),
-    }
-
-
-def _means(option: Option, view: View) -> bool:
-    if option.name == "account_displayed_op_only":
-        return view.recounts
-    return option.name != "min_occurrence" or view.bounds_occurrence
-
-
-def _narrowed(option: Option, view: View) -> Option:
-    """*option* without the choices that the view refuses or has nothing to show for."""
-    refused: set[str] = set()
-    if option.name == "order_by" and not view.groups:
-        refused = {"occurrence"}
-    elif option.name == "select" and view.groups:
-        refused = {"tensor_value", "num_hidden_ops"}
-        refused |= set() if view.chain else {"occurrence", "input_shapes"}
-    elif option.kind == "output":
-        return _with_outputs([kind for kind in OUTPUTS if kind != "timeline" or not view.chain])
-    return replace(option, choices=tuple(one for one in option.choices if one not in refused))
-
-
-def _with_outputs(kinds: Sequence[str]) -> Option:
-    """The option `output` where there are only these *kinds* of it."""
-    bare = [kind for kind in kinds if OUTPUTS[kind] == "never"]
-    files = [kind for kind in kinds if OUTPUTS[kind] != "never"]
-    return replace(
-        OPTIONS["output"],
-        default="stdout" if "stdout" in kinds else "",
-        help=f"{', '.join(bare)}{' or ' * bool(bare)}KIND:outfile=PATH; KIND: {', '.join(files)}",
-        choices=tuple(kinds),
-    )
+def page(topic: str, commands: Mapping[str, Command] = COMMANDS) -> str:
+    """The page about *topic*: one of *commands*, or the limits."""
+    if topic == LIMITS_PAGE:
+        return limits_help()
+    return command_help(command_named(topic, commands))
 
 
 def help_text() -> str:
-    """All of it."""
+    """The page about everything."""
     width = max(map(len, COMMANDS))
+    graph, runs = list(INPUTS)[:2]
     return _text(
         "Where a TensorFlow model's parameters, float operations, time and memory go.",
         "",
-        "usage: tfprof COMMAND --graph_path=PATH [--run_meta_path=PATHS] [options]",
-        "       tfprof --graph_path=PATH [--run_meta_path=PATHS] [options]    the tfprof> prompt",
-        "       tfprof COMMAND FILES or FOLDER [options]    they are told by their content",
+        "usage: tfprof COMMAND FILES or FOLDER [options]    tfprof recognises files by content",
+        f"       tfprof COMMAND --{graph}=PATH [--{runs}=PATHS] [options]",
+        f"       tfprof --{graph}=PATH [--{runs}=PATHS] [options]    the tfprof> prompt",
         "",
         "commands",
         *(f"  {command.name:<{width}} {command.summary}" for command in COMMANDS.values()),
-        f"  {'help':<{width}} this text (also --help), or with a command that command's own;"
-        " --version prints the version",
         "",
-        "files (gzip-compressed ones are read too)",
+        "files (gzip-compressed ones too)",
         *_option_lines(INPUTS.values()),
         "",
         "options (--name=value, --name value or -name value)",
         *_option_lines([SIGNATURE, *OPTIONS.values(), FORMAT]),
-        "",
-        _LIMITS_HEADING,
-        *_option_lines(LIMIT_OPTIONS.values()),
+        _LIMITS_LINE,
         "",
         *_choice_lines([FORMAT, *OPTIONS.values()]),
-        "Lists are comma-separated. A regex matches a whole name or type, with RE2's syntax.",
+        "Lists are comma-separated. A regex matches a whole name or type, in RE2's syntax.",
         "",
-        "exit codes: 0 done, 2 wrong words, 3 unusable input, 4 output failed, 130 interrupted",
+        "exit codes: 0 done, 2 invalid command line, 3 unusable input, 4 output failed, "
+        "130 interrupted",
     )
 
 
-def command_help(name: str) -> str:
-    """What *name*, a command, does and takes."""
-    if name in VIEWS:
-        return view_help(name)
-    return _text(*_opening(name), *_options(name), *_closing(name))
+def command_help(command: Command) -> str:
+    """The page about *command*."""
+    name = f"tfprof {command.name}"
+    lines = [f"{name}: {command.summary}", "", f"usage: {name} {command.usage}".rstrip()]
+    for paragraph in command.details:
+        lines += ["", paragraph]
+    lines += _options(command)
+    lines += command.closing
+    if command.examples:
+        lines += ["", "examples", *(f"  tfprof {example}" for example in command.examples)]
+    return _text(*lines)
 
 
-def view_help(name: str) -> str:
-    """What the view called *name* shows, how its numbers are meant, and what it takes."""
-    view = VIEWS[name]
+def limits_help() -> str:
+    """The page about the limits."""
     return _text(
-        *_opening(name),
+        "Limits on how much a file may make tfprof do, whatever it says of itself.",
+        "Every command that reads files takes these options; docs/limits.md says what each guards.",
         "",
-        view.help,
-        "",
-        _NUMBERS[name],
-        _LIST_SHARES if view.chain else _TREE_PAIR,
-        *_options(name),
-        *_bound_lines(view),
-        *_closing(name),
+        *_option_lines(LIMIT_OPTIONS.values()),
     )
 
 
-def _opening(name: str) -> list[str]:
-    command = COMMANDS[name]
-    return [f"tfprof {name}: {command.summary}", "", f"usage: tfprof {name} {command.usage}"]
-
-
-def _options(name: str) -> list[str]:
+def _options(command: Command) -> list[str]:
     """The blocks of files and options, each with a blank line before it."""
-    taken = takes(name)
-    files = [option for option in taken.values() if option.name in INPUTS]
-    limits = [option for option in taken.values() if option.name in LIMIT_OPTIONS]
-    others = [option for option in taken.values() if option not in files + limits]
-    lines = []
+    files = [option for name, option in command.options.items() if name in INPUTS]
+    limits = [_LIMITS_LINE] if set(LIMIT_OPTIONS) & set(command.options) else []
+    others = options_shown(command)
+    lines: list[str] = []
     if files:
-        lines += ["", "files, where they are not to be told by their content"]
+        lines += ["", "files, where tfprof does not recognise them by content"]
         lines += _option_lines(files)
-    if others:
-        lines += ["", "options", *_option_lines(others)]
-        lines += ["", *choices] if (choices := _choice_lines(others)) else []
-    if limits:
-        lines += ["", _LIMITS_HEADING, *_option_lines(limits)]
+    if others or limits:
+        lines += ["", "options", *_option_lines(others), *limits]
+    if choices := _choice_lines(others):
+        lines += ["", *choices]
     return lines
-
-
-def _bound_lines(view: View) -> list[str]:
-    """Where the bounds of a view are not on what their help says."""
-    if not view.groups:
-        return []
-    bounds = (f"min_{one}" for one in METRICS if FIELDS[one].bound == "own" and one != "occurrence")
-    return [f"In this view {' and '.join(bounds)} are compared with the total."]
-
-
-def _closing(name: str) -> list[str]:
-    return ["", "examples", *(f"  tfprof {example}" for example in COMMANDS[name].examples)]
 
 
 def _option_lines(options: Iterable[Option]) -> list[str]:

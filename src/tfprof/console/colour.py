@@ -1,10 +1,10 @@
-"""Colour: a report for the eye, what explains it dim and its root bold; the text stays the same.
+"""Colour: in a report on a terminal, the explanations are dim and the root is bold.
 
     Doc: … Profile: …  node name | …      dim
     _TFProfRoot (--/24 params)            bold
-      w (3x4, 12/24 params)               as it is, and so is anything that is no report
+      w (3x4, 12/24 params)               unchanged, and so is anything that is not a report
 
-Each line switches its own style off, so what stops half-way leaves no dim terminal behind.
+Each line ends its own style, so output that stops half-way leaves no dim terminal behind.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _LONGEST_DOC = 1 << 14
 
 
 def wanted(environment: Mapping[str, str]) -> bool:
-    """Whether a terminal with this *environment* is to be written to in colour."""
+    """Whether a terminal with this *environment* gets colour."""
     return not environment.get("NO_COLOR") and environment.get("TERM", "dumb") != "dumb"
 
 
 def coloured(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The text in *pieces* with escape codes around what explains it and around its root."""
+    """The text in *pieces* with escape codes around the explanations and the root."""
     flow = iter(pieces)
     head = b""
     for piece in flow:
@@ -40,7 +40,7 @@ def coloured(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _holds_root(head: bytes) -> bool:
-    """Whether more text would change nothing: the root is there, or this is no report."""
+    """Whether *head* is enough to decide: it has the root, or is not a report."""
     if not head.startswith(_DOC[:1]):
         return bool(head)
     profile = head.find(_PROFILE)

@@ -1,10 +1,11 @@
-r"""What a terminal would obey instead of show, made visible: names come from files, not from us.
+r"""Escapes for a terminal: what it would obey instead of show becomes visible.
 
     escape [2J        clears the screen                     shown as   \x1b[2J
     a mark U+202E     turns the text around                 shown as   \u202e
     a line end        makes one name look like two rows     shown as   \n
 
-Only for the eye: what goes to a file or a pipe stays as it is, to the last byte.
+Names come from files and may hold any of these. Only what a terminal shows is escaped; a file or a
+pipe gets every byte as it is.
 """
 
 from __future__ import annotations
@@ -12,32 +13,27 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tfprof.columns.strings import Strings
-from tfprof.foundation.lazy_dataclasses import replace
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tfprof.query.counted import Answer
-
-# Control characters but tab and newline, what changes the direction of text or ends a line, and
-# bytes that are no text.
+# Control characters but tab and newline, marks that change the direction of text or end a line, and
+# bytes that are not UTF-8.
 OBEYED = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-_BYTES_FROM = 0xDC00  # where what is no UTF-8 is kept among the characters
+_BYTES_FROM = 0xDC00  # surrogateescape maps the bytes that are not UTF-8 to characters from here
 _ONE_BYTE = 0xFF
 
 
 def visible(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """*pieces*, each of whole lines, with nothing in them that a terminal obeys but line ends."""
+    """*pieces*, each of whole lines, escaped; line ends and tabs stay."""
     for piece in pieces:
         text = piece.decode("utf-8", "surrogateescape")
         yield OBEYED.sub(_shown, text).encode() if OBEYED.search(text) else piece
 
 
 def visible_text(text: str) -> str:
-    """A sentence for the eye: on one line, with nothing in it that a terminal obeys."""
+    """A sentence, escaped and on one line."""
     return OBEYED.sub(_shown, text).replace("\n", "\\n")
 
 
@@ -46,14 +42,3 @@ def _shown(match: re.Match[str]) -> str:
     if code >= _BYTES_FROM:
         code -= _BYTES_FROM
     return f"\\x{code:02x}" if code <= _ONE_BYTE else f"\\u{code:04x}"
-
-
-def on_one_line(answer: Answer) -> Answer:
-    """*answer* with names that hold a line end shown on one line."""
-    drawing = answer.drawing
-    label = drawing.label
-    if not bool((label.blob == ord("\n")).any()):
-        return answer
-    names = [name.replace(b"\n", b"\\n") for name in label]
-    changed = replace(drawing, label=Strings.of(names))
-    return replace(answer, counted=replace(answer.counted, drawing=changed))

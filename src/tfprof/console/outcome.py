@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfprof.foundation.lazy_dataclasses import dataclass, field
+from tfprof.console.stdio import (
+    page_stdout,
+    print_error,
+    print_notes,
+    stdout_is_file,
+    write_stdout,
+)
+from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -14,8 +21,43 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a question, for the edge to show."""
+    """The result of a command, to show."""
 
     stdout: Iterable[bytes] = ()
     notes: Sequence[Note] = ()
     written: list[str] = field(default_factory=list)
+    page: str = ""  # text of our own, such as help, instead of stdout
+    paged: bool = False  # to be shown in the user's pager
+
+
+def show_outcome(outcome: Outcome) -> None:
+    """Print notes, report, and the names of the files that were written."""
+    if outcome.page:
+        write_stdout([outcome.page.encode("utf-8", "surrogateescape")])
+        return
+    print_notes(outcome.notes)
+    if outcome.stdout:
+        _write_report(outcome.stdout)
+    for path in outcome.written:
+        print_error(f"wrote {path}")
+
+
+def page_outcome(outcome: Outcome) -> None:
+    """Print an outcome, its text in the user's pager."""
+    page_stdout([outcome.page.encode("utf-8", "surrogateescape"), *outcome.stdout])
+    show_outcome(replace(outcome, stdout=(), page=""))
+
+
+def _write_report(pieces: Iterable[bytes]) -> None:
+    """Print a report; where it goes to a file, show progress."""
+    from tfprof.io.files import bounded, told  # noqa: PLC0415 - help needs no NumPy
+
+    pieces = bounded("standard output", pieces)
+    if not stdout_is_file():
+        # On a terminal, also behind a pager, progress would appear among the lines of the report.
+        write_stdout(pieces, is_report=True)
+        return
+    from tfprof.console.progress import Progress  # noqa: PLC0415
+
+    with Progress():
+        write_stdout(told("writing to standard output", pieces), is_report=True)

@@ -1,12 +1,12 @@
-"""Told to end: what Ctrl-C and other signals do to the command.
+"""Signals: what Ctrl-C, SIGTERM and SIGHUP do.
 
-    a command          leaves at once, and what is half-written is removed
-    the prompt         leaves likewise, the terminal as it was; but for Ctrl-C, which is a key there
-    an answer at it    Ctrl-C stops it
+    a command            exits at once and removes half-written files
+    the prompt           likewise, and restores the terminal; Ctrl-C is a key there
+    a command at it      Ctrl-C stops it
 
-Who is told to end exits with 128 and the number of the signal. Nothing is raised for it but by
-Ctrl-C in an answer: what a signal raises can come up where Python lets nothing out, as while an
-object is given up, and then it is lost; or in the middle of what must be done to its end.
+On signal n, exit with status 128 + n. Only Ctrl-C in a command at the prompt raises an exception:
+one that a signal raises can surface where Python ignores it, such as in a destructor, and get
+lost; or in the middle of work that must be finished.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import sys
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from tfprof.console.stdio import stdin_number, write_in_signal_handler
 from tfprof.io.atomic_write import remove_unfinished
 
 if TYPE_CHECKING:
@@ -26,39 +27,38 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 128 + signal.SIGINT
 
-_CLEAR_LINE = b"\r\x1b[K"  # of how far the command was
-# There is no SIGHUP everywhere.
-_TOLD_BY = [
+# Some systems have no SIGHUP.
+_SIGNALS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
-# Who started us may have said that a closed terminal, or Ctrl-C, is no reason to end.
+# The process that started us may have set a closed terminal, or Ctrl-C, to be ignored.
 _UNTOUCHED = (signal.SIG_DFL, signal.default_int_handler)
 
-_before_leaving: list[Callable[[], None]] = []
+_before_exit: list[Callable[[], None]] = []
 
 
-def leave_when_told() -> None:
-    """From now on, leave at once when told to end."""
-    for number in _TOLD_BY:
+def exit_on_signals() -> None:
+    """From now on, exit at once on a signal."""
+    for number in _SIGNALS:
         if signal.getsignal(number) in _UNTOUCHED:
-            signal.signal(number, _leave)
+            signal.signal(number, _exit)
 
 
 def stay_at_prompt() -> None:
-    """From now on, Ctrl-C ends nothing; other signals leave the terminal as it is now."""
-    with suppress(ImportError):  # there are no such terminals everywhere
+    """From now on, Ctrl-C does not exit; other signals restore the terminal as it is now."""
+    with suppress(ImportError):  # some systems have no such terminals
         import termios  # noqa: PLC0415
 
-        stdin = sys.stdin.fileno()
+        stdin = stdin_number()
         settings = termios.tcgetattr(stdin)
-        _before_leaving.append(lambda: termios.tcsetattr(stdin, termios.TCSANOW, settings))
-    signal.signal(signal.SIGINT, _nothing)
-    sys.unraisablehook = _but_interrupts
+        _before_exit.append(lambda: termios.tcsetattr(stdin, termios.TCSANOW, settings))
+    signal.signal(signal.SIGINT, _ignore)
+    sys.unraisablehook = _report_ignored
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Inside, Ctrl-C raises KeyboardInterrupt, but where that would be lost."""
+    """Inside, Ctrl-C raises KeyboardInterrupt."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
@@ -66,25 +66,19 @@ def interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _leave(number: int, _: FrameType | None) -> None:
+def _exit(number: int, _: FrameType | None) -> None:
     remove_unfinished()
-    # Past Python's stream, which we may just have stopped in the middle of.
-    with suppress(OSError, ValueError):
-        stderr = sys.stderr.fileno()
-        if os.isatty(stderr):
-            os.write(stderr, _CLEAR_LINE)
-        if number == signal.SIGINT:
-            os.write(stderr, b"tfprof: interrupted\n")
-    for restore in _before_leaving:
+    write_in_signal_handler(b"tfprof: interrupted\n" if number == signal.SIGINT else b"")
+    for restore in _before_exit:
         restore()
     os._exit(128 + number)
 
 
-def _nothing(_: int, __: FrameType | None) -> None:
+def _ignore(_: int, __: FrameType | None) -> None:
     pass
 
 
-def _but_interrupts(lost: UnraisableHookArgs) -> None:
-    """Tell of exceptions that are lost, as Python does; who interrupts does so again."""
+def _report_ignored(lost: UnraisableHookArgs) -> None:
+    """Report exceptions that Python ignores, but no interrupts: the user presses Ctrl-C again."""
     if lost.exc_type is not KeyboardInterrupt:
         sys.__unraisablehook__(lost)

@@ -1,10 +1,13 @@
-"""What the command says: reports to standard output, sentences and notes to standard error.
+"""Standard input, output and error: the only module of the command that touches them.
 
-    show         what came of a question: its report, its notes, the files it wrote
-    write        pieces of bytes, to the last one
-    say, tell    a sentence of ours; the notes of a profile
+    write_stdout     pieces of bytes
+    page_stdout      the same, in the user's pager
+    print_error      one sentence on stderr, behind "tfprof: "
+    print_notes      the notes of a profile on stderr
+    draw_status      a line on stderr that the next one replaces
 
-A name out of a file may hold anything; where a terminal shows it, nothing in it is obeyed.
+Names come from files and may hold anything. Where a terminal shows them, what it would obey is
+escaped here, and nowhere else; a file or a pipe gets every byte as it is.
 """
 
 from __future__ import annotations
@@ -13,122 +16,182 @@ import os
 import stat
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tfprof.console.escape import visible, visible_text
 from tfprof.errors import OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import TextIO
 
-    from tfprof.console.outcome import Outcome
     from tfprof.model import Note
 
 
-def show(outcome: Outcome) -> None:
-    """Notes, report, and the files that were written."""
-    tell(outcome.notes)
-    _report(outcome.stdout)
-    for path in outcome.written:
-        say(f"wrote {path}")
+class StdoutError(OutputError):
+    """Standard output is closed or full: there is nowhere to go on."""
 
 
-def _report(pieces: Iterable[bytes]) -> None:
-    """Print a report; how far that is, is told where it goes to a file."""
-    from tfprof.io.files import bounded, told  # noqa: PLC0415
-
-    pieces = bounded("standard output", pieces)
-    if not _is_plain_file(sys.stdout):
-        # On a terminal, also behind a pager, a line of ours would stand between those of others.
-        write(_for_the_eye(pieces))
-        return
-    from tfprof.console.progress import Progress  # noqa: PLC0415
-
-    with Progress():
-        write(told("writing to standard output", pieces))
+_CLEAR_LINE = "\r\x1b[K"
+_COLUMNS = 80  # of a terminal that does not say how wide it is
 
 
-def write(pieces: Iterable[bytes]) -> None:
-    """Write to standard output, to the last byte."""
+# --- standard output ---------------------------------------------------------------------------
+
+
+def write_stdout(pieces: Iterable[bytes], *, is_report: bool = False) -> None:
+    """Write to standard output, to the last byte; a report has colour on a terminal."""
     if sys.stdout is None:
         if any(pieces):
-            raise OutputError("standard output is closed")
+            raise StdoutError("standard output is closed")
         return
     try:
-        for piece in pieces:
+        for piece in _for_terminal(pieces, is_report) if stdout_is_terminal() else pieces:
             sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
     except BrokenPipeError:
         # What Python still holds back must have somewhere to go when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise OutputError("standard output was closed before the whole report was read") from None
+        raise StdoutError("standard output was closed before the whole report was read") from None
     except OSError as problem:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise OutputError(f"standard output cannot be written: {problem.strerror}") from None
+        raise StdoutError(f"standard output cannot be written: {problem.strerror}") from None
 
 
-def say_command(command: str, given: Mapping[str, Any]) -> None:
-    """Show the command that a shorter one stands for, ready to be copied."""
+def page_stdout(pieces: Iterable[bytes]) -> None:
+    """Show *pieces* in the user's pager."""
+    import pydoc  # noqa: PLC0415 - only the pager needs it
+
+    pydoc.pager(b"".join(visible(pieces)).decode("utf-8", "replace"))
+
+
+def _for_terminal(pieces: Iterable[bytes], is_report: bool) -> Iterable[bytes]:  # noqa: FBT001
+    if not is_report:
+        return visible(pieces)
+    from tfprof.console.colour import coloured, wanted  # noqa: PLC0415 - help has no colour
+
+    return coloured(visible(pieces)) if wanted(os.environ) else visible(pieces)
+
+
+def stdout_is_terminal() -> bool:
+    """Whether a person may be looking at standard output."""
+    return _is_terminal(sys.stdout)
+
+
+def stdout_is_file() -> bool:
+    """Whether standard output is a plain file."""
+    try:
+        return sys.stdout is not None and stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
+    except (
+        OSError,
+        ValueError,
+    ):  # a stream that a program put there has no number, or a closed one
+        return False
+
+
+# --- standard error ----------------------------------------------------------------------------
+
+
+def print_error(sentence: str, prefix: str = "tfprof: ") -> None:
+    """Print a sentence on stderr."""
+    write_stderr(f"{prefix}{_escaped(sentence)}\n")
+
+
+def print_notes(notes: Iterable[Note]) -> None:
+    """Print each note on stderr."""
+    for note in notes:
+        write_stderr(f"{_escaped(str(note))}\n")
+
+
+def print_command(command: str, options: Mapping[str, Any]) -> None:
+    """Print the command that a shorter one stands for, ready to copy."""
     import shlex  # noqa: PLC0415
 
-    words = [
+    flags = [
         f"--{name}={','.join(value) if isinstance(value, tuple) else value}"
-        for name, value in given.items()
+        for name, value in options.items()
     ]
-    say(f"this is: tfprof {command} {shlex.join(words)}")
+    print_error(f"running: tfprof {command} {shlex.join(flags)}")
 
 
-def say(sentence: str) -> None:
-    """Say a sentence of ours on stderr."""
-    put(f"tfprof: {_as_seen(sentence)}\n")
-
-
-def tell(notes: Iterable[Note]) -> None:
-    """Say each of the notes on stderr."""
-    for note in notes:
-        put(f"{_as_seen(str(note))}\n")
-
-
-def put(text: str) -> None:
-    """Say *text* on stderr; that nobody can hear it is no reason to stop."""
+def write_stderr(text: str) -> None:
+    """Write *text* to stderr; a closed or full stderr does not stop the command."""
     with suppress(OSError):
         sys.stderr.write(text)
 
 
-def _as_seen(sentence: str) -> str:
-    """*sentence*, which may hold names out of files, safe to be shown."""
-    if not is_terminal(sys.stderr):
-        return sentence
-    from tfprof.console.escape import visible_text  # noqa: PLC0415 - most sentences go nowhere or to a file
-
-    return visible_text(sentence)
+def _escaped(sentence: str) -> str:
+    return visible_text(sentence) if _is_terminal(sys.stderr) else sentence
 
 
-def harmless(pieces: Iterable[bytes]) -> Iterable[bytes]:
-    """*pieces*, and where a terminal shows them, nothing in them that it would obey."""
-    if not is_terminal(sys.stdout):
-        return pieces
-    from tfprof.console.escape import visible  # noqa: PLC0415
-
-    return visible(pieces)
+def stderr_is_terminal() -> bool:
+    """Whether a person may be looking at stderr."""
+    return _is_terminal(sys.stderr)
 
 
-def _for_the_eye(pieces: Iterable[bytes]) -> Iterable[bytes]:
-    """*pieces* in colour where a terminal shows them; anywhere else as they are."""
-    if not is_terminal(sys.stdout):
-        return pieces
-    from tfprof.console.colour import coloured, wanted  # noqa: PLC0415
-
-    return coloured(pieces) if wanted(os.environ) else pieces
+def open_missing_stderr() -> None:
+    """Where stderr was closed by the process that started us, send it nowhere."""
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until we exit
 
 
-def is_terminal(stream: TextIO | None) -> bool:
-    """Whether a person may be looking at *stream*."""
-    return stream is not None and stream.isatty()
+def draw_status(text: str) -> None:
+    """Show *text* as the one line that replaces itself; "" clears it. May raise OSError."""
+    line = fitted(visible_text(text), _columns()) if text else ""
+    sys.stderr.write(f"{_CLEAR_LINE}{line}")
+    sys.stderr.flush()
 
 
-def _is_plain_file(stream: TextIO | None) -> bool:
+def fitted(text: str, columns: int) -> str:
+    """*text* on one line of the terminal: of a long one, the beginning and the end."""
+    if len(text) < columns:
+        return text
+    room = max(columns - 2, 0)
+    return f"{text[: room // 2]}…{text[len(text) - (room - room // 2) :]}"
+
+
+def _columns() -> int:
     try:
-        return stream is not None and stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
-    except (OSError, ValueError):  # what a program put in its place has no number, or a closed one
-        return False
+        return os.get_terminal_size(sys.stderr.fileno()).columns or _COLUMNS
+    except OSError:
+        return _COLUMNS
+
+
+def write_in_signal_handler(message: bytes) -> None:
+    """Clear the status line and write *message*, past Python's stream: a signal may stop that."""
+    with suppress(OSError, ValueError):
+        stderr = sys.stderr.fileno()
+        if os.isatty(stderr):
+            os.write(stderr, _CLEAR_LINE.encode())
+        os.write(stderr, message)
+
+
+# --- standard input ----------------------------------------------------------------------------
+
+
+def is_interactive() -> bool:
+    """Whether a person types what is read, and sees what is printed."""
+    return _is_terminal(sys.stdin) and stdout_is_terminal()
+
+
+def stdin_lines() -> Iterator[str]:
+    """The lines of standard input; bytes that are not UTF-8 become surrogates."""
+    if sys.stdin is not None:
+        for line in sys.stdin.buffer:
+            yield line.decode("utf-8", "surrogateescape")
+
+
+def stdin_number() -> int:
+    """The file descriptor of standard input."""
+    return sys.stdin.fileno()
+
+
+def after_interrupt() -> None:
+    """End what Ctrl-C cut off with a line of its own."""
+    sys.stdout.flush()
+    write_stderr("\ninterrupted\n")
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()

@@ -1,6 +1,6 @@
 """Deliver: a question about a profile → what it makes, where it was asked to go.
 
-    stdout     the report, and nothing else; on a terminal, what that would obey is made visible
+    stdout     the report, and nothing else
     file       the report
     json       the report as data; csv and md likewise: a file, or stdout where none is named
     timeline   PATH_STEP, one file; graph view without a step: one for each step
@@ -19,6 +19,7 @@ from tfprof.console.outcome import Outcome
 from tfprof.errors import UsageError
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.io.files import write_apart
+from tfprof.views import VIEWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -29,23 +30,10 @@ if TYPE_CHECKING:
     from tfprof.results.report import Report
 
 
-def check(command: str, query: Query) -> None:
-    """Refuse an output that the command does not have, before anything is read."""
-    kind = query.output.kind
-    if command == "save" and kind != "file":
-        raise UsageError("save needs --output=file:outfile=PATH or -o PATH")
-    if command == "convert" and kind != "file":
-        raise UsageError("convert needs -o PATH, as in: tfprof convert FILES -o profile.tfprof")
-    if command == "advise" and kind not in _ADVICE_KINDS:
-        raise UsageError(f"advise has no output {kind} (there are: {', '.join(_ADVICE_KINDS)})")
-    if command == "summary" and kind not in _SUMMARY_KINDS:
-        raise UsageError(f"summary has no output {kind} (there are: {', '.join(_SUMMARY_KINDS)})")
-    if command == "op" and kind == "timeline":
-        raise UsageError("op view doesn't support timeline yet. Consider graph/scope/code view.")
-
-
-_ADVICE_KINDS = ("stdout", "file", "proto", "none")
-_SUMMARY_KINDS = ("stdout", "file", "json", "csv", "md", "none")
+def check(view: str, query: Query) -> None:
+    """Reject an output that the view does not have, before anything is read."""
+    if query.output.kind == "timeline" and (why := VIEWS[view].no_timeline):
+        raise UsageError(why)
 
 
 def deliver(
@@ -53,13 +41,10 @@ def deliver(
     view: str,
     query: Query,
     answered: Report | None = None,
-    *,
-    to_terminal: bool = False,
 ) -> Outcome:
     """Answer, and write what is to be written; raises TfprofError.
 
-    *answered* is the report of this very question, where there is one already. *to_terminal* says
-    where standard output goes.
+    *answered* is the report of this very question, where there is one already.
     """
     check(view, query)
     if query.output.kind == "timeline":
@@ -68,7 +53,7 @@ def deliver(
     kind = query.output.kind
     if kind == "none":
         return Outcome((), report.told)
-    pieces = report.pieces(_form(kind, to_terminal=to_terminal))
+    pieces = report.pieces(_form(kind))
     path = query.output.path
     if path is None:
         return Outcome(pieces, report.told)
@@ -76,11 +61,9 @@ def deliver(
     return Outcome(_said(query), report.told, [path])
 
 
-def _form(kind: str, *, to_terminal: bool) -> str:
+def _form(kind: str) -> str:
     """The form that an output of this *kind* takes."""
-    if kind == "stdout":
-        return "terminal" if to_terminal else "text"
-    return "text" if kind == "file" else kind
+    return "text" if kind in ("stdout", "file") else kind
 
 
 def _said(query: Query) -> Iterable[bytes]:
@@ -119,7 +102,6 @@ def deliver_advice(loaded: Loaded, query: Query) -> Outcome:
     from tfprof.checkers import advise  # noqa: PLC0415
     from tfprof.writers import advice as reporter  # noqa: PLC0415
 
-    check("advise", query)
     found = advise(loaded.profile)
     if query.output.kind == "stdout":
         return Outcome(reporter.text(found), found.notes)
@@ -132,11 +114,10 @@ def deliver_advice(loaded: Loaded, query: Query) -> Outcome:
 
 def deliver_summary(loaded: Loaded, query: Query, asked: Mapping[str, Any]) -> Outcome:
     """The layers of the model, to stdout or a file; *asked* are the options of summary alone."""
-    check("summary", query)
     report = loaded.summary(dims=query.dims, **asked)
     if query.output.kind == "none":
         return Outcome()
-    pieces = report.pieces(_form(query.output.kind, to_terminal=False))
+    pieces = report.pieces(_form(query.output.kind))
     if query.output.path is None:
         return Outcome(pieces)
     _write(loaded, query.output.path, pieces)
@@ -147,7 +128,6 @@ def deliver_profile(loaded: Loaded, query: Query) -> Outcome:
     """The profile itself, as a file that --profile_path reads."""
     from tfprof.writers.saved import saved  # noqa: PLC0415
 
-    check("save", query)
     profile = loaded.counted(query.flops)
     if not len(profile):
         raise UsageError("there is nothing to save: the profile has no nodes")
@@ -157,7 +137,6 @@ def deliver_profile(loaded: Loaded, query: Query) -> Outcome:
 
 def deliver_converted(loaded: Loaded, query: Query) -> Outcome:
     """The profile itself, as a file that is read many times faster than those it came from."""
-    check("convert", query)
     if not len(loaded.profile):
         raise UsageError("there is nothing to convert: the profile has no nodes")
     loaded.convert(_path(query))

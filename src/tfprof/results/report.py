@@ -255,12 +255,6 @@ def _text(report: Report) -> Iterable[bytes]:
     )
 
 
-def _terminal(report: Report) -> Iterable[bytes]:
-    from tfprof.console.escape import on_one_line, visible  # noqa: PLC0415
-
-    return visible(_text(Report(on_one_line(report.answer), report.checkpoint)))
-
-
 def _json(report: Report) -> Iterable[bytes]:
     from tfprof.writers.json_report import json_report  # noqa: PLC0415
 
@@ -293,7 +287,6 @@ def _pprof(report: Report) -> Iterable[bytes]:
 
 FORMS: dict[str, Callable[[Report], Iterable[bytes]]] = {
     "text": _text,
-    "terminal": _terminal,
     "json": _json,
     "csv": _csv,
     "md": _md,

@@ -1,12 +1,12 @@
-"""What may stand where the cursor is: words of the tables, and names of the loaded profile.
+"""What Tab offers at the cursor: words of the tables, and names of the loaded profile.
 
     sc|                                  scope
     scope -max|                          -max_depth
-    scope -select micros,by|             bytes
+    scope --select=micros,by|            bytes
     scope -show_name_regexes conv1/|     conv1/kernel, conv1/bias …    rows of that view
     op -account_type_regexes .*Conv|     Conv2D, Conv2DBackpropInput … types of nodes
 
-Names that begin with what is typed come before names that hold it.
+Names that begin with what is typed come before names that contain it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from prompt_toolkit.completion import Completer, Completion
 
+from tfprof.cli.argv import option_spelled
+from tfprof.cli.completion import slot
 from tfprof.console.escape import OBEYED
 from tfprof.errors import UsageError
-from tfprof.shell.lines import COMMANDS
-from tfprof.tables.options import OPTIONS, Option
-from tfprof.tables.outputs import OUTPUTS
+from tfprof.tables.commands import Command, options_shown, shell_commands
+from tfprof.tables.formats import SIGNATURE
 from tfprof.views import VIEWS
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from tfprof.columns.strings import Strings
     from tfprof.model import Profile
+    from tfprof.tables.options import Option
 
 MOST_NAMES = 300
 
@@ -40,92 +42,94 @@ _SPECIAL = str.maketrans({special: f"\\{special}" for special in "\\+*?()[]{}|^$
 
 
 class Offer(NamedTuple):
-    """What is typed of a word so far, and the words it may become."""
+    """The part of the line that is completed, and the words it may become."""
 
     typed: str
     words: Iterable[str]
 
 
-def offer(line: str, profile: Profile, first_words: Iterable[str] = COMMANDS) -> Offer:
+def offer(line: str, profile: Profile) -> Offer:
     """What may follow *line*, the text before the cursor."""
     *before, word = line.split(" ")
-    before = [one for one in before if one not in ("", "more")]
+    before = [text for text in before if text not in ("", "more")]
+    commands = shell_commands()
     if not before:
-        return Offer(word, _beginning(word, first_words))
-    last = before[-1]
-    option = OPTIONS.get(last[1:]) if last.startswith("-") else None
-    if option is None:
-        return Offer(word, _beginning(word, _option_words()))
-    return _values(option, word, VIEWS.get(before[0], VIEWS["scope"]).name, profile)
+        return Offer(word, _beginning(word, commands))
+    if before[0] not in commands:
+        return Offer(word, ())
+    command = commands[before[0]]
+    options = {option.name: option for option in options_shown(command) if option is not SIGNATURE}
+    spelled, equals, value = word.partition("=")
+    if equals and (option := option_spelled(spelled, options)):
+        return _values(option, value, command, profile)
+    option = None if "=" in before[-1] else option_spelled(before[-1], options)
+    following = _option_words(word, options.values())
+    if option and option.kind == "bool":
+        return Offer(word, _beginning(word, [*slot(option).words, *following]))
+    if option:
+        return _values(option, word, command, profile)
+    plain = command.words() if command.words and len(before) == 1 else ()
+    return Offer(word, _beginning(word, [*plain, *following]))
 
 
-def _values(option: Option, word: str, view: str, profile: Profile) -> Offer:
-    if option.kind == "bool":
-        return Offer(word, _beginning(word, ["true", "false", *_option_words()]))
-    if option.kind == "output":
-        return Offer(word, _beginning(word, _output_words()))
+def _values(option: Option, word: str, command: Command, profile: Profile) -> Offer:
     if option.name == "step":
         return Offer(word, _beginning(word, [str(step.number) for step in profile.steps]))
     if option.kind in ("list", "regexes"):
         word = word.rpartition(",")[2].lstrip("\"'")
     if option.kind == "regexes":
-        return Offer(word, _names(word, _column(option, view, profile)))
-    return Offer(word, _beginning(word, option.choices))
+        return Offer(word, _names(word, _column(option, command.name, profile)))
+    return Offer(word, _beginning(word, slot(option).words))
 
 
-def _option_words() -> list[str]:
-    return [f"-{name}" for name in OPTIONS]
-
-
-def _output_words() -> list[str]:
-    return [
-        *(kind for kind, file in OUTPUTS.items() if file != "always"),
-        *(f"{kind}:outfile=" for kind, file in OUTPUTS.items() if file != "never"),
-    ]
+def _option_words(word: str, options: Iterable[Option]) -> list[str]:
+    """The options, spelled as the word that is typed begins: -name, or --name=."""
+    if word.startswith("--"):
+        return [f"--{option.name}{'' if option.kind == 'bool' else '='}" for option in options]
+    return [f"-{option.name}" for option in options]
 
 
 def _beginning(word: str, words: Iterable[str]) -> list[str]:
-    return [one for one in words if one.startswith(word)]
+    return [text for text in words if text.startswith(word)]
 
 
 def _column(option: Option, view: str, profile: Profile) -> Iterable[bytes]:
-    """What the regexes of *option* are tried on in this view."""
+    """The names that the regexes of *option* are matched with in this view."""
     if option.name == "account_type_regexes":
         return profile.types
     try:
-        labels: Strings = VIEWS[view].draw(profile).label
+        labels: Strings = VIEWS.get(view, VIEWS["scope"]).draw(profile).label
     except UsageError:  # a profile without call stacks has no code view
         return ()
     return labels.take(slice(1, None))  # all but the root
 
 
 def _names(word: str, names: Iterable[bytes]) -> list[str]:
-    """Regexes for the names that begin with *word*, then for those that hold it."""
+    """Regexes for the names that begin with *word*, then for those that contain it."""
     wanted = word.removeprefix(_LIKE_ANYTHING).encode("utf-8", "surrogateescape")
     begin: dict[bytes, None] = {}
-    hold: dict[bytes, None] = {}
+    contain: dict[bytes, None] = {}
     for name in names:
         if name.startswith(wanted):
             begin[name] = None
             if len(begin) == MOST_NAMES:
                 break
-        elif wanted in name and len(hold) < MOST_NAMES:
-            hold[name] = None
-    return [_regex(name) for name in [*begin, *hold][:MOST_NAMES] if name]
+        elif wanted in name and len(contain) < MOST_NAMES:
+            contain[name] = None
+    return [_regex(name) for name in [*begin, *contain][:MOST_NAMES] if name]
 
 
 def _regex(name: bytes) -> str:
-    """A regex that matches *name* and can be typed, and shown on a terminal."""
+    """A regex that matches *name*, and that can be typed and shown on a terminal."""
     regex = name.decode("utf-8", "replace").translate(_SPECIAL).translate(_NOT_IN_A_REGEX)
     return OBEYED.sub(".", regex)
 
 
 class NameCompleter(Completer):
-    """`offer`, as the terminal asks for it."""
+    """`offer`, in the form that the editor asks for."""
 
-    def __init__(self, profile: Profile, first_words: Iterable[str]) -> None:
+    def __init__(self, profile: Profile) -> None:
         self._profile = profile
-        self._first_words = tuple(first_words)
 
     def get_completions(
         self,
@@ -133,7 +137,6 @@ class NameCompleter(Completer):
         complete_event: CompleteEvent,  # noqa: ARG002 - Tab is the only event
     ) -> Iterator[Completion]:
         """What Tab offers here."""
-        line = document.current_line_before_cursor
-        typed, words = offer(line, self._profile, self._first_words)
+        typed, words = offer(document.current_line_before_cursor, self._profile)
         for word in words:
             yield Completion(word, start_position=-len(typed))

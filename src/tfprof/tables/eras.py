@@ -1,7 +1,8 @@
-"""ERAS: how the documents of a time print and default — one row each.
+"""ERAS: how the documents of a time print and default, one row per era.
 
-`now` is TensorFlow 2.21's form. The others are those of the documents that people learnt tfprof
-from; what they print follows from the columns of this table and nothing else.
+`now` is TensorFlow 2.21's form; `original` rejects a line of the shell with its sentences, too. The
+others are those of the documents that people learnt tfprof from. All that an era changes is a
+column of this table.
 """
 
 from __future__ import annotations
@@ -69,6 +70,7 @@ class Era:
     counts_runs: bool = True  # occurrence in op view tells runs, too
     source_text: bool = False  # a line of code shows its text
     float_op_types: frozenset[bytes] | None = None  # the only types whose operations were counted
+    original_errors: bool = False  # the shell rejects a line with the original's sentences
 
 
 _THEN: Mapping[str, Any] = {
@@ -91,6 +93,7 @@ ERAS: dict[str, Era] = {
     era.name: era
     for era in (
         NOW,
+        Era("original", _MODERN_BLOCK, original_errors=True),
         Era(
             "2017",
             _BLOCK_2017,

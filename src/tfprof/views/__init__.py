@@ -8,14 +8,20 @@ columns of this table.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from tfprof.errors import UsageError, nearest
-from tfprof.foundation.lazy_dataclasses import dataclass
+from tfprof.foundation.lazy_dataclasses import dataclass, field
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tfprof.model import Profile
     from tfprof.views.drawing import Drawing
+
+# The files that the examples name.
+_GRAPH = "graph.pbtxt"
+_RUN = f"{_GRAPH} run_meta_0"
 
 
 @dataclass(frozen=True)
@@ -25,6 +31,9 @@ class View:
     name: str
     help: str  # the sentence in a report's Doc block
     summary: str  # the line in the command's help
+    numbers: str = ""  # what own and total mean here
+    examples: tuple[str, ...] = ()  # to paste behind "tfprof "
+    demo: Mapping[str, Any] = field(default_factory=dict)  # the options of 'tfprof demo <name>'
     groups: bool = False  # a row may hold many graph nodes
     chain: bool = False  # rows are one list, ordered before totals are taken along it
     keeps_scopes: bool = False  # an unaccounted row stays when something below it is accounted
@@ -32,6 +41,12 @@ class View:
     recounts: bool = True  # parity Q40: account_displayed_op_only has an effect
     bounds_occurrence: bool = True  # parity Q40: min_occurrence has an effect
     root_depth: int = 1
+
+    @property
+    def no_timeline(self) -> str:
+        """Why it has no timeline, as the original says it; "" where it has one."""
+        why = f"{self.name} view doesn't support timeline yet. Consider graph/scope/code view."
+        return why if self.chain else ""
 
     def draw(self, profile: Profile, *, source_text: bool = False) -> Drawing:
         """The tree of *profile*, drawn once for all profiles of the same structure.
@@ -53,6 +68,12 @@ VIEWS: dict[str, View] = {
             "scope: The nodes in the model graph are organized by their names, which is "
             "hierarchical like filesystem.",
             "graph nodes by name scope, as folders and files",
+            "own is the graph node of just that name; total adds all names below it.",
+            (
+                f"scope {_GRAPH} --select=params --account_type_regexes='Variable.*' --max_depth=4",
+                f"scope {_RUN} --select=micros,bytes --order_by=micros --min_micros=1000",
+            ),
+            {"account_type_regexes": ("VariableV2",), "max_depth": 4, "select": ("params",)},
             keeps_scopes=True,
         ),
         View(
@@ -60,12 +81,28 @@ VIEWS: dict[str, View] = {
             "graph: The nodes in the model graph are organized by their operation input and "
             "output.",
             "graph nodes by their inputs, each below the first node that consumes it",
+            "own is the graph node; total adds the nodes below it. Each node appears once.",
+            (
+                f"graph {_RUN} --start_name_regexes='.*loss.*' --max_depth=5",
+                f"graph {_RUN} --step=0 --output=timeline:outfile=timeline.json",
+            ),
+            {"max_depth": 9, "min_cpu_micros": 100_000, "select": ("cpu_micros",)},
         ),
         View(
             "op",
             "op: The nodes are operation kernel type, such as MatMul, Conv2D. Graph nodes "
             "belonging to the same type are aggregated together.",
             "operation types, the graph nodes of a type added up",
+            "own is all graph nodes of the type; total adds the types listed after it.",
+            (
+                f"op {_RUN} --select=micros,occurrence --order_by=micros",
+                "op graph.pbtxt tfprof_log --select=float_ops,params --order_by=float_ops",
+            ),
+            {
+                "min_cpu_micros": 1000,
+                "order_by": "cpu_micros",
+                "select": ("cpu_micros", "occurrence"),
+            },
             groups=True,
             chain=True,
             trims_itself=True,
@@ -75,7 +112,13 @@ VIEWS: dict[str, View] = {
             "code",
             "code: When python trace is available, the nodes are python lines and their are "
             "organized by the python call stack.",
-            "lines of Python, the graph nodes a line made added up, by call stack",
+            "lines of Python by call stack, the graph nodes that a line made added up",
+            "own is the graph nodes that line made; total adds those of the lines it called.",
+            (
+                f"code {_RUN} tfprof_log --order_by=micros --min_micros=1000 --max_depth=20",
+                f"code {_RUN} tfprof_log --select=micros,params --output=pprof:outfile=code.pb.gz",
+            ),
+            {"max_depth": 6, "min_cpu_micros": 1000, "select": ("cpu_micros",)},
             groups=True,
             keeps_scopes=True,
             trims_itself=True,

@@ -1,0 +1,183 @@
+"""A request: one command with its words and options, checked, ready to run.
+
+    command line    tfprof scope graph.pbtxt --select=params    load() reads the files
+    the shell       tfprof> scope -select params                load() returns what is loaded
+
+Both make requests with the same functions, so both have the same commands, spellings and errors.
+Everything that can be checked without reading a file is checked here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tfprof.errors import UsageError, nearest
+from tfprof.foundation.lazy_dataclasses import dataclass, replace
+from tfprof.tables.commands import COMMANDS, OUTFILE, Command, options_shown
+from tfprof.tables.formats import INPUTS
+from tfprof.tables.limits import LIMITS, raised_limits
+from tfprof.tables.options import OPTIONS, Option
+from tfprof.tables.outputs import Output
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from tfprof.console.outcome import Outcome
+    from tfprof.results.loaded import Loaded
+
+_LONGEST_LIST = 8  # longer lists of options do not help in an error
+_FEW = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """What a command is to do; *load* returns the profile it is about."""
+
+    command: Command
+    words: Sequence[str]  # the plain words behind the command
+    options: Mapping[str, Any]
+    load: Callable[[Request], Loaded]
+    shell: Any = None  # the Shell that asks; None on the command line
+
+    @property
+    def query_options(self) -> dict[str, Any]:
+        """The options that make a Query."""
+        return {name: value for name, value in self.options.items() if name in OPTIONS}
+
+    @property
+    def input_paths(self) -> list[str]:
+        """The files that options name."""
+        return [path for name in INPUTS for path in _paths(self.options.get(name))]
+
+
+def _paths(value: str | Sequence[str] | None) -> Sequence[str]:
+    return [value] if isinstance(value, str) and value else list(value or ())
+
+
+def run_request(request: Request) -> Outcome:
+    """Run the command of *request*."""
+    outcome: Outcome = request.command.function(request)
+    no_effect = [name for name in request.command.ignored if request.options.get(name)]
+    if not no_effect:
+        return outcome
+    from tfprof.model import Note  # noqa: PLC0415 - NumPy is loaded by now
+
+    notes = [Note(f"tfprof: {request.command.name} ignores --{name}") for name in no_effect]
+    return replace(outcome, notes=[*notes, *outcome.notes])
+
+
+def limits_of(options: Mapping[str, Any]) -> AbstractContextManager[None]:
+    """A context in which the --limit_* among *options* hold."""
+    limits = {}
+    for name, limit in LIMITS.items():
+        flag = limit.flag.lstrip("-")
+        if flag in options:
+            _check_least(flag, options[flag])
+            limits[name] = options[flag]
+    return raised_limits(**limits)
+
+
+def command_named(name: str, commands: Mapping[str, Command] = COMMANDS) -> Command:
+    """The row called *name*."""
+    if name not in commands:
+        raise UsageError(
+            f"there is no command {name!r}{nearest(name, list(commands))} "
+            f"(there are: {', '.join(commands)})"
+        )
+    return commands[name]
+
+
+def checked_options(
+    command: Command, options: Mapping[str, Any], settings: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """*settings* and *options*, if *command* takes them all.
+
+    --format becomes the output that it stands for.
+    """
+    if command.any_option:
+        return dict(options)
+    for name, value in options.items():
+        if name in command.options:
+            _check_value(command.options[name], value)
+        elif name not in command.ignored:
+            raise UsageError(_takes_no(command, name))
+    checked = {**(settings or {}), **_with_format(options)}
+    if command.outputs:
+        _check_output(command, checked)
+    return checked
+
+
+def _check_value(option: Option, value: Any) -> None:  # noqa: ANN401 - of any kind
+    if option.kind == "int" and option.name not in OPTIONS:
+        _check_least(option.name, value)
+    choices = (OPTIONS.get(option.name) or option).choices
+    for word in value if option.kind == "list" else filter(None, [value]):
+        if choices and word not in choices:
+            raise UsageError(
+                f"{option.name} has no {word!r}{nearest(word, list(choices))} "
+                f"(there are: {', '.join(choices)})"
+            )
+
+
+def _check_least(name: str, value: int) -> None:
+    if value < 1:
+        raise UsageError(f"--{name} takes a whole number from 1 on, not {value}")
+
+
+def _takes_no(command: Command, name: str) -> str:
+    """The error about an option that *command* does not take."""
+    page = " ".join(filter(None, ["tfprof help", command.name]))
+    sentence = f"{command.name or 'the prompt'} takes no --{name}"
+    if name in INPUTS and not command.files:
+        return f"{sentence}: {command.no_files}"
+    takers = [row.name for row in COMMANDS.values() if name in row.options]
+    own = [f"--{option.name}" for option in options_shown(command)]
+    if 0 < len(takers) <= _FEW:
+        sentence += f" ({' and '.join(takers)} {'do' if len(takers) > 1 else 'does'})"
+    elif 0 < len(own) <= _LONGEST_LIST:
+        sentence += f" (it takes: {', '.join(own)})"
+    if name == OUTFILE.name and command.outputs:
+        sentence += "; to write a report: --output=file:outfile=PATH"
+    return f"{sentence}; '{page}' lists its options"
+
+
+def _with_format(options: Mapping[str, Any]) -> dict[str, Any]:
+    """*options* with --format=KIND as the output that it is."""
+    changed = dict(options)
+    form = changed.pop("format", None) or "text"
+    if form != "text":
+        if changed.get("output", "stdout") not in ("", "stdout"):
+            raise UsageError(f"--format={form} is for stdout; for a file: {form}:outfile=PATH")
+        changed["output"] = form
+    return changed
+
+
+def _check_output(command: Command, options: Mapping[str, Any]) -> None:
+    """Reject an output that *command* does not have."""
+    kind = "file" if options.get("outfile") else Output.of(options.get("output", "")).kind
+    if kind in command.outputs:
+        return
+    error = command.no_timeline if kind == "timeline" else command.needs_output
+    raise UsageError(
+        error or f"{command.name} has no output {kind} (there are: {', '.join(command.outputs)})"
+    )
+
+
+def check_words(command: Command, words: Sequence[str]) -> None:
+    """Reject plain words that *command* does not take."""
+    if not words or command.files or command.any_option:
+        return
+    if command.words is None:
+        raise UsageError(
+            f"{words[0]!r} is one word too many after {command.name!r}: {command.no_files}"
+        )
+    known = list(command.words())
+    if words[0] not in known:
+        raise UsageError(
+            f"{command.name} has no {words[0]!r}{nearest(words[0], known)} "
+            f"(there are: {', '.join(known)})"
+        )
+    if len(words) > 1:
+        first = f"{command.name} {words[0]}"
+        raise UsageError(f"{words[1]!r} is one word too many after {first!r}: it takes one")

@@ -1,0 +1,76 @@
+"""The commands that load files and deliver a result: views, summary, advise, save, convert.
+
+Request → Query → load → deliver → Outcome. Everything that does not need the files is checked
+before they are read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tfprof.console.one_line import names_on_one_line
+from tfprof.console.progress import Progress
+from tfprof.console.stdio import stdout_is_terminal
+from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.query.query import Query
+from tfprof.results import deliver
+from tfprof.tables.outputs import Output
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tfprof.cli.request import Request
+    from tfprof.console.outcome import Outcome
+    from tfprof.results.loaded import Loaded
+
+
+def run_view(request: Request) -> Outcome:
+    """The report of a view."""
+    view = request.command.name
+
+    def result(loaded: Loaded, query: Query) -> Outcome:
+        report = loaded.report(view, query)
+        if query.output.kind == "stdout" and stdout_is_terminal():
+            report = replace(report, answer=names_on_one_line(report.answer))
+        return deliver.deliver(loaded, view, query, report)
+
+    return _delivered(request, result)
+
+
+def run_summary(request: Request) -> Outcome:
+    """The layers of the model."""
+    own = {name: request.options[name] for name in ("depth", "outputs") if name in request.options}
+
+    def result(loaded: Loaded, query: Query) -> Outcome:
+        return deliver.deliver_summary(loaded, query, own)
+
+    return _delivered(request, result)
+
+
+def run_advise(request: Request) -> Outcome:
+    """What all checkers find."""
+    return _delivered(request, deliver.deliver_advice)
+
+
+def run_save(request: Request) -> Outcome:
+    """The profile as one file, which the original reads too."""
+    return _delivered(request, deliver.deliver_profile)
+
+
+def run_convert(request: Request) -> Outcome:
+    """The profile as one file that loads faster."""
+    return _delivered(request, deliver.deliver_converted)
+
+
+def _delivered(request: Request, result: Callable[[Loaded, Query], Outcome]) -> Outcome:
+    options: dict[str, Any] = request.query_options
+    query = Query.of(options)
+    if path := request.options.get("outfile"):
+        query = replace(query, output=Output("file", path))
+    loaded = request.load(request)
+    if "flops" not in options and len(loaded.profile.regions):
+        # No op log counts the float operations inside functions.
+        query = replace(query, flops="all")
+    with Progress() as progress:
+        progress(f"answering {request.command.name}")
+        return result(loaded, query)

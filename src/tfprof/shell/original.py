@@ -1,0 +1,97 @@
+"""What the original shell prints, to the letter: its help, and with --era=original its errors.
+
+It reads words between spaces; an option is one exact word with one dash, its value the next word.
+What people find when they search for these sentences is the original's.
+"""
+
+from __future__ import annotations
+
+from tfprof.errors import UsageError
+from tfprof.tables.commands import shell_commands
+from tfprof.tables.options import OPTIONS, Option, parse
+from tfprof.tables.outputs import OUTPUTS
+
+_QUOTES = "\"'"
+_KEY_AND_VALUE = 2
+
+_ADDRESS = "https://github.com/tensorflow/tensorflow/tree/master/tensorflow/core/profiler"
+ORIGINAL_HELP = f"""\
+See {_ADDRESS}/README.md for profiler tutorial.
+See {_ADDRESS}/g3doc/command_line.md for command line tool tutorial.
+profiler --profile_path=<ProfileProto binary file> # required
+
+Or:
+
+profiler --graph_path=<GraphDef proto file>  # Contains model graph info (no needed for eager \
+execution)
+         --run_meta_path=<RunMetadata proto file>  # Contains runtime info. Optional.
+         --run_log_path=<OpLogProto proto file>  # Contains extra source code, flops, custom type \
+info. Optional
+
+
+To skip interactive mode, append one of the following commands:
+  scope: Organize profiles based on name scopes.
+  graph: Organize profiles based on graph node input/output.
+  op: Organize profiles based on operation type.
+  code: Organize profiles based on python codes (need op_log_path).
+  advise: Auto-profile and advise. (experimental)
+  set: Set options that will be default for follow up commands.
+  help: Show helps.
+"""
+
+
+def original_error(text: str) -> str | None:
+    """The sentence with which the original rejects a line; None where it accepts it."""
+    words = [word for word in text.split(" ") if word]
+    if not words or words[0] not in shell_commands():
+        return _invalid("First string must be a valid command.")
+    rest = words[1:]
+    while rest:
+        word = rest.pop(0)
+        option = OPTIONS.get(word[1:]) if word.startswith("-") else None
+        invalid = _invalid(f"Invalid option '{word}' value: '{rest[0] if rest else ''}'")
+        if option is None:
+            return invalid
+        if option.kind == "bool" and (not rest or rest[0].startswith("-")):
+            continue
+        if not rest:
+            return invalid
+        value = rest.pop(0)
+        error = _output_error(value) if option.kind == "output" else None
+        if error or not _is_value(option, value.strip(_QUOTES)):
+            return error or invalid
+    return None
+
+
+def _is_value(option: Option, text: str) -> bool:
+    try:
+        value = parse(option, text)
+    except UsageError:
+        return False
+    chosen = value if option.kind == "list" else [value]
+    return not option.choices or set(chosen) <= set(option.choices)
+
+
+def _output_error(text: str) -> str | None:
+    kind, _, pairs = text.partition(":")
+    if kind not in OUTPUTS:
+        known = ",".join(sorted(OUTPUTS))
+        return _invalid(f"E.g. Unknown output type: {kind}, Valid types: {known}\n")
+    keys = []
+    for pair in filter(None, pairs.split(",")):
+        parts = [part for part in pair.split("=") if part]
+        if len(parts) < _KEY_AND_VALUE:
+            return _invalid("Visualize format: -output timeline:key=value,key=value,...")
+        keys.append(parts[0])
+    for key in keys:
+        if key != "outfile" or OUTPUTS[kind] == "never":
+            return _invalid(f"Unrecognized options {key} for output_type: {kind}\n")
+    if OUTPUTS[kind] == "always" and not keys:
+        return _invalid(
+            f"Missing required output_options for {kind}\nE.g. -output {kind}:outfile=...\n"
+        )
+    return None
+
+
+def _invalid(sentence: str) -> str:
+    return f"INVALID_ARGUMENT: {sentence}"

@@ -1,0 +1,354 @@
+"""COMMANDS: what can be run, one row per command.
+
+    tfprof scope graph.pbtxt --max_depth=3      on the command line
+    tfprof> scope -max_depth 3                  in the shell
+
+A row holds the help of its command, the options and outputs it has, and the function that runs it.
+Help, both command lines, the shell's Tab and the completion scripts walk the table. The rows of
+views are derived from VIEWS.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
+from tfprof.tables.fields import FIELDS, METRICS
+from tfprof.tables.formats import INPUTS, SIGNATURE
+from tfprof.tables.limits import LIMITS
+from tfprof.tables.options import OPTIONS, Option
+from tfprof.tables.outputs import OUTPUTS
+from tfprof.views import VIEWS, View
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+HELP = Option("help", "bool", default=False, help="print the help")
+VERSION = Option("version", "bool", default=False, help="print the version")
+OUTFILE = Option("outfile", "text", "", "the file to write; also -o PATH")
+FORMAT = Option(
+    "format",
+    "text",
+    "text",
+    "how to write to stdout",
+    ("text", *(kind for kind, file in OUTPUTS.items() if file == "maybe")),
+)
+DEPTH = Option("depth", "int", 2, "show blocks and the layers in them at most this deep")
+MODEL_OUTPUTS = Option("outputs", "list", (), "output nodes of the model, comma-separated")
+LIMIT_OPTIONS: dict[str, Option] = {
+    limit.flag.lstrip("-"): Option(limit.flag.lstrip("-"), "int", limit.default, limit.help)
+    for limit in LIMITS.values()
+}
+# The shells that have a completion script, and the function that writes it.
+COMPLETION_SHELLS: dict[str, str] = {
+    shell: f"tfprof.cli.completion_{shell}.script" for shell in ("bash", "zsh", "fish")
+}
+
+
+@dataclass(frozen=True)
+class Command:
+    """A row of the table: a word that may come first."""
+
+    name: str
+    summary: str
+    run: str  # dotted path of a function: Request -> Outcome
+    usage: str = ""  # what follows the name
+    examples: tuple[str, ...] = ()  # to paste behind "tfprof "; the files are in the working folder
+    options: Mapping[str, Option] = field(default_factory=dict)  # their choices are those it has
+    needs_output: str = ""  # the error where no file to write is named
+    no_timeline: str = ""  # the error where a timeline is asked for
+    ignored: tuple[str, ...] = ()  # options without effect, accepted because the original does
+    any_option: bool = False  # accepts every option, as help does
+    # What plain words after the command are: "load" files to load, "paths" that it looks at itself.
+    files: Literal["", "load", "paths"] = ""
+    no_files: str = ""  # why it takes no files
+    words: Callable[[], Sequence[str]] | None = None  # the plain words it takes, where not files
+    details: tuple[str, ...] = ()  # paragraphs of its help
+    closing: tuple[str, ...] = ()  # more of them, behind the options
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The kinds of output it has."""
+        return self.options["output"].choices if "output" in self.options else ()
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function that runs it, imported now."""
+        return function_at(self.run)
+
+
+def function_at(path: str) -> Callable[..., Any]:
+    """The function with this dotted path."""
+    module, _, name = path.rpartition(".")
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function
+
+
+def with_outputs(kinds: Iterable[str]) -> Option:
+    """The option `output` with only these *kinds*."""
+    kinds = tuple(kinds)
+    bare = [kind for kind in kinds if OUTPUTS[kind] == "never"]
+    files = [kind for kind in kinds if OUTPUTS[kind] != "never"]
+    return replace(
+        OPTIONS["output"],
+        default="stdout" if "stdout" in kinds else "",
+        help=f"{', '.join(bare)}{' or ' * bool(bare)}KIND:outfile=PATH; KIND: {', '.join(files)}",
+        choices=kinds,
+    )
+
+
+def _loading(own: Mapping[str, Option], outputs: Iterable[str]) -> dict[str, Option]:
+    """The options of a command that loads files, with its *own* options and these *outputs*."""
+    kinds = tuple(outputs)
+    printed = {"format": FORMAT} if any(OUTPUTS[kind] == "maybe" for kind in kinds) else {}
+    return {
+        **INPUTS,
+        "signature": SIGNATURE,
+        **own,
+        "output": with_outputs(kinds),
+        **printed,
+        **LIMIT_OPTIONS,
+    }
+
+
+def _narrowed(option: Option, view: View) -> Option:
+    """*option* without the choices that say nothing in *view*."""
+    without: set[str] = set()
+    if option.name == "order_by" and not view.groups:
+        without = {"occurrence"}
+    elif option.name == "select" and view.groups:
+        without = {"tensor_value", "num_hidden_ops"}
+        without |= set() if view.chain else {"occurrence", "input_shapes"}
+    return replace(option, choices=tuple(word for word in option.choices if word not in without))
+
+
+def _outputs_of(view: View) -> tuple[str, ...]:
+    return tuple(kind for kind in OUTPUTS if kind != "timeline" or not view.no_timeline)
+
+
+def _ignored(view: View) -> tuple[str, ...]:
+    """The options of the original that have no effect in *view*."""
+    recount = () if view.recounts else ("account_displayed_op_only",)
+    return (*recount, *(() if view.bounds_occurrence else ("min_occurrence",)))
+
+
+_FILES = "FILES or FOLDER [options]"
+_RUN = "graph.pbtxt run_meta_0"
+_LIST_SHARES = "A number is own, behind it total and own as shares of all: 3us (100.00%, 0.56%)."
+_TREE_PAIR = "Rows show own/total; -- is own where account_type_regexes counts no node."
+
+
+def view_command(view: View) -> Command:
+    """The row of the command that shows *view*."""
+    ignored = _ignored(view)
+    options = {n: _narrowed(row, view) for n, row in OPTIONS.items() if n not in ignored}
+    bounds = [f"min_{m}" for m in METRICS if FIELDS[m].bound == "own" and m != "occurrence"]
+    return Command(
+        view.name,
+        view.summary,
+        "tfprof.cli.run_results.run_view",
+        _FILES,
+        view.examples or (f"{view.name} graph.pbtxt",),
+        _loading(options, _outputs_of(view)),
+        no_timeline=view.no_timeline,
+        ignored=ignored,
+        files="load",
+        details=(
+            view.help,
+            "\n".join(filter(None, (view.numbers, _LIST_SHARES if view.chain else _TREE_PAIR))),
+        ),
+        closing=(f"In this view {' and '.join(bounds)} are compared with the total.",)
+        if view.groups
+        else (),
+    )
+
+
+def _demo_options() -> dict[str, Option]:
+    """The options of views; where a demo has a default of its own, the list of those says so."""
+    own = {name for view in VIEWS.values() for name in view.demo}
+    listed = {True: ("see above",), False: "see above"}
+    return {
+        name: replace(row, default=listed[isinstance(row.default, tuple)]) if name in own else row
+        for name, row in OPTIONS.items()
+    }
+
+
+def _demo_defaults() -> str:
+    """What 'tfprof demo VIEW' asks where the user says nothing."""
+    lines = []
+    for view in VIEWS.values():
+        flags = [
+            f"--{name}={','.join(value) if isinstance(value, tuple) else value}"
+            for name, value in view.demo.items()
+        ]
+        lines.append(f"  {view.name:<26}   {' '.join(flags)}".rstrip())
+    return "\n".join(["defaults of each view here", *lines])
+
+
+COMMANDS: dict[str, Command] = {
+    command.name: command
+    for command in (
+        Command(
+            "summary",
+            "the layers of a model: parameters, float operations, multiply-adds, bytes",
+            "tfprof.cli.run_results.run_summary",
+            "MODEL [options]",
+            ("summary graph.pbtxt", "summary graph.pbtxt --depth=1 --format=md"),
+            _loading(
+                {"depth": DEPTH, "outputs": MODEL_OUTPUTS, "dim": OPTIONS["dim"]},
+                ("stdout", "file", "json", "csv", "md", "none"),
+            ),
+            files="load",
+        ),
+        *map(view_command, VIEWS.values()),
+        Command(
+            "advise",
+            "what looks wrong or expensive, by all checkers",
+            "tfprof.cli.run_results.run_advise",
+            _FILES,
+            (f"advise {_RUN}", f"advise {_RUN} --output=file:outfile=advice.txt"),
+            _loading({}, ("stdout", "file", "proto", "none")),
+            files="load",
+        ),
+        Command(
+            "save",
+            "write the profile as one file, which the original reads too; with -o PATH",
+            "tfprof.cli.run_results.run_save",
+            f"{_FILES} -o PATH",
+            (
+                f"save {_RUN} tfprof_log --output=file:outfile=profile.pb",
+                "save graph.pbtxt -o graph_alone.pb",
+            ),
+            _loading({"flops": OPTIONS["flops"], "outfile": OUTFILE}, ("file",)),
+            needs_output="save needs --output=file:outfile=PATH or -o PATH",
+            files="load",
+        ),
+        Command(
+            "convert",
+            "write the profile as one file that loads many times faster; with -o PATH",
+            "tfprof.cli.run_results.run_convert",
+            f"{_FILES} -o PATH",
+            (
+                f"convert {_RUN} tfprof_log -o profile.tfprof",
+                "convert graph.pbtxt -o graph.tfprof",
+            ),
+            _loading({"outfile": OUTFILE}, ("file",)),
+            needs_output="convert needs -o PATH, as in: tfprof convert FILES -o profile.tfprof",
+            files="load",
+        ),
+        Command(
+            "info",
+            "what files or folders hold, what is missing for which view, and what to try next",
+            "tfprof.cli.run_pages.run_info",
+            "FILES or FOLDERS",
+            ("info .", f"info {_RUN}"),
+            {**INPUTS, **LIMIT_OPTIONS},
+            files="paths",
+        ),
+        Command(
+            "demo",
+            "a view of a bundled sample, a 32-layer ResNet; scope unless another view is named",
+            "tfprof.cli.run_pages.run_demo",
+            "[VIEW] [options]",
+            ("demo", "demo op", "demo --select=micros --order_by=micros --max_depth=2"),
+            {**_demo_options(), "format": FORMAT, **LIMIT_OPTIONS},
+            no_files="it has its own files",
+            words=lambda: tuple(VIEWS),
+            details=(_demo_defaults(),),
+        ),
+        Command(
+            "completion",
+            "a script that makes Tab complete tfprof's command line in bash, zsh or fish",
+            "tfprof.cli.run_pages.run_completion",
+            "bash, zsh or fish",
+            ("completion bash > tfprof.bash", "completion fish > tfprof.fish"),
+            no_files="it reads none",
+            words=lambda: tuple(COMPLETION_SHELLS),
+        ),
+        Command(
+            "help",
+            "this text (also --help); with a command, its own help; --version prints the version",
+            "tfprof.cli.help.run_help",
+            "[COMMAND or limits]",
+            ("help scope", "help limits"),
+            any_option=True,
+            no_files="it reads none",
+            words=lambda: (*COMMANDS, "limits"),
+        ),
+    )
+}
+
+# A command line without a command.
+PROMPT = Command(
+    "",
+    "the tfprof> prompt",
+    "tfprof.shell.prompt.run_prompt",
+    options={**INPUTS, "signature": SIGNATURE, **OPTIONS, "format": FORMAT, **LIMIT_OPTIONS},
+    files="load",
+)
+
+SHELL_ONLY: dict[str, Command] = {
+    command.name: command
+    for command in (
+        Command(
+            "set",
+            "change the options in force, for all lines that follow",
+            "tfprof.shell.words.run_set",
+            "[options]",
+            options={**OPTIONS, "format": FORMAT},
+            no_files="it sets options",
+        ),
+        Command(
+            "reset",
+            "the options in force as they were at the start",
+            "tfprof.shell.words.run_reset",
+            no_files="it resets options",
+        ),
+        Command(
+            "help",
+            "the original's help; with a command, its own help",
+            "tfprof.shell.words.run_help",
+            any_option=True,
+            no_files="it reads none",
+            words=lambda: (*shell_commands(), "limits"),
+        ),
+        Command("exit", "leave", "tfprof.shell.words.run_exit", no_files="it leaves"),
+        Command("quit", "leave", "tfprof.shell.words.run_exit", no_files="it leaves"),
+        Command(
+            "more",
+            "before any other command: show its output in your pager",
+            "tfprof.shell.words.run_more",
+            "COMMAND [options]",
+            any_option=True,
+            words=lambda: tuple(shell_commands()),
+        ),
+    )
+}
+
+
+def shell_commands() -> dict[str, Command]:
+    """The rows that the shell has: all commands, and its own."""
+    return {**COMMANDS, **SHELL_ONLY}
+
+
+def known_options() -> dict[str, Option]:
+    """Every option by every name that it has on a command line."""
+    known = {name: option for row in COMMANDS.values() for name, option in row.options.items()}
+    return {
+        **known,
+        **PROMPT.options,
+        "o": OUTFILE,
+        "help": HELP,
+        "h": HELP,
+        "version": VERSION,
+    }
+
+
+def options_shown(command: Command) -> list[Option]:
+    """The options of *command* that are neither files nor limits."""
+    return [
+        row
+        for name, row in command.options.items()
+        if name not in INPUTS and name not in LIMIT_OPTIONS
+    ]
