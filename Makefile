@@ -1,13 +1,14 @@
-# Two commands: `make demo` shows tfprof at work, `make test` checks everything.
-# Each makes the environment it needs from the project's own files.
+# `make demo` shows tfprof at work, `make test` checks a change in minutes, `make test-all` checks
+# everything. Each makes the environment it needs from the project's own files.
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
 RUNS ?= 200000
+PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
-.PHONY: demo test lint types bench growth fuzz schema clean
+.PHONY: demo test test-all lint types bench growth fuzz schema clean
 
 # --- for users ---------------------------------------------------------------------------------
 
@@ -21,8 +22,12 @@ $(VENV)/.installed: pyproject.toml
 
 # --- for developers ----------------------------------------------------------------------------
 
-test: lint types  ## lint, types and all tests
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+test: lint types  ## lint, types and tests with a sample of their cases
+	$(PYTEST) $(ARGS)
+
+test-all: lint types  ## the same with every case, and growth
+	$(PYTEST) --whole $(ARGS)
+	$(BIN)/python bench/growth.py
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check
@@ -36,6 +41,7 @@ $(VENV)/.installed-test: pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
 	@# It asks for the package tensorflow, which tensorflow-cpu stands for here.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps 'tf-keras==2.21.*'
+	@$(BIN)/python tests/tools/install.py
 	@touch $@ $(VENV)/.installed
 
 bench: $(VENV)/.installed-test  ## time us and the original in one run; BENCH_FULL=1: 1M nodes, too

@@ -16,6 +16,7 @@ from google.protobuf.message import DecodeError
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from tfprof.read import graph_def, op_log, run_metadata, text
+from tfprof.read.source import Source
 from tfprof.read.text import canonical, wire
 from tfprof.read.text.strings import Odd
 from tfprof.wire.decode import WireError
@@ -127,7 +128,7 @@ def graph_text(data: bytes) -> None:
     """The reader of whole columns reads what the reader of any layout reads."""
     quick = canonical.columns(np.frombuffer(data, np.uint8))
     if quick is not None:
-        slow = text._graph_by_wire(np.frombuffer(data, np.uint8), "it")  # noqa: SLF001 - one of three readers
+        slow = text.graph_by_wire(Source("it", np.frombuffer(data, np.uint8)))
         assert _listed(quick) == _listed(slow), "the readers of text differ"
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from tfprof.checkers import advise
 from tfprof.errors import TfprofError
-from tfprof.flops import filled
+from tfprof.ops.with_float_ops import with_float_ops
 from tfprof.query.query import Query
 from tfprof.read import Source, load
 from tfprof.results.loaded import Loaded
@@ -159,7 +159,7 @@ def _advice(profile: Profile, _: Pick) -> None:
 def _counts(profile: Profile, pick: Pick) -> None:
     """Float operations are counted by any set of rules."""
     for which in pick(("all", "tensorflow")):
-        made, counts = filled(profile, which)  # type: ignore[arg-type]  # both are among FLOPS
+        made, counts = with_float_ops(profile, which)  # type: ignore[arg-type]  # both are among FLOPS
         assert counts.counted <= counts.ops
         assert str(counts)
         assert len(made) == len(profile)

@@ -23,7 +23,7 @@ from ours import wire_of
 from profiles import PROFILES, ProfileFiles
 from table_writer import snappy, table
 from tf_wheel import piece
-from tfprof.flops.table import rules
+from tfprof.ops.table import rules
 from tfprof.read import load
 from tfprof.writers.columnar import columnar
 from tfprof.writers.saved import saved

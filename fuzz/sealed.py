@@ -26,7 +26,7 @@ from tfprof.read.checkpoint.crc32c import crc32c, masked
 from tfprof.read.checkpoint.sorted_table import SortedTable
 from tfprof.read.checkpoint.tensors import STRING
 from tfprof.read.columnar.coding import FORMAT, HEAD, KINDS, aligned
-from tfprof.read.sniff import CONVERTED_MAGIC
+from tfprof.read.detect import CONVERTED_MAGIC
 from tfprof.wire.decode import FIXED32, WireError
 from tfprof.wire.varints import varint
 

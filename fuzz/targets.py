@@ -21,11 +21,12 @@ from fuzz.parts import parted
 from fuzz.wire_tree import varint
 from tfprof.cli import info
 from tfprof.errors import TfprofError
-from tfprof.flops import filled
-from tfprof.io import recognise
-from tfprof.io.files import open_source
-from tfprof.read import add_run, load, read_graph, read_op_log, sniff
+from tfprof.io.choose_inputs import choose_inputs
+from tfprof.io.open_files import open_source
+from tfprof.ops.with_float_ops import with_float_ops
+from tfprof.read import add_run, load, read_graph, read_op_log
 from tfprof.read.checkpoint import Checkpoint, snappy
+from tfprof.read.detect import detect
 from tfprof.read.merge_op_log import with_op_log
 from tfprof.wire.decode import WireError
 from tfprof.wire.schema import message
@@ -105,7 +106,7 @@ def _base() -> Profile:
 def _flops(data: bytes, pick: Pick) -> None:
     profile = load(source(data))
     for which in pick(("all", "tensorflow")):
-        _, counts = filled(profile, which)  # type: ignore[arg-type]  # both are among FLOPS
+        _, counts = with_float_ops(profile, which)  # type: ignore[arg-type]  # both are among FLOPS
         assert counts.counted <= counts.ops
 
 
@@ -116,7 +117,7 @@ def _run_shapes(data: bytes, pick: Pick) -> None:
     shaped = profile.with_run_shapes
     assert len(shaped) == len(profile)
     assert shaped.outputs.start[-1] == len(shaped.outputs.shape)
-    _, counts = filled(profile, pick.one(("all", "tensorflow")))
+    _, counts = with_float_ops(profile, pick.one(("all", "tensorflow")))
     assert str(counts)
 
 
@@ -182,8 +183,8 @@ def _gzip(data: bytes, pick: Pick) -> None:
 
 
 def _sniff(data: bytes, _: Pick) -> None:
-    kind = sniff.kind_of(memoryview(data))
-    assert kind is None or kind.title
+    row = detect(memoryview(data))
+    assert row is None or row.title
 
 
 def _folder(data: bytes, _: Pick) -> None:
@@ -193,7 +194,7 @@ def _folder(data: bytes, _: Pick) -> None:
             (Path(folder) / _FILES[number]).write_bytes(part)
         told = info.info([folder])
         assert told.text or told.problems
-        recognise.inputs([folder], {})
+        choose_inputs([folder], {})
 
 
 _FILES: Final = (

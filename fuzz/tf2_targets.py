@@ -13,8 +13,8 @@ from fuzz import agreement
 from fuzz.laws import hold, source
 from fuzz.parts import parted
 from tfprof.errors import TfprofError
-from tfprof.flops import filled
-from tfprof.inference import symbols
+from tfprof.ops.symbols import symbols
+from tfprof.ops.with_float_ops import with_float_ops
 from tfprof.read import load
 from tfprof.results.loaded import Loaded
 
@@ -71,7 +71,7 @@ def _hold(profile: Profile, pick: Pick) -> None:
 def _sized(profile: Profile, pick: Pick) -> None:
     """Every open dimension can be given a size, and no count goes beyond 64 bits."""
     dims = {one.name: pick.one(_SIZES) for one in symbols(profile)}
-    counted, counts = filled(profile, "all", dims)
+    counted, counts = with_float_ops(profile, "all", dims)
     assert counts.counted <= counts.ops
     often = counted.times
     assert often.size in (0, len(profile))

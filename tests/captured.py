@@ -43,7 +43,8 @@ def events(folder: Path) -> list[tuple[str, dict[str, Any]]]:
 
 
 def steps(folder: Path) -> list[int]:
-    return sorted(told["step_num"] for _, told in events(folder) if "step_num" in told)
+    """The steps that the capture marked; Keras 2 marks the batches of an epoch as `train`."""
+    return sorted(stats["step_num"] for name, stats in events(folder) if name == "step")
 
 
 def calls(folder: Path) -> list[str]:

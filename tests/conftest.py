@@ -1,17 +1,23 @@
-"""What tests share: the option to rewrite goldens, the C++ original, and a model in a session."""
+"""What tests share: their options, the C++ original, TensorFlow, and a model in a session."""
 
 from __future__ import annotations
 
 import os
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import core
 
+import model_files
+import sampling
+from forked import Forked
 from oracle import Oracle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from profiled_sessions import Model
 
@@ -21,12 +27,65 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="rewrite the goldens in tests/cases")
+    parser.addoption("--whole", action="store_true", help="try every case, not a sample")
+    parser.addoption("--seed", type=int, help="choose the samples and random cases of that run")
 
 
-@pytest.fixture(scope="module")
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "whole: takes long; runs with --whole only")
+    if config.option.seed is None:
+        config.option.seed = sampling.seed_of_commit()  # xdist hands it on to its workers
+    sampling.start(whole=config.option.whole, seed=config.option.seed)
+    if core.global_force_seed is None:
+        core.global_force_seed = sampling.seed()  # type: ignore[assignment]
+
+
+def pytest_report_header() -> str:
+    if sampling.is_whole():
+        return f"cases: all; random ones of seed {sampling.seed()}"
+    return f"cases: a sample of seed {sampling.seed()}; --whole tries all"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if terminalreporter.stats.get("failed"):
+        terminalreporter.write_line(f"The same cases again: pytest {sampling.again()} …")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if sampling.is_whole():
+        return
+    left_out = [item for item in items if item.get_closest_marker("whole")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("whole")]
+
+
+@pytest.fixture(scope="session")
 def oracle() -> Iterator[Oracle]:
     with Oracle() as one:
         yield one
+
+
+@pytest.fixture(scope="session")
+def tensorflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forked]:
+    """Runs scripts that need TensorFlow, in children of one process that has imported it."""
+    with Forked(tmp_path_factory.mktemp("tensorflow"), "tensorflow") as run:
+        yield run
+
+
+@pytest.fixture(scope="session")
+def model_folder(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Path]:
+    """The folder with the files of these models; TensorFlow starts only if they must be built."""
+
+    @cache
+    def folder(name: str) -> Path:
+        return model_files.files(
+            name, tmp_path_factory.mktemp(name), lambda: request.getfixturevalue("tensorflow")
+        )
+
+    return folder
 
 
 @pytest.fixture(scope="module")

@@ -48,7 +48,7 @@ def columns(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
         yield name, list(value)
     elif fields(value):
         for part in fields(value):
-            if part.name not in ("attribute_sources", "shape_sources", "_kept"):
+            if part.name not in ("attribute_sources", "shape_sources") and "cache" not in part.name:
                 yield from columns(getattr(value, part.name), f"{name}.{part.name}")
     elif isinstance(value, tuple):
         yield name, len(value)

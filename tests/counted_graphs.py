@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.flops import count
+from tfprof.ops.counting import count
 from tfprof.read import Source, load
 
 if TYPE_CHECKING:
-    from tfprof.flops.table import Which
     from tfprof.model import Profile
+    from tfprof.ops.table import Which
 
 
 def text_profile(graph: str) -> Profile:

@@ -1,7 +1,9 @@
-"""A graph with one operation of each type named, in a process of its own.
+"""Graphs with one operation of each named type, in a process of its own.
 
-    python every_op_worker.py < names, one a line   →  a line with the names of all operations
-                                                        there are, then the GraphDef with shapes
+    python every_op_worker.py < names, one per line   →  a line with the names of all operations,
+                                                          then twice a line with the length of a
+                                                          GraphDef and the GraphDef with shapes:
+                                                          inputs of known size, and of open sizes
 
 Types are taken from the registry: a float wherever there is a choice. An input is a placeholder,
 a variable where the operation writes to it, or a constant where its value tells a shape.
@@ -17,7 +19,7 @@ import tensorflow as tf
 from tensorflow.core.framework import op_def_pb2
 from tensorflow.python.client import pywrap_tf_session
 
-from op_shapes import ATTRIBUTES, IMAGE, PLAIN, SCALAR, WANTS
+from op_shapes import ATTRIBUTES, IMAGE, PLAIN, SCALAR, VARIANTS, WANTS
 
 TYPES: Final = ("float32", "complex64", "int32", "int64", "qint8")
 # What an optimizer has for each element; the rest is a scalar.
@@ -33,28 +35,61 @@ def registry() -> dict[str, Any]:
 def main() -> None:
     defined = registry()
     sys.stdout.buffer.write(f"{' '.join(defined)}\n".encode())
-    for name in sys.stdin.read().split():
-        graph = tf.Graph()  # one each: how new a graph is decides which operations it may have
-        with graph.as_default():
-            tf.graph_util.import_graph_def(around(defined[name]), name=name.replace("_", "u"))
+    names = sys.stdin.read().split()
+    for is_open in (False, True):
         # Messages one after another are one message with the nodes of all.
-        sys.stdout.buffer.write(graph.as_graph_def(add_shapes=True).SerializeToString())
+        graphs = b"".join(built(name, around(defined[name], is_open=is_open)) for name in names)
+        for number, (name, attributes, shapes) in enumerate(VARIANTS):
+            needs = around(defined[name], attributes, shapes, is_open=is_open)
+            graphs += built(f"{name}-{number}", needs)
+        sys.stdout.buffer.write(f"{len(graphs)}\n".encode() + graphs)
 
 
-def around(op: Any) -> Any:
-    """A graph of the operation and what it needs."""
+def built(name: str, needs: Any) -> bytes:
+    graph = tf.Graph()  # one each: how new a graph is decides which operations it may have
+    with graph.as_default():
+        tf.graph_util.import_graph_def(needs, name=name.replace("_", "u"))
+    data: bytes = graph.as_graph_def(add_shapes=True).SerializeToString()
+    return data
+
+
+def around(
+    op: Any,
+    attributes: dict[str, Any] | None = None,
+    listed: list[Any] | None = None,
+    *,
+    is_open: bool,
+) -> Any:
+    """A graph of the operation and what it needs; a variant if there are attributes."""
     graph = tf.compat.v1.GraphDef()
     graph.versions.producer = (op.deprecation.version or tf.version.GRAPH_DEF_VERSION) - 1
-    node = graph.node.add(op=op.name, name="it")
+    node = graph.node.add(op=op.name, name="it" if attributes is None else "variant")
     for attr in op.attr:
-        node.attr[attr.name].CopyFrom(chosen(op, attr))
-    shapes = wanted(op)
+        given = (attributes or {}).get(attr.name)
+        node.attr[attr.name].CopyFrom(chosen(op, attr) if given is None else as_attr(given))
+    shapes = wanted(op) if listed is None else listed
     for number, (argument, kind) in enumerate(arguments(op, node)):
         source = graph.node.add(name=f"input_{number}")
         node.input.append(source.name)
         shape = shapes[number] if number < len(shapes) else SCALAR
         fill(source, shape, kind, is_written=argument.is_ref)
+        for dim in source.attr["shape"].shape.dim if is_open and source.op == "Placeholder" else ():
+            dim.size = -1
     return graph
+
+
+def as_attr(given: Any) -> Any:
+    """A value as an attribute."""
+    value = tf.compat.v1.AttrValue()
+    if isinstance(given, bytes):
+        value.s = given
+    elif isinstance(given, list):
+        value.list.i.extend(given)
+    elif isinstance(given, bool):
+        value.b = given
+    else:
+        value.i = given
+    return value
 
 
 def chosen(op: Any, attr: Any) -> Any:

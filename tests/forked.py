@@ -1,4 +1,8 @@
-"""The command, run many times and stopped at any moment, in children of a process that waits."""
+"""Commands and scripts, run many times in children of a process that has imported what they need.
+
+Forked(folder)                  runs commands of tfprof; one can be stopped at any moment
+Forked(folder, "tensorflow")    runs scripts that need TensorFlow, whose import takes seconds
+"""
 
 from __future__ import annotations
 
@@ -24,16 +28,21 @@ class Ran(NamedTuple):
 
 
 class Forked:
-    """Runs commands and programs; *folder* is for what they print."""
+    """Runs commands and programs; *folder* is for what they print, *ready* is imported before."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, ready: str = "tfprof") -> None:
         self._folder = folder
         self._worker = subprocess.Popen(
-            [sys.executable, Path(__file__).with_name("forked_worker.py")],
+            [sys.executable, Path(__file__).with_name("forked_worker.py"), ready],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+            env={
+                **os.environ,
+                "OPENBLAS_NUM_THREADS": "1",
+                "TF_CPP_MIN_LOG_LEVEL": "3",
+                "CUDA_VISIBLE_DEVICES": "-1",
+            },
         )
 
     def __enter__(self) -> Forked:  # noqa: PYI034 - Self is not in Python 3.10
@@ -66,3 +75,13 @@ class Forked:
         self._worker.stdin.flush()
         ended = json.loads(self._worker.stdout.readline())
         return Ran(ended["code"], ended["seconds"], out.read_bytes(), told.read_text())
+
+    def script(self, path: Path, *words: str, stdin: bytes = b"") -> bytes:
+        """Run a script as `python path words` does; what it prints."""
+        given = self._folder / "stdin"
+        given.write_bytes(stdin)
+        program = f"import runpy, sys; sys.argv[:] = {[str(path), *words]!r}\n"
+        program += "runpy.run_path(sys.argv[0], run_name='__main__')"
+        ran = self(program, stdin=str(given))
+        assert ran.code == 0, ran.told
+        return ran.out

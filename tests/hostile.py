@@ -20,6 +20,7 @@ from multiprocessing import Pipe
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from sampling import sampled
 from tfprof.errors import InputError, UsageError
 from tfprof.tables.fields import FIELDS
 
@@ -172,13 +173,15 @@ class Worker:
         self._process.wait()
 
 
-def lines_of(row: Row, folder: Path) -> dict[str, list[str]]:
-    """The command lines of a row, by name."""
+def lines_of(row: Row, folder: Path, beside: int = len(COMMANDS)) -> dict[str, list[str]]:
+    """The command lines of a row, by name: scope view, and in a sample so many *beside* it."""
     given = row.words(folder)
     out = str(folder / OUT)
     lines = {}
-    everything = READING if row.refused and not row.refusing else COMMANDS
-    for name in row.commands or everything:
+    everything = READING if row.refused and not row.refusing else tuple(COMMANDS)
+    names = row.commands or everything
+    others = [name for name in names if name != "scope"]
+    for name in ("scope", *sampled(others, beside, row.name)):
         lines[name] = [*(word.replace(OUT, out) for word in COMMANDS[name]), *given]
     for name, again in _AGAIN.items():
         if name not in lines:

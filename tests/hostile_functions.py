@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # What a graph with functions has to stand: one command of each kind, and what counts by rule.
 FEW: Final = ("scope", "graph", "op by rules", "summary", "save", "convert")
-_DAMAGED: Final = "is damaged or cut off, or not a GraphDef or MetaGraphDef, binary or text"
+_DAMAGED: Final = "is damaged or cut off, or not a GraphDef, a MetaGraphDef, a SavedModel"
 
 
 def row(name: str, *parts: bytes, **expected: Any) -> Row:

@@ -29,7 +29,7 @@ from tfprof.read.text.fields import varint
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_DAMAGED: Final = "is damaged or cut off, or not a GraphDef or MetaGraphDef, binary or text"
+_DAMAGED: Final = "is damaged or cut off, or not a GraphDef, a MetaGraphDef, a SavedModel"
 
 
 def _graph(name: str, *parts: bytes, **expected: object) -> Row:

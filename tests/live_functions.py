@@ -10,6 +10,7 @@ from tensorflow.core.framework.graph_debug_info_pb2 import GraphDebugInfo
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
 layers = keras.layers
+KERAS_3 = keras.__version__.startswith("3")
 
 
 def convolutions() -> Any:

@@ -1,9 +1,11 @@
-"""Random differential cases: the same seed and view always give the same case.
+"""Random differential cases: the same number and view always give the same case.
 
-    with Oracle() as oracle:
-        case = make_case(seed=7, view="scope")
-        oracle.load(case.graph, case.op_log, case.steps)
-        expected = oracle.ask(case.view, case.options)
+    @batches(2_000, 200, 100)               numbers of 2,000 cases, or of 200 in a sample
+    def test_ours_is_theirs(numbers):
+        agree(numbers, lambda number: make_case(number, "scope"), differences)
+
+The commit chooses the numbers; `sampling` says how. A case that fails is printed small enough to
+paste into `fixed_cases.py`, where it stays.
 
 Nothing drawn here ends the original's process. Two things it accepts in silence are drawn now and
 then and can be told from the options: an unknown `order_by` and an unknown `step`.
@@ -14,6 +16,9 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
+import sampling
 from case import Case, survivable
 from random_graphs import frame_names, make_graph, make_names, make_op_log
 from random_options import make_options
@@ -22,14 +27,39 @@ from random_values import chance
 from shrink import shrink
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-__all__ = ["Case", "make_case", "shrink", "survivable"]
+__all__ = ["Case", "agree", "batches", "make_case", "shrink", "survivable"]
 
 
-def make_case(seed: int, view: str) -> Case:
+def batches(total: int, count: int, size: int) -> pytest.MarkDecorator:
+    """One test per *size* cases; *total* cases in a whole run, *count* in a sample."""
+    numbers = sampling.numbers(total, count)
+    parts = [numbers[first : first + size] for first in range(0, len(numbers), size)]
+    return pytest.mark.parametrize("numbers", parts, ids=[f"batch {n}" for n in range(len(parts))])
+
+
+def agree(
+    numbers: Sequence[int],
+    make: Callable[[int], Case],
+    differences: Callable[[Case], list[str] | None],
+) -> None:
+    """Fail at the first case with differences; print it small, and how to see it again."""
+    for number in numbers:
+        case = make(number)
+        if differences(case):
+            small = shrink(case, lambda candidate: bool(differences(candidate)))
+            found = "\n".join(differences(small) or [])
+            pytest.fail(
+                f"random case {number} differs; pytest {sampling.again()} tries it again.\n"
+                f"Mend it, and keep it for good in tests/fixed_cases.py:\n{small.paste()}\n{found}",
+                pytrace=False,
+            )
+
+
+def make_case(number: int, view: str) -> Case:
     """A model, its runs and one question for this view."""
-    rng = random.Random(f"{view} {seed}")  # noqa: S311  repeatable, not secret
+    rng = random.Random(f"{view} {number}")  # noqa: S311  repeatable, not secret
     names = make_names(rng)
     graph = make_graph(rng, names)
     op_log = make_op_log(rng, names, traces=chance(rng, 0.95 if view == "code" else 0.3))

@@ -11,7 +11,6 @@ A sample also tells where its structure stands: tags, lengths, ends of messages,
 
 from __future__ import annotations
 
-import random
 import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
@@ -19,9 +18,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 import numpy as np
 from google.protobuf import text_format
 
+import sampling
 from case import GraphDef, OpLogProto, RunMetadata
 from forged import HEAD
 from profiles import DATA, PROFILES, content
+from sampling import sampled
 from tf_wheel import piece
 from tfprof.errors import InputError
 from tfprof.read import Source, add_run, load, read_op_log
@@ -90,17 +91,28 @@ def flipped(data: bytes, at: int, bit: int) -> Damage:
     return Damage(f"bit {bit} of byte {at} flipped", bytes(wrong))
 
 
-def everywhere(data: bytes) -> Iterator[Damage]:
-    """Cut off at every byte, and each bit flipped: nine times as many as there are bytes."""
-    for at in range(len(data)):
-        yield cut(data, at)
-        for bit in range(8):
-            yield flipped(data, at, bit)
+_A_BYTE: Final = 9
+
+
+def everywhere(data: bytes) -> range:
+    """Numbers of all damages: cut off at every byte, and each bit flipped."""
+    return range(_A_BYTE * len(data))
+
+
+def damaged(data: bytes, number: int) -> Damage:
+    """The damage of this number."""
+    at, what = divmod(number, _A_BYTE)
+    return flipped(data, at, what - 1) if what else cut(data, at)
+
+
+def some(data: bytes, numbers: Sequence[int], count: int, name: str) -> Iterator[Damage]:
+    """The damages of these numbers; in a sample *count* of them."""
+    return (damaged(data, number) for number in sampled(numbers, count, name))
 
 
 def spread(data: bytes, marks: Sequence[int], count: int) -> Iterator[Damage]:
     """Cut off and a bit flipped at *count* places: half of them *marks*, others even or random."""
-    rng = random.Random(count)  # noqa: S311  repeatable, not secret
+    rng = sampling.rng(f"{count} of {len(data)}")
     chosen = dict.fromkeys([0, len(data) - 1, marks[0], marks[-1]])
     chosen.update(dict.fromkeys(rng.sample(marks, min(count // 2, len(marks)))))
     chosen.update(dict.fromkeys(range(0, len(data), 1 + len(data) // max(count // 4, 1))))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.read.checkpoint.crc32c import crc32c, masked
-from tfprof.read.sniff import TABLE_MAGIC
+from tfprof.read.detect import TABLE_MAGIC
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

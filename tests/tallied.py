@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tfprof.flops.op import Op
-from tfprof.flops.table import rules
+from tfprof.ops.op import Op
+from tfprof.ops.table import rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from tfprof.flops.op import Shape
+    from tfprof.ops.shape import Shape
 
 Tensor = dict[tuple[int, ...], "Number"]
 

@@ -17,7 +17,7 @@ import draw
 import ours
 from case import Case, GraphDef, OpLogProto, RunMetadata, survivable
 from profiles import DATA, PROFILES
-from random_cases import make_case, shrink
+from random_cases import agree, batches, make_case
 from random_values import chance
 from tf_wheel import piece
 from tfprof.checkers import CHECKERS, Advice, advise
@@ -36,8 +36,7 @@ OPTIONS: Final = [(name, o) for name, row in CHECKERS.items() for o in row.optio
 UNFUSED: Final = "Maybe use faster FusedBatchNorm instead of BatchNorm"
 NHWC: Final = "Found operation using NHWC data_format on GPU. Maybe NCHW is faster."
 
-CASES: Final = 150
-BATCH: Final = 50
+BUSY_CASES: Final = range(150)
 
 
 # --- ours against the original -----------------------------------------------------------------
@@ -73,16 +72,15 @@ def agreed(oracle: Oracle, case: Case) -> dict[str, tuple[str, ...]]:
     return dict(advise(ours.load(case)).sections)
 
 
-@pytest.mark.parametrize("first", range(0, CASES, BATCH))
+@batches(150, 50, 50)
 @pytest.mark.parametrize("kind", ["scope", "graph", "op", "code", "busy"])
-def test_random_models_agree(oracle: Oracle, kind: str, first: int) -> None:
-    for seed in range(first, first + BATCH):
-        case = busy_case(seed) if kind == "busy" else random_case(seed, kind)
-        checkers = [name for at, name in enumerate(CHECKERS) if at != seed % 8]
-        if differences(oracle, case, checkers):
-            small = shrink(case, lambda one: bool(differences(oracle, one, checkers)))  # noqa: B023
-            told = [f"seed {seed}:", small.paste(), *differences(oracle, small, checkers)]
-            pytest.fail("\n".join(told))
+def test_random_models_agree(oracle: Oracle, kind: str, numbers: Sequence[int]) -> None:
+    def make(number: int) -> Case:
+        return busy_case(number) if kind == "busy" else random_case(number, kind)
+
+    for number in numbers:
+        checkers = [name for at, name in enumerate(CHECKERS) if at != number % 8]
+        agree([number], make, lambda case: differences(oracle, case, checkers))  # noqa: B023
 
 
 def random_case(seed: int, view: str) -> Case:
@@ -180,7 +178,7 @@ def reached(case: Case) -> set[str]:
 
 
 def test_busy_models_reach_every_branch() -> None:
-    found = set().union(*(reached(busy_case(seed)) for seed in range(CASES)))
+    found = set().union(*(reached(busy_case(seed)) for seed in BUSY_CASES))
     assert found == {
         *("0 devices", "1 devices", "2 devices", "low device", "device"),
         *("0 about operations", "1 about operations", "2 about operations"),

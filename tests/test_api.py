@@ -138,7 +138,7 @@ print([name for name in sys.modules if name.split(".")[0] == "tensorflow"])
 @pytest.fixture
 def own_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rules that a test registers are gone after it."""
-    monkeypatch.setattr("tfprof.flops.table._by_user", {})
+    monkeypatch.setattr("tfprof.ops.table._by_user", {})
 
 
 @pytest.mark.usefixtures("own_rules")
@@ -150,7 +150,15 @@ def test_examples_of_the_page_on_python() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["api", "limits", "loaded", "report", "option_builder", "flops.table"]
+    "module",
+    [
+        "api",
+        "tables.limits",
+        "results.loaded",
+        "results.report",
+        "compat.option_builder",
+        "ops.table",
+    ],
 )
 @pytest.mark.usefixtures("own_rules")
 def test_examples_in_docstrings(module: str) -> None:

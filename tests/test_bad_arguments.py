@@ -303,6 +303,10 @@ def test_empty_paths(arguments: dict[str, Any], what: str) -> None:
         refused(lambda: profile(**arguments), f"the path of {what} is empty")
 
 
+def test_a_trace_is_a_path() -> None:
+    refused(lambda: tfprof.load(trace=5), "trace takes a text or a pathlib.Path, not 5")  # type: ignore[arg-type]
+
+
 def test_progress_that_cannot_be_told() -> None:
     refused(
         lambda: tfprof.load(HANDMADE.graph, progress=None),  # type: ignore[arg-type]

@@ -126,7 +126,7 @@ def test_a_run_whose_stats_stand_behind_a_huge_field(tmp_path: Path) -> None:
 
 
 ZEROS: Final = {
-    "graph": "is damaged or cut off, or not a GraphDef or MetaGraphDef, binary or text",
+    "graph": "is damaged or cut off, or not a GraphDef, a MetaGraphDef, a SavedModel",
     "run_meta": "is damaged or cut off, or not a RunMetadata",
     "op_log": "is damaged or cut off, or not an op log (OpLogProto)",
     "profile": "is damaged or cut off, or not a saved profile (ProfileProto)",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import inspect
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import keras
@@ -13,7 +15,7 @@ import tensorflow as tf
 
 import tfprof
 from captured import calls, read, steps
-from live_functions import Own
+from live_functions import KERAS_3, Own
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,11 +31,11 @@ def nothing_is_left() -> Iterator[None]:
         tf.profiler.experimental.stop()
 
 
-def fit(callback: Any, **more: Any) -> Any:
+def fit(*callbacks: Any, **more: Any) -> Any:
     model = Own()
     model.compile("sgd", "mse")
     batches, ones = np.ones([10, 3], np.float32), np.ones([10, 4], np.float32)
-    model.fit(batches, ones, batch_size=2, verbose=0, callbacks=[callback], **more)
+    model.fit(batches, ones, batch_size=2, verbose=0, callbacks=list(callbacks), **more)
     return model
 
 
@@ -44,7 +46,8 @@ def test_some_batches_of_fit(tmp_path: Path) -> None:
     assert len(calls(tmp_path)) == 1
     handles = made.nodes("VarHandleOp")
     dense = f"own/{model.dense.name}"
-    assert {f"{dense}/kernel", f"{dense}/bias", "sgd/learning_rate"} <= set(handles)
+    rate = f"{model.optimizer.name}/learning_rate" if KERAS_3 else "learning_rate"
+    assert {f"{dense}/kernel", f"{dense}/bias", rate} <= set(handles)
     (lines, first) = inspect.getsourcelines(Own.call)
     (place,) = [place for place, line in enumerate(lines) if "# the line of the dense" in line]
     assert made.stack(f"{dense}/kernel@")[-1][1] == first + place
@@ -55,6 +58,28 @@ def test_some_batches_of_fit(tmp_path: Path) -> None:
 def test_batches_are_counted_over_epochs(tmp_path: Path) -> None:
     fit(tfprof.capture_callback(tmp_path, batches=(6, 20)), epochs=2)
     assert steps(tmp_path) == [6, 7, 8, 9]
+    assert tfprof.load(tmp_path).steps == (6, 7, 8, 9)
+
+
+KERAS_2 = """if True:
+    import sys
+    import numpy as np, tf_keras, tfprof
+    model = tf_keras.Sequential([tf_keras.layers.Dense(4)])
+    model.compile("sgd", "mse")
+    callback = tfprof.capture_callback(sys.argv[1], batches=(6, 20))
+    ones = np.ones([10, 3], np.float32), np.ones([10, 4], np.float32)
+    model.fit(*ones, batch_size=2, epochs=2, verbose=0, callbacks=[callback])
+    print(tfprof.load(sys.argv[1]).steps)
+"""
+
+
+def test_batches_of_keras_2_are_counted_over_epochs(tmp_path: Path) -> None:
+    """Keras 2 marks each batch itself, by its number in the epoch, around our step."""
+    pytest.importorskip("tf_keras")
+    ran = subprocess.run(
+        [sys.executable, "-c", KERAS_2, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert ran.stdout == "(6, 7, 8, 9)\n", ran.stderr
 
 
 @pytest.mark.parametrize(
@@ -69,7 +94,9 @@ def test_a_training_that_is_too_short_has_its_last_batches_captured(
     fit(tfprof.capture_callback(tmp_path, batches=batches))
     assert steps(tmp_path) == taken
     told = capsys.readouterr().err
-    instead = f"training has 5 batches: instead of {batches[0]} to {batches[1]}, {taken[0]} to 4"
+    instead = (
+        f"training has 5 batches: capturing {taken[0]} to 4 instead of {batches[0]} to {batches[1]}"
+    )
     assert (instead in told) == (batches[0] > 4)
     assert "nothing was captured" not in told
 
@@ -142,13 +169,41 @@ class Failing(keras.callbacks.Callback):  # type: ignore[misc]
 def test_training_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     callback = tfprof.capture_callback(tmp_path / "log", batches=(1, 2))
     with pytest.raises(ZeroDivisionError):
-        fit(keras.callbacks.CallbackList([Failing(), callback]))
+        fit(Failing(), callback)
     assert not (tmp_path / "log" / "saved_model.pb").exists()
     fit(callback)  # what was left open is dropped
     assert len(calls(tmp_path / "log")) == 1
     with pytest.raises(ZeroDivisionError):
-        fit(keras.callbacks.CallbackList([Failing(), callback]))
+        fit(Failing(), callback)
     del callback
+
+
+def test_training_goes_on_where_something_else_profiles(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tf.profiler.experimental.start(str(tmp_path / "theirs"))
+    try:
+        model = fit(tfprof.capture_callback(tmp_path / "log", batches=(1, 2)))
+    finally:
+        tf.profiler.experimental.stop(save=False)
+    assert model.optimizer.iterations == 5
+    assert not (tmp_path / "log").exists()
+    assert capsys.readouterr().err == (
+        "tfprof: nothing was captured: TensorFlow's profiler is running already: stop it first, "
+        "only one can run\n"
+    )
+
+
+def test_training_goes_on_where_the_folder_cannot_be_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "debug").touch()  # a file in place of a folder
+    model = fit(tfprof.capture_callback(tmp_path, batches=(1, 2)), epochs=2)
+    assert model.optimizer.iterations == 10
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert sentence == (
+        f"tfprof: nothing was captured: the folder {tmp_path / 'debug'} cannot be made: File exists"
+    )
 
 
 @pytest.mark.parametrize("batches", [5, (5,), (8, 5), (-1, 2), "58"])

@@ -15,6 +15,7 @@ import pytest
 from invariants import assert_totals_add_up
 from ours import files_loaded, wire_of
 from profiles import PROFILES
+from sampling import sampled
 from tfprof import cli
 from tfprof.cli.argv import read_words
 from tfprof.query.answer import answer
@@ -44,7 +45,11 @@ class Golden:
         return words.plain[0], words.options
 
 
-@pytest.fixture(params=CASES, ids=lambda path: path.stem)
+def stem(path: Path) -> str:
+    return path.stem
+
+
+@pytest.fixture(params=CASES, ids=stem)
 def golden(request: pytest.FixtureRequest) -> Golden:
     return Golden(request.param)
 
@@ -60,6 +65,7 @@ def test_the_command_prints_it(
     assert Golden(golden.path).output == printed
 
 
+@pytest.mark.parametrize("golden", sampled(CASES, 6, "goldens"), indirect=True, ids=stem)
 def test_the_original_prints_it(golden: Golden, oracle: Oracle) -> None:
     view, options = golden.query()
     steps = [(step, wire_of(run)) for step, run in enumerate(golden.profile.runs)]

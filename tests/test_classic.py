@@ -272,8 +272,8 @@ def test_options_that_do_not_exist_are_told_and_ignored(
 ) -> None:
     tfprof.profile(model(), options={**QUIET, "min_param": 1, "speed": 1})
     assert capsys.readouterr().err.splitlines()[:2] == [
-        "tfprof: option 'min_param' is not known and ignored; did you mean 'min_params'?",
-        "tfprof: option 'speed' is not known and ignored",
+        "tfprof: unknown option 'min_param' is ignored; did you mean 'min_params'?",
+        "tfprof: unknown option 'speed' is ignored",
     ]
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from tfprof import cli
 from tfprof.tables.commands import COMMANDS, COMPLETION_SHELLS, LIMIT_OPTIONS, function_at
-from tfprof.tables.inputs import INPUTS
+from tfprof.tables.formats import INPUTS
 from tfprof.tables.options import OPTIONS
 from tfprof.views import VIEWS
 from tools.shells import shell

@@ -17,8 +17,10 @@ from converted import convert, reread, source
 from profiles import DATA, PROFILES
 from test_outputs import Command
 from tfprof.errors import InputError, OutputError, UsageError
-from tfprof.flops import filled
-from tfprof.read import load, sniff
+from tfprof.ops.with_float_ops import with_float_ops
+from tfprof.read import load
+from tfprof.read.detect import detect
+from tfprof.tables.formats import FORMATS
 from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
@@ -90,7 +92,7 @@ def test_the_shell_answers_alike(converted: Path) -> None:
 
 
 def test_what_it_is_is_told_by_its_content(tfprof: Command, converted: Path) -> None:
-    assert sniff.kind_of(memoryview(converted.read_bytes())) is sniff.CONVERTED
+    assert detect(memoryview(converted.read_bytes())) is FORMATS["converted"]
     assert tfprof("info", str(converted)) == 0
     lines = tfprof.out.splitlines()
     assert lines[0] == f"{converted}: a converted profile (tfprof convert)"
@@ -122,7 +124,7 @@ def test_an_input_is_not_overwritten(tfprof: Command, converted: Path, tmp_path:
     link.symlink_to(converted)
     for target in (converted, link):
         assert tfprof("convert", str(converted), "-o", str(target)) == 4
-        assert "is an input of what is written and is not overwritten" in tfprof.err
+        assert "is an input of this result and is not overwritten" in tfprof.err
     assert converted.read_bytes() == before
     assert tfprof("convert", str(converted), "-o", str(tmp_path / "no" / "x")) == 4
 
@@ -159,7 +161,7 @@ def test_a_damaged_attribute_stays_as_damaged_as_it_is() -> None:
     said = []
     for profile in (before, reread(convert(before))):
         with pytest.raises(InputError) as refusal:
-            filled(profile, "all")
+            with_float_ops(profile, "all")
         said.append(str(refusal.value))
     assert said[0] == said[1]
     assert "an attribute of the graph is damaged" in said[0]
@@ -232,7 +234,7 @@ def test_neither_protobuf_nor_what_reads_the_others_is_imported_for_it(converted
     program = (
         f"from tfprof import cli; assert cli.run(['scope', {str(converted)!r}]) == 0\n"
         "import sys; print([name for name in sys.modules if name.startswith('google')\n"
-        "  or name.startswith(('tfprof.read.saved', 'tfprof.read.text', 'tfprof.flops'))])"
+        "  or name.startswith(('tfprof.read.saved', 'tfprof.read.text', 'tfprof.ops'))])"
     )
     ran = subprocess.run(
         [sys.executable, "-c", program], check=True, capture_output=True, text=True

@@ -19,7 +19,8 @@ from forged import (
     with_index,
 )
 from tfprof.errors import InputError
-from tfprof.read import sniff
+from tfprof.read.detect import detect
+from tfprof.tables.formats import FORMATS
 
 # --- damage --------------------------------------------------------------------------------------
 
@@ -71,7 +72,7 @@ def test_a_transfer_as_text_is_told_as_such(change: tuple[bytes, bytes]) -> None
     data = small_file().replace(*change)
     with pytest.raises(InputError, match=r"it is damaged: its first bytes .* a transfer as text"):
         reread(data)
-    assert sniff.kind_of(memoryview(data)) is sniff.CONVERTED
+    assert detect(memoryview(data)) is FORMATS["converted"]
 
 
 def test_a_format_of_the_future_is_told_as_such() -> None:

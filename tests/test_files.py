@@ -15,8 +15,9 @@ import tfprof
 from profiles import PROFILES, SAMPLE, content
 from tfprof.errors import InputError
 from tfprof.foundation.progress_events import Stage, listening, tell
-from tfprof.io.files import open_source, told, write_whole
+from tfprof.io.files import told, write_whole
 from tfprof.io.gunzip import GzipError, unpacked
+from tfprof.io.open_files import open_source
 from tfprof.tables.limits import raised_limits
 
 if TYPE_CHECKING:

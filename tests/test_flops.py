@@ -10,8 +10,11 @@ import pytest
 from counted_graphs import flops, text_profile, uncounted
 from draw import profile as drawn
 from tfprof.errors import InputError, UsageError
-from tfprof.flops import Op, UnknownShape, count, flops_rule, table
-from tfprof.flops.counting import Counts, Uncounted
+from tfprof.ops import table
+from tfprof.ops.counting import Counts, Uncounted, count
+from tfprof.ops.op import Op
+from tfprof.ops.shape import UnknownShape
+from tfprof.ops.table import flops_rule
 from tfprof.read import Source, add_run, load
 from tfprof.writers.saved import saved
 

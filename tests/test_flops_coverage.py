@@ -5,10 +5,7 @@ And every rule counts an operation that TensorFlow itself built, and is document
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -16,23 +13,22 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import pytest
 
-from tfprof.flops import count, counting
-from tfprof.flops.function_calls import FUNCTION_CALLS
-from tfprof.flops.no_arithmetic import NO_ARITHMETIC
-from tfprof.flops.table import rules
+import every_op
+from tfprof.ops import counting
+from tfprof.ops.counting import count
+from tfprof.ops.table import OPS, rules
 from tfprof.read import Source, load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfprof.flops.table import Which
     from tfprof.model import Profile
+    from tfprof.ops.table import Which
 
 # What all of them need takes long to make, so one worker has them all.
-pytestmark = pytest.mark.xdist_group(__name__)
+pytestmark = pytest.mark.xdist_group("every op")
 
 WHICH: Final[tuple[Which, ...]] = ("tensorflow", "all")
-WORKER: Final = Path(__file__).with_name("every_op_worker.py")
 DOCUMENT: Final = Path(__file__).parents[1] / "docs" / "flops.md"
 
 # What has no rule, by kind.
@@ -66,13 +62,6 @@ TESTS: Final = re.compile(
     r"|Resource(CreateOp|InitializedOp|UsingOp)|Restrict|Simple|Sleep(Identity)?Op|StringListAttr"
     r"|TestAttr|Two(Float|Int|Refs)\w+|TypeList\w*"
 )
-# The shape functions of the first two read beyond the inputs they are given, and may crash; the
-# third wants a handle of integers.
-NOT_BUILT: Final = {
-    "_FusedQuantizedConv2D",
-    "_FusedQuantizedDepthwiseConv2D",
-    "ResourceCountUpTo",
-}
 # TensorFlow infers no shape that these could be counted from; a run may tell it.
 NO_SHAPE: Final = {
     "AccumulatorTakeGradient",
@@ -85,26 +74,18 @@ NO_SHAPE: Final = {
 }
 
 
-class Wheel(NamedTuple):
+class Built(NamedTuple):
     ops: list[str]  # all that are registered
     built: Profile  # a graph of those with a rule
 
 
 @pytest.fixture(scope="module")
-def wheel() -> Wheel:
-    names = sorted(set(rules("all")) - NOT_BUILT)
-    ran = subprocess.run(
-        [sys.executable, str(WORKER)],
-        input="\n".join(names).encode(),
-        capture_output=True,
-        check=True,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"},
-    )
-    listed, _, graph = ran.stdout.partition(b"\n")
-    return Wheel(listed.decode().split(), load(Source("built", np.frombuffer(graph, np.uint8))))
+def wheel() -> Built:
+    made = every_op.wheel()
+    return Built(made.ops, load(Source("built", np.frombuffer(made.bound, np.uint8))))
 
 
-def test_every_operation_has_one_place(wheel: Wheel) -> None:
+def test_every_operation_has_one_place(wheel: Built) -> None:
     assert len(wheel.ops) > 1_500
     gap = re.compile("|".join(GAPS.values()))
     table = rules("all")
@@ -113,8 +94,8 @@ def test_every_operation_has_one_place(wheel: Wheel) -> None:
             name
             for name, is_there in (
                 ("rule", op in table),
-                ("no arithmetic", op in NO_ARITHMETIC),
-                ("function", op in FUNCTION_CALLS),
+                ("no arithmetic", OPS[op].is_a("no arithmetic")),
+                ("function", OPS[op].is_a("function call")),
             )
             if is_there
         ]
@@ -125,13 +106,13 @@ def test_every_operation_has_one_place(wheel: Wheel) -> None:
     assert {op: found for op, found in places.items() if len(found) != 1} == {}
 
 
-def test_no_gap_and_no_rule_is_of_what_tensorflow_has_not(wheel: Wheel) -> None:
+def test_no_gap_and_no_rule_is_of_what_tensorflow_has_not(wheel: Built) -> None:
     assert set(rules("all")) <= set(wheel.ops)
     for kind, pattern in GAPS.items():
         assert any(re.fullmatch(pattern, op) for op in wheel.ops), kind
 
 
-def values(wheel: Wheel) -> dict[str, int]:
+def values(wheel: Built) -> dict[str, int]:
     """What is counted for the operation of each type."""
     types = [*wheel.built.types.texts()]
     float_ops = count(wheel.built, "all").float_ops.tolist()
@@ -139,23 +120,23 @@ def values(wheel: Wheel) -> dict[str, int]:
     return {types[int(kind)]: value for name, kind, value in rows if name.endswith("/it")}
 
 
-def test_every_rule_counts_what_tensorflow_built(wheel: Wheel) -> None:
+def test_every_rule_counts_what_tensorflow_built(wheel: Built) -> None:
     missing = {(kind.op, kind.why) for kind in count(wheel.built, "all").uncounted}
     assert missing == {(op, "unknown shape") for op in NO_SHAPE}
     found = values(wheel)
-    assert set(found) == set(rules("all")) - NOT_BUILT
+    assert set(found) == set(rules("all")) - every_op.NOT_BUILT
     assert {op for op, value in found.items() if value <= 0} == NO_SHAPE
 
 
 def test_no_formula_fails_at_what_tensorflow_built(
-    wheel: Wheel, monkeypatch: pytest.MonkeyPatch
+    wheel: Built, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(counting, "_NOT_MADE_FOR", ())
     for which in WHICH:
         assert count(wheel.built, which).counted > 40
 
 
-def test_mkl_forms_count_what_they_are_a_form_of(wheel: Wheel) -> None:
+def test_mkl_forms_count_what_they_are_a_form_of(wheel: Built) -> None:
     found = values(wheel)
     compared = 0
     for op, value in found.items():
@@ -168,7 +149,7 @@ def test_mkl_forms_count_what_they_are_a_form_of(wheel: Wheel) -> None:
     assert compared > 80
 
 
-def test_variables_known_by_handle_count_their_gradient(wheel: Wheel) -> None:
+def test_variables_known_by_handle_count_their_gradient(wheel: Built) -> None:
     """The handle is a scalar; the gradient has 4 times 6 elements, a sparse one 2 times 6."""
     value = values(wheel)
     assert value["ResourceApplyAdam"] == value["ApplyAdam"] == 12 * 24
@@ -180,8 +161,8 @@ def test_variables_known_by_handle_count_their_gradient(wheel: Wheel) -> None:
     "op", ["MyStackedLSTM", "StackedAttention", "FlashAttention", "QueueingModel", "RandomForest"]
 )
 def test_operations_of_others_are_not_taken_for_harmless(op: str) -> None:
-    assert op not in NO_ARITHMETIC
-    assert op not in FUNCTION_CALLS
+    assert not OPS[op].is_a("no arithmetic")
+    assert not OPS[op].is_a("function call")
 
 
 def expanded(text: str) -> Iterator[str]:

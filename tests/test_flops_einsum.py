@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from tallied import Number, Tally, Tensor, array, counted, places, total
-from tfprof.flops.op import UnknownShape
+from tfprof.ops.shape import UnknownShape
 
 if TYPE_CHECKING:
-    from tfprof.flops.op import Shape
+    from tfprof.ops.shape import Shape
 
 
 @pytest.mark.parametrize(

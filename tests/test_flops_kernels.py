@@ -13,7 +13,7 @@ import pytest
 from tallied import Number, Tally, counted, largest, sigmoid, smallest, sqrt, tanh
 
 if TYPE_CHECKING:
-    from tfprof.flops.op import Shape
+    from tfprof.ops.shape import Shape
 
 
 def gates(tally: Tally, batch: int, inputs: int, outputs: int) -> list[list[Number]]:

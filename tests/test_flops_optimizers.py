@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tallied import Number, Tally, counted, exp, largest, rsqrt, sign, sqrt
-from tfprof.flops.optimizer_rules import UPDATES
-from tfprof.flops.table import rules
+from tfprof.ops.optimizers import UPDATES
+from tfprof.ops.table import rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tfprof.flops.op import Shape
+    from tfprof.ops.shape import Shape
 
 RATE, RHO, L1, L2, EPSILON = 0.1, 0.9, 0.01, 0.02, 1e-7
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -14,16 +11,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import pytest
 
-from tfprof.flops import count, counting
-from tfprof.flops.table import rules
+from tfprof.ops import counting
+from tfprof.ops.counting import count
+from tfprof.ops.table import rules
 from tfprof.read import Source, load
 
 if TYPE_CHECKING:
-    from tfprof.flops.table import Which
+    from forked import Forked
     from tfprof.model import Profile
-
-# What all of them need takes long to make, so one worker has them all.
-pytestmark = pytest.mark.xdist_group(__name__)
+    from tfprof.ops.table import Which
 
 GRAPHS: Final = 60
 WHICH: Final[tuple[Which, ...]] = ("tensorflow", "all")
@@ -43,14 +39,8 @@ class Counted(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def answers() -> list[Counted]:
-    ran = subprocess.run(
-        [sys.executable, str(WORKER), "1", str(GRAPHS)],
-        stdout=subprocess.PIPE,
-        check=True,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"},
-    )
-    lines = map(json.loads, ran.stdout.splitlines())
+def answers(tensorflow: Forked) -> list[Counted]:
+    lines = map(json.loads, tensorflow.script(WORKER, "1", str(GRAPHS)).splitlines())
     return [Counted(_profile(line["graph"]), line["flops"]) for line in lines]
 
 

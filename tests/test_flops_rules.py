@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from tallied import Number, Tally, Tensor, array, counted, largest, places
-from tfprof.flops.op import UnknownShape
+from tfprof.ops.shape import UnknownShape
 
 if TYPE_CHECKING:
-    from tfprof.flops.op import Shape
+    from tfprof.ops.shape import Shape
 
 
 def multiplied(left: Tensor, right: Tensor, m: int, k: int, n: int) -> Tensor:

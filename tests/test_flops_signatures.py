@@ -12,8 +12,12 @@ from hypothesis import strategies as st
 
 from counted_graphs import flops
 from draw import profile as drawn
-from tfprof.flops import Op, UnknownShape, count, flops_rule, size, table
-from tfprof.flops.signatures import signatures
+from tfprof.ops import table
+from tfprof.ops.counting import count
+from tfprof.ops.op import Op, size
+from tfprof.ops.shape import UnknownShape
+from tfprof.ops.signatures import signatures
+from tfprof.ops.table import flops_rule
 from tfprof.read import Source, load
 from tfprof.wire.schema import message
 

@@ -26,7 +26,7 @@ from tallied import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tfprof.flops.op import Shape
+    from tfprof.ops.shape import Shape
 
 ACTIVATIONS: dict[str, Callable[[Number], object]] = {
     "Relu": lambda x: largest(x, 0),

@@ -16,10 +16,13 @@ import tfprof
 from counted_graphs import flops, text_profile, uncounted
 from draw import profile as drawn
 from tfprof.errors import UsageError
-from tfprof.flops import Op, count, flops_rule, size, table
+from tfprof.ops import table
+from tfprof.ops.counting import count
+from tfprof.ops.op import Op, size
+from tfprof.ops.table import flops_rule
 
 if TYPE_CHECKING:
-    from tfprof.flops.table import Which
+    from tfprof.ops.table import Which
 
 LARGEST: Final = 2**63 - 1
 

@@ -12,9 +12,9 @@ from google.protobuf import text_format
 
 import tfprof
 from tfprof.errors import InputError
-from tfprof.flops import filled
-from tfprof.inference import symbols
 from tfprof.model import BRANCH, CALLED, LOOP_BODY, LOOP_CONDITION
+from tfprof.ops.symbols import symbols
+from tfprof.ops.with_float_ops import with_float_ops
 from tfprof.read import Source, load
 from tfprof.read.functions.op_outputs import UNKNOWN_OUTPUT, flat_number, op_outputs
 from tfprof.wire.schema import message
@@ -352,8 +352,8 @@ def test_names_that_come_twice_are_the_first_of_them() -> None:
 
 def test_loops_that_are_made_of_nodes_are_told_to_count_once() -> None:
     loop = drawn("x = Placeholder()\nenter = Enter(x)\ncond = LoopCond(enter)")
-    counted, _ = filled(loop, "all")
+    counted, _ = with_float_ops(loop, "all")
     assert [note.text for note in counted.notes] == [
-        "1 loop (LoopCond) counts once: only a run tells how often"
+        "1 loop (LoopCond) counts once: add a run to count every iteration"
     ]
-    assert not filled(loop, "tensorflow")[0].notes
+    assert not with_float_ops(loop, "tensorflow")[0].notes

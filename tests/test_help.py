@@ -19,7 +19,7 @@ from tfprof.query.answer import answer
 from tfprof.query.query import Query
 from tfprof.tables.commands import COMMANDS, LIMIT_OPTIONS, with_outputs
 from tfprof.tables.fields import METRICS
-from tfprof.tables.inputs import INPUTS
+from tfprof.tables.formats import INPUTS
 from tfprof.tables.limits import LIMITS
 from tfprof.tables.options import OPTIONS
 from tfprof.tables.outputs import OUTPUTS
@@ -138,7 +138,7 @@ def test_no_line_has_space_behind_it_and_no_two_blank_ones_meet(text: str) -> No
     assert all(line == line.rstrip() for line in text.splitlines())
 
 
-# --- what is left out says nothing there, and what is not does ---------------------------------
+# --- what is left out cannot order by occurrence there, and what is not does ---------------------------------
 
 
 @each_view
@@ -147,7 +147,7 @@ def test_orders_are_those_the_view_has(view: str, order: str, profile: Profile) 
     if order in takes(view)["order_by"].choices:
         answer(profile, view, Query.of({"order_by": order}))
     else:
-        with pytest.raises(UsageError, match="says nothing"):
+        with pytest.raises(UsageError, match="cannot order by occurrence"):
             answer(profile, view, Query.of({"order_by": order}))
 
 

@@ -44,7 +44,11 @@ CATALOGUE = [
 ]
 
 
-@pytest.fixture(scope="module")
+# A sample gives each row to scope view and to so many other commands.
+BESIDE = 5
+
+
+@pytest.fixture(scope="session")
 def worker() -> Iterator[Worker]:
     one = Worker()
     yield one
@@ -59,5 +63,5 @@ def test_rows_have_names_of_their_own() -> None:
 @pytest.mark.parametrize("row", CATALOGUE, ids=lambda row: row.name)
 def test_hostile_input(worker: Worker, tmp_path: Path, row: Row) -> None:
     size = row.write(tmp_path)
-    outcomes = [*worker.ask(tmp_path, lines_of(row, tmp_path))]
+    outcomes = [*worker.ask(tmp_path, lines_of(row, tmp_path, BESIDE))]
     assert not problems(row, size, outcomes)

@@ -16,8 +16,10 @@ from tfprof import read
 from tfprof.columns.matching import matches
 from tfprof.columns.strings import Strings
 from tfprof.errors import InputError, UsageError
-from tfprof.flops.no_arithmetic import KEEPS, MOVES, ORDER, RANDOM, TELLS
-from tfprof.read import Source, sniff
+from tfprof.ops.classes import CLASSES
+from tfprof.read import Source
+from tfprof.read.detect import detect
+from tfprof.tables.formats import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,16 +90,17 @@ def test_texts_that_are_refused(text: str, sentence: str) -> None:
 
 def test_comments_without_end_before_a_text() -> None:
     text = b"# " + b"x" * LONG + b"\n" + b" \n# c\n" * 100_000 + b"node { }"
-    assert quickly(lambda: sniff.kind_of(memoryview(text))) is sniff.GRAPH_TEXT
+    assert quickly(lambda: detect(memoryview(text))) is FORMATS["graph_text"]
 
 
-@pytest.mark.parametrize("family", [KEEPS, MOVES, ORDER, RANDOM, TELLS])
+@pytest.mark.parametrize("kind", CLASSES)
 @pytest.mark.parametrize("part", ["Barrier", "Iterator", "TPU", "ConfigureTPU", "RandomUniform"])
-def test_operations_without_end_are_of_no_family(family: object, part: str) -> None:
+def test_operations_without_end_are_of_no_class(kind: str, part: str) -> None:
     name = part * (LONG // len(part)) + "!"
-    assert quickly(lambda: name in family) is False  # type: ignore[operator]
+    assert quickly(lambda: name in CLASSES[kind]) is False
 
 
-def test_operations_are_of_their_families() -> None:
-    assert "BarrierReadySize" in KEEPS
-    assert "RandomUniformInt" in RANDOM
+def test_operations_are_of_their_classes() -> None:
+    assert "BarrierReadySize" in CLASSES["no arithmetic"]
+    assert "RandomUniformInt" in CLASSES["no arithmetic"]
+    assert "MatMul" not in CLASSES["no arithmetic"]

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pytest
 
-from tfprof.inference import inferred
+from tfprof.ops.inferred_shapes import with_inferred_shapes
 from tfprof.read import Source, load
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from tfprof.model import Profile
 
-# What all of them need takes long to make, so one worker has them all.
-pytestmark = pytest.mark.xdist_group(__name__)
-
-WORKER: Final = Path(__file__).with_name("inference_worker.py")
 BUILT: Final = (
     "elementwise contractions convolutions arrays gathered slices reductions images variables "
     "gradients flows"
@@ -36,14 +31,8 @@ Shapes = dict[str, list[list[int] | None]]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("inference")
-    subprocess.run(
-        [sys.executable, str(WORKER), str(made)],
-        check=True,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"},
-    )
-    return made
+def folder(model_folder: Callable[[str], Path]) -> Path:
+    return model_folder("inference")
 
 
 def read(path: Path) -> Profile:
@@ -83,7 +72,7 @@ def test_all_that_tensorflow_infers_is_inferred(name: str, folder: Path) -> None
     path = folder / f"{name}.pb"
     profile = read(path)
     assert not len(profile.outputs.shape), "the graph lists no shapes"
-    found, expected = shapes(inferred(profile)), of_tensorflow(path)
+    found, expected = shapes(with_inferred_shapes(profile)), of_tensorflow(path)
     assert found.keys() == expected.keys()
     wrong = {
         (node, number): (found[node][number : number + 1], theirs)

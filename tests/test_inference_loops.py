@@ -2,43 +2,31 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pytest
 
-from tfprof.flops import filled
-from tfprof.flops.table import rules
-from tfprof.inference import inferred, symbols, trip_counts
 from tfprof.model import LOOP_BODY, LOOP_CONDITION
+from tfprof.ops.inferred_shapes import with_inferred_shapes
+from tfprof.ops.run_counts import trip_counts
+from tfprof.ops.symbols import symbols
+from tfprof.ops.table import rules
+from tfprof.ops.with_float_ops import with_float_ops
 from tfprof.read import Source, load
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from tfprof.model import Profile
 
-# What all of them need takes long to make, so one worker has them all.
-pytestmark = pytest.mark.xdist_group(__name__)
-
-WORKER: Final = Path(__file__).with_name("loops_worker.py")
 PRODUCT: Final = 2 * 8 * 64 * 64  # of 8 rows and a matrix of 64 by 64
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("loops")
-    subprocess.run(
-        [sys.executable, str(WORKER), str(made)],
-        check=True,
-        capture_output=True,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"},
-    )
-    return made
+def folder(model_folder: Callable[[str], Path]) -> Path:
+    return model_folder("loops")
 
 
 def read(folder: Path, name: str) -> Profile:
@@ -114,7 +102,7 @@ def test_a_condition_is_asked_once_more(name: str, folder: Path) -> None:
 def test_products_of_a_function_are_exact(
     name: str, expected: int, which: str, folder: Path
 ) -> None:
-    profile, counts = filled(read(folder, name), which)  # type: ignore[arg-type]
+    profile, counts = with_float_ops(read(folder, name), which)  # type: ignore[arg-type]
     assert products(profile) == expected
     assert which == "tensorflow" or counts.counted == counts.ops
 
@@ -146,7 +134,7 @@ def test_models_of_keras_are_counted_in_full_once_their_inputs_have_sizes(
     dims, expected = MODELS[name]
     profile = read(folder, name)
     assert {one.name for one in symbols(profile)} == dims.keys()
-    counted, counts = filled(profile, "all", dims)
+    counted, counts = with_float_ops(profile, "all", dims)
     assert products(counted) == expected
     assert str(counts).startswith("float_ops counts all ")
 
@@ -154,24 +142,24 @@ def test_models_of_keras_are_counted_in_full_once_their_inputs_have_sizes(
 @pytest.mark.parametrize("name", MODELS)
 def test_twice_the_batch_is_twice_the_products(name: str, folder: Path) -> None:
     dims, expected = MODELS[name]
-    counted, _ = filled(read(folder, name), "all", {**dims, "batch": 3 * dims["batch"]})
+    counted, _ = with_float_ops(read(folder, name), "all", {**dims, "batch": 3 * dims["batch"]})
     assert products(counted) == 3 * expected
 
 
 def test_without_sizes_a_hint_says_which_would_help(folder: Path) -> None:
-    counted, counts = filled(read(folder, "lstm"), "all")
+    counted, counts = with_float_ops(read(folder, "lstm"), "all")
     assert str(counts).endswith("; give --dim batch=N,frames_1=N")
     assert "1 loop has no constant bound, and is counted once: " in "".join(
         note.text for note in counted.notes
     )
-    _, counts = filled(read(folder, "lstm"), "all", {"frames_1": 50})
+    _, counts = with_float_ops(read(folder, "lstm"), "all", {"frames_1": 50})
     assert str(counts).endswith("; give --dim batch=N")
 
 
 def test_notes_name_loops_without_a_bound_and_count_choices(folder: Path) -> None:
     def ours(name: str) -> list[str]:
         profile = read(folder, name)
-        return [note.text for note in filled(profile, "all")[0].notes[len(profile.notes) :]]
+        return [note.text for note in with_float_ops(profile, "all")[0].notes[len(profile.notes) :]]
 
     assert ours("endless") == [
         "1 loop has no constant bound, and is counted once: StatefulPartitionedCall/while"
@@ -190,14 +178,14 @@ def test_notes_name_loops_without_a_bound_and_count_choices(folder: Path) -> Non
 
 
 def test_numbers_that_change_each_turn_are_not_taken_for_the_first(folder: Path) -> None:
-    profile = inferred(read(folder, "by_counter"))
+    profile = with_inferred_shapes(read(folder, "by_counter"))
     types = [*profile.types.texts()]
     (product,) = np.flatnonzero(profile.nodes.op == types.index("MatMul")).tolist()
     assert profile.outputs.shape[int(profile.outputs.start[product])] == [-1, 64]
 
 
 def test_what_grows_in_a_loop_has_no_known_length_behind_it(folder: Path) -> None:
-    profile = inferred(read(folder, "growing"))
+    profile = with_inferred_shapes(read(folder, "growing"))
     types = [*profile.types.texts()]
     kinds = [number for number, op in enumerate(types) if op in ("While", "StatelessWhile")]
     (loop,) = np.flatnonzero(np.isin(profile.nodes.op, kinds)).tolist()
@@ -206,6 +194,6 @@ def test_what_grows_in_a_loop_has_no_known_length_behind_it(folder: Path) -> Non
 
 
 def test_calls_whose_bodies_are_there_are_no_gap(folder: Path) -> None:
-    _, counts = filled(read(folder, "twice"), "all")
+    _, counts = with_float_ops(read(folder, "twice"), "all")
     assert counts.uncounted == ()
     assert counts.ops == 2

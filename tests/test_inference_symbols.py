@@ -11,10 +11,10 @@ from google.protobuf import text_format
 from counted_graphs import text_profile
 from tf_wheel import piece
 from tfprof.errors import InputError, UsageError
-from tfprof.flops import filled
-from tfprof.inference import inferred, symbols
-from tfprof.inference.inferred import engine_of
-from tfprof.inference.operation import Operation
+from tfprof.ops.graph_op import GraphOp
+from tfprof.ops.inferred_shapes import engine_of, with_inferred_shapes
+from tfprof.ops.symbols import symbols
+from tfprof.ops.with_float_ops import with_float_ops
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
 from tfprof.read import Source, load
@@ -76,7 +76,7 @@ def test_what_the_graph_lists_counts_and_only_inputs_have_symbols() -> None:
 
 
 def test_sizes_go_through_the_graph() -> None:
-    profile = inferred(text_profile(INPUTS + PRODUCT), {"batch": 8})
+    profile = with_inferred_shapes(text_profile(INPUTS + PRODUCT), {"batch": 8})
     found = {
         name: profile.outputs.shape[int(profile.outputs.start[node])]
         for node, name in enumerate(profile.nodes.name.texts())
@@ -95,7 +95,7 @@ def test_sizes_go_through_the_graph() -> None:
 def test_a_shape_listed_in_full_stays() -> None:
     listed = 'attr { key: "_output_shapes" value { list { shape { dim { size: 9 } } } } }'
     graph = INPUTS + f'node {{ name: "odd" op: "Relu" input: "image" {listed} }}'
-    profile = inferred(text_profile(graph), {"batch": 8})
+    profile = with_inferred_shapes(text_profile(graph), {"batch": 8})
     assert profile.outputs.shape[int(profile.outputs.start[4])] == [9]
 
 
@@ -115,12 +115,12 @@ def test_a_shape_listed_in_full_stays() -> None:
 )
 def test_wrong_dimensions_are_refused_in_one_sentence(dims: dict[str, int], message: str) -> None:
     with pytest.raises(UsageError, match=f"^{message}$"):
-        inferred(text_profile(INPUTS), dims)
+        with_inferred_shapes(text_profile(INPUTS), dims)
 
 
 def test_a_graph_without_open_inputs_says_so() -> None:
     with pytest.raises(UsageError, match=r"called 'batch' \(there is none\)$"):
-        filled(text_profile('node { name: "a" op: "NoOp" }'), "all", {"batch": 1})
+        with_float_ops(text_profile('node { name: "a" op: "NoOp" }'), "all", {"batch": 1})
 
 
 class TestOption:
@@ -169,7 +169,7 @@ class TestOption:
                              "give --dim batch=N,net_ids_1=N")  # fmt: skip
 
     def test_rules_of_tensorflow_see_shapes_as_tensorflow_does(self) -> None:
-        _, counts = filled(text_profile(INPUTS + PRODUCT), "tensorflow", {"batch": 8})
+        _, counts = with_float_ops(text_profile(INPUTS + PRODUCT), "tensorflow", {"batch": 8})
         assert counts.counted == 0
         assert "--dim" not in str(counts)
 
@@ -182,7 +182,7 @@ class TestHostile:
             f'node {{ name: "n{i}" op: "Relu" input: "n{(i + 1) % 50}" }}' for i in range(50)
         )
         tail = 'node { name: "after" op: "Identity" input: "n0" }'
-        profile = inferred(text_profile(ring + tail))
+        profile = with_inferred_shapes(text_profile(ring + tail))
         assert not profile.outputs.shape.are_whole().any()
 
     def test_a_long_chain_is_followed_to_its_end(self) -> None:
@@ -193,7 +193,7 @@ class TestHostile:
         )
         placeholder = """node { name: "x" op: "Placeholder" attr { key: "shape" value { shape {
             dim { size: 3 } } } } }"""
-        profile = inferred(text_profile(chain + placeholder))
+        profile = with_inferred_shapes(text_profile(chain + placeholder))
         assert profile.outputs.shape.are_whole().all()
         assert profile.outputs.shape[0] == [3]
 
@@ -206,7 +206,7 @@ class TestHostile:
         node { name: "again" op: "Fill" input: "shape" input: "huge" }
         node { name: "tiled" op: "Tile" input: "again" input: "huge" }
         """
-        profile = inferred(wire_profile(graph))
+        profile = with_inferred_shapes(wire_profile(graph))
         wide = 1 << 62
         assert [profile.outputs.shape[row] for row in range(5)] == [
             [2], [wide, wide], [2], [wide, wide], [-1, -1],
@@ -220,7 +220,7 @@ class TestHostile:
             'input: "axis" }'
             for i in range(300)
         )
-        profile = inferred(wire_profile(axis + chain))
+        profile = with_inferred_shapes(wire_profile(axis + chain))
         ranks = [len(profile.outputs.shape[row]) for row in range(len(profile.outputs.shape))]
         assert max(ranks) == 254
         assert ranks.count(0) > 0
@@ -237,14 +237,14 @@ class TestHostile:
         with pytest.raises(
             InputError, match=r"^broken\.pb: an attribute of the graph is damaged: "
         ):
-            Operation(engine_of(profile, {}), 0).attr("equation")
+            GraphOp(engine_of(profile, {}), 0).attr("equation")
 
     def test_operations_without_the_inputs_they_need_are_open(self) -> None:
         kinds = ("MatMul", "Reshape", "Conv2D", "StridedSlice", "Pack", "ConcatV2", "SplitV",
                  "Einsum", "TensorListStack", "ReadVariableOp", "FusedBatchNormV3", "Range",
                  "GatherV2", "Select", "Sum", "Merge", "Switch", "Const", "Unpack")  # fmt: skip
         nodes = "".join(f'node {{ name: "{kind}" op: "{kind}" }}' for kind in kinds)
-        profile = inferred(text_profile(nodes))
+        profile = with_inferred_shapes(text_profile(nodes))
         whole = profile.outputs.shape.are_whole()
         owner = [
             kinds[node]

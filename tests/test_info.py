@@ -11,10 +11,13 @@ import pytest
 from ours import files_loaded
 from profiles import DATA, PROFILES, SAMPLE
 from test_outputs import Command
-from tfprof.cli.info_text import Facts, counted, listed, text
+from tfprof.cli.info_text import FileFacts, counted, fact_lines, listed, text
+from tfprof.tables.formats import FORMATS
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tfprof.read.describe import Value
 
 HANDMADE = PROFILES["handmade"]
 
@@ -145,10 +148,29 @@ def test_files_may_be_named_by_options_too(tfprof: Command) -> None:
 
 
 def test_text_of_facts() -> None:
-    model = Facts("-m", "a SavedModel", None, ["no view reads it"])
-    graph = Facts("-g", "a GraphDef", "graph_path", ["1 node"], {"nodes"})
-    assert "next" not in text([model])
-    assert text([model, graph]).endswith("next\n  tfprof op ./-g --select=occurrence "
+    log = FileFacts("-l", FORMATS["op_log"], {"entries": 2}, {"stacks"})
+    graph = FileFacts("-g", FORMATS["graph"], {"nodes": 1, "op_types": 1}, {"nodes"})
+    assert text([log]).startswith("-l: an op log (OpLogProto)\n  entries of 2 nodes\n")
+    assert "next" not in text([log])
+    assert text([graph]).endswith("next\n  tfprof op ./-g --select=occurrence "
                                          "--order_by=occurrence\n")  # fmt: skip
     assert (counted(1, "node"), counted(2000, "node")) == ("1 node", "2,000 nodes")
     assert listed(list("abcdefghij")) == "a, b, c, d, e, f, g, h and 2 more"
+
+
+def test_a_fact_of_no_template_is_a_line_of_its_own() -> None:
+    facts: dict[str, Value] = {
+        "nodes": 2,
+        "layers": 1,
+        "kernels": ["a", "b"],
+        "hosts": [],
+        "sizes": {"x": 1000},
+    }
+    assert fact_lines({**facts, "note": "as it is"}) == [
+        "2 nodes",
+        "1 layer",
+        "2 kernels: a, b",
+        "no host",
+        "x 1,000",
+        "as it is",
+    ]

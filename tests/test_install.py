@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 
 
+@pytest.mark.whole
 def test_installed_command_runs_its_demo_elsewhere(tmp_path: Path) -> None:
     home = tmp_path / "home"
     subprocess.run(
@@ -32,6 +35,7 @@ def test_installed_command_runs_its_demo_elsewhere(tmp_path: Path) -> None:
     assert ran.stdout == golden.split("\n", 2)[2]
 
 
+@pytest.mark.whole
 def test_tfprof_and_tensorflow_share_a_process_in_both_orders() -> None:
     ours = "import tfprof, tfprof.api, tfprof.wire.schema as s; s.message('tensorflow.GraphDef')"
     theirs = "import tensorflow as tf; tf.compat.v1.GraphDef().node.add().name = 'x'"

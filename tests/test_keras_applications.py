@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pytest
 
-from tfprof.flops import count
-from tfprof.flops.table import rules
+from model_files import APPLICATIONS as MODELS
+from tfprof.ops.counting import count
+from tfprof.ops.table import rules
 from tfprof.read import Source, load
 
 if TYPE_CHECKING:
-    from tfprof.flops.table import Which
+    from collections.abc import Callable
+    from pathlib import Path
+
     from tfprof.model import Profile
+    from tfprof.ops.table import Which
 
-# What all of them need takes long to make, so one worker has them all.
-pytestmark = pytest.mark.xdist_group(__name__)
-
-WORKER: Final = Path(__file__).with_name("keras_worker.py")
 
 # Multiply-adds of one image, of 224 by 224 unless said otherwise.
 PUBLISHED: Final = {
@@ -40,17 +36,11 @@ PUBLISHED: Final = {
     "DenseNet121": 2.834e9,
     "ConvNeXtTiny": 4.456e9,
 }
-MODELS: Final = (*PUBLISHED, "transformer")
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Profile]:
-    folder = tmp_path_factory.mktemp("keras")
-    subprocess.run(
-        [sys.executable, str(WORKER), str(folder), *MODELS],
-        check=True,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"},
-    )
+def models(model_folder: Callable[[str], Path]) -> dict[str, Profile]:
+    folder = model_folder("keras")
     return {
         name: load(Source(name, np.fromfile(folder / f"{name}.pb", np.uint8))) for name in MODELS
     }

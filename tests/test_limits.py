@@ -18,7 +18,8 @@ from checkpoints import FILES, Opener, rewritten
 from table_writer import table_of, varint
 from tfprof import cli
 from tfprof.errors import InputError, OutputError, UsageError
-from tfprof.io.files import open_source, write_whole
+from tfprof.io.files import write_whole
+from tfprof.io.open_files import open_source
 from tfprof.read.checkpoint import Checkpoint
 from tfprof.tables.limits import LIMITS, Limit, limit, raised_limits
 from tfprof.wire.schema import message
@@ -155,7 +156,7 @@ def test_a_device_without_an_end(capsys: pytest.CaptureFixture[str]) -> None:
     line = ["scope", "--graph_path=/dev/zero", "--limit_piped_bytes=3000000"]
     told = refused(line, 3, capsys)
     assert told == (
-        "tfprof: /dev/zero is no plain file and goes on and on; accepted are at most 3,000,000 "
+        "tfprof: /dev/zero is not a regular file and is too long; accepted are at most 3,000,000 "
         "bytes (--limit_piped_bytes raises this limit)\n"
     )
 
@@ -174,7 +175,7 @@ def test_a_pipe_up_to_its_limit(tmp_path: Path) -> None:
             writer.join()
 
     assert read_piped(len(GRAPH)) == GRAPH
-    with pytest.raises(InputError, match=r"goes on and on; accepted are at most 9 bytes"):
+    with pytest.raises(InputError, match=r"is too long; accepted are at most 9 bytes"):
         read_piped(len(GRAPH) - 1)
 
 
@@ -307,7 +308,7 @@ def test_a_report_that_is_too_long(tmp_path: Path, capsys: pytest.CaptureFixture
     line = ["scope", f"--graph_path={tmp_path / 'graph'}", f"--output=file:outfile={path}"]
     told = refused([*line, "--limit_output_bytes=500"], 4, capsys)
     assert told == (
-        f"tfprof: {path} was given up: a result may have at most 500 bytes "
+        f"tfprof: {path} is too large: a result may have at most 500 bytes "
         "(--limit_output_bytes raises this limit)\n"
     )
     assert path.read_text() == "the old one"
@@ -329,7 +330,7 @@ def test_standard_output_is_bounded_too(capfdbinary: pytest.CaptureFixture[bytes
     assert cli.run(["demo", "--limit_output_bytes=10"]) == 4
     printed = capfdbinary.readouterr()
     assert len(printed.out) <= 10
-    assert b"tfprof: standard output was given up: " in printed.err
+    assert b"tfprof: standard output is too large: " in printed.err
 
 
 # --- tables of checkpoints ---------------------------------------------------------------------

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 import live_models
 from live_models import MODELS
+from sampling import sampled, together
 from side_by_side import Both
 
 if TYPE_CHECKING:
@@ -29,13 +31,19 @@ class Given:
         self.live = live_models.build(name)
         self.runs = {"run_meta": self.live.step(0)} if traced else {}
 
+    def __str__(self) -> str:
+        return f"{self.name}{' with a run' if self.runs else ''}"
+
     def profile(self, profiler: Any, view: str, **options: Any) -> Any:
         log = self.live.op_log
         logs = {"op_log": log} if log else {}
         return profiler.profile(self.live.untouched(), cmd=view, **self.runs, **logs, **options)
 
 
-@pytest.fixture(scope="module", params=MODELS)
+RUNNING: Final = [together(name) for name in MODELS if name != "nothing"]
+
+
+@pytest.fixture(scope="module", params=[together(name) for name in MODELS])
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -48,11 +56,6 @@ def given(name: str, request: pytest.FixtureRequest) -> Given:
 @pytest.fixture
 def same(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> Both:
     return Both(capfd, tmp_path)
-
-
-@pytest.fixture(params=VIEWS)
-def view(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
 
 
 def built(profiler: Any) -> Any:
@@ -93,39 +96,45 @@ def dealt(given: Given, view: str) -> tuple[Callable[[Any], Any], ...]:
     return CHANGES[first % DEALT :: DEALT]
 
 
-def test_presets(same: Both, given: Given, view: str) -> None:
-    for preset in PRESETS:
+def test_presets(same: Both, given: Given) -> None:
+    for view, preset in sampled([*product(VIEWS, PRESETS)], 3, f"presets {given}"):
 
-        def call(profiler: Any, _: Path, preset: str = preset) -> Any:
+        def call(profiler: Any, _: Path, view: str = view, preset: str = preset) -> Any:
             options = getattr(profiler.ProfileOptionBuilder, preset)()
             return given.profile(profiler, view, options=options)
 
         same(call, view)
 
 
-def test_options(same: Both, given: Given, view: str) -> None:
-    for change in dealt(given, view):
+def test_options(same: Both, given: Given) -> None:
+    changes = [(view, change) for view in VIEWS for change in dealt(given, view)]
+    for view, change in sampled(changes, 3, f"options {given}"):
 
-        def call(profiler: Any, _: Path, change: Callable[[Any], Any] = change) -> Any:
+        def call(
+            profiler: Any, _: Path, view: str = view, change: Callable[[Any], Any] = change
+        ) -> Any:
             return given.profile(profiler, view, options=change(built(profiler)).build())
 
         same(call, view)
 
 
-def test_files(same: Both, given: Given, view: str) -> None:
-    write(same, given, view, "file", ["micros", "bytes", "params"])
+def test_files(same: Both, given: Given) -> None:
+    for view in sampled(VIEWS, 1, f"files {given}"):
+        write(same, given, view, "file", ["micros", "bytes", "params"])
 
 
-@pytest.mark.parametrize("metric", ["micros", "float_ops"])
-def test_pprof(same: Both, given: Given, metric: str) -> None:
-    write(same, given, "code", "pprof", [metric])
+def test_pprof(same: Both, given: Given) -> None:
+    for metric in sampled(["micros", "float_ops"], 1, f"pprof {given}"):
+        write(same, given, "code", "pprof", [metric])
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS if name != "nothing"], indirect=True)
+@pytest.mark.parametrize(
+    "name", [together(name) for name in MODELS if name != "nothing"], indirect=True
+)
 @pytest.mark.parametrize("given", [True], indirect=True, ids=["traced"])
-@pytest.mark.parametrize("view", ["scope", "code"])
-def test_timelines(same: Both, given: Given, view: str) -> None:
-    write(same, given, view, "timeline", ["micros", "bytes"])
+def test_timelines(same: Both, given: Given) -> None:
+    for view in sampled(["scope", "code"], 1, f"timeline {given}"):
+        write(same, given, view, "timeline", ["micros", "bytes"])
 
 
 def write(same: Both, given: Given, view: str, output: str, shown: list[str]) -> None:

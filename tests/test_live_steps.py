@@ -18,6 +18,7 @@ import tensorflow.compat.v1 as tf
 import live_models
 import tfprof
 from live_models import MODELS, Live
+from sampling import sampled, together
 from side_by_side import Both, Done, same_done, with_their_doc
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Run:
     """A model and what its steps recorded."""
 
     def __init__(self, name: str) -> None:
+        self.name = name
         self.live: Live = live_models.build(name)
         self.recorded = [self.live.step(number) for number in range(len(STEPS))]
 
@@ -61,7 +63,10 @@ def same(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> Both:
 LIKE_OTHERS: Final = ("mlp_ref", "adam", "rnn_ref", "servers", "summaries", "nothing")
 
 
-@pytest.fixture(scope="module", params=[name for name in MODELS if name not in LIKE_OTHERS])
+ASKED: Final = [name for name in MODELS if name not in LIKE_OTHERS]
+
+
+@pytest.fixture(scope="module", params=[together(name) for name in sampled(ASKED, 8, "steps")])
 def run(request: pytest.FixtureRequest) -> Run:
     return Run(request.param)
 
@@ -72,18 +77,18 @@ def options(profilers: Any, step: int) -> dict[str, Any]:
     return built
 
 
-@pytest.mark.parametrize("view", VIEWS)
-def test_steps(same: Both, run: Run, view: str) -> None:
+def test_steps(same: Both, run: Run) -> None:
+    for view in sampled([*VIEWS], 2, f"steps of {run.name}"):
 
-    def call(profilers: Any, _: Path) -> list[Any]:
-        profiler = run.profiler(profilers)
-        asked = getattr(profiler, VIEWS[view])
-        return [asked(options(profilers, step)) for step in (-1, 3, 7)]
+        def call(profilers: Any, _: Path, view: str = view) -> list[Any]:
+            profiler = run.profiler(profilers)
+            asked = getattr(profiler, VIEWS[view])
+            return [asked(options(profilers, step)) for step in (-1, 3, 7)]
 
-    ours, theirs = same.ours(call), same.theirs(call)
-    if view == "graph":
-        ours = with_their_doc(ours)
-    same_done(ours, theirs)
+        ours, theirs = same.ours(call), same.theirs(call)
+        if view == "graph":
+            ours = with_their_doc(ours)
+        same_done(ours, theirs)
 
 
 def test_a_profiler_grows(same: Both, run: Run) -> None:
@@ -114,14 +119,15 @@ def test_advice(same: Both, run: Run) -> None:
         lambda profilers, _: run.profiler(profilers).advise(tfprof.model_analyzer.ALL_ADVICE),
         lambda profilers, _: run.profiler(profilers).advise({"OperationChecker": {}}),
     ]
-    for call in calls:
+    for call in sampled(calls, 2, f"advice on {run.name}"):
         ours, theirs = sections(same.ours(call)), sections(same.theirs(call))
         same_done(ours, theirs)
         assert "OperationChecker" in theirs.stdout
 
 
 def test_op_logs(same: Both, run: Run) -> None:
-    for given in ({}, {"add_trace": False}, {"run_meta": run.recorded[0]}):
+    all_given = [{}, {"add_trace": False}, {"run_meta": run.recorded[0]}]
+    for given in sampled(all_given, 1, f"log of {run.name}"):
 
         def call(profilers: Any, out: Path, given: dict[str, Any] = given) -> Any:
             profilers.write_op_log(run.live.untouched(), str(out.parent), run.live.op_log, **given)
@@ -137,7 +143,7 @@ def test_saved_profiles_are_read_by_either(run: Run, oracle: Oracle, tmp_path: P
     theirs = run.profiler(tf.profiler).serialize_to_string()
     path = tmp_path / "profile"
     path.write_bytes(theirs)
-    for view in VIEWS:
+    for view in sampled([*VIEWS], 2, f"saved {run.name}"):
         asked = {"select": SHOWN, "order_by": "name"}
         answers = [_answer(oracle, saved, view, asked) for saved in (ours, theirs)]
         same_done(*(done for done, _ in answers))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+from typing import TYPE_CHECKING
 
 from tfprof.read.functions.op_outputs import op_outputs
+
+if TYPE_CHECKING:
+    from forked import Forked
 
 PROGRAM = """
 from tensorflow.core.framework import op_def_pb2
@@ -19,13 +20,10 @@ for op in listed.op:
 """
 
 
-def test_every_operation_with_several_outputs_is_there_with_their_names() -> None:
-    ran = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"},
-        check=True,
-        capture_output=True,
-    )
-    there = {op: names for op, *names in map(bytes.split, ran.stdout.splitlines())}
+def test_every_operation_with_several_outputs_is_there_with_their_names(
+    tensorflow: Forked,
+) -> None:
+    ran = tensorflow(PROGRAM)
+    there = {op: names for op, *names in map(bytes.split, ran.out.splitlines())}
     assert len(there) > 300
     assert there == op_outputs()

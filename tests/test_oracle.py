@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 import ours
-from random_cases import Case, make_case, shrink
+from random_cases import Case, agree, batches, make_case
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from oracle import Oracle
 
-CASES = 2_000
-BATCH = 100
+VIEWS = ["scope", "graph", "op", "code"]
 
 
 def differences(oracle: Oracle, case: Case) -> list[str]:
@@ -34,11 +35,7 @@ def differences(oracle: Oracle, case: Case) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("first", range(0, CASES, BATCH))
-@pytest.mark.parametrize("view", ["scope", "graph", "op", "code"])
-def test_random_cases_agree(oracle: Oracle, view: str, first: int) -> None:
-    for seed in range(first, first + BATCH):
-        case = make_case(seed, view)
-        if differences(oracle, case):
-            small = shrink(case, lambda candidate: bool(differences(oracle, candidate)))
-            pytest.fail("\n".join([f"seed {seed}:", small.paste(), *differences(oracle, small)]))
+@batches(2_000, 300, 100)
+@pytest.mark.parametrize("view", VIEWS)
+def test_random_cases_agree(oracle: Oracle, view: str, numbers: Sequence[int]) -> None:
+    agree(numbers, lambda n: make_case(n, view), lambda case: differences(oracle, case))

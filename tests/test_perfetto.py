@@ -20,6 +20,7 @@ from playwright.sync_api import sync_playwright
 import ours
 from oracle import UNRESTRICTED
 from profiles import PROFILES
+from sampling import sampled
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
 from tfprof.writers.timeline import timeline
@@ -112,7 +113,7 @@ def opened(browser: Browser, server: Server) -> Page:
     return page
 
 
-@pytest.mark.parametrize(("profile", "view", "step"), TIMELINES)
+@pytest.mark.parametrize(("profile", "view", "step"), sampled(TIMELINES, 1, "perfetto"))
 def test_perfetto_shows_what_the_file_says(
     browser: Browser, server: Server, profile: str, view: str, step: int
 ) -> None:

@@ -17,8 +17,9 @@ import ours
 from case import Case
 from oracle import OUTFILE, UNRESTRICTED
 from profiles import DATA, PROFILES
-from random_cases import make_case, shrink
+from random_cases import agree, batches, make_case
 from recorded import case_of, with_output
+from sampling import again, amount, numbers
 from tf_wheel import piece
 from tfprof.errors import UsageError
 from tfprof.query.answer import answer
@@ -30,6 +31,7 @@ from tfprof.writers.pprof_kinds import KINDS
 from tools import go_pprof
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from oracle import Oracle
@@ -37,8 +39,6 @@ if TYPE_CHECKING:
 
 Message: Final[Any] = piece("tensorflow.core.profiler.profile_pb2").Profile
 
-CASES = 480
-BATCH = 40
 METRICS = tuple(KINDS)
 ASKED = {"output": f"pprof:outfile={OUTFILE}"}
 ROOT = ("", "_TFProfRoot", 0)
@@ -76,20 +76,23 @@ def differences(oracle: Oracle, case: Case) -> list[str] | None:
     return found
 
 
-@pytest.mark.parametrize("first", range(0, CASES, BATCH))
-def test_random_code_views_are_written_alike(oracle: Oracle, first: int) -> None:
+@batches(480, 120, 40)
+def test_random_code_views_are_written_alike(oracle: Oracle, numbers: Sequence[int]) -> None:
+    def make(number: int) -> Case:
+        asked = {**ASKED, "select": [METRICS[number % len(METRICS)]]}
+        case = make_case(number, "code")
+        return replace(case, options={**case.options, **asked})
+
     written = 0
-    for seed in range(first, first + BATCH):
-        case = make_case(seed, "code")
-        asked = {**ASKED, "select": [METRICS[seed % len(METRICS)]]}
-        case = replace(case, options={**case.options, **asked})
+
+    def compared(case: Case) -> list[str] | None:
+        nonlocal written
         found = differences(oracle, case)
-        if found:
-            small = shrink(case, lambda candidate: bool(differences(oracle, candidate)))
-            told = differences(oracle, small) or []
-            pytest.fail("\n".join([f"seed {seed}:", small.paste(), *told]))
         written += found is not None
-    assert written > BATCH * 0.6
+        return found
+
+    agree(numbers, make, compared)
+    assert written > len(numbers) * 0.6
 
 
 @pytest.mark.parametrize("recorded", with_output("pprof"), ids=lambda case: case["id"])
@@ -247,8 +250,8 @@ def test_paths_too_long_to_write_down_are_refused() -> None:
 @pytest.mark.parametrize("view", ["scope", "graph", "op", "code"])
 def test_the_cumulative_number_of_a_row_is_its_total(view: str) -> None:
     compared = 0
-    for seed in range(120):
-        case = make_case(seed, view)
+    for number in numbers(120, 25):
+        case = make_case(number, view)
         everything = {"select": list(METRICS), "account_type_regexes": [".*"]}
         case = replace(case, options={**case.options, **everything})
         try:
@@ -256,8 +259,8 @@ def test_the_cumulative_number_of_a_row_is_its_total(view: str) -> None:
         except UsageError:
             continue
         compared += len(report)
-        assert cumulative(report) == totals(report), f"seed {seed}"
-    assert compared > 120
+        assert cumulative(report) == totals(report), f"case {number}; {again()}"
+    assert compared > amount(120, 25)
 
 
 def cumulative(report: Answer) -> Counter[tuple[Any, ...]]:

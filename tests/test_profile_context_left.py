@@ -61,6 +61,26 @@ def test_who_replaced_run_later_keeps_it(
     assert steps_of_profiler(profiled) == [0]
 
 
+def test_a_run_below_somebodys_wrapper_counts_once(model: Model, tmp_path: Path) -> None:
+    before = base_session().run
+    try:
+        with context(tmp_path, trace_steps=[0], dump_steps=[]) as first:
+            below = base_session().run
+
+            def above(session: Any, *arguments: Any, **named: Any) -> Any:
+                return below(session, *arguments, **named)
+
+            base_session().run = above
+        with context(tmp_path, trace_steps=[0, 1], dump_steps=[]) as second:
+            model.run()
+            model.run()
+            assert steps_of_profiler(second) == [0, 1]
+        assert base_session().run is above
+    finally:
+        base_session().run = before
+    assert first.profiler is None
+
+
 def test_not_enabled_it_does_nothing(model: Model, tmp_path: Path) -> None:
     before = base_session().run
     folder = tmp_path / "nothing"

@@ -211,7 +211,7 @@ def test_a_context_in_a_context_is_refused(model: Model, tmp_path: Path) -> None
             refused.append(str(refusal.value))
 
         all_at_once([enter])
-        assert refused == ["Already in context: this ProfileContext is entered in another thread"]
+        assert refused == ["Already in context: another thread is inside this ProfileContext"]
         model.run()
     assert steps_of_profiler(outer) == [0]
     assert inner.profiler is None

@@ -83,12 +83,12 @@ from tfprof.cli import main
 main(sys.argv[1:])
 """
 SLOW_RUNS: Final = """
-from tfprof import read
-quick = read.add_run
+from tfprof.read import add_files
+quick = add_files.add_run
 def slow(*given):
     time.sleep(0.7)
     return quick(*given)
-read.add_run = slow
+add_files.add_run = slow
 """
 SLOW_ANSWERS: Final = """
 from tfprof.results.loaded import Loaded
@@ -186,11 +186,12 @@ def test_a_report_sent_to_a_program_is_not_disturbed() -> None:
     assert "writing" not in shown
 
 
-def test_unpacking_is_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize("flag", ["--graph_path=", ""], ids=["by flag", "by word"])
+def test_unpacking_is_told(tmp_path: Path, flag: str) -> None:
     path = tmp_path / "graph.gz"
     nodes = (b'node { name: "x%d" op: "NoOp" }\n' % (number * number) for number in range(20_000))
     path.write_bytes(gzip.compress(b"".join(nodes)))
-    shown = on_terminal(command(SLOW_UNPACKING, "scope", f"--graph_path={path}"))
+    shown = on_terminal(command(SLOW_UNPACKING, "scope", f"{flag}{path}"))
     told = [text for text in shown.split(CLEAR) if text.startswith("tfprof: unpacking ")]
     assert told
     percents = [int(text.split()[-3].removesuffix("%")) for text in told]

@@ -16,7 +16,7 @@ import draw
 import ours
 from case import VIEWS, Case, GraphDef
 from profiles import DATA, PROFILES
-from random_cases import make_case, shrink
+from random_cases import agree, batches, make_case
 from recorded import case_of, records
 from tf_wheel import piece
 from tfprof.columns.strings import Strings
@@ -29,12 +29,10 @@ from tfprof.wire.schema import message
 from tfprof.writers.proto import proto
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from oracle import Oracle
 
-CASES = 300
-BATCH = 50
 DEPTH = 100_000
 often = settings(deadline=None, max_examples=100)
 
@@ -69,14 +67,10 @@ def differences(oracle: Oracle, case: Case) -> list[str]:
     return [] if got == expected else [f"{expected}\nis not\n{got}"]
 
 
-@pytest.mark.parametrize("first", range(0, CASES, BATCH))
+@batches(300, 50, 50)
 @pytest.mark.parametrize("view", VIEWS)
-def test_random_cases_agree(oracle: Oracle, view: str, first: int) -> None:
-    for seed in range(first, first + BATCH):
-        case = make_case(seed, view)
-        if differences(oracle, case):
-            small = shrink(case, lambda candidate: bool(differences(oracle, candidate)))
-            pytest.fail("\n".join([f"seed {seed}:", small.paste(), *differences(oracle, small)]))
+def test_random_cases_agree(oracle: Oracle, view: str, numbers: Sequence[int]) -> None:
+    agree(numbers, lambda n: make_case(n, view), lambda case: differences(oracle, case))
 
 
 RETURNED = [record for record in records() if record["cmd"] in VIEWS and record["result"]]

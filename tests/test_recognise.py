@@ -13,9 +13,11 @@ from profiles import DATA, PROFILES, SAMPLE
 from test_outputs import Command
 from tfprof import cli
 from tfprof.errors import InputError, UsageError
-from tfprof.io.recognise import OPTION_OF, TITLES, Found, exists, inputs, recognise, search
-from tfprof.read import sniff
-from tfprof.tables.inputs import INPUTS
+from tfprof.io.choose_inputs import choose_inputs
+from tfprof.io.detect_files import detect_file, detect_files, exists
+from tfprof.io.open_files import InputFile
+from tfprof.read.detect import detect
+from tfprof.tables.formats import FORMATS, INPUTS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,8 +38,10 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_every_option_has_a_kind_and_a_title() -> None:
-    assert set(OPTION_OF.values()) == set(TITLES) == set(INPUTS)
+def test_every_input_has_a_format_and_a_title() -> None:
+    detected = {row.input.name for row in FORMATS.values() if row.detect}
+    assert detected == set(INPUTS)
+    assert all(row.title and row.help and row.parameter for row in INPUTS.values())
 
 
 def test_a_run_with_costs_is_no_graph() -> None:
@@ -47,28 +51,29 @@ def test_a_run_with_costs_is_no_graph() -> None:
     # Its node has the number 0, which is not written, so it has the fields of a graph's node.
     run.cost_graph.node.add(name="a", device="/job:localhost/replica:0/task:0/device:CPU:0")
     data = run.SerializeToString()
-    assert sniff.kind_of(memoryview(data)) is sniff.RUN
+    assert detect(memoryview(data)) is FORMATS["run"]
 
 
 @pytest.mark.parametrize(
-    ("path", "kind"),
+    ("path", "name"),
     [
-        (HANDMADE.graph, sniff.GRAPH_TEXT),
-        (HANDMADE.runs[0], sniff.RUN_TEXT),
-        (HANDMADE.op_log, sniff.OP_LOG_TEXT),
-        (SAMPLE / "graph.pbtxt.gz", sniff.GRAPH_TEXT),
-        (SAMPLE / "run_meta_0.gz", sniff.RUN),
-        (SAMPLE / "tfprof_log.gz", sniff.OP_LOG),
-        (CHECKPOINTS / "golden" / "graph.pb", sniff.GRAPH),
+        (HANDMADE.graph, "graph_text"),
+        (HANDMADE.runs[0], "run_text"),
+        (HANDMADE.op_log, "op_log_text"),
+        (SAMPLE / "graph.pbtxt.gz", "graph_text"),
+        (SAMPLE / "run_meta_0.gz", "run"),
+        (SAMPLE / "tfprof_log.gz", "op_log"),
+        (CHECKPOINTS / "golden" / "graph.pb", "graph"),
     ],
-    ids=lambda value: getattr(value, "name", None),
+    ids=lambda value: getattr(value, "name", value),
 )
-def test_a_file_is_told_by_its_content(path: Path, kind: sniff.Kind) -> None:
-    assert recognise(str(path)) == Found(str(path), kind)
+def test_a_file_is_told_by_its_content(path: Path, name: str) -> None:
+    file = detect_file(str(path))
+    assert (file, file.file_format.name) == (str(path), name)
 
 
 def test_a_saved_profile_is_told_by_its_content(saved: Path) -> None:
-    assert recognise(str(saved)).kind is sniff.PROFILE
+    assert detect_file(str(saved)).file_format is FORMATS["profile"]
 
 
 @pytest.mark.parametrize(
@@ -86,19 +91,20 @@ def test_a_saved_profile_is_told_by_its_content(saved: Path) -> None:
 def test_a_checkpoint_goes_by_its_prefix(name: str, prefix: str) -> None:
     path = str(CHECKPOINTS / name)
     assert exists(path)
-    assert recognise(path) == Found(str(CHECKPOINTS / prefix), sniff.CHECKPOINT)
+    file = detect_file(path)
+    assert (file, file.file_format.name) == (str(CHECKPOINTS / prefix), "checkpoint")
 
 
 def test_a_folder_is_searched_in_natural_order_and_checkpoints_are_one() -> None:
-    found, others = search(str(SAMPLE))
-    assert [one.path.rpartition("/")[2] for one in found] == [
+    files = list(detect_files(str(SAMPLE)))
+    assert [file.rpartition("/")[2] for file in files if isinstance(file, InputFile)] == [
         "graph.pbtxt.gz",
         "model.ckpt",
         "run_meta_0.gz",
         "run_meta_1.gz",
         "tfprof_log.gz",
     ]
-    assert others == ["README.md"]
+    assert [file for file in files if not isinstance(file, InputFile)] == ["README.md"]
 
 
 def test_run_2_stands_before_run_10(tmp_path: Path) -> None:
@@ -107,8 +113,10 @@ def test_run_2_stands_before_run_10(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "gone").symlink_to(tmp_path / "nothing")
     paths = tuple(str(tmp_path / f"run_{number}") for number in (2, 9, 10))
-    assert inputs([str(tmp_path)], {}) == {"run_meta_path": paths}
-    assert search(str(tmp_path)).others == ["gone"]
+    assert choose_inputs([str(tmp_path)], {}) == {"run_meta_path": paths}
+    assert not isinstance(
+        next(file for file in detect_files(str(tmp_path)) if file == "gone"), InputFile
+    )
 
 
 def test_words_are_the_options_they_stand_for(tfprof: Command) -> None:
@@ -139,7 +147,7 @@ def test_a_checkpoint_and_a_saved_profile_by_word(tfprof: Command, saved: Path) 
 
 def test_the_order_of_runs_is_that_of_the_words() -> None:
     first, second = map(str, HANDMADE.runs)
-    assert inputs([second, first], {})["run_meta_path"] == (second, first)
+    assert choose_inputs([second, first], {})["run_meta_path"] == (second, first)
 
 
 def test_two_graphs_are_one_too_many(tfprof: Command) -> None:
@@ -150,21 +158,21 @@ def test_two_graphs_are_one_too_many(tfprof: Command) -> None:
 
 def test_an_option_and_a_word_for_the_same_input_conflict() -> None:
     with pytest.raises(UsageError, match=r"--graph_path is set and .*/graph.pbtxt is a graph"):
-        inputs([str(HANDMADE.graph)], {"graph_path": "other"})
+        choose_inputs([str(HANDMADE.graph)], {"graph_path": "other"})
 
 
 def test_an_option_and_a_word_win_over_what_a_folder_holds(saved: Path) -> None:
     folder = str(HANDMADE.graph.parent)
-    assert "graph_path" not in inputs([folder], {"graph_path": "other"})
+    assert "graph_path" not in choose_inputs([folder], {"graph_path": "other"})
     run = str(HANDMADE.runs[1])
-    assert inputs([folder, run], {})["run_meta_path"] == (run,)
-    assert inputs([folder, str(saved)], {}) == {"profile_path": str(saved)}
-    assert inputs([str(saved.parent)], {"graph_path": "g"}) == {}
+    assert choose_inputs([folder, run], {})["run_meta_path"] == (run,)
+    assert choose_inputs([folder, str(saved)], {}) == {"profile_path": str(saved)}
+    assert choose_inputs([str(saved.parent)], {"graph_path": "g"}) == {}
 
 
 def test_a_saved_profile_and_a_graph_are_one_too_many(saved: Path) -> None:
     with pytest.raises(UsageError, match=r"saved profile, which holds everything, and .* a graph"):
-        inputs([str(saved), str(HANDMADE.graph)], {})
+        choose_inputs([str(saved), str(HANDMADE.graph)], {})
 
 
 def test_a_word_that_is_no_file(tfprof: Command) -> None:
@@ -182,11 +190,30 @@ def test_files_that_are_nothing_known(tfprof: Command, tmp_path: Path) -> None:
     assert tfprof("scope", str(SAMPLE / "README.md")) == 3
     assert "is not recognised; expected a graph" in tfprof.err
     assert tfprof("scope", str(tmp_path)) == 3
-    assert f"{tmp_path} is a folder without a graph" in tfprof.err
+    assert (
+        f"{tmp_path} is a folder with no file that tfprof reads; expected a graph, a RunMetadata"
+        in tfprof.err
+    )
 
 
 def test_a_pipe_is_not_looked_into(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InputError, match="is no plain file"):
-        recognise(str(tmp_path / "pipe"))
-    assert search(str(tmp_path)).others == ["pipe"]
+    with pytest.raises(
+        InputError, match="is not a regular file; name it with a flag, as in --graph_path="
+    ):
+        detect_file(str(tmp_path / "pipe"))
+    assert list(detect_files(str(tmp_path))) == ["pipe"]
+
+
+def test_a_trace_whose_first_plane_is_empty_is_no_saved_profile() -> None:
+    """XSpace { planes { id: 1 name: "/host:CPU" } }: an entry of ProfileProto.nodes looks alike."""
+    plane = b"\x08\x01\x12\x09/host:CPU"
+    assert detect(memoryview(b"\x0a" + bytes([len(plane)]) + plane)) is FORMATS["trace"]
+    node = b"\x08\x01\x12\x03\x0a\x01a"  # nodes { key: 1 value { name: "a" } }
+    assert detect(memoryview(b"\x0a" + bytes([len(node)]) + node)) is FORMATS["profile"]
+
+
+def test_a_graph_is_no_trace(tfprof: Command) -> None:
+    graph = CHECKPOINTS / "golden" / "graph.pb"
+    assert tfprof("scope", f"--trace_path={graph}") == 3
+    assert f"{graph} is a GraphDef; expected a trace (XSpace)" in tfprof.err

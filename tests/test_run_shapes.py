@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
@@ -16,7 +13,7 @@ import pytest
 from google.protobuf import text_format
 
 from tfprof.errors import InputError
-from tfprof.flops import count
+from tfprof.ops.counting import count
 from tfprof.read import Source, add_run, load
 from tfprof.read.run_shapes import with_run_shapes
 from tfprof.wire.schema import message
@@ -24,6 +21,7 @@ from tfprof.wire.schema import message
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from forked import Forked
     from tfprof.model import Profile
 
 WORKER: Final = Path(__file__).with_name("run_shapes_worker.py")
@@ -69,7 +67,7 @@ def source(made: Any) -> Source:
     return Source("run", np.frombuffer(made.SerializeToString(deterministic=True), np.uint8))
 
 
-def filled(nodes: Any, *runs: Any) -> Profile:
+def with_float_ops(nodes: Any, *runs: Any) -> Profile:
     profile = load(source(nodes))
     for one in runs:
         profile = with_run_shapes(profile, source(one))
@@ -89,7 +87,7 @@ def notes(profile: Profile) -> list[str]:
 
 def test_an_open_shape_is_filled_and_others_stay() -> None:
     nodes = graph(a=[[-1, 3], [4]], b=[[-1]], c=[None])
-    profile = filled(nodes, run(("a", [[2, 3], [9]]), ("c", [[]])))
+    profile = with_float_ops(nodes, run(("a", [[2, 3], [9]]), ("c", [[]])))
     assert shapes(profile, "a") == [[2, 3], [4]]
     assert shapes(profile, "b") == [[-1]]
     assert shapes(profile, "c") == [[1]]
@@ -97,14 +95,14 @@ def test_an_open_shape_is_filled_and_others_stay() -> None:
 
 
 def test_each_output_is_filled_on_its_own() -> None:
-    profile = filled(graph(a=[[-1, 3], [-1, 3]]), run(("a", [[2, 4], [2, 3]])))
+    profile = with_float_ops(graph(a=[[-1, 3], [-1, 3]]), run(("a", [[2, 4], [2, 3]])))
     assert shapes(profile, "a") == [[-1, 3], [2, 3]]
     assert len(profile.notes) == 1
 
 
 def test_the_first_shape_that_fits_counts_and_those_before_it_are_notes() -> None:
     stats = [("a", [dims]) for dims in ([2, 4], [2, 3, 1], [], [5, 3], [7, 3], [2, 4])]
-    profile = filled(graph(a=[[-1, 3]]), run(*stats))
+    profile = with_float_ops(graph(a=[[-1, 3]]), run(*stats))
     assert shapes(profile, "a") == [[5, 3]]
     assert notes(profile) == [
         "Node a incompatible shapes: Shapes (None, 3) and (2, 4) are not compatible.",
@@ -114,7 +112,7 @@ def test_the_first_shape_that_fits_counts_and_those_before_it_are_notes() -> Non
 
 
 def test_the_same_contradiction_is_one_note() -> None:
-    profile = filled(graph(a=[[-1]]), run(("a", [[]]), ("a", [[]]), ("a", [[]])))
+    profile = with_float_ops(graph(a=[[-1]]), run(("a", [[]]), ("a", [[]]), ("a", [[]])))
     assert notes(profile) == [
         "Node a incompatible shapes: Shapes (None,) and () are not compatible. (3 times)"
     ]
@@ -130,14 +128,14 @@ def test_the_same_contradiction_is_one_note() -> None:
     ],
 )
 def test_what_tells_nothing(stat: tuple[str, list[Dims | str]]) -> None:
-    profile = filled(graph(a=[[-1, 3]]), run(stat))
+    profile = with_float_ops(graph(a=[[-1, 3]]), run(stat))
     assert shapes(profile, "a") == [[-1, 3]]
     assert notes(profile) == []
 
 
 def test_a_second_run_fills_what_the_first_left_open() -> None:
     nodes = graph(a=[[-1]], b=[[-1]])
-    profile = filled(nodes, run(("a", [[2]])), run(("a", [[5]]), ("b", [[6]])))
+    profile = with_float_ops(nodes, run(("a", [[2]])), run(("a", [[5]]), ("b", [[6]])))
     assert (shapes(profile, "a"), shapes(profile, "b")) == ([[2]], [[6]])
 
 
@@ -150,7 +148,7 @@ def test_a_node_without_listed_outputs_has_those_that_its_first_whole_stat_tells
         ("a", [[7]]),
         ("b", [[9, 9]]),
     ]
-    profile = filled(nodes, run(*stats))
+    profile = with_float_ops(nodes, run(*stats))
     listed = {name: shapes(profile, name) for name in profile.nodes.name.texts()}
     assert listed == {
         "before": [[2]],
@@ -225,25 +223,19 @@ def told(random: Random, dims: Dims) -> list[Dims | str]:
     return outputs * random.choice([0, 1, 1, 1, 1, 1, 1, 2])
 
 
-def original(pairs: Sequence[tuple[Any, Any]]) -> list[dict[str, Any]]:
+def original(tensorflow: Forked, pairs: Sequence[tuple[Any, Any]]) -> list[dict[str, Any]]:
     asked = [[base64.b64encode(one.SerializeToString()).decode() for one in p] for p in pairs]
-    ran = subprocess.run(
-        [sys.executable, str(WORKER)],
-        input=json.dumps(asked).encode() + b"\n",
-        stdout=subprocess.PIPE,
-        check=True,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"},
-    )
-    return [json.loads(line) for line in ran.stdout.splitlines()]
+    printed = tensorflow.script(WORKER, stdin=json.dumps(asked).encode() + b"\n")
+    return [json.loads(line) for line in printed.splitlines()]
 
 
-def test_shapes_and_notes_are_those_of_the_original() -> None:
+def test_shapes_and_notes_are_those_of_the_original(tensorflow: Forked) -> None:
     pairs = [random_pair(seed) for seed in range(PAIRS)]
     contradictions = changed = 0
-    for (nodes, stats), theirs in zip(pairs, original(pairs), strict=True):
+    for (nodes, stats), theirs in zip(pairs, original(tensorflow, pairs), strict=True):
         for node in nodes.node:
             node.attr["_output_shapes"].list.shape.add().CopyFrom(node.attr["shape"].shape)
-        ours = filled(nodes, stats)
+        ours = with_float_ops(nodes, stats)
         expected = load(source(GraphDef.FromString(base64.b64decode(theirs["graph"]))))
         names = [*expected.nodes.name.texts()]
         assert [shapes(ours, n) for n in names] == [shapes(expected, n) for n in names]

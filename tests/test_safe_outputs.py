@@ -322,7 +322,7 @@ def test_no_input_is_overwritten(forked: Forked, inputs: dict[str, Path], tmp_pa
     def refuses(how: Sequence[str], target: str, written: Path) -> None:
         command, *options = how
         ran = forked([command, *words, *(option.format(target) for option in options)])
-        told = f"tfprof: {written} is an input of what is written and is not overwritten\n"
+        told = f"tfprof: {written} is an input of this result and is not overwritten\n"
         assert (ran.code, ran.told[-len(told) :]) == (4, told)
 
     for name, how in OUTPUTS.items():

@@ -13,15 +13,17 @@ import draw
 import ours
 from case import VIEWS, Case, GraphDef
 from oracle import OracleRaised
-from random_cases import make_case, shrink
+from random_cases import agree, batches, make_case
 from tf_wheel import piece
 from tfprof.checkers import advise
 from tfprof.errors import InputError, UsageError
 from tfprof.foundation import lazy_dataclasses as light_dataclasses
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
-from tfprof.read import Source, add_run, load, sniff
+from tfprof.read import Source, add_run, load
+from tfprof.read.detect import detect
 from tfprof.read.saved import profile as read
+from tfprof.tables.formats import FORMATS
 from tfprof.wire.schema import message
 from tfprof.writers import advice
 from tfprof.writers.saved import saved
@@ -29,11 +31,11 @@ from tfprof.writers.text import text
 from tfprof.writers.timeline import timeline
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from oracle import Oracle
     from tfprof.model import Profile
 
-CASES = 100  # a view
-BATCH = 25
 
 ProfileProto: Final[Any] = piece("tensorflow.core.profiler.tfprof_log_pb2").ProfileProto
 OurProfileProto: Final[Any] = message("tensorflow.tfprof.ProfileProto")
@@ -44,7 +46,7 @@ def save(profile: Profile) -> bytes:
 
 
 def reread(data: bytes) -> Profile:
-    return read(np.frombuffer(data, np.uint8))
+    return read(Source("the saved profile", np.frombuffer(data, np.uint8)))
 
 
 def shown(profile: Profile, case: Case) -> str:
@@ -76,7 +78,7 @@ def lost_on_the_way(case: Case) -> list[str]:
         found.append("misses_accelerator_stream")
     if save(after) != data:
         found.append("saved again, it is another file")
-    if len(before) and sniff.kind_of(memoryview(data)) is not sniff.PROFILE:
+    if len(before) and detect(memoryview(data)) is not FORMATS["profile"]:
         found.append("not told to be a saved profile")
     return found + lost_between_steps(case)
 
@@ -134,7 +136,7 @@ def said(profile: Profile, case: Case) -> bytes:
     """Our report as the original prints it of a saved profile: it forgets a warning (Q32)."""
     try:
         report = answer(
-            light_dataclasses.replace(profile, misses_accelerator_stream=False, _kept={}),
+            light_dataclasses.replace(profile, misses_accelerator_stream=False),
             case.view,
             Query.of(ours._accepted(case)),
         )
@@ -143,29 +145,21 @@ def said(profile: Profile, case: Case) -> bytes:
     return ours._with_their_doc(b"".join(text(report)))
 
 
-@pytest.mark.parametrize("first", range(0, CASES, BATCH))
+@batches(100, 25, 25)
 @pytest.mark.parametrize("view", VIEWS)
-def test_nothing_is_lost_on_the_way(view: str, first: int) -> None:
-    for seed in range(first, first + BATCH):
-        case = make_case(seed, view)
-        if lost_on_the_way(case):
-            small = shrink(case, lambda candidate: bool(lost_on_the_way(candidate)))
-            pytest.fail("\n".join([f"seed {seed}:", small.paste(), *lost_on_the_way(small)]))
+def test_nothing_is_lost_on_the_way(view: str, numbers: Sequence[int]) -> None:
+    agree(numbers, lambda n: make_case(n, view), lost_on_the_way)
 
 
-@pytest.mark.parametrize("first", range(0, CASES, BATCH))
+@batches(100, 25, 25)
 @pytest.mark.parametrize("view", VIEWS)
-def test_each_reads_what_the_other_wrote(oracle: Oracle, view: str, first: int) -> None:
-    for seed in range(first, first + BATCH):
-        case = make_case(seed, view)
-        if differences(oracle, case):
-            small = shrink(case, lambda candidate: bool(differences(oracle, candidate)))
-            pytest.fail("\n".join([f"seed {seed}:", small.paste(), *differences(oracle, small)]))
+def test_each_reads_what_the_other_wrote(oracle: Oracle, view: str, numbers: Sequence[int]) -> None:
+    agree(numbers, lambda n: make_case(n, view), lambda case: differences(oracle, case))
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_timelines_and_advice_are_the_same_afterwards(seed: int) -> None:
-    before = ours.load(make_case(seed, "graph"))
+@pytest.mark.parametrize("number", range(40))
+def test_timelines_and_advice_are_the_same_afterwards(number: int) -> None:
+    before = ours.load(make_case(number, "graph"))
     after = reread(save(before))
     assert [*advice.text(advise(after))] == [*advice.text(advise(before))]
     for step in before.steps:

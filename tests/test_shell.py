@@ -78,9 +78,10 @@ def test_recorded_session(tmp_path: Path, piped: Piped) -> None:
         # Q26: depths have 64 bits.
         "scope -max_depth 99999999999": piped.out,
         # What cannot be answered is refused, with the reason.
-        "scope -step 3": "E: there is no step 3 (steps: none: no run was given)\n",
+        "scope -step 3": "E: there is no step 3 (steps: none, as there is no run)\n",
         "scope -order_by occurrence -output none": (
-            "E: scope view has one node a row: order_by occurrence says nothing\n"
+            "E: scope view has one node per row and cannot order by occurrence; "
+            "op and code view can\n"
         ),
         # There are more output types.
         "scope -output bogus": (
@@ -363,7 +364,7 @@ def test_set_stays_and_other_options_go_with_their_line(piped: Piped) -> None:
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("scope -step 7", "there is no step 7 (steps: none: no run was given)"),
+        ("scope -step 7", "there is no step 7 (steps: none, as there is no run)"),
         ("op -show_name_regexes a,(b", "'(b' is not a valid regex: missing ): (b"),
         ("code", "No code trace information: code view needs an op log with call stacks"),
         ("scope -output file:outfile=no/such/folder", "no/such/folder cannot be written: there is"),

@@ -19,6 +19,7 @@ import pytest
 
 from forked import Forked
 from profiles import PROFILES
+from sampling import amount, sampled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,7 +108,7 @@ def test_a_signal_at_any_moment_of_a_command(tmp_path: Path) -> None:
     took = time.monotonic() - began
     whole, choice, seen = new.read_bytes(), random.Random(7), Counter[str]()  # noqa: S311 - as it says
     new.unlink()
-    for _ in range(20):
+    for _ in range(amount(20, 10)):
         target.write_text("the old one")
         number = choice.choice([signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
         with subprocess.Popen(
@@ -225,8 +226,9 @@ def forked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forked]:
         yield run
 
 
-@pytest.mark.parametrize("words", PRINTS.values(), ids=list(PRINTS))
-def test_nobody_reads_or_there_is_no_room(words: list[str], forked: Forked) -> None:
+@pytest.mark.parametrize("name", sampled([*PRINTS], 5, "prints"))
+def test_nobody_reads_or_there_is_no_room(name: str, forked: Forked) -> None:
+    words = PRINTS[name]
     unread, full = forked(words, unread=1), forked(words, stdout="/dev/full")
     assert (unread.code, full.code) == (4, 4)
     assert unread.told.endswith(
@@ -250,7 +252,7 @@ CLOSED: Final = {
 }
 
 
-@pytest.mark.parametrize("how", CLOSED)
+@pytest.mark.parametrize("how", sampled([*CLOSED], 3, "closed"))
 def test_closed_streams(how: str, tmp_path: Path) -> None:
     graph, target = tmp_path / "graph.pb", tmp_path / "report"
     graph.write_bytes(GRAPH)

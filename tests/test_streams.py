@@ -10,7 +10,7 @@ import pytest
 
 import tfprof
 from profiles import PROFILES
-from tfprof.capture.streams import put, tell
+from tfprof.capture.streams import print_notes, print_report
 from tfprof.model import Note
 from tfprof.results.loaded import Loaded
 
@@ -80,7 +80,7 @@ def test_a_plain_stream_gets_the_bytes_in_their_order(
     stream = plain(encoding)
     at(stream)
     print("before")
-    put(PIECES)
+    print_report(PIECES)
     print("after")
     assert written(stream) == b"before\n" + b"".join(PIECES) + b"after\n"
 
@@ -89,7 +89,7 @@ def test_a_stream_around_another_sees_all_of_it(at: Callable[..., None]) -> None
     below = plain("utf-8")
     tee = Tee(below)
     at(tee)
-    put(PIECES)
+    print_report(PIECES)
     assert tee.copy == AS_TEXT
     assert written(below) == AS_TEXT.encode()
 
@@ -98,7 +98,7 @@ def test_what_a_stream_cannot_encode_is_escaped(at: Callable[..., None]) -> None
     below = plain("ascii")
     tee = Tee(below)
     at(tee)
-    put(PIECES)
+    print_report(PIECES)
     assert tee.copy == IN_ASCII
     assert written(below) == IN_ASCII.encode("ascii")
 
@@ -107,11 +107,11 @@ def test_whoever_replaced_write_is_called(at: Callable[..., None]) -> None:
     stream, got = plain("utf-8"), list[str]()
     stream.write = got.append  # type: ignore[method-assign,assignment]
     at(stream)
-    put(PIECES)
+    print_report(PIECES)
     assert "".join(got) == AS_TEXT
     shouting = Shouting(io.BytesIO(), encoding="utf-8", newline="\n")
     at(shouting)
-    put([b"abc\n"])
+    print_report([b"abc\n"])
     assert written(shouting) == b"ABC\n"
 
 
@@ -120,7 +120,7 @@ def test_streams_without_an_encoding(at: Callable[..., None], encoding: Any) -> 
     stream = Odd()
     stream.encoding = encoding
     at(stream)
-    put(PIECES)
+    print_report(PIECES)
     assert stream.getvalue() == AS_TEXT
 
 
@@ -128,11 +128,11 @@ def test_notes_go_through_any_stream(at: Callable[..., None]) -> None:
     notes = [Note("Key é\udcff not found"), Note("two")]
     stream = plain("ascii")
     at(stream, "stderr")
-    tell(notes)
+    print_notes(notes)
     assert written(stream) == b"Key \\xe9\\xff not found\ntwo\n"
     text = io.StringIO()
     at(text, "stderr")
-    tell(notes)
+    print_notes(notes)
     assert text.getvalue() == "Key é\\xff not found\ntwo\n"
 
 

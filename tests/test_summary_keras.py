@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from fractions import Fraction
-from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pytest
 
 import tfprof
+from model_files import SUMMARIES as MODELS
 from tfprof import cli
 from tfprof.read import Source
 from tfprof.read.keras_archive import read_keras
 
-# What all of them need takes long to make, so one worker has them all.
-pytestmark = pytest.mark.xdist_group(__name__)
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
-WORKER: Final = Path(__file__).with_name("summary_worker.py")
-MODELS: Final = ("conv", "lstm", "gru", "transformer", "nested", "mixed", "mobilenet")
 each_model = pytest.mark.parametrize("name", MODELS)
 
 # Multiply-adds of one example, by hand. Of a recurrent layer: steps × (inputs + units) × gates.
@@ -33,14 +30,8 @@ SERIES: Final = {
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("summary")
-    subprocess.run(
-        [sys.executable, str(WORKER), str(made), *MODELS],
-        check=True,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"},
-    )
-    return made
+def folder(model_folder: Callable[[str], Path]) -> Path:
+    return model_folder("summary")
 
 
 @pytest.fixture(scope="module")

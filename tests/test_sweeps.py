@@ -12,18 +12,29 @@ from __future__ import annotations
 import gzip
 from collections import Counter
 from functools import cache
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
+import sampling
 import sweeps
 from case import VIEWS
 from profiles import PROFILES
-from sweeps import NAME, Damage, Sample, everywhere, is_sentence, or_refusal, source, spread
+from sampling import amount
+from sweeps import (
+    NAME,
+    Damage,
+    Sample,
+    everywhere,
+    is_sentence,
+    or_refusal,
+    some,
+    source,
+    spread,
+)
 from tfprof import cli
 from tfprof.errors import InputError, UsageError
-from tfprof.io.files import open_source
+from tfprof.io.open_files import open_source
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
 from tfprof.tables.options import OPTIONS
@@ -37,6 +48,8 @@ if TYPE_CHECKING:
 
     from tfprof.model import Profile
 
+# A sample tries so many of what is damaged everywhere, and a part of what is damaged in places.
+SOME: Final = 250
 TRIED: Final = {
     "graph in wire format, everywhere": 4_185,
     "meta_graph in wire format, everywhere": 2_277,
@@ -137,14 +150,23 @@ EVERYWHERE: Final = {
 }
 
 
+def parts(name: str) -> int:
+    """How many tests a file is for."""
+    return EVERYWHERE[name] if sampling.is_whole() else 1
+
+
 @pytest.mark.parametrize(
-    ("name", "part"), [(name, part) for name, of in EVERYWHERE.items() for part in range(of)]
+    ("name", "part"), [(name, part) for name in EVERYWHERE for part in range(parts(name))]
 )
 def test_a_small_file_damaged_anywhere_is_read_or_refused(name: str, part: int) -> None:
-    sample, parts = small()[name], EVERYWHERE[name]
-    damages = islice(everywhere(sample.data), part, None, parts)
-    tried, read = swept(sample, damages, use_every=200)
-    assert tried == len(range(part, TRIED[f"{name}, everywhere"], parts))
+    sample = small()[name]
+    all_damages = everywhere(sample.data)
+    assert len(all_damages) == TRIED[f"{name}, everywhere"]
+    numbers = all_damages[part :: parts(name)]
+    tried, read = swept(
+        sample, some(sample.data, numbers, SOME, name), use_every=amount(200, SOME // 20)
+    )
+    assert tried == amount(len(numbers), SOME)
     assert 0 < read < tried
 
 
@@ -188,16 +210,18 @@ def middling() -> dict[str, Sample]:
 )
 def test_a_handmade_file_damaged_here_and_there_is_read_or_refused(name: str) -> None:
     sample = middling()[name]
-    tried, read = swept(sample, sample.spread(150), use_every=50)
-    assert tried == TRIED["a handmade file"]
+    places = amount(TRIED["a handmade file"] // 2, 50)
+    tried, read = swept(sample, sample.spread(places), use_every=amount(50, 15))
+    assert tried == 2 * places
     assert 0 < read < tried
 
 
 @pytest.mark.parametrize("name", ["functions", "saved model", "trace", "profile with functions"])
 def test_a_file_of_tensorflow_2_damaged_here_and_there_is_read_or_refused(name: str) -> None:
     sample = sweeps.of_tensorflow_2()[name]
-    tried, read = swept(sample, sample.spread(150), use_every=50)
-    assert tried == TRIED["a file of TensorFlow 2"]
+    places = amount(TRIED["a file of TensorFlow 2"] // 2, 50)
+    tried, read = swept(sample, sample.spread(places), use_every=amount(50, 15))
+    assert tried == 2 * places
     assert 0 < read < tried
 
 
@@ -216,7 +240,7 @@ def test_a_large_file_damaged_here_and_there_is_read_or_refused(profile: str, na
         sample = sweeps.written(sweeps.whole(profile))[name]
     else:
         _, sample = sweeps.packed(profile)[name]
-    places = LARGE[profile][name]
+    places = amount(LARGE[profile][name], 4)
     tried, read = swept(sample, sample.spread(places), use_every=20)
     assert tried == 2 * places
     assert read < tried
@@ -234,19 +258,20 @@ def test_a_damaged_gzip_file_is_refused_or_unpacks_the_same(
     profile: str, name: str, tmp_path: Path
 ) -> None:
     packed, sample = sweeps.packed(profile)[name]
-    damages = spread(packed, sweeps.gzip_places(packed), 120)
+    places = amount(TRIED["a gzip file"] // 2, 40)
+    damages = spread(packed, sweeps.gzip_places(packed), places)
     tried = sum(1 for damage in damages if gzip_is_safe(packed, sample, damage, tmp_path / "file"))
-    assert tried == TRIED["a gzip file"]
+    assert tried == 2 * places
 
 
 def test_a_small_gzip_file_damaged_anywhere_is_refused_or_unpacks_the_same(tmp_path: Path) -> None:
     tried = 0
-    for sample in small().values():
+    for name, sample in small().items():
         packed = gzip.compress(sample.data, mtime=0)
-        for damage in islice(everywhere(packed), 0, None, 2):
-            assert gzip_is_safe(packed, sample, damage, tmp_path / "file")
+        for damage in some(packed, everywhere(packed)[::2], SOME // 2, name):
+            assert gzip_is_safe(packed, sample, damage, tmp_path / "file"), damage.what
             tried += 1
-    assert tried >= TRIED["small gzip files"]
+    assert tried >= amount(TRIED["small gzip files"], len(small()) * SOME // 2)
 
 
 def gzip_is_safe(packed: bytes, sample: Sample, damage: Damage, path: Path) -> bool:
@@ -272,7 +297,8 @@ def test_a_damaged_converted_profile_is_refused_or_says_the_same(profile: str) -
     inputs = sweeps.tiny() if profile == "tiny" else sweeps.whole(profile)
     sample = sweeps.written(inputs)["converted"]
     tried = harmless = 0
-    for damage in sample.spread(400):
+    places = amount(TRIED["a converted profile"] // 2, 100)
+    for damage in sample.spread(places):
         tried += 1
         said = or_refusal(lambda: again(sample, damage))  # noqa: B023
         if isinstance(said, str):
@@ -281,8 +307,8 @@ def test_a_damaged_converted_profile_is_refused_or_says_the_same(profile: str) -
             harmless += 1
             assert said == sample.data, damage.what
             assert len(damage.data) == len(sample.data), damage.what
-    assert tried == TRIED["a converted profile"]
-    assert harmless < 100
+    assert tried == 2 * places
+    assert harmless < places / 4
 
 
 # --- by the command ------------------------------------------------------------------------------

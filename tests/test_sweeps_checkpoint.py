@@ -15,7 +15,8 @@ import pytest
 import checkpoints
 from checkpoints import FILES, SHARDED, Opener, comparable
 from profiles import SAMPLE
-from sweeps import Damage, cut, everywhere, flipped, is_sentence, or_refusal, spread
+from sampling import amount, sampled
+from sweeps import Damage, cut, everywhere, flipped, is_sentence, or_refusal, some, spread
 from tfprof.read.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ def refusals(file: str, damage: Damage, before: Contents) -> int:
     return len(others)
 
 
+# A sample tries so many of what is damaged everywhere.
+SOME: Final = 240
 # How many damaged ones of each are tried: nine a byte of what is small.
 EVERYWHERE: Final = {
     "dtypes.index": 7_884,
@@ -91,20 +94,26 @@ def test_every_file_is_damaged() -> None:
 
 @pytest.mark.parametrize("file", EVERYWHERE)
 def test_a_small_file_damaged_anywhere(file: str) -> None:
-    assert swept(file, everywhere(FILES[file])) == EVERYWHERE[file]
+    numbers = everywhere(FILES[file])
+    assert len(numbers) == EVERYWHERE[file]
+    damages = some(FILES[file], numbers, SOME, file)
+    assert swept(file, damages) == amount(len(numbers), SOME)
 
 
 @pytest.mark.parametrize("file", EVERY_BYTE)
 def test_a_table_damaged_at_every_byte(file: str) -> None:
     data = FILES[file]
-    cuts = (cut(data, at) for at in range(len(data)))
-    flips = (flipped(data, at, at * 5 % 8) for at in range(len(data)))
-    assert swept(file, chain(cuts, flips)) == EVERY_BYTE[file]
+    assert 2 * len(data) == EVERY_BYTE[file]
+    places = [*sampled(range(len(data)), SOME // 2, file)]
+    cuts = (cut(data, at) for at in places)
+    flips = (flipped(data, at, at * 5 % 8) for at in places)
+    assert swept(file, chain(cuts, flips)) == amount(EVERY_BYTE[file], SOME)
 
 
 @pytest.mark.parametrize("file", HERE_AND_THERE)
 def test_a_larger_file_damaged_here_and_there(file: str) -> None:
-    assert swept(file, spread(FILES[file], range(64), 100)) == HERE_AND_THERE[file]
+    places = amount(HERE_AND_THERE[file] // 2, SOME // 8)
+    assert swept(file, spread(FILES[file], range(64), places)) == 2 * places
 
 
 def swept(file: str, damages: Iterable[Damage]) -> int:
@@ -144,7 +153,7 @@ def test_the_table_of_the_sample() -> None:
     file = "model.ckpt.index"
     data, tried = _SAMPLE[file], 0
     before = described(Checkpoint.open("model.ckpt", Opener(_SAMPLE)))
-    for damage in spread(data, range(len(data) - 48, len(data)), 400):
+    for damage in spread(data, range(len(data) - 48, len(data)), amount(400, SOME // 4)):
         tried += 1
         opener = Opener({file: damage.data})
         after = or_refusal(lambda: described(Checkpoint.open("model.ckpt", opener)))  # noqa: B023
@@ -153,14 +162,14 @@ def test_the_table_of_the_sample() -> None:
         else:
             assert after == before, damage.what
             assert len(damage.data) == len(data), damage.what
-    assert tried == 800
+    assert tried == amount(800, SOME // 2)
 
 
 def test_the_values_of_the_sample() -> None:
     file = "model.ckpt.data-00000-of-00001"
     data, tried = _SAMPLE[file], 0
     before = contents(Checkpoint.open("model.ckpt", Opener(_SAMPLE)))
-    for damage in spread(data, range(64), 20):
+    for damage in spread(data, range(64), amount(20, 5)):
         tried += 1
         files = _SAMPLE | {file: damage.data}
         after = contents(Checkpoint.open("model.ckpt", Opener(files)))
@@ -168,4 +177,4 @@ def test_the_values_of_the_sample() -> None:
         assert refused, damage.what
         assert len(refused) == 1 or len(damage.data) < len(data), damage.what
         assert all(is_sentence(str(one), f"{file} is ") for one in refused), damage.what
-    assert tried == 40
+    assert tried == amount(40, 10)

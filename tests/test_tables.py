@@ -12,7 +12,7 @@ from tfprof.cli.argv import read_words
 from tfprof.errors import UsageError
 from tfprof.query.query import Query
 from tfprof.tables.fields import FIELDS, METRICS, ORDERS
-from tfprof.tables.inputs import INPUTS
+from tfprof.tables.formats import INPUTS
 from tfprof.tables.options import OPTIONS, Option
 from tfprof.views import VIEWS, View, view_named
 

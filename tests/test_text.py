@@ -22,6 +22,7 @@ from random_graphs import make_graph, make_names
 from random_text import Scrawl, mutated, printed
 from tfprof.errors import InputError
 from tfprof.read import text
+from tfprof.read.source import Source
 from tfprof.read.text import canonical as text_canonical
 from tfprof.read.text import wire as text_wire
 from tfprof.read.text.strings import Odd
@@ -54,6 +55,10 @@ pytestmark = pytest.mark.filterwarnings("ignore:invalid:DeprecationWarning")
 
 
 # --- what is compared --------------------------------------------------------------------------
+
+
+def graph_columns(data: bytes, name: str) -> GraphColumns:
+    return text.graph_columns(Source(name, np.frombuffer(data, np.uint8)))
 
 
 def by_protobuf(data: bytes, name: str) -> Any:
@@ -121,7 +126,7 @@ def check_graph(data: bytes) -> bool:
         assert rows_of_columns(columns) == rows, data
     check_wire(data, GRAPH, expected)
     if expected is not None:
-        assert rows_of_columns(text.graph_columns(data, "p")) == rows, data
+        assert rows_of_columns(graph_columns(data, "p")) == rows, data
     return columns is not None
 
 
@@ -325,11 +330,11 @@ def test_a_corner_is_read_or_refused_as_protobuf_does(data: bytes) -> None:
 def test_messages_nest_as_deep_as_one_likes() -> None:
     deep = 20_000
     data = b'node { name: "a" ' + b"x { " * deep + b"} " * deep + b"}"
-    assert list(text.graph_columns(data, "p").name) == [b"a"]
+    assert list(graph_columns(data, "p").name) == [b"a"]
     data = b'node { name: "a" x: ' + b"[ { y: " * deep + b"1" + b" } ]" * deep + b"}"
-    assert list(text.graph_columns(data, "p").name) == [b"a"]
+    assert list(graph_columns(data, "p").name) == [b"a"]
     with pytest.raises(InputError, match=r"^p: expected messages nested less deeply$"):
-        text.graph_columns(b"x { " * deep, "p")
+        graph_columns(b"x { " * deep, "p")
 
 
 def test_a_long_tensor_is_stepped_over() -> None:
@@ -378,4 +383,4 @@ def test_a_long_tensor_is_stepped_over() -> None:
 )
 def test_a_mistake_is_told_with_its_place(data: bytes, told: str) -> None:
     with pytest.raises(InputError, match=f"^{re.escape('graph.pbtxt:' + told)}$"):
-        text.graph_columns(data, "graph.pbtxt")
+        graph_columns(data, "graph.pbtxt")

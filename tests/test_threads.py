@@ -20,6 +20,7 @@ import tfprof
 from ours import files_loaded
 from profiles import DATA, PROFILES, SAMPLE, content
 from random_options import make_options
+from sampling import amount
 from tfprof.checkers import advise
 from tfprof.errors import TfprofError
 from tfprof.foundation.progress_events import Stage, listening, tell
@@ -119,7 +120,9 @@ def _pieces(loaded: Loaded, form: str, view: str, query: Query) -> Sequence[byte
     return [*report.pieces(form), *told]
 
 
-@pytest.mark.parametrize(("name", "count"), [("handmade", 104), ("resnet", 26)])
+@pytest.mark.parametrize(
+    ("name", "count"), [("handmade", amount(104, 52)), ("resnet", amount(26, 12))]
+)
 def test_one_profile_asked_by_many(name: str, count: int) -> None:
     files, share = PROFILES[name], count // (2 if name == "handmade" else 6)
 

@@ -14,7 +14,7 @@ import ours
 from case import Case, GraphDef, RunMetadata
 from oracle import OUTFILE, UNRESTRICTED, OracleCrashed
 from profiles import DATA, PROFILES
-from random_cases import make_case, shrink
+from random_cases import agree, batches, make_case
 from random_values import chance
 from recorded import case_of, with_output
 from tfprof.errors import UsageError
@@ -24,13 +24,11 @@ from tfprof.writers.bitset import Members
 from tfprof.writers.timeline import Timeline, banner, file_name, timeline
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from oracle import Oracle
     from tfprof.model import Profile
 
-CASES: Final = 200
-BATCH: Final = 25
 TIMELINE: Final = f"timeline:outfile={OUTFILE}"
 
 
@@ -83,17 +81,13 @@ def differences(oracle: Oracle, case: Case) -> list[str]:
     return found
 
 
-def agree(oracle: Oracle, case: Case, seed: int) -> None:
-    if differences(oracle, case):
-        small = shrink(case, lambda candidate: bool(differences(oracle, candidate)))
-        pytest.fail("\n".join([f"seed {seed}:", small.paste(), *differences(oracle, small)]))
-
-
-@pytest.mark.parametrize("first", range(0, CASES, BATCH))
+@batches(200, 50, 25)
 @pytest.mark.parametrize("view", ["scope", "graph", "code"])
-def test_random_timelines_agree(oracle: Oracle, view: str, first: int) -> None:
-    for seed in range(first, first + BATCH):
-        agree(oracle, asking_for_a_timeline(make_case(seed, view)), seed)
+def test_random_timelines_agree(oracle: Oracle, view: str, numbers: Sequence[int]) -> None:
+    def make(number: int) -> Case:
+        return asking_for_a_timeline(make_case(number, view))
+
+    agree(numbers, make, lambda case: differences(oracle, case))
 
 
 def asking_for_a_timeline(case: Case) -> Case:
@@ -101,10 +95,9 @@ def asking_for_a_timeline(case: Case) -> Case:
     return replace(case, options={**case.options, "step": step, "output": TIMELINE})
 
 
-@pytest.mark.parametrize("first", range(0, CASES, BATCH))
-def test_busy_accelerators_agree(oracle: Oracle, first: int) -> None:
-    for seed in range(first, first + BATCH):
-        agree(oracle, busy_case(seed), seed)
+@batches(200, 50, 25)
+def test_busy_accelerators_agree(oracle: Oracle, numbers: Sequence[int]) -> None:
+    agree(numbers, busy_case, lambda case: differences(oracle, case))
 
 
 LOCAL: Final = "/job:localhost/replica:0/task:0"

@@ -89,15 +89,45 @@ def test_the_parent_is_the_last_row_before_that_is_less_deep(depth: list[int]) -
 
 
 @often
-@given(trees_with(st.just(1)))
-def test_the_size_of_a_subtree_counts_a_row_and_all_below_it(
-    drawn: tuple[Tree, list[int], list[int]],
+@given(depths())
+def test_the_children_of_a_row_are_the_rows_whose_parent_it_is(depth: list[int]) -> None:
+    tree, parent = tree_of(depth), parents_of(depth)
+    for row in range(len(depth)):
+        below = [child for child in range(len(depth)) if parent[child] == row]
+        assert tree.children(row) == below
+        assert bool(tree.is_leaf[row]) == (not below)
+
+
+@often
+@given(trees_marked())
+def test_a_slice_holds_the_marked_rows_of_a_subtree(
+    drawn: tuple[Tree, list[int], list[bool]],
 ) -> None:
-    tree, parent, size = drawn
-    for row in range(len(tree) - 1, 0, -1):
-        size[parent[row]] += size[row]
-    assert tree.size.tolist() == size
-    assert len(tree) == size[0]
+    tree, parent, marked = drawn
+    marks = [row for row in range(len(tree)) if marked[row]]
+    first, last = tree.slices(np.arange(len(tree)), ints(marks))
+    for row in range(len(tree)):
+        inside = [mark for mark in marks if row in path(parent, mark)]
+        assert marks[first[row] : last[row]] == inside
+
+
+@often
+@given(trees_marked())
+def test_the_nearest_kept_row_is_the_first_on_the_way_to_the_root(
+    drawn: tuple[Tree, list[int], list[bool]],
+) -> None:
+    tree, parent, kept = drawn
+    kept[0] = True
+    expected = [next(up for up in path(parent, row) if kept[up]) for row in range(len(tree))]
+    assert tree.nearest_kept(bools(kept)).tolist() == expected
+
+
+def path(parent: list[int], row: int) -> list[int]:
+    """*row* and the rows above it, up to the root."""
+    rows = [row]
+    while parent[rows[-1]] >= 0:
+        rows.append(parent[rows[-1]])
+    return rows
 
 
 @often
@@ -179,7 +209,7 @@ def test_children_of_a_row_that_goes_move_up_to_the_nearest_one_that_stays(
         while above >= 0 and not kept[above]:
             above = parent[above]
         expected.append(stays.index(above) if above >= 0 else -1)
-    smaller = tree.keep(bools(kept))
+    smaller = tree.keep_rows(bools(kept))
     smaller.check()
     assert smaller.parent.tolist() == expected
 
@@ -187,7 +217,7 @@ def test_children_of_a_row_that_goes_move_up_to_the_nearest_one_that_stays(
 @often
 @given(depths())
 def test_keeping_all_changes_nothing(depth: list[int]) -> None:
-    assert tree_of(depth).keep(bools([True] * len(depth))).depth.tolist() == depth
+    assert tree_of(depth).keep_rows(bools([True] * len(depth))).depth.tolist() == depth
 
 
 @often
@@ -196,9 +226,9 @@ def test_keeping_twice_is_keeping_what_both_keep(drawn: tuple[Tree, list[int], l
     tree, _, left_out = drawn
     left_out[0] = 0
     first, both = ints(left_out) != 1, ints(left_out) == 0
-    smaller = tree.keep(first)
+    smaller = tree.keep_rows(first)
     smaller.check()
-    assert smaller.keep(both[first]).depth.tolist() == tree.keep(both).depth.tolist()
+    assert smaller.keep_rows(both[first]).depth.tolist() == tree.keep_rows(both).depth.tolist()
 
 
 @often
@@ -229,7 +259,6 @@ def test_sorting_changes_no_subtree_but_the_order_in_it(
     ordered, old = tree.sort(ints(numbers))
     ordered.check()
     assert ordered.depth.tolist() == tree.depth[old].tolist()
-    assert ordered.size.tolist() == tree.size[old].tolist()
     assert ordered.totals(ints(numbers)[old]).tolist() == tree.totals(ints(numbers))[old].tolist()
 
 
@@ -251,7 +280,7 @@ def test_a_tree_as_deep_or_as_wide_as_it_gets_is_no_special_case(
     assert (tree.depth == depth).all()
     assert tree.totals(np.ones(MANY, np.int64))[0] == MANY
     every_other = np.arange(MANY) % 2 == 0
-    half = tree.keep(every_other)
+    half = tree.keep_rows(every_other)
     half.check()
     assert (half.depth == shape(MANY // 2)).all()
     ordered, old = tree.sort(np.arange(MANY)[::-1])

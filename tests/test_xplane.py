@@ -10,9 +10,10 @@ import pytest
 
 from tfprof.errors import InputError
 from tfprof.model import Profile
-from tfprof.read import sniff
+from tfprof.read.detect import detect
 from tfprof.read.xplane import read_trace, with_trace
 from tfprof.read.xplane.trace import COMPILED, EAGER, NODE
+from tfprof.tables.formats import FORMATS
 from tfprof.tables.limits import raised_limits
 from xplane_traces import (
     CASES,
@@ -284,8 +285,8 @@ def test_an_accelerator_counts_its_streams_and_no_line_that_repeats_them() -> No
 @pytest.mark.parametrize("case", CASES)
 def test_traces_are_recognised(case: str) -> None:
     data = memoryview(content(case))
-    assert sniff.kind_of(data) is sniff.TRACE
-    assert sniff.kind_of(data[: len(data) // 2]) is sniff.TRACE
+    assert detect(data) is FORMATS["trace"]
+    assert detect(data[: len(data) // 2]) is FORMATS["trace"]
 
 
 def test_a_trace_without_operations_is_one_of_an_empty_step() -> None:
@@ -297,7 +298,7 @@ def test_a_trace_without_operations_is_one_of_an_empty_step() -> None:
 
 
 def test_graphs_are_no_traces() -> None:
-    assert sniff.kind_of(memoryview(content("loop", "graph.pb"))) is sniff.GRAPH
+    assert detect(memoryview(content("loop", "graph.pb"))) is FORMATS["graph"]
 
 
 def test_an_empty_file_is_what_a_trace_over_2_gb_leaves() -> None:

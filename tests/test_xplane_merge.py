@@ -260,7 +260,8 @@ def test_shapes_of_inputs_fill_what_the_graph_leaves_open() -> None:
     first = shapes.start[:-1][np.diff(shapes.start) > 1]
     dims[first] = -1
     opened = replace(
-        known, outputs=Outputs(known.outputs.start, Shapes(shapes.start, dims)), _kept={}
+        known,
+        outputs=Outputs(known.outputs.start, Shapes(shapes.start, dims)),
     )
     profile = with_trace(opened, recorded("loop"))
     before, after = opened.outputs.shape, profile.with_run_shapes.outputs.shape
@@ -279,7 +280,7 @@ def test_a_shape_that_contradicts_the_graph_is_not_taken() -> None:
     dims = shapes.dim.copy()
     dims[int(shapes.start[row]) : int(shapes.start[row + 1])] = [-1, 63]
     other = Outputs(known.outputs.start, Shapes(shapes.start, dims))
-    profile = with_trace(replace(known, outputs=other, _kept={}), recorded("loop"))
+    profile = with_trace(replace(known, outputs=other), recorded("loop"))
     assert shapes[row] == [32, 64]
     assert profile.with_run_shapes.outputs.shape[row] == [-1, 63]
 

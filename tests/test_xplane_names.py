@@ -106,7 +106,7 @@ def test_the_function_that_was_called_tells_nodes_of_one_name_apart() -> None:
     assert top == [b"calling/PartitionedCall", b"PartitionedCall"]
     functions = Strings.of([b"one", b"other"])
     regions = replace(profile.regions, function=functions)
-    apart = replace(profile, regions=regions, _kept={})
+    apart = replace(profile, regions=regions)
     names = Strings.of([b"inside/product"] * 2)
     rows = node_of(apart, names, functions)
     assert [profile.nodes.name[int(row)] for row in rows] == [
@@ -119,7 +119,7 @@ def of_functions(*functions: bytes) -> Profile:
     """The graph with two calls of the same body, as if they called these functions."""
     profile = graph("kept")
     regions = replace(profile.regions, function=Strings.of(functions))
-    return replace(profile, regions=regions, _kept={})
+    return replace(profile, regions=regions)
 
 
 def test_of_an_unknown_function_nothing_is_taken_that_several_calls_have() -> None:
@@ -152,12 +152,12 @@ def test_a_function_of_xla_has_its_name_in_fewer_letters() -> None:
 def test_a_function_without_its_number_is_called_as_in_the_program(
     function: bytes, call: bytes
 ) -> None:
-    named = _Calls([b"block", b"block_2", b"block_2_backward"], {})
+    named = _Calls([b"block", b"block_2", b"block_2_backward"], [], {}, {})
     assert named.call(function) == call
 
 
 def test_without_regions_nothing_is_below_a_call() -> None:
-    profile = replace(graph("loop"), regions=Regions(), _kept={})
+    profile = replace(graph("loop"), regions=Regions())
     assert node_of(profile, Strings.of([b"inside/product"])).tolist() == [-1]
 
 

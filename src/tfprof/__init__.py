@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from tfprof.errors import OutputError as OutputError
     from tfprof.errors import TfprofError as TfprofError
     from tfprof.errors import UsageError as UsageError
-    from tfprof.flops import Op as Op
-    from tfprof.flops import UnknownShape as UnknownShape
-    from tfprof.flops import flops_rule as flops_rule
-    from tfprof.flops import size as size
+    from tfprof.ops.op import Op as Op
+    from tfprof.ops.op import size as size
+    from tfprof.ops.shape import UnknownShape as UnknownShape
+    from tfprof.ops.table import flops_rule as flops_rule
     from tfprof.results.loaded import Loaded as Loaded
     from tfprof.results.report import Report as Report
     from tfprof.tables.limits import raised_limits as raised_limits
@@ -44,7 +44,9 @@ _HOME = {
     "Loaded": "results.loaded",
     "raised_limits": "tables.limits",
     "Report": "results.report",
-    **dict.fromkeys(("flops_rule", "Op", "UnknownShape", "size"), "flops"),
+    "flops_rule": "ops.table",
+    **dict.fromkeys(("Op", "size"), "ops.op"),
+    "UnknownShape": "ops.shape",
     **dict.fromkeys(("TfprofError", "UsageError", "InputError", "OutputError"), "errors"),
     # What a program written for tf.profiler or tf.contrib.tfprof uses.
     **dict.fromkeys(("profile", "advise", "write_op_log", "Profiler"), "compat.classic"),

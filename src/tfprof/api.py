@@ -1,4 +1,4 @@
-"""load(): files or live objects in, something to ask out."""
+"""load(): files or live objects in, a Loaded out that answers questions."""
 
 from __future__ import annotations
 
@@ -10,19 +10,37 @@ from tfprof import read
 from tfprof.errors import UsageError
 from tfprof.foundation.arguments import path, shown
 from tfprof.foundation.progress_events import listening
-from tfprof.io.files import checkpoint_files, open_checkpoint, open_source
+from tfprof.io.open_files import checkpoint_files, open_checkpoint, open_source
 from tfprof.read import expansion_limits as shared_texts
-from tfprof.read.merge_checkpoint import with_checkpoint
 from tfprof.results.loaded import Loaded
-from tfprof.tables.inputs import sample_files
+from tfprof.tables.formats import (
+    CHECKPOINT,
+    DEBUG_INFO,
+    FORMATS,
+    GRAPH,
+    OP_LOG,
+    PROFILE,
+    RUN,
+    TRACE,
+    load_arguments,
+    sample_files,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    from tfprof.model import Profile
+    from tfprof.tables.formats import Input
+
+    # For each input paths, or for some live objects, messages or bytes.
+    Arguments = Mapping[Input, list[Any]]
 
 AnyPath = str | os.PathLike[str]
+# The inputs that may also be live objects, messages or bytes.
+_LIVE = (GRAPH, RUN, OP_LOG)
 
 
-def load(  # noqa: PLR0913 - one parameter an input
+def load(  # noqa: PLR0913 - one parameter per input
     graph: Any = None,  # noqa: ANN401 - any of the forms
     run_meta: Any = (),  # noqa: ANN401 - likewise, or several
     op_log: Any = None,  # noqa: ANN401 - likewise
@@ -36,61 +54,52 @@ def load(  # noqa: PLR0913 - one parameter an input
     """The profile that these inputs describe.
 
     *graph* is a tf.Graph, a GraphDef, its bytes or the path of a file, also of a SavedModel; of a
-    folder all that is in it is read. *run_meta* is a RunMetadata likewise, or a list of them: steps
-    0, 1, 2 and so on; *op_log* an OpLogProto likewise; *trace* the path of a trace of TensorFlow 2,
-    or several. A live graph tells its trainable variables and the code that made its nodes by
-    itself. *signature* names the one of a SavedModel that is meant, if not all are. *checkpoint*
-    is the prefix of one. *profile* is the path of a saved or converted one, or what
-    serialize_to_string() of a Profiler gives, and stands for graph, runs and op log. *progress* is
-    called with each stage as it begins: a text that also has the bytes *done* and those in *total*.
-    Raises InputError where a file is missing, damaged or of another kind.
+    folder, tfprof reads all files that it knows. *run_meta* is a RunMetadata likewise, or a list of
+    them: steps 0, 1, 2 and so on; *op_log* an OpLogProto likewise; *trace* the path of a trace of
+    TensorFlow 2, or several. A live graph needs no op log: it knows its trainable variables and the
+    code that made its nodes. *signature* selects one signature of a SavedModel; without it, all are
+    read. *checkpoint* is the prefix of one. *profile* is the path of a saved or converted one, or
+    what serialize_to_string() of a Profiler returns, and stands for graph, runs and op log.
+    *progress* is called with each stage as it begins: a text with the bytes *done* and in *total*.
+    Raises InputError where a file is missing, damaged or of another format.
 
     >>> import tfprof
-    >>> from tfprof.tables.inputs import sample_files
-    >>> tfprof.load(sample_files()["graph_path"])
+    >>> from tfprof.tables.formats import GRAPH, sample_files
+    >>> tfprof.load(sample_files()[GRAPH.name])
     <Loaded: 5,174 graph nodes, 0 steps>
     """
-    runs = _several(run_meta)
-    traces = _several(trace)
-    if isinstance(graph, (str, os.PathLike)) and os.path.isdir(graph):  # noqa: PTH112 - as it is given
-        found = _in_folder(fspath(graph), runs, op_log, checkpoint, profile, traces)
-        return load(**found, signature=signature, progress=progress)
-    given = [graph, *runs, op_log]
+    arguments = {
+        row: _listed(row, argument)
+        for row, argument in (
+            (GRAPH, graph),
+            (RUN, run_meta),
+            (OP_LOG, op_log),
+            (PROFILE, profile),
+            (TRACE, trace),
+            (CHECKPOINT, checkpoint),
+        )
+    }
+    if _is_path(graph) and os.path.isdir(graph):  # noqa: PTH112 - as it is given
+        arguments = _with_folder(fspath(graph), arguments)
     if not callable(progress):
         raise UsageError(f"progress takes a function, not {shown(progress)}")
-    prefix = None if checkpoint is None else path("checkpoint", checkpoint)
+    checkpoints = arguments.pop(CHECKPOINT)
+    prefix = next((path(CHECKPOINT.parameter, prefix) for prefix in checkpoints), None)
     if prefix == "":
-        raise UsageError("the path of a checkpoint is empty")
-    if all(one is None or isinstance(one, (str, os.PathLike)) for one in given):
+        raise UsageError(f"the path of {CHECKPOINT.title} is empty")
+    files = (file for files in arguments.values() for file in files if _is_path(file))
+    inputs = tuple(str(fspath(file)) for file in files)
+    if all(_is_path(argument) for row in _LIVE for argument in arguments[row]):
         with listening(progress):
-            made = read.load(
-                _opened(graph, "a graph (--graph_path)"),
-                [_source(one, "a RunMetadata (--run_meta_path)") for one in runs],
-                _opened(op_log, "an op log (--op_log_path)"),
-                progress,
-                _saved(profile),
-                traces=_traces(traces),
-                debug=_debug_of(graph),
-                signature=signature,
-            )
-    elif profile is not None:
-        raise UsageError("a saved profile stands for graph, run_meta and op_log: give one or those")
+            merged = read.load_files(_sources(arguments), progress, signature)
     else:
-        # TensorFlow and what serves it is for live objects.
-        from tfprof.capture.model import profile_of_steps  # noqa: PLC0415
-
-        made = profile_of_steps(b"" if graph is None else graph, runs, op_log)
-        for one in _traces(traces):
-            made = read.add_trace(made, one)
-        shared_texts.check(made, "what was given")
-    files = [one for one in (*given, profile, *traces) if isinstance(one, (str, os.PathLike))]
-    inputs = tuple(fspath(file) for file in files)
+        merged = _live_profile(arguments)
     if prefix is None:
-        return Loaded(made, None, inputs)
+        return Loaded(merged, None, inputs)
     progress(f"reading {prefix}")
-    opened = open_checkpoint(prefix)
-    typed = with_checkpoint(made, opened.names())
-    return Loaded(typed, opened, (*inputs, *checkpoint_files(opened.prefix)))
+    opened, row = open_checkpoint(prefix), FORMATS["checkpoint"]
+    merged = row.add(merged, row.read(opened), opened)
+    return Loaded(merged, opened, (*inputs, *checkpoint_files(opened.prefix)))
 
 
 def load_sample() -> Loaded:
@@ -100,72 +109,62 @@ def load_sample() -> Loaded:
     >>> tfprof.load_sample().steps
     (0, 1)
     """
-    sample = sample_files()
-    return load(sample["graph_path"], sample["run_meta_path"], sample["op_log_path"])
+    return load(**load_arguments(sample_files()))
 
 
-def _several(given: Any) -> list[Any]:  # noqa: ANN401 - one or a list of them
-    listed = given if isinstance(given, (list, tuple)) else [given]
-    return [one for one in listed if one is not None]
+def _listed(row: Input, argument: Any) -> list[Any]:  # noqa: ANN401 - as in load
+    several = row.is_many and isinstance(argument, (list, tuple))
+    return [one for one in (argument if several else [argument]) if one is not None]
 
 
-def _in_folder(  # noqa: PLR0913, PLR0917 - one parameter an input
-    folder: str,
-    runs: Sequence[Any],
-    op_log: Any,  # noqa: ANN401 - as in load
-    checkpoint: AnyPath | None,
-    profile: Any,  # noqa: ANN401 - as in load
-    traces: Sequence[AnyPath],
-) -> dict[str, Any]:
-    """What is in *folder* where it is not given, by the names of load's parameters."""
-    from tfprof.io.recognise import inputs  # noqa: PLC0415 - most calls name files
-
-    given = {
-        "run_meta_path": runs,
-        "op_log_path": op_log,
-        "checkpoint_path": checkpoint,
-        "profile_path": profile,
-        "trace_path": traces,
-    }
-    both = {**given, **inputs([folder], {name: one for name, one in given.items() if one})}
-    return {
-        "graph": both.get("graph_path"),
-        "run_meta": both["run_meta_path"],
-        "op_log": both["op_log_path"],
-        "checkpoint": both["checkpoint_path"],
-        "profile": both["profile_path"],
-        "trace": both["trace_path"],
-    }
+def _is_path(argument: object) -> bool:
+    return isinstance(argument, (str, os.PathLike))
 
 
-def _traces(paths: Sequence[AnyPath]) -> list[read.Source]:
-    return [_source(one, "a trace (--trace_path)") for one in paths]
+def _with_folder(folder: str, arguments: Arguments) -> dict[Input, list[Any]]:
+    """*arguments*, and the files in *folder* for the inputs that have none."""
+    from tfprof.io.choose_inputs import choose_inputs  # noqa: PLC0415 - most calls name files
+
+    others = {**arguments, GRAPH: []}
+    chosen = choose_inputs([folder], {row.name: values for row, values in others.items()})
+    return {row: _listed(row, chosen.get(row.name)) or values for row, values in others.items()}
 
 
-def _debug_of(graph: AnyPath | None) -> read.Source | None:
-    """What says where the functions of a SavedModel were made, if that stands beside it."""
-    if graph is None:
-        return None
-    from tfprof.io.recognise import debug_beside  # noqa: PLC0415 - as above
+def _sources(arguments: Arguments) -> dict[Input, list[read.Source]]:
+    """The content of the files, and of what belongs beside the graph."""
+    sources = {row: [_source(row, file) for file in files] for row, files in arguments.items()}
+    for graph in arguments[GRAPH]:
+        from tfprof.io.detect_files import debug_info_beside  # noqa: PLC0415 - as above
 
-    beside = debug_beside(fspath(graph))
-    return None if beside is None else _source(beside, "a GraphDebugInfo")
-
-
-def _opened(given: AnyPath | None, expected: str) -> read.Source | None:
-    return None if given is None else _source(given, expected)
+        if (place := debug_info_beside(fspath(graph))) is not None:
+            sources[DEBUG_INFO] = [open_source(place, DEBUG_INFO.title)]
+    return sources
 
 
-def _saved(given: Any) -> read.Source | None:  # noqa: ANN401 - as in load
-    if given is None or isinstance(given, (str, os.PathLike)):
-        return _opened(given, "a saved profile (--profile_path)")
-    from tfprof.capture.given import profile_source  # noqa: PLC0415 - as in load
+def _source(row: Input, argument: Any) -> read.Source:  # noqa: ANN401 - as in load
+    """The content of a file, or of a saved profile in memory."""
+    if row is PROFILE and not _is_path(argument):
+        from tfprof.capture.coerce import profile_source  # noqa: PLC0415 - it serves live objects
 
-    return profile_source(given)
+        source = profile_source(argument)
+        assert source is not None, "there is a profile"
+        return source
+    file = path(row.parameter, argument)
+    if not file:
+        raise UsageError(f"the path of {row.title} is empty")
+    return open_source(file, f"{row.title} (--{row.name})")
 
 
-def _source(given: AnyPath, expected: str) -> read.Source:
-    """The content of a file; *expected* says what it should have been, and its flag."""
-    if not fspath(given):
-        raise UsageError(f"the path of {expected.partition(' (')[0]} is empty")
-    return open_source(fspath(given), expected)
+def _live_profile(arguments: Arguments) -> Profile:
+    """The profile of live objects, messages or bytes, and of traces."""
+    if arguments[PROFILE]:
+        raise UsageError("a saved profile stands for graph, run_meta and op_log: give one or those")
+    # TensorFlow and what serves it is for live objects.
+    from tfprof.capture.model import profile_of_steps  # noqa: PLC0415
+
+    graph, op_log = (next(iter(arguments[row]), None) for row in (GRAPH, OP_LOG))
+    profile = profile_of_steps(b"" if graph is None else graph, arguments[RUN], op_log)
+    for trace in arguments[TRACE]:
+        profile = read.add_trace(profile, _source(TRACE, trace))
+    shared_texts.check(profile, "what was given")
+    return profile

@@ -1,29 +1,38 @@
-"""Profile: all that is known of a model and its runs, in frozen columns.
+"""Profile: everything known about a model and its runs, in read-only columns.
 
-    nodes    name op device shape float_ops stack      a row a graph node, in order of appearance
-    types    (node, type) pairs beyond op and device   what account_type_regexes are tried on
+    nodes    name op device shape float_ops stack      one row per graph node, in file order
+    types    (node, type) pairs beyond op and device   what account_type_regexes are matched against
     edges    start source slot                         the inputs of node i: start[i]:start[i + 1]
-    outputs  start shape                               the shapes of its outputs, likewise
-    steps    a Step each, by number: what ran and what it allocated
-    regions  of_node call kind                         the bodies of functions, one for each call
-    stacks   start frame;  frames file line function   call stacks, each once
+    outputs  start shape                               the shapes of its outputs, in the same way
+    steps    one Step per number: what ran and what it allocated
+    regions  of_node call kind                         bodies of functions, one per call
+    stacks   start frame;  frames file line function   call stacks, each stored once
     notes    what was missing, skipped or repaired
 
-Nothing here changes once made; reading another file makes another Profile that shares the
-columns it has in common. So any number may live at once, in any thread.
+A Profile never changes. Reading another file makes another Profile, which shares the columns that
+stay the same. Any number of them can be used at once, in any thread, and each can be pickled.
+
+What is worked out later is cached with the parts it depends on, and profiles that share these parts
+share the cache:
+
+    structure_cache   names, types, devices, edges, regions, stacks    drawings, sorted names
+    run_cache         names, steps                                     times and memory per node
+    cached()          the whole profile                                float operations, answers
 """
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
+from tfprof.columns.frozen import Frozen
 from tfprof.columns.packed import narrowed
 from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.columns.unique import distinct
+from tfprof.foundation.caches import Cache
 from tfprof.foundation.lazy_dataclasses import dataclass, field
 
 if TYPE_CHECKING:
@@ -31,21 +40,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# What an execution on a device counts as.
+# What an execution counts as, by its device.
 UNTIMED, ACCELERATOR, CPU = 0, 1, 2
 _SAFE_SUM = 2.0**62
 _ONE_GRAPH = 2  # the empty beginning and one more
-
-
-class Frozen:
-    """Columns that cannot be written to once they are part of this."""
-
-    def __post_init__(self) -> None:
-        for value in vars(self).values():
-            columns = vars(value).values() if isinstance(value, (Strings, Shapes)) else (value,)
-            for column in columns:
-                if isinstance(column, np.ndarray):
-                    column.flags.writeable = False
 
 
 def _empty() -> I64:
@@ -58,7 +56,7 @@ def _no_strings() -> Strings:
 
 @dataclass(frozen=True, eq=False)
 class Nodes(Frozen):
-    """A row a graph node; op and device are rows of the Profile's `types` (device -1: unknown)."""
+    """One row per graph node; op and device are rows of `Profile.types` (device -1: unknown)."""
 
     name: Strings = field(default_factory=_no_strings)
     op: I64 = field(default_factory=_empty)
@@ -72,7 +70,7 @@ class Nodes(Frozen):
 class Edges(Frozen):
     """The inputs of each node, in order: rows of nodes, or -1-k for the k-th unknown name.
 
-    The slot is the number of the source's output that is meant; -1 for a control input.
+    The slot is the number of the source's output; -1 for a control input.
     """
 
     start: I64 = field(default_factory=lambda: np.zeros(1, np.int64))
@@ -91,7 +89,7 @@ class Outputs(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Stacks(Frozen):
-    """Call stacks, outermost frame first; files and functions are numbers to look up."""
+    """Call stacks, outermost frame first; files and functions are numbers in `text_id`."""
 
     start: I64 = field(default_factory=lambda: np.zeros(1, np.int64))
     file: I64 = field(default_factory=_empty)
@@ -106,9 +104,9 @@ class Stacks(Frozen):
 @narrowed
 @dataclass(frozen=True, eq=False)
 class Step(Frozen):
-    """One step: a row an execution, and a row a scheduling on the node's own device.
+    """One step: one row per execution, and one memory row per scheduling on the node's own device.
 
-    An execution without a start time is UNTIMED, but its node still counts as seen.
+    An execution without a start time is UNTIMED, but its node still has a record in the step.
     """
 
     number: int
@@ -119,16 +117,16 @@ class Step(Frozen):
     us: I64
     counts_as: I64
     memory_node: I64
-    memory_us: I64  # when it ended
+    memory_us: I64  # end time
     requested: I64
     peak: I64
     residual: I64
     output: I64
     in_use: I64  # by the whole allocator
-    on_host: Bool  # whether what follows is memory of the host, not of an accelerator
+    on_host: Bool  # whether temporary and persistent bytes are host memory
     temporary: I64
     persistent: I64
-    allocation_node: I64  # these are in the order they happened to a node
+    allocation_node: I64  # allocations of a node are in the order they happened
     allocation_us: I64
     allocation_bytes: I64
     output_row: I64  # the memory row of each output
@@ -137,7 +135,7 @@ class Step(Frozen):
     output_pointer: I64
 
     def add(self, metric: str, column: I64) -> None:
-        """Add a metric of this step to *column*, which has a row a node."""
+        """Add a metric of this step to *column*, which has one row per node."""
         if metric in _MEMORY:
             np.add.at(column, self.memory_node, getattr(self, _MEMORY[metric]))
             return
@@ -146,7 +144,7 @@ class Step(Frozen):
         np.add.at(column, self.node[timed], amount)
 
     def amounts(self, metric: str) -> I64:
-        """What `add` adds up for a metric."""
+        """The numbers that `add` adds up for a metric."""
         if metric in _MEMORY:
             column: I64 = getattr(self, _MEMORY[metric])
             return column
@@ -167,34 +165,37 @@ _COUNTED: Final = {
 }
 
 
-# What a region is to the node that calls it.
+_OF_GRAPH: Final = ("params", "float_ops")  # not recorded by steps
+
+
+# How a node uses a region that it calls.
 CALLED, LOOP_BODY, LOOP_CONDITION, BRANCH = range(4)
 
 
 @dataclass(frozen=True, eq=False)
 class Regions(Frozen):
-    """Bodies of functions, each once for every node that calls it, an outer one before its inner.
+    """Bodies of functions, one region per call; an outer region comes before those inside it.
 
-    What a body returns are the first inputs of the node that calls it; of a loop those of the body,
-    then the condition's; of a choice those of the first branch, then of the next. Then its own
-    inputs follow, and whatever read an argument of the function reads these instead.
+    The first inputs of a calling node are what its regions return: for a loop the results of the
+    body, then of the condition; for a conditional those of each branch in turn. Its own inputs
+    follow. Nodes that read an argument of the function read these inputs directly.
     """
 
-    of_node: I64 = field(default_factory=_empty)  # -1: in none; so are all nodes behind the last
-    call: I64 = field(default_factory=_empty)  # the node that calls it
+    of_node: I64 = field(default_factory=_empty)  # -1: in none; nodes beyond the end are in none
+    call: I64 = field(default_factory=_empty)  # the calling node
     kind: I64 = field(default_factory=_empty)
-    returns: I64 = field(default_factory=_empty)  # how many outputs it has
+    returns: I64 = field(default_factory=_empty)  # number of outputs
 
-    function: Strings = field(default_factory=_no_strings)  # whose body it is
-    prefix: I64 = field(default_factory=_empty)  # how long what its names begin with is
+    function: Strings = field(default_factory=_no_strings)  # the function's name
+    prefix: I64 = field(default_factory=_empty)  # length of the prefix of its node names
 
     def __len__(self) -> int:
         return int(self.call.size)
 
     def runs(self, of_nodes: I64) -> I64:
-        """How often each ran, going by how often its nodes did; -1 where none of them tells.
+        """How often each region ran, judged by its nodes; -1 where none of them has a record.
 
-        A branch beside one that ran did not, and neither did anything inside it.
+        If one branch of a conditional ran, the others did not, nor did anything inside them.
         """
         inside = np.flatnonzero(self.of_node >= 0)
         most = np.full(len(self), -1, np.int64)
@@ -219,22 +220,26 @@ def _frozen(column: I64) -> I64:
 
 @dataclass(frozen=True)
 class Note:
-    """Something a total does not count, or a repair, and how often it happened."""
+    """Something that totals leave out or that was repaired, and how often it happened."""
 
     text: str
     times: int = 1
-    ours: bool = False  # the original is silent about it
+    ours: bool = False  # the original prints no such note
 
     def __str__(self) -> str:
         return self.text if self.times == 1 else f"{self.text} ({self.times} times)"
 
 
-class AttributeSource(NamedTuple):
-    """Where the attributes of some nodes can be read: (row of the file, map entry) of each."""
+@dataclass(frozen=True, eq=False)
+class AttributeSource(Frozen):
+    """Where the attributes of some nodes are: `read` gives (row of the file, map entry) of each.
 
-    node: I64  # of each row of the file; -1 for a row that became no node
+    It is an object that pickles, not a closure, and it knows the place of its bytes.
+    """
+
+    node: I64  # the node of each row of the file; -1 for a row that is not a node
     read: Callable[[], tuple[I64, Strings]]
-    name: str = "the graph"  # as messages call the file
+    name: str = "the graph"  # the file's name in messages
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,7 +255,7 @@ class Profile(Frozen):
     attribute_sources: tuple[AttributeSource, ...] = ()
     shape_sources: tuple[Callable[[Profile], Profile], ...] = ()
     regions: Regions = NO_REGIONS
-    # How often each node runs in one run of the graph, where no step tells; empty: each once.
+    # How often each node runs in one run of the graph, unless steps record it; empty: once.
     times: I64 = field(default_factory=_empty)
     stacks: Stacks = field(default_factory=Stacks)
     has_traces: bool = False
@@ -258,86 +263,97 @@ class Profile(Frozen):
     covered: Bool = field(default_factory=lambda: np.empty(0, np.bool_))
     misses_accelerator_stream: bool = False
     notes: tuple[Note, ...] = ()
-    _kept: dict[object, object] = field(default_factory=dict, repr=False)
+    structure_cache: Cache = field(default_factory=Cache, repr=False)
+    run_cache: Cache = field(default_factory=Cache, repr=False)
+    _cache: Cache = field(default_factory=Cache, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        nodes, typed = self.nodes, (self.types, self.typed_node, self.typed_as)
+        columns = (nodes.name, nodes.op, nodes.device, nodes.stack, *typed)
+        drawn = (*columns, self.edges, self.regions, self.stacks, self.has_traces)
+        vars(self)["structure_cache"] = self.structure_cache.of(drawn)
+        vars(self)["run_cache"] = self.run_cache.of((nodes.name, self.steps))
 
     def __len__(self) -> int:
         return len(self.nodes.name)
 
-    def keep(self, key: object, make: Callable[[], T]) -> T:
-        """What *make* returned the first time this *key* was asked for."""
-        if key not in self._kept:
-            self._kept[key] = make()
-        return cast("T", self._kept[key])
+    def cached(self, key: object, make: Callable[[], T]) -> T:
+        """The value of *key* for this profile; *make* makes it the first time."""
+        return self._cache.cached(key, make)
 
     @property
     def coverage(self) -> float:
-        """The share of the nodes that the runs have stats of."""
+        """The share of nodes with stats in some run."""
         return int(self.covered.sum()) / (len(self) + 1e-10)
 
-    @cached_property
+    @property
     def by_name(self) -> I64:
         """The nodes in byte order of their names."""
-        return self.nodes.name.order()
+        return self.structure_cache.cached("by name", lambda: _frozen(self.nodes.name.order()))
 
     @cached_property
     def in_graph(self) -> Bool:
-        """Which nodes a graph describes; the others only a run names."""
+        """Which nodes are in a graph file; the others appear in runs only."""
         result = np.zeros(len(self) + 1, np.bool_)
         for source in self.attribute_sources:
-            result[source.node] = True  # a row that became no node writes behind the last
+            result[source.node] = True  # a row that is not a node has -1: the spare last entry
+        result.flags.writeable = False
         return result[:-1]
 
     @property
     def graph_names(self) -> str:
-        """The files that the attributes are read from, as a message calls them."""
+        """The files that the attributes are read from, for messages."""
         return ", ".join(source.name for source in self.attribute_sources)
 
-    @cached_property
+    @property
     def type_pairs(self) -> tuple[I64, I64]:
         """(node, type) of every type of every node, each pair once, by node and type."""
+        return self.structure_cache.cached("type pairs", self._type_pairs)
+
+    def _type_pairs(self) -> tuple[I64, I64]:
         placed = np.flatnonzero(self.nodes.device >= 0)
         node = np.concatenate([np.arange(len(self)), placed, self.typed_node])
         kind = np.concatenate([self.nodes.op, self.nodes.device[placed], self.typed_as])
         pair = distinct(node * max(len(self.types), 1) + kind)
-        return pair // max(len(self.types), 1), pair % max(len(self.types), 1)
+        types = max(len(self.types), 1)
+        return _frozen(pair // types), _frozen(pair % types)
 
     @property
     def attributes(self) -> tuple[I64, Strings]:
-        """(node, map entry in wire format) of every attribute, by node; read anew each time."""
+        """(node, map entry in wire format) of every attribute, by node; read again each time."""
         nodes, entries = [_empty()], [_no_strings()]
         for source in self.attribute_sources:
             row, entry = source.read()
-            kept = source.node[row] >= 0
-            nodes.append(source.node[row[kept]])
-            entries.append(entry.take(kept))
-        # Those of one graph stay where they are: tensors among them may be most of a file.
+            is_node = source.node[row] >= 0
+            nodes.append(source.node[row[is_node]])
+            entries.append(entry.take(is_node))
+        # Those of a single graph are not copied: tensors among them may be most of a file.
         joined = entries[-1] if len(entries) <= _ONE_GRAPH else Strings.concat(entries)
         return np.concatenate(nodes), joined
 
     @cached_property
     def with_run_shapes(self) -> Profile:
-        """The same with the shapes of outputs that the graph leaves open and the runs tell."""
-        profile = self
-        for source in self.shape_sources:
-            profile = source(profile)
-        return profile
+        """The same with output shapes that only the runs recorded."""
+        return reduce(lambda profile, shaped: shaped(profile), self.shape_sources, self)
 
     def values(self, metric: str, step: int | None) -> I64:
         """A metric of every node in one step, or averaged over the steps that have the node."""
-        return self.keep(("values", metric, step), lambda: _frozen(self._values(metric, step)))
+        cache = self._cache if metric in _OF_GRAPH else self.run_cache
+        return cache.cached((metric, step), lambda: _frozen(self._values(metric, step)))
 
     def may_be_negative(self, metric: str) -> bool:
-        """Whether a sum of the metric over some nodes can be below zero, if only by overflow."""
-        return self.keep(("negative", metric), lambda: self._may_be_negative(metric))
+        """Whether a sum of the metric over some nodes can be negative, if only by overflow."""
+        return self.cached(("negative", metric), lambda: self._may_be_negative(metric))
 
     def _may_be_negative(self, metric: str) -> bool:
-        if metric in ("params", "float_ops"):
+        if metric in _OF_GRAPH:
             amounts = [self.nodes.shape.elements() if metric == "params" else self.nodes.float_ops]
         else:
             amounts = [step.amounts(metric) for step in self.steps]
         runs = 1 + sum(step.node.size for step in self.steps)
         largest = sum(float(column.sum(dtype=np.float64)) for column in amounts)
-        # Float operations are multiplied by the number of runs, which this bounds.
+        # Float operations are multiplied by a node's number of runs, which is at most this.
         runs = max(runs, int(self.times.max(initial=1)))
         largest *= runs if metric == "float_ops" else 1
         return largest > _SAFE_SUM or any(column.min(initial=0) < 0 for column in amounts)
@@ -348,11 +364,12 @@ class Profile(Frozen):
         if metric == "float_ops":
             # parity Q3: a node with a record in any step counts what it ran in this one.
             runs = self.values("occurrence", step)
-            return self.nodes.float_ops * np.where(self._records > 0, runs, self._untold_runs(runs))
+            unrecorded = self._unrecorded_runs(runs)
+            return self.nodes.float_ops * np.where(self._records > 0, runs, unrecorded)
         total = np.zeros(len(self), np.int64)
-        for one in self.steps:
-            if step in (None, one.number):
-                one.add(metric, total)
+        for recorded in self.steps:
+            if step in (None, recorded.number):
+                recorded.add(metric, total)
         if step is not None:
             return total
         # parity Q25: each node is averaged over the steps it has records in. The division is
@@ -360,21 +377,23 @@ class Profile(Frozen):
         records = np.maximum(self._records, 1).astype(np.uint64)
         return (total.astype(np.uint64) // records).astype(np.int64)
 
-    def _untold_runs(self, runs: I64) -> I64:
-        """How often nodes without a record run: as often as the body they are in, if that tells."""
+    def _unrecorded_runs(self, runs: I64) -> I64:
+        """How often nodes without a record run: as often as their region, if that is known."""
         times = self.times.copy() if self.times.size else np.ones(len(self), np.int64)
         if not self.steps or not len(self.regions):
             return times
-        told = self.regions.runs(runs)
         inside = np.flatnonzero(self.regions.of_node >= 0)
-        told = told[self.regions.of_node[inside]]
-        times[inside[told >= 0]] = told[told >= 0]
+        of_region = self.regions.runs(runs)[self.regions.of_node[inside]]
+        times[inside[of_region >= 0]] = of_region[of_region >= 0]
         return times
 
-    @cached_property
+    @property
     def _records(self) -> I64:
         """In how many steps each node has a record."""
+        return self.run_cache.cached("records", self._count_records)
+
+    def _count_records(self) -> I64:
         count = np.zeros(len(self), np.int64)
-        for one in self.steps:
-            count[distinct(one.node)] += 1
-        return count
+        for step in self.steps:
+            count[distinct(step.node)] += 1
+        return _frozen(count)

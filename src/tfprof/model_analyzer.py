@@ -12,7 +12,7 @@ from tfprof.compat.option_builder import ProfileOptionBuilder
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tfprof.capture.asking import Checkers
+    from tfprof.capture.run_query import Checkers
     from tfprof.foundation.arguments import Options
 
 __all__ = [
@@ -28,29 +28,29 @@ __all__ = [
 ]
 
 
-_LATER: Final = ("step", "min_occurrence")  # options that came after these dictionaries
+_NEWER: Final = ("step", "min_occurrence")  # options that are newer than these dictionaries
 
 
 def _preset(options: Mapping[str, Any], **changes: Any) -> dict[str, Any]:  # noqa: ANN401
-    """*options* of today as they were then, changed in these."""
-    then = {name: value for name, value in options.items() if name not in _LATER}
-    return {**then, "dump_to_file": "", **changes}
+    """*options* as of 2017, with *changes*."""
+    old = {name: value for name, value in options.items() if name not in _NEWER}
+    return {**old, "dump_to_file": "", **changes}
 
 
 # The parameters of trainable variables.
 TRAINABLE_VARS_PARAMS_STAT_OPTIONS: Final = _preset(
     ProfileOptionBuilder.trainable_variables_parameter()
 )
-# The float operations of whatever has some.
+# The float operations of all nodes that have any.
 FLOAT_OPS_OPTIONS: Final = _preset(ProfileOptionBuilder.float_operation())
-# How many parameters the first parameter server holds.
+# The parameters on the first parameter server.
 PRINT_PARAMS_ON_DEVICE: Final = _preset(
     ProfileOptionBuilder().build(),
     max_depth=1,
     account_type_regexes=[".*ps.*task:0.*"],
     select=["device", "params"],
 )
-# The time and memory of whatever takes some.
+# The time and memory of all nodes that take any.
 PRINT_ALL_TIMING_MEMORY: Final = _preset(
     ProfileOptionBuilder().build(),
     max_depth=10000,
@@ -71,7 +71,7 @@ def print_model_analysis(  # noqa: PLR0913 - both spellings of the original's ar
     cmd: str | None = None,
     options: Options | None = None,
 ) -> Any:  # noqa: ANN401 - a message has no type
-    """As `tfprof.profile`; *cmd* and *options* are the later names of two arguments."""
+    """As `tfprof.profile`; *cmd* and *options* are the newer names of two arguments."""
     return profile(
         graph,
         run_meta,
@@ -88,5 +88,5 @@ def advise(
     *,
     tfprof_options: Checkers | None = None,
 ) -> Any:  # noqa: ANN401 - a message has no type
-    """As `tfprof.advise`; *tfprof_options* is the earlier name of *options*."""
+    """As `tfprof.advise`; *tfprof_options* is the older name of *options*."""
     return classic.advise(graph, run_meta, options if tfprof_options is None else tfprof_options)

@@ -1,7 +1,7 @@
-"""The messages of op logs and saved profiles, under the name of the module that has them.
+"""The messages of op logs and saved profiles, under the name of the original's module.
 
 OpLogProto, OpLogEntry, CodeDef; ProfileProto, ProfileNode, ExecProfile, ExecTime, ExecMemory,
-Memory, Tuple. OpLog is what OpLogProto was called first.
+Memory, Tuple. OpLog is the old name of OpLogProto.
 """
 
 from __future__ import annotations

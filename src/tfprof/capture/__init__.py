@@ -1,28 +1,30 @@
 """Everything that touches a running program: live graphs and functions, op logs, sessions, streams.
 
-    given            tf.Graph, function, message, bytes or path ──► columns
-    live_graph       a tf.Graph: its nodes, operations and trainable variables
-    live_functions   a tf.function or a Keras model ──► columns, through a SavedModel:
-      traced           the functions that a live object holds
-      keras_models     a Keras model, traced
-      variables        what is told of the variables that functions read
-      library          functions as FunctionDefs, with all shapes
-      debug_info       the lines of the program that made their nodes
-      saved_model      all of it as bytes
-    folder           capture(): what runs in a while, in one folder
-      called           the functions that are called meanwhile
-    keras_callback   the same for some batches of `fit`
-    traces           where in the program each operation was made
-    statistics       float operations that the program itself registered with TensorFlow
-    own_log          what a graph says of its operations ─┐
-    joined_log       what the user says of them ──────────┴──► one op log
-    model            graph, runs and op log, as often as the graph grows ──► Profile
-    asking           options as a dictionary ──► report on the stream, message returned
-    profiler         a Profile that steps are added to
+    coerce                 a tf.Graph, function, message, bytes or path ──► columns
+    live_graph             a tf.Graph: its nodes, operations and trainable variables
+    live_functions         a tf.function or a Keras model ──► columns, through a SavedModel:
+      traced                 the functions that a live object holds
+      keras_models           a Keras model, traced
+      variables              the variables that functions read
+      library                functions as FunctionDefs, with all shapes
+      debug_info             the lines of the program that created their nodes
+      saved_model            all of it as bytes
+    folder                 capture(): everything that runs in a with block, in one folder
+      call_hook              the functions that are called meanwhile
+    keras_callback         capture() for some batches of `fit`
+    session_runs           every session.run inside a ProfileContext; step_plan chooses some
+    traces                 the call stacks of the operations of a graph
+    statistics             float operations that the program registered with TensorFlow
+    own_log                the op log of a graph ─┐
+    joined_log             the user's op log ─────┴──► one op log
+    model                  graph, runs and op log, read again as the graph grows ──► Profile
+    run_query              options as a dictionary ──► a printed report and a message
+    profiler               a Profile that grows step by step
+    tensorflow_internals   every private name of TensorFlow and Keras, checked before a capture
 
-TensorFlow is imported where a live object of it is at hand, and nowhere else.
+Only this room imports TensorFlow, and only if there is a live object of it or a capture begins.
 
-The room has the name of what it is best known for: `tfprof.capture("log")` calls `folder.capture`.
+The room can be called like its best-known function: `tfprof.capture("log")` is `folder.capture`.
 """
 
 from __future__ import annotations
@@ -41,8 +43,8 @@ class _Room(ModuleType):
     """A module that can be called: this one."""
 
     def __call__(self, folder: str | os.PathLike[str], *, python: bool = False) -> Capture:
-        """What `folder.capture` gives."""
-        from tfprof.capture.folder import capture  # noqa: PLC0415 - who captures pays for it
+        """As `folder.capture`."""
+        from tfprof.capture.folder import capture  # noqa: PLC0415 - NumPy loads only if needed
 
         return capture(folder, python=python)
 

@@ -1,10 +1,10 @@
-"""capture(): what functions do in a while, and all there is to know of them, in one folder.
+"""capture(): what functions do during a `with` block, and what they consist of, in one folder.
 
 saved_model.pb                        the functions that were called, as a SavedModel
-debug/saved_model_debug_info.pb       the lines of the program that made their nodes
+debug/saved_model_debug_info.pb       the lines of the program that created their nodes
 plugins/profile/TIME/HOST.xplane.pb   what ran when, as TensorFlow's profiler writes it
 
-Steps are told by `with run.step():` around each.
+The program marks each step with `with run.step():`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.capture import keras_models
-from tfprof.capture.called import Calls
-from tfprof.capture.needed import tensorflow
+from tfprof.capture.call_hook import Calls
+from tfprof.capture.require_tensorflow import require_tensorflow
 from tfprof.capture.saved_model import made_by_capture, saved_model_of
+from tfprof.capture.tensorflow_internals import Part
 from tfprof.errors import OutputError, UsageError
 from tfprof.foundation.arguments import path
-from tfprof.io.files import make_folder, open_source, write_whole
+from tfprof.io.files import make_folder, write_whole
+from tfprof.io.open_files import open_source
 
 if TYPE_CHECKING:
     import os
@@ -31,12 +33,12 @@ _LINES: Final = "debug/saved_model_debug_info.pb"
 _EVERY_OPERATION: Final = 3
 _STEP: Final = "step"
 
-# TensorFlow has one profiler, and its classes are everybody's.
+# TensorFlow has one profiler per process, and one class of functions.
 _capturing = Lock()
 
 
 class Capture:
-    """What is captured while it is entered; `capture` makes one."""
+    """Captures from `__enter__` until `finish` or `drop`; `capture` returns one."""
 
     def __init__(self, folder: str | os.PathLike[str], *, python: bool = False) -> None:
         self.folder = path("folder", folder)
@@ -46,13 +48,17 @@ class Capture:
         self._calls = Calls()
         self._steps = 0
         self._entered = False
-        self._made: list[Path] = []  # the folders that were not there, the innermost first
-        self.model: Any = None  # the Keras model that runs, where that is known
+        self._new_folders: list[Path] = []  # innermost first
+        self.model: Any = None  # the Keras model that runs, if known
+
+    def check(self) -> Any:  # noqa: ANN401 - a module without types
+        """TensorFlow; raises UsageError where this release cannot be captured."""
+        return require_tensorflow("a capture", Part.FUNCTIONS)
 
     def __enter__(self) -> Capture:  # noqa: PYI034 - Self is not in Python 3.10
-        tf = _tensorflow()
+        tf = self.check()
         if not _capturing.acquire(blocking=False):
-            raise UsageError("there is a capture already: one can go on at a time")
+            raise UsageError("a capture is running already: end it first, only one can run")
         try:
             self._prepare()
             self._calls = Calls()
@@ -73,12 +79,12 @@ class Capture:
             self.drop()
 
     def finish(self) -> None:
-        """Stop capturing, and write the folder."""
+        """Stop capturing and write the folder."""
         with self._ending() as tf:
             self._write(tf)
 
     def drop(self) -> None:
-        """Stop capturing, and keep nothing."""
+        """Stop capturing and write nothing."""
         with self._ending() as tf:
             with suppress(tf.errors.OpError):
                 tf.profiler.experimental.stop(save=False)
@@ -86,28 +92,30 @@ class Capture:
 
     @contextmanager
     def step(self, number: int | None = None) -> Iterator[int]:
-        """A step of the run: what is called inside belongs to it. Steps are counted from 0."""
+        """One step of the run: all calls inside belong to it. Steps are counted from 0."""
         number = self._steps if number is None else number
         self._steps = number + 1
-        with _tensorflow().profiler.experimental.Trace(_STEP, step_num=number, _r=1):
+        tf = require_tensorflow("a capture")
+        # `tfprof_step` tells our marker from those of Keras 2, which counts batches by epoch.
+        with tf.profiler.experimental.Trace(_STEP, step_num=number, tfprof_step=number, _r=1):
             yield number
 
     def _prepare(self) -> None:
-        """Make the folder; raises OutputError where it holds a model that is not of a capture."""
+        """Make the folder; raises OutputError if it holds a model that no capture wrote."""
         folder = Path(self.folder)
-        self._made = [one for one in (folder, *folder.parents) if not one.exists()]
+        self._new_folders = [one for one in (folder, *folder.parents) if not one.exists()]
         make_folder(self.folder)
         file = Path(self.folder, _GRAPH)
         if not file.exists() or made_by_capture(_content(str(file))):
             return
         raise OutputError(
-            f"{file} is not of a capture, and is not overwritten: capture into another folder"
+            f"{file} was not written by a capture: capture into another folder, so that it stays"
         )
 
     def _remove_folders(self) -> None:
-        """Remove the folders that were made, unless somebody put something into them."""
+        """Remove the new folders, unless they contain something by now."""
         with suppress(OSError):
-            for folder in self._made:
+            for folder in self._new_folders:
                 folder.rmdir()
 
     def _start(self, tf: Any) -> None:  # noqa: ANN401 - a module without types
@@ -121,24 +129,23 @@ class Capture:
             tf.profiler.experimental.start(self.folder, options)
         except tf.errors.AlreadyExistsError:
             raise UsageError(
-                "TensorFlow's profiler runs already: stop it first, it does one thing at a time"
+                "TensorFlow's profiler is running already: stop it first, only one can run"
             ) from None
 
     @contextmanager
     def _ending(self) -> Iterator[Any]:
-        """TensorFlow, with nothing of it replaced; and afterwards others may capture."""
+        """TensorFlow without our hook; afterwards another capture may begin."""
         if not self._entered:
             raise UsageError("this capture was not entered: use it in a with statement")
         self._entered = False
         self._calls.end()
         try:
-            yield _tensorflow()
+            yield require_tensorflow("a capture")
         finally:
             _capturing.release()
 
     def _write(self, tf: Any) -> None:  # noqa: ANN401
-        with suppress(AttributeError):  # older versions have no such call, and wait for less
-            tf.test.experimental.sync_devices()
+        tf.test.experimental.sync_devices()
         try:
             tf.profiler.experimental.stop()
         except tf.errors.OpError as problem:
@@ -153,16 +160,16 @@ class Capture:
 def capture(folder: str | os.PathLike[str], *, python: bool = False) -> Capture:
     """Capture into *folder* what runs in a with statement; `tfprof.load(folder)` reads it.
 
-    Every function that is called inside is there, with times, shapes, variables and the lines of
-    the program. With *python*, the trace has the calls of Python, too; it becomes far larger.
-    A folder that a capture was written to gets the new one; a SavedModel is not overwritten.
-    Where the program fails inside, nothing is written.
+    The folder has every function that is called inside, with times, shapes, variables and the
+    lines of the program. With *python*, the trace has the calls of Python functions, too; it
+    becomes far larger. The folder may be that of an earlier capture, but no other SavedModel.
+    If the program raises an exception inside, nothing is written.
     """
     return Capture(folder, python=python)
 
 
 class _Level:
-    """A whole number, told as such: TensorFlow 2.21 takes an int for a bool and ignores it."""
+    """A whole number that is no int: TensorFlow 2.21 takes an int for a bool and ignores it."""
 
     def __init__(self, value: int) -> None:
         self._value = value
@@ -173,7 +180,3 @@ class _Level:
 
 def _content(file: str) -> bytes:
     return open_source(file, "a SavedModel").data.tobytes()
-
-
-def _tensorflow() -> Any:  # noqa: ANN401 - a module without types
-    return tensorflow("a capture")

@@ -1,11 +1,11 @@
-"""The lines of gradients: those of what they are the gradient of.
+"""Call stacks of gradients: those of the operations that they are the gradients of.
 
-A gradient is made where a tape is asked for it, which tells nothing of the model. Its name says
-what it belongs to:
+A gradient is created where a tape is asked for it, which says nothing about the model. Its name
+contains the operation:
 
-    gradient_tape/net/dense/MatMul/MatMul_1   to net/dense/MatMul
-    gradient_tape/net/Rsqrt/RsqrtGrad         to net/Rsqrt
-    gradients/MatMul_grad/MatMul              to MatMul, in the gradient of a whole function
+    gradient_tape/net/dense/MatMul/MatMul_1   of net/dense/MatMul
+    gradient_tape/net/Rsqrt/RsqrtGrad         of net/Rsqrt
+    gradients/MatMul_grad/MatMul              of MatMul, in the gradient of a whole function
 """
 
 from __future__ import annotations
@@ -26,60 +26,63 @@ _NUMBER: Final = re.compile(rb"_(\d+)$")
 Stacks = dict[str, Stack]  # by node
 
 
-def with_gradients(known: Mapping[bytes, Stacks]) -> dict[bytes, Stacks]:
-    """The stacks of each function, where gradients have those of what they belong to."""
-    agreed = _agreed(known)
-    return {name: _of_function(name, known, agreed) for name in known}
+def with_gradients(by_function: Mapping[bytes, Stacks]) -> dict[bytes, Stacks]:
+    """The stacks of each function, with gradients changed to the stacks of their operations."""
+    unambiguous = _unambiguous(by_function)
+    return {name: _of_function(name, by_function, unambiguous) for name in by_function}
 
 
-def _agreed(known: Mapping[bytes, Stacks]) -> Stacks:
-    """The stacks of nodes that are no gradients, where all functions with such a node agree."""
-    found: dict[str, set[Stack]] = {}
-    for stacks in known.values():
+def _unambiguous(by_function: Mapping[bytes, Stacks]) -> Stacks:
+    """The stacks of non-gradient nodes that are the same in all functions with such a node."""
+    stacks_of: dict[str, set[Stack]] = {}
+    for stacks in by_function.values():
         for node, stack in stacks.items():
-            found.setdefault(node, set()).add(stack)
-    one = {node: next(iter(stacks)) for node, stacks in found.items() if len(stacks) == 1}
-    return {node: stack for node, stack in one.items() if not _GRADIENT.match(node)}
+            stacks_of.setdefault(node, set()).add(stack)
+    return {
+        node: next(iter(stacks))
+        for node, stacks in stacks_of.items()
+        if len(stacks) == 1 and not _GRADIENT.match(node)
+    }
 
 
-def _of_function(name: bytes, known: Mapping[bytes, Stacks], agreed: Stacks) -> Stacks:
-    stacks = known[name]
-    gradients = {node: found for node in stacks if (found := _GRADIENT.fullmatch(node))}
+def _of_function(name: bytes, by_function: Mapping[bytes, Stacks], unambiguous: Stacks) -> Stacks:
+    stacks = by_function[name]
+    gradients = {node: match for node in stacks if (match := _GRADIENT.fullmatch(node))}
     if not gradients:
         return stacks
-    forward = _forward(name, known)
+    forward = _forward(name, by_function)
     if forward is None:
         own = {node: stack for node, stack in stacks.items() if not _GRADIENT.match(node)}
-        forward = {**agreed, **own}
+        forward = {**unambiguous, **own}
     scopes = _scopes(forward)
     result = dict(stacks)
-    for node, found in gradients.items():
-        whole = found["whole"]
-        stack = _stack_of(whole or found["of"], forward, scopes, exact=whole is not None)
+    for node, match in gradients.items():
+        whole = match["whole"]
+        stack = _stack_of(whole or match["of"], forward, scopes, exact=whole is not None)
         result[node] = stack or stacks[node]
     return result
 
 
-def _forward(name: bytes, known: Mapping[bytes, Stacks]) -> Stacks | None:
+def _forward(name: bytes, by_function: Mapping[bytes, Stacks]) -> Stacks | None:
     """The stacks of the function whose gradient the function *name* is, if it is one.
 
-    A function may be traced several times; the two that belong together are made one after the
-    other, and are numbered so.
+    If a function was traced several times, the nearest number counts: TensorFlow makes a function
+    and its gradient one after the other.
     """
     python = python_name(name)
-    same = [one for one in known if one != name and f"{python_name(one)}_backward" == python]
+    same = [one for one in by_function if one != name and f"{python_name(one)}_backward" == python]
     if not same:
         return None
-    return known[min(same, key=lambda one: abs(_number(one) - _number(name)))]
+    return by_function[min(same, key=lambda one: abs(_number(one) - _number(name)))]
 
 
 def _number(name: bytes) -> int:
-    found = _NUMBER.search(name)
-    return int(found[1]) if found else 0
+    match = _NUMBER.search(name)
+    return int(match[1]) if match else 0
 
 
 def _scopes(forward: Stacks) -> dict[str, Stack | None]:
-    """The stack that all nodes of a scope have; None where they differ."""
+    """The stack that all nodes of a scope share; None where they differ."""
     scopes: dict[str, Stack | None] = {}
     for node, stack in forward.items():
         scope = node.rpartition("/")[0]
@@ -92,10 +95,10 @@ def _scopes(forward: Stacks) -> dict[str, Stack | None]:
 def _stack_of(
     of: str, forward: Stacks, scopes: Mapping[str, Stack | None], *, exact: bool
 ) -> Stack | None:
-    """The stack of what a gradient belongs to.
+    """The stack of the operation that a gradient belongs to.
 
     That is the node it stands below, the node `Rsqrt` for a `RsqrtGrad`, or any node of its scope
-    where all of them are of one line. A node of its own name may be another by chance.
+    if all of them share one line. A node of the same name may be another one by chance.
     """
     if exact and of in forward:
         return forward[of]

@@ -1,10 +1,10 @@
-"""The user's op log and the one a graph gives, as one; neither is changed.
+"""Joins the user's op log with the one of the graph; neither changes.
 
-    an entry of both    the user's numbers and stack where there are any, the types of both
-    of the user alone   as it is; of entries with the same name the last counts
-    of the graph alone  behind the user's
+    entry of both           the user's numbers and stack if it has any, the types of both
+    of the user alone       as it is; of entries with the same name the last counts
+    of the graph alone      after the user's
 
-The user's texts are kept (Q22): they get numbers behind, or those of equal texts.
+The user's texts stay (Q22): they get new numbers, or those of equal texts.
 """
 
 from __future__ import annotations
@@ -23,27 +23,26 @@ if TYPE_CHECKING:
 
 
 def renumbered(log: OpLogColumns, texts: Texts) -> OpLogColumns:
-    """*log* with its texts among *texts*; what it names but does not have becomes `none`."""
-    known, row = np.unique(log.string_id, return_index=True)
+    """*log* with the numbers of *texts*; a text that it refers to but lacks becomes `none`."""
+    ids, row = np.unique(log.string_id, return_index=True)
     number = np.array([texts.number(text) for text in log.string.take(row).texts()], np.int64)
 
-    def of(ids: I64) -> I64:
-        result = np.zeros(ids.size, np.int64)
-        at = np.searchsorted(known, ids)
-        found = np.isin(ids, known)
-        result[found] = number[at[found]]
+    def new_number(old: I64) -> I64:
+        result = np.zeros(old.size, np.int64)
+        known = np.isin(old, ids)
+        result[known] = number[np.searchsorted(ids, old[known])]
         return result
 
     return replace(
         log,
-        frame_file=of(log.frame_file),
-        frame_function=of(log.frame_function),
-        frame_source=of(log.frame_source),
+        frame_file=new_number(log.frame_file),
+        frame_function=new_number(log.frame_function),
+        frame_source=new_number(log.frame_source),
     )
 
 
 def joined(user: OpLogColumns, own: OpLogColumns) -> OpLogColumns:
-    """One log of both, whose texts have the numbers they have in *own*."""
+    """Both logs as one, with the text numbers of *own*."""
     ids, first = user.name.intern()
     last = np.zeros(first.size, np.int64)
     np.maximum.at(last, ids, np.arange(ids.size))
@@ -53,8 +52,8 @@ def joined(user: OpLogColumns, own: OpLogColumns) -> OpLogColumns:
     entry[new] = first.size + np.arange(new.size)
 
     float_ops = np.concatenate([user.float_ops[last], np.zeros(new.size, np.int64)])
-    silent = float_ops[entry] == 0
-    float_ops[entry[silent]] = own.float_ops[silent]
+    uncounted = float_ops[entry] == 0
+    float_ops[entry[uncounted]] = own.float_ops[uncounted]
 
     stack = np.concatenate([user.stack[last], np.full(new.size, NO_STACK, np.int64)])
     frames = np.append(np.diff(user.stack_start), 0)[stack]
@@ -83,8 +82,8 @@ def _types(user: OpLogColumns, last: I64, own: OpLogColumns, entry: I64) -> tupl
     """(entry, type) of all types that count, by entry, the user's first."""
     place = np.full(len(user.name), -1, np.int64)
     place[last] = np.arange(last.size)
-    kept = np.flatnonzero(place[user.type_entry] >= 0)
-    owner = np.concatenate([place[user.type_entry[kept]], entry[own.type_entry]])
-    types = Strings.concat([user.type.take(kept), own.type])
+    counts = np.flatnonzero(place[user.type_entry] >= 0)
+    owner = np.concatenate([place[user.type_entry[counts]], entry[own.type_entry]])
+    types = Strings.concat([user.type.take(counts), own.type])
     order = np.argsort(owner, kind="stable")
     return owner[order], types.take(order)

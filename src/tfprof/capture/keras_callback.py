@@ -1,28 +1,31 @@
-"""A callback of Keras that captures some batches of `fit`, `evaluate` or `predict`.
+"""A Keras callback that captures some batches of `fit`, `evaluate` or `predict`.
 
 model.fit(data, callbacks=[tfprof.capture_callback("log", batches=(5, 8))])
 
-The first batches are slow, because functions are traced in them; so capturing begins later. The
-class is made when it is asked for, from that of whichever Keras the program uses.
+The first batches are slow, because Keras traces functions in them; so the capture begins later.
+The class derives from the callback class of every Keras that the program has loaded. Once training
+has begun, a capture that fails prints a note, and training goes on.
 """
 
 from __future__ import annotations
 
 import sys
 import weakref
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.capture.folder import Capture
-from tfprof.capture.streams import tell
-from tfprof.errors import UsageError
+from tfprof.capture.streams import print_notes
+from tfprof.capture.tensorflow_internals import Internal
+from tfprof.errors import TfprofError, UsageError
 from tfprof.foundation.arguments import whole_number
 from tfprof.model import Note
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterator
 
 _WARM: Final = (5, 8)
 _TRAINING: Final = "training"
@@ -34,9 +37,9 @@ def capture_callback(
 ) -> Any:  # noqa: ANN401 - a keras.callbacks.Callback
     """A callback that captures the first to the last of *batches* into *folder*.
 
-    It is for `fit`, `evaluate` and `predict`. Batches are counted from 0, on and on over the
-    epochs; each is a step of the capture, or as many as Keras runs at once. Where Keras knows that
-    there are fewer, the last ones are taken. The rest is as in `capture`.
+    It works with `fit`, `evaluate` and `predict`. Batches are counted from 0 over all epochs. Each
+    is a step of the capture, or as many as Keras runs in one call. If Keras knows that there are
+    fewer, the callback captures the last ones. All else is as in `capture`.
     """
     try:
         first, last = batches
@@ -45,53 +48,58 @@ def capture_callback(
     first, last = (whole_number("batches", one, least=0) for one in (first, last))
     if last < first:
         raise UsageError(f"batches takes the first and the last batch: {last} is before {first}")
-    return _callback_class()(Capture(folder, python=python), first, last)
+    # TensorFlow loads keras, too, if the program uses tf_keras.
+    modules = [name for name in ("keras", "tf_keras") if name in sys.modules] or ["keras"]
+    return _callback_class(*modules)(Capture(folder, python=python), first, last)
 
 
 class _Batches:
-    """What the callback does; Keras calls these methods through those of the class below."""
+    """The work of the callback; the methods that Keras calls are in the class below."""
 
     def __init__(self, capture: Capture, first: int, last: int) -> None:
         super().__init__()
         self._capture, self._asked = capture, (first, last)
         self._first, self._last = first, last
-        self._work = ""  # what is going on: Keras evaluates in the midst of training, too
+        self._work = ""  # what is going on; Keras also evaluates during training
         self._begun = self._done = 0  # batches before this epoch, and in all
         self._step = ExitStack()
-        # Keras does not say when training fails: what it left open is dropped with the callback.
+        # Keras does not report a failed training: an open capture is dropped with the callback.
         self._open: Any = None
 
     def begin(self, work: str) -> None:
-        """Count from here on; what failed before and was left open is dropped."""
+        """Start to count; raises UsageError where this TensorFlow cannot be captured."""
         if self._work == _TRAINING and work != _TRAINING:
             return
+        self._drop()
+        self._capture.check()
         self._work, self._begun, self._done = work, 0, 0
         self._first, self._last = self._asked
-        self._drop()
         if work != _TRAINING:
             self._choose(1)
 
     def begin_epoch(self, epoch: int) -> None:
-        """Keras numbers batches from 0 in each epoch, and here they go on."""
+        """Continue the count: Keras numbers batches from 0 in each epoch."""
         if not self._done:
             self._choose(_keras_number(self, "epochs") - epoch)
         self._begun = self._done
 
     def begin_batch(self, work: str, batch: int) -> None:
-        """Begin with the first batch, and each step with its batch, or the batches run at once."""
+        """Begin the capture with the first batch, and a step with each batch or call of Keras."""
         if work != self._work:
             return
         number = self._begun + batch
-        at_once = max(getattr(getattr(self, "model", None), "steps_per_execution", 1), 1)
-        if self._open is None and self._first < number + at_once and number <= self._last:
-            self._capture.model = getattr(self, "model", None)
-            self._capture.__enter__()
-            self._open = weakref.finalize(self, self._capture.drop)
+        model = getattr(self, "model", None)
+        per_call = max(int(Internal.BATCHES_PER_CALL.of(model, None) or 1), 1)
+        if self._open is None and self._first < number + per_call and number <= self._last:
+            with self._training_goes_on():
+                self._capture.model = model
+                self._capture.__enter__()
+                self._open = weakref.finalize(self, self._capture.drop)
         if self._open is not None:
             self._step.enter_context(self._capture.step(number))
 
     def end_batch(self, work: str, batch: int) -> None:
-        """End each step with its batch, and write after the last one."""
+        """End the step, and write the folder after the last one."""
         if work != self._work:
             return
         self._step.close()
@@ -100,41 +108,33 @@ class _Batches:
             self._finish()
 
     def end(self, work: str) -> None:
-        """Write what there is, where there were fewer batches."""
+        """Write the steps so far, if there were fewer batches."""
         if work != self._work:
             return
         self._work = ""
         if self._done > self._first:
             self._finish()
-            # A batch that data ran out in is begun, and as it is not ended it is no step.
+            # A batch in which the data ran out is begun and never ended: it is no step.
             self._step.close()
         else:
             self._drop()
-            tell(
-                [
-                    Note(
-                        f"tfprof: nothing was captured: {work} had {_counted(self._done)}, and the "
-                        f"first to capture is batch {self._first}, counted from 0"
-                    )
-                ]
+            _print(
+                f"nothing was captured: {work} had {_counted(self._done)}, and the first to "
+                f"capture is batch {self._first}, counted from 0"
             )
 
     def _choose(self, epochs: int) -> None:
-        """Where it is known that there are fewer batches, take the last ones instead."""
+        """Choose the last batches instead, if Keras knows that there are too few."""
         count = epochs * _keras_number(self, "steps")
         if not 0 < count <= self._first:
             return
         asked = f"{self._first} to {self._last}"
-        # The first batch is slow, so it is left out where there are others.
+        # The first batch is slow, so it is left out if there are others.
         first = max(count - 1 - self._last + self._first, min(1, count - 1))
         self._first, self._last = first, count - 1
-        tell(
-            [
-                Note(
-                    f"tfprof: {self._work} has {_counted(count)}: instead of {asked}, "
-                    f"{first} to {count - 1} are captured"
-                )
-            ]
+        _print(
+            f"{self._work} has {_counted(count)}: capturing {first} to {count - 1} instead of "
+            f"{asked}"
         )
 
     def _drop(self) -> None:
@@ -147,11 +147,27 @@ class _Batches:
         if self._open is not None:
             self._open.detach()
             self._open = None
-            self._capture.finish()
+            with self._training_goes_on():
+                self._capture.finish()
+
+    @contextmanager
+    def _training_goes_on(self) -> Iterator[None]:
+        """Print what fails inside, and capture no further batch."""
+        try:
+            yield
+        except Exception as problem:  # noqa: BLE001 - whatever it is, training is worth more
+            self._first = self._last = -1
+            known = isinstance(problem, TfprofError)
+            reason = str(problem) if known else f"{type(problem).__name__}: {problem}"
+            _print(f"nothing was captured: {reason}")
+
+
+def _print(sentence: str) -> None:
+    print_notes([Note(f"tfprof: {sentence}")])
 
 
 def _keras_number(callback: Any, name: str) -> int:  # noqa: ANN401 - a callback of Keras
-    """A number that Keras tells its callbacks; 0 where it does not know it."""
+    """A parameter that Keras gives to its callbacks; 0 if unknown."""
     return (getattr(callback, "params", None) or {}).get(name) or 0
 
 
@@ -160,7 +176,7 @@ def _counted(batches: int) -> str:
 
 
 def _methods(work: str) -> dict[str, Any]:
-    """The methods that Keras calls while it does this *work*."""
+    """The methods that Keras calls during this *work*."""
     return {
         f"on_{_KERAS_NAME[work]}_begin": lambda self, *_, **__: self.begin(work),
         f"on_{_KERAS_NAME[work]}_batch_begin": (
@@ -174,13 +190,12 @@ def _methods(work: str) -> dict[str, Any]:
 
 
 @cache
-def _callback_class() -> type[Any]:
-    """The class of the callback."""
-    name = next((one for one in ("keras", "tf_keras") if one in sys.modules), "keras")
+def _callback_class(*modules: str) -> type[Any]:
+    """The class of the callback, for models of any of these modules."""
     try:
-        keras = import_module(name)
+        bases = [import_module(name).callbacks.Callback for name in modules]
     except ModuleNotFoundError:
         raise UsageError("a callback needs Keras, which is not installed") from None
-    methods = {name: one for work in _KERAS_NAME for name, one in _methods(work).items()}
+    methods = {name: method for work in _KERAS_NAME for name, method in _methods(work).items()}
     methods["on_epoch_begin"] = lambda self, epoch, *_, **__: self.begin_epoch(epoch)
-    return type("CaptureCallback", (_Batches, keras.callbacks.Callback), methods)
+    return type("CaptureCallback", (_Batches, *bases), methods)

@@ -1,7 +1,7 @@
-"""Keras models and layers: told apart without Keras, traced for inference, and their weights.
+"""Keras models and layers: recognised without Keras, traced for inference, and their weights.
 
-The weights are what `count_params` counts. States of random numbers, metrics and slots of
-optimizers are variables, but no weights.
+The weights are those that `count_params` counts. Random states, metrics and optimizer slots are
+variables, but no weights.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import sys
 from inspect import signature
 from typing import Any, Final
 
+from tfprof.capture.tensorflow_internals import Internal
 from tfprof.errors import UsageError
 
 _KERAS: Final = ("keras", "tf_keras")
@@ -18,22 +19,22 @@ _COLOUR: Final = re.compile(r"\x1b\[\d*m")
 _WHERE: Final = "Exception encountered when calling"
 
 
-def is_model(given: object) -> bool:
-    """Whether *given* is a layer of Keras, as every model is."""
+def is_model(value: object) -> bool:
+    """Whether *value* is a layer of Keras; every model is one."""
     return any(
         base.__name__ == "Layer" and base.__module__.partition(".")[0] in _KERAS
-        for base in type(given).__mro__
+        for base in type(value).__mro__
     )
 
 
 def weights(model: Any) -> list[tuple[Any, bool]]:  # noqa: ANN401 - a Keras model
-    """The variables that are parameters, each with whether training changes it."""
-    trained = {id(weight) for weight in model.trainable_weights}
-    return [(weight, id(weight) in trained) for weight in model.weights]
+    """(variable, whether it is trainable) of each weight."""
+    trainable = {id(weight) for weight in model.trainable_weights}
+    return [(weight, id(weight) in trainable) for weight in model.weights]
 
 
 def tensorflow_variable(variable: Any) -> Any:  # noqa: ANN401 - of Keras, or of TensorFlow
-    """The variable of TensorFlow behind one of Keras; None where there is none."""
+    """The tf.Variable behind a variable of Keras; None where there is none."""
     for one in (getattr(variable, "value", None), variable):
         first = copies(one)[0]
         if hasattr(first, "handle"):
@@ -42,21 +43,21 @@ def tensorflow_variable(variable: Any) -> Any:  # noqa: ANN401 - of Keras, or of
 
 
 def copies(variable: Any) -> tuple[Any, ...]:  # noqa: ANN401 - of TensorFlow
-    """The variables that one on several devices consists of; of others, itself.
+    """The variables that a distributed one consists of; for others, the variable itself.
 
-    Only those have handles wherever they are asked for them.
+    Only these have a handle outside of a replica.
     """
     values = getattr(variable, "values", None)
     return values if isinstance(values, tuple) and values else (variable,)
 
 
 def traced(model: Any) -> Any:  # noqa: ANN401 - a ConcreteFunction
-    """What the model does for inference, with inputs as it was built for; raises UsageError.
+    """The model traced for inference, with the inputs that it was built for; raises UsageError.
 
-    Dimensions that the model leaves open, as most do with the batch, stay open.
+    Dimensions that the model leaves unknown, usually the batch, stay unknown.
     """
     _check(model)
-    import tensorflow as tf  # noqa: PLC0415 - a live object of it is at hand
+    import tensorflow as tf  # noqa: PLC0415 - the model has imported it
 
     positional, named = _inputs(model)
 
@@ -69,16 +70,16 @@ def traced(model: Any) -> Any:  # noqa: ANN401 - a ConcreteFunction
     except Exception as problem:
         raise UsageError(
             f"the model {model.name} cannot be traced with the inputs that it was built for "
-            f"({_reason(problem)}); give tf.function(model).get_concrete_function(...) with those "
-            "that it takes"
+            f"({_reason(problem)}): give tf.function(model).get_concrete_function(...) with the "
+            "inputs it takes"
         ) from problem
 
 
 def _reason(problem: Exception) -> str:
-    """The line of what Keras says that tells what is wrong, without its colours."""
+    """The first line of an error of Keras that says what is wrong, without colours."""
     lines = _COLOUR.sub("", str(problem)).strip().splitlines() or [type(problem).__name__]
-    telling = [line for line in lines if line and not line.startswith(_WHERE)]
-    return (telling or lines)[0].rstrip(".")
+    reasons = [line for line in lines if line and not line.startswith(_WHERE)]
+    return (reasons or lines)[0].rstrip(".")
 
 
 def _check(model: Any) -> None:  # noqa: ANN401
@@ -86,31 +87,31 @@ def _check(model: Any) -> None:  # noqa: ANN401
     backend = keras.backend.backend() if keras is not None else "tensorflow"
     if backend != "tensorflow":
         raise UsageError(
-            f"Keras runs on {backend} here: models are read where its backend is tensorflow"
+            f"Keras runs on {backend} here: tfprof reads models of its tensorflow backend only"
         )
     if not model.built:
-        raise UsageError(f"the model {model.name} is not built yet: build it first (call it once)")
+        raise UsageError(f"the model {model.name} is not built yet: call it once, or build it")
 
 
 def _inputs(model: Any) -> tuple[Any, Any]:  # noqa: ANN401
-    """(positional, named) inputs of the model, a TensorSpec in place of each tensor."""
+    """(positional, named) inputs of the model, with a TensorSpec in place of each tensor."""
     import tensorflow as tf  # noqa: PLC0415
 
-    if getattr(model, "inputs", None):  # functional and sequential models know theirs
+    if getattr(model, "inputs", None):  # functional and sequential models have them
         only = model.inputs[0] if len(model.inputs) == 1 else model.inputs
-        return [tf.nest.map_structure(_as_spec, getattr(model, "_inputs_struct", only))], {}
+        return [tf.nest.map_structure(_as_spec, Internal.INPUT_STRUCTURE.of(model, only))], {}
     spec = model.save_spec() if callable(getattr(model, "save_spec", None)) else None
-    if spec is not None:  # older models keep what they were called with
+    if spec is not None:  # Keras 2 keeps the inputs of the first call
         positional, named = spec
-        return list(positional), {one: named[one] for one in named if one != "training"}
+        return list(positional), {name: named[name] for name in named if name != "training"}
     build = (model.get_build_config() or {}) if hasattr(model, "get_build_config") else {}
     if (shape := build.get("input_shape")) is not None:
         return [_of_shape(model, shape, next(iter(signature(model.call).parameters), None))], {}
     shapes = build.get("shapes_dict") or {}
     if not shapes:
         raise UsageError(
-            f"the model {model.name} does not tell the shapes of its inputs; "
-            "give tf.function(model).get_concrete_function(...) with those it takes"
+            f"the model {model.name} does not record the shapes of its inputs: "
+            "give tf.function(model).get_concrete_function(...) with the inputs it takes"
         )
     named = {name.removesuffix("_shape"): shape for name, shape in shapes.items()}
     return [], {name: _of_shape(model, shape, name) for name, shape in named.items()}
@@ -125,7 +126,7 @@ def _as_spec(tensor: Any) -> Any:  # noqa: ANN401 - a KerasTensor
 
 
 def _of_shape(model: Any, shape: Any, name: str | None) -> Any:  # noqa: ANN401
-    """A TensorSpec of a shape; of several by place or name, as many."""
+    """The TensorSpec of a shape; for a list or dictionary of shapes, the same of TensorSpecs."""
     import tensorflow as tf  # noqa: PLC0415
 
     if isinstance(shape, dict):

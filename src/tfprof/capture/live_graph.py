@@ -1,7 +1,6 @@
 """A tf.Graph as it is now: its nodes, its operations and its trainable variables.
 
-The graph is only looked at. The original writes run-time shapes into it; here they are kept
-beside it.
+tfprof only reads the graph. The original writes run-time shapes into it; here they stay outside.
 """
 
 from __future__ import annotations
@@ -22,40 +21,40 @@ _TRAINABLE: Final = "trainable_variables"
 
 
 class LiveGraph:
-    """A graph that may grow between one reading and the next."""
+    """A graph that may grow between two reads."""
 
     def __init__(self, graph: Any) -> None:  # noqa: ANN401 - a tf.Graph
         self.graph = graph
         self._version: int | None = None
 
     def has_grown(self) -> bool:
-        """Whether there are nodes that no reading has seen yet."""
+        """Whether the graph has nodes that `columns` did not return yet."""
         version = getattr(self.graph, "version", None)
         return version is None or version != self._version
 
     def columns(self, *, functions: bool) -> GraphColumns:
-        """The nodes with the shapes of their outputs; with *functions*, also those in bodies."""
+        """The nodes with their output shapes; with *functions*, also those of function bodies."""
         self._version = getattr(self.graph, "version", None)
         message = self.graph.as_graph_def(add_shapes=True)
-        # Otherwise attributes come in an order of chance, and so does what is saved of them.
+        # Otherwise the order of attributes is random, and so are the bytes of a saved profile.
         wire = message.SerializeToString(deterministic=True)
         data = np.frombuffer(wire, np.uint8)
         return graph_def.columns(data) if functions else graph_def.outermost(data)
 
     def operations(self) -> list[Any]:
-        """The operations in the order in which they were made."""
+        """The operations, oldest first."""
         return list(self.graph.get_operations())
 
     def trainable(self) -> Iterator[str]:
-        """The name of the node that holds each trainable variable."""
+        """The name of the node of each trainable variable."""
         for variable in self.graph.get_collection(_TRAINABLE):
-            # A variable that was made outside of graphs has no operation.
+            # A variable that was created eagerly has no operation.
             if (operation := getattr(variable, "op", None)) is not None:
                 yield operation.name
 
 
 def default_graph() -> Any:  # noqa: ANN401 - a tf.Graph
-    """The graph that operations go to just now; None where they are carried out at once."""
+    """The graph that new operations go to; None in eager execution."""
     tensorflow = sys.modules.get("tensorflow")
     if tensorflow is None or tensorflow.executing_eagerly():
         return None

@@ -1,10 +1,10 @@
-"""A model: its graph, read as often as it grows, and what is said of its operations.
+"""A model: its graph, read again whenever it has grown, and the op log of its operations.
 
-    graph ──► nodes ──┬─► with shapes that runs tell ──► float operations ─┐
-                      └─► call stacks, trainable variables ────────────────┼─► op log ─► Profile
-    the user's op log ─────────────────────────────────────────────────────┘
+    graph ──► nodes ──┬─► with run-time shapes ──► float operations ──┐
+                      └─► call stacks, trainable variables ───────────┼─► op log ─► Profile
+    the user's op log ────────────────────────────────────────────────┘
 
-Shapes that a run tells stay known for later runs. Numbers of texts stay what they are, too.
+Run-time shapes stay known for later runs, and texts keep their numbers.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tfprof.capture.given import graph_of, listed_variables, log_of, run_of
+from tfprof.capture.coerce import graph_of, listed_variables, log_of, run_of
 from tfprof.capture.joined_log import joined, renumbered
 from tfprof.capture.live_functions import LiveFunctions
 from tfprof.capture.live_graph import LiveGraph, default_graph
-from tfprof.capture.own_log import NO_LOG, counted, own_log
+from tfprof.capture.own_log import NO_LOG, count_float_ops, own_log
 from tfprof.capture.statistics import registered
 from tfprof.capture.traces import Texts, Traces
 from tfprof.errors import UsageError, nearest
-from tfprof.flops.table import rules
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note, Outputs, Profile
+from tfprof.ops.table import rules
 from tfprof.read import debug_info, with_shape_source
 from tfprof.read.merge import with_graph
 from tfprof.read.merge_op_log import with_op_log
@@ -35,24 +35,24 @@ from tfprof.tables.options import FLOPS, Flops
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfprof.capture.given import Run
+    from tfprof.capture.coerce import Run
     from tfprof.columns.strings import I64
     from tfprof.read.columns import GraphColumns, OpLogColumns
 
 
 class Reading(NamedTuple):
-    """What there is to know of a model at one time."""
+    """A model at one time."""
 
-    nodes: GraphColumns | None  # those of the graph, where it was read anew
-    graph: Profile  # the graph alone, with the shapes that runs told
+    nodes: GraphColumns | None  # those of the graph, if it was read again
+    graph: Profile  # the graph alone, with run-time shapes
     log: OpLogColumns
     notes: tuple[Note, ...]
 
 
 class Model:
-    """A graph in any form and the user's op log; without a graph, the default one."""
+    """A graph in any form (None: the default graph) and the user's op log."""
 
-    def __init__(  # noqa: PLR0913 - the choices of its callers
+    def __init__(  # noqa: PLR0913 - the options of its callers
         self,
         graph: Any,  # noqa: ANN401 - any of the forms
         op_log: Any,  # noqa: ANN401 - likewise
@@ -63,11 +63,11 @@ class Model:
         functions: bool = False,
     ) -> None:
         self._flops = _checked(flops)
-        # parity: the original sees no functions of a live graph.
+        # parity: the original does not read the functions of a live graph.
         self._functions = functions
-        found = graph_of(default_graph() if graph is None else graph)
-        self._lines = found.lines if isinstance(found, LiveFunctions) and traces else None
-        self._graph = found.columns if isinstance(found, LiveFunctions) else found
+        source = graph_of(default_graph() if graph is None else graph)
+        self._lines = source.lines if isinstance(source, LiveFunctions) and traces else None
+        self._graph = source.columns if isinstance(source, LiveFunctions) else source
         self._has_graph = self._graph is not None
         self._live = self._graph if isinstance(self._graph, LiveGraph) else None
         self._listed = listed_variables(self._graph)
@@ -77,24 +77,24 @@ class Model:
         self._shaped = Profile()
 
     def is_of(self, graph: Any) -> bool:  # noqa: ANN401 - a tf.Graph
-        """Whether *graph* is what this model reads."""
+        """Whether this model reads *graph*."""
         return self._live is not None and self._live.graph is graph
 
     def beside(self, graph: Any) -> Model:  # noqa: ANN401 - a tf.Graph
-        """A model of another graph, in which texts have the same numbers as in this one."""
+        """A model of another graph that shares the numbers of texts with this one."""
         return Model(graph, None, self._flops, texts=self._texts)
 
     def read(self, run: Run | None = None, *, with_users: bool = True) -> Reading:
-        """The model as it is now; *run* completes shapes that the graph leaves open.
+        """The model as it is now; *run* fills in shapes that are unknown in the graph.
 
-        The log holds what the graph says, and *with_users* what the user says.
+        The log has the entries of the graph and, *with_users*, those of the user.
         """
         nodes = self._nodes()
         if nodes is not None:
             self._shaped = with_graph(self._shaped, nodes)
         if run is not None and run.columns is not None and len(self._shaped):
             self._shaped = with_run_shapes(self._shaped, run.source)
-        float_ops, incomplete = counted(self._shaped, self._live, self._flops)
+        float_ops, incomplete = count_float_ops(self._shaped, self._live, self._flops)
         notes = [*self._shaped.notes]
         self._shaped = replace(self._shaped, notes=())
         if incomplete and run is None:
@@ -102,11 +102,11 @@ class Model:
         log = self._log(float_ops, self._user if with_users else None)
         return Reading(nodes, self._shaped, log, tuple(notes))
 
-    def give(self, profile: Profile, float_ops: I64) -> None:
-        """Write the float operations that the program itself gives into a column of *profile*.
+    def set_program_flops(self, profile: Profile, float_ops: I64) -> None:
+        """Write the float operations that come from the program into a column of *profile*.
 
-        These are the ones of the user's op log, and of operations that only TensorFlow's registry
-        knows how to count, which the program must have taught it.
+        These are the user's op log, and op types that only TensorFlow's registry counts: the
+        program must have registered them.
         """
         if self._live is not None:
             others = registered(self._live.graph, self._shaped, rules("tensorflow"))
@@ -114,11 +114,11 @@ class Model:
             float_ops[profile.nodes.name.find(names)] = others.float_ops
         if self._user is not None:
             node = profile.nodes.name.find(self._user.name)
-            told = (node >= 0) & (self._user.float_ops != 0)
-            float_ops[node[told]] = self._user.float_ops[told]
+            counted = (node >= 0) & (self._user.float_ops != 0)
+            float_ops[node[counted]] = self._user.float_ops[counted]
 
     def _nodes(self) -> GraphColumns | None:
-        """The nodes of the graph, where there are some that were not read yet."""
+        """The nodes of the graph if it has grown, else None."""
         if not isinstance(self._graph, LiveGraph):
             nodes, self._graph = self._graph, None
             return nodes
@@ -152,51 +152,49 @@ def profile_of(
     *,
     traces: bool = True,
 ) -> Profile:
-    """The profile of one run, or of none; a RunMetadata without step stats is as good as none."""
+    """The profile of a graph and at most one run; a RunMetadata without step stats is no run."""
     run = run_of(run_meta)
-    model = Model(graph, op_log, baked(flops), traces=traces)
+    model = Model(graph, op_log, recorded_flops(flops), traces=traces)
     reading = model.read(run)
     profile = replace(reading.graph, notes=reading.notes)
     if run is not None and run.columns is not None:
         profile = with_run(profile, 0, run.columns)
     profile = with_op_log(profile, reading.log)
-    return as_given(profile, [model]) if flops == "all" else profile
+    return with_program_flops(profile, [model]) if flops == "all" else profile
 
 
-def as_given(profile: Profile, models: Sequence[Model]) -> Profile:
-    """*profile* with no float operations but those that the program gives."""
+def with_program_flops(profile: Profile, models: Sequence[Model]) -> Profile:
+    """*profile* with only the float operations that come from the program."""
     float_ops = np.zeros(len(profile), np.int64)
     for model in models:
-        model.give(profile, float_ops)
-    return replace(profile, nodes=replace(profile.nodes, float_ops=float_ops), _kept={})
+        model.set_program_flops(profile, float_ops)
+    return replace(profile, nodes=replace(profile.nodes, float_ops=float_ops))
 
 
-def baked(flops: Flops) -> Flops:
-    """Whose counts become part of a profile: TensorFlow's alone, as if an op log gave them.
+def recorded_flops(flops: Flops) -> Flops:
+    """The rules whose counts the profile itself records: TensorFlow's, as if from an op log.
 
-    All others are counted when they are asked for, with a word on what has no rule.
+    A query counts by all other rules, and reports what has no rule.
     """
     return "tensorflow" if _checked(flops) == "tensorflow" else "log"
 
 
 def profile_of_steps(graph: Any, runs: Sequence[Any], op_log: Any) -> Profile:  # noqa: ANN401
-    """The profile of several runs, with no float operations but those that the program gives."""
+    """The profile of several runs, with only the float operations that come from the program."""
     model = Model(graph, op_log, "log", functions=True)
     reading = model.read()
     profile = with_op_log(replace(reading.graph, notes=reading.notes), reading.log)
-    for step, given in enumerate(runs):
-        run = run_of(given)
+    for step, run_meta in enumerate(runs):
+        run = run_of(run_meta)
         assert run is not None, "callers leave None out"
-        if run.columns is None:
-            note = Note(f"Invalid RunMetadata for step {step}")
-            profile = replace(profile, notes=(*profile.notes, note))
-        else:
-            profile = with_shape_source(with_run(profile, step, run.columns), run.source)
-    return as_given(profile, [model])
+        profile = _with_run(profile, step, run)
+        if run.columns is not None:
+            profile = with_shape_source(profile, run.source)
+    return with_program_flops(profile, [model])
 
 
 def _checked(flops: Flops) -> Flops:
-    """*flops* if there is such a choice; raises UsageError."""
+    """*flops* if it is one of FLOPS; raises UsageError."""
     if flops not in FLOPS:
         known = ", ".join(FLOPS)
         raise UsageError(
@@ -213,27 +211,30 @@ def log_of_model(
     *,
     traces: bool = True,
 ) -> Reading:
-    """What there is to write into an op log."""
+    """The model of a graph and at most one run; its log is what an op log file has."""
     return Model(graph, op_log, flops, traces=traces).read(run_of(run_meta))
 
 
 def with_step(profile: Profile, step: int, reading: Reading, run: Run) -> Profile:
-    """*profile* with a run more, and with what the graph has grown by."""
+    """*profile* with one more run, and with the new nodes of the graph."""
     if reading.nodes is not None:
         known = len(profile)
         profile = _as_shaped(reading.graph, with_graph(profile, reading.nodes), known)
-    profile = replace(profile, notes=(*profile.notes, *reading.notes))
-    if run.columns is None:
-        note = Note(f"Invalid RunMetadata for step {step}")
-        profile = replace(profile, notes=(*profile.notes, note))
-    else:
-        profile = with_run(profile, step, run.columns)
+    profile = _with_run(replace(profile, notes=(*profile.notes, *reading.notes)), step, run)
     profile = replace(profile, shape_sources=(partial(_as_shaped, reading.graph),))
     return with_op_log(profile, reading.log)
 
 
+def _with_run(profile: Profile, step: int, run: Run) -> Profile:
+    """*profile* with a run as this step, or with a note if it has no step stats."""
+    if run.columns is not None:
+        return with_run(profile, step, run.columns)
+    note = Note(f"Invalid RunMetadata for step {step}")
+    return replace(profile, notes=(*profile.notes, note))
+
+
 def _as_shaped(graph: Profile, profile: Profile, first: int = 0) -> Profile:
-    """*profile* whose nodes, from *first* on, have the output shapes that *graph* has for them."""
+    """*profile* with the output shapes of *graph* for its nodes from *first* on."""
     name = profile.nodes.name.take(slice(first, None))
     row = np.append(np.full(first, -1, np.int64), graph.nodes.name.find(name))
     old, new = profile.outputs, graph.outputs
@@ -242,4 +243,4 @@ def _as_shaped(graph: Profile, profile: Profile, first: int = 0) -> Profile:
     end = np.cumsum(count)
     place = np.arange(int(count.sum())) + np.repeat(at - end + count, count)
     outputs = Outputs(np.append(0, end), old.shape.joined(new.shape).take(place))
-    return replace(profile, outputs=outputs, _kept={})
+    return replace(profile, outputs=outputs)

@@ -1,8 +1,8 @@
-"""The op log that a graph itself gives: float operations, call stacks, trainable variables.
+"""The op log of a graph: float operations, call stacks, trainable variables.
 
-Entries are columns from the start; no message is made for a node. They stand in graph order: with
-stacks every operation has one, otherwise those with float operations. Trainable variables that
-have none yet follow.
+It consists of columns; no message is created per node. Entries are in graph order: with call
+stacks, one per operation; otherwise one per operation with float operations. The remaining
+trainable variables follow.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ import numpy as np
 from tfprof.capture.statistics import registered, registry
 from tfprof.capture.traces import NO_STACK
 from tfprof.columns.strings import I64, Strings
-from tfprof.flops import count
-from tfprof.flops.counting import UNKNOWN_SHAPE
-from tfprof.flops.table import rules
+from tfprof.ops.counting import UNKNOWN_SHAPE, count
+from tfprof.ops.table import rules
 from tfprof.read import op_log
 from tfprof.read.columns import OpLogColumns
 from tfprof.read.variable_collections import TYPE
@@ -39,34 +38,34 @@ class Counted(NamedTuple):
     incomplete: int
 
 
-def counted(profile: Profile, live: LiveGraph | None, flops: Flops) -> Counted:
-    """What the rules, and TensorFlow's registry where a graph is live, count of *profile*."""
+def count_float_ops(profile: Profile, live: LiveGraph | None, flops: Flops) -> Counted:
+    """The counts of our rules and, for a live graph, of TensorFlow's registry."""
     if flops == "log":
         return Counted(np.zeros(len(profile), np.int64), 0)
     counts = count(profile, flops)
-    unheard_of = _unheard_of(live, flops)
+    not_registered = _not_registered(live, flops)
     incomplete = sum(
         kind.nodes
         for kind in counts.uncounted
-        if kind.why == UNKNOWN_SHAPE and kind.op not in unheard_of
+        if kind.why == UNKNOWN_SHAPE and kind.op not in not_registered
     )
     if live is None:
         return Counted(counts.float_ops, incomplete)
-    # What else the registry knows, the program has taught it: that goes before our own rules.
+    # Op types that the program registered: its own count goes before our rules.
     others = registered(live.graph, profile, rules("tensorflow"))
     float_ops = counts.float_ops.copy()
-    types = profile.types.find(Strings.of(op.encode() for op in sorted(unheard_of)))
+    types = profile.types.find(Strings.of(op.encode() for op in sorted(not_registered)))
     float_ops[np.isin(profile.nodes.op, types[types >= 0])] = 0
     float_ops[others.node] = others.float_ops
     return Counted(float_ops, incomplete + others.incomplete)
 
 
-def _unheard_of(live: LiveGraph | None, flops: Flops) -> set[str]:
-    """The operations that TensorFlow counts, but not the one at hand, which may be older."""
+def _not_registered(live: LiveGraph | None, flops: Flops) -> set[str]:
+    """The op types that TensorFlow counts, except in the installed release, which may be older."""
     if live is None or flops != "tensorflow":
         return set()
-    theirs = {rule.op for rule in rules(flops).values() if rule.origin == "tensorflow"}
-    return theirs - registry()
+    counted = {rule.op for rule in rules(flops).values() if rule.origin == "tensorflow"}
+    return counted - registry()
 
 
 def own_log(
@@ -76,7 +75,7 @@ def own_log(
     traces: Traces | None,
     texts: Texts,
 ) -> OpLogColumns:
-    """The entries of the nodes of *profile*, whose order is that of the traced operations."""
+    """The entries of the nodes of *profile*, which are in the order of the traced operations."""
     listed = np.flatnonzero(float_ops) if traces is None else np.arange(len(profile))
     names = profile.nodes.name.take(listed)
     variables = Strings.of(name.encode() for name in trainable)
@@ -113,7 +112,7 @@ def _stacks(traces: Traces | None, profile: Profile, listed: I64) -> tuple[I64, 
     stack = np.full(len(profile), NO_STACK, np.int64)
     stack[: len(traces)] = traces.of_operation
     regions = profile.regions
-    # Nodes in functions are told the line that called the outermost of them.
+    # Nodes inside functions get the stack of the outermost call.
     outermost = regions.call.copy()
     for region, outer in enumerate(regions.of_node[regions.call].tolist()):
         outermost[region] = outermost[outer] if outer >= 0 else regions.call[region]

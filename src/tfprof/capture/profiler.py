@@ -1,11 +1,11 @@
-"""A Profiler: a profile that steps are added to, and that can be asked at any time.
+"""A Profiler: a profile that grows step by step and answers queries at any time.
 
 profiler = tfprof.Profiler(graph)
 profiler.add_step(0, run_meta)
 profiler.profile_operations(options)
 
-It holds a frozen profile and replaces it with each step, so any number of Profilers may live at
-once, in any thread, and what was asked earlier stays as it was.
+It holds a frozen profile and replaces it with each step. So any number of Profilers may exist at
+once, in any thread, and earlier results never change.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from __future__ import annotations
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from tfprof.capture.asking import advice, ask, question
-from tfprof.capture.given import paths, run_of
-from tfprof.capture.model import Model, as_given, baked, with_step
-from tfprof.capture.streams import tell
+from tfprof.capture.coerce import paths, run_of
+from tfprof.capture.model import Model, recorded_flops, with_program_flops, with_step
+from tfprof.capture.run_query import run_checkers, run_query, view_query
+from tfprof.capture.streams import print_notes
 from tfprof.checkers import CHECKERS
 from tfprof.errors import UsageError
 from tfprof.foundation.arguments import path, whole_number
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    from tfprof.capture.asking import Checkers, Question
+    from tfprof.capture.run_query import Checkers, ViewQuery
     from tfprof.foundation.arguments import Options
     from tfprof.model import Profile
     from tfprof.tables.options import Flops
@@ -48,56 +48,55 @@ class Profiler:
         *,
         flops: Flops = "tensorflow",
     ) -> None:
-        """A profiler of *graph*, the default one if None, and of what *op_log* adds to it.
+        """A profiler of *graph* (None: the default graph), with the entries of *op_log*.
 
-        Each is a live object, a message, its bytes or the path of a file. *flops* says which
-        operations are counted by rule: those that TensorFlow counts ("tensorflow"), all that
-        tfprof can count ("all"), or none ("log": only what *op_log* says).
+        Each is a live object, a message, its bytes or the path of a file. *flops* chooses the op
+        types that rules count: those that TensorFlow counts ("tensorflow"), all that tfprof can
+        count ("all"), or none ("log": only what *op_log* has).
         """
         self._inputs = paths(graph, op_log)
         self._flops = flops
-        self._model = Model(graph, op_log, baked(flops))
+        self._model = Model(graph, op_log, recorded_flops(flops))
         self._models = [self._model]
         self._growing = Lock()
         reading = self._model.read()
         self._profile = with_op_log(replace(reading.graph, notes=reading.notes), reading.log)
-        tell(self._profile.notes)
+        print_notes(self._profile.notes)
 
     @property
     def loaded(self) -> Loaded:
-        """The profile so far, ready to be asked; later steps do not change it.
+        """The profile so far, ready for queries; later steps do not change it.
 
-        Its float operations are those that the program itself gives; the rest is counted by the
-        rules that each question names.
+        It has the float operations of the program's op log; each query counts the rest by its own
+        rules.
         """
         with self._growing:
-            return Loaded(as_given(self._profile, self._models), None, self._inputs)
+            return Loaded(with_program_flops(self._profile, self._models), None, self._inputs)
 
     @property
     def _coverage(self) -> float:
-        """The share of the graph's nodes that the steps have stats of."""
+        """The share of the graph's nodes that ran in some step."""
         return self._profile.coverage
 
     def add_step(self, step: int, run_meta: Any) -> None:  # noqa: ANN401 - any of the forms
-        """Add what a run recorded; what the graph has grown by is added, too.
+        """Add the run of a step, and the nodes that the graph has got since the last one.
 
-        A step that was added before gets the numbers of both runs.
+        Adding a step twice adds up both runs.
         """
         number = whole_number("step", step, least=0)
         run = run_of(run_meta)
         if run is None:
-            raise UsageError("add_step needs what a run recorded: a RunMetadata, not None")
+            raise UsageError("add_step needs a RunMetadata, not None")
         with self._growing:
             before = self._profile
-            # The user's log counts once: what the graph says now goes over its float operations,
-            # as in the original.
+            # parity: the user's log counts once; later the graph's float operations replace it.
             reading = self._model.read(run, with_users=False)
             self._profile = grown = with_step(before, number, reading, run)
             self._inputs += paths(run_meta)
-        tell(grown.notes[len(before.notes) :])
+        print_notes(grown.notes[len(before.notes) :])
 
     def _turn_to(self, graph: Any) -> None:  # noqa: ANN401 - a tf.Graph
-        """Take the steps to come for runs of *graph*; what is known of other graphs stays."""
+        """Treat the next steps as runs of *graph*; the steps of other graphs stay."""
         with self._growing:
             known = [model for model in self._models if model.is_of(graph)]
             if not known:
@@ -107,25 +106,25 @@ class Profiler:
 
     def profile_name_scope(self, options: Options) -> Any:  # noqa: ANN401 - a message
         """The graph nodes by name scope, as a GraphNodeProto."""
-        return self._ask("scope", options)
+        return self._query("scope", options)
 
     def profile_graph(self, options: Options) -> Any:  # noqa: ANN401
         """The graph nodes below those that consume them, as a GraphNodeProto."""
-        return self._ask("graph", options)
+        return self._query("graph", options)
 
     def profile_operations(self, options: Options) -> Any:  # noqa: ANN401
         """The operation types, as a MultiGraphNodeProto."""
-        return self._ask("op", options)
+        return self._query("op", options)
 
     def profile_python(self, options: Options) -> Any:  # noqa: ANN401
-        """The lines of Python that made the graph nodes, as a MultiGraphNodeProto."""
-        return self._ask("code", options)
+        """The lines of Python that created the graph nodes, as a MultiGraphNodeProto."""
+        return self._query("code", options)
 
     profile_python_codes = profile_python  # its name in tf.contrib.tfprof
 
     def advise(self, options: Checkers | None = ALL_ADVICE) -> Any:  # noqa: ANN401
-        """What checkers, each with its options, find; as an AdviceProto."""
-        return advice(self._profile, options)
+        """The advice of the checkers, each with its options, as an AdviceProto."""
+        return run_checkers(self._profile, options)
 
     def serialize_to_string(self) -> bytes:
         """The profile as a ProfileProto in wire format."""
@@ -135,14 +134,14 @@ class Profiler:
         """Write the profile as a file that `--profile_path` reads."""
         write_apart(path("filename", filename), saved(self._counted()), self._inputs)
 
-    def _ask(self, cmd: str, options: Options) -> Any:  # noqa: ANN401
-        return self._answer(question(cmd, options))
+    def _query(self, cmd: str, options: Options) -> Any:  # noqa: ANN401
+        return self._run(view_query(cmd, options))
 
-    def _answer(self, asked: Question) -> Any:  # noqa: ANN401
+    def _run(self, asked: ViewQuery) -> Any:  # noqa: ANN401
         flops = asked.flops or self._flops
-        if flops == baked(self._flops):  # they are part of the profile
-            return ask(Loaded(self._profile, None, self._inputs), asked.counted_by("log"))
-        return ask(self.loaded, asked.counted_by(flops))
+        if flops == recorded_flops(self._flops):  # the profile has them
+            return run_query(Loaded(self._profile, None, self._inputs), asked.counted_by("log"))
+        return run_query(self.loaded, asked.counted_by(flops))
 
     def _counted(self) -> Profile:
         """The profile with its float operations."""

@@ -1,7 +1,7 @@
-"""Traced functions as the bytes of a SavedModel, which captures write and live objects go through.
+"""Traced functions as the bytes of a SavedModel: what captures write and live objects go through.
 
     variables      VarHandleOp, one each, by their path ─┐
-    arguments      Placeholder ──────────────────────────┼──► call node, by the function's name
+    arguments      Placeholder ──────────────────────────┼──► call node, named after the function
     constants      Const, or a Placeholder if large ─────┘         │ f
     the library    all functions with the shapes of all nodes ◄────┘
 
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.capture.debug_info import debug_info
 from tfprof.capture.library import library
+from tfprof.capture.tensorflow_internals import Internal
 from tfprof.capture.variables import Variable, of_functions, of_handle, of_weights
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 MADE_BY: Final = "tfprof capture"
 _LARGEST_CONSTANT: Final = 1024  # elements
 _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_.\\/>-]")
-_Weights = Sequence[tuple[Any, bool]] | None
 _NOT_IN_FRONT: Final = re.compile(r"^[^A-Za-z0-9.]+")
+_Weights = Sequence[tuple[Any, bool]] | None
 
 
 def saved_model_of(
@@ -34,9 +35,9 @@ def saved_model_of(
 ) -> tuple[bytes, bytes]:
     """(a SavedModel, its GraphDebugInfo) of functions.
 
-    With *weights* (variable, trainable), these are the variables, also such as no function reads;
-    whatever else is captured is a Placeholder. With *trained*, these are listed as the weights of
-    a model among all variables.
+    *weights* (variable, trainable) are the only variables, whether a function reads them or not;
+    every other captured value becomes a Placeholder. *trained* are listed as the weights of a
+    model among all variables.
     """
     graph = _Graph(functions, weights, trained)
     calls = [graph.call(traced) for traced in functions]
@@ -44,58 +45,55 @@ def saved_model_of(
 
 
 def made_by_capture(data: bytes) -> bool:
-    """Whether these are the bytes of a SavedModel that was made here."""
+    """Whether these are the bytes of a SavedModel that `saved_model_of` made."""
     from google.protobuf.message import DecodeError  # noqa: PLC0415 - loaded with TensorFlow
-    from tensorflow.core.protobuf.saved_model_pb2 import SavedModel  # noqa: PLC0415
 
     try:
-        graphs = SavedModel.FromString(data).meta_graphs
+        graphs = Internal.SAVED_MODEL.load().FromString(data).meta_graphs
     except DecodeError:
         return False
-    return any(one.meta_info_def.meta_graph_version == MADE_BY for one in graphs)
+    return any(graph.meta_info_def.meta_graph_version == MADE_BY for graph in graphs)
 
 
 class _Graph:
     """The top level of the SavedModel, as it grows."""
 
     def __init__(self, functions: Sequence[Traced], weights: _Weights, trained: _Weights) -> None:
-        from tensorflow.core.protobuf.saved_model_pb2 import SavedModel  # noqa: PLC0415
-
-        self._message = SavedModel(saved_model_schema_version=1)
+        self._message = Internal.SAVED_MODEL.load()(saved_model_schema_version=1)
         self._meta = self._message.meta_graphs.add()
         self._meta.meta_info_def.meta_graph_version = MADE_BY
         self._meta.meta_info_def.tags.append("serve")
         self._node = self._meta.graph_def.node
-        self._meta.graph_def.library.function.extend(library(functions))
-        self._definition = {
-            one.signature.name: one for one in self._meta.graph_def.library.function
-        }
+        definitions = self._meta.graph_def.library.function
+        definitions.extend(library(functions))
+        self._definition = {one.signature.name: one for one in definitions}
         self._names: set[str] = set()
-        self.captured: dict[int, str] = {}  # the node of each captured value, by its identity
+        self.captured: dict[int, str] = {}  # the node of each captured value, by the value's id
         self._only_weights = weights is not None
         self._variables = of_functions(functions)
         model = of_weights(trained or ())
-        listed = {**self._variables, **model} if weights is None else of_weights(weights)
-        for handle, variable in listed.items():
+        variables = {**self._variables, **model} if weights is None else of_weights(weights)
+        for handle, variable in variables.items():
             self._add_variable(handle, variable)
         for handle in model:
-            self._list("model_variables", self.captured[handle], trainable=listed[handle].trainable)
+            trainable = variables[handle].trainable
+            self._list("model_variables", self.captured[handle], trainable=trainable)
         held = self.captured if weights is not None else model
         self._unread = {self.captured[handle] for handle in held}
 
     def saved_model(self) -> bytes:
-        """The whole of it."""
+        """The SavedModel in wire format."""
         return bytes(self._message.SerializeToString(deterministic=True))
 
     def call(self, traced: Traced) -> list[str]:
         """Add the call node of a function, with its inputs and its signature.
 
-        What comes back are the names of the nodes that stand for this call alone.
+        Returns the names of the nodes that belong to this call alone.
         """
-        definition = self._definition[traced.function.name.decode()]
+        definition = self._definition[Internal.NAME.of(traced.function).decode()]
         name = self._unique(traced.name)
         signature = self._meta.signature_def[name]
-        tensors = traced.function.graph.inputs
+        tensors = Internal.INPUTS.of(Internal.GRAPH.of(traced.function))
         inputs = []
         for place, argument in enumerate(definition.signature.input_arg):
             tensor = tensors[place]
@@ -103,19 +101,20 @@ class _Graph:
                 source = self._captured(traced.captured[place], tensor)
             else:
                 source = self._placeholder(_argument_name(definition, place), tensor)
-                _tell(signature.inputs[source], source, tensor)
+                _set_info(signature.inputs[source], source, tensor)
             self._unread.discard(source)
             inputs.append(source)
-            assert tensor.dtype.as_datatype_enum == argument.type, "inputs are in their order"
+            assert tensor.dtype.as_datatype_enum == argument.type, "both are in the same order"
         node = self._node.add(name=name, op="StatefulPartitionedCall", input=inputs)
-        # What no function reads is a part of the model all the same, and this keeps it in reach.
+        # Weights that no function reads are part of the model, too: this makes them reachable.
         node.input.extend(f"^{one}" for one in sorted(self._unread))
         self._unread.clear()
-        self._finish_call(node, definition, traced.function.function_type.flat_outputs)
+        outputs = Internal.OUTPUT_TYPES.of(Internal.FUNCTION_TYPE.of(traced.function))
+        self._finish_call(node, definition, outputs)
         return [name, *signature.inputs]
 
     def _finish_call(self, node: Any, definition: Any, outputs: Sequence[Any]) -> None:  # noqa: ANN401
-        """Say what is called, with which types, and what comes out."""
+        """Set the callee, its dtypes and the outputs of a call node."""
         node.attr["f"].func.name = definition.signature.name
         node.attr["Tin"].list.type.extend(one.type for one in definition.signature.input_arg)
         node.attr["Tout"].list.type.extend(one.type for one in definition.signature.output_arg)
@@ -123,15 +122,15 @@ class _Graph:
             node.attr["_XlaMustCompile"].CopyFrom(definition.attr["_XlaMustCompile"])
         _set_shapes(node, outputs)
         signature = self._meta.signature_def[node.name]
-        for place, (told, tensor) in enumerate(
+        for place, (argument, tensor) in enumerate(
             zip(definition.signature.output_arg, outputs, strict=True)
         ):
-            _tell(signature.outputs[told.name], f"{node.name}:{place}", tensor)
-        if not outputs:  # the way in which SavedModels name an operation without outputs
+            _set_info(signature.outputs[argument.name], f"{node.name}:{place}", tensor)
+        if not outputs:  # how SavedModels name an operation without outputs
             signature.outputs["done"].name = node.name
 
     def _captured(self, value: Any, inside: Any) -> str:  # noqa: ANN401 - tensors
-        """The node of a value that a function captured, which it sees as *inside*."""
+        """The node of a captured value, which the function has as its argument *inside*."""
         if id(value) in self.captured:
             return self.captured[id(value)]
         variable = self._variables.get(id(value)) or of_handle(value, inside.op.name)
@@ -160,38 +159,38 @@ class _Graph:
         return str(node.name)
 
     def _list(self, collection: str, variable: str, *, trainable: bool) -> None:
-        from tensorflow.core.framework.variable_pb2 import VariableDef  # noqa: PLC0415
-
-        told = VariableDef(variable_name=f"{variable}:0", trainable=trainable, is_resource=True)
-        listed = self._meta.collection_def[collection].bytes_list
-        listed.value.append(told.SerializeToString(deterministic=True))
+        message = Internal.VARIABLE_DEF.load()(
+            variable_name=f"{variable}:0", trainable=trainable, is_resource=True
+        )
+        values = self._meta.collection_def[collection].bytes_list.value
+        values.append(message.SerializeToString(deterministic=True))
 
     def _placeholder(self, name: str, tensor: Any) -> str:  # noqa: ANN401
         node = self._node.add(name=self._unique(name), op="Placeholder")
         node.attr["dtype"].type = tensor.dtype.as_datatype_enum
-        # No attribute `shape`: that makes a node one that holds parameters.
+        # No attribute `shape`: it would make the node count as one that holds parameters.
         _set_shapes(node, [tensor])
         return str(node.name)
 
     def _unique(self, name: str) -> str:
-        """*name* as nodes may be called, and as no other is."""
+        """*name* as a valid node name that no other node has."""
         base = _NOT_IN_FRONT.sub("", _NOT_IN_NAMES.sub("_", name.strip("<>"))) or "function"
-        found, count = base, 0
-        while found in self._names:
+        unique, count = base, 0
+        while unique in self._names:
             count += 1
-            found = f"{base}_{count}"
-        self._names.add(found)
-        return found
+            unique = f"{base}_{count}"
+        self._names.add(unique)
+        return unique
 
 
 def _argument_name(definition: Any, place: int) -> str:  # noqa: ANN401 - a FunctionDef
-    """What the program calls an argument."""
-    told = definition.arg_attr[place].attr["_user_specified_name"].s.decode("utf-8", "replace")
-    return told or str(definition.signature.input_arg[place].name)
+    """The program's name of an argument."""
+    user = definition.arg_attr[place].attr["_user_specified_name"].s.decode("utf-8", "replace")
+    return user or str(definition.signature.input_arg[place].name)
 
 
 def _small_value(value: Any) -> Any:  # noqa: ANN401 - a TensorProto, or None
-    """The value of a tensor that was captured, where there is one and it is small."""
+    """The value of a captured tensor, if it has one and it is small."""
     import tensorflow as tf  # noqa: PLC0415
 
     if not hasattr(value, "numpy") or value.dtype in (tf.resource, tf.variant):
@@ -206,7 +205,7 @@ def _set_shapes(node: Any, tensors: Sequence[Any]) -> None:  # noqa: ANN401
     shapes.extend(tensor.shape.as_proto() for tensor in tensors)
 
 
-def _tell(info: Any, name: str, tensor: Any) -> None:  # noqa: ANN401 - a TensorInfo
+def _set_info(info: Any, name: str, tensor: Any) -> None:  # noqa: ANN401 - a TensorInfo
     info.name = name if ":" in name else f"{name}:0"
     info.dtype = tensor.dtype.as_datatype_enum
     info.tensor_shape.CopyFrom(tensor.shape.as_proto())

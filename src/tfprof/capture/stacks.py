@@ -1,13 +1,16 @@
-"""Lines of the program that something comes from: a stack of frames, the outermost first."""
+"""Call stacks of the program, outermost frame first."""
 
 from __future__ import annotations
 
 import sys
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 
 class Frame(NamedTuple):
-    """A line of a stack."""
+    """One line of a call stack."""
 
     file: str
     line: int
@@ -19,11 +22,11 @@ Stack = tuple[Frame, ...]
 
 
 def stack_here() -> Stack:
-    """The lines that led to who asks."""
-    frame = sys._getframe(1)  # noqa: SLF001 - what the standard library reads stacks by
-    found = []
+    """The call stack of the caller."""
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - as the standard library does
+    frames = []
     while frame is not None:
         code = frame.f_code
-        found.append(Frame(code.co_filename, frame.f_lineno, code.co_name))
-        frame = frame.f_back  # type: ignore[assignment]
-    return tuple(reversed(found))
+        frames.append(Frame(code.co_filename, frame.f_lineno, code.co_name))
+        frame = frame.f_back
+    return tuple(reversed(frames))

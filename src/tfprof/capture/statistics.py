@@ -1,7 +1,7 @@
-"""Float operations that the program itself taught TensorFlow to count.
+"""Float operations of op types that the program itself registered with TensorFlow.
 
-`RegisterStatistics("MyOp", "flops")` makes TensorFlow count operations that no rule of ours is
-for. Only those are put to it; it counts one node at a time.
+After `RegisterStatistics("MyOp", "flops")` TensorFlow counts an op type that tfprof has no rule
+for. Only those go to TensorFlow, which counts one node at a time.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from tfprof.capture.require_tensorflow import require_tensorflow
+from tfprof.capture.tensorflow_internals import Internal, Part
 from tfprof.columns.strings import I64, Strings
 
 if TYPE_CHECKING:
@@ -22,15 +24,14 @@ _FLOPS: Final = "flops"
 
 
 def registry() -> frozenset[str]:
-    """The operations that the TensorFlow at hand counts; older ones count fewer."""
-    from tensorflow.python.framework import ops  # noqa: PLC0415 - a graph of it is at hand
-
-    keys = [key.rpartition(",") for key in ops._stats_registry.list()]  # noqa: SLF001
+    """The op types that the installed TensorFlow counts; older releases count fewer."""
+    require_tensorflow("counting the float operations of a live graph", Part.GRAPHS)
+    keys = [key.rpartition(",") for key in Internal.STATISTICS.load().list()]
     return frozenset(op for op, _, kind in keys if kind == _FLOPS)
 
 
 class Registered(NamedTuple):
-    """What TensorFlow's registry counts, and how many nodes it could not."""
+    """The counts of TensorFlow's registry, and how many nodes lack a shape for it."""
 
     node: I64
     float_ops: I64
@@ -38,19 +39,18 @@ class Registered(NamedTuple):
 
 
 def registered(graph: Any, profile: Profile, known: Container[str]) -> Registered:  # noqa: ANN401
-    """What the registry counts of the *profile* of a live graph, types that are *known* aside."""
-    from tensorflow.python.framework import ops  # noqa: PLC0415 - its graph is at hand
-
+    """The registry's counts for the *profile* of a live graph, except for *known* op types."""
     types = [op for op in registry() if op not in known]
     places = profile.types.find(Strings.of(op.encode() for op in types))
     wanted = np.flatnonzero(np.isin(profile.nodes.op, places[places >= 0]))
-    shaped = _Shaped(graph, profile)
+    count = Internal.COUNT_STATISTICS.load()
+    shaped = _ShapedGraph(graph, profile)
     node, float_ops, incomplete = [], [], 0
     names = profile.nodes.name.take(wanted).texts()
     for row, name in zip(wanted.tolist(), names, strict=True):
         node_def = graph.get_operation_by_name(name).node_def
         try:
-            value = ops.get_stats_for_node_def(shaped, node_def, _FLOPS).value
+            value = count(shaped, node_def, _FLOPS).value
         except ValueError:
             incomplete += 1
             continue
@@ -60,26 +60,26 @@ def registered(graph: Any, profile: Profile, known: Container[str]) -> Registere
     return Registered(np.array(node, np.int64), np.array(float_ops, np.int64), incomplete)
 
 
-class _Shaped:
-    """A graph whose tensors have the shapes that a profile has for them."""
+class _ShapedGraph:
+    """A graph whose tensors have the shapes of a profile where their own are unknown."""
 
     def __init__(self, graph: Any, profile: Profile) -> None:  # noqa: ANN401 - a tf.Graph
         self._graph, self._profile = graph, profile
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the graph has
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - an attribute of the graph
         return getattr(self._graph, name)
 
     def get_tensor_by_name(self, name: str) -> Any:  # noqa: ANN401 - a tensor
-        """The tensor; where its shape is open, one that stands for it with a fuller one."""
+        """The tensor; if its shape is not fully known, a stand-in with the profile's shape."""
         tensor = self._graph.get_tensor_by_name(name)
         if tensor.shape.is_fully_defined():
             return tensor
         dims = self._shape(tensor.op.name, tensor.value_index)
         shape = type(tensor.shape)([None if size < 0 else size for size in dims])
-        return _Tensor(tensor, shape) if dims else tensor
+        return _ShapedTensor(tensor, shape) if dims else tensor
 
     def _shape(self, node: str, slot: int) -> list[int]:
-        """The dimensions that the profile has for an output; none where they are not known."""
+        """The profile's dimensions of an output; empty if unknown."""
         row = self._rows.get(node)
         start = self._profile.outputs.start
         if row is None or slot >= int(start[row + 1] - start[row]):
@@ -88,18 +88,18 @@ class _Shaped:
 
     @cached_property
     def _rows(self) -> dict[str, int]:
-        """The node of each name, looked up all at once: a name at a time takes far longer."""
+        """The row of each node by name; looking up one name at a time takes far longer."""
         names = self._profile.nodes.name.texts()
         return {name: row for row, name in enumerate(names)}
 
 
-class _Tensor:
-    """A tensor of another shape."""
+class _ShapedTensor:
+    """A tensor with another shape."""
 
     def __init__(self, tensor: Any, shape: Any) -> None:  # noqa: ANN401
         self._tensor, self.shape = tensor, shape
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the tensor has
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - an attribute of the tensor
         return getattr(self._tensor, name)
 
     def get_shape(self) -> Any:  # noqa: ANN401 - a TensorShape

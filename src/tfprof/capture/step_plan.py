@@ -1,8 +1,8 @@
-"""Which runs are traced and which are dumped.
+"""Which runs a ProfileContext traces and which it dumps.
 
-listed      steps named in advance, and whatever was asked for the next run
-chosen      where no steps are listed, after a warm-up: every new set of fetches, and now
-            and then a run at random while less than half of the graph was seen to run
+listed      steps that the program named, and requests for the next run
+chosen      without listed steps, after a warm-up: every new set of fetches, and some runs at
+            random while less than half of the graph has run
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SEED: Final = 111  # the original's, so that the same runs are traced
 
 
 class Due(NamedTuple):
-    """What is to be done with one run."""
+    """What to do with one run."""
 
     step: int
     trace: bool
@@ -33,12 +33,12 @@ class Due(NamedTuple):
 
     @property
     def nothing(self) -> bool:
-        """Whether the run is left alone."""
+        """Whether the run is neither traced nor dumped."""
         return not (self.trace or self.capture or self.dump)
 
 
 class StepPlan:
-    """The listed steps, the requests and the state of choosing; for one thread at a time."""
+    """The listed steps, the requests and the state of the choice; for one thread at a time."""
 
     def __init__(
         self, trace_steps: Iterable[int], dump_steps: Iterable[int], *, chooses: bool
@@ -52,20 +52,20 @@ class StepPlan:
         self._requests: set[Request] = set()
 
     def trace(self, steps: Iterable[int]) -> None:
-        """Trace these steps as well."""
+        """Add steps to trace."""
         self._listed.update(steps)
 
-    def ask_of_next(self, request: Request) -> None:
-        """Do this with the next run, whatever its step."""
+    def request(self, request: Request) -> None:
+        """Do this with the next run."""
         self._requests.add(request)
 
     def due(self, step: int, fetches: Callable[[], str], coverage: Callable[[], float]) -> Due:
-        """What is to be done with this run; requests for the next run are thereby met.
+        """What to do with this run; it takes all requests for the next run.
 
-        *fetches* names what the run is for, *coverage* is the part of the graph seen so far.
+        *fetches* returns their names, *coverage* the share of the graph that has run.
         """
         asked = self._requests.copy()
-        self._requests -= asked  # what another thread asks for by now is for the run after this
+        self._requests -= asked  # a request that another thread makes now is for the run after
         trace = "trace" in asked or step in self._listed or self._chosen(step, fetches, coverage)
         self._traced += trace
         return Due(step, trace, "capture" in asked, "dump" in asked or step in self._dumps)

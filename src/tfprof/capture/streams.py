@@ -1,9 +1,9 @@
-"""What is printed goes through Python's own streams, so that a program can redirect it.
+"""Printing for the Python calls: through sys.stdout and sys.stderr, which a program may redirect.
 
-    a plain stream     the bytes themselves, whatever its encoding
-    any other          its `write`, as print does: a StringIO, a notebook, a Tee around a stream
+    plain stream    the bytes themselves, whatever its encoding
+    any other       its `write`, as print does: a StringIO, a notebook, a Tee around a stream
 
-Bytes that are no text, or that the stream cannot encode, never stop the program.
+Text that the stream cannot encode is escaped and never raises an error.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tfprof.model import Note
 
 
-def put(pieces: Iterable[bytes]) -> None:
+def print_report(pieces: Iterable[bytes]) -> None:
     """Print a report on sys.stdout: byte for byte where the stream takes bytes."""
     stream = sys.stdout
     if stream is None:
@@ -37,8 +37,8 @@ def put(pieces: Iterable[bytes]) -> None:
     stream.flush()
 
 
-def tell(notes: Iterable[Note]) -> None:
-    """Print each note on sys.stderr, a line each."""
+def print_notes(notes: Iterable[Note]) -> None:
+    """Print the notes on sys.stderr, one line each."""
     stream = sys.stderr
     if stream is not None:
         for note in notes:
@@ -47,7 +47,7 @@ def tell(notes: Iterable[Note]) -> None:
 
 
 def _below(stream: TextIO) -> BinaryIO | None:
-    """The stream of bytes below a plain one; what has its own `write` is to see all of it."""
+    """The binary stream below a plain one; None if the stream has a `write` of its own."""
     own = "write" in getattr(stream, "__dict__", {})
     if own or getattr(type(stream), "write", None) is not TextIOWrapper.write:
         return None
@@ -59,12 +59,12 @@ def _write(stream: TextIO, text: str) -> None:
         stream.write(_encodable(text, getattr(stream, "encoding", None)))
 
 
-def _encodable(text: str, encoding: Any) -> str:  # noqa: ANN401 - a stream may tell anything
-    """*text*, and for what there is not in *encoding* its escape."""
+def _encodable(text: str, encoding: Any) -> str:  # noqa: ANN401 - a stream may have anything
+    """*text*, with escapes for characters that *encoding* lacks."""
     try:
         text.encode(encoding or "utf-8")
     except UnicodeEncodeError:
         return text.encode(encoding, "backslashreplace").decode(encoding)
-    except (LookupError, TypeError):  # no encoding that Python knows: what to do is the stream's
+    except (LookupError, TypeError):  # Python does not know the encoding: the stream decides
         return text
     return text

@@ -1,9 +1,9 @@
-"""Where in the program each operation was made: call stacks, and the texts in them by number.
+"""Call stacks of the operations of a graph, with their texts as numbers.
 
-    op.traceback ──► row of a distinct stack ──► frames: file, line, function, source
+    op.traceback ──► row of a unique stack ──► frames: file, line, function, source
 
-Many operations share a stack, so each distinct one is read once. Texts are numbered as they
-appear, in the order file, function, source of each frame; an empty one is `none`, number 0.
+Many operations share a stack, so each unique one is read once. Texts are numbered in order of
+appearance: file, function, source of each frame. The empty text is `none`, number 0.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _UNKNOWN_LINE: Final = -1
 
 
 class Frame(NamedTuple):
-    """A line of a call stack; all but the line are numbers of texts."""
+    """One line of a call stack; all but the line are numbers of texts."""
 
     file: int
     line: int
@@ -32,25 +32,25 @@ class Frame(NamedTuple):
 
 
 class Texts:
-    """The texts that are known so far, each with its number."""
+    """Texts and their numbers."""
 
     def __init__(self) -> None:
         self._number = {_NONE: 0}
 
     def number(self, text: str) -> int:
-        """The number of *text*, a new one where it is not known yet."""
+        """The number of *text*; a new text gets the next number."""
         return self._number.setdefault(text or _NONE, len(self._number))
 
     def __len__(self) -> int:
         return len(self._number)
 
     def column(self) -> Strings:
-        """All texts in the order of their numbers."""
+        """All texts, by number."""
         return Strings.of(text.encode("utf-8", "replace") for text in self._number)
 
 
 class Traces:
-    """The stacks of operations that were looked at so far."""
+    """The stacks of the operations so far."""
 
     def __init__(self, texts: Texts) -> None:
         self._texts = texts
@@ -59,49 +59,49 @@ class Traces:
         self._tracebacks: list[Any] = []
         self._stacks: list[list[Frame]] = []
         self._of_operation: list[int] = []
-        # Which stack came after which: programs make operations in the same order again and again,
-        # and to compare two stacks is far cheaper than to look one up.
+        # Which stack came after which: programs create operations in the same order again and
+        # again, and comparing two stacks is far cheaper than a lookup.
         self._followed_by: dict[int, int] = {}
         self._last = NO_STACK
 
     def add(self, operations: Iterable[Any]) -> None:
-        """Look at more operations."""
+        """Read the stacks of more operations."""
         self._of_operation += [self._stack(operation.traceback) for operation in operations]
 
     def __len__(self) -> int:
-        """How many operations were looked at."""
+        """How many operations were read."""
         return len(self._of_operation)
 
     @property
     def of_operation(self) -> I64:
-        """The stack of each operation; NO_STACK where it has none."""
+        """The stack of each operation; NO_STACK if it has none."""
         return np.array(self._of_operation, np.int64)
 
     @property
     def start(self) -> I64:
-        """Where the frames of each stack begin, and where the last ones end."""
+        """Where the frames of each stack begin; at the end, the number of frames."""
         return np.cumsum([0, *map(len, self._stacks)])
 
     def frames(self) -> I64:
-        """The frames of all stacks: a row each of file, line, function, source."""
+        """The frames of all stacks: four rows, for file, line, function and source."""
         frames = [frame for stack in self._stacks for frame in stack]
         return np.array(frames, np.int64).reshape(-1, len(Frame._fields)).T
 
     def _stack(self, traceback: Any) -> int:  # noqa: ANN401 - its class is TensorFlow's
-        if not traceback:  # what was imported from a GraphDef was made nowhere
+        if not traceback:  # operations imported from a GraphDef
             return NO_STACK
         guess = self._followed_by.get(self._last, NO_STACK)
         if guess == NO_STACK or self._tracebacks[guess] != traceback:
-            guess = self._looked_up(traceback)
+            guess = self._lookup(traceback)
             self._followed_by[self._last] = guess
         self._last = guess
         return guess
 
-    def _looked_up(self, traceback: Any) -> int:  # noqa: ANN401
+    def _lookup(self, traceback: Any) -> int:  # noqa: ANN401
         try:
             row = self._row.get(traceback)
             key: Hashable = traceback
-        except TypeError:  # a plain list, as older versions give
+        except TypeError:  # a plain list, as in older releases
             key = tuple(map(_parts, traceback))
             row = self._row.get(key)
         if row is None:

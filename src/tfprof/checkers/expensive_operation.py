@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from tfprof.checkers.findings import Findings
 from tfprof.foundation.units import micros
 from tfprof.model import Note
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from tfprof.columns.strings import I64
-    from tfprof.columns.tree import Tree
     from tfprof.model import Profile
     from tfprof.query.counted import Answer
 
@@ -64,7 +61,7 @@ def _graph_nodes(profile: Profile, options: Mapping[str, int]) -> list[str]:
     answer = _heaviest(profile, "scope", max_depth=_DEEP, min_micros=options["min_node_micros"])
     # parity Q17: ordered by totals, told by what the scopes have of their own.
     line = _lines(answer, answer.own)
-    heaviest = _children(answer.tree)(0)[: options["top"]]
+    heaviest = answer.tree.children(0)[: options["top"]]
     lines = [f"top {place} graph node: {line(row)}" for place, row in enumerate(heaviest, 1)]
     return ["\n".join(lines)] if lines else []
 
@@ -73,7 +70,7 @@ def _code(profile: Profile, options: Mapping[str, int]) -> list[str]:
     least = options["min_code_micros"]
     answer = _heaviest(profile, "code", max_depth=_DEEP, min_micros=min(1, least))
     line, total = _lines(answer, answer.total), answer.total("micros")
-    children = _children(answer.tree)
+    children = answer.tree.children
 
     def called(row: int, level: int) -> list[tuple[int, int]]:
         """(row, level) of the lines to tell below a row, the last first."""
@@ -112,10 +109,3 @@ def _lines(answer: Answer, column: Callable[[str], I64]) -> Callable[[int], str]
         return "{}, cpu: {}, accelerator: {}, total: {}".format(name, *times)
 
     return line
-
-
-def _children(tree: Tree) -> Callable[[int], list[int]]:
-    """The rows directly below a row, in drawing order."""
-    order = np.argsort(tree.parent, kind="stable")
-    start = np.searchsorted(tree.parent[order], np.arange(len(tree) + 1))
-    return lambda row: order[start[row] : start[row + 1]].tolist()

@@ -13,8 +13,10 @@ import numpy as np
 from tfprof.checkers.findings import Findings
 from tfprof.checkers.placement import on_accelerator
 from tfprof.columns.strings import Strings
-from tfprof.errors import InputError
-from tfprof.wire.decode import BYTES, WireError, head, scan
+from tfprof.ops.attr_values import decode
+from tfprof.ops.attributes import damaged, entries
+from tfprof.ops.classes import CLASSES
+from tfprof.wire.decode import WireError
 
 if TYPE_CHECKING:
     from tfprof.model import Profile
@@ -22,11 +24,7 @@ if TYPE_CHECKING:
 _UNFUSED: Final = "Maybe use faster FusedBatchNorm instead of BatchNorm"
 _CHANNELS_LAST: Final = "Found operation using NHWC data_format on GPU. Maybe NCHW is faster."
 
-# The original knows the first alone, and so tells every model of the last years to use it (Q16).
-_FUSED: Final = Strings.of([b"FusedBatchNorm", b"FusedBatchNormV2", b"FusedBatchNormV3"])
 _DATA_FORMAT: Final = Strings.of([b"data_format"])
-# An AttrValue holds one of its fields: the one given last.
-_LAST_KIND, _TEXT_KIND = 10, 2
 
 
 def check(profile: Profile) -> Findings:
@@ -34,26 +32,22 @@ def check(profile: Profile) -> Findings:
     reports = []
     if _normalizes_batches(profile) and not _fuses(profile):
         reports.append(_UNFUSED)
-    try:
-        channels_last = _is_channels_last(profile)
-    except WireError as problem:  # loading leaves attributes it does not need unopened
-        raise InputError(
-            f"{profile.graph_names}: an attribute of the graph is damaged: {problem}"
-        ) from None
-    if channels_last:
+    if _is_channels_last(profile):
         reports.append(_CHANNELS_LAST)
     return Findings(tuple(reports))
 
 
 def _normalizes_batches(profile: Profile) -> bool:
-    """Going by names (parity Q16): those that Keras gives are spelled otherwise."""
+    """Whether a name says so (parity Q16); those of Keras are spelled differently."""
     names = profile.nodes.name
-    # All names at once first: most models have no such name, and then none need be looked at.
+    # All names at once first: most models have no such name.
     return b"BatchNorm" in names.blob.tobytes() and any(b"BatchNorm" in name for name in names)
 
 
 def _fuses(profile: Profile) -> bool:
-    return bool(np.isin(profile.types.find(_FUSED), profile.type_pairs[1]).any())
+    """Whether a node is fused; the original knows the first version only (Q16)."""
+    used = profile.types.take(np.unique(profile.type_pairs[1])).texts()
+    return any(op in CLASSES["fused batch normalization"] for op in used)
 
 
 def _is_channels_last(profile: Profile) -> bool:
@@ -61,24 +55,15 @@ def _is_channels_last(profile: Profile) -> bool:
     placed = on_accelerator(profile)
     if not placed.any():
         return False  # and the attributes, which may be many, need not be read
-    node, entry = profile.attributes
-    here = np.flatnonzero(placed[node])
-    node, entry = node[here], entry.take(here)
-    part = scan(entry.blob, entry.start, entry.start + entry.length, {1: BYTES, 2: BYTES})
-    key = Strings(entry.blob, *part[1].last_slice(len(entry)))
-    rows = np.flatnonzero(_DATA_FORMAT.find(key) == 0)
-    # Of a key that stands twice the last counts.
-    rows = rows[np.append(node[rows[1:]] != node[rows[:-1]], True)[: rows.size]]
-    values = Strings(entry.blob, *part[2].last_slice(len(entry))).take(rows)
-    _, first = values.intern()
-    return any(_text(value) == b"NHWC" for value in values.take(first))
-
-
-def _text(value: bytes) -> bytes | None:
-    """The string that an AttrValue holds; None where it holds anything else."""
-    held = None
-    for part in head(memoryview(value), 0, len(value), most=len(value)):
-        if part.number <= _LAST_KIND:
-            held = part
-    is_text = held is not None and (held.number, held.wire_type) == (_TEXT_KIND, BYTES)
-    return value[held.start : held.end] if held is not None and is_text else None
+    for node, key, value in entries(profile, placed):
+        rows = np.flatnonzero(_DATA_FORMAT.find(key) == 0)
+        # The last of several attributes of a name counts.
+        rows = rows[np.append(node[rows[1:]] != node[rows[:-1]], True)[: rows.size]]
+        values = value.take(rows)
+        _, first = values.intern()
+        try:
+            if any(decode(memoryview(text)) == "NHWC" for text in values.take(first)):
+                return True
+        except WireError as problem:
+            raise damaged(profile.graph_names, problem) from None
+    return False

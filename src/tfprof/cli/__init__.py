@@ -23,7 +23,7 @@ from tfprof.console.signals import INTERRUPTED, exit_on_signals
 from tfprof.console.stdio import open_missing_stderr, print_command, print_error
 from tfprof.errors import TfprofError, UsageError
 from tfprof.tables.commands import COMMANDS, PROMPT, Command, known_options
-from tfprof.tables.inputs import INPUTS
+from tfprof.tables.formats import INPUTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -91,14 +91,17 @@ def _with_files(
     """*options*, and those that the files named without an option stand for."""
     changed = dict(options)
     if words:
-        from tfprof.io import recognise  # noqa: PLC0415 - help needs no NumPy
+        from tfprof.console.progress import Progress  # noqa: PLC0415 - help needs no NumPy
+        from tfprof.io.choose_inputs import choose_inputs  # noqa: PLC0415
+        from tfprof.io.detect_files import exists  # noqa: PLC0415
 
         for word in words:
-            if not recognise.exists(word):
+            if not exists(word):
                 raise UsageError(
                     f"{word!r} is one word too many after {command.name!r}: there is no such file"
                 )
-        changed = {**recognise.inputs(words, options), **options}
+        with Progress():
+            changed = {**choose_inputs(words, options), **options}
         print_command(command.name, changed)
     if not any(changed.get(name) for name in INPUTS):
         flag = next(iter(INPUTS))

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from tfprof.tables.commands import COMMANDS, HELP, OUTFILE, PROMPT, VERSION
-from tfprof.tables.inputs import INPUTS
+from tfprof.tables.formats import INPUTS
 from tfprof.tables.outputs import OUTPUTS
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from tfprof.tables.commands import (
     Command,
     options_shown,
 )
-from tfprof.tables.inputs import INPUTS, SIGNATURE
+from tfprof.tables.formats import INPUTS, SIGNATURE
 from tfprof.tables.options import OPTIONS, Option
 
 if TYPE_CHECKING:

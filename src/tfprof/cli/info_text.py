@@ -1,65 +1,100 @@
-"""What is known of some files → the text that says so; nothing is opened here."""
+"""Facts about files → the text of `tfprof info`; nothing is opened here."""
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from tfprof.foundation.lazy_dataclasses import dataclass, field
+from tfprof.foundation.lazy_dataclasses import dataclass
+from tfprof.tables.formats import GIVES, GRAPH, PROFILE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-# More of a list than this says less.
+    from tfprof.read.describe import Value
+    from tfprof.tables.formats import Format
+
+# More names than this tell a reader less.
 _MOST = 8
 
-# What is missing, as (has, sentence): the sentence is due where no file has it.
-_MISSING = (
-    ("run", "no run: times, memory and run counts will be 0"),
-    ("float_ops", "no float operations: float_ops will be 0 without an op log that has them"),
-    ("stacks", "no call stacks: code view needs an op log with them"),
-    ("values", "no checkpoint: tensor_value has nothing to show"),
-)
-# Options that take several files.
-_MANY = ("run_meta_path", "trace_path")
-_NO_NODES = "no graph: every view needs one"
+# One line per template whose facts a file has, in this order.
+_LINES = {
+    line: set(re.findall(r"{(\w+)}", line))
+    for line in (
+        "{nodes} of {op_types}",
+        "entries of {entries}",
+        "{variables} with {parameters}",
+        "{step_stats} step stats",
+        "{executions} in {steps}",
+        "{devices}",
+        "call stacks of {nodes_with_stacks}, float operations of {nodes_with_float_ops}",
+        "{types}",
+        "{signatures}",
+        "{dtypes}",
+        "call stacks {stacks}",
+    )
+}
+# What a fact counts, where its name does not say so.
+_NOUNS = {"entries": "nodes", "nodes_with_stacks": "nodes", "nodes_with_float_ops": "nodes"}
 _ONLY_RUNS = "no graph: what ran is known by name only, without types, inputs and parameters"
 
 
 @dataclass(frozen=True)
-class Facts:
-    """What is known of one file; *option* is the one that takes it, None where none does."""
+class FileFacts:
+    """What is known of one file."""
 
     path: str
-    title: str  # as a sentence says it: "a …"
-    option: str | None
-    lines: Sequence[str] = ()
-    has: set[str] = field(default_factory=set)  # of: nodes model run stacks float_ops values
+    format: Format
+    facts: Mapping[str, Value]
+    gives: set[str]  # of GIVES
     variables: Sequence[str] = ()  # the op types of the variables in it
 
 
-def text(facts: Sequence[Facts], others: Sequence[str] = ()) -> str:
-    """All there is to say; *others* are the files of a folder that are not recognised."""
+def text(files: Sequence[FileFacts], others: Sequence[str] = ()) -> str:
+    """The whole text; *others* are the files of a folder that are not recognised."""
     blocks = [
-        "".join(_block(f"{one.path}: {one.title}", one.lines) for one in facts),
+        "".join(
+            _block(f"{file.path}: {file.format.title}", fact_lines(file.facts)) for file in files
+        ),
         f"not recognised: {listed(others)}\n" if others else "",
-        _block("missing", _missing(facts)),
-        _block("several", _several(facts)),
-        _block("next", _next(facts)),
+        _block("missing", _missing(files)),
+        _block("several", _several(files)),
+        _block("next", _next(files)),
     ]
     return "\n".join(filter(None, blocks))
 
 
-def counted(number: int, what: str) -> str:
-    """A number and what there are so many of."""
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+def fact_lines(facts: Mapping[str, Value]) -> list[str]:
+    """The lines on one file: one per template whose facts it has, then the facts of no template."""
+    words = {name: _words(_NOUNS.get(name, name), value) for name, value in facts.items()}
+    lines = [line.format_map(words) for line, names in _LINES.items() if words.keys() >= names]
+    templated = set[str]().union(*(names for names in _LINES.values() if words.keys() >= names))
+    return lines + [text for name, text in words.items() if name not in templated]
 
 
-def listed(words: Sequence[str]) -> str:
-    """Words by commas, and how many more there are where they are many."""
-    more = f" and {len(words) - _MOST:,} more" if len(words) > _MOST else ""
-    return ", ".join(words[:_MOST]) + more
+def _words(plural: str, value: Value) -> str:
+    """A fact in words: how many there are, their names, how many of each name, or a text."""
+    noun = plural.replace("_", " ").removesuffix("s")
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int):
+        return counted(value, noun)
+    if isinstance(value, dict):
+        return listed([f"{name} {number:,}" for name, number in value.items()])
+    return f"{counted(len(value), noun)}: {listed(value)}" if value else f"no {noun}"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and a noun, which gets an s where it is several."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names by commas, and how many more there are where they are many."""
+    more = f" and {len(names) - _MOST:,} more" if len(names) > _MOST else ""
+    return ", ".join(names[:_MOST]) + more
 
 
 def _block(title: str, lines: Sequence[str]) -> str:
@@ -67,57 +102,62 @@ def _block(title: str, lines: Sequence[str]) -> str:
     return f"{title}\n" + "".join(f"  {line}\n" for line in lines) if lines else ""
 
 
-def _missing(facts: Sequence[Facts]) -> list[str]:
-    has = set[str]().union(*(one.has for one in facts))
-    # Of a model they are counted by rule.
-    known = {*has, "float_ops"} if "model" in has else has
-    lines = [sentence for what, sentence in _MISSING if what not in known]
-    if "nodes" not in has:
-        lines.insert(0, _ONLY_RUNS if "run" in has else _NO_NODES)
-    return lines
+def _given_by(files: Sequence[FileFacts]) -> set[str]:
+    return set[str]().union(*(file.gives for file in files))
 
 
-def _several(facts: Sequence[Facts]) -> list[str]:
-    """What there is more than one of, though a command takes one."""
-    times = Counter(one.option for one in facts if one.option not in (None, *_MANY))
+def _missing(files: Sequence[FileFacts]) -> list[str]:
+    gives = _given_by(files)
+    sentences = {**GIVES, **({"nodes": _ONLY_RUNS} if "run" in gives else {})}
+    # The float operations of a model are counted by rule.
+    known = {*gives, "model", *({"float_ops"} if "model" in gives else ())}
+    return [sentence for name, sentence in sentences.items() if name not in known]
+
+
+def _several(files: Sequence[FileFacts]) -> list[str]:
+    """The inputs with more than one file, though a command takes one."""
+    times = Counter(file.format.input for file in files if not file.format.input.is_many)
     return [
-        f"{number} files for --{option}: name the one to use; below is the first"
-        for option, number in times.items()
+        f"{number} files for --{row.name}: name the one to use; below is the first"
+        for row, number in times.items()
         if number > 1
     ]
 
 
-def _next(facts: Sequence[Facts]) -> list[str]:
+def _next(files: Sequence[FileFacts]) -> list[str]:
     """A command that has something to show of these files; none where none has."""
-    used = _together(facts)
-    has = set[str]().union(*(one.has for one in used))
-    variables = sorted({kind for one in used for kind in one.variables})
-    if "run" in has:
+    used = _together(files)
+    gives = _given_by(used)
+    variables = sorted({name for file in used for name in file.variables})
+    if "run" in gives:
         command, options = "scope", ["--select=micros", "--order_by=micros", "--max_depth=3"]
-    elif "model" in has:
+    elif "model" in gives:
         command, options = "summary", []
     elif variables:
         types = f"--account_type_regexes={','.join(variables)}"
         command, options = "scope", ["--select=params", types, "--max_depth=3"]
-    elif "nodes" in has:
+    elif "nodes" in gives:
         command, options = "op", ["--select=occurrence", "--order_by=occurrence"]
     else:
         return []
-    # A word that begins like an option would be taken for one.
-    paths = [f"./{one.path}" if one.path.startswith("-") else one.path for one in used]
+    # A path that begins with a dash would be read as a flag.
+    paths = [f"./{file.path}" if file.path.startswith("-") else file.path for file in used]
     return [shlex.join(["tfprof", command, *paths, *options])]
 
 
-def _together(facts: Sequence[Facts]) -> list[Facts]:
-    """The files that one command can take: all runs, and the first of any other kind."""
-    used: list[Facts] = []
-    alone = any(one.option == "graph_path" for one in facts)
-    for one in facts:
-        taken = {other.option for other in used}
-        if one.option is None or (one.option == "profile_path" and alone):
-            continue
-        if one.option in _MANY or one.option not in taken:
-            used.append(one)
-    if any(one.option == "profile_path" for one in used):
-        return [one for one in used if one.option in ("profile_path", "checkpoint_path")]
+def _together(files: Sequence[FileFacts]) -> list[FileFacts]:
+    """The files that one command can take: all runs and traces, the first of any other input.
+
+    A saved profile is used where there is no graph, and then stands for runs and op log.
+    """
+    inputs = {file.format.input for file in files}
+    if GRAPH in inputs:
+        files = [file for file in files if file.format.input is not PROFILE]
+    elif PROFILE in inputs:
+        files = [file for file in files if not file.format.input.in_profile]
+    used: list[FileFacts] = []
+    for file in files:
+        row = file.format.input
+        if row.is_many or all(other.format.input is not row for other in used):
+            used.append(file)
     return used

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tfprof.api import load
 from tfprof.console.progress import Progress
 from tfprof.console.stdio import print_notes, write_stderr
+from tfprof.tables.formats import load_arguments
 
 if TYPE_CHECKING:
     from tfprof.cli.request import Request
@@ -15,17 +16,10 @@ if TYPE_CHECKING:
 
 def load_files(request: Request) -> Loaded:
     """Read the files that *request* names."""
-    given = request.options
+    options = request.options
     with Progress() as progress:
         loaded = load(
-            given.get("graph_path") or None,  # an option without a value names no file
-            given.get("run_meta_path", ()),
-            given.get("op_log_path") or None,
-            checkpoint=given.get("checkpoint_path") or None,
-            profile=given.get("profile_path") or None,
-            trace=given.get("trace_path", ()),
-            signature=given.get("signature") or None,
-            progress=progress,
+            **load_arguments(options), signature=options.get("signature") or None, progress=progress
         )
     print_notes(loaded.profile.notes)
     if loaded.profile.steps:

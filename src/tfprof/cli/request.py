@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tfprof.errors import UsageError, nearest
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.tables.commands import COMMANDS, OUTFILE, Command, options_shown
-from tfprof.tables.inputs import INPUTS
+from tfprof.tables.formats import INPUTS
 from tfprof.tables.limits import LIMITS, raised_limits
 from tfprof.tables.options import OPTIONS, Option
 from tfprof.tables.outputs import Output

@@ -9,7 +9,7 @@ from tfprof.console.outcome import Outcome
 from tfprof.console.stdio import print_command, print_error
 from tfprof.errors import InputError, UsageError
 from tfprof.tables.commands import COMMANDS, COMPLETION_SHELLS, function_at
-from tfprof.tables.inputs import sample_files
+from tfprof.tables.formats import sample_files
 from tfprof.views import VIEWS
 
 if TYPE_CHECKING:

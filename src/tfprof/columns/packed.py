@@ -1,11 +1,11 @@
-"""Columns of numbers kept in as few bytes as hold them: those of a frozen dataclass.
+"""Columns of a frozen dataclass, stored in as few bytes per number as possible.
 
-    step.us = [1031, 44, 9000]     kept as three numbers of two bytes each, told as int64
-    step.start_us                  kept as the distance from the smallest
-    step.temporary = [0, 0, …]     kept as one number
+    step.us = [1031, 44, 9000]     stored as uint16, returned as int64
+    step.start_us                  stored as the distance from the smallest
+    step.temporary = [0, 0, …]     stored as one number
 
-A hundred steps are mostly such columns. Each access makes the column anew, so whoever needs it
-more than once holds on to it.
+A hundred steps are mostly such columns. Each access builds the column again, so callers that need
+it more than once hold on to it.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _KINDS = (np.uint8, np.uint16, np.uint32)
 
 
 def narrowed(cls: type[T]) -> type[T]:
-    """The dataclass *cls*, with its columns of int64 kept in this way."""
-    for field in fields(cls):  # type: ignore[arg-type]  # it is one; its type cannot say so
+    """The dataclass *cls*, with its int64 columns stored in this way."""
+    for field in fields(cls):  # type: ignore[arg-type]  # a dataclass, which its type cannot say
         if field.type == "I64":
             setattr(cls, field.name, _Narrow(field.name))
     return cls
 
 
 class _Narrow:
-    """Keeps what is assigned under the name of the field with an underscore before it."""
+    """A field whose packed column is stored under its name with an underscore before it."""
 
     def __init__(self, name: str) -> None:
         self._name = f"_{name}"
@@ -47,13 +47,13 @@ class _Narrow:
 
 
 def taken(holder: object, name: str, rows: I64) -> I64:
-    """These *rows* of the column *name*, without making all of it."""
+    """These *rows* of the column *name*, without building all of it."""
     packed: _Packed = vars(holder)[f"_{name}"]
     return packed.taken(rows)
 
 
 class _Packed:
-    """Numbers as their distance from the smallest."""
+    """Numbers, stored as their distance from the smallest."""
 
     __slots__ = ("_distance", "_size", "_smallest")
 
@@ -71,13 +71,13 @@ class _Packed:
             self._distance = (column - self._smallest).astype(kind)
 
     def column(self) -> I64:
-        """All of them."""
+        """The whole column."""
         result = self._widened(self._distance, self._size)
         result.flags.writeable = False
         return result
 
     def taken(self, rows: I64) -> I64:
-        """Those of *rows*."""
+        """The numbers in *rows*."""
         return self._widened(
             None if self._distance is None else self._distance.take(rows), rows.size
         )

@@ -1,14 +1,14 @@
 """A tree as two columns: rows in drawing order, and where each row's subtree ends.
 
     row  tree        end
-     0   root         6      A subtree is the slice row:end[row]; a total is a difference of
-     1   ├─ a         4      prefix sums; hiding a row is deleting it, its children move up;
-     2   │  ├─ b      3      the depth of a row is the number of subtrees open at it.
+     0   root         6      A subtree is the slice row:end[row]. A total is a difference of
+     1   ├─ a         4      prefix sums. To hide a row is to delete it: its children move up.
+     2   │  ├─ b      3      The depth of a row is the number of subtrees open at it.
      3   │  └─ c      4
      4   └─ d         6      Nothing recurses: a chain a million deep is no special case.
      5      └─ e      6
 
-Row 0 is the root of all others. Nobody outside this file touches the end column.
+Row 0 is the root. Only this file uses the end column and the sizes of subtrees.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof.columns.frozen import Frozen
 from tfprof.foundation.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
@@ -25,17 +26,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
-    """Every method returns columns or a new tree; a tree itself never changes."""
+class Tree(Frozen):
+    """Rows in drawing order. A tree never changes: methods return columns or a new tree."""
 
     _end: I64
 
     @classmethod
     def from_depth(cls, depth: I64) -> Tree:
-        """The tree whose rows, in drawing order, have these depths; the root's is 1.
+        """The tree whose rows, in drawing order, have these depths; the root's depth is 1.
 
-        Of the rows at one depth, each is closed before the next is opened, so the n-th that
-        opens is the n-th that closes.
+        At each depth a subtree closes before the next opens, so the n-th to open is the n-th to
+        close.
         """
         closing = depth - np.append(depth[1:], 1) + 1
         closing[-1:] = depth[-1:]
@@ -51,7 +52,7 @@ class Tree:
         return int(self._end.size)
 
     def check(self) -> None:
-        """Raise AssertionError unless this is one tree: subtrees nest and the root holds all."""
+        """Raise AssertionError unless subtrees nest and the root holds every row."""
         rows = np.arange(len(self))
         assert len(self) > 0, "a tree has a root"
         assert int(self._end[0]) == len(self), "the root holds every row"
@@ -77,13 +78,45 @@ class Tree:
         return parent
 
     @property
-    def size(self) -> I64:
+    def _size(self) -> I64:
         """How many rows each subtree has."""
         return self._end - np.arange(len(self))
 
+    @property
+    def is_leaf(self) -> Bool:
+        """Which rows have no children."""
+        leaf: Bool = self._size == 1
+        return leaf
+
+    def children(self, row: int) -> list[int]:
+        """The rows directly below *row*, in drawing order."""
+        order, start = self._by_parent
+        below: list[int] = order[start[row] : start[row + 1]].tolist()
+        return below
+
+    @cached_property
+    def _by_parent(self) -> tuple[I64, I64]:
+        """(order, start): the children of row i are order[start[i]:start[i + 1]]."""
+        order = np.argsort(self.parent, kind="stable")
+        return order, np.searchsorted(self.parent[order], np.arange(len(self) + 1))
+
     def post_order(self) -> I64:
-        """The rows, each behind all that is below it."""
+        """The rows, children before their parent."""
         return np.lexsort((-self.depth, self._end))
+
+    def slices(self, rows: I64, ascending: I64) -> tuple[I64, I64]:
+        """(first, last): which of the *ascending* rows are in the subtree of each of *rows*."""
+        return np.searchsorted(ascending, rows), np.searchsorted(ascending, self._end[rows])
+
+    def nearest_kept(self, kept: Bool) -> I64:
+        """The nearest *kept* row at or above each row; the root has to be kept."""
+        rows = np.arange(len(self))
+        # The row that holds another is the last to open the same number of kept subtrees.
+        place = self._over_open(kept.astype(np.int64)) * rows.size + rows
+        opened = np.flatnonzero(kept)
+        opened = opened[np.argsort(place[opened])]
+        nearest: I64 = opened[np.searchsorted(place[opened], place, "right") - 1]
+        return nearest
 
     def totals(self, own: I64) -> I64:
         """The sum of *own* over each row's subtree."""
@@ -92,14 +125,14 @@ class Tree:
         return total
 
     def holds(self, marked: Bool) -> Bool:
-        """Whether each row's subtree has a marked row."""
+        """Whether each row's subtree, the row included, has a marked row."""
         return self.totals(marked.astype(np.int64)) > 0
 
     def under(self, marked: Bool) -> Bool:
-        """Whether each row has a marked row above it (itself does not count)."""
+        """Whether each row has a marked row above it; the row itself does not count."""
         return self._over_open(marked.astype(np.int64)) > marked
 
-    def keep(self, kept: Bool) -> Tree:
+    def keep_rows(self, kept: Bool) -> Tree:
         """The tree without the rows that are not *kept*; their children move up."""
         before = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])
         return Tree(before[self._end[kept]])
@@ -110,7 +143,7 @@ class Tree:
         Equal keys keep their order.
         """
         order = np.lexsort((key, self.parent))
-        sizes = self.size[order]
+        sizes = self._size[order]
         family = self.parent[order]
         running = np.cumsum(sizes) - sizes
         first = np.ones(order.size, np.bool_)
@@ -118,13 +151,13 @@ class Tree:
         heads = np.flatnonzero(first)
         base = np.repeat(running[heads], np.diff(np.append(heads, order.size)))
         step = np.empty(order.size, np.int64)
-        # A row stands behind its parent and the subtrees of the siblings before it.
+        # A row comes after its parent and the subtrees of the siblings before it.
         step[order] = running - base + 1
         step[0] = 0
         new_row = self._over_open(step)
         old_row = np.empty(order.size, np.int64)
         old_row[new_row] = np.arange(order.size)
-        return Tree((new_row + self.size)[old_row]), old_row
+        return Tree((new_row + self._size)[old_row]), old_row
 
     def sum_above(self, value: I64) -> I64:
         """The sum of *value* over each row and the rows above it."""

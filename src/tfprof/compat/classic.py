@@ -4,7 +4,7 @@
     tfprof.profile(graph, run_meta, cmd="op")      profiler.profile(graph, run_meta, cmd="op")
 
 A graph, run or op log is a live object, a message of TensorFlow or ours, its bytes, or the path
-of a file. None of them is changed.
+of a file. None of them changes.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from tfprof.capture.asking import advice, ask, checkers_of, question
-from tfprof.capture.given import paths
+from tfprof.capture.coerce import paths
 from tfprof.capture.model import log_of_model, profile_of
 from tfprof.capture.profiler import ALL_ADVICE, Profiler
-from tfprof.capture.streams import tell
+from tfprof.capture.run_query import checkers_of, run_checkers, run_query, view_query
+from tfprof.capture.streams import print_notes
 from tfprof.compat.option_builder import ProfileOptionBuilder
 from tfprof.foundation.arguments import path
 from tfprof.io.files import write_whole
@@ -26,7 +26,7 @@ from tfprof.writers.op_log import op_log as op_log_bytes
 if TYPE_CHECKING:
     import os
 
-    from tfprof.capture.asking import Checkers
+    from tfprof.capture.run_query import Checkers
     from tfprof.foundation.arguments import Options
     from tfprof.tables.options import Flops
 
@@ -44,25 +44,25 @@ def profile(  # noqa: PLR0913 - the original's arguments, and one of ours
     *,
     flops: Flops = "tensorflow",
 ) -> Any:  # noqa: ANN401 - a message has no type
-    """What *options* ask of a view: "scope", "graph", "op" or "code".
+    """Run one query with *options* on a view: "scope", "graph", "op" or "code".
 
-    Without *options*, the parameters of trainable variables; without *graph*, of the default
-    graph. The report goes where the option `output` says. What comes back is a GraphNodeProto
-    for scope and graph, a MultiGraphNodeProto for op and code. *flops* says which operations are
-    counted by rule: those that TensorFlow counts ("tensorflow"), all that tfprof can count
-    ("all"), or none ("log": only what *op_log* says).
+    Without *options*, it shows the parameters of trainable variables; without *graph*, it reads the
+    default graph. The option `output` says where the report goes. Returns a GraphNodeProto for
+    scope and graph, a MultiGraphNodeProto for op and code. *flops* chooses the op types that rules
+    count: those that TensorFlow counts ("tensorflow"), all that tfprof can count ("all"), or none
+    ("log": only what *op_log* has).
     """
-    asked = question(cmd, _wanted(options))
+    asked = view_query(cmd, _or_default(options))
     rules = asked.flops or flops
-    made = profile_of(graph, run_meta, op_log, rules, traces=cmd == "code")
-    tell(made.notes)
-    # TensorFlow's counts are part of the profile by now, as in the original; others are not.
+    loaded_profile = profile_of(graph, run_meta, op_log, rules, traces=cmd == "code")
+    print_notes(loaded_profile.notes)
+    # As in the original, the profile records TensorFlow's counts; others come with the query.
     asked = asked.counted_by("log" if rules == "tensorflow" else rules)
-    return ask(Loaded(made, None, paths(graph, run_meta, op_log)), asked)
+    return run_query(Loaded(loaded_profile, None, paths(graph, run_meta, op_log)), asked)
 
 
-def _wanted(options: Options | Literal[0] | None) -> Options:
-    """The options to go by; 0 is how the original's signature says that there are none."""
+def _or_default(options: Options | Literal[0] | None) -> Options:
+    """The options, or the default ones; 0 means none in the original's signature."""
     if options is None or (isinstance(options, int) and options == 0):
         return ProfileOptionBuilder.trainable_variables_parameter()
     return options
@@ -73,14 +73,14 @@ def advise(
     run_meta: Any = None,  # noqa: ANN401 - likewise
     options: Checkers | None = ALL_ADVICE,
 ) -> Any:  # noqa: ANN401 - a message has no type
-    """What checkers find in a model, printed and as an AdviceProto.
+    """Print the advice of the checkers on a model; returns an AdviceProto.
 
-    *options* has a dictionary of options for each checker that is to look; None is no checker.
+    *options* has a dictionary of options for each checker to run; None runs no checker.
     """
     checkers = checkers_of(options)
-    made = profile_of(graph, run_meta)
-    tell(made.notes)
-    return advice(made, checkers)
+    model_profile = profile_of(graph, run_meta)
+    print_notes(model_profile.notes)
+    return run_checkers(model_profile, checkers)
 
 
 def write_op_log(  # noqa: PLR0913 - the original's arguments, and one of ours
@@ -92,12 +92,12 @@ def write_op_log(  # noqa: PLR0913 - the original's arguments, and one of ours
     *,
     flops: Flops = "tensorflow",
 ) -> None:
-    """Write LOG_DIR/tfprof_log: what is known of the graph's operations, for the command line.
+    """Write the op log of a graph to LOG_DIR/tfprof_log, for the command line.
 
-    That is float operations, trainable variables, with *add_trace* the lines of Python that made
-    each, and whatever *op_log* says.
+    It has float operations, trainable variables, with *add_trace* the lines of Python that created
+    each operation, and the entries of *op_log*.
     """
     folder = Path(path("log_dir", log_dir))
     reading = log_of_model(graph, run_meta, op_log, flops, traces=add_trace)
-    tell(reading.notes)
+    print_notes(reading.notes)
     write_whole(str(folder / LOG_NAME), op_log_bytes(reading.log))

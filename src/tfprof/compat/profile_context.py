@@ -1,12 +1,12 @@
-"""A ProfileContext profiles sessions by itself: which runs, with which commands, into which files.
+"""A ProfileContext profiles sessions by itself: it traces runs, runs queries and writes files.
 
     with tfprof.ProfileContext("train_dir") as context:
         context.add_auto_profiling("op", options, [15, 50, 100])
         train()
     context.get_profiles("op")[50]
 
-Steps are the runs of all sessions inside the context, counted from 0. A traced run is added to
-`context.profiler`; what a step is listed for is done right after its run.
+Steps are the runs of all sessions inside the context, counted from 0. Traced runs are added to
+`context.profiler`; queries and dumps happen right after the run of their step.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.capture import session_runs
-from tfprof.capture.asking import question
 from tfprof.capture.profiler import Profiler
+from tfprof.capture.run_query import view_query
 from tfprof.capture.step_plan import MOST_TRACED, Due, StepPlan
-from tfprof.capture.streams import tell
+from tfprof.capture.streams import print_notes
 from tfprof.compat.classic import write_op_log
 from tfprof.errors import TfprofError, UsageError
 from tfprof.foundation.arguments import path, steps
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import TracebackType
 
-    from tfprof.capture.asking import Question
+    from tfprof.capture.run_query import ViewQuery
     from tfprof.capture.session_runs import Run
     from tfprof.foundation.arguments import Options
 
@@ -50,27 +50,27 @@ class ProfileContext:
         enabled: bool = True,  # noqa: FBT001, FBT002
         debug: bool = False,  # noqa: FBT001, FBT002
     ) -> None:
-        """Dump into *profile_dir* at *dump_steps* (100 if None) what was traced at *trace_steps*.
+        """Trace the runs of *trace_steps*, and dump them into *profile_dir* after *dump_steps*.
 
-        With *trace_steps* None the runs to trace are chosen. Without any argument nothing is
-        traced or dumped but what is asked for by the methods. Not *enabled*, it does nothing, and
-        nothing that it is given is looked at.
+        If *trace_steps* is None, the context chooses; None for *dump_steps* is step 100. Without
+        any argument it traces and dumps only what its methods request. If not *enabled*, it does
+        nothing and checks no argument.
         """
         self._enabled, self._debug = enabled, debug
         self._folder: Path | None = None
         self._plan = StepPlan((), (), chooses=False)
-        given = any(one is not None for one in (profile_dir, trace_steps, dump_steps))
-        if enabled and (given or debug):
+        has_arguments = any(one is not None for one in (profile_dir, trace_steps, dump_steps))
+        if enabled and (has_arguments or debug):
             self._folder = _folder("profile_dir", "" if profile_dir is None else profile_dir)
             self._plan = _planned(trace_steps, dump_steps)
         self._entered = False
-        self._told: set[str] = set()
+        self._printed: set[str] = set()
         self._steps = 0
         self._counting = Lock()
-        self._looking = Lock()
+        self._tracing = Lock()
         self._profiler: Profiler | None = None
         self._captured: Any = None
-        self._auto: list[tuple[Question, frozenset[int]]] = []
+        self._auto: list[tuple[ViewQuery, frozenset[int]]] = []
         self._file_dumps: list[tuple[Path, frozenset[int]]] = []
         self._profiles: dict[str, dict[int, Any]] = {}
 
@@ -97,7 +97,7 @@ class ProfileContext:
             session_runs.end(self._watch)
 
     def _make_folders(self) -> None:
-        """Make the folders of all dumps; that one cannot be made is told before anything runs."""
+        """Make the folders of all dumps, so that errors come before the first run."""
         for folder in filter(None, (self._folder, *(folder for folder, _ in self._file_dumps))):
             make_folder(str(folder))
 
@@ -107,10 +107,10 @@ class ProfileContext:
         return self._profiler
 
     def add_auto_profiling(self, cmd: str, options: Options, profile_steps: Iterable[int]) -> None:
-        """Trace *profile_steps*, and after each run the command on all that was traced so far."""
+        """Trace *profile_steps*, and after each run the command on all traced runs so far."""
         if self._enabled:
             listed = frozenset(steps("profile_steps", profile_steps))
-            self._auto.append((question(cmd, options), listed))
+            self._auto.append((view_query(cmd, options), listed))
             self._plan.trace(listed)
 
     def get_profiles(self, cmd: str) -> dict[int, Any]:
@@ -121,20 +121,22 @@ class ProfileContext:
 
     def trace_next_step(self) -> None:
         """Trace the next run."""
-        self._plan.ask_of_next("trace")
+        self._plan.request("trace")
 
     def dump_next_step(self) -> None:
-        """Dump what was traced so far after the next run, which is not traced for it."""
+        """Dump the traced runs so far after the next run, which this does not trace."""
         if self._enabled and self._folder is None:
-            raise UsageError("there is no directory to dump into: give ProfileContext one")
-        self._plan.ask_of_next("dump")
+            raise UsageError(
+                "there is no directory to dump into: give ProfileContext a profile_dir"
+            )
+        self._plan.request("dump")
 
     def capture_next_run_meta(self) -> None:
         """Keep the RunMetadata of the next run, with a full trace, for `run_meta()`."""
-        self._plan.ask_of_next("capture")
+        self._plan.request("capture")
 
     def run_meta(self) -> Any:  # noqa: ANN401 - a message of the wheel
-        """The RunMetadata of the run that was captured last."""
+        """The RunMetadata of the last captured run."""
         if self._captured is None:
             raise UsageError("no run was captured: call capture_next_run_meta() before a run")
         return self._captured
@@ -142,7 +144,7 @@ class ProfileContext:
     def add_auto_profile_dump(
         self, outdir: str | os.PathLike[str], dump_steps: Iterable[int]
     ) -> None:
-        """Trace these steps and leave graph.pbtxt, run_meta and tfprof_log of each in *outdir*."""
+        """Trace these steps, and write graph.pbtxt, run_meta and tfprof_log of each to *outdir*."""
         if not self._enabled:
             return
         folder, listed = _folder("outdir", outdir), frozenset(steps("dump_steps", dump_steps))
@@ -152,76 +154,76 @@ class ProfileContext:
         self._plan.trace(listed)
 
     def _watch(self, run: Run) -> Any:  # noqa: ANN401 - the fetched values
-        """The fetched values of *run*; one run at a time is looked at, others just pass."""
+        """The fetched values of *run*; one run at a time is traced or dumped, others just run."""
         with self._counting:
             step = self._steps
             self._steps += 1
-        if not self._looking.acquire(blocking=False):
-            return run.as_asked()
+        if not self._tracing.acquire(blocking=False):
+            return run.plain()
         try:
             due = self._plan.due(step, lambda: self._fetches(run), self._coverage)
             if not due.nothing:
-                return self._carried_out(run, due)
+                return self._carry_out(run, due)
         finally:
-            self._looking.release()
-        return run.as_asked()
+            self._tracing.release()
+        return run.plain()
 
-    def _carried_out(self, run: Run, due: Due) -> Any:  # noqa: ANN401 - the fetched values
+    def _carry_out(self, run: Run, due: Due) -> Any:  # noqa: ANN401 - the fetched values
         if not (due.trace or due.capture):
-            values = run.as_asked()
+            values = run.plain()
         else:
-            self._say(f"tracing step: {due.step}")
+            self._print_debug(f"tracing step: {due.step}")
             values, run_metadata = run.traced()
             if due.capture:
                 self._captured = run_metadata
             if due.trace:
-                with self._told_if_it_fails():
+                with self._printed_if_it_fails():
                     self._add(run, due.step, run_metadata)
         if due.dump and self._folder is not None:
-            self._say(f"dumping file at step: {due.step}")
-            with self._told_if_it_fails():
+            self._print_debug(f"dumping file at step: {due.step}")
+            with self._printed_if_it_fails():
                 profile = self._profiler_of(run.session.graph).serialize_to_string()
                 _write(self._folder, f"profile_{due.step}", profile)
         return values
 
     @contextmanager
-    def _told_if_it_fails(self) -> Iterator[None]:
-        """What fails after a run is told, once a file: the run's values are not lost for it."""
+    def _printed_if_it_fails(self) -> Iterator[None]:
+        """Print errors after a run, each once: the caller gets the fetched values anyway."""
         try:
             yield
         except TfprofError as problem:
             sentence = f"tfprof: {problem}"
-            if sentence not in self._told:
-                self._told.add(sentence)
-                tell([Note(sentence)])
+            if sentence not in self._printed:
+                self._printed.add(sentence)
+                print_notes([Note(sentence)])
 
     def _add(self, run: Run, step: int, run_metadata: Any) -> None:  # noqa: ANN401
-        """Add a traced run to the profiler, and do what its step is listed for."""
+        """Add a traced run to the profiler, and run the dumps and queries of its step."""
         graph = run.session.graph
         if self._debug and self._folder is not None:
-            with self._told_if_it_fails():
+            with self._printed_if_it_fails():
                 _write(self._folder, f"run_meta_{step}", str(run_metadata).encode())
         profiler = self._profiler_of(graph)
         profiler.add_step(step, run_metadata)
         for folder, listed in self._file_dumps:
             if step in listed:
-                self._say(f"dumping file at step: {step}")
-                with self._told_if_it_fails():
+                self._print_debug(f"dumping file at step: {step}")
+                with self._printed_if_it_fails():
                     _write(folder, "graph.pbtxt", str(graph.as_graph_def(add_shapes=True)).encode())
                     _write(folder, "run_meta", run_metadata.SerializeToString())
                     write_op_log(graph, folder, run_meta=run_metadata)
         for asked, listed in self._auto:
             if step in listed:
-                self._say(f"profiling {asked.cmd} step: {step}")
-                with self._told_if_it_fails():
-                    result = profiler._answer(asked)  # noqa: SLF001 - it was checked when added
+                self._print_debug(f"profiling {asked.cmd} step: {step}")
+                with self._printed_if_it_fails():
+                    result = profiler._run(asked)  # noqa: SLF001 - add_auto_profiling has checked it
                     self._profiles.setdefault(asked.cmd, {})[step] = result
 
     def _profiler_of(self, graph: Any) -> Profiler:  # noqa: ANN401 - a tf.Graph
-        """The profiler, made when first needed; sessions of several graphs share it."""
+        """The profiler, created when first needed; sessions of several graphs share it."""
         if self._profiler is None:
             self._profiler = Profiler(graph)
-        self._profiler._turn_to(graph)  # noqa: SLF001 - steps are of one graph everywhere else
+        self._profiler._turn_to(graph)  # noqa: SLF001 - only a context has several graphs
         return self._profiler
 
     def _coverage(self) -> float:
@@ -229,22 +231,22 @@ class ProfileContext:
 
     def _fetches(self, run: Run) -> str:
         names = run.fetch_names()
-        self._say(f"trace fetches: {names}")
+        self._print_debug(f"trace fetches: {names}")
         return names
 
-    def _say(self, words: str) -> None:
+    def _print_debug(self, words: str) -> None:
         if self._debug:
-            tell([Note(f"debug: {words}")])
+            print_notes([Note(f"debug: {words}")])
 
 
-def _folder(name: str, given: object) -> Path:
-    if not (folder := path(name, given)):
+def _folder(name: str, value: object) -> Path:
+    if not (folder := path(name, value)):
         raise UsageError("Must have a directory for profile.")
     return Path(folder)
 
 
 def _planned(trace_steps: Iterable[int] | None, dump_steps: Iterable[int] | None) -> StepPlan:
-    """The plan of a context with arguments; without *trace_steps* it chooses."""
+    """The plan of a context with arguments; without *trace_steps* it chooses steps."""
     traced = [] if trace_steps is None else steps("trace_steps", trace_steps)
     if len(traced) > MOST_TRACED:
         raise UsageError(f"Only support tracing up to {MOST_TRACED} steps.")
@@ -253,6 +255,6 @@ def _planned(trace_steps: Iterable[int] | None, dump_steps: Iterable[int] | None
 
 
 def _write(folder: Path, name: str, content: bytes) -> None:
-    """Leave *content* in a file of *folder*, which is made again if somebody removed it."""
+    """Write *content* to a file of *folder*, which is made again if somebody removed it."""
     make_folder(str(folder))
     write_whole(str(folder / name), [content])

@@ -3,11 +3,13 @@
 The standard module compiles four functions for every class when it is defined, which for all of
 ours takes as long as to read a graph of a thousand nodes. Here a class compiles its `__init__` when
 the first of its objects is made; all else is shared. For a type checker these are the standard
-functions, and they do the same, as far as they go: classes are frozen.
+functions, and they do the same, as far as they go: classes are frozen. Pickles and copies hold the
+fields alone: neither those without *init*, which are caches, nor cached properties.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -37,7 +39,8 @@ else:
 
     def replace(old: object, /, **changes: object) -> object:
         """An object like *old* with other values in some fields."""
-        same = {name: getattr(old, name) for name in _fields(old) if name not in changes}
+        given = [name for name, one in _fields(old).items() if one.init and name not in changes]
+        same = {name: getattr(old, name) for name in given}
         return type(old)(**same, **changes)
 
 
@@ -48,19 +51,20 @@ _FIELDS = "__fields_of_dataclass__"
 
 
 class Field:
-    """A field of a class."""
+    """A field of a class; without *init* each object makes its own, as a cache is made."""
 
-    __slots__ = ("default", "default_factory", "name", "repr", "type")
+    __slots__ = ("default", "default_factory", "init", "name", "repr", "type")
 
     def __init__(
         self,
         default: object = _MISSING,
         default_factory: Callable[[], object] = _MISSING,
         *,
+        init: bool = True,
         repr: bool = True,  # noqa: A002 - as the standard module calls it
     ) -> None:
-        self.name, self.type = "", ""
-        self.default, self.default_factory, self.repr = default, default_factory, repr
+        self.name, self.type, self.init, self.repr = "", "", init, repr
+        self.default, self.default_factory = default, default_factory
 
 
 def _fields(of: object) -> dict[str, Field]:
@@ -82,6 +86,8 @@ def _made(cls: type, *, eq: bool, repr: bool) -> type:  # noqa: A002
         "__init__": _first_init(cls),
         "__setattr__": _refuse_to_set,
         "__delattr__": _refuse_to_delete,
+        "__getstate__": _getstate,
+        "__setstate__": _setstate,
         **({"__repr__": _repr} if repr else {}),
         **({"__eq__": _eq, "__hash__": _hash} if eq else {}),
     }
@@ -108,8 +114,8 @@ def _compiled_init(cls: type) -> Callable[..., None]:
         value = name
         if one.default_factory is not _MISSING:
             known[f"make_{name}"] = one.default_factory
-            parameters.append(f"{name}=MISSING")
-            value = f"make_{name}() if {name} is MISSING else {name}"
+            parameters += [f"{name}=MISSING"] * one.init
+            value = f"make_{name}()" + f" if {name} is MISSING else {name}" * one.init
         elif one.default is not _MISSING:
             known[f"default_{name}"] = one.default
             parameters.append(f"{name}=default_{name}")
@@ -126,6 +132,26 @@ def _compiled_init(cls: type) -> Callable[..., None]:
 
 def _values(of: object) -> tuple[object, ...]:
     return tuple(getattr(of, name) for name in _fields(of))
+
+
+def _getstate(self: object) -> dict[str, object]:
+    """What a pickle or a copy holds: the fields, without what was worked out from them."""
+    every = _fields(self)
+    return {
+        name: value
+        for name, value in vars(self).items()
+        if (name not in every or every[name].init)
+        and not isinstance(getattr(type(self), name, None), cached_property)
+    }
+
+
+def _setstate(self: Any, state: dict[str, object]) -> None:  # noqa: ANN401
+    vars(self).update(state)
+    vars(self).update(
+        {n: one.default_factory() for n, one in _fields(self).items() if not one.init}
+    )
+    if hasattr(self, "__post_init__"):
+        self.__post_init__()
 
 
 def _repr(self: object) -> str:

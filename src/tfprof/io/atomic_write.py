@@ -1,12 +1,12 @@
-"""Whole or not at all: pieces become a file beside their destination, which is then moved there.
+"""Write a file completely or not at all: beside its destination first, then moved there.
 
     pieces ─► a file without a name ─► .tfprof-3f2a… ─► report.txt
-              gone with us, also        for a moment     the old one until now
-              where we are killed
+              vanishes with the         for a moment     the old file until now
+              process, even if killed
 
-Where a system has no files without a name, the one beside has its name from the start; then only
-being killed leaves it behind. What is no plain file, such as a pipe, is written to as it is.
-Who is about to leave at once, without an exception, calls `remove_unfinished` first.
+On a system without unnamed files, the new file has its name from the start; then a killed process
+leaves it behind. A pipe or a device is written to directly. Code that ends the process without an
+exception calls `remove_unfinished` first.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _NEW_FILE_MODE = 0o666
 _NAME_BYTES = 8
-# For somebody to read from a pipe: a reader may be about to start.
+# How long to wait for a reader of a pipe: one may be about to start.
 _PATIENCE_SECONDS = 5.0
 _PAUSE_SECONDS = 0.05
 
@@ -32,15 +32,15 @@ _unfinished: set[Path] = set()
 
 
 def write(path: str, pieces: Iterable[bytes]) -> None:
-    """Make *path* a file of *pieces*; raises OSError, and then what was there still is.
+    """Make *path* a file of *pieces*; on an OSError the old file is unchanged.
 
-    A link stays a link, and what it points to is replaced.
+    A link stays a link, and its target is replaced.
     """
     try:
         before = Path(path).stat()
     except FileNotFoundError:
         before = None
-    except ValueError as problem:  # a NUL, or what is no text
+    except ValueError as problem:  # a NUL, or no text
         raise OSError(errno.EINVAL, str(problem)) from None
     if before is None or stat.S_ISREG(before.st_mode):
         _replace(Path(path).resolve(), before, pieces)
@@ -50,17 +50,16 @@ def write(path: str, pieces: Iterable[bytes]) -> None:
 
 
 def remove_unfinished() -> None:
-    """Remove whatever is written at this moment; what was there before still is."""
+    """Remove files that are being written; the old ones are unchanged."""
     for path in list(_unfinished):
         with suppress(OSError):
             path.unlink()
 
 
 def _replace(target: Path, before: os.stat_result | None, pieces: Iterable[bytes]) -> None:
-    """Make *target* a file of *pieces*, with the permissions of the one that was there *before*."""
+    """Make *target* a file of *pieces*, with the permissions that it had *before*."""
     mode = _NEW_FILE_MODE if before is None else stat.S_IMODE(before.st_mode)
-    # A name that nobody else has. It is known before it is used, so that whatever stops us in
-    # between, it is removed.
+    # A unique name. It is noted before it is used, so that it is removed whatever stops us.
     beside = target.parent / f".tfprof-{os.urandom(_NAME_BYTES).hex()}"
     _unfinished.add(beside)
     try:
@@ -68,15 +67,15 @@ def _replace(target: Path, before: os.stat_result | None, pieces: Iterable[bytes
         with os.fdopen(handle, "wb") as file:
             file.writelines(pieces)
             file.flush()
-            # Once it is moved, it is whole also after a power cut; and a disk that is full or out
-            # of reach may say so only now. That is worth the millisecond or the few it takes.
+            # Once moved, the file is complete even after a power cut; and a full or unreachable
+            # disk may report that only now. This is worth a few milliseconds.
             os.fsync(handle)
             if not named:
-                # Only a call that is told where to look from follows the link, which names the
-                # whole way and so is looked for from nowhere.
+                # Python follows the /proc link only where src_dir_fd is set. The path is
+                # absolute, so the descriptor itself is not used.
                 os.link(_name_of_open(handle), beside, src_dir_fd=handle)
         if before is not None:
-            beside.chmod(mode)  # also what the mask of new files forbids
+            beside.chmod(mode)  # also the bits that the umask removes
         beside.replace(target)
     finally:
         with suppress(OSError):
@@ -85,11 +84,11 @@ def _replace(target: Path, before: os.stat_result | None, pieces: Iterable[bytes
 
 
 def _new_file(path: Path, mode: int) -> tuple[int, bool]:
-    """A file that is to be called *path*, open and empty, and whether it is called so by now."""
+    """(a new empty file for *path*, open; whether it has that name already)."""
     if hasattr(os, "O_TMPFILE") and Path(_name_of_open(0)).parent.is_dir():
-        with suppress(OSError):  # not here; or not at all, which the other way tells better
+        with suppress(OSError):  # not supported here; other errors come again below
             return os.open(path.parent, os.O_WRONLY | os.O_TMPFILE, mode), False
-    # What is there by chance is not opened.
+    # A file that exists by chance is not opened.
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), True
 
 

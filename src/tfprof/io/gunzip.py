@@ -1,8 +1,8 @@
-"""A gzip file unpacked as it is read: of what is packed, only a piece is ever held.
+"""Unpack a gzip file piece by piece.
 
-It may have several members, one behind the other, as parallel packers write them, and zeros behind
-the last, as tapes do. How long it is unpacked is not known before: its own word for it ends at
-four gigabytes. What unpacks to far more than any profile does is not unpacked to its end.
+A file may have several members, as parallel packers write them, and zeros behind the last, as tapes
+do. The unpacked size is unknown beforehand: the size field in the file wraps at four gigabytes. A
+file that unpacks to far more than any profile is rejected as soon as it does.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from tfprof.columns.strings import U8
 
 MAGIC = b"\x1f\x8b"
-# Packed a thousandfold, as zeros are, a piece of this size is 64 MB.
+# Zeros are packed a thousandfold: a piece of this size unpacks to 64 MB.
 _PIECE = 1 << 16
 _HEADER_AND_TRAILER = 31  # for zlib, with its widest window
 
 
 class GzipError(ValueError):
-    """What is wrong with the file, as the rest of a sentence that begins with its name."""
+    """What is wrong, as the rest of a sentence that begins with the file's name."""
 
 
-def unpacked(packed: U8, told: Callable[[int], None] = lambda _: None) -> U8:
-    """The bytes inside; *told* is given how many packed ones are read. Raises GzipError."""
+def unpacked(packed: U8, progress: Callable[[int], None] = lambda _: None) -> U8:
+    """The unpacked bytes; *progress* is called with the packed bytes read. Raises GzipError."""
     data = memoryview(packed)  # type: ignore[arg-type]  # arrays are buffers; typeshed cannot say so
     most = unpacked_most(len(data))
-    made = bytearray()
+    result = bytearray()
     at = 0
     while at < len(data):
         if at and not data[at]:
@@ -42,19 +42,19 @@ def unpacked(packed: U8, told: Callable[[int], None] = lambda _: None) -> U8:
         if bytes(data[at : at + 2]) != MAGIC:
             raise _damaged(f"what follows byte {at} is no part of it")
         for after, piece in _member(data, at):
-            made += piece
-            if len(made) > most:
+            result += piece
+            if len(result) > most:
                 raise GzipError(
-                    f"unpacks to far more than a profile does: {len(made):,} bytes by byte "
+                    f"unpacks to far more than a profile does: {len(result):,} bytes by byte "
                     f"{after:,} of {len(data):,}; accepted are {beyond('unpack_ratio')}"
                 )
-            told(after)
+            progress(after)
             at = after
-    return np.frombuffer(made, np.uint8)
+    return np.frombuffer(result, np.uint8)
 
 
 def _member(data: memoryview, at: int) -> Iterator[tuple[int, bytes]]:
-    """The pieces of the member at *at*, unpacked, each with where what was packed ends."""
+    """The unpacked pieces of the member at *at*, each with the end of its packed bytes."""
     unpacker = zlib.decompressobj(_HEADER_AND_TRAILER)
     while not unpacker.eof:
         if at >= len(data):

@@ -1,1 +1,1 @@
-"""A question about a profile and its answer."""
+"""Queries about a profile, and their answers."""

@@ -1,12 +1,12 @@
-"""answer(profile, view, query) → Answer: the documented procedure, a function a stage.
+"""answer(profile, view, query) → Answer: the documented procedure, one function per stage.
 
-    account   what is counted, and totals over all of it
-    start     begin at the named rows
-    show      drop what is trimmed, too deep, too small, not named or hidden; children move up
-    only      totals over the displayed rows only, if asked
-    order     siblings by name or by a total
+    account   choose the rows that count, and take totals over them
+    start     begin at the rows that start_name_regexes match
+    show      drop rows that are trimmed, too deep, too small or hidden; their children move up
+    only      take totals over the displayed rows alone, if the query says so
+    order     sort siblings by name or by a total
 
-Each stage takes rows and returns fewer or other rows; no stage changes anything.
+Each stage takes rows and returns other rows; none of them changes its input.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 from tfprof.columns.matching import matches
 from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.errors import UsageError
+from tfprof.foundation.caches import RecentCache
 from tfprof.foundation.lazy_dataclasses import fields, replace
 from tfprof.model import Note
 from tfprof.query.counted import DEFINED, Answer, Counted
@@ -33,39 +34,42 @@ if TYPE_CHECKING:
 
 
 def answer(profile: Profile, view_name: str, query: Query) -> Answer:
-    """The report that *query* asks for; raises UsageError where it cannot be answered."""
+    """The rows that *query* asks for; raises UsageError where that is impossible."""
     view = view_named(view_name)
     _check(profile, view, query)
     counts = None
     notes: tuple[Note, ...] = ()
     if query.flops != "log" and query.concerns("float_ops"):
         # A report without them does not pay for the rules.
-        from tfprof.flops import filled  # noqa: PLC0415
+        from tfprof.ops.with_float_ops import with_float_ops  # noqa: PLC0415
 
         known = len(profile.notes)
-        profile, counts = filled(profile, query.flops, query.dims)
+        profile, counts = with_float_ops(profile, query.flops, query.dims)
         notes = profile.notes[known:]
     profile = _as_of(profile, query.era)
     drawing = view.draw(profile, source_text=query.era.source_text)
-    rows = drawing.keep_recent(
-        ("displayed", *_asked(query)), lambda: _displayed(profile, view, drawing, query)
+    recent = profile.cached(("answers", view.name, query.era.source_text), RecentCache)
+    rows = recent.cached(
+        ("displayed", *_selection(query)), lambda: _displayed(profile, view, drawing, query, recent)
     )
     notes = (*notes, *_notes(view, drawing, query, len(rows.tree)))
     return Answer(view, query, rows.tree, rows.counted, rows.at, notes, counts)
 
 
 class _Displayed(NamedTuple):
-    """The rows that are displayed, each a row of what is counted."""
+    """The displayed rows, as a tree; each is a row of *counted*."""
 
     counted: Counted
     tree: Tree
     at: I64
 
 
-def _displayed(profile: Profile, view: View, drawing: Drawing, query: Query) -> _Displayed:
-    """The procedure from one end to the other."""
+def _displayed(
+    profile: Profile, view: View, drawing: Drawing, query: Query, recent: RecentCache
+) -> _Displayed:
+    """All stages in turn."""
     order_of_chain = query.order_by if view.chain else None
-    counted = drawing.keep_recent(
+    counted = recent.cached(
         ("counted", query.account_types, query.step, query.era.name, order_of_chain),
         lambda: account(profile, view, drawing, query),
     )
@@ -81,18 +85,18 @@ def _displayed(profile: Profile, view: View, drawing: Drawing, query: Query) -> 
     return _Displayed(counted, tree, at)
 
 
-def _asked(query: Query) -> tuple[object, ...]:
-    """All that says which rows are displayed, and in which order; not what is told of them."""
-    told = ("select", "output", "notes", "flops", "dims", "minimum", "era")
-    names = [field.name for field in fields(query) if field.name not in told]
+def _selection(query: Query) -> tuple[object, ...]:
+    """Cache key: the query fields that affect selection and order."""
+    others = ("select", "output", "notes", "flops", "dims", "minimum", "era")
+    names = [field.name for field in fields(query) if field.name not in others]
     minimum = tuple(sorted(query.minimum.items()))
     return (query.era.name, minimum, *(getattr(query, name) for name in names))
 
 
 def account(profile: Profile, view: View, drawing: Drawing, query: Query) -> Counted:
-    """The rows that are accounted, and where a view keeps scopes, those they are below.
+    """The accounted rows and, where a view keeps scopes, the rows above them.
 
-    parity Q5: a row that stays only for what is below it adds its own numbers all the same.
+    parity Q5: a row that stays only for what is below it still adds its own numbers.
     """
     picked = _times_picked(profile, query)
     accounted = _accounted(drawing, view, query, picked)
@@ -108,25 +112,25 @@ def account(profile: Profile, view: View, drawing: Drawing, query: Query) -> Cou
     if query.account_types is not None:
         kept = drawing.tree.holds(accounted) if view.keeps_scopes else accounted.copy()
         kept[0] = True
-        counted = counted.keep(kept)
+        counted = counted.keep_rows(kept)
     return _ordered_chain(counted, query) if view.chain else counted
 
 
 def start(counted: Counted, view: View, query: Query) -> tuple[Tree, I64]:
-    """(tree, counted rows) beginning at the rows that a start regex matches."""
+    """(tree, counted rows) from the rows that a start regex matches."""
     rows = np.arange(len(counted.tree))
-    # parity Q38: an empty list is no restriction where rows are a list, and nothing elsewhere.
+    # parity Q38: an empty list is no restriction in a chain; elsewhere it matches nothing.
     if query.start_names is None or (view.chain and not query.start_names):
         return counted.tree, rows
     begins = _named(counted, rows, query.start_names)
     begins[0] = False
     kept = begins | counted.tree.under(begins)
     kept[0] = True
-    return counted.tree.keep(kept), rows[kept]
+    return counted.tree.keep_rows(kept), rows[kept]
 
 
 def show(counted: Counted, tree: Tree, at: I64, view: View, query: Query) -> tuple[Tree, I64]:
-    """(tree, counted rows) of what is displayed; the root always is."""
+    """(tree, counted rows) of the displayed rows; the root always is one."""
     shown = tree.depth - 1 + view.root_depth <= query.max_depth
     for metric in METRICS:
         shown &= _reaches(counted, at, view, query, metric)
@@ -140,23 +144,23 @@ def show(counted: Counted, tree: Tree, at: I64, view: View, query: Query) -> tup
         shown &= _on_device(counted, at, view, query.devices)
     if query.trim_names:
         trimmed = _named(counted, at, query.trim_names)
-        trimmed[0] &= not view.chain  # a list's root is no item of it
+        trimmed[0] &= not view.chain  # the root is not an item of a chain
         shown &= ~tree.under(trimmed)
         if view.trims_itself:
             shown &= ~trimmed
     shown[0] = True
-    return tree.keep(shown), at[shown]
+    return tree.keep_rows(shown), at[shown]
 
 
 def only(counted: Counted, at: I64) -> tuple[Counted, I64]:
-    """(counted, its rows) with totals over the rows *at* and nothing else."""
+    """(counted, its rows) with totals over the rows *at* alone."""
     kept = np.zeros(len(counted.tree), np.bool_)
     kept[at] = True
-    return counted.keep(kept), np.arange(at.size)
+    return counted.keep_rows(kept), np.arange(at.size)
 
 
 def order(counted: Counted, tree: Tree, at: I64, query: Query) -> tuple[Tree, I64]:
-    """(tree, counted rows) with siblings in the order asked for; ties stay as drawn."""
+    """(tree, counted rows) with siblings in the order of the query; ties stay in drawing order."""
     key = _key(counted, at, query)
     if key is None:
         return tree, at
@@ -165,16 +169,16 @@ def order(counted: Counted, tree: Tree, at: I64, query: Query) -> tuple[Tree, I6
 
 
 def _ordered_chain(counted: Counted, query: Query) -> Counted:
-    """The rows of a list in the order asked for, by their own numbers; then totals run along."""
+    """The rows of a chain, sorted by their own numbers, so that totals run along that order."""
     key = _key(counted, np.arange(len(counted.tree)), query, own=True)
     if key is None:
         return counted
     old = np.append(0, 1 + np.argsort(key[1:], kind="stable"))
-    return replace(counted, row=counted.row[old], _kept={})
+    return replace(counted, row=counted.row[old])
 
 
 def _key(counted: Counted, at: I64, query: Query, *, own: bool = False) -> I64 | None:
-    """What to sort rows by, smallest first; None where they stand right already."""
+    """What to sort rows by, smallest first; None where they are in order already."""
     drawing = counted.drawing
     if query.order_by is None or (query.order_by == "name" and drawing.in_name_order):
         return None
@@ -186,11 +190,11 @@ def _key(counted: Counted, at: I64, query: Query, *, own: bool = False) -> I64 |
         value = counted.own(DEFINED)
     else:
         value = counted.own(query.order_by) if own else counted.total(query.order_by)
-    return ~value[at]  # the largest first; unlike minus, this never overflows
+    return ~value[at]  # largest first; unlike minus, this cannot overflow
 
 
 def _reaches(counted: Counted, at: I64, view: View, query: Query, metric: str) -> Bool | np.bool_:
-    """Whether each row has at least what min_<metric> asks."""
+    """Whether each row reaches min_<metric>."""
     least = query.minimum.get(metric, 0)
     if metric == "occurrence" and view.groups:
         return counted.own(DEFINED)[at] >= least if view.bounds_occurrence else np.True_
@@ -201,17 +205,20 @@ def _reaches(counted: Counted, at: I64, view: View, query: Query, metric: str) -
 
 
 def _check(profile: Profile, view: View, query: Query) -> None:
-    """Refuse what cannot be answered."""
+    """Raise UsageError for a query that this view or profile cannot answer."""
     steps = [step.number for step in profile.steps]
     if query.step is not None and query.step not in steps:
-        there = ", ".join(map(str, steps)) or "none: no run was given"
+        there = ", ".join(map(str, steps)) or "none, as there is no run"
         raise UsageError(f"there is no step {query.step} (steps: {there})")
     if query.order_by == "occurrence" and not view.groups:
-        raise UsageError(f"{view.name} view has one node a row: order_by occurrence says nothing")
+        raise UsageError(
+            f"{view.name} view has one node per row and cannot order by occurrence; "
+            "op and code view can"
+        )
 
 
 def _notes(view: View, drawing: Drawing, query: Query, rows: int) -> tuple[Note, ...]:
-    """What the view cannot do of what was asked."""
+    """Notes on the drawing, and on options that the view ignores."""
     notes = [*map(Note, query.notes), *drawing.notes]
     if query.displayed_only and not view.recounts:
         notes.append(Note(f"Note: {view.name} view ignores account_displayed_op_only"))
@@ -221,7 +228,7 @@ def _notes(view: View, drawing: Drawing, query: Query, rows: int) -> tuple[Note,
 
 
 def _as_of(profile: Profile, era: Era) -> Profile:
-    """*profile* with only the float operations that were counted in that time."""
+    """*profile* with the float operations that tfprof counted in that era."""
     types = era.float_op_types
     if types is None:
         return profile
@@ -229,15 +236,15 @@ def _as_of(profile: Profile, era: Era) -> Profile:
     def restricted() -> Profile:
         counted = np.isin(profile.nodes.op, profile.types.find(Strings.of(sorted(types))))
         nodes = replace(profile.nodes, float_ops=np.where(counted, profile.nodes.float_ops, 0))
-        return replace(profile, nodes=nodes, _kept={})
+        return replace(profile, nodes=nodes)
 
-    return profile.keep(("float operations of", types), restricted)
+    return profile.cached(("float operations of", types), restricted)
 
 
 def _on_device(counted: Counted, at: I64, view: View, patterns: tuple[str, ...]) -> Bool:
     """Whether one of *patterns* matches the device of each row, or of one of its nodes.
 
-    A device is known in lower case only, so letters match whatever their case.
+    Devices are stored in lower case, so matching ignores case.
     """
     profile, owner = counted.profile, counted.drawing.owner
     names = Strings.concat([profile.types, Strings.of([b""])])

@@ -1,6 +1,6 @@
-"""Answer: the displayed rows of a view, with own and total of any metric when asked.
+"""Answer: the displayed rows of a view, with the own and total value of any metric.
 
-Counted   the rows that are accounted, where totals come from
+Counted   the rows that totals are taken over
 Answer    the rows that are displayed, each a row of Counted
 """
 
@@ -10,34 +10,39 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof.columns.frozen import Frozen
+from tfprof.foundation.caches import Cache
 from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import I64, Bool, Strings
     from tfprof.columns.tree import Tree
-    from tfprof.flops import Counts
     from tfprof.model import Note, Profile
+    from tfprof.ops.counting import Counts
     from tfprof.query.query import Query
     from tfprof.views import View
     from tfprof.views.drawing import Drawing
 
-# A metric of the rows themselves: how many graph nodes each stands for.
+# A metric of the rows themselves: how many graph nodes each represents.
 DEFINED = "defined"
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
-    """The rows that are counted, in the order that totals run."""
+class Counted(Frozen):
+    """The rows that totals are taken over, as a tree, and the numbers of each row.
+
+    Rows are hidden from a report without leaving this tree, so totals still include them.
+    """
 
     profile: Profile
     drawing: Drawing
     tree: Tree
-    row: I64  # of the drawing
-    accounted_row: Bool  # of the drawing: whether the row itself is accounted
+    row: I64  # the row of the drawing
+    accounted_row: Bool  # per row of the drawing: whether the row itself is accounted
     step: int | None
-    picked: I64 | None  # how many times each node is counted in its row; None: every one once
-    root_defined: int = 0  # whether the root counts itself among what is defined
-    _kept: dict[tuple[str, str], I64] = field(default_factory=dict)
+    picked: I64 | None  # how often each node counts in its row; None: once
+    root_defined: int = 0  # 1 if the root counts as a node
+    _cache: Cache = field(default_factory=Cache, init=False, repr=False)
 
     @property
     def accounted(self) -> Bool:
@@ -46,21 +51,15 @@ class Counted:
 
     def own(self, metric: str) -> I64:
         """The metric of each row alone."""
-        return self._keep("own", metric)
+        return self._cache.cached(("own", metric), lambda: self._own(metric))
 
     def total(self, metric: str) -> I64:
-        """The metric of each row and all that is below it."""
-        return self._keep("total", metric)
+        """The metric of each row and everything below it."""
+        return self._cache.cached(("total", metric), lambda: self.tree.totals(self.own(metric)))
 
-    def keep(self, kept: Bool) -> Counted:
-        """Only these rows, with totals over what is left."""
-        return replace(self, tree=self.tree.keep(kept), row=self.row[kept], _kept={})
-
-    def _keep(self, kind: str, metric: str) -> I64:
-        if (kind, metric) not in self._kept:
-            made = self._own(metric) if kind == "own" else self.tree.totals(self.own(metric))
-            self._kept[kind, metric] = made
-        return self._kept[kind, metric]
+    def keep_rows(self, kept: Bool) -> Counted:
+        """These rows alone, with totals over them alone."""
+        return replace(self, tree=self.tree.keep_rows(kept), row=self.row[kept])
 
     def _own(self, metric: str) -> I64:
         if metric == DEFINED and self.picked is None:
@@ -85,8 +84,8 @@ class Counted:
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
-    """The displayed rows, in drawing order, and what was asked for."""
+class Answer(Frozen):
+    """What a query gives: the displayed rows of a view, in drawing order, and the query itself."""
 
     view: View
     query: Query
@@ -94,29 +93,29 @@ class Answer:
     counted: Counted
     counted_row: I64
     notes: tuple[Note, ...] = ()
-    flops: Counts | None = None  # what the rules counted, where they were asked
+    flops: Counts | None = None  # the coverage of the float operation rules, if they were applied
 
     def __len__(self) -> int:
         return len(self.tree)
 
     @property
     def profile(self) -> Profile:
-        """What the report is about."""
+        """The profile, with float operations as the query asks for them."""
         return self.counted.profile
 
     @property
     def drawing(self) -> Drawing:
-        """The view that the rows are of."""
+        """The whole tree of the view, before rows are removed."""
         return self.counted.drawing
 
     @property
     def row(self) -> I64:
-        """The row of the drawing that each row is."""
+        """The row of the drawing for each displayed row."""
         return self.counted.row[self.counted_row]
 
     @property
     def node(self) -> I64:
-        """The graph node of each row; -1 for a row that is none."""
+        """The graph node of each row; -1 for a row that is not a graph node."""
         return self.drawing.node[self.row]
 
     @property
@@ -134,17 +133,17 @@ class Answer:
         return self.counted.own(metric)[self.counted_row]
 
     def total(self, metric: str) -> I64:
-        """The metric of each row with what is counted below it."""
+        """The metric of each row and everything counted below it."""
         return self.counted.total(metric)[self.counted_row]
 
     def hidden_above(self) -> I64:
-        """How many counted rows are hidden between each row and the displayed one above it."""
+        """How many counted rows are hidden between each row and its parent."""
         depth = self.counted.tree.depth[self.counted_row]
         above = np.where(self.tree.parent >= 0, depth[self.tree.parent] + 1, depth)
         return depth - above
 
     def members(self) -> tuple[I64, I64]:
-        """(start, node): the graph nodes of row i are node[start[i]:start[i + 1]], by name."""
+        """(start, node): the nodes of row i are node[start[i]:start[i + 1]], in name order."""
         owner = self.drawing.owner
         nodes = self.profile.by_name
         picked = owner[nodes] >= 0

@@ -1,7 +1,7 @@
-"""Query: what is asked of a profile.
+"""Query: the options of a report, checked.
 
-`Query.of` takes options as users spell them, checks them, and turns what means "no restriction"
-into None.
+`Query.of` takes options as users spell them, checks them, and turns values that mean "no
+restriction" into None.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from tfprof.tables.outputs import Output
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-_DIGITS = 19  # of the largest number of 64 bits
+_DIGITS = 19  # of the largest 64-bit number
 
 
 @dataclass(frozen=True)
 class Query:
-    """What is asked; None is no restriction. `of` makes one from options and checks them."""
+    """The options of a report; None means no restriction. `of` makes one from options."""
 
     max_depth: int = 10
     minimum: Mapping[str, int] = field(default_factory=dict)
@@ -42,11 +42,11 @@ class Query:
     devices: tuple[str, ...] | None = None
     flops: Flops = "log"
     dims: Mapping[str, int] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()  # what to say once of the options themselves
+    notes: tuple[str, ...] = ()  # about the options themselves, such as deprecated ones
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Query:
-        """From options as users spell them; those not given have their defaults."""
+        """From options as users spell them; missing options have their defaults."""
         value = effective(options)
         check_choices("select", value["select"])
         check_choices("flops", [value["flops"]])
@@ -78,7 +78,7 @@ class Query:
 
 
 def _sizes(pairs: Iterable[str]) -> dict[str, int]:
-    """The sizes of dimensions that are written NAME=SIZE."""
+    """The sizes of dimensions, from texts like NAME=SIZE."""
     sizes: dict[str, int] = {}
     for pair in pairs:
         name, _, text = pair.rpartition("=")
@@ -93,12 +93,12 @@ def _sizes(pairs: Iterable[str]) -> dict[str, int]:
 
 
 def _output(value: Mapping[str, Any]) -> Output:
-    asked = Output.of(value["output"])  # wrong or not in force, it is told
-    return Output("file", value["dump_to_file"]) if value["dump_to_file"] else asked
+    output = Output.of(value["output"])  # raises UsageError even where dump_to_file overrides it
+    return Output("file", value["dump_to_file"]) if value["dump_to_file"] else output
 
 
 def _older_options(value: Mapping[str, Any]) -> tuple[str, ...]:
-    """What to use now, for each older option that was given."""
+    """For each deprecated option in use, what to use instead."""
     notes = []
     if path := value["dump_to_file"]:
         notes.append(
@@ -111,6 +111,6 @@ def _older_options(value: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _restriction(regexes: Iterable[str]) -> tuple[str, ...] | None:
-    """The regexes, or None where they are the one that is known to let everything through."""
-    listed = tuple(regexes)
-    return None if listed == ANY else listed
+    """The regexes, or None where the only one matches everything."""
+    patterns = tuple(regexes)
+    return None if patterns == ANY else patterns

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tfprof.columns.shapes import Shapes
     from tfprof.columns.strings import I64, Strings
     from tfprof.model import Note, Regions
+    from tfprof.read.attributes import NodeAttributes
     from tfprof.read.run_details import RunDetails
 
 
@@ -35,8 +36,7 @@ class GraphColumns:
     shape: Shapes
     output_node: I64  # the node of each shape listed in its attribute `_output_shapes`, in order
     output_shape: Shapes
-    # All attributes when they are asked for: (node, map entry in wire format) of each.
-    attributes: Callable[[], tuple[I64, Strings]] | None = None
+    attributes: NodeAttributes | None = None  # read when called
     file: str = "the graph"  # as messages call it
     trainable: Strings | None = None  # the nodes of variables that a MetaGraphDef lists as such
     model_variables: Strings | None = None  # likewise those that are weights of a model
@@ -67,7 +67,7 @@ class RunColumns:
     output_slot: I64
     output_bytes: I64
     output_pointer: I64
-    # What only a graph with functions needs, when it is asked for.
+    # Read when called: only a graph with functions needs them.
     details: Callable[[], RunDetails] | None = None
 
 

@@ -41,9 +41,16 @@ class Frame(NamedTuple):
     source: str
 
 
+Stacks = dict[str, tuple[Frame, ...]]
+
+
 def op_log(profile: Profile, source: Source) -> OpLogColumns:
-    """What *source* says of the nodes of *profile*; raises InputError."""
-    known = _read(source)
+    """The call stacks of the nodes of *profile* in a GraphDebugInfo; raises InputError."""
+    return stack_columns(profile, read_stacks(source))
+
+
+def stack_columns(profile: Profile, known: Stacks) -> OpLogColumns:
+    """The stacks of the nodes of *profile*, as an op log has them."""
     stack = [known.get(key, ()) for key in local_names(profile).texts()]
     traced = [node for node, frames in enumerate(stack) if frames]
     # By identity: to compare long stacks for each of many nodes would take as long as all of them.
@@ -73,8 +80,8 @@ def op_log(profile: Profile, source: Source) -> OpLogColumns:
     )
 
 
-def _read(source: Source) -> dict[str, tuple[Frame, ...]]:
-    """The stack of each key; equal ones are the same."""
+def read_stacks(source: Source) -> Stacks:
+    """The stack of each key; equal stacks are one object. Raises InputError."""
     from google.protobuf.message import DecodeError  # noqa: PLC0415 - loaded with the schema
 
     held: Any = message("tensorflow.GraphDebugInfo")()

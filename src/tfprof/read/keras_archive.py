@@ -118,8 +118,8 @@ def _profile(model: Model, file: str) -> Profile:
         profile = with_trainable(profile, Strings.of(trained))
         # Where none is trained that is told, too: the type is known, and nothing has it.
         types, _ = with_types(profile.types, Strings.of([TYPE]))
-        profile = replace(profile, types=types, _kept={})
-    return replace(profile, notes=(*profile.notes, *_notes(model, file)), _kept={})
+        profile = replace(profile, types=types)
+    return replace(profile, notes=(*profile.notes, *_notes(model, file)))
 
 
 def _notes(model: Model, file: str) -> Iterator[Note]:

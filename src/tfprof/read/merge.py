@@ -144,7 +144,6 @@ def with_nodes(profile: Profile, name: Strings, op: I64, shape: Shapes) -> Profi
             shape=nodes.shape.joined(shape),
         ),
         covered=np.concatenate([profile.covered, np.zeros(count, np.bool_)]),
-        _kept={},
     )
 
 

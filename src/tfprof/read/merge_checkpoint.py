@@ -26,5 +26,4 @@ def with_checkpoint(profile: Profile, names: Strings) -> Profile:
         types=types,
         typed_node=np.concatenate([profile.typed_node, node]),
         typed_as=np.concatenate([profile.typed_as, np.repeat(kind, node.size)]),
-        _kept={},
     )

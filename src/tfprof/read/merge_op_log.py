@@ -40,7 +40,6 @@ def with_op_log(profile: Profile, log: OpLogColumns) -> Profile:
         stacks=_with_stacks(profile.stacks, log),
         notes=(*profile.notes, *oddities.of_op_log(log, node)),
         has_traces=profile.has_traces or bool(traced.size),
-        _kept={},
     )
 
 

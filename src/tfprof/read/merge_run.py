@@ -147,7 +147,7 @@ def _placed(profile: Profile, node: I64, device: I64, devices: _Devices) -> tupl
     placed[nodes] = kind
     since = np.where(profile.nodes.device >= 0, 0, node.size)
     since[nodes] = fresh[first]
-    grown = replace(profile, types=types, nodes=replace(profile.nodes, device=placed), _kept={})
+    grown = replace(profile, types=types, nodes=replace(profile.nodes, device=placed))
     return grown, since
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, U8, Strings
 from tfprof.columns.unique import distinct
+from tfprof.read.attributes import StoredAttributes
 from tfprof.read.columns import GraphColumns
 from tfprof.wire.decode import BYTES, VARINT, Field, scan
 
@@ -65,7 +66,7 @@ def node_columns(buffer: U8, nodes: Field) -> GraphColumns:
         shape=_shapes(buffer, shape_start[has_shape], (shape_start + shape_length)[has_shape]),
         output_node=outputs.node[lists.message[listed.message]],
         output_shape=_shapes(buffer, listed.start, listed.end),
-        attributes=lambda: (field[5].message, field[5].strings(buffer)),
+        attributes=StoredAttributes.of(buffer, field[5]),
     )
 
 

@@ -16,7 +16,6 @@ import numpy as np
 
 from tfprof.columns.strings import I64, U8, Strings
 from tfprof.read.columns import RunColumns
-from tfprof.read.run_details import details
 from tfprof.wire.decode import BYTES, VARINT, Field, scan, whole
 
 
@@ -61,7 +60,6 @@ def columns(buffer: U8) -> RunColumns | None:
         output_slot=outputs.slot,
         output_bytes=outputs.size,
         output_pointer=outputs.pointer,
-        details=lambda: details(buffer),
     )
 
 

@@ -18,7 +18,8 @@ from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, U8, Bool, Strings
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note, Outputs
-from tfprof.read.source import read_run_as
+from tfprof.read.from_text import read_wire
+from tfprof.tables.formats import RUN
 from tfprof.wire.decode import BYTES, VARINT, Field, scan, whole
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class _Told(NamedTuple):
 def with_run_shapes(profile: Profile, source: Source) -> Profile:
     """*profile* with the shapes that this RunMetadata tells; raises InputError."""
     source.check()
-    told = read_run_as(source, lambda data: _told(profile, data))
+    told = read_wire(source, RUN, lambda data: _told(profile, data))
     if not told.node.size:
         return profile
     fits = _fits(profile, told)
@@ -60,7 +61,6 @@ def with_run_shapes(profile: Profile, source: Source) -> Profile:
         profile,
         outputs=Outputs(np.append(0, ends), old.shape.joined(told.shape).take(row)),
         notes=(*profile.notes, *_notes(profile, told, fits, filling)),
-        _kept={},
     )
 
 

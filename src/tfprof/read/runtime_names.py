@@ -20,6 +20,7 @@ import numpy as np
 
 from tfprof.columns.strings import Strings
 from tfprof.columns.unique import first_rows, places
+from tfprof.model import CALLED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -107,7 +108,10 @@ def _found(profile: Profile, texts: list[bytes], called: list[bytes]) -> I64:
     attempt(list(remaining(texts)))
     attempt(list(remaining(plain)))
     _attempt_below(known, row, plain, called, calls)
-    attempt([_CALL.sub(b"", name, count=1) for name in remaining(plain)])
+    # The graph may have a function that the program called inside of another one.
+    inner = [_CALL.sub(b"", name, count=1) for name in plain]
+    attempt(list(remaining(inner)))
+    _attempt_below(known, row, inner, called, calls)
     # A function as a whole, and what is numbered and so was added to something that is there.
     attempt(list(remaining([calls.call(text) for text in texts])))
     _attempt_outer(known, row, texts, plain, [*own, *calls.name[:_MOST_CALLS]])
@@ -117,21 +121,22 @@ def _found(profile: Profile, texts: list[bytes], called: list[bytes]) -> I64:
 def _attempt_below(
     known: Strings, row: I64, plain: list[bytes], called: list[bytes], calls: _Calls
 ) -> None:
-    """Put what is left below a call that has such a node.
+    """Put the names that are left below a call that has such a node.
 
-    Of a function that the graph calls, no other call is asked. Where the function is unknown and
-    several calls have the node, none of them is taken.
+    If the graph calls the function, no other call counts. If the function is unknown, or the calls
+    are inside of others, and several have the node, none of them counts.
     """
-    left = [one for one in np.flatnonzero(row < 0).tolist() if not calls.call(called[one])]
-    names = [plain[one] for one in left]
-    found = np.full(len(left), -1, np.int64)
-    fits = np.zeros(len(left), np.int64)
-    for call in calls.name[:_MOST_CALLS] if names else ():
-        below = known.find(Strings.of(b"%b/%b" % (call, name) for name in names))
-        found = np.where(found < 0, below, found)
-        fits += below >= 0
-    told = np.array([bool(called[one]) for one in left], np.bool_)
-    row[left] = np.where(told | (fits == 1), found, -1)
+    for nested, prefixes in enumerate((calls.name, calls.nested)):
+        left = [one for one in np.flatnonzero(row < 0).tolist() if not calls.call(called[one])]
+        names = [plain[one] for one in left]
+        first = np.full(len(left), -1, np.int64)
+        fits = np.zeros(len(left), np.int64)
+        for call in prefixes[:_MOST_CALLS] if names else ():
+            below = known.find(Strings.of(b"%b/%b" % (call, name) for name in names))
+            first = np.where(first < 0, below, first)
+            fits += below >= 0
+        any_fits = np.array([bool(called[one]) and not nested for one in left], np.bool_)
+        row[left] = np.where(any_fits | (fits == 1), first, -1)
 
 
 def _attempt_outer(
@@ -164,10 +169,13 @@ def is_added(name: bytes) -> bool:
 
 
 class _Calls(NamedTuple):
-    """The nodes that call a function and are in none themselves."""
+    """The nodes that call a function."""
 
-    name: list[bytes]
-    of_function: dict[bytes, bytes]  # the first call of each, or the one inside of another
+    name: list[bytes]  # those outside of functions
+    nested: list[bytes]  # those inside of functions
+    of_function: dict[bytes, bytes]  # the first call of each, or the only nested one
+    # The only call of a Python function: each trace of it gets another number.
+    of_python: dict[bytes, bytes]
 
     @classmethod
     def of(cls, profile: Profile) -> _Calls:
@@ -181,18 +189,29 @@ class _Calls(NamedTuple):
         called: dict[bytes, bytes] = {}
         for one in top[: len(functions)].tolist():
             called.setdefault(_plain(functions[one]), every[one])
-        inner: dict[bytes, set[bytes]] = {}
-        for function, name in zip(functions, every, strict=False):
-            inner.setdefault(_plain(function), set()).add(name)
-        once = {function: next(iter(at)) for function, at in inner.items() if len(at) == 1}
-        return cls(list(dict.fromkeys(names)), {**once, **called})
+        nested = np.flatnonzero((inside >= 0) & (regions.kind == CALLED))
+        return cls(
+            list(dict.fromkeys(names)),
+            list(dict.fromkeys(every[one] for one in nested.tolist())),
+            {**_called_once(map(_plain, functions), every), **called},
+            _called_once(map(_python_name, functions), every),
+        )
 
     def call(self, function: bytes) -> bytes:
         """The call of this function, by what it calls or else by its own name; or nothing."""
         if (call := self.of_function.get(_plain(function))) is not None:
             return call
         name = _python_name(function)
-        return name if name in self.name else b""
+        return name if name in self.name else self.of_python.get(name, b"")
+
+
+def _called_once(functions: Iterable[bytes], calls: list[bytes]) -> dict[bytes, bytes]:
+    """The call of each function that has exactly one."""
+    calls_of: dict[bytes, set[bytes]] = {}
+    for function, call in zip(functions, calls, strict=False):
+        if function:
+            calls_of.setdefault(function, set()).add(call)
+    return {function: next(iter(at)) for function, at in calls_of.items() if len(at) == 1}
 
 
 def _python_name(function: bytes) -> bytes:

@@ -33,11 +33,13 @@ from tfprof.model import (
     Regions,
     Stacks,
 )
+from tfprof.read.attributes import StoredAttributes
 from tfprof.read.saved_steps import steps
 from tfprof.wire import maps
 from tfprof.wire.decode import BYTES, VARINT, Field, scan, whole
 
 if TYPE_CHECKING:
+    from tfprof.read.source import Source
     from tfprof.wire.maps import Messages
 
 _TOP = {1: BYTES, 2: VARINT, 3: BYTES, 4: BYTES, 5: VARINT, 29: BYTES}
@@ -53,11 +55,12 @@ _NODE = {
 }
 
 
-def profile(buffer: U8, name: str = "the saved profile") -> Profile:
+def profile(source: Source) -> Profile:
     """The profile that was saved; raises WireError where the bytes are no such message.
 
-    Raises InputError where *name*, the file, asks for too much.
+    Raises InputError where the file asks for too much.
     """
+    buffer, name = source.data, source.name
     top = scan(buffer, *whole(buffer), _TOP)
     table = _table(buffer, maps.messages(buffer, top[1]))
     count = len(table.name)
@@ -70,7 +73,7 @@ def profile(buffer: U8, name: str = "the saved profile") -> Profile:
     covered = np.zeros(count, np.bool_)
     covered[records.owner] = True
     covered &= field[_UNCOVERED].last(count) == 0
-    attributes = field[_ATTRS]
+    attributes = StoredAttributes.of(buffer, field[_ATTRS]).within(source)
     return Profile(
         nodes=Nodes(
             table.name, op, device, field[_FLOAT_OPS].last(count), stack, _shapes(buffer, table)
@@ -80,11 +83,7 @@ def profile(buffer: U8, name: str = "the saved profile") -> Profile:
         typed_as=typed_as,
         edges=edges,
         outputs=_outputs(buffer, table),
-        attribute_sources=(
-            AttributeSource(
-                np.arange(count), lambda: (attributes.message, attributes.strings(buffer)), name
-            ),
-        ),
+        attribute_sources=(AttributeSource(np.arange(count), attributes, name),),
         regions=_regions(buffer, table, top[29]),
         stacks=stacks,
         has_traces=bool(top[2].last(1)[0]),

@@ -1,66 +1,85 @@
-"""Source: a name and bytes, and what its kind is; text becomes wire bytes, damage a sentence."""
+"""Source: the bytes of a file, their format, and the name that messages use for the file."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
-
-import numpy as np
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
 
 from tfprof.errors import InputError
-from tfprof.read import sniff
+from tfprof.read import detect
+from tfprof.tables.formats import FORMATS, expected_formats
 from tfprof.wire.decode import WireError, buffer_view
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfprof.columns.strings import U8
+    from tfprof.tables.formats import Format, Input
 
 T = TypeVar("T")
 
 
-class Source(NamedTuple):
-    """A file's content and the name that messages call it by."""
+class Source:
+    """The content of a file; its format is detected once, when it is first needed.
 
-    name: str
-    data: U8
-    # Raises InputError where the file was changed under us since; data may be a map of it.
-    check: Callable[[], None] = lambda: None
-    # To be called when most of the data will not be looked at again.
-    let_go: Callable[[], None] = lambda: None
+    These bytes are in memory, and so a pickle holds them. A subclass whose bytes can be read again
+    leaves them out and overrides `_read`.
+    """
+
+    def __init__(self, name: str, data: U8) -> None:
+        self.name = name
+        self._data: U8 | None = data
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in vars(self).items() if name != "format"}
+
+    @property
+    def data(self) -> U8:
+        """The content; read again after unpickling. Raises InputError where that fails."""
+        if self._data is None:
+            self._data = self._read()
+        return self._data
+
+    @cached_property
+    def format(self) -> Format | None:
+        """The format by content; None where no row of FORMATS fits."""
+        return detect.detect(buffer_view(self.data)) if self.data.size else None
+
+    def _read(self) -> U8:
+        raise NotImplementedError
+
+    def check(self) -> None:
+        """Raise InputError if `data` maps a file that was written to since."""
+
+    def let_go(self) -> None:
+        """Free the memory of a mapped file until its bytes are needed again."""
 
 
-def kind_of(source: Source, expected: str, *accepted: sniff.Kind) -> sniff.Kind | None:
-    """The kind of *source*, None where it shows none; an error where it is plainly another."""
+def format_for(source: Source, row: Input) -> Format:
+    """The format to read *source* with; raises InputError where it is empty or of another input.
+
+    The input's fallback reads a file that no format fits: it says where the file is damaged.
+    """
+    fallback = FORMATS.get(row.fallback)
+    if fallback is not None and fallback.detect is None:
+        return fallback
     if not source.data.size:
-        raise InputError(f"{source.name} is empty; expected {expected}")
-    kind = sniff.kind_of(buffer_view(source.data))
-    if kind is not None and kind not in accepted:
-        raise InputError(f"{source.name} is {kind.title}; expected {expected}")
-    return kind
+        hint = row.if_empty or f"expected {expected_formats(row)}"
+        raise InputError(f"{source.name} is empty; {hint}")
+    if source.format is None and fallback is not None:
+        return fallback
+    if source.format is None or source.format.input is not row:
+        what = source.format.title if source.format else "not recognised"
+        raise InputError(f"{source.name} is {what}; expected {expected_formats(row)}")
+    return source.format
 
 
-def from_text(source: Source, message: str) -> Source:
-    """The same in wire format."""
-    from tfprof.read import text  # noqa: PLC0415 - most files are binary
-
-    text.refuse_zeros(source.data, source.name)
-    wire = text.to_wire(source.data.tobytes(), message, source.name)
-    return Source(source.name, np.frombuffer(wire, np.uint8))
-
-
-def read_as(source: Source, expected: str, columns: Callable[[U8], T]) -> T:
-    """What *columns* makes of the bytes; raises InputError."""
+def decode(source: Source, row: Input, columns: Callable[[U8], T]) -> T:
+    """Call *columns* with the bytes of *source*; raises InputError where they are damaged."""
     try:
         return columns(source.data)
     except WireError as problem:
+        expected = expected_formats(row)
         raise InputError(
             f"{source.name} is damaged or cut off, or not {expected}: {problem}"
         ) from None
-
-
-def read_run_as(source: Source, columns: Callable[[U8], T]) -> T:
-    """What *columns* makes of a RunMetadata, binary or text."""
-    expected = "a RunMetadata"
-    if kind_of(source, expected, sniff.RUN, sniff.RUN_TEXT) is sniff.RUN_TEXT:
-        source = from_text(source, "tensorflow.RunMetadata")
-    return read_as(source, expected, columns)

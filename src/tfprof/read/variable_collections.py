@@ -61,5 +61,4 @@ def with_listed(profile: Profile, names: Strings, kind: bytes) -> Profile:
         types=types,
         typed_node=np.concatenate([profile.typed_node, node]),
         typed_as=np.concatenate([profile.typed_as, typed_as]),
-        _kept={},
     )

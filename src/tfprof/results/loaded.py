@@ -91,9 +91,9 @@ class Loaded:
         """The profile, with its float operations counted by these rules."""
         if flops == "log":
             return self.profile
-        from tfprof.flops import filled  # noqa: PLC0415 - as in answer
+        from tfprof.ops.with_float_ops import with_float_ops  # noqa: PLC0415 - as in answer
 
-        return filled(self.profile, flops)[0]
+        return with_float_ops(self.profile, flops)[0]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the profile as one file, which `load(profile=path)` and the original read.

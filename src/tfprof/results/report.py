@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from google.protobuf.message import Message
 
-    from tfprof.flops import Counts
+    from tfprof.ops.counting import Counts
     from tfprof.query.counted import Answer
     from tfprof.read.checkpoint import Checkpoint
     from tfprof.read.checkpoint.tensors import Tensor

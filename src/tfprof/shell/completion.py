@@ -20,7 +20,7 @@ from tfprof.cli.completion import slot
 from tfprof.console.escape import OBEYED
 from tfprof.errors import UsageError
 from tfprof.tables.commands import Command, options_shown, shell_commands
-from tfprof.tables.inputs import SIGNATURE
+from tfprof.tables.formats import SIGNATURE
 from tfprof.views import VIEWS
 
 if TYPE_CHECKING:

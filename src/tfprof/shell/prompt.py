@@ -41,7 +41,7 @@ from tfprof.shell.original import original_error
 from tfprof.shell.words import LeaveShell
 from tfprof.tables.commands import Command, known_options, shell_commands
 from tfprof.tables.eras import ERAS, NOW
-from tfprof.tables.inputs import INPUTS, SIGNATURE
+from tfprof.tables.formats import INPUTS, SIGNATURE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.summary import kinds
-from tfprof.summary.element_types import element_sizes
-from tfprof.summary.kinds import of_kind
+from tfprof.ops.classes import of_class
+from tfprof.ops.output_dtypes import element_sizes
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import I64, Bool
@@ -22,14 +21,9 @@ if TYPE_CHECKING:
 
 def computing(profile: Profile) -> Bool:
     """Which nodes make a tensor of their own."""
-    holds = kinds.HANDLES | kinds.REFERENCES | kinds.READS | kinds.CONSTANTS
-    hands_on = of_kind(profile, holds.__contains__)
-    hands_on |= of_kind(profile, kinds.PLACEHOLDERS.fullmatch)
-    hands_on |= of_kind(profile, kinds.ALIASES.fullmatch)
-    hands_on &= ~of_kind(profile, kinds.OUT_OF_LISTS.fullmatch)
-    hands_on |= of_kind(profile, kinds.CALLS.fullmatch)
-    hands_on |= of_kind(profile, kinds.SAVES.fullmatch)
-    hands_on |= of_kind(profile, kinds.REPORTS.fullmatch)
+    holds = ("variable handle", "reference variable", "variable read", "constant", "placeholder")
+    hands_on = of_class(profile, *holds, "alias") & ~of_class(profile, "out of a list")
+    hands_on |= of_class(profile, "call in a graph", "saves", "reports")
     hands_on[profile.regions.call] = True
     return ~hands_on
 

@@ -15,11 +15,13 @@ import numpy as np
 
 from tfprof.errors import InputError, UsageError
 from tfprof.foundation.lazy_dataclasses import dataclass
-from tfprof.inference import inferred, symbols
+from tfprof.ops.dtypes import FLOAT
+from tfprof.ops.inferred_shapes import with_inferred_shapes
+from tfprof.ops.output_dtypes import output_dtypes
+from tfprof.ops.symbols import symbols
 from tfprof.summary.activations import computing
 from tfprof.summary.caveats import Gaps, sentences
 from tfprof.summary.costs import Costing, Costs, only, sums
-from tfprof.summary.element_types import FLOAT, element_types
 from tfprof.summary.formula import MOST_SYMBOLS, Fitted, Formula, formulas
 from tfprof.summary.layers import OTHER, layers
 from tfprof.summary.model_nodes import living
@@ -30,8 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tfprof.columns.strings import I64, Bool
-    from tfprof.flops import Counts
     from tfprof.model import Profile
+    from tfprof.ops.counting import Counts
     from tfprof.summary.layers import Layers
 
 DEPTH: Final = 2
@@ -99,7 +101,7 @@ def summary(
     given = dict(dims or {})
     alive = living(profile, outputs)
     model = only(profile, alive)
-    types = element_types(model)
+    types = output_dtypes(model)
     typed = bool(types.any())
     if not typed:  # as in a graph in text format, of which types are not read
         types = np.full(len(model), FLOAT)
@@ -143,7 +145,7 @@ def _held(model: Profile, alive: Bool, types: I64, dims: Mapping[str, int]) -> P
     listed = parameters(model.with_run_shapes, alive, types)
     if listed.node.size and not listed.unknown.size and not listed.guessed:
         return listed
-    return parameters(inferred(model.with_run_shapes, dims), alive, types)
+    return parameters(with_inferred_shapes(model.with_run_shapes, dims), alive, types)
 
 
 class _Priced:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from tfprof.inference import may_end_sooner, trip_counts
 from tfprof.model import BRANCH, LOOP_BODY
+from tfprof.ops.run_counts import may_end_sooner, trip_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

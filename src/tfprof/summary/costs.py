@@ -10,20 +10,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.flops import filled
-from tfprof.flops.table import rules
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
-from tfprof.inference import inferred
-from tfprof.model import AttributeSource
+from tfprof.ops.counting import are_contractions
+from tfprof.ops.inferred_shapes import with_inferred_shapes
+from tfprof.ops.with_float_ops import with_float_ops
 from tfprof.summary.activations import activation_bytes
-from tfprof.summary.kinds import of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tfprof.columns.strings import I64, Bool
-    from tfprof.flops import Counts
     from tfprof.model import Profile
+    from tfprof.ops.counting import Counts
 
 _LOW = 32
 _SAFE = 2.0**62
@@ -51,11 +49,11 @@ class Costing:
 
     def at(self, dims: Mapping[str, int]) -> Costs:
         """What the rows cost where the open dimensions are of these sizes."""
-        fresh = replace(self.profile, _kept={})  # what is worked out for one size is not kept
-        counted, counts = filled(fresh, "all", dims)
-        shaped = inferred(fresh.with_run_shapes, dims)
+        fresh = replace(self.profile)  # what is worked out for one size is not kept
+        counted, counts = with_float_ops(fresh, "all", dims)
+        shaped = with_inferred_shapes(fresh.with_run_shapes, dims)
         times = _times(counted)
-        contracts = _contractions(fresh)
+        contracts = are_contractions(fresh)
         float_ops = counted.nodes.float_ops
         size, unknown = activation_bytes(shaped, self.computes, self.types)
         return Costs(
@@ -73,7 +71,7 @@ class Costing:
 def _times(profile: Profile) -> I64:
     """How often each node runs, as the views count it: what one float operation a node makes."""
     nodes = replace(profile.nodes, float_ops=np.ones(len(profile), np.int64))
-    return replace(profile, nodes=nodes, _kept={}).values("float_ops", None)
+    return replace(profile, nodes=nodes).values("float_ops", None)
 
 
 def sums(amount: I64, times: I64, row: I64, rows: int) -> list[int]:
@@ -94,14 +92,8 @@ def sums(amount: I64, times: I64, row: I64, rows: int) -> list[int]:
 def only(profile: Profile, living: Bool) -> Profile:
     """*profile* where nothing is counted but the nodes *living*, which keep their numbers."""
     sources = tuple(
-        AttributeSource(np.where((s.node >= 0) & living[s.node], s.node, -1), s.read, s.name)
-        for s in profile.attribute_sources
+        replace(source, node=np.where((source.node >= 0) & living[source.node], source.node, -1))
+        for source in profile.attribute_sources
     )
     nodes = replace(profile.nodes, float_ops=np.where(living, profile.nodes.float_ops, 0))
-    return replace(profile, nodes=nodes, attribute_sources=sources, _kept={})
-
-
-def _contractions(profile: Profile) -> Bool:
-    """Which nodes are products and sums: two float operations are a multiply-add."""
-    table = rules("all")
-    return of_kind(profile, lambda op: op in table and table[op].contraction)
+    return replace(profile, nodes=nodes, attribute_sources=sources)

@@ -20,9 +20,8 @@ import numpy as np
 from tfprof.columns.strings import Strings
 from tfprof.errors import UsageError, nearest
 from tfprof.model import CALLED
+from tfprof.ops.classes import of_class
 from tfprof.read.xplane.node_matching import NOT_IN_GRAPH
-from tfprof.summary import kinds
-from tfprof.summary.kinds import of_kind
 from tfprof.summary.reach import Links
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def living(profile: Profile, outputs: Sequence[str] = ()) -> Bool:
         return Links.inputs(profile.edges).reached(_named(profile, outputs))
     backward = training_gradients(profile)
     aside = _asides(profile) | backward
-    silent = of_kind(profile, kinds.SILENT.fullmatch)
+    silent = of_class(profile, "no outputs")
     forward = ~backward
     begin = _ends(profile, aside) | _differentiated(profile, forward)
     reached = Links.inputs(profile.edges, aside, silent).reached(begin, forward)
@@ -65,13 +64,12 @@ def _named(profile: Profile, outputs: Sequence[str]) -> Bool:
 
 
 def _asides(profile: Profile) -> Bool:
-    saves = of_kind(profile, kinds.SAVES.fullmatch)
-    return saves | of_kind(profile, kinds.REPORTS.fullmatch)
+    return of_class(profile, "saves", "reports")
 
 
 def _ends(profile: Profile, aside: Bool) -> Bool:
     """What nothing of the model takes anything from, and is part of it all the same."""
-    saves = of_kind(profile, kinds.SAVES.fullmatch)
+    saves = of_class(profile, "saves")
     edges = profile.edges
     consumer = np.repeat(np.arange(len(profile)), np.diff(edges.start))
     known = edges.source >= 0
@@ -104,9 +102,9 @@ def _differentiated(profile: Profile, forward: Bool) -> Bool:
 
 def _plain_reads(profile: Profile, source: I64, consumer: I64) -> Bool:
     """What hands on a variable and no more; TensorFlow adds one to each, wanted or not."""
-    variable = of_kind(profile, (kinds.HANDLES | kinds.REFERENCES).__contains__)
-    reads = of_kind(profile, kinds.READS.__contains__)
-    copies = of_kind(profile, "Identity".__eq__)
+    variable = of_class(profile, "variable handle", "reference variable")
+    reads = of_class(profile, "variable read")
+    copies = of_class(profile, "identity")
     of_variable = np.zeros(len(profile), np.bool_)
     of_variable[consumer[variable[source]]] = True
     return reads | (copies & of_variable)
@@ -117,7 +115,7 @@ def training_gradients(profile: Profile) -> Bool:
     found = _in_gradients(profile)
     if found.any():
         behind = Links.consumers(profile.edges, data=True).reached(found)
-        if not (behind & of_kind(profile, kinds.CHANGES.fullmatch)).any():
+        if not (behind & of_class(profile, "changes a variable")).any():
             found[:] = False
     return found
 
@@ -134,7 +132,7 @@ def _in_gradients(profile: Profile) -> Bool:
     named = np.fromiter(found, np.bool_, len(profile))
     if not len(profile.regions):
         return named
-    named &= ~of_kind(profile, {"EmptyTensorList", "Const"}.__contains__)
+    named &= ~of_class(profile, "list or constant")
     regions = profile.regions
     order = np.argsort(regions.of_node, kind="stable")
     start = np.searchsorted(regions.of_node[order], np.arange(len(regions) + 1))

@@ -16,15 +16,11 @@ import numpy as np
 
 from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.foundation.lazy_dataclasses import dataclass
+from tfprof.ops.classes import of_class
+from tfprof.ops.dtypes import RESOURCE
+from tfprof.ops.output_dtypes import element_sizes, is_of_weights
 from tfprof.read.variable_collections import MODEL
 from tfprof.read.variable_collections import TYPE as TRAINABLE
-from tfprof.summary import kinds
-from tfprof.summary.element_types import (
-    RESOURCE,
-    element_sizes,
-    is_of_weights,
-)
-from tfprof.summary.kinds import of_kind
 from tfprof.summary.model_nodes import training_gradients
 from tfprof.summary.reach import Links
 
@@ -89,12 +85,11 @@ def parameters(shaped: Profile, living: Bool, types: I64) -> Parameters:
 def casts_of_variables(profile: Profile) -> Bool:
     """What hands on a variable in another type: no work of a layer of its own."""
     edges = profile.edges
-    variable = kinds.READS | kinds.REFERENCES
-    holds = of_kind(profile, variable.__contains__)
+    holds = of_class(profile, "variable read", "reference variable")
     taken = (edges.source >= 0) & holds[np.maximum(edges.source, 0)]
     takes = np.zeros(len(profile), np.bool_)
     takes[np.repeat(np.arange(len(profile)), np.diff(edges.start))[taken]] = True
-    return takes & of_kind(profile, "Cast".__eq__)
+    return takes & of_class(profile, "cast")
 
 
 def _tells_trainable(shaped: Profile, variable: _Held) -> bool:
@@ -104,7 +99,7 @@ def _tells_trainable(shaped: Profile, variable: _Held) -> bool:
     """
     if len(shaped.types) and int(shaped.types.find(Strings.of([TRAINABLE]))[0]) >= 0:
         return True
-    handles = of_kind(shaped, kinds.HANDLES.__contains__)
+    handles = of_class(shaped, "variable handle")
     return len(shaped.regions) > 0 and bool(handles[variable.node].all())
 
 
@@ -120,9 +115,9 @@ class _Held:
 
 def _variables(shaped: Profile, living: Bool, kind: I64) -> tuple[_Held, Shapes]:
     """The variables among the nodes *living*, and their shapes."""
-    own = of_kind(shaped, (kinds.HANDLES | kinds.REFERENCES).__contains__)
-    captured = of_kind(shaped, kinds.PLACEHOLDERS.fullmatch) & (kind == RESOURCE)
-    reads = of_kind(shaped, kinds.READS.__contains__)
+    own = of_class(shaped, "variable handle", "reference variable")
+    captured = of_class(shaped, "placeholder") & (kind == RESOURCE)
+    reads = of_class(shaped, "variable read")
     consumers = Links.consumers(shaped.edges)
     node = np.flatnonzero((own | captured) & living)
     owner, consumer = consumers.of(node)
@@ -176,9 +171,9 @@ def _is_of_model(shaped: Profile, living: Bool, held: _Held) -> Bool:
     if not backward.any():
         return np.ones(held.node.size, np.bool_)
     consumers = Links.consumers(shaped.edges)
-    trains = consumers.reached(backward) | of_kind(shaped, kinds.SAVES.fullmatch)
+    trains = consumers.reached(backward) | of_class(shaped, "saves")
     trains |= ~_readers(shaped, living)
-    reads = of_kind(shaped, kinds.READS.__contains__) | of_kind(shaped, "Identity".__eq__)
+    reads = of_class(shaped, "variable read", "identity")
     # A read on its own says nothing: who takes it does.
     owner, consumer = consumers.of(np.flatnonzero(reads))
     by_model = np.zeros(len(shaped), np.bool_)
@@ -196,7 +191,7 @@ def _constants(shaped: Profile, of_weights: Bool, living: Bool) -> tuple[_Held, 
     They are *of_weights*, of a type that these have, and something takes them, or what is made of
     nothing but constants, together with what is no constant.
     """
-    constant = of_kind(shaped, kinds.CONSTANTS.__contains__)
+    constant = of_class(shaped, "constant")
     edges = shaped.edges
     takes_none = np.diff(Links.inputs(edges).start) == 0
     consumers = Links.consumers(edges, data=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
 from tfprof.tables.fields import FIELDS, METRICS
-from tfprof.tables.inputs import INPUTS, SIGNATURE
+from tfprof.tables.formats import INPUTS, SIGNATURE
 from tfprof.tables.limits import LIMITS
 from tfprof.tables.options import OPTIONS, Option
 from tfprof.tables.outputs import OUTPUTS

@@ -1,8 +1,8 @@
 """VIEWS: the ways to draw a profile as a tree.
 
-A view is a tree plus an owner a graph node: `owner[i]` is the row that node i is counted under,
--1 where it is counted nowhere. Views differ in how they draw the tree, and in the few habits
-that are columns of this table.
+A view is a tree plus an owner per graph node: `owner[i]` is the row that node i is counted under,
+-1 where it is not counted. Views differ in how they draw the tree, and in the few habits that are
+columns of this table.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class View:
     examples: tuple[str, ...] = ()  # to paste behind "tfprof "
     demo: Mapping[str, Any] = field(default_factory=dict)  # the options of 'tfprof demo <name>'
     groups: bool = False  # a row may hold many graph nodes
-    chain: bool = False  # rows are one list, ordered before totals run along it
+    chain: bool = False  # rows are one list, ordered before totals are taken along it
     keeps_scopes: bool = False  # an unaccounted row stays when something below it is accounted
-    trims_itself: bool = False  # parity Q39: a row that is trimmed goes with what is below it
-    recounts: bool = True  # parity Q40: account_displayed_op_only means something
-    bounds_occurrence: bool = True  # parity Q40: min_occurrence means something
+    trims_itself: bool = False  # parity Q39: trimming removes the row as well as what is below it
+    recounts: bool = True  # parity Q40: account_displayed_op_only has an effect
+    bounds_occurrence: bool = True  # parity Q40: min_occurrence has an effect
     root_depth: int = 1
 
     @property
@@ -49,13 +49,13 @@ class View:
         return why if self.chain else ""
 
     def draw(self, profile: Profile, *, source_text: bool = False) -> Drawing:
-        """The tree of *profile*, drawn once and kept with it.
+        """The tree of *profile*, drawn once for all profiles of the same structure.
 
-        With *source_text* a line of code is labelled with its text, too.
+        With *source_text* the label of a line of code includes its text.
         """
         module = import_module(f"tfprof.views.{self.name}_view")
         how = {"source_text": True} if source_text and self.name == "code" else {}
-        return profile.keep(
+        return profile.structure_cache.cached(
             ("view", self.name, *how), lambda: cast("Drawing", module.draw(profile, **how))
         )
 

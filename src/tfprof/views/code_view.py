@@ -2,15 +2,15 @@
 
     stacks   main.py:8 > model.py:20        rows   _TFProfRoot
              main.py:8 > model.py:31               └─ main.py:8:<module>
-                                                      ├─ model.py:20:build     nodes made there
+                                                      ├─ model.py:20:build     nodes created there
                                                       └─ model.py:31:build
                                                    └─ main.py:8:<module> (gradient)
                                                       └─ model.py:20:build (gradient)
 
-A node is counted under the last frame of its stack. The gradient of a node goes by its name,
-and is counted under the stack of the node it is the gradient of, marked so (parity Q12, Q48);
-those that a tape recorded in a function are marked likewise, under the stack of their own.
-Rows stand in the order they are first needed: nodes by name, then gradients by forward name.
+A node is counted under the last frame of its stack. Gradients are recognised by name. They are
+counted under the stack of their forward node, in rows marked "(gradient)" (parity Q12, Q48).
+Gradients that a tape recorded in a function are marked too, under their own stack.
+Rows are in the order they are first needed: nodes by name, then gradients by forward name.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 _GRADIENTS, _GRAD, _TAPE = b"gradients/", b"_grad/", b"gradient_tape/"
 GRADIENT_MARK = b" (gradient)"
 UNKNOWN_TEXT = b"<unknown>"
-# parity: a function name of this many bytes or more is cut and dotted.
+# parity: a function name of _LONG_NAME bytes or more is cut, and "..." follows.
 _LONG_NAME, _CUT_NAME = 20, 17
 
 
 def draw(profile: Profile, *, source_text: bool = False) -> Drawing:
-    """The call tree; raises UsageError where there are no call stacks."""
+    """The tree of call stacks; raises UsageError where there are none."""
     if not profile.has_traces:
         raise UsageError(
             "No code trace information: code view needs an op log with call stacks (--op_log_path)"
@@ -65,9 +65,9 @@ def draw(profile: Profile, *, source_text: bool = False) -> Drawing:
 
 
 def _split_gradients(profile: Profile, traced: I64) -> tuple[I64, I64, I64, int]:
-    """(plain nodes, gradient nodes, the forward node of each, forward names that are lost).
+    """(plain nodes, gradient nodes, the forward node of each, number of unknown forward names).
 
-    *traced* is in name order, and so are the plain nodes; gradients are in order of forward name.
+    *traced* and the plain nodes are in name order; gradients are in order of forward name.
     """
     traced, taped = _without_taped(profile, traced)
     names = profile.nodes.name.take(traced).tolist()
@@ -78,17 +78,17 @@ def _split_gradients(profile: Profile, traced: I64) -> tuple[I64, I64, I64, int]
     forward = profile.nodes.name.find(wanted)
     is_plain = np.zeros(len(profile) + 1, np.bool_)
     is_plain[plain] = True
-    found = is_plain[forward]
+    known = is_plain[forward]
     order = wanted.order()
-    order = order[found[order]]
-    lost = len({bytes(name) for name in wanted.take(~found)})
+    order = order[known[order]]
+    lost = len({bytes(name) for name in wanted.take(~known)})
     return plain, np.append(gradient[order], taped), np.append(forward[order], taped), lost
 
 
 def _without_taped(profile: Profile, traced: I64) -> tuple[I64, I64]:
-    """(*traced* without gradients that a tape recorded inside of functions, these).
+    """(*traced* without gradients that a tape recorded inside functions, these gradients).
 
-    Their stacks are told by themselves, whatever their names.
+    They have stacks of their own, whatever their names.
     """
     inside = profile.regions.of_node
     in_function = np.flatnonzero(np.append(inside, -1)[np.minimum(traced, inside.size)] >= 0)
@@ -100,57 +100,57 @@ def _without_taped(profile: Profile, traced: I64) -> tuple[I64, I64]:
 
 
 def _forward_name(name: bytes) -> bytes | None:
-    """The name of the node that *name* is the gradient of; None where it is no gradient."""
+    """The name of the node that *name* is the gradient of; None if it is not a gradient."""
     begin, end = name.find(_GRADIENTS), name.find(_GRAD)
     if begin < 0 or end < 0:
         return None
     begin += len(_GRADIENTS)
     if begin == end:
         return None
-    # parity Q12: with the ending first, the rest of the name is taken.
+    # parity Q12: if "_grad/" comes first, everything after "gradients/" is the name.
     return name[begin:end] if end > begin else name[begin:]
 
 
 def _frame_names(stacks: Stacks, *, source_text: bool) -> list[bytes]:
-    """The label of each frame: file, line and function; with *source_text* also its text."""
+    """The label of each frame: file, line and function; with *source_text* its text as well."""
     text = dict(zip(stacks.text_id.tolist(), stacks.text, strict=True))
-    made: dict[tuple[int, ...], bytes] = {}
+    labels: dict[tuple[int, ...], bytes] = {}
     names = []
     columns = [stacks.file, stacks.line, stacks.function]
     if source_text:
         columns.append(stacks.source)
     for key in zip(*(column.tolist() for column in columns), strict=True):
-        if key not in made:
+        if key not in labels:
             file, line, function, *source = key
             base = text.get(file, UNKNOWN_TEXT).rpartition(b"/")[2]
             label = b"%b:%d:%b" % (base, line, _cut(text.get(function, UNKNOWN_TEXT)))
-            parts = [label, *(_cut(text.get(one, UNKNOWN_TEXT)) for one in source)]
-            made[key] = b":".join(parts)
-        names.append(made[key])
+            parts = [label, *(_cut(text.get(number, UNKNOWN_TEXT)) for number in source)]
+            labels[key] = b":".join(parts)
+        names.append(labels[key])
     return names
 
 
 def _cut(function: bytes) -> bytes:
     if len(function) < _LONG_NAME:
         return function
-    # Never inside a character: the original cuts one in two and so spoils its output (Q43).
+    # Never inside a character. The original cuts one in two, so its output is not UTF-8 (Q43).
     return function[:_CUT_NAME].decode("utf-8", "ignore").encode() + b"..."
 
 
 def _insert(trie: _Trie, stacks: Stacks, stack: I64, mark: int) -> I64:
-    """The trie's entry of each stack's last frame; stacks are added in the order given."""
+    """The trie's entry of each stack's last frame; stacks are added in order."""
     distinct, first = first_rows(stack)
     entry = np.full(stacks.start.size, -1, np.int64)
-    for one in distinct[np.argsort(first, kind="stable")].tolist():
-        low, high = stacks.start[one : one + 2].tolist()
-        entry[one] = trie.add(range(low, high), mark)
+    for number in distinct[np.argsort(first, kind="stable")].tolist():
+        low, high = stacks.start[number : number + 2].tolist()
+        entry[number] = trie.add(range(low, high), mark)
     return entry[stack]
 
 
 class _Rows(NamedTuple):
     """The trie in drawing order, without the root."""
 
-    row: I64  # of each entry, counting from 1
+    row: I64  # per entry, counting from 1
     depth: I64
     label: list[bytes]
     frame: I64
@@ -158,7 +158,7 @@ class _Rows(NamedTuple):
 
 
 class _Trie:
-    """Paths of frame labels; entry 0 is the root, children stand in order of creation."""
+    """Paths of frame labels; entry 0 is the root, children are in order of creation."""
 
     def __init__(self, names: list[bytes]) -> None:
         self._names = names
@@ -168,7 +168,7 @@ class _Trie:
         self._gradient = [0]
 
     def add(self, frames: range, mark: int) -> int:
-        """The entry at the end of this path, made where it is new."""
+        """The entry at the end of this path, created if it is new."""
         at = 0
         for frame in frames:
             label = self._names[frame] + GRADIENT_MARK if mark else self._names[frame]
@@ -183,7 +183,7 @@ class _Trie:
         return at
 
     def rows(self) -> _Rows:
-        """All entries but the root, depth first."""
+        """All entries except the root, depth first."""
         order: list[int] = []
         depths: list[int] = []
         waiting = [(entry, 2) for entry in reversed(self._children[0].values())]

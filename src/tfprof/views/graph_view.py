@@ -1,12 +1,12 @@
 """Graph view: each node below the first that consumes it, depth first.
 
     loss ◄─ mul ◄─ w                rows      _TFProfRoot
-    loss ◄─ w                                 └─ loss         nobody's input
+    loss ◄─ w                                 └─ loss         no consumers
                                                  └─ mul       its first input
-                                                    └─ w      met here first, so only here
+                                                    └─ w      visited here first, so only here
 
-parity Q6, Q10: what is only reached through a cycle is never met, and a shared input counts
-under the first consumer alone.
+parity Q6, Q10: a node that is reachable only through a cycle is never visited, and a shared input
+counts under its first consumer alone.
 """
 
 from __future__ import annotations
@@ -26,46 +26,46 @@ _END = -1
 
 
 def draw(profile: Profile) -> Drawing:
-    """The spanning forest over inputs, in the order nodes are first met."""
+    """The spanning forest over inputs, in the order of the first visit."""
     count = len(profile)
     edges = profile.edges
     consumed = np.zeros(count, np.bool_)
     consumed[edges.source[edges.source >= 0]] = True
-    begin = profile.by_name[~consumed[profile.by_name]]
-    met, depth = _walk(count, edges, begin)
+    outermost = profile.by_name[~consumed[profile.by_name]]
+    visited, depth = _walk(count, edges, outermost)
     owner = np.full(count, -1, np.int64)
-    owner[met] = np.arange(1, met.size + 1)
+    owner[visited] = np.arange(1, visited.size + 1)
     return Drawing(
         Tree.from_depth(np.append(1, depth)),
         owner,
-        under_root(profile.nodes.name.take(met)),
+        under_root(profile.nodes.name.take(visited)),
         filler=b"_TFGraphParent",
     )
 
 
-def _walk(count: int, edges: Edges, begin: I64) -> tuple[I64, I64]:
-    """(node, depth) in the order nodes are met; those in *begin* are at depth 2."""
-    # Inputs are looked at last first, so they stand in that order; an unknown one is never fresh.
+def _walk(count: int, edges: Edges, outermost: I64) -> tuple[I64, I64]:
+    """(node, depth) in the order of the first visit; *outermost* nodes are at depth 2."""
+    # Inputs go onto the stack last first. An unknown input is never fresh.
     source = np.where(edges.source < 0, count, edges.source)[::-1].tolist()
     first = (edges.source.size - edges.start).tolist()
     fresh = bytearray(b"\1" * count + b"\0")
-    met: list[int] = []
+    visited: list[int] = []
     depths: list[int] = []
     depth = 2
-    # What is still to be met, the next on top; a node goes in once for each consumer met, and
-    # below its inputs what ends them.
-    waiting = begin[::-1].tolist()
+    # The stack of nodes to visit. A node is pushed by each consumer; _END marks the end of the
+    # inputs of a node.
+    waiting = outermost[::-1].tolist()
     while waiting:
         node = waiting.pop()
         if node < 0:
             depth -= 1
         elif fresh[node]:
             fresh[node] = 0
-            met.append(node)
+            visited.append(node)
             depths.append(depth)
-            inputs = [one for one in source[first[node + 1] : first[node]] if fresh[one]]
+            inputs = [row for row in source[first[node + 1] : first[node]] if fresh[row]]
             if inputs:
                 waiting.append(_END)
                 waiting += inputs
                 depth += 1
-    return np.array(met, np.int64), np.array(depths, np.int64)
+    return np.array(visited, np.int64), np.array(depths, np.int64)

@@ -1,7 +1,7 @@
-"""Op view: one row an operation type, in a chain.
+"""Op view: one row per operation type, in a chain.
 
-_TFProfRoot ─► Add ─► Conv2D ─► MatMul        in name order; a query orders them anew, and
-                                              then a row's total is its own and all behind it
+_TFProfRoot ─► Add ─► Conv2D ─► MatMul        in name order, until a query sorts them; the total
+                                              of a row includes all rows after it
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def draw(profile: Profile) -> Drawing:
-    """The operation types that nodes have."""
+    """The chain of operation types that occur."""
     used, row = places(profile.nodes.op)
     names = profile.types.take(used)
     order = names.order()

@@ -1,14 +1,14 @@
 """Scope view: names split at "/", as folders and files.
 
     names       a/b/c   a/x   d           rows      _TFProfRoot
-                                                    ├─ a            a filler: no such node
+                                                    ├─ a            a filler, not a node
                                                     │  ├─ a/b       a filler
                                                     │  │  └─ a/b/c
                                                     │  └─ a/x
                                                     └─ d
 
-Names sorted with "/" before every other character stand in drawing order. A name shares with
-the one before it some leading parts; each further part of it is a new row.
+Names sorted with "/" before every other character are in drawing order. A name shares some leading
+parts with the name before it; each further part is a new row.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FEW_PARTS = 1_000_000
 
 
 def draw(profile: Profile) -> Drawing:
-    """The tree of name scopes; raises InputError where names have far too many parts."""
+    """The tree of name scopes; raises InputError where names have too many parts."""
     names = profile.nodes.name
     _check(names)
     order = Strings(_slash_first()[names.blob], names.start, names.length).order()
@@ -65,7 +65,7 @@ def _check(names: Strings) -> None:
 
 
 def _slash_first() -> U8:
-    """A table that puts "/" before every other byte and keeps the order of the rest."""
+    """A table that sorts "/" before every other byte and leaves the order of the rest."""
     table = np.arange(256)
     table[:_SLASH] += 1
     table[_SLASH] = 0
@@ -73,11 +73,11 @@ def _slash_first() -> U8:
 
 
 def _parts(names: Strings) -> tuple[I64, I64]:
-    """(name, length up to its end) of every part of every name, in order."""
+    """(name, length up to the end of the part) of every part of every name, in order."""
     row, slash = names.positions(b"/")
     row = np.concatenate([row, np.arange(len(names))])
     end = np.concatenate([slash, names.length])
-    # The end of a name comes behind its slashes, so a stable sort keeps the parts in order.
+    # The end of a name comes after its slashes, so a stable sort leaves the parts in order.
     order = np.argsort(row, kind="stable")
     return row[order], end[order]
 
@@ -86,8 +86,8 @@ def _shared_parts(names: Strings, part_row: I64, part_end: I64) -> I64:
     """How many leading parts each name shares with the name before it."""
     common = names.common_with_previous()
     before = np.append(-1, names.length[:-1])
-    # A part inside the common text is shared; one that ends with it is where the name before
-    # ends too, being then the scope that this name is in.
+    # A part that ends inside the common text is shared. One that ends with it is shared only if
+    # the previous name ends there too: then it is the scope of this name.
     end_of_common = common[part_row]
     shared = (part_end < end_of_common) | (
         (part_end == end_of_common) & (before[part_row] == end_of_common)

@@ -18,7 +18,7 @@ from tfprof.read.columnar import ATTRIBUTES, RUN_SHAPES
 from tfprof.read.columnar.checks import LONGEST_SHARED
 from tfprof.read.columnar.coding import ALIGNMENT, FORMAT, HEAD, TEXT
 from tfprof.read.columnar.layout import Attributes, RunShapes, laid
-from tfprof.read.sniff import CONVERTED_MAGIC
+from tfprof.read.detect import CONVERTED_MAGIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -63,7 +63,7 @@ class Texts(dict[int, bytes]):
 
 def texts_of(profile: Profile, column: I64, unit: Format) -> list[bytes]:
     """Each number as text; the texts are kept with *profile* for the next answer."""
-    known = profile.keep(("texts", unit), lambda: Texts(unit))
+    known = profile.cached(("texts", unit), lambda: Texts(unit))
     if len(known) > _KEPT_ANYWAY + _KEPT_A_NODE * len(profile):
         known.clear()
     return list(map(known.__getitem__, column.tolist()))

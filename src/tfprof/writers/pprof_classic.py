@@ -69,16 +69,14 @@ def _sampled(answer: Answer) -> tuple[I64, I64]:
     """(displayed row, graph node) of each sample: rows as displayed, nodes as drawn and by name."""
     drawing, picked = answer.drawing, answer.counted.picked
     assert picked is not None
-    size = drawing.tree.size
     nodes = answer.profile.by_name
     nodes = nodes[(drawing.owner[nodes] >= 0) & (picked[nodes] > 0)]
-    nodes = nodes[size[drawing.owner[nodes]] == 1]  # parity Q14
+    nodes = nodes[drawing.tree.is_leaf[drawing.owner[nodes]]]  # parity Q14
     nodes = nodes[np.argsort(drawing.owner[nodes], kind="stable")]
     owner = drawing.owner[nodes]
-    rows = np.flatnonzero(answer.tree.size == 1)  # parity Q14
+    rows = np.flatnonzero(answer.tree.is_leaf)  # parity Q14
     rows = rows[rows > 0]
-    at = answer.row[rows]
-    first, last = np.searchsorted(owner, at), np.searchsorted(owner, at + size[at])
+    first, last = drawing.tree.slices(answer.row[rows], owner)
     count = last - first
     shift = np.repeat(first - (np.cumsum(count) - count), count)
     return np.repeat(rows, count), nodes[np.arange(shift.size) + shift]

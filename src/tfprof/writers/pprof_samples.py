@@ -79,16 +79,9 @@ def _nearest_displayed(answer: Answer) -> I64:
     displayed = np.zeros(len(counted.tree), np.int64)
     displayed[answer.counted_row] = np.arange(len(answer))
     if not answer.view.chain:
-        at = np.sort(answer.counted_row)
-        rows = np.arange(len(counted.tree))
-        change = np.zeros(rows.size + 1, np.int64)
-        change[at] = 1
-        np.subtract.at(change, at + counted.tree.size[at], 1)
-        # How many displayed subtrees are open at a row; the last row that opened as many holds it.
-        depth = np.cumsum(change)[:-1]
-        opened = at[np.argsort(depth[at], kind="stable")]
-        place = depth * rows.size + rows
-        displayed = displayed[opened[np.searchsorted(place[opened], place, "right") - 1]]
+        is_displayed = np.zeros(len(counted.tree), np.bool_)
+        is_displayed[answer.counted_row] = True
+        displayed = displayed[counted.tree.nearest_kept(is_displayed)]
     result = np.full(len(answer.drawing.tree), -1, np.int64)
     result[counted.row] = displayed
     return result

@@ -30,7 +30,7 @@ def flame_events(answer: Answer) -> Iterator[list[str]]:
     idle = us <= 0
     idle[0] = False
     kept = ~(idle | answer.tree.under(idle))
-    tree, us = answer.tree.keep(kept), us[kept]
+    tree, us = answer.tree.keep_rows(kept), us[kept]
     names = answer.label.take(kept)
     depth, begin = tree.depth - 1, _begin(tree, us)
     titled = 0

@@ -148,7 +148,7 @@ def device_memories(profile: Profile, step: Step, nodes: I64, pid: int) -> list[
     """
     memories: list[DeviceMemory] = []
     # Of all steps, and every one of them may have a timeline.
-    persistent = profile.keep("persistent bytes", lambda: _persistent(profile))
+    persistent = profile.cached("persistent bytes", lambda: _persistent(profile))
     by_name = nodes[profile.nodes.name.take(nodes).order()]
     mine = _ByDevice(profile, nodes, by_name)
     seen = _ByDevice(profile, nodes, step.memory_node)

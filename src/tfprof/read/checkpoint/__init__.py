@@ -47,11 +47,11 @@ class _Contents(Protocol):
 
 
 class Checkpoint:
-    """The tensors of a checkpoint."""
+    """The tensors of a checkpoint. A pickle holds its prefix, and the files are opened again."""
 
-    def __init__(self, prefix: str, contents: _Contents) -> None:
+    def __init__(self, prefix: str, opener: Opener) -> None:
         self.prefix = prefix
-        self._contents = contents
+        self._opener = opener
 
     @classmethod
     def open(cls, prefix: str, opener: Opener) -> Checkpoint:
@@ -60,13 +60,16 @@ class Checkpoint:
         *prefix* may also be the name of one of the files, or PREFIX-?????-of-00002 for the files
         of a checkpoint of the first format that is in pieces.
         """
-        for candidate in dict.fromkeys((prefix, _FILE_OF_BUNDLE.sub("", prefix))):
-            try:
-                index = opener(f"{candidate}.index")
-            except FileNotFoundError:
-                continue
-            return cls(candidate, Bundle(candidate, index, opener))
-        return cls(prefix, TensorSlices(_tables(prefix, opener)))
+        checkpoint = cls(prefix, opener)
+        checkpoint.prefix, checkpoint._contents = _contents(prefix, opener)
+        return checkpoint
+
+    def __getstate__(self) -> dict[str, object]:
+        return {"prefix": self.prefix, "_opener": self._opener}
+
+    @cached_property
+    def _contents(self) -> _Contents:
+        return _contents(self.prefix, self._opener)[1]
 
     def names(self) -> Strings:
         """The names of all tensors, in byte order."""
@@ -126,6 +129,17 @@ class Checkpoint:
         if _overlap(stored.shape, places):
             raise InputError(f"{self._what(name)} is damaged: its pieces overlap")
         return _put_together(stored, places, pieces)
+
+
+def _contents(prefix: str, opener: Opener) -> tuple[str, _Contents]:
+    """(the prefix itself, what is in the files)."""
+    for candidate in dict.fromkeys((prefix, _FILE_OF_BUNDLE.sub("", prefix))):
+        try:
+            index = opener(f"{candidate}.index")
+        except FileNotFoundError:
+            continue
+        return candidate, Bundle(candidate, index, opener)
+    return prefix, TensorSlices(_tables(prefix, opener))
 
 
 def _overlap(shape: tuple[int, ...], places: list[Box]) -> bool:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tfprof.errors import InputError
 from tfprof.read.checkpoint.crc32c import crc32c, masked
 from tfprof.read.checkpoint.snappy import unpacked
-from tfprof.read.sniff import TABLE_MAGIC
+from tfprof.read.detect import TABLE_MAGIC
 from tfprof.tables.limits import beyond, unpacked_most
 from tfprof.wire.decode import WireError, buffer_view
 from tfprof.wire.varints import varint

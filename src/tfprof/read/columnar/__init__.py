@@ -2,12 +2,13 @@
 
     file ──coding──► named columns ──layout──► tables ──checks──► Profile
 
-All is decoded and checked at once but the attributes of nodes and the shapes that runs tell, which
-are as far away as they are in the files that the profile was converted from: until they are needed.
+Everything is decoded and checked at once, except node attributes and the shapes that runs recorded:
+these are read when they are needed.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -32,13 +33,13 @@ ATTRIBUTES, RUN_SHAPES = "attributes", "run_shapes"
 
 def profile(source: Source) -> Profile:
     """The profile that was converted; raises InputError."""
-    return _told(source, lambda: _profile(source))
+    return _read(_profile, source)
 
 
-def _told(source: Source, make: Callable[[], T]) -> T:
-    """What *make* makes of the file; what is wrong with that becomes a sentence."""
+def _read(read: Callable[[Source], T], source: Source) -> T:
+    """Call *read*; damage that it finds in the file becomes a sentence."""
     try:
-        return make()
+        return read(source)
     except Damage as damage:
         raise InputError(f"{source.name} is damaged: {damage}") from None
 
@@ -50,30 +51,29 @@ def _profile(source: Source) -> Profile:
     described = truths(f"{ATTRIBUTES}.described", columns)
     if described.size != len(profile):
         raise Damage("its attributes are of other nodes")
-
-    def attributes() -> tuple[I64, Strings]:
-        source.check()
-        return _told(source, lambda: _attributes(columns))
-
-    def shaped(profile: Profile) -> Profile:
-        source.check()
-        return _told(source, lambda: _shaped(profile, columns))
-
     node = np.where(described, np.arange(len(profile)), -1)
+    attributes = partial(_read, _attributes, source)
+    has_shapes = f"{RUN_SHAPES}.outputs.start" in columns
     return replace(
         profile,
         attribute_sources=(AttributeSource(node, attributes, source.name),),
-        shape_sources=(shaped,) if f"{RUN_SHAPES}.outputs.start" in columns else (),
+        shape_sources=(partial(_with_run_shapes, source),) if has_shapes else (),
     )
 
 
-def _attributes(columns: Columns) -> tuple[I64, Strings]:
-    attributes: Attributes = made(Attributes, ATTRIBUTES, columns)
+def _attributes(source: Source) -> tuple[I64, Strings]:
+    source.check()
+    attributes: Attributes = made(Attributes, ATTRIBUTES, Columns(source))
     check_attributes(attributes)
     return attributes.node, attributes.texts.take(attributes.text)
 
 
-def _shaped(profile: Profile, columns: Columns) -> Profile:
-    told: RunShapes = made(RunShapes, RUN_SHAPES, columns)
-    check_outputs(f"{RUN_SHAPES}.outputs", told.outputs, len(profile))
-    return replace(profile, outputs=told.outputs, notes=(*profile.notes, *told.notes), _kept={})
+def _with_run_shapes(source: Source, profile: Profile) -> Profile:
+    return _read(partial(_shaped, profile), source)
+
+
+def _shaped(profile: Profile, source: Source) -> Profile:
+    source.check()
+    shapes: RunShapes = made(RunShapes, RUN_SHAPES, Columns(source))
+    check_outputs(f"{RUN_SHAPES}.outputs", shapes.outputs, len(profile))
+    return replace(profile, outputs=shapes.outputs, notes=(*profile.notes, *shapes.notes))

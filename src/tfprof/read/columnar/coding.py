@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from tfprof.errors import InputError
-from tfprof.read.sniff import CONVERTED_MAGIC as MAGIC
+from tfprof.read.detect import CONVERTED_MAGIC as MAGIC
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import I64, U8

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from tfprof.columns.frozen import Frozen
 from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, U8, Bool, Strings
 from tfprof.foundation.lazy_dataclasses import dataclass, fields
-from tfprof.model import Edges, Frozen, Nodes, Note, Outputs, Profile, Regions, Stacks, Step
+from tfprof.model import Edges, Nodes, Note, Outputs, Profile, Regions, Stacks, Step
 from tfprof.read.columnar.coding import Damage
 
 if TYPE_CHECKING:
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
 
     Laid = Iterator[tuple[str, I64 | U8]]
 
-# Parts of a Profile that are no columns.
-_NOT_LAID: Final = frozenset({"attribute_sources", "shape_sources", "_kept"})
+# Parts of a Profile that are not columns.
+_NOT_LAID: Final = frozenset(
+    {"attribute_sources", "shape_sources", "structure_cache", "run_cache", "_cache"}
+)
 # What formats 1 and 2 did not have: what tells that it is there, by part.
 _SINCE_3: Final = {"regions": "regions.call", "times": "times"}
 

@@ -12,16 +12,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfprof.columns.frozen import Frozen
 from tfprof.columns.strings import I64, Strings
-from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.model import Note, Regions
 from tfprof.read.functions.call_instances import NOWHERE, Sources, check_texts
 from tfprof.read.functions.library import CONTROL
 
 if TYPE_CHECKING:
+    from tfprof.read.attributes import NodeAttributes
     from tfprof.read.columns import GraphColumns
     from tfprof.read.functions.call_instances import Instance
     from tfprof.read.functions.library import Pool
+    from tfprof.read.source import Source
 
 _RETURNED, _OWN, _EFFECT = range(3)
 
@@ -32,6 +35,22 @@ class _Edges(NamedTuple):
     node: I64
     group: I64  # _RETURNED before _OWN before _EFFECT
     source: Sources
+
+
+@dataclass(frozen=True, eq=False)
+class _Inlined(Frozen):
+    """The attributes of the pool's *row* that each node is a copy of."""
+
+    attributes: NodeAttributes
+    row: I64
+
+    def __call__(self) -> tuple[I64, Strings]:
+        owner, entry = self.attributes()
+        node, item = _of_rows(owner, self.row)
+        return node, entry.take(item)
+
+    def within(self, source: Source) -> _Inlined:
+        return _Inlined(self.attributes.within(source), self.row)
 
 
 def woven(pool: Pool, made: list[Instance]) -> GraphColumns:
@@ -47,14 +66,7 @@ def woven(pool: Pool, made: list[Instance]) -> GraphColumns:
     shaped[columns.shape_node] = np.arange(columns.shape_node.size)
     shape_node = np.flatnonzero(shaped[row] >= 0)
     output_node, output = _of_rows(columns.output_node, row)
-    read = columns.attributes
-    assert read is not None, "a graph read from wire bytes has its attributes"
-
-    def attributes() -> tuple[I64, Strings]:
-        owner, entry = read()
-        node, kept = _of_rows(owner, row)
-        return node, entry.take(kept)
-
+    assert columns.attributes is not None, "a graph read from wire bytes has its attributes"
     return replace(
         columns,
         name=name,
@@ -65,7 +77,7 @@ def woven(pool: Pool, made: list[Instance]) -> GraphColumns:
         shape=columns.shape.take(shaped[row[shape_node]]),
         output_node=output_node,
         output_shape=columns.output_shape.take(output),
-        attributes=attributes,
+        attributes=_Inlined(columns.attributes, row),
         regions=_regions(made, instance),
         notes=_notes(pool, made),
     )

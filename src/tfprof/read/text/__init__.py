@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.errors import InputError
-from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.read import graph_def
+from tfprof.read.source import Source
 from tfprof.read.text import canonical, wire
 from tfprof.read.text.error import position, sentence
 from tfprof.read.text.strings import Odd, without_warnings
@@ -29,26 +30,53 @@ _STEP = 1 << 20
 _ZEROS = 1 << 11  # so many of them are no text, whoever wrote it
 
 
-def graph_columns(data: U8 | bytes, path: str) -> GraphColumns:
-    """The nodes of a GraphDef in text; raises InputError naming *path*."""
-    array = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else data
-    refuse_zeros(array, path)
-    columns = canonical.columns(array)
-    if columns is None:
-        return _graph_by_wire(array, path)
+class TextSource(Source):
+    """The wire bytes of a message in text. A pickle holds the text's source, and converts again."""
 
-    def attributes() -> tuple[I64, Strings]:
-        read = _graph_by_wire(array, path).attributes
+    def __init__(self, text: Source, message: str) -> None:
+        self._text, self._message = text, message
+        super().__init__(text.name, self._read())
+
+    def _read(self) -> U8:
+        data, name = self._text.data, self._text.name
+        refuse_zeros(data, name)
+        return np.frombuffer(to_wire(data.tobytes(), self._message, name), np.uint8)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**super().__getstate__(), "_data": None}
+
+
+def graph_columns(source: Source) -> GraphColumns:
+    """The nodes of a GraphDef in text; raises InputError."""
+    refuse_zeros(source.data, source.name)
+    columns = canonical.columns(source.data)
+    if columns is None:
+        return graph_by_wire(source)
+    return replace(columns, attributes=_TextAttributes(source))
+
+
+def graph_by_wire(source: Source) -> GraphColumns:
+    """The same for text in any layout."""
+    wire_source = TextSource(source, "tensorflow.GraphDef")
+    columns = graph_def.columns(wire_source.data)
+    assert columns.attributes is not None, "a graph read from wire bytes has its attributes"
+    return replace(columns, attributes=columns.attributes.within(wire_source))
+
+
+@dataclass(frozen=True, eq=False)
+class _TextAttributes:
+    """Attributes in text. To convert all of it takes longer than to read the rest."""
+
+    source: Source
+
+    def __call__(self) -> tuple[I64, Strings]:
+        self.source.check()
+        read = graph_by_wire(self.source).attributes
         assert read is not None, "a graph read from wire bytes has its attributes"
         return read()
 
-    # Few questions need the attributes, and reading them takes longer than all the rest.
-    return replace(columns, attributes=attributes)
-
-
-def _graph_by_wire(data: U8, path: str) -> GraphColumns:
-    encoded = to_wire(data.tobytes(), "tensorflow.GraphDef", path)
-    return graph_def.columns(np.frombuffer(encoded, np.uint8))
+    def within(self, source: Source) -> _TextAttributes:
+        return _TextAttributes(source)
 
 
 def refuse_zeros(data: U8, path: str) -> None:

@@ -10,25 +10,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfprof.errors import InputError
-from tfprof.read.source import read_as
+from tfprof.read.from_text import read_wire
 from tfprof.read.xplane.merge import with_trace
 from tfprof.read.xplane.read_trace import columns
 from tfprof.read.xplane.trace import TraceColumns
+from tfprof.tables.formats import TRACE
 
 if TYPE_CHECKING:
     from tfprof.read.source import Source
 
 __all__ = ["TraceColumns", "columns", "read_trace", "with_trace"]
 
-_EXPECTED = "a trace (XSpace)"
-
 
 def read_trace(source: Source) -> TraceColumns:
     """The columns of a trace; raises InputError."""
-    if not source.data.size:
-        raise InputError(
-            f"{source.name} is empty; TensorFlow leaves such a file where a trace is over 2 GB: "
-            "trace fewer steps"
-        )
-    return read_as(source, _EXPECTED, lambda data: columns(data, source.name))
+    return read_wire(source, TRACE, lambda data: columns(data, source.name))

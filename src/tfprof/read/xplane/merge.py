@@ -57,7 +57,6 @@ def with_trace(profile: Profile, trace: TraceColumns) -> Profile:
         profile,
         steps=tuple(sorted((*profile.steps, *steps), key=lambda step: step.number)),
         notes=(*profile.notes, *notes),
-        _kept={},
     )
     exact = np.where((node < before) & placing.exact, node, -1)
     return with_shape_source(grown, exact, trace.events.shapes)
@@ -141,7 +140,7 @@ def _placed(profile: Profile, trace: TraceColumns, node: I64) -> Profile:
     for accelerator in range(2):
         on_it = free & (trace.accelerator[trace.events.device] == accelerator)
         device[node[on_it]] = kind[trace.events.device[on_it]]
-    return replace(profile, types=types, nodes=replace(profile.nodes, device=device), _kept={})
+    return replace(profile, types=types, nodes=replace(profile.nodes, device=device))
 
 
 def _typed(profile: Profile, pairs: list[tuple[int, bytes]]) -> Profile:
@@ -154,7 +153,6 @@ def _typed(profile: Profile, pairs: list[tuple[int, bytes]]) -> Profile:
         types=types,
         typed_node=np.concatenate([profile.typed_node, [node for node, _ in pairs]]),
         typed_as=np.concatenate([profile.typed_as, kind]),
-        _kept={},
     )
 
 

@@ -77,7 +77,9 @@ def columns(data: U8, name: str = "the trace") -> TraceColumns:
 
 def _steps(every: Seen, name: str) -> Steps:
     told = every.space.event_stats
-    marked = told.named(b"step_num")
+    # The steps of a capture, or those that the program or Keras marked.
+    marked = told.named(b"tfprof_step")
+    marked = marked if marked.size else told.named(b"step_num")
     marked = marked[every.on_host[told.owner[marked]]]
     event = told.owner[marked]
     return steps(told.number[marked], every.ns[event], every.frames.long[event] // _PS_IN_NS, name)

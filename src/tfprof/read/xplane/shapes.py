@@ -10,6 +10,7 @@ shape that agrees with what is known of an output is taken.
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,19 +29,15 @@ _MOST_DIMS = 254
 
 
 def with_shape_source(profile: Profile, node: I64, told: Strings) -> Profile:
-    """*profile*, to be told shapes, when needed, by what each *node* (-1: none) was given."""
+    """*profile*, which takes open shapes, when needed, from inputs of each *node* (-1: none)."""
     rows = np.flatnonzero((node >= 0) & (told.length > 2))  # noqa: PLR2004 - "()" tells nothing
     if not rows.size:
         return profile
     ids, first = told.take(rows).intern()
     pair = distinct(node[rows] * first.size + ids)
     nodes, texts = pair // first.size, told.take(rows[first]).compact()
-    which = pair % first.size
-
-    def tell(profile: Profile) -> Profile:
-        return _with_shapes(profile, nodes, [_shapes(text) for text in texts.texts()], which)
-
-    return replace(profile, shape_sources=(*profile.shape_sources, tell))
+    shapes = partial(_with_shapes, nodes, texts, pair % first.size)
+    return replace(profile, shape_sources=(*profile.shape_sources, shapes))
 
 
 def _shapes(text: str) -> list[list[int] | None]:
@@ -57,9 +54,9 @@ def _shapes(text: str) -> list[list[int] | None]:
     return found
 
 
-def _with_shapes(
-    profile: Profile, nodes: I64, texts: list[list[list[int] | None]], which: I64
-) -> Profile:
+def _with_shapes(nodes: I64, lines: Strings, which: I64, profile: Profile) -> Profile:
+    """*profile* with the shapes in these lines; *which* is the line of each node."""
+    texts = [_shapes(text) for text in lines.texts()]
     edges, outputs = profile.edges, profile.outputs
     open_ones = ~outputs.shape.are_whole()
     told: dict[int, list[int]] = {}
@@ -98,4 +95,4 @@ def _filled(profile: Profile, told: dict[int, list[int]]) -> Profile:
     added = Shapes(np.append(0, np.cumsum(rank)), dim)
     row = np.arange(count)
     row[np.array(list(told), np.int64)] = count + np.arange(rank.size)
-    return replace(profile, outputs=Outputs(old.start, old.shape.joined(added).take(row)), _kept={})
+    return replace(profile, outputs=Outputs(old.start, old.shape.joined(added).take(row)))

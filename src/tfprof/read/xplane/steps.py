@@ -3,7 +3,8 @@
     with tf.profiler.experimental.Trace("train", step_num=7, _r=1): …
 
 Every event of a host with a `step_num` is a marker; of markers inside of each other the outermost
-counts. Without any, all of the trace is step 0.
+counts. If a capture marked steps with `tfprof_step`, only those count: Keras 2 puts markers of its
+own around them. Without any, all of the trace is step 0.
 """
 
 from __future__ import annotations

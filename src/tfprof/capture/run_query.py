@@ -1,0 +1,112 @@
+"""Runs a query from a dictionary of options: prints or writes the report, returns a message.
+
+Unknown options are ignored, as in the original, but with a note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tfprof.capture.streams import print_notes, print_report
+from tfprof.checkers import advise
+from tfprof.errors import UsageError, nearest
+from tfprof.foundation.arguments import options_of, shown
+from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.model import Note
+from tfprof.query.query import Query
+from tfprof.results import deliver
+from tfprof.tables.options import OPTIONS, effective
+from tfprof.views import VIEWS
+from tfprof.wire.schema import message
+from tfprof.writers import advice as advice_reporter
+from tfprof.writers.frame import framed
+
+if TYPE_CHECKING:
+    from tfprof.foundation.arguments import Options
+    from tfprof.model import Profile
+    from tfprof.results.loaded import Loaded
+    from tfprof.results.report import Report
+    from tfprof.tables.options import Flops
+
+    Checkers = Mapping[str, Mapping[str, Any]]
+
+
+class ViewQuery(NamedTuple):
+    """A view, the query, and all options with their values."""
+
+    cmd: str
+    query: Query
+    options: dict[str, Any]
+    flops: Flops | None  # None if the options do not set it
+
+    def counted_by(self, flops: Flops) -> ViewQuery:
+        """The same query, with these rules for float operations that no op log has."""
+        return self._replace(query=replace(self.query, flops=flops))
+
+
+def view_query(cmd: str, options: Options) -> ViewQuery:
+    """The query that *options* describe; raises UsageError before anything is read."""
+    if not isinstance(cmd, str):
+        raise UsageError(f"cmd takes one of {', '.join(VIEWS)}, not {shown(cmd)}")
+    if cmd not in VIEWS:
+        near = nearest(cmd, list(VIEWS))
+        raise UsageError(f"unknown cmd: {cmd}{near} (there are: {', '.join(VIEWS)})")
+    known = {}
+    for name, value in options_of(options).items():
+        if name in OPTIONS:
+            known[name] = value
+        else:
+            near = nearest(str(name), list(OPTIONS))
+            print_notes([Note(f"tfprof: unknown option {name!r} is ignored{near}")])
+    query = Query.of(known)
+    deliver.check(cmd, query)
+    return ViewQuery(cmd, query, effective(known), query.flops if "flops" in known else None)
+
+
+def run_query(loaded: Loaded, asked: ViewQuery) -> Any:  # noqa: ANN401 - a message has no type
+    """Write the report to the query's output; returns a GraphNodeProto or MultiGraphNodeProto."""
+    report = loaded.report(asked.cmd, asked.query)
+    if asked.query.output.kind in ("stdout", "none"):
+        print_notes(report.told)
+        if asked.query.output.kind == "stdout":
+            print_report(framed(asked.options, report.pieces("text")))
+    else:
+        outcome = deliver.deliver(loaded, asked.cmd, asked.query, report)
+        print_notes(outcome.notes)
+        print_report(outcome.stdout)
+    return _message(report)
+
+
+def _message(report: Report) -> Any:  # noqa: ANN401
+    from google.protobuf.message import DecodeError  # noqa: PLC0415 - loaded with the schema
+
+    try:
+        return report.proto(repaired=False)
+    except DecodeError as problem:  # parity: a name that is not UTF-8
+        print_notes([Note(f"Cannot parse returned proto: {problem}.")])
+        groups = report.answer.view.groups
+        return message(f"tensorflow.tfprof.{'Multi' if groups else ''}GraphNodeProto")()
+
+
+def checkers_of(value: Any) -> Checkers:  # noqa: ANN401 - whatever the caller has
+    """The checkers to run, each with its options; raises UsageError."""
+    checkers = {} if value is None else value
+    takes = "takes a dictionary that has a dictionary of options for each checker"
+    if not isinstance(checkers, Mapping):
+        raise UsageError(f"options {takes}, not {shown(value)}")
+    for name, options in checkers.items():
+        if not isinstance(name, str):
+            raise UsageError(f"options {takes}, not for {shown(name)}")
+        if not isinstance(options, Mapping) or not all(isinstance(key, str) for key in options):
+            raise UsageError(f"options {takes}; for {name} it has {shown(options)}")
+    return checkers
+
+
+def run_checkers(profile: Profile, checkers: Checkers | None) -> Any:  # noqa: ANN401
+    """Print the advice of the checkers; returns an AdviceProto. None runs no checker."""
+    advice = advise(profile, checkers_of(checkers))
+    print_notes(advice.notes)
+    print_report(advice_reporter.text(advice))
+    advice_proto: Any = message("tensorflow.tfprof.AdviceProto")
+    return advice_proto.FromString(advice_reporter.proto(advice))

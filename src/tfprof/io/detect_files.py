@@ -1,0 +1,138 @@
+"""Which input the file at a path is, by its content; and all inputs in a folder.
+
+    tfprof scope graph.pbtxt run_meta_0 tfprof_log model.ckpt       files without flags
+    tfprof scope folder                                             the files in it, one level deep,
+                                                                    and the latest trace of a log
+
+A checkpoint is several files. It goes by their prefix, whichever of them the user names.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tfprof.errors import InputError
+from tfprof.io.open_files import InputFile, open_source
+from tfprof.tables.formats import DEBUG_INFO, FORMATS, GRAPH, expected_inputs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_CHECKPOINT = FORMATS["checkpoint"]
+# Where TensorFlow writes traces inside a folder for logs: one folder per session, named by time.
+_TRACES = "plugins/profile"
+_DATA_OF_BUNDLE = re.compile(r"\.data-\d{5}-of-\d{5}\Z")
+_PIECE_OF_FIRST = re.compile(r"-\d{5}(-of-\d{5})\Z")
+_PIECES_OF_FIRST = re.compile(r"-\?{5}(-of-\d{5})\Z")
+
+
+def exists(path: str) -> bool:
+    """Whether there is a file, a folder or a checkpoint at *path*."""
+    return _is(path, Path.exists) or _is_prefix(path)
+
+
+def is_folder(path: str) -> bool:
+    """Whether there is a folder at *path*."""
+    return _is(path, Path.is_dir)
+
+
+def debug_info_beside(graph: str) -> str | None:
+    """The file with the call stacks of a SavedModel's functions, where it is beside its graph."""
+    assert DEBUG_INFO.beside is not None
+    graph_name, place = DEBUG_INFO.beside
+    path = str(Path(graph).parent / place)
+    return path if Path(graph).name == graph_name and _is(path, Path.is_file) else None
+
+
+def detect_file(path: str) -> InputFile:
+    """The file or checkpoint at *path*, open; raises InputError where no format fits."""
+    if not _is(path, Path.exists) and _is_prefix(path):
+        return InputFile(path, _CHECKPOINT)
+    prefix = _DATA_OF_BUNDLE.sub("", path)
+    if prefix != path and _is(f"{prefix}.index", Path.is_file):
+        return InputFile(prefix, _CHECKPOINT)
+    if _is(path, Path.exists) and not _is(path, Path.is_file) and not is_folder(path):
+        # To look into a pipe is to take its bytes away from whoever reads it next.
+        raise InputError(
+            f"{path} is not a regular file; name it with a flag, as in --{GRAPH.name}={path}"
+        )
+    source = open_source(path, expected_inputs())
+    if source.format is None:
+        what = "not recognised" if source.data.size else "empty"
+        raise InputError(f"{path} is {what}; expected {expected_inputs()}")
+    by_prefix = source.format.input.by_prefix
+    return InputFile(_prefix(path) if by_prefix else path, source.format, source)
+
+
+def detect_files(folder: str) -> Iterator[InputFile | str]:
+    """The inputs in *folder*, in natural order: run_2 is before run_10.
+
+    Of a file that is not recognised, the name. One file is open at a time, unless the caller keeps
+    them.
+    """
+    paths: set[str] = set()
+    for entry in [*_files(folder), *_latest_traces(folder)]:
+        try:
+            file = detect_file(str(entry))
+        except InputError:
+            yield entry.name
+            continue
+        # A checkpoint in pieces is found once per piece.
+        if file not in paths:
+            paths.add(str(file))
+            yield file
+
+
+def no_input(folder: str) -> InputError:
+    """The error for a folder without inputs."""
+    return InputError(
+        f"{folder} is a folder with no file that tfprof reads; expected {expected_inputs()}"
+    )
+
+
+def _files(folder: str | Path) -> list[Path]:
+    """The files directly in *folder*, in natural order."""
+    try:
+        entries = [entry for entry in Path(folder).iterdir() if not entry.is_dir()]
+    except OSError as problem:
+        raise InputError(f"{folder} cannot be read ({problem.strerror})") from None
+    return sorted(entries, key=lambda entry: _natural(entry.name))
+
+
+def _latest_traces(folder: str) -> list[Path]:
+    """The traces of the last session that TensorFlow logged in *folder*, one file per host."""
+    sessions = Path(folder, _TRACES)
+    if not is_folder(str(sessions)):
+        return []
+    times = [entry for entry in sessions.iterdir() if entry.is_dir()]
+    latest = sorted(times, key=lambda entry: _natural(entry.name))[-1:]
+    return [
+        file for session in latest for file in _files(session) if file.name.endswith(".xplane.pb")
+    ]
+
+
+def _prefix(path: str) -> str:
+    """The name that the checkpoint with this file goes by."""
+    return _PIECE_OF_FIRST.sub(r"-?????\1", path.removesuffix(".index"))
+
+
+def _is_prefix(path: str) -> bool:
+    """Whether *path* is no file, but the prefix of a checkpoint's files."""
+    first = _PIECES_OF_FIRST.sub(r"-00000\1", path)
+    return _is(f"{path}.index", Path.is_file) or (first != path and _is(first, Path.is_file))
+
+
+def _is(path: str, test: Callable[[Path], bool]) -> bool:
+    """Whether *test* holds of *path*; a name that no file can have is False."""
+    try:
+        return test(Path(path))
+    except (OSError, ValueError):
+        return False
+
+
+def _natural(name: str) -> tuple[list[str | int], str]:
+    """A key that orders numbers inside names by their value."""
+    parts = re.split(r"([0-9]+)", name)
+    return [int(part) if at % 2 else part for at, part in enumerate(parts)], name

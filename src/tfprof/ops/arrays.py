@@ -1,0 +1,321 @@
+"""Tensors reshaped, joined, split, repeated and passed on: shapes, and values of small ones."""
+
+from __future__ import annotations
+
+from functools import reduce
+from math import ceil, prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tfprof.ops.dtypes import DTYPES
+from tfprof.ops.shape import (
+    OPEN,
+    UnknownShape,
+    agreed,
+    axis_of,
+    elements,
+    merged,
+    plus,
+    split,
+    times,
+)
+from tfprof.ops.shared_rules import like_input, listed_by
+from tfprof.ops.table import shape, value
+from tfprof.ops.value import HOLE, MOST_VALUES, dims_of, has_holes
+
+if TYPE_CHECKING:
+    from tfprof.ops.op import Op
+    from tfprof.ops.shape import MaybeShape, Shape
+    from tfprof.ops.value import Value
+
+
+@shape("Reshape")
+def reshaped(op: Op) -> Shape:
+    """The second input; what it leaves open follows from the number of elements."""
+    dims, tensor = op.dims(1), op.shape(0)
+    rest = prod(dim for dim in dims if dim >= 0)
+    if tensor is None or dims.count(OPEN) != 1 or not rest:
+        return dims
+    missing = split(elements(tensor), rest)
+    return tuple(missing if dim == OPEN else dim for dim in dims)
+
+
+@shape("Squeeze")
+def squeezed(op: Op) -> Shape:
+    """Without the named dimensions, or without all that are 1."""
+    tensor, named = op.known(0), op.attr("squeeze_dims") or []
+    if not named:
+        if OPEN in tensor:
+            raise UnknownShape
+        return tuple(dim for dim in tensor if dim != 1)
+    gone = {axis_of(axis, len(tensor)) for axis in named}
+    return tuple(dim for axis, dim in enumerate(tensor) if axis not in gone)
+
+
+@shape("ExpandDims")
+def with_new_axis(op: Op) -> Shape:
+    """One dimension more."""
+    tensor = op.known(0)
+    if op.value(1) is None:
+        return (OPEN,) * (len(tensor) + 1)
+    axis = axis_of(op.number(1), len(tensor) + 1)
+    return (*tensor[:axis], 1, *tensor[axis:])
+
+
+@shape("Transpose ConjugateTranspose _MklTranspose")
+def transposed(op: Op) -> Shape:
+    """The dimensions in another order."""
+    tensor = op.shape(0)
+    if op.value(1) is None:
+        return (OPEN,) * len(tensor if tensor is not None else (0,) * op.known(1)[0])
+    order = op.numbers(1)
+    if tensor is None:
+        return (OPEN,) * len(order)
+    return tuple(tensor[axis_of(axis, len(tensor))] for axis in order)
+
+
+@shape("Pack")
+def packed(op: Op) -> Shape:
+    """Equal shapes, along a new dimension."""
+    element = reduce(merged, op.shapes(), None)
+    if element is None:
+        raise UnknownShape
+    axis = axis_of(int(op.attr("axis", 0)), len(element) + 1)
+    return (*element[:axis], op.inputs, *element[axis:])
+
+
+@shape("Unpack")
+def unpacked(op: Op) -> list[MaybeShape]:
+    """Without one dimension."""
+    count = int(op.attr("num", 0))
+    tensor = op.shape(0)
+    if tensor is None:
+        return [None] * count
+    axis = axis_of(int(op.attr("axis", 0)), len(tensor))
+    return [tensor[:axis] + tensor[axis + 1 :]] * count
+
+
+@shape("ConcatV2 Concat")
+def concatenated(op: Op) -> Shape:
+    """The sum of lengths along one dimension."""
+    last = op.type == "ConcatV2"
+    numbers = range(op.inputs - 1) if last else range(1, op.inputs)
+    shapes = [op.shape(number) for number in numbers]
+    known = [tensor for tensor in shapes if tensor is not None]
+    if not known:
+        raise UnknownShape
+    rank = len(known[0])
+    axis_input = op.inputs - 1 if last else 0
+    if op.value(axis_input) is None:
+        return (OPEN,) * rank
+    axis = axis_of(op.number(axis_input), rank)
+    length = plus(*(OPEN if tensor is None else tensor[axis] for tensor in shapes))
+    others = reduce(merged, shapes, None) or ()
+    return (*others[:axis], length, *others[axis + 1 :])
+
+
+@shape("Split")
+def split_evenly(op: Op) -> list[MaybeShape]:
+    """Equal parts, along the dimension that the first input names."""
+    count = int(op.attr("num_split"))
+    tensor = op.shape(1)
+    if tensor is None:
+        return [None] * count
+    if op.value(0) is None:
+        return [(OPEN,) * len(tensor)] * count
+    axis = axis_of(op.number(0), len(tensor))
+    return [(*tensor[:axis], split(tensor[axis], count), *tensor[axis + 1 :])] * count
+
+
+@shape("SplitV")
+def split_by_sizes(op: Op) -> list[MaybeShape]:
+    """Parts of the sizes that the second input lists; one of them may be the rest."""
+    count = int(op.attr("num_split"))
+    tensor = op.shape(0)
+    if tensor is None:
+        return [None] * count
+    if op.value(2) is None:
+        return [(OPEN,) * len(tensor)] * count
+    axis = axis_of(op.number(2), len(tensor))
+    sizes = (OPEN,) * count if op.value(1) is None else dims_of(op.constant(1))
+    if sizes.count(OPEN) == 1 and tensor[axis] >= 0:
+        rest = tensor[axis] - sum(size for size in sizes if size >= 0)
+        sizes = tuple(rest if size == OPEN else size for size in sizes)
+    return [(*tensor[:axis], size, *tensor[axis + 1 :]) for size in sizes]
+
+
+@shape("Tile")
+def tiled(op: Op) -> Shape:
+    """Each dimension times a number."""
+    tensor, multiples = op.shape(0), op.value(1)
+    if multiples is None:
+        return (OPEN,) * len(tensor if tensor is not None else (0,) * op.known(1)[0])
+    often = dims_of(multiples)
+    if tensor is None:
+        return (OPEN,) * len(often)
+    return tuple(times(dim, many) for dim, many in zip(tensor, often, strict=True))
+
+
+shape("ParallelConcat")(lambda op: op.attr("shape"))
+shape("EnsureShape")(lambda op: merged(op.shape(0), op.attr("shape")))
+shape("ConcatOffset")(lambda op: op.shapes()[1:])
+shape("BroadcastTo")(listed_by(1))
+shape("Fill Empty ImmutableConst")(listed_by(0))
+shape("LinSpace")(lambda op: (op.length(2),))
+shape("Reverse{,V2,Sequence} Roll InvertPermutation TensorStridedSliceUpdate")(like_input(0))
+shape("Diag")(lambda op: op.known(0) * 2)
+shape("DiagPart")(lambda op: op.known(0)[: len(op.known(0)) // 2])
+shape("MatrixDiag")(lambda op: (*op.known(0), op.known(0)[-1]))
+shape("MatrixDiagPart")(lambda op: (*op.known(0)[:-2], min(op.known(0)[-2:])))
+
+
+@shape("Range")
+def range_shape(op: Op) -> Shape:
+    """As many numbers as there are steps from the start to the limit."""
+    values = [op.value(number) for number in range(3)]
+    if any(constant is None or has_holes(constant) for constant in values):
+        return (OPEN,)
+    start, limit, step = (constant.item() for constant in values if constant is not None)
+    return (max(0, ceil((limit - start) / step)),)
+
+
+@shape("OneHot")
+def one_hot(op: Op) -> Shape:
+    """A new dimension of the depth that the second input says."""
+    tensor = op.known(0)
+    depth = op.length(1)
+    axis = int(op.attr("axis", -1))
+    axis = len(tensor) if axis == -1 else axis_of(axis, len(tensor) + 1)
+    return (*tensor[:axis], depth, *tensor[axis:])
+
+
+@shape("DynamicStitch ParallelDynamicStitch")
+def stitched(op: Op) -> Shape:
+    """Rows at the places that the first half of the inputs lists."""
+    half = op.inputs // 2
+    element = agreed(
+        data[len(place) :]
+        for place, data in ((op.known(at), op.known(at + half)) for at in range(half))
+    )
+    values = [op.value(number) for number in range(half)]
+    if element is None:
+        raise UnknownShape
+    if any(constant is None or bool((constant == HOLE).any()) for constant in values):
+        return (OPEN, *element)
+    last = max(
+        (int(constant.max()) for constant in values if constant is not None and constant.size),
+        default=-1,
+    )
+    return (last + 1, *element)
+
+
+# --- values ---
+
+
+value("Identity StopGradient PreventGradient Snapshot GuaranteeConst EnsureShape Enter Exit")(
+    lambda op: op.value(0)
+)
+value("IdentityN")(lambda op: op.values())
+value("Reshape")(lambda op: op.constant(0).reshape(op.numbers(1)))
+value("Squeeze")(
+    lambda op: np.squeeze(op.constant(0), tuple(op.attr("squeeze_dims") or ()) or None)
+)
+value("ExpandDims")(lambda op: np.expand_dims(op.constant(0), op.number(1)))
+value("Transpose")(lambda op: np.transpose(op.constant(0), op.numbers(1)))
+value("Split")(lambda op: [*np.split(op.constant(1), int(op.attr("num_split")), op.number(0))])
+value("Fill")(lambda op: np.full(_small(dims_of(op.constant(0))), op.constant(1)))
+value("BroadcastTo")(lambda op: np.broadcast_to(op.constant(0), _small(dims_of(op.constant(1)))))
+value("InvertPermutation")(lambda op: np.argsort(op.full(0)))
+
+
+@value("Pack")
+def packed_value(op: Op) -> Value:
+    """Along a new axis; unknown scalars are holes."""
+    if op.inputs > MOST_VALUES:
+        raise UnknownShape
+    values = op.values()
+    known = [number for number in values if number is not None]
+    if len(known) == len(values):
+        return np.stack(known, int(op.attr("axis", 0)))
+    is_scalar = all(tensor == () for tensor in op.shapes())
+    if not is_scalar or not known or any(number.dtype.kind != "i" for number in known):
+        raise UnknownShape
+    return np.array([HOLE if number is None else int(number) for number in values], np.int64)
+
+
+@value("ConcatV2 Concat")
+def joined_value(op: Op) -> Value:
+    """Joined; an unknown vector is as many holes."""
+    last = op.type == "ConcatV2"
+    numbers = range(op.inputs - 1) if last else range(1, op.inputs)
+    axis = op.number(op.inputs - 1 if last else 0)
+    if len(numbers) > MOST_VALUES:
+        raise UnknownShape
+    return np.concatenate([_or_holes(op, number) for number in numbers], axis)
+
+
+def _or_holes(op: Op, number: int) -> Value:
+    constant = op.value(number)
+    if constant is not None:
+        return constant
+    tensor = op.known(number)
+    if len(tensor) != 1 or not 0 <= tensor[0] <= MOST_VALUES:
+        raise UnknownShape
+    return np.full(tensor, HOLE)
+
+
+@value("Unpack")
+def unpacked_values(op: Op) -> list[Any]:
+    """Along an axis that vanishes."""
+    numbers = op.constant(0)
+    axis = axis_of(int(op.attr("axis", 0)), numbers.ndim)
+    return [np.take(numbers, place, axis) for place in range(numbers.shape[axis])]
+
+
+@value("ZerosLike OnesLike")
+def alike_value(op: Op) -> Value:
+    """Zeros or ones, as integers or floats."""
+    tensor = _small(op.known(0))
+    kind = np.float64 if DTYPES.get(op.dtype, DTYPES[0]).is_float else np.int64
+    return np.full(tensor, op.type == "OnesLike", kind)
+
+
+@value("Tile")
+def tiled_value(op: Op) -> Value:
+    """Repeated."""
+    numbers, often = op.constant(0), op.numbers(1)
+    _small(tuple(size * many for size, many in zip(numbers.shape, often, strict=True)))
+    return np.tile(numbers, often)
+
+
+@value("Range")
+def range_value(op: Op) -> Value:
+    """From a start to a limit."""
+    start, limit, step = (op.full(number).item() for number in range(3))
+    if ceil((limit - start) / step) > MOST_VALUES:
+        raise UnknownShape
+    return np.arange(start, limit, step)
+
+
+@value("DynamicStitch ParallelDynamicStitch")
+def stitched_value(op: Op) -> Value:
+    """Numbers at places; the later of two at one place counts."""
+    half = op.inputs // 2
+    if half > MOST_VALUES:
+        raise UnknownShape
+    places = [op.full(number) for number in range(half)]
+    size = 1 + max(int(place.max()) for place in places if place.size)
+    result = np.full(_small((size,)), HOLE)
+    for number, place in enumerate(places):
+        result[place] = op.constant(half + number)
+    if has_holes(result) and any(place.dtype.kind != "i" for place in places):
+        raise UnknownShape
+    return result
+
+
+def _small(dims: Shape) -> Shape:
+    """The shape of a small tensor; raises UnknownShape for others."""
+    if OPEN in dims or prod(dims) > MOST_VALUES:
+        raise UnknownShape
+    return dims

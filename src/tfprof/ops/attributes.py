@@ -1,0 +1,181 @@
+"""Node attributes: the only place that reads them, for whoever asks.
+
+    entries(profile)          (node, key, value) columns of every attribute, one batch per file
+    Attributes.get(node, key) one decoded value; decoded on first request
+    asked_attributes(…)       those that float-operation rules ask for, equal values numbered once
+
+Values stay where they are in the file until somebody asks: tensors may be most of a graph.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tfprof.columns.strings import I64, Strings
+from tfprof.errors import InputError
+from tfprof.foundation.lazy_dataclasses import dataclass, field
+from tfprof.ops.attr_values import Tensor, decode
+from tfprof.wire.decode import BYTES, WireError, scan
+from tfprof.wire.maps import last_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tfprof.columns.strings import Bool
+    from tfprof.model import Profile
+    from tfprof.ops.table import FloatOps
+
+
+def entries(profile: Profile, wanted: Bool | None = None) -> Iterator[tuple[I64, Strings, Strings]]:
+    """(node, key, AttrValue in wire format) of the attributes of the *wanted* nodes, by file.
+
+    Raises InputError where an attribute is damaged: loading a graph does not look into them.
+    """
+    for source in profile.attribute_sources:
+        row, entry = source.read()
+        node = source.node[row]
+        rows = np.flatnonzero(node >= 0 if wanted is None else (node >= 0) & wanted[node])
+        if rows.size < node.size:
+            node, entry = node[rows], entry.take(rows)
+        try:
+            part = scan(entry.blob, entry.start, entry.start + entry.length, {1: BYTES, 2: BYTES})
+        except WireError as problem:
+            raise damaged(profile.graph_names, problem) from None
+        key, value = (Strings(entry.blob, *part[n].last_slice(len(entry))) for n in (1, 2))
+        yield node, key, value
+
+
+def damaged(files: str, problem: Exception) -> InputError:
+    """The error for an attribute that cannot be decoded."""
+    return InputError(f"{files}: an attribute of the graph is damaged: {problem}")
+
+
+class Attributes:
+    """The attributes of all nodes of a profile, decoded one by one."""
+
+    def __init__(self, profile: Profile) -> None:
+        self._files = profile.graph_names
+        self._number: dict[str, int] = {}  # of each attribute name
+        self._blobs: list[memoryview] = []  # of each file
+        self._decoded: dict[int, Any] = {}
+        batches = [np.empty((5, 0), np.int64)]  # node, name, file, start, length
+        for node, key, value in entries(profile):
+            number, first = key.intern()
+            texts = [name.decode("utf-8", "surrogateescape") for name in key.take(first)]
+            renumber = np.array(
+                [self._number.setdefault(name, len(self._number)) for name in texts], np.int64
+            )
+            file = np.full(node.size, len(self._blobs))
+            batches.append(np.stack([node, renumber[number], file, value.start, value.length]))
+            self._blobs.append(memoryview(np.ascontiguousarray(value.blob)))  # type: ignore[arg-type]
+        node, name, *place = np.concatenate(batches, axis=1)
+        code = node * len(self._number) + name
+        order = np.argsort(code, kind="stable")
+        last = np.ones(order.size, np.bool_)  # the last of several attributes of a name counts
+        last[:-1] = np.diff(code[order]) != 0
+        self._code = code[order[last]]
+        self._place = np.stack(place)[:, order[last]]
+
+    def get(self, node: int, name: str, default: Any = None) -> Any:  # noqa: ANN401
+        """The value of an attribute of a node; *default* if it has no such attribute."""
+        if name not in self._number:
+            return default
+        code = node * len(self._number) + self._number[name]
+        if code not in self._decoded:
+            at = int(np.searchsorted(self._code, code))
+            if at == self._code.size or int(self._code[at]) != code:
+                return default
+            file, start, length = self._place[:, at].tolist()
+            value = self._blobs[file][start : start + length]  # a tensor may be large: no copy
+            self._decoded[code] = _decode(value, self._files)
+        return self._decoded[code]
+
+
+def attributes_of(profile: Profile) -> Attributes:
+    """The attributes of a profile, looked up once."""
+    return profile.cached("attributes", lambda: Attributes(profile))
+
+
+def _decode(value: memoryview, files: str) -> Any:  # noqa: ANN401 - of any kind
+    try:
+        return decode(value)
+    except WireError as problem:
+        raise damaged(files, problem) from None
+
+
+@dataclass(frozen=True, eq=False)
+class AskedAttributes:
+    """One row per attribute that a rule asks for, by owner and key; keys and values as numbers."""
+
+    owner: I64
+    key: I64
+    value: I64
+    _keys: Strings
+    _values: Strings
+    _files: str
+    _decoded: dict[tuple[int, int], tuple[str, Any]] = field(default_factory=dict)
+
+    def pair(self, key: int, value: int) -> tuple[str, Any]:
+        """The name and the value of these numbers."""
+        if (key, value) not in self._decoded:
+            decoded = _decode(memoryview(self._values[value]), self._files)
+            name = self._keys[key].decode("utf-8", "surrogateescape")
+            self._decoded[key, value] = name, _with_lists(decoded)
+        return self._decoded[key, value]
+
+
+def _with_lists(decoded: Any) -> Any:  # noqa: ANN401 - of any kind
+    """The same for users' rules: shapes are lists, tensors None."""
+    if isinstance(decoded, list):
+        return [_with_lists(item) for item in decoded]
+    if isinstance(decoded, Tensor):
+        return None
+    return list(decoded) if isinstance(decoded, tuple) else decoded
+
+
+def asked_attributes(
+    profile: Profile, node: I64, rule: I64, rules: Sequence[FloatOps]
+) -> AskedAttributes:
+    """What the *rules* ask of the nodes that they count; an owner is a place in *node*."""
+    asks = np.array([bool(row.attributes is None or row.attributes) for row in rules], np.bool_)
+    place = np.full(len(profile), -1, np.int64)
+    asking = np.flatnonzero(asks[rule])
+    place[node[asking]] = asking
+    owners, keys, values = [np.empty(0, np.int64)], [], []
+    for of_node, key, value in entries(profile, place >= 0) if asking.size else ():
+        owner = place[of_node]
+        wanted = np.flatnonzero(_is_asked_for(rule[owner], key, rules))
+        owners.append(owner[wanted])
+        keys.append(key.take(wanted))
+        values.append(value.take(wanted))
+    owner, key, value = np.concatenate(owners), _joined(keys), _joined(values)
+    key_number, a_key = key.intern()
+    value_number, a_value = value.intern()
+    rows = last_of(owner, key_number)
+    return AskedAttributes(
+        owner[rows],
+        key_number[rows],
+        value_number[rows],
+        key.take(a_key),
+        value.take(a_value),
+        profile.graph_names,
+    )
+
+
+def _joined(parts: list[Strings]) -> Strings:
+    """All of them in one; most profiles are of one graph, whose bytes need not be copied."""
+    return parts[0] if len(parts) == 1 else Strings.concat(parts) if parts else Strings.of([])
+
+
+def _is_asked_for(rule: I64, key: Strings, rules: Sequence[FloatOps]) -> Bool:
+    """Whether the rule in each row asks for the key beside it."""
+    names = sorted({name for row in rules for name in row.attributes or ()})
+    asks = np.zeros((len(rules), len(names) + 1), np.bool_)
+    for number, row in enumerate(rules):
+        asks[number] = row.attributes is None
+        asks[number, [names.index(name) for name in row.attributes or ()]] = True
+    # The last column is for keys that no rule names.
+    asked: Bool = asks[rule, Strings.of(name.encode() for name in names).find(key)]
+    return asked

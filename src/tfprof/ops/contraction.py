@@ -1,0 +1,162 @@
+"""Matrix products: a product and a sum per output element and summed index.
+
+    left  [..., m, k]      output [..., m, n]      2 · k · |output|
+    right [..., k, n]
+
+Either factor has the summed dimension; which one that is depends on how the factor is transposed.
+The left factor counts, unless its shape is unknown, as with an open batch; then the right one,
+which mostly is a variable. A fused kernel adds the float operations of its bias and activation.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, cast
+
+from tfprof.ops.activation import fused
+from tfprof.ops.op import size
+from tfprof.ops.shape import OPEN, UnknownShape, broadcast
+from tfprof.ops.shared_rules import like_input, per_output, with_range
+from tfprof.ops.table import float_ops, no_shape, shape
+
+if TYPE_CHECKING:
+    from tfprof.ops.op import Op
+    from tfprof.ops.shape import Shape
+
+WITH_BIAS: Final = "WithBias{,AndRelu,AndReluAndRequantize,AndRequantize}"
+_MATRIX: Final = 2
+
+
+@float_ops("MatMul", attributes="transpose_a", contraction=True, wraps=True, tensorflow=True)
+def mat_mul_of_tensorflow(op: Op) -> int:
+    """A multiply-add per output element and summed index, from the left factor."""
+    left = op.input(0)
+    return 2 * size(op.output()) * (left[0] if op.attr("transpose_a") else left[1])
+
+
+@float_ops(
+    "BatchMatMul{,V2,V3}", attributes="transpose_a", contraction=True, wraps=True, tensorflow=True
+)
+def batch_mat_mul_of_tensorflow(op: Op) -> int:
+    """As MatMul; parity Q44: asks for an attribute that is called adj_x here."""
+    left = op.input(0)
+    return 2 * size(op.output()) * (left[-2] if op.attr("transpose_a") else left[-1])
+
+
+@float_ops(
+    "{,Sparse,_Mkl,_Fused,_MklFused,_MklNativeFused,_Quantized,Quantized}MatMul",
+    f"{{,_Mkl}}QuantizedMatMul{WITH_BIAS} {{,_Mkl}}QuantizedMatMulWithBiasAndDequantize",
+    attributes="transpose_a transpose_b fused_ops",
+    contraction=True,
+)
+@float_ops(
+    "BatchMatMul{,V2,V3} _Mkl{BatchMatMul,BatchMatMulV2,FusedBatchMatMulV2}",
+    attributes="adj_x adj_y fused_ops",
+    contraction=True,
+)
+def mat_mul(op: Op) -> int:
+    """Products of matrices, and what is fused into them; zeros of a sparse factor count.
+
+    Bias and Relu are a step per element each; some kernels have them in their names.
+    """
+    left, right = ("adj_x", "adj_y") if "Batch" in op.type else ("transpose_a", "transpose_b")
+    try:
+        factor, axis = op.input(0), -2 if op.attr(left) else -1
+    except UnknownShape:
+        factor, axis = op.input(1), -1 if op.attr(right) else -2
+    extra = ("Bias" in op.type) + ("Relu" in op.type)
+    return (2 * _matrix(factor)[axis] + extra) * size(op.output()) + fused(op)
+
+
+@shape("{,Sparse,_Fused,_Quantized}MatMul _Mkl{,Fused,NativeFused}MatMul")
+@shape("{,_Mkl}QuantizedMatMulWithBiasAndDequantize")
+def mat_mul_shape(op: Op) -> Shape:
+    """Rows of the left factor, columns of the right one."""
+    left, right = (op.shape(number) or (OPEN, OPEN) for number in (0, 1))
+    if len(left) != _MATRIX or len(right) != _MATRIX:
+        raise UnknownShape
+    return (left[bool(op.attr("transpose_a"))], right[not op.attr("transpose_b")])
+
+
+shape(f"QuantizedMatMul {{,_Mkl}}QuantizedMatMul{WITH_BIAS}")(with_range(mat_mul_shape))
+
+
+@shape("BatchMatMul{,V2,V3} _MklBatchMatMul{,V2} _MklFusedBatchMatMulV2")
+def batch_mat_mul_shape(op: Op) -> Shape:
+    """A product per matrix of the batch; batches broadcast."""
+    left, right = _matrix(op.known(0)), _matrix(op.known(1))
+    rows = left[-1] if op.attr("adj_x") else left[-2]
+    columns = right[-2] if op.attr("adj_y") else right[-1]
+    return (*broadcast(left[:-2], right[:-2]), rows, columns)
+
+
+@float_ops("UniformQuantizedDot{,Hybrid}", contraction=True)
+def quantized_dot(op: Op) -> int:
+    """The product of two matrices that are never transposed."""
+    return 2 * size(op.output()) * _matrix(op.input(0))[-1]
+
+
+@shape("UniformQuantizedDot{,Hybrid}")
+def quantized_dot_shape(op: Op) -> Shape:
+    """Rows of the left factor, columns of the right one."""
+    left, right = (op.shape(number) or (OPEN, OPEN) for number in (0, 1))
+    return (_matrix(left)[0], _matrix(right)[1])
+
+
+# Three products and two sums per output element.
+float_ops("TridiagonalMatMul", contraction=True)(per_output(5))
+shape("TridiagonalMatMul")(like_input(3))
+
+
+@float_ops("XlaDot{,V2}", attributes="dimension_numbers", contraction=True)
+def xla_dot(op: Op) -> int:
+    """A product; the message lists its summed dimensions as field 1."""
+    left = op.input(0)
+    return 2 * size(op.output()) * size(tuple(left[axis] for axis in _fields(op).get(1, ())))
+
+
+@shape("XlaDot{,V2}")
+def xla_dot_shape(op: Op) -> Shape:
+    """Batch dimensions (fields 3 and 4), then what is left of both factors."""
+    left, right, fields = op.known(0), op.known(1), _fields(op)
+    batch = fields.get(3, ())
+    gone_left, gone_right = {*fields.get(1, ()), *batch}, {*fields.get(2, ()), *fields.get(4, ())}
+    return (
+        *(left[axis] for axis in batch),
+        *(dim for axis, dim in enumerate(left) if axis not in gone_left),
+        *(dim for axis, dim in enumerate(right) if axis not in gone_right),
+    )
+
+
+@float_ops("XlaConv{,V2}", attributes="dimension_numbers", contraction=True)
+def xla_conv(op: Op) -> int:
+    """A convolution; field 4 of the message is the filter dimension of the output channels."""
+    weights = op.input(1)
+    (feature,) = _fields(op).get(4, (0,))
+    return 2 * size(op.output()) * size(weights[:feature] + weights[feature + 1 :])
+
+
+no_shape("TensorFlow leaves every dimension open", "XlaConv{,V2}")
+
+
+def _fields(op: Op) -> dict[int, tuple[int, ...]]:
+    """The fields of a message that holds nothing but small numbers, in wire format.
+
+    A field comes on its own (a key and a number) or packed (a key, a length and the numbers); all
+    are below 128, as axes are, so each is one character of the text.
+    """
+    codes = list(map(ord, cast("str", op.attr("dimension_numbers", ""))))
+    fields: dict[int, tuple[int, ...]] = {}
+    at = 0
+    while at + 1 < len(codes):
+        key, number = codes[at : at + 2]
+        packed = key & 7 == 2  # noqa: PLR2004 - the wire type of what has a length
+        numbers = tuple(codes[at + 2 : at + 2 + number]) if packed else (number,)
+        fields[key >> 3] = fields.get(key >> 3, ()) + numbers
+        at += 2 + (number if packed else 0)
+    return fields
+
+
+def _matrix(factor: Shape) -> Shape:
+    if len(factor) < _MATRIX:
+        raise UnknownShape
+    return factor

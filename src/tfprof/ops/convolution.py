@@ -1,0 +1,281 @@
+"""Convolutions: a multiply-add per output element and weight that it sees.
+
+    filter [height, width, depth, channels]     2 · |output| · height · width · depth
+
+The depth is that of a group. A tap that falls on padding counts like any other; strides and
+dilations show in the output only; the layout of the image does not matter. A gradient repeats the
+products of the forward pass, so it is counted from the incoming gradient:
+
+    forward      2 · |output|          · height · width · depth
+    to an input  2 · |output gradient| · height · width · depth
+    to a filter  2 · |output gradient| · height · width · depth
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from tfprof.ops.activation import fused
+from tfprof.ops.op import size
+from tfprof.ops.shape import OPEN, UnknownShape, times
+from tfprof.ops.shared_rules import like_input, with_range, with_unknown_range
+from tfprof.ops.table import float_ops, shape
+from tfprof.ops.value import dims_of
+from tfprof.ops.windows import channel_axis, per_axis, spatial_axes, windows
+
+if TYPE_CHECKING:
+    from tfprof.ops.op import Op
+    from tfprof.ops.shape import MaybeShape, Shape
+
+LAYOUT: Final = "data_format filter_format"
+
+PLAIN: Final = """
+Conv Conv2D _Mkl{,Native}Conv{2D,3D} _Mkl{,Native}PadWithConv2D __MklDummyPadWithConv2D
+"""
+FUSED: Final = """
+_FusedConv{2D,3D} _Mkl{,Native}FusedConv2D _MklNativeFusedConv3D _Mkl{,Native}PadWithFusedConv2D
+__MklDummyPadWithFusedConv2D _FusedQuantizedConv2D
+"""
+WITH_BIAS: Final = "_Mkl{,Native}Conv2DWithBias __MklDummyConv2DWithBias"
+QUANTIZED: Final = """
+{,_Mkl}QuantizedConv2D{,AndRelu,AndReluAndRequantize,AndRequantize,PerChannel}
+{,_Mkl}QuantizedConv2DWithBias{,AndRelu,AndReluAndRequantize,AndRequantize}
+{,_Mkl}QuantizedConv2DWithBias{SignedSumAndReluAndRequantize,SumAndRelu,SumAndReluAndRequantize}
+"""
+DEPTHWISE: Final = "_Mkl{,Native}DepthwiseConv2dNative"
+FUSED_DEPTHWISE: Final = """
+_FusedDepthwiseConv2dNative _Mkl{,Native}FusedDepthwiseConv2dNative _FusedQuantizedDepthwiseConv2D
+"""
+QUANTIZED_DEPTHWISE: Final = """
+QuantizedDepthwiseConv2D{,WithBias,WithBiasAndRelu,WithBiasAndReluAndRequantize}
+"""
+MKL_QUANTIZED_DEPTHWISE: Final = """
+_MklQuantizedDepthwiseConv2D{,WithBias,WithBiasAndRelu,WithBiasAndReluAndRequantize}
+"""
+
+
+# --- TensorFlow's own numbers ---
+
+
+@float_ops("Conv2D", contraction=True, wraps=True, tensorflow=True)
+def conv_2d(op: Op) -> int:
+    """A multiply-add per weight that an output element sees; the depth is that of a group."""
+    op.input(0)
+    height, width, depth = op.input(1)[:3]
+    return 2 * size(op.output()) * height * width * depth
+
+
+@float_ops("Conv3D", contraction=True, wraps=True, tensorflow=True)
+def conv_3d(op: Op) -> int:
+    """As in two dimensions."""
+    op.input(0)
+    return 2 * size(op.output()) * size(op.input(1)[:4])
+
+
+@float_ops("DepthwiseConv2dNative", contraction=True, wraps=True, tensorflow=True)
+@float_ops("Dilation2D", wraps=True, tensorflow=True)
+def conv_of_a_channel(op: Op) -> int:
+    """An output element sees one channel."""
+    op.input(0)
+    return 2 * size(op.output()) * size(op.input(1)[:2])
+
+
+@float_ops(
+    "Conv2DBackpropInput", attributes="data_format strides", contraction=True, tensorflow=True
+)
+def to_input_of_tensorflow(op: Op) -> float:
+    """As many as in the forward pass, from the size of the image: a true quotient."""
+    image = op.output()
+    return _per_stride(op, 2 * size(image) * size(op.input(1)), image)
+
+
+@float_ops(
+    "Conv2DBackpropFilter", attributes="data_format strides", contraction=True, tensorflow=True
+)
+def to_filter_of_tensorflow(op: Op) -> float:
+    """As many as in the forward pass, from the size of the image: a true quotient."""
+    image = op.input(0)
+    return _per_stride(op, 2 * size(image) * size(op.output()), image)
+
+
+def _per_stride(op: Op, work: int, image: Shape) -> float:
+    if op.attr("data_format") != "NHWC":
+        raise UnknownShape
+    _, down, right, _ = tuple(cast("Any", op.attr("strides")))
+    share = image[-1] * down * right
+    return work / share if share else 0  # the original fails without channels; there is no work
+
+
+# --- ours ---
+
+
+def _weights_seen(op: Op, weights: Shape) -> int:
+    """How many weights an output element sees: all of its group, or those of one channel."""
+    output_first = "OIHW" in str(op.attr("filter_format"))
+    if "Depthwise" in op.type:
+        if output_first:
+            raise UnknownShape
+        return size(weights[:-2])
+    output_first |= op.attr("data_format") == "NCHW_VECT_C"
+    return size(weights[1:] if output_first else weights[:-1])
+
+
+@float_ops(
+    PLAIN, FUSED, WITH_BIAS, QUANTIZED, DEPTHWISE, FUSED_DEPTHWISE, QUANTIZED_DEPTHWISE,
+    MKL_QUANTIZED_DEPTHWISE, attributes=f"{LAYOUT} fused_ops", contraction=True,
+)  # fmt: skip
+def convolution(op: Op) -> int:
+    """A convolution in any number of dimensions, and what is fused into it.
+
+    Bias, sum and Relu are a step per element each; some kernels have them in their names.
+    """
+    extra = sum(word in op.type for word in ("Bias", "Sum", "Relu")) * size(op.output())
+    return 2 * size(op.output()) * _weights_seen(op, op.input(1)) + extra + fused(op)
+
+
+@float_ops("FusedPadConv2D FusedResizeAndPadConv2D", attributes=LAYOUT, contraction=True)
+def padded(op: Op) -> int:
+    """A convolution whose filter is the last input; resizing before it is not counted."""
+    return 2 * size(op.output()) * _weights_seen(op, op.input(op.inputs - 1))
+
+
+@float_ops(
+    "Conv{2D,3D}BackpropInput{,V2} _Mkl{,Native}{Conv2D,DepthwiseConv2dNative}BackpropInput",
+    "_Mkl{,Native}Conv3DBackpropInputV2 DepthwiseConv2dNativeBackpropInput",
+    attributes=LAYOUT,
+    contraction=True,
+)
+def to_input(op: Op) -> int:
+    """The gradient of an input; also the transposed convolution, which is the same."""
+    return 2 * size(op.input(2)) * _weights_seen(op, op.input(1))
+
+
+@float_ops(
+    "Conv{2D,3D}BackpropFilter{,V2} _Mkl{,Native}{Conv2D,DepthwiseConv2dNative}BackpropFilter",
+    "_Mkl{,Native}Conv3DBackpropFilterV2 DepthwiseConv2dNativeBackpropFilter",
+    "_Mkl{,Native}Conv2DBackpropFilterWithBias __MklDummyConv2DBackpropFilterWithBias",
+    attributes=LAYOUT,
+    contraction=True,
+)
+def to_filter(op: Op) -> int:
+    """The gradient of a filter, and a sum for that of a bias."""
+    gradient = size(op.input(2))
+    return 2 * gradient * _weights_seen(op, op.output()) + ("Bias" in op.type) * gradient
+
+
+@float_ops("Dilation2DBackprop{Input,Filter}")
+def dilation_gradient(op: Op) -> int:
+    """A sum and a comparison per weight to find the largest, then a sum for the gradient."""
+    return (2 * size(op.input(1)[:2]) + 1) * size(op.input(2))
+
+
+# --- shapes ---
+
+
+def _convolved(op: Op, image: Shape, weights: Shape, channels: int) -> Shape:
+    """The image that a convolution with a filter of this shape gives."""
+    rank, padding = len(image), str(op.attr("padding", "VALID"))
+    strides, dilations = per_axis(op, "strides", rank), per_axis(op, "dilations", rank)
+    pads = op.attr("explicit_paddings") or [0] * (2 * rank)
+    result = list(image)
+    result[channel_axis(op, rank)] = channels
+    for place, axis in enumerate(spatial_axes(op, rank)):
+        reach = OPEN if weights[place] < 0 else (weights[place] - 1) * dilations[axis] + 1
+        extra = pads[2 * axis] + pads[2 * axis + 1] if padding == "EXPLICIT" else 0
+        result[axis] = windows(image[axis], reach, strides[axis], padding, extra)
+    return tuple(result)
+
+
+def _image_and_filter(op: Op) -> tuple[Shape, Shape]:
+    image, weights = op.shape(0), op.shape(1)
+    if weights is None or image is None:
+        rank = len(weights or image or ())
+        weights, image = weights or (OPEN,) * rank, image or (OPEN,) * rank
+    if len(image) != len(weights) or len(image) < 3:  # noqa: PLR2004 - batch, length, channels
+        raise UnknownShape
+    return image, weights
+
+
+@shape("Conv3D", PLAIN, FUSED, WITH_BIAS)
+def convolution_shape(op: Op) -> Shape:
+    """As many channels as the filter has outputs."""
+    image, weights = _image_and_filter(op)
+    return _convolved(op, image, weights, weights[-1])
+
+
+shape(QUANTIZED, MKL_QUANTIZED_DEPTHWISE)(with_range(convolution_shape))
+
+
+@shape("DepthwiseConv2dNative", DEPTHWISE, FUSED_DEPTHWISE)
+def depthwise_shape(op: Op) -> Shape:
+    """So many channels per channel of the image."""
+    image, weights = _image_and_filter(op)
+    depth = max(weights[-2], image[channel_axis(op, len(image))])  # either may be open
+    return _convolved(op, image, weights, times(depth, weights[-1]))
+
+
+shape(QUANTIZED_DEPTHWISE)(with_unknown_range(depthwise_shape))
+
+
+@shape("FusedPadConv2D FusedResizeAndPadConv2D")
+def padded_shape(op: Op) -> Shape:
+    """The convolution of an image that is resized (second input) and padded (second to last)."""
+    image, weights = op.known(0), op.known(op.inputs - 1)
+    if op.type == "FusedResizeAndPadConv2D":
+        sides = op.dims(1)
+        image = (image[0], *sides, image[3])
+    margins = op.full(op.inputs - 2)
+    image = tuple(
+        OPEN if dim < 0 else dim + int(both.sum()) for dim, both in zip(image, margins, strict=True)
+    )
+    return _convolved(op, image, weights, weights[-1])
+
+
+@shape("{Conv2D,DepthwiseConv2dNative}BackpropInput Conv3DBackpropInputV2")
+@shape("_Mkl{,Native}{Conv2D,DepthwiseConv2dNative}BackpropInput")
+@shape("_Mkl{,Native}Conv3DBackpropInputV2")
+def to_input_shape(op: Op) -> Shape:
+    """The image whose sizes are the first input; some give those of its sides only."""
+    weights, gradient = op.shape(1), op.shape(2)
+    rank = len(gradient or weights or ())
+    sizes = op.value(0)
+    image = (OPEN,) * rank if sizes is None else dims_of(sizes)
+    if len(image) == rank - 2 and "Conv2DBackprop" in op.type:
+        sides = dict(zip(spatial_axes(op, rank), image, strict=True))
+        image = tuple(sides.get(axis, OPEN) for axis in range(rank))
+    if gradient is not None and len(image) == rank and image[0] < 0:
+        image = (gradient[0], *image[1:])
+    return image
+
+
+@shape("{Conv2D,DepthwiseConv2dNative}BackpropFilter Conv3DBackpropFilterV2")
+@shape("_Mkl{,Native}{Conv2D,DepthwiseConv2dNative}BackpropFilter")
+@shape("_Mkl{,Native}Conv3DBackpropFilterV2")
+def to_filter_shape(op: Op) -> Shape:
+    """The filter whose sizes are the second input."""
+    sizes = op.value(1)
+    return (OPEN,) * len(op.known(2)) if sizes is None else dims_of(sizes)
+
+
+@shape("_Mkl{,Native}Conv2DBackpropFilterWithBias __MklDummyConv2DBackpropFilterWithBias")
+def to_filter_and_bias_shape(op: Op) -> list[MaybeShape]:
+    """The filter, and a number per channel of the image, as TensorFlow infers it."""
+    image = op.known(0)
+    return [to_filter_shape(op), (image[channel_axis(op, len(image))],)]
+
+
+shape("Conv3DBackpropInput Conv2DBackpropInputV2 Dilation2DBackpropInput")(like_input(0))
+shape("Conv3DBackpropFilter Conv2DBackpropFilterV2 Dilation2DBackpropFilter")(like_input(1))
+
+
+@shape("Dilation2D")
+def dilation_shape(op: Op) -> Shape:
+    """As a convolution whose filter has the channels of the image."""
+    image, weights = op.known(0), op.known(1)
+    strides, rates = op.attr("strides"), op.attr("rates")
+    sides = [
+        windows(image[axis], (weights[axis - 1] - 1) * rates[axis] + 1, strides[axis],
+                str(op.attr("padding")))
+        for axis in (1, 2)
+    ]  # fmt: skip
+    return (image[0], *sides, max(image[3], weights[2]))

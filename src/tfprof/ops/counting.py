@@ -1,0 +1,198 @@
+"""count(profile) → Counts: the float operations of every node, and what is not counted.
+
+rule            a formula gives the number           or "unknown shape"
+no arithmetic   0, not reported
+anything else   0, reported                          "calls a function" or "no rule"
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from operator import index
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from tfprof.columns.frozen import Frozen
+from tfprof.columns.strings import I64, Strings
+from tfprof.errors import TfprofError, UsageError
+from tfprof.foundation.lazy_dataclasses import dataclass
+from tfprof.ops.classes import of_class
+from tfprof.ops.shape import UnknownShape
+from tfprof.ops.signatures import signatures
+from tfprof.ops.table import rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tfprof.columns.strings import Bool
+    from tfprof.model import Profile
+    from tfprof.ops.op import Op
+    from tfprof.ops.signatures import Signatures
+    from tfprof.ops.table import FloatOps, Which
+
+NO_RULE: Final = "no rule"
+UNKNOWN_SHAPE: Final = "unknown shape"
+CALLS_A_FUNCTION: Final = "calls a function"
+
+_MOST_KINDS: Final = 5
+_FEW: Final = ("nothing: there is no arithmetic in the nodes", "the one operation")
+_MOST_SIZES: Final = 3
+_LARGEST: Final = 2**63 - 1
+# What built-in formulas raise for an operation that TensorFlow would not build.
+_NOT_MADE_FOR = (ArithmeticError, LookupError, TypeError, ValueError)
+
+
+class Uncounted(NamedTuple):
+    """Operations of a type that are not counted, and why."""
+
+    op: str
+    nodes: int
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.nodes:,} {self.op} ({self.why})"
+
+
+@dataclass(frozen=True, eq=False)
+class Counts(Frozen):
+    """The float operations of one run of each node; 0 where they are not counted."""
+
+    float_ops: I64
+    ops: int  # nodes that have a rule or need one, or have a number in an op log
+    uncounted: tuple[Uncounted, ...]  # the most nodes first
+    unbound: tuple[str, ...] = ()  # open dimensions whose sizes would help
+
+    @property
+    def counted(self) -> int:
+        """The number of operations that are counted."""
+        return self.ops - sum(kind.nodes for kind in self.uncounted)
+
+    def __str__(self) -> str:
+        """One line on what the numbers cover, of the graph and not of the rows shown."""
+        if not self.uncounted:
+            every = f"all {self.ops:,} operations" if self.ops > 1 else _FEW[self.ops]
+            return f"float_ops counts {every} of the graph"
+        named = ", ".join(map(str, self.uncounted[:_MOST_KINDS]))
+        more = len(self.uncounted) - _MOST_KINDS
+        rest = f" and {more:,} more kind{'s' if more > 1 else ''}" if more > 0 else ""
+        sizes = ",".join(f"{name}=N" for name in self.unbound[:_MOST_SIZES])
+        hint = f"; give --dim {sizes}" if sizes else ""
+        return (
+            f"float_ops counts {self.counted:,} of the graph's {self.ops:,} operations; "
+            f"not counted: {named}{rest}{hint}"
+        )
+
+
+def count(profile: Profile, which: Which = "all") -> Counts:
+    """The float operations of each node by TensorFlow's own rules, or by all.
+
+    A node with a number in an op log is not counted again: it has 0 here, and is no gap. Raises
+    UsageError where a rule fails, InputError where an attribute it needs is damaged.
+    """
+    table = list(rules(which).values())
+    in_log = profile.nodes.float_ops != 0
+    is_known = profile.in_graph & ~in_log
+    number = np.where(is_known, _places(profile, [rule.op for rule in table]), -1)
+    node = np.flatnonzero(number >= 0)
+    distinct = signatures(profile, node, number[node], table)
+    value, counted = _values(distinct, which)
+    float_ops = np.zeros(len(profile), np.int64)
+    float_ops[node] = value[distinct.of_node]
+
+    others = is_known & (number < 0)
+    others[profile.regions.call] = False  # the bodies that they call are counted
+    calls = of_class(profile, "function call", among=others)
+    no_rule = others & ~calls & ~of_class(profile, "no arithmetic", among=others)
+    uncounted = [
+        *_kinds(profile, node[~counted[distinct.of_node]], UNKNOWN_SHAPE),
+        *_kinds(profile, np.flatnonzero(calls), CALLS_A_FUNCTION),
+        *_kinds(profile, np.flatnonzero(no_rule), NO_RULE),
+    ]
+    return Counts(
+        float_ops,
+        node.size + int(calls.sum()) + int(no_rule.sum()) + int(in_log.sum()),
+        tuple(sorted(uncounted, key=lambda kind: (-kind.nodes, kind.op))),
+    )
+
+
+def are_contractions(profile: Profile) -> Bool:
+    """Which nodes are products and sums: two of their float operations are a multiply-add."""
+    return _places(profile, [op for op, rule in rules("all").items() if rule.contraction]) >= 0
+
+
+def _places(profile: Profile, ops: Iterable[str]) -> I64:
+    """The place of each node's type in *ops*; -1: not among them."""
+    names = Strings.of(op.encode() for op in ops)
+    place = np.full(len(profile.types) + 1, -1, np.int64)
+    place[profile.types.find(names)] = np.arange(len(names))
+    return place[profile.nodes.op]
+
+
+def _kinds(profile: Profile, node: I64, why: str) -> Iterable[Uncounted]:
+    """The *node*s by their type."""
+    kind, nodes = np.unique(profile.nodes.op[node], return_counts=True)
+    ops = profile.types.take(kind).texts()
+    return (Uncounted(op, count, why) for op, count in zip(ops, nodes.tolist(), strict=True))
+
+
+def _values(distinct: Signatures, which: Which) -> tuple[I64, Bool]:
+    """(the number, whether there is one) of each signature."""
+    value = np.zeros(len(distinct), np.int64)
+    counted = np.ones(len(distinct), np.bool_)
+    for row in range(len(distinct)):
+        rule, op = distinct.op(row)
+        try:
+            number = _number(rule, op)
+        except UnknownShape:
+            counted[row] = False
+            continue
+        value[row] = _wrapped(number) if rule.wraps and which == "tensorflow" else _clamped(number)
+    return value, counted
+
+
+def _number(rule: FloatOps, op: Op) -> int:
+    """The result of a rule's formula as an int; raises UnknownShape."""
+    if rule.origin == "user":
+        return _of_user(rule, op)
+    try:
+        return int(rule.formula(op))
+    except _NOT_MADE_FOR:
+        raise UnknownShape from None
+
+
+def _of_user(rule: FloatOps, op: Op) -> int:
+    try:
+        result = rule.formula(op)
+    except (UnknownShape, TfprofError):
+        raise
+    except Exception as problem:
+        raise UsageError(
+            f"the rule of {rule.op} failed: {type(problem).__name__}: {problem}"
+        ) from problem
+    number = _whole(result)
+    if number is None:
+        raise UsageError(
+            f"the rule of {rule.op} gave {result!r}, which is no number of operations; "
+            "it has to be 0 or more"
+        )
+    return number
+
+
+def _whole(result: Any) -> int | None:  # noqa: ANN401 - whatever a user's formula returns
+    """A real number from 0 on without its fraction; None for anything else."""
+    try:
+        number: Any = result if isinstance(result, Real) else index(result)
+        return int(number) if number >= 0 else None
+    except (OverflowError, TypeError, ValueError):  # not a number, or not finite
+        return None
+
+
+def _wrapped(number: int) -> int:
+    """The number as an int64 that wraps around, as in the original."""
+    return (number + _LARGEST + 1) % (2 * (_LARGEST + 1)) - (_LARGEST + 1)
+
+
+def _clamped(number: int) -> int:
+    """The number, or the nearest int64."""
+    return max(min(number, _LARGEST), -_LARGEST - 1)

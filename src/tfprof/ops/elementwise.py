@@ -1,0 +1,204 @@
+"""Elementwise arithmetic: so many steps per output element; inputs broadcast to each other.
+
+A mathematical function (exp, sin, erf, Γ, a Bessel function) is one step, however long it takes;
+so are a product, a quotient, a root, a comparison and a bit operation, of any dtype.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
+
+from tfprof.ops.activation import ACTIVATIONS
+from tfprof.ops.dtypes import BOOL, DTYPES
+from tfprof.ops.op import size
+from tfprof.ops.shape import UnknownShape, broadcast, merged
+from tfprof.ops.shared_rules import like_input, per_input, per_output
+from tfprof.ops.table import float_ops, names, shape, value
+from tfprof.ops.value import HOLE, has_holes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tfprof.ops.op import Op
+    from tfprof.ops.shape import MaybeShape, Shape
+    from tfprof.ops.value import Value
+
+FUNCTIONS: Final = """
+Abs Acos{,h} Angle Asin{,h} Atan{,h} Bessel{I0,I0e,I1,I1e,J0,J1,K0,K0e,K1,K1e,Y0,Y1} Ceil ComplexAbs
+Cos{,h} Dawsn Digamma Erf{,c,inv} Exp Expint Expm1 Floor Fresnel{Cos,Sin} Inv Invert
+Is{Finite,Inf,Nan} Lgamma Log1p LogicalNot Ndtri PopulationCount Rint Round Sign Sin{,h} Spence Sqrt
+Tan
+"""
+BINARY: Final = """
+Atan2 Betainc Bitwise{And,Or,Xor} Div Floor{Div,Mod} Igamma IgammaGradA Igammac {Left,Right}Shift
+Logical{And,Or} Mod NextAfter Polygamma Truncate{Div,Mod} Zeta
+"""
+OF_TENSORFLOW: Final = """
+Add{,V2} Sub Mul RealDiv Maximum Minimum Pow Greater{,Equal} Less{,Equal} Equal NotEqual
+"""
+SEVERAL: Final = {
+    "{Div,Mul}NoNan Xdivy": 2,  # comparison with zero, quotient
+    "Xlogy Xlog1py": 3,  # comparison, logarithm, product
+    "ApproximateEqual": 3,  # difference, magnitude, comparison
+    "ClipByValue": 2,  # maximum, minimum
+    "Cross": 3,  # two products and a difference
+    "{Reciprocal,Inv}Grad": 3,  # negative, two products
+    "SqrtGrad": 2,  # product, quotient
+}
+# TensorFlow's own, for what is composed of several.
+UNARY: Final = {
+    **dict.fromkeys(names(FUNCTIONS, BINARY), 1),
+    **dict.fromkeys(("Log", "Neg", "Reciprocal", "Square"), 1),
+    "Rsqrt": 2,
+    **ACTIVATIONS,
+}
+
+
+# --- float operations ---
+
+
+float_ops(FUNCTIONS, BINARY, "BiasAddV1")(per_output(1))
+float_ops(OF_TENSORFLOW, tensorflow=True)(per_output(1))
+float_ops("SquaredDifference", tensorflow=True)(per_output(2))  # difference, square
+float_ops("RsqrtGrad", tensorflow=True)(per_output(4))  # three products, halving
+for _names, _steps in SEVERAL.items():
+    float_ops(_names)(per_output(_steps))
+
+
+float_ops("Reciprocal Square Log Neg AssignSub AssignAdd BiasAdd", tensorflow=True)(per_input(0))
+float_ops("Rsqrt", tensorflow=True)(per_input(0, steps=2))  # a square root and a reciprocal
+float_ops("CountUpTo ResourceCountUpTo")(lambda _: 1)
+
+
+@float_ops("_UnaryOpsComposition", attributes="op_names")
+def composition(op: Op) -> int:
+    """The sum of the steps of each function."""
+    functions = cast("list[str]", op.attr("op_names", []))
+    return sum(UNARY.get(name, 0) for name in functions) * size(op.output())
+
+
+@float_ops("AddN", tensorflow=True)
+def add_n_of_tensorflow(op: Op) -> int:
+    """One per addition; parity Q44: control inputs count as if they were added, too."""
+    summands = op.inputs + op.controls
+    return size(op.input(0)) * (summands - 1) if summands else 0
+
+
+@float_ops("AddN AccumulateNV2 NcclReduce")
+def add_n(op: Op) -> int:
+    """One addition less than there are data inputs."""
+    return size(op.input(0)) * (op.inputs - 1) if op.inputs else 0
+
+
+# --- shapes ---
+
+
+@shape(
+    OF_TENSORFLOW, BINARY, "{Div,Mul}NoNan Xdivy Xlogy Xlog1py SquaredDifference Complex SelectV2"
+)
+def broadcast_inputs(op: Op) -> Shape:
+    """What all inputs broadcast to."""
+    return reduce(broadcast, (op.known(number) for number in range(op.inputs)))
+
+
+shape(
+    FUNCTIONS,
+    """
+    Log Neg Reciprocal Square Rsqrt Conj Imag Real Cast ClipByValue Bucketize Bitcast
+    ZerosLike OnesLike Identity StopGradient PreventGradient Snapshot CheckNumerics{,V2}
+    GuaranteeConst DeepCopy Copy{,Host} DebugIdentity{,V2} RefIdentity LoopCond Print{,V2}
+    {,Ref}{Enter,Exit,NextIteration} _UnaryOpsComposition StringToHashBucket{,Fast,Strong}
+    AsString String{Lower,Upper,Strip,Length,ToNumber}
+    """,
+)(like_input(0))
+shape("IdentityN")(lambda op: op.shapes())
+
+
+@shape(
+    """
+    AddN NcclReduce {,_Mkl}{Relu,Relu6,Elu,LeakyRelu,Tanh}Grad
+    {Selu,Softplus,Softsign,Sigmoid,Sqrt,Rsqrt,Reciprocal,Inv}Grad ApproximateEqual Cross
+    FakeQuantWithMinMaxArgsGradient Assign AssignAdd AssignSub
+    """
+)
+def equal_inputs(op: Op) -> MaybeShape:
+    """What the inputs, all of one shape, say together."""
+    count = op.inputs if op.type in ("AddN", "AccumulateNV2", "NcclReduce") else min(op.inputs, 2)
+    return reduce(merged, (op.shape(number) for number in range(count)), None)
+
+
+@shape("AccumulateNV2")
+def declared_sum(op: Op) -> MaybeShape:
+    """The attribute, completed with what the inputs say."""
+    return merged(op.attr("shape"), equal_inputs(op))
+
+
+@shape("Select")
+def selected(op: Op) -> MaybeShape:
+    """The shape of both alternatives; the condition may be a vector of rows, or a scalar."""
+    both, condition = merged(op.shape(1), op.shape(2)), op.shape(0)
+    by_row = both is None or (condition is not None and len(condition) != len(both))
+    return both if by_row else merged(both, condition)
+
+
+# --- values: a hole in an integer makes a hole in the result ---
+
+_BINARY: Final[dict[str, Callable[..., Any]]] = {
+    "Add": np.add, "AddV2": np.add, "Sub": np.subtract, "Mul": np.multiply,
+    "RealDiv": np.true_divide, "FloorDiv": np.floor_divide, "FloorMod": np.mod,
+    "Maximum": np.maximum, "Minimum": np.minimum,
+    "Less": np.less, "LessEqual": np.less_equal, "Greater": np.greater,
+    "GreaterEqual": np.greater_equal, "Equal": np.equal, "NotEqual": np.not_equal,
+    "LogicalAnd": np.logical_and, "LogicalOr": np.logical_or,
+}  # fmt: skip
+_UNARY: Final[dict[str, Callable[..., Any]]] = {
+    "Neg": np.negative, "Abs": np.absolute, "Square": np.square, "LogicalNot": np.logical_not,
+    "Floor": np.floor, "Ceil": np.ceil, "Rint": np.rint,
+}  # fmt: skip
+_TOWARDS_ZERO: Final = ("Div", "TruncateDiv", "TruncateMod", "Mod")
+_DIVISIONS: Final = ("FloorDiv", "FloorMod", *_TOWARDS_ZERO)
+
+
+@value(*_BINARY, *_TOWARDS_ZERO)
+def binary(op: Op) -> Value:
+    """Element by element."""
+    first, second = op.constant(0), op.constant(1)
+    if op.type in _DIVISIONS and not np.all(second):
+        raise UnknownShape
+    function = _BINARY.get(op.type) or _towards_zero(op.type, first)
+    result = np.asarray(function(first, second))
+    if not (has_holes(first) or has_holes(second)):
+        return result
+    if result.dtype.kind != "i":
+        raise UnknownShape
+    return np.where(np.logical_or(first == HOLE, second == HOLE), HOLE, result)
+
+
+def _towards_zero(op: str, first: Value) -> Callable[..., Any]:
+    """The quotient or the remainder of a division that rounds towards zero."""
+    if op in ("TruncateMod", "Mod"):
+        return np.fmod
+    if first.dtype.kind != "i":
+        return np.true_divide
+    return lambda a, b: (np.abs(a) // np.abs(b)) * np.sign(a) * np.sign(b)
+
+
+value(*_UNARY)(lambda op: np.asarray(_UNARY[op.type](op.full(0))))
+# One of two; only where all broadcast.
+value("Select SelectV2")(lambda op: np.where(op.full(0), op.constant(1), op.constant(2)))
+
+
+@value("Cast")
+def cast_value(op: Op) -> Value:
+    """Numbers of another dtype, in 64 bits."""
+    number, dtype = op.constant(0), DTYPES.get(op.dtype, DTYPES[0])
+    if dtype.is_float or dtype.number == BOOL:
+        if has_holes(number):
+            raise UnknownShape
+        return number.astype(np.float64 if dtype.is_float else np.bool_)
+    if number.dtype.kind == "f" and not np.all(np.isfinite(number)):
+        raise UnknownShape
+    return number.astype(np.int64)

@@ -1,0 +1,210 @@
+"""Engine: infers what somebody asks for, and first whatever that depends on.
+
+    asked        shape of c         c is open: its rule asks for the shape of b and the value of k
+    waiting      c ► b, k           the engine infers these first, then runs the rule of c again
+    remembered   k, b, c            each once
+
+It looks at nothing that nobody asks for. It does not recurse: what waits is a list. In a cycle, a
+value that waits for itself is unknown.
+"""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from tfprof.model import BRANCH
+from tfprof.ops.attributes import attributes_of
+from tfprof.ops.call_rules import CALL_RULES
+from tfprof.ops.calls import Calls
+from tfprof.ops.declared_shapes import DeclaredShapes
+from tfprof.ops.graph_op import GraphOp
+from tfprof.ops.loops import Loops
+from tfprof.ops.op import Item
+from tfprof.ops.shape import UnknownShape, sanitized
+from tfprof.ops.table import OPS
+from tfprof.ops.value import small
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from tfprof.model import Profile
+    from tfprof.ops.shape import MaybeShape
+    from tfprof.ops.value import Value
+
+SHAPE, VALUE, ITEM, TRIPS = range(4)
+# What rules raise for an operation that TensorFlow would not build.
+_NOT_MADE_FOR: Final = (ArithmeticError, LookupError, TypeError, ValueError, MemoryError)
+# Their rules ask for some inputs only, since others depend on them.
+_IN_CYCLES: Final = ("Merge", "RefMerge")
+# A rule with so many inputs gets them all at once: asked one by one, it would restart each time.
+_MANY: Final = 64
+# How the result of a rule is cleaned, by kind.
+_CLEAN: Final[dict[int, Callable[[Any], Any]]] = {
+    SHAPE: sanitized,
+    VALUE: lambda value: None if value is None else small(value),
+    ITEM: lambda item: item,
+}
+_UNKNOWN: Final[dict[int, Any]] = {SHAPE: None, VALUE: None, ITEM: Item()}
+
+
+class Needed(Exception):  # noqa: N818 - not an error: a rule waits for it
+    """What has to be inferred first: (kind, node) of each."""
+
+    def __init__(self, keys: list[tuple[int, int]]) -> None:
+        super().__init__()
+        self.keys = keys
+
+
+class Engine:
+    """What is known of the outputs of a profile's nodes, with the sizes of its inputs."""
+
+    def __init__(self, profile: Profile, sizes: Mapping[int, Mapping[int, int]]) -> None:
+        """*sizes* are the lengths of open axes of input nodes, by node and axis."""
+        self._attributes = attributes_of(profile)
+        self._declared = DeclaredShapes(profile, self._attributes)
+        self._calls = Calls(profile)
+        self._loops = Loops(self, self._calls)
+        self._sizes = sizes
+        # Lists: rules read single elements, which is slow in NumPy's columns.
+        self._op: list[int] = profile.nodes.op.tolist()
+        self._types = [*profile.types.texts()]
+        self._start: list[int] = profile.edges.start.tolist()
+        self._source: list[int] = profile.edges.source.tolist()
+        self._slot: list[int] = profile.edges.slot.tolist()
+        self._known: dict[tuple[int, int], Any] = {}
+        self._waiting: set[tuple[int, int]] = set()
+        self._one_at_a_time = Lock()  # waiting for another thread would look like a cycle
+        self._rules: dict[int, Any] = {}  # (shape, value, item) of each operation type
+
+    def type_of(self, node: int) -> str:
+        """The operation type of a node."""
+        return self._types[self._op[node]]
+
+    def sources(self, node: int) -> list[tuple[int, int]]:
+        """(node, output) of each data input of a node; a node below 0 is not in the graph."""
+        span = range(self._start[node], self._start[node + 1])
+        return [(self._source[at], self._slot[at]) for at in span if self._slot[at] >= 0]
+
+    def attribute(self, node: int, name: str, default: Any = None) -> Any:  # noqa: ANN401
+        """The value of an attribute of a node."""
+        return self._attributes.get(node, name, default)
+
+    def varies(self, reader: int, node: int, output: int) -> bool:
+        """Whether what a node reads may change from one iteration of its loop to the next."""
+        return self._loops.varies(reader, node, output)
+
+    # --- what rules ask for; raises Needed for what is not inferred yet ---
+
+    def shape(self, node: int, output: int) -> MaybeShape:
+        """The shape of an output, as far as known."""
+        shape: MaybeShape = self._one(SHAPE, node, output)
+        return shape
+
+    def value(self, node: int, output: int) -> Value | None:
+        """The numbers of an output, if few and known."""
+        value: Value | None = self._one(VALUE, node, output)
+        return value
+
+    def item(self, node: int, output: int) -> Item:
+        """What an output that is a handle points to."""
+        item: Item = self._one(ITEM, node, output)
+        return item
+
+    def trips(self, call: int) -> int | None:
+        """How often the body of a loop runs; None: unknown."""
+        trips: int | None = self._all(TRIPS, call)
+        return trips
+
+    def may_end_sooner(self) -> list[int]:
+        """The loops with a known bound that may run less often than that."""
+        return sorted(self._loops.may_end_sooner)
+
+    def _one(self, kind: int, node: int, output: int) -> Any:  # noqa: ANN401 - by kind
+        outputs = self._all(kind, node) if node >= 0 else ()
+        return outputs[output] if outputs and output < len(outputs) else _UNKNOWN[kind]
+
+    def _all(self, kind: int, node: int) -> Any:  # noqa: ANN401 - by kind
+        key = kind, node
+        if key in self._known:
+            return self._known[key]
+        if key in self._waiting:
+            return None
+        raise Needed([key])
+
+    # --- inference ---
+
+    def settle(self, kind: int, nodes: Iterable[int]) -> list[Any]:
+        """What is known of each node: one row per output, or the trips of a loop."""
+        with self._one_at_a_time, np.errstate(all="ignore"):
+            return [self._settled((kind, node)) for node in nodes]
+
+    def _settled(self, wanted: tuple[int, int]) -> Any:  # noqa: ANN401 - by kind
+        stack = [wanted]
+        while stack:
+            key = stack[-1]
+            if key not in self._known:
+                self._waiting.add(key)
+                try:
+                    self._known[key] = self._infer(*key)
+                except Needed as needed:
+                    stack.extend(needed.keys)
+                    continue
+            self._waiting.discard(key)
+            stack.pop()
+        return self._known[wanted]
+
+    def _infer(self, kind: int, node: int) -> Any:  # noqa: ANN401 - by kind
+        if kind == TRIPS:
+            return self._loops.trips(node)
+        if kind == SHAPE:
+            return self._shapes(node)
+        return self._ruled(kind, node)
+
+    def _shapes(self, node: int) -> list[MaybeShape]:
+        declared = self._declared.of(node)
+        if declared.settled and node not in self._sizes:
+            return declared.shapes
+        shapes = declared.joined(self._ruled(SHAPE, node))
+        for axis, size in self._sizes.get(node, {}).items():
+            first = shapes[0] if shapes else None
+            if first is not None and axis < len(first) and first[axis] < 0:
+                shapes[0] = (*first[:axis], size, *first[axis + 1 :])
+        return shapes
+
+    def _ruled(self, kind: int, node: int) -> list[Any]:
+        """What the rule of a node's type says, for each output; nothing where there is no rule."""
+        call = self._calls.of.get(node)
+        rule = self._rule(kind, self._op[node])
+        if call is None and rule is None:
+            return []
+        op = GraphOp(self, node)
+        result: Any
+        if kind == SHAPE and op.type not in _IN_CYCLES:
+            self._ask(SHAPE, op.sources)
+        elif kind != SHAPE and op.inputs > _MANY and (call is None or call.kind == BRANCH):
+            self._ask(kind, op.sources)
+        try:
+            if call is not None:
+                result = [*CALL_RULES[kind](self._loops, call, op)]
+            else:
+                result = rule(op) if rule is not None else []
+            # Attributes may hold anything, and so may results.
+            return [_CLEAN[kind](row) for row in (result if isinstance(result, list) else [result])]
+        except (UnknownShape, *_NOT_MADE_FOR):
+            return []
+
+    def _rule(self, kind: int, op: int) -> Any:  # noqa: ANN401 - by kind
+        if op not in self._rules:
+            row = OPS[self._types[op]]
+            self._rules[op] = row.shape, row.value, row.item
+        return self._rules[op][kind]
+
+    def _ask(self, kind: int, sources: list[tuple[int, int]]) -> None:
+        """Ask for all inputs at once, so that the rule does not restart for each."""
+        keys = [(kind, source) for source, _ in sources if source >= 0]
+        missing = [key for key in keys if key not in self._known and key not in self._waiting]
+        if missing:
+            raise Needed(missing)

@@ -1,0 +1,120 @@
+"""Handles: variables and lists of tensors that they point to, and what is read through them.
+
+VarHandleOp ─► ReadVariableOp                    the shape is that of the handle's attribute
+TensorListReserve ─► SetItem ─► Stack            the shape of an element, and how many there are
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfprof.ops.op import Item
+from tfprof.ops.shape import OPEN, UnknownShape, merged
+from tfprof.ops.table import item, shape, value
+from tfprof.ops.value import dims_of
+
+if TYPE_CHECKING:
+    from tfprof.ops.op import Op
+    from tfprof.ops.shape import MaybeShape, Shape
+
+
+def _element(op: Op, number: int) -> MaybeShape:
+    """The shape of an element that an input lists; -1 stands for any."""
+    dims = op.value(number) if number < op.inputs else None
+    return None if dims is None or dims.ndim != 1 else dims_of(dims)
+
+
+# --- what handles point to ---
+
+
+item("VarHandleOp _VarHandlesOp")(lambda op: Item(op.attr("shape")))
+item("Identity StopGradient Enter Exit NextIteration Switch Snapshot")(lambda op: op.item(0))
+item("TensorListScatterIntoExistingList")(lambda op: op.item(0))
+item("TensorListResize")(lambda op: Item(op.item(0).shape))
+item("IdentityN")(lambda op: [op.item(number) for number in range(op.inputs)])
+item("TensorListScatter{,V2}")(lambda op: Item(op.known(0)[1:]))
+item("TensorListConcatLists")(lambda op: Item(merged(op.item(0).shape, op.item(1).shape)))
+item("EmptyTensorList")(lambda op: Item(_element(op, 0), 0, is_new=True))
+
+
+@item("TensorListFromTensor")
+def from_tensor(op: Op) -> Item:
+    """The rows of a tensor."""
+    tensor = op.known(0)
+    return Item(tensor[1:], tensor[0] if tensor[0] >= 0 else None)
+
+
+@item("TensorListReserve")
+def reserved(op: Op) -> Item:
+    """Elements to be set."""
+    return Item(_element(op, 0), None if op.value(1) is None else op.number(1))
+
+
+@item("TensorListSetItem")
+def with_item(op: Op) -> Item:
+    """One element set; all have its shape."""
+    source = op.item(0)
+    return Item(merged(source.shape, op.shape(2)), source.length)
+
+
+@item("TensorListPushBack")
+def with_one_more(op: Op) -> Item:
+    """One more element."""
+    source, added = op.item(0), op.value(1)
+    same = added is not None and source.value is not None and np.array_equal(added, source.value)
+    return Item(
+        merged(source.shape, op.shape(1)),
+        None if source.length is None else source.length + 1,
+        added if source.is_new or same else None,
+    )
+
+
+@item("TensorListPopBack")
+def with_one_less(op: Op) -> Item:
+    """One element less; the element is the second output."""
+    source = op.item(0)
+    return source._replace(length=None if source.length is None else max(0, source.length - 1))
+
+
+# --- what is read through them ---
+
+
+value("TensorListPopBack")(lambda op: [None, op.item(0).value])
+shape("ReadVariableOp")(lambda op: op.item(0).shape)
+shape("TensorListGetItem")(lambda op: merged(op.item(0).shape, _element(op, 2)))
+shape("TensorListPopBack")(lambda op: [(), merged(op.item(0).shape, _element(op, 1))])
+
+
+@shape("TensorListStack")
+def stacked(op: Op) -> Shape:
+    """All elements, along a new dimension."""
+    source = op.item(0)
+    element = merged(source.shape, _element(op, 1))
+    declared = int(op.attr("num_elements", -1))
+    if element is None:
+        raise UnknownShape
+    length = source.length if declared < 0 else declared
+    return (OPEN if length is None else length, *element)
+
+
+@shape("TensorListGather")
+def gathered(op: Op) -> Shape:
+    """Elements by number."""
+    element = merged(op.item(0).shape, _element(op, 2))
+    if element is None:
+        raise UnknownShape
+    return (*op.known(1), *element)
+
+
+@shape("TensorListConcat TensorListConcatV2")
+def concatenated(op: Op) -> list[MaybeShape]:
+    """All elements joined, and the length of each."""
+    source = op.item(0)
+    element = merged(source.shape, _element(op, 1) if op.type.endswith("V2") else None)
+    lengths = (OPEN if source.length is None else source.length,)
+    if not element:
+        return [None, lengths]
+    total = OPEN if source.length is None or element[0] < 0 else source.length * element[0]
+    return [(total, *element[1:]), lengths]

@@ -1,0 +1,95 @@
+"""with_inferred_shapes(profile, dims) → Profile: open output shapes of a graph, filled in.
+
+A shape that the graph declares in full stays as it is. What is unknown stays open.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfprof.columns.shapes import Shapes
+from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.model import Outputs
+from tfprof.ops.engine import SHAPE, Engine
+from tfprof.ops.symbols import bound
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tfprof.columns.strings import I64
+    from tfprof.model import Profile
+    from tfprof.ops.shape import MaybeShape
+
+
+def with_inferred_shapes(profile: Profile, dims: Mapping[str, int] | None = None) -> Profile:
+    """*profile* with the shapes that follow from its inputs; *dims* are sizes of open dimensions.
+
+    Raises UsageError for an unknown dimension, InputError for a damaged attribute.
+    """
+    sizes = dict(dims or {})
+    key = ("inferred shapes", *sorted(sizes.items()))
+    return profile.cached(key, lambda: _inferred(profile, sizes))
+
+
+def engine_of(profile: Profile, dims: Mapping[str, int]) -> Engine:
+    """The engine for these dimensions."""
+    return profile.cached("engines", lambda: _Latest(profile)).engine(dims)
+
+
+class _Latest:
+    """The engine used last. Engines are large, and an older one is rarely needed again."""
+
+    def __init__(self, profile: Profile) -> None:
+        self._profile = profile
+        self._latest: tuple[dict[str, int], Engine] | None = None
+
+    def engine(self, dims: Mapping[str, int]) -> Engine:
+        """The engine of these dimensions."""
+        latest = self._latest
+        if latest is None or latest[0] != dims:
+            latest = dict(dims), Engine(self._profile, bound(self._profile, dims))
+            self._latest = latest
+        return latest[1]
+
+
+def _inferred(profile: Profile, dims: Mapping[str, int]) -> Profile:
+    bound(profile, dims)  # checks them, also where no shape is open
+    node = _open(profile, again=bool(dims) or len(profile.regions) > 0)
+    if not node.size:
+        return profile
+    shapes = engine_of(profile, dims).settle(SHAPE, node.tolist())
+    return replace(profile, outputs=_outputs(profile.outputs, node, shapes))
+
+
+def _open(profile: Profile, *, again: bool) -> I64:
+    """The nodes with open outputs; those that TensorFlow inferred in part only if *again*.
+
+    It knew as much as we do, unless an input got a size or a function a caller.
+    """
+    outputs = profile.outputs
+    open_before = np.append(0, np.cumsum(~outputs.shape.are_whole()))
+    declared = np.diff(outputs.start) > 0
+    is_partly_open = open_before[outputs.start[1:]] > open_before[outputs.start[:-1]]
+    is_open = ~declared | (is_partly_open & again)
+    return np.flatnonzero(is_open & profile.in_graph)
+
+
+def _outputs(old: Outputs, node: I64, inferred: list[list[MaybeShape]]) -> Outputs:
+    """*old* with *inferred* shapes in place of those of each *node*."""
+    rows = [list(dims) or [1] if dims is not None else [] for shapes in inferred for dims in shapes]
+    rank = np.fromiter(map(len, rows), np.int64, len(rows))
+    dim = np.fromiter((dim for row in rows for dim in row), np.int64, int(rank.sum()))
+    new = Shapes(np.append(0, np.cumsum(rank)), dim)
+    count = np.diff(old.start)
+    is_new = np.zeros(count.size, np.bool_)
+    is_new[node] = True
+    owner = np.repeat(np.arange(count.size), count)
+    same = np.flatnonzero(~is_new[owner])
+    new_owner = np.repeat(node, np.fromiter(map(len, inferred), np.int64, len(inferred)))
+    row = np.concatenate([same, len(old.shape) + np.arange(new_owner.size)])
+    owner = np.concatenate([owner[same], new_owner])
+    row = row[np.argsort(owner, kind="stable")]
+    ends = np.cumsum(np.bincount(owner, minlength=count.size))
+    return Outputs(np.append(0, ends), old.shape.joined(new).take(row))

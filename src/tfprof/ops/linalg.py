@@ -1,0 +1,286 @@
+"""Linear algebra and Fourier transforms: the leading terms that textbooks give.
+
+    n by n       Cholesky n³/3, LU 2n³/3, inverse 2n³, triangular solve n² per column
+    m ≥ n        Householder QR 2mn² - 2n³/3; singular values by Golub and Reinsch
+    transform    5 · N · log₂ N, half of that where one side is real
+
+All after Golub and Van Loan, Matrix Computations; transforms as FFT benchmarks count them. Each
+counts for every matrix of a batch; fractions are cut off at the end.
+"""
+
+from __future__ import annotations
+
+from math import log2
+from typing import TYPE_CHECKING
+
+from tfprof.ops.op import size
+from tfprof.ops.shape import OPEN, UnknownShape, broadcast, merged
+from tfprof.ops.shared_rules import like_input
+from tfprof.ops.table import float_ops, no_shape, shape
+
+if TYPE_CHECKING:
+    from tfprof.ops.op import Op
+    from tfprof.ops.shape import MaybeShape, Shape
+
+
+# --- float operations ---
+
+
+def _square(op: Op) -> tuple[int, int]:
+    """(number of matrices, their order)."""
+    *batch, _, order = op.input(0)
+    return size(tuple(batch)), order
+
+
+def _rectangle(op: Op) -> tuple[int, int, int]:
+    """(number of matrices, rows, columns)."""
+    *batch, rows, columns = op.input(0)
+    return size(tuple(batch)), rows, columns
+
+
+def _cubes(op: Op, thirds: int) -> float:
+    """So many thirds of n³ per matrix."""
+    many, n = _square(op)
+    return many * thirds * n**3 / 3
+
+
+float_ops("{,Batch}Cholesky")(lambda op: _cubes(op, 1))  # n³/3
+# A Schur form (25), a root of it (1/3) and the way back (3).
+float_ops("MatrixSquareRoot")(lambda op: _cubes(op, 85))
+float_ops("{,Batch}MatrixInverse")(lambda op: 2 * op.input(0)[-1] * size(op.input(0)))  # 2n³
+
+
+@float_ops("{,Batch}CholeskyGrad Lu {,Batch}MatrixDeterminant LogMatrixDeterminant")
+def lu(op: Op) -> float:
+    """2n³/3: an elimination; the gradient of a Cholesky factor is twice its forward pass."""
+    return _cubes(op, 2)
+
+
+@float_ops("{,Batch}MatrixSolve")
+def solve(op: Op) -> float:
+    """An elimination, then two triangular solves."""
+    return lu(op) + 2 * op.input(0)[-1] * size(op.input(1))
+
+
+@float_ops("MatrixTriangularSolve")
+def triangular_solve(op: Op) -> int:
+    """n² per column on the right; either side may broadcast over a batch."""
+    return op.input(0)[-1] * size(op.output())
+
+
+@float_ops("BatchMatrixTriangularSolve")
+def batch_triangular_solve(op: Op) -> int:
+    """The same; nothing broadcasts."""
+    return op.input(0)[-1] * size(op.input(1))
+
+
+@float_ops("BandedTriangularSolve")
+def banded_solve(op: Op) -> int:
+    """A multiply-add per band but one, and a quotient."""
+    return (2 * op.input(0)[-2] - 1) * size(op.output())
+
+
+@float_ops("TridiagonalSolve")
+def tridiagonal_solve(op: Op) -> int:
+    """Three per row, and five per element on the right."""
+    right = op.input(1)
+    return 3 * size(right[:-1]) + 5 * size(right)
+
+
+@float_ops("{,Batch}MatrixSolveLs", attributes="fast")
+def least_squares(op: Op) -> float:
+    """Normal equations, or where not fast an orthogonal decomposition; then two solves."""
+    many, rows, columns = _rectangle(op)
+    right = op.input(1)[-1]
+    m, n = max(rows, columns), min(rows, columns)
+    if op.attr("fast", default=True):
+        each = m * n**2 + n**3 / 3 + 2 * m * n * right + 2 * n**2 * right
+    else:
+        each = _qr(m, n) + 4 * m * n * right + n**2 * right
+    return many * each
+
+
+@float_ops("Qr", attributes="full_matrices")
+def qr(op: Op) -> float:
+    """The triangle, then the columns of Q that are asked for."""
+    many, m, n = _rectangle(op)
+    least = min(m, n)
+    if op.attr("full_matrices"):
+        columns: float = 4 * (m**2 * least - m * least**2 + least**3 / 3)
+    else:
+        columns = _qr(m, least)
+    return many * (_qr(max(m, n), least) + columns)
+
+
+def _qr(m: int, n: int) -> float:
+    return 2 * m * n**2 - 2 * n**3 / 3
+
+
+@float_ops("{,Batch}Svd", attributes="compute_uv full_matrices")
+def svd(op: Op) -> float:
+    """Values alone 4mn² - 4n³/3; with vectors 14mn² + 8n³, or 4m²n + 8mn² + 9n³ if full."""
+    if op.attr("compute_uv", default=True) and op.attr("full_matrices"):
+        return full_svd(op)
+    many, rows, columns = _rectangle(op)
+    m, n = max(rows, columns), min(rows, columns)
+    if not op.attr("compute_uv", default=True):
+        return many * (4 * m * n**2 - 4 * n**3 / 3)
+    return many * (14 * m * n**2 + 8 * n**3)
+
+
+@float_ops("XlaSvd")
+def full_svd(op: Op) -> int:
+    """Values and all vectors."""
+    many, rows, columns = _rectangle(op)
+    m, n = max(rows, columns), min(rows, columns)
+    return many * (4 * m**2 * n + 8 * m * n**2 + 9 * n**3)
+
+
+@float_ops("{,Batch}SelfAdjointEig{,V2} XlaSelfAdjointEig", attributes="compute_v")
+def symmetric_eig(op: Op) -> float:
+    """4n³/3, with vectors 9n³."""
+    many, n = _square(op)
+    return many * (9 * n**3 if op.attr("compute_v", default=True) else 4 * n**3 / 3)
+
+
+@float_ops("Eig", attributes="compute_v")
+def eig(op: Op) -> int:
+    """10n³, with vectors 25n³."""
+    many, n = _square(op)
+    return many * (25 if op.attr("compute_v", default=True) else 10) * n**3
+
+
+@float_ops("{,Batch}{,I}FFT{,2D,3D}")
+def fft(op: Op) -> float:
+    """5 · N · log₂ N per transform."""
+    return _transform(op.input(0), _axes(op))
+
+
+@float_ops("IRFFT{,2D,3D}")
+def real_inverse(op: Op) -> float:
+    """Half of that; the output is the real side, which has N elements."""
+    return _transform(op.output(), _axes(op)) / 2
+
+
+@float_ops("RFFT{,2D,3D}")
+def real(op: Op) -> float:
+    """Half of that; the input is cut or padded to what the output's half belongs to."""
+    *outer, half = op.output()
+    last = op.input(0)[-1]
+    whole = last if last // 2 + 1 == half else 2 * (half - 1)
+    return _transform((*outer, whole), _axes(op)) / 2
+
+
+@float_ops("{,I}{,R}FFTND")
+def fft_nd(op: Op) -> float:
+    """The same where all axes are transformed; otherwise the shapes do not say which ones are."""
+    side = op.input(0) if op.type == "RFFTND" else op.output()
+    if size(op.input(1)) != len(side):
+        raise UnknownShape
+    return _transform(side, len(side)) / (2 if "RFFT" in op.type else 1)
+
+
+def _transform(tensor: Shape, axes: int) -> float:
+    """The steps of complex transforms over the last axes."""
+    length = size(tensor[len(tensor) - axes :])
+    return 5 * size(tensor) * log2(length) if length else 0.0
+
+
+def _axes(op: Op) -> int:
+    return int(op.type[-2]) if op.type.endswith("D") else 1
+
+
+# --- shapes ---
+
+
+def _matrix(tensor: Shape) -> tuple[Shape, int, int]:
+    """(batch, rows, columns)."""
+    if len(tensor) < 2:  # noqa: PLR2004 - a matrix has two
+        raise UnknownShape
+    return tensor[:-2], tensor[-2], tensor[-1]
+
+
+def _order(tensor: Shape) -> tuple[Shape, int]:
+    """(batch, order) of square matrices, of which one side may be open."""
+    batch, rows, columns = _matrix(tensor)
+    return batch, max(rows, columns)
+
+
+shape("MatrixBandPart Matrix{Exponential,Logarithm,SquareRoot} {,Batch}MatrixInverse")(
+    like_input(0)
+)
+shape("{,Batch}Cholesky{,Grad} MatrixSetDiag{,V2,V3} {,Batch}{,I}FFT{,2D,3D}")(like_input(0))
+shape("TridiagonalSolve")(like_input(1))
+shape("{,Batch}MatrixDeterminant")(lambda op: _matrix(op.known(0))[0])
+shape("LogMatrixDeterminant")(lambda op: [_matrix(op.known(0))[0]] * 2)  # sign and logarithm
+
+
+@shape("{,Batch}MatrixSolve{,Ls}")
+def solve_shape(op: Op) -> Shape:
+    """A row per unknown, a column per right side."""
+    left_batch, _, unknowns = _matrix(op.known(0))
+    right_batch, rows, columns = _matrix(op.known(1))
+    batch = merged(left_batch, right_batch) or ()
+    return (*batch, unknowns if op.type.endswith("Ls") else max(unknowns, rows), columns)
+
+
+@shape("{,Batch}MatrixTriangularSolve BandedTriangularSolve")
+def triangular_solve_shape(op: Op) -> Shape:
+    """The right side, whose batch may broadcast."""
+    left_batch, _, unknowns = _matrix(op.known(0))
+    right_batch, rows, columns = _matrix(op.known(1))
+    return (*broadcast(left_batch, right_batch), max(unknowns, rows), columns)
+
+
+@shape("Lu")
+def lu_shape(op: Op) -> list[MaybeShape]:
+    """Both factors in one matrix, and the permutation of the rows."""
+    batch, order = _order(op.known(0))
+    return [(*batch, order, order), (*batch, order)]
+
+
+@shape("Qr")
+def qr_shape(op: Op) -> list[MaybeShape]:
+    """Q and R."""
+    batch, m, n = _matrix(op.known(0))
+    inner = m if op.attr("full_matrices") else min(m, n)
+    return [(*batch, m, inner), (*batch, inner, n)]
+
+
+@shape("{,Batch}Svd")
+def svd_shape(op: Op) -> list[MaybeShape]:
+    """Values, left and right vectors."""
+    batch, m, n = _matrix(op.known(0))
+    least = min(m, n)
+    if not op.attr("compute_uv", default=True):
+        return [(*batch, least), (0,), (0,)]
+    full = op.attr("full_matrices")
+    return [(*batch, least), (*batch, m, m if full else least), (*batch, n, n if full else least)]
+
+
+@shape("{,Batch}SelfAdjointEigV2 Eig")
+def eig_shape(op: Op) -> list[MaybeShape]:
+    """Values and vectors."""
+    batch, order = _order(op.known(0))
+    return [(*batch, order), (*batch, order, order) if op.attr("compute_v", default=True) else (0,)]
+
+
+@shape("{,Batch}SelfAdjointEig")
+def eig_in_one_shape(op: Op) -> Shape:
+    """Values as the first row, then the vectors."""
+    batch, order = _order(op.known(0))
+    return (*batch, OPEN if order < 0 else order + 1, order)
+
+
+@shape("{,I}RFFT{,2D,3D}")
+def real_fft_shape(op: Op) -> Shape:
+    """The last dimensions are those that the second input lists; half of the last one, forward."""
+    tensor, axes = op.known(0), _axes(op)
+    lengths = list((OPEN,) * axes if op.value(1) is None else op.dims(1))
+    if op.type.startswith("RFFT") and lengths[-1] > 0:
+        lengths[-1] = lengths[-1] // 2 + 1
+    return (*tensor[: len(tensor) - axes], *lengths)
+
+
+no_shape("TensorFlow infers the input's shape, which need not be the output's", "{,I}{,R}FFTND")
+no_shape("TensorFlow infers none: only XLA knows it", "XlaSvd XlaSelfAdjointEig")

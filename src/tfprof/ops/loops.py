@@ -1,0 +1,205 @@
+"""Loops: how often a body runs, and which inputs change between iterations.
+
+    while i < n and j < 50:      the condition compares a counter with a constant
+        i, j = i + 1, j + 1      the body returns a counter plus a constant step
+
+A node in the body that reads an argument reads the loop's own input, whose value holds for the
+first iteration only. So the values of arguments that the body changes are unknown inside.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tfprof.model import CALLED, LOOP_BODY, LOOP_CONDITION
+from tfprof.ops.graph_op import GraphOp
+from tfprof.ops.shape import UnknownShape
+
+if TYPE_CHECKING:
+    from tfprof.ops.calls import Call, Calls
+    from tfprof.ops.graph_op import Graph
+    from tfprof.ops.value import Value
+
+Source = tuple[int, int]
+
+_PASSING: Final = frozenset({"Identity", "StopGradient", "Snapshot", "PreventGradient"})
+# (input that is the counter, whether it goes up, whether it reaches the bound itself)
+_COMPARISONS: Final = {
+    "Less": ((0, True, False), (1, False, False)),
+    "LessEqual": ((0, True, True), (1, False, True)),
+    "Greater": ((1, True, False), (0, False, False)),
+    "GreaterEqual": ((1, True, True), (0, False, True)),
+}
+_SUMS: Final = frozenset({"Add", "AddV2", "Sub"})
+_MOST_TRIPS: Final = 2**62
+
+
+class Loops:
+    """The loops of a graph."""
+
+    def __init__(self, graph: Graph, calls: Calls) -> None:
+        self._graph = graph
+        self._calls = calls
+        self._origin: dict[Source, Source] = {}
+        self._varying: dict[int, frozenset[Source]] = {}
+        # Loops whose conditions depend on more than the known bound.
+        self.may_end_sooner: set[int] = set()
+
+    def origin(self, node: int, output: int) -> Source:
+        """Where an output comes from, behind nodes that only pass it on."""
+        way: set[Source] = set()
+        at = node, output
+        while at not in self._origin and (before := self._before(at)) is not None:
+            if at in way:
+                break  # a cycle
+            way.add(at)
+            at = before
+        end = self._origin.get(at, at)
+        self._origin.update(dict.fromkeys(way, end))
+        return end
+
+    def _before(self, source: Source) -> Source | None:
+        """What an output passes on; None where the node computes it."""
+        node, output = source
+        if node < 0:
+            return None
+        call = self._calls.of.get(node)
+        if call is None:
+            passes = self._graph.type_of(node) in _PASSING
+            sources = self._graph.sources(node) if passes else []
+            return sources[0] if sources else None
+        if call.kind != CALLED or output >= call.outputs:
+            return None
+        sources = self._graph.sources(node)
+        return sources[output] if output < len(sources) else None
+
+    def varies(self, reader: int, node: int, output: int) -> bool:
+        """Whether what a node reads may change from one iteration of its loop to the next."""
+        around = self._calls.around(reader)
+        if not around:
+            return False
+        outside = set(around) - set(self._calls.around(node)) if node >= 0 else set(around)
+        return any(
+            (node, output) in self._varying_of(int(self._calls.call[region]))
+            for region in outside
+            if self._calls.kind[region] in (LOOP_BODY, LOOP_CONDITION)
+        )
+
+    def _varying_of(self, loop: int) -> frozenset[Source]:
+        """The own inputs of a loop that its body changes."""
+        if loop not in self._varying:
+            call, sources = self._calls.of[loop], self._graph.sources(loop)
+            body = call.returns_of(LOOP_BODY)
+            own = sources[call.own :]
+            returned = sources[body : body + len(own)] if body is not None else []
+            returned += [(-1, -1)] * (len(own) - len(returned))
+            self._varying[loop] = frozenset(
+                source
+                for source, back in zip(own, returned, strict=True)
+                if self.origin(*source) != self.origin(*back)
+            )
+        return self._varying[loop]
+
+    def trips(self, loop: int) -> int | None:
+        """How often the body runs; None: no known bound."""
+        call = self._calls.of[loop]
+        op = GraphOp(self._graph, loop)
+        condition = call.returns_of(LOOP_CONDITION)
+        if condition is None or condition >= op.inputs:
+            return None
+        todo, seen = [op.sources[condition]], set()
+        counts: list[int | None] = []
+        while todo:
+            node, _ = self.origin(*todo.pop())
+            if node < 0 or node in seen:
+                continue
+            seen.add(node)
+            kind = self._graph.type_of(node)
+            if kind == "LogicalAnd":
+                todo.extend(self._graph.sources(node))
+            else:
+                compares = kind in _COMPARISONS
+                counts.append(self._compared(call, op, node, kind) if compares else None)
+        known = [count for count in counts if count is not None]
+        if known and len(known) < len(counts):
+            self.may_end_sooner.add(loop)
+        return min(known) if known else None
+
+    def _compared(self, call: Call, loop: GraphOp, node: int, kind: str) -> int | None:
+        """How many iterations one comparison allows."""
+        comparison = GraphOp(self._graph, node)
+        for counter, rises, reaches in _COMPARISONS[kind]:
+            bound = self._whole(comparison, 1 - counter)
+            if bound is None:
+                continue
+            source = self.origin(*comparison.sources[counter])
+            counts: set[int | None] = set()
+            for number in range(call.own, loop.inputs):
+                if self.origin(*loop.sources[number]) != source:
+                    continue
+                step = self._step(call, loop, number - call.own)
+                first = self._whole(loop, number)
+                # Several variables may start as the same tensor: any of them may be the counter.
+                known = bool(step) and first is not None
+                counts.add(
+                    _iterations(first or 0, bound, step or 0, rises=rises, reaches=reaches)
+                    if known
+                    else None
+                )
+            if len(counts) == 1:
+                return counts.pop()
+        return None
+
+    def _step(self, call: Call, loop: GraphOp, variable: int) -> int | None:
+        """By how much a loop variable grows in each iteration; None: it does something else."""
+        body = call.returns_of(LOOP_BODY)
+        if body is None or variable >= call.outputs:
+            return None
+        own = self.origin(*loop.sources[call.own + variable])
+        node, _ = self.origin(*loop.sources[body + variable])
+        if node < 0 or self._graph.type_of(node) not in _SUMS:
+            return None
+        if call.regions[call.kinds.index(LOOP_BODY)] not in self._calls.around(node):
+            return None
+        total = GraphOp(self._graph, node)
+        places = (0,) if self._graph.type_of(node) == "Sub" else (0, 1)
+        for place in places:
+            if total.inputs > 1 and self.origin(*total.sources[place]) == own:
+                step = self._whole(total, 1 - place)
+                return None if step is None else step if len(places) > 1 else -step
+        return None
+
+    def final_values(self, call: Call, op: GraphOp) -> list[Value | None]:
+        """The outputs of a loop: inputs that it does not change, and the ends of its counters."""
+        varying = self._varying_of(op.node)
+        values: list[Value | None] = []
+        for output in range(min(call.outputs, op.inputs - call.own)):
+            first = op.value(call.own + output)
+            if first is None or op.sources[call.own + output] not in varying:
+                values.append(first)
+                continue
+            step = self._step(call, op, output)
+            trips = None if step is None else self._graph.trips(op.node)
+            start = self._whole(op, call.own + output)
+            known = None not in (step, trips, start) and op.node not in self.may_end_sooner
+            values.append(np.array((start or 0) + (step or 0) * (trips or 0)) if known else None)
+        return values
+
+    @staticmethod
+    def _whole(op: GraphOp, number: int) -> int | None:
+        """An input as an integer; None: unknown."""
+        try:
+            return op.number(number)
+        except UnknownShape:
+            return None
+
+
+def _iterations(first: int, bound: int, step: int, *, rises: bool, reaches: bool) -> int | None:
+    """How often a counter is within its bound; None: for ever."""
+    way, pace = (bound - first, step) if rises else (first - bound, -step)
+    way += reaches
+    if way <= 0:
+        return 0
+    return None if pace <= 0 else min(-(-way // pace), _MOST_TRIPS)

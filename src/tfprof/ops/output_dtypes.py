@@ -1,0 +1,71 @@
+"""The dtype of each node's outputs, in columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tfprof.columns.strings import I64, Strings
+from tfprof.ops.attributes import damaged, entries
+from tfprof.ops.dtypes import DTYPES, KEYS, REFERENCE, dtype_rule
+from tfprof.wire.decode import VARINT, WireError, scan
+
+if TYPE_CHECKING:
+    from tfprof.columns.strings import Bool
+    from tfprof.model import Profile
+
+_KEYS: Final = Strings.of(key.encode() for key in KEYS)
+_TYPE: Final = 6  # AttrValue.type
+
+
+def output_dtypes(profile: Profile) -> I64:
+    """The DataType of each node's outputs; 0 where unknown. Raises InputError."""
+    dtypes = np.zeros(len(profile), np.int64)
+    node, key, dtype = _named_dtypes(profile)
+    if not node.size:  # a graph in text format: its dtypes are not read
+        return dtypes
+    rules = [dtype_rule(op) for op in profile.types.texts()]
+    fixed, own, default = (
+        np.array(column, np.int64)[profile.nodes.op]
+        for column in zip(
+            *((r.fixed, KEYS.index(r.own_key) if r.own_key else -1, r.default) for r in rules),
+            strict=True,
+        )
+    )
+    for place in range(len(KEYS)):  # the later ones go before the earlier ones
+        at = key == place
+        dtypes[node[at]] = dtype[at]
+    at = np.flatnonzero(key == own[node])
+    dtypes[node[at]] = dtype[at]
+    dtypes = np.where(dtypes == 0, default, dtypes)
+    return np.where(fixed > 0, fixed, dtypes)
+
+
+def _named_dtypes(profile: Profile) -> tuple[I64, I64, I64]:
+    """(node, place in KEYS, DataType) of every attribute that names a dtype."""
+    batches = [np.empty((3, 0), np.int64)]
+    for node, name, value in entries(profile):
+        key = _KEYS.find(name)
+        wanted = np.flatnonzero(key >= 0)
+        start, end = value.start[wanted], (value.start + value.length)[wanted]
+        try:
+            dtype = scan(value.blob, start, end, {_TYPE: VARINT})[_TYPE].last(wanted.size)
+        except WireError as problem:
+            raise damaged(profile.graph_names, problem) from None
+        dtype = np.where(dtype > REFERENCE, dtype - REFERENCE, dtype)
+        named = np.flatnonzero(dtype > 0)
+        batches.append(np.stack([node[wanted[named]], key[wanted[named]], dtype[named]]))
+    node, key, dtype = np.concatenate(batches, axis=1)
+    return node, key, dtype
+
+
+def element_sizes(dtype: I64) -> I64:
+    """The bytes per element of each dtype; 0 for handles, text and unknown dtypes."""
+    table = np.array([DTYPES[n].size if n in DTYPES else 0 for n in range(REFERENCE)], np.int64)
+    return table[np.where((dtype > 0) & (dtype < REFERENCE), dtype, 0)]
+
+
+def is_of_weights(dtype: I64) -> Bool:
+    """Which dtypes are those that weights have."""
+    return np.isin(dtype, [row.number for row in DTYPES.values() if row.is_of_weights])

@@ -1,0 +1,158 @@
+"""Pooling: Π(ksize) steps per output element, whichever way the image is laid out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from tfprof.ops.op import size
+from tfprof.ops.shape import OPEN, UnknownShape
+from tfprof.ops.shared_rules import (
+    like_input,
+    per_input,
+    per_output,
+    with_range,
+    with_unknown_range,
+)
+from tfprof.ops.table import float_ops, shape
+from tfprof.ops.value import dims_of
+from tfprof.ops.windows import windows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tfprof.ops.op import Op
+    from tfprof.ops.shape import MaybeShape, Shape
+
+POOLS: Final = "{,_Mkl,_MklNative}{Avg,Max}Pool{,3D}"
+QUANTIZED: Final = "{,_Mkl}Quantized{Avg,Max}Pool _QuantizedMaxPool3D"
+AVG_GRADIENTS: Final = "{,_Mkl,_MklNative}AvgPool{,3D}Grad"
+MAX_GRADIENTS: Final = "{,_Mkl,_MklNative}MaxPool{,3D}Grad"
+
+
+# --- TensorFlow's own numbers: other layouts than NHWC are not counted ---
+
+
+@float_ops("AvgPool MaxPool", attributes="data_format ksize", tensorflow=True)
+def pool_of_tensorflow(op: Op) -> int:
+    """One per element of each window."""
+    return _nhwc_window(op) * size(op.output())
+
+
+@float_ops("AvgPoolGrad", attributes="data_format ksize", tensorflow=True)
+def avg_pool_grad_of_tensorflow(op: Op) -> int:
+    """A quotient and a sum per element of each window."""
+    return 2 * _nhwc_window(op) * size(op.input(1))
+
+
+@float_ops("MaxPoolGrad", attributes="data_format ksize", tensorflow=True)
+def max_pool_grad_of_tensorflow(op: Op) -> int:
+    """The windows once more, and a sum for each."""
+    return (_nhwc_window(op) + 1) * size(op.input(1))
+
+
+def _nhwc_window(op: Op) -> int:
+    if op.attr("data_format") != "NHWC":
+        raise UnknownShape
+    return size(tuple(cast("Any", op.attr("ksize"))))
+
+
+# --- ours ---
+
+
+def _window(op: Op) -> int:
+    """The number of elements of a window."""
+    ksize = op.attr("ksize")
+    if not isinstance(ksize, list):
+        raise UnknownShape
+    return size(tuple(int(str(length)) for length in ksize))
+
+
+@float_ops(POOLS, QUANTIZED, "MaxPoolWithArgmax", attributes="ksize")
+def pool(op: Op) -> int:
+    """One per element of each window."""
+    return _window(op) * size(op.output())
+
+
+@float_ops(AVG_GRADIENTS, attributes="ksize")
+def avg_pool_grad(op: Op) -> int:
+    """A quotient and a sum per element of each window."""
+    return 2 * _window(op) * size(op.input(1))
+
+
+@float_ops(MAX_GRADIENTS, attributes="ksize")
+def max_pool_grad(op: Op) -> int:
+    """The windows once more, and a sum for each."""
+    return (_window(op) + 1) * size(op.input(1))
+
+
+@float_ops("MaxPool{,3D}GradGrad", attributes="ksize")
+def max_pool_grad_grad(op: Op) -> int:
+    """The windows once more."""
+    return _window(op) * size(op.input(1))
+
+
+float_ops("Fractional{Max,Avg}Pool")(per_input(0))  # the windows cover the image once
+float_ops("FractionalAvgPoolGrad")(per_output(2))  # a quotient and a sum
+float_ops("MaxPoolGradWithArgmax")(per_input(1))  # a sum per element of the gradient
+
+
+@float_ops("FractionalMaxPoolGrad")
+def fractional_max_pool_grad(op: Op) -> int:
+    """The windows once more, and a sum for each."""
+    return size(op.input(0)) + size(op.input(1))
+
+
+# --- shapes ---
+
+
+@shape(POOLS)
+def pool_shape(op: Op) -> Shape:
+    """Windows of the sizes that an attribute lists."""
+    return _pooled(op, op.attr("ksize"), op.attr("strides"))
+
+
+shape("MaxPoolWithArgmax")(lambda op: [pool_shape(op)] * 2)  # and the place of each maximum
+shape("{,_Mkl}QuantizedAvgPool QuantizedMaxPool")(with_range(pool_shape))
+shape("_MklQuantizedMaxPool _QuantizedMaxPool3D")(with_unknown_range(pool_shape))
+shape(MAX_GRADIENTS, "MaxPoolGrad{V2,WithArgmax} FractionalMaxPoolGrad")(like_input(0))
+shape("MaxPoolGradGrad{,V2} MaxPool3DGradGrad")(like_input(1))
+
+
+@shape("MaxPoolV2")
+def pool_by_inputs(op: Op) -> Shape:
+    """Windows of the sizes that inputs list."""
+    return _pooled(op, op.numbers(1), op.numbers(2))
+
+
+def _pooled(op: Op, sizes: Sequence[int], strides: Sequence[int]) -> Shape:
+    image = op.shape(0)
+    if image is None:
+        image = (OPEN,) * len(sizes)
+    padding = str(op.attr("padding", "VALID"))
+    pads = op.attr("explicit_paddings") or [0] * (2 * len(image))
+    if not len(image) == len(sizes) == len(strides):
+        raise UnknownShape
+    explicit = padding == "EXPLICIT"
+    return tuple(
+        windows(length, sizes[axis], strides[axis], padding,
+                pads[2 * axis] + pads[2 * axis + 1] if explicit else 0)
+        for axis, length in enumerate(image)
+    )  # fmt: skip
+
+
+@shape(AVG_GRADIENTS, "FractionalAvgPoolGrad")
+def avg_gradient_shape(op: Op) -> Shape:
+    """The image whose sizes are the first input."""
+    sizes = op.value(0)
+    return (OPEN,) * len(op.known(1)) if sizes is None else dims_of(sizes)
+
+
+@shape("Fractional{Max,Avg}Pool")
+def fractional_pool_shape(op: Op) -> list[MaybeShape]:
+    """The image divided by a ratio, and where the rows and the columns are cut."""
+    image, ratio = op.known(0), op.attr("pooling_ratio")
+    pooled = tuple(
+        OPEN if length < 0 else int(length / share)
+        for length, share in zip(image, ratio, strict=True)
+    )
+    return [pooled, *((OPEN if pooled[axis] < 0 else pooled[axis] + 1,) for axis in (1, 2))]

@@ -1,0 +1,189 @@
+"""Recurrent kernels: the matrix product of all gates, and the steps of each unit.
+
+    LSTM   [x, h] · w    2 · batch · (inputs + units) · 4 · units
+           each unit     4 biases; 3 sigmoids of 4, 2 tanh, 3 for the state, 1 for the output: 22
+    GRU    [x, h] · w    2 · batch · (inputs + units) · 3 · units
+           each unit     3 biases; 2 sigmoids of 4, tanh, 5 to mix the old and the new: 17
+
+A gradient has such a product for the inputs and another for the weights, where it computes both.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, cast
+
+from tfprof.ops.op import size
+from tfprof.ops.shape import OPEN, merged, split
+from tfprof.ops.table import float_ops, shape
+
+if TYPE_CHECKING:
+    from tfprof.ops.op import Op
+    from tfprof.ops.shape import MaybeShape
+
+LSTM: Final = "cell_clip forget_bias use_peephole"
+CUDNN: Final = "rnn_mode input_mode direction num_proj"
+GATES: Final = {"lstm": 4, "gru": 3, "rnn_relu": 1, "rnn_tanh": 1}
+# Steps of each unit besides the biases, forward and backward.
+FORWARD: Final = {"lstm": 18, "gru": 14, "rnn_relu": 1, "rnn_tanh": 1}
+BACK: Final = {"lstm": 22, "gru": 18, "rnn_relu": 2, "rnn_tanh": 3}
+PEEPHOLES, PEEPHOLES_BACK = 6, 12
+
+
+@float_ops("LSTMBlockCell", attributes=LSTM, contraction=True)
+def lstm_cell(op: Op) -> int:
+    """One step of a batch."""
+    return _lstm(op, weights=3, clips=3.0)
+
+
+@float_ops("BlockLSTM", attributes=LSTM, contraction=True)
+def block_lstm(op: Op) -> int:
+    """All steps of a batch, as many as the input has room for."""
+    return op.input(1)[0] * _lstm(op, weights=4, clips=3.0)
+
+
+@float_ops("BlockLSTMV2", attributes=LSTM, contraction=True)
+def block_lstm_v2(op: Op) -> int:
+    """The same; nothing is added to the forget gate."""
+    return op.input(1)[0] * _lstm(op, weights=4, clips=0.0, forgets=0.0)
+
+
+def _lstm(op: Op, weights: int, clips: float, forgets: float = 1.0) -> int:
+    """One step; *weights* is the input that has them, the others are defaults of attributes."""
+    inputs, gates = op.input(weights)
+    batch, units = op.input(weights - 1)
+    each = GATES["lstm"] + FORWARD["lstm"] + PEEPHOLES * bool(op.attr("use_peephole"))
+    each += bool(op.attr("forget_bias", forgets) != 0)  # a sum
+    each += 2 * bool(op.attr("cell_clip", clips) > 0)  # maximum, minimum
+    return batch * (2 * inputs * gates + each * units)
+
+
+@float_ops("LSTMBlockCellGrad", attributes="use_peephole")
+def lstm_cell_grad(op: Op) -> int:
+    """The gradients of gates and state; those of weights and inputs are other operations."""
+    return _lstm_grad(op, units=size(op.input(1)))
+
+
+@float_ops("BlockLSTMGrad{,V2}", attributes="use_peephole", contraction=True)
+def block_lstm_grad(op: Op) -> int:
+    """The gradients of everything, for all steps."""
+    steps, batch = op.input(1)[:2]
+    states = steps * size(op.input(2))
+    products = 2 * 2 * steps * batch * size(op.input(4))
+    return products + GATES["lstm"] * states + _lstm_grad(op, states)
+
+
+def _lstm_grad(op: Op, units: int) -> int:
+    return (BACK["lstm"] + PEEPHOLES_BACK * bool(op.attr("use_peephole"))) * units
+
+
+@float_ops("GRUBlockCell", contraction=True)
+def gru_cell(op: Op) -> int:
+    """One step of a batch."""
+    return _gru_product(op) + (GATES["gru"] + FORWARD["gru"]) * size(op.input(1))
+
+
+@float_ops("GRUBlockCellGrad", contraction=True)
+def gru_cell_grad(op: Op) -> int:
+    """The gradients of gates, state and inputs, which are the sum of two products."""
+    return _gru_product(op) + BACK["gru"] * size(op.input(1)) + size(op.input(0))
+
+
+def _gru_product(op: Op) -> int:
+    return 2 * op.input(0)[0] * (size(op.input(2)) + size(op.input(3)))
+
+
+@float_ops("CudnnRNN{,V2,V3}", attributes=CUDNN, contraction=True)
+def cudnn(op: Op) -> int:
+    """All layers, directions and steps; the two biases that each gate has here."""
+    products, units, mode = _cudnn(op)
+    return products + (2 * GATES[mode] + FORWARD[mode]) * units
+
+
+@float_ops("CudnnRNNBackprop{,V2,V3}", attributes=CUDNN, contraction=True)
+def cudnn_back(op: Op) -> int:
+    """The gradients of everything."""
+    products, units, mode = _cudnn(op)
+    return 2 * products + (2 * GATES[mode] + BACK[mode]) * units
+
+
+def _cudnn(op: Op) -> tuple[int, int, str]:
+    """(float operations of the products, units in all layers and steps, kind of unit).
+
+    The state is [layers · directions, batch, outputs]; with a projection the units are more than
+    the outputs, and the other state of an LSTM has their number. A layer that skips its input has
+    no weights for it.
+    """
+    mode = cast("str", op.attr("rnn_mode", "lstm"))
+    directions = 2 if op.attr("direction") == "bidirectional" else 1
+    first, second, inputs = op.input(0)
+    cells, _, outputs = op.input(1)
+    projects = bool(op.attr("num_proj"))
+    units = op.input(2)[-1] if projects else outputs
+    from_below = 0 if op.attr("input_mode") == "skip_input" else inputs
+    weights = directions * GATES[mode] * units * (from_below + outputs)
+    weights += (cells - directions) * GATES[mode] * units * (directions * outputs + outputs)
+    weights += cells * units * outputs if projects else 0
+    steps = first * second
+    return 2 * steps * weights, steps * cells * units, mode
+
+
+# --- shapes ---
+
+
+@shape("LSTMBlockCell")
+def lstm_cell_shapes(op: Op) -> list[MaybeShape]:
+    """Input gate, state, forget gate, output gate, candidate, its tanh, output."""
+    inputs, state = op.shape(0) or (OPEN,), op.shape(1) or (OPEN, OPEN)
+    return [(merged(inputs[:1], state[:1]) or (OPEN,))[:1] + state[1:]] * 7
+
+
+@shape("LSTMBlockCellGrad")
+def lstm_cell_grad_shapes(op: Op) -> list[MaybeShape]:
+    """The gradients of the state, of all gates, and of three peepholes."""
+    inputs, state, weights = op.known(0), op.known(1), op.known(3)
+    return [(inputs[0], state[1]), (inputs[0], weights[1])] + [op.shape(n) for n in (4, 5, 6)]
+
+
+@shape("BlockLSTM{,V2}")
+def block_lstm_shapes(op: Op) -> list[MaybeShape]:
+    """The same as of a cell, per step; the bias has four numbers per unit."""
+    steps, bias = op.known(1), op.known(8)
+    return [(*steps[:2], split(bias[0], GATES["lstm"]))] * 7
+
+
+@shape("BlockLSTMGrad{,V2}")
+def block_lstm_grad_shapes(op: Op) -> list[MaybeShape]:
+    """The gradients of the inputs but the first: sequence, state, weights, peepholes, bias."""
+    return op.shapes()[1:9]
+
+
+@shape("GRUBlockCell")
+def gru_cell_shapes(op: Op) -> list[MaybeShape]:
+    """Reset gate, update gate, candidate, output."""
+    return [(op.known(0)[0], op.known(1)[1])] * 4
+
+
+@shape("GRUBlockCellGrad")
+def gru_cell_grad_shapes(op: Op) -> list[MaybeShape]:
+    """The gradients of input, state, candidate, and both gates in one."""
+    inputs, state, gates = op.known(0), op.known(1), op.known(2)
+    return [inputs, (inputs[0], state[1]), (inputs[0], state[1]), (inputs[0], gates[1])]
+
+
+@shape("CudnnRNN{,V2,V3}")
+def cudnn_shapes(op: Op) -> list[MaybeShape]:
+    """The sequence, both states, and scratch memory; the second state is for an LSTM only."""
+    sequence, state = op.known(0), op.known(1)
+    directions = 2 if op.attr("direction") == "bidirectional" else 1
+    width = OPEN if state[2] < 0 else directions * state[2]
+    second = op.shape(2) if op.type.endswith("V3") else state
+    if op.attr("rnn_mode", "lstm") != "lstm":
+        second = ()
+    scratch: list[MaybeShape] = [None] if op.type == "CudnnRNN" else [None, None]
+    return [(*sequence[:2], width), state, second, *scratch]
+
+
+@shape("CudnnRNNBackprop{,V2,V3}")
+def cudnn_back_shapes(op: Op) -> list[MaybeShape]:
+    """The gradients of the first four inputs."""
+    return op.shapes()[:4]

@@ -1,0 +1,191 @@
+"""Reductions: to make one number of n takes n - 1 steps; running ones take one step per element.
+
+Max       |input| - |output|
+Cumsum    |output|
+segments  |data|              the number of segments is not in the shapes: every element counts
+scatter   |updates|
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from tfprof.ops.op import size
+from tfprof.ops.shape import OPEN, UnknownShape, axis_of, split
+from tfprof.ops.shared_rules import (
+    like_input,
+    listed_by,
+    per_input,
+    per_output,
+    rows_of_unknown_number,
+    scalar,
+)
+from tfprof.ops.table import float_ops, no_shape, shape, value
+from tfprof.ops.value import HOLE, has_holes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tfprof.ops.op import Op
+    from tfprof.ops.shape import MaybeShape, Shape
+    from tfprof.ops.value import Value
+
+
+# --- float operations ---
+
+
+@float_ops("Sum ArgMax ArgMin BiasAddGrad", tensorflow=True)
+def reduced_of_tensorflow(op: Op) -> int:
+    """One per element that vanishes; parity Q44: of an empty tensor it is below 0."""
+    return size(op.input(0)) - size(op.output())
+
+
+@float_ops("Mean", tensorflow=True)
+def mean(op: Op) -> int:
+    """A sum, and a quotient per output element, so both shapes are needed."""
+    return reduced_of_tensorflow(op) + size(op.output())
+
+
+@float_ops("Sum ArgMax ArgMin BiasAddGrad All Any Max Min Prod TileGrad MirrorPadGrad")
+def reduced(op: Op) -> int:
+    """One per element that vanishes; none where the output has more."""
+    return max(0, reduced_of_tensorflow(op))
+
+
+@float_ops("L2Loss", tensorflow=True)
+def l2_loss_of_tensorflow(op: Op) -> int:
+    """A square, a sum and a halving; of an empty tensor it is -1."""
+    return 3 * size(op.input(0)) - 1
+
+
+@float_ops("L2Loss")
+def l2_loss(op: Op) -> int:
+    """Squares, their sum and a halving; nothing for no elements."""
+    return max(0, l2_loss_of_tensorflow(op))
+
+
+float_ops("EuclideanNorm")(per_input(0, steps=2))  # squares, sums and roots
+float_ops("HistogramFixedWidth")(per_input(0, steps=4))  # difference, product, rounding, sum
+float_ops("Cumsum Cumprod")(per_output(1))
+# Maximum, difference, magnitude, negative, exponential, logarithm, sum.
+float_ops("CumulativeLogsumexp")(per_output(7))
+float_ops(
+    "Segment{Max,Mean,Min,Prod,Sum} Segment{Max,Min,Prod,Sum}V2 UnsortedSegment{Max,Min,Prod,Sum}",
+    "{,Dense}Bincount CollectiveReduce{,V2,V3} CollectiveReduceScatterV2",
+    "CrossReplicaSum NcclAllReduce XlaAllReduce XlaReduceScatter",
+)(per_input(0))
+float_ops("ScatterNd")(per_input(1))  # the updates
+float_ops(
+    "{,Resource}Scatter{Add,Div,Max,Min,Mul,Sub} {,Resource}ScatterNd{Add,Max,Min,Sub}",
+    "TensorScatter{Add,Max,Min,Sub} ScatterNdNonAliasingAdd Inplace{Add,Sub}",
+)(per_input(2))  # the updates
+
+
+# --- shapes ---
+
+
+@shape("Sum Mean Prod Max Min All Any EuclideanNorm ReduceJoin")
+def reduced_shape(op: Op) -> Shape:
+    """Without the axes that the second input names, or with 1 in their place."""
+    tensor, axes = op.shape(0), op.value(1)
+    keep = bool(op.attr("keep_dims"))
+    if axes is None:
+        listed = op.shape(1)
+        if tensor is not None and keep:
+            return (OPEN,) * len(tensor)
+        if tensor is None or listed is None or OPEN in listed:
+            raise UnknownShape
+        count = listed[0] if listed else 1
+        if count > len(tensor):
+            raise UnknownShape
+        return (OPEN,) * (len(tensor) - count) if count else tensor
+    if tensor is None:
+        raise UnknownShape
+    gone = {axis_of(axis, len(tensor)) for axis in op.numbers(1)}
+    if keep:
+        return tuple(1 if axis in gone else dim for axis, dim in enumerate(tensor))
+    return tuple(dim for axis, dim in enumerate(tensor) if axis not in gone)
+
+
+@shape("ArgMax ArgMin")
+def arg_shape(op: Op) -> Shape:
+    """Without one axis."""
+    tensor = op.known(0)
+    if op.value(1) is None:
+        return (OPEN,) * (len(tensor) - 1)
+    axis = axis_of(op.number(1), len(tensor))
+    return tensor[:axis] + tensor[axis + 1 :]
+
+
+@shape("TopK TopKV2")
+def top(op: Op) -> list[MaybeShape]:
+    """The largest elements of each row, and their places."""
+    tensor = op.known(0)
+    count = int(op.attr("k")) if op.type == "TopK" else op.length(1)
+    if not tensor:
+        raise UnknownShape
+    return [(*tensor[:-1], count)] * 2
+
+
+@shape("UnsortedSegment{Sum,Max,Min,Prod} Segment{Max,Min,Prod,Sum}V2")
+def counted_segments(op: Op) -> Shape:
+    """As many segments as the last input says; the rest is an element."""
+    data, ids = op.known(0), op.known(1)
+    return (op.length(2), *data[len(ids) :])
+
+
+@shape("BiasAddGrad")
+def bias_gradient(op: Op) -> Shape:
+    """One per channel."""
+    tensor = op.shape(0) or (OPEN,) * 2
+    first = str(op.attr("data_format", "NHWC")).startswith("NC")
+    return (tensor[1 if first else -1],)
+
+
+shape("Segment{Sum,Mean,Max,Min,Prod}")(rows_of_unknown_number)
+shape("CollectiveReduceScatterV2")(rows_of_unknown_number)  # a share of the first dimension
+shape("CollectiveReduce{,V2,V3} CrossReplicaSum NcclAllReduce XlaAllReduce")(like_input(0))
+shape("Cumsum Cumprod CumulativeLogsumexp")(like_input(0))
+shape("Scatter{Add,Div,Max,Min,Mul,Sub} ScatterNd{Add,Max,Min,Sub,NonAliasingAdd}")(like_input(0))
+shape("TensorScatter{Update,Add,Sub,Max,Min} Inplace{Update,Add,Sub}")(like_input(0))
+shape("ScatterNd")(listed_by(2))
+shape("L2Loss {,Resource}CountUpTo")(scalar)
+shape("Bincount")(lambda op: (op.length(1),))
+shape("HistogramFixedWidth")(lambda op: (op.length(2),))
+
+
+@shape("DenseBincount")
+def dense_bincount_shape(op: Op) -> Shape:
+    """As many bins as the second input says, per row of a matrix."""
+    return (*op.known(0)[:-1], op.length(1))
+
+
+@shape("XlaReduceScatter")
+def share(op: Op) -> Shape:
+    """A share of one dimension: as many parts as a group, a row of the second input, has."""
+    tensor, groups, axis = op.known(0), op.known(1), op.number(2)
+    axis = axis_of(axis, len(tensor))
+    return (*tensor[:axis], split(tensor[axis], groups[1]), *tensor[axis + 1 :])
+
+
+no_shape("TensorFlow infers none, and no TensorFlow 2 writes it", "TileGrad")
+
+
+# --- values ---
+
+_REDUCTIONS: Final[dict[str, Callable[..., Any]]] = {
+    "Prod": np.prod, "Sum": np.sum, "Max": np.max, "Min": np.min, "All": np.all, "Any": np.any,
+}  # fmt: skip
+
+
+@value(*_REDUCTIONS)
+def reduced_value(op: Op) -> Value:
+    """Over the axes that the second input names."""
+    numbers, axes = op.constant(0), tuple(op.numbers(1))
+    keep = bool(op.attr("keep_dims"))
+    result = np.asarray(_REDUCTIONS[op.type](numbers, axis=axes, keepdims=keep))
+    if not has_holes(numbers):
+        return result
+    return np.where(np.any(numbers == HOLE, axis=axes, keepdims=keep), HOLE, result)

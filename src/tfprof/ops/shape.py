@@ -1,0 +1,110 @@
+"""Shapes as rules see them: a tuple of dimensions, -1 for an open one; None: unknown rank.
+
+    merged(?x3, 2x?)      2x3       two descriptions of the same tensor
+    agreed(2x3, 4x3)      ?x3       one of two tensors, whichever it turns out to be
+    broadcast(?x1x3, 5x1) ?x5x3     what an elementwise operation makes of both
+
+Here a scalar has no dimensions; in a profile's columns it has one, of length 1.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from operator import index
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+Shape: TypeAlias = tuple[int, ...]
+MaybeShape: TypeAlias = Shape | None
+
+OPEN: Final = -1
+# TensorFlow's own limit; a graph that exceeds it runs nowhere.
+MOST_DIMENSIONS: Final = 254
+_LARGEST: Final = 2**63 - 1
+
+
+class UnknownShape(Exception):  # noqa: N818 - not an error: the answer where a graph leaves it open
+    """A shape or a value that a rule needs is unknown, or partly unknown.
+
+    A float-operation rule may raise it: the operation is then reported as not counted.
+    """
+
+
+def is_whole(shape: MaybeShape) -> bool:
+    """Whether every dimension is known."""
+    return shape is not None and OPEN not in shape
+
+
+def sanitized(shape: Sequence[int] | None) -> MaybeShape:
+    """The shape with impossible dimensions left open; raises TypeError for other than integers."""
+    if shape is None or len(shape) > MOST_DIMENSIONS:
+        return None
+    if isinstance(shape, tuple) and (not shape or (min(shape) >= OPEN and max(shape) <= _LARGEST)):
+        return shape
+    return tuple(dim if 0 <= dim <= _LARGEST else OPEN for dim in map(index, shape))
+
+
+def merged(first: MaybeShape, second: MaybeShape) -> MaybeShape:
+    """What both shapes say of one tensor; where they differ, the first one wins."""
+    if first is None or second is None:
+        return second if first is None else first
+    if len(first) != len(second):
+        return first
+    return tuple(b if a < 0 else a for a, b in zip(first, second, strict=True))
+
+
+def agreed(shapes: Iterable[MaybeShape]) -> MaybeShape:
+    """What is true of each of these shapes."""
+    result: MaybeShape = None
+    for number, shape in enumerate(shapes):
+        if shape is None or (number and len(shape) != len(result or ())):
+            return None
+        pairs = zip(shape, shape if result is None else result, strict=True)
+        result = tuple(a if a == b else OPEN for a, b in pairs)
+    return result
+
+
+def broadcast(first: Shape, second: Shape) -> Shape:
+    """The shape that both broadcast to; raises UnknownShape where they do not."""
+    rank = max(len(first), len(second))
+    wide = [(1,) * (rank - len(shape)) + shape for shape in (first, second)]
+    return tuple(_stretched(a, b) for a, b in zip(*wide, strict=True))
+
+
+def _stretched(a: int, b: int) -> int:
+    if b in (a, 1):
+        return a
+    if a == 1:
+        return b
+    if a < 0 or b < 0:  # an open one is either 1 or the same
+        return max(a, b) if max(a, b) > 1 else OPEN
+    raise UnknownShape
+
+
+def axis_of(axis: int, rank: int) -> int:
+    """An axis counted from the front; raises UnknownShape if it is out of range."""
+    if not -rank <= axis < rank:
+        raise UnknownShape
+    return axis % rank
+
+
+def elements(shape: Shape) -> int:
+    """The number of elements; OPEN where unknown."""
+    return OPEN if OPEN in shape else prod(shape)
+
+
+def plus(*lengths: int) -> int:
+    """The sum of lengths, open where one of them is."""
+    return OPEN if min(lengths) < 0 else sum(lengths)
+
+
+def times(*lengths: int) -> int:
+    """The product of lengths, open where one of them is."""
+    return OPEN if min(lengths) < 0 else prod(lengths)
+
+
+def split(length: int, parts: int) -> int:
+    """A length cut into so many parts; open where it does not divide."""
+    return OPEN if length < 0 or parts <= 0 or length % parts else length // parts

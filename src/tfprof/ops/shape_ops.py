@@ -1,0 +1,168 @@
+"""Constants, inputs, and numbers that follow from shapes: Const, Placeholder, Shape, Size, Rank."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tfprof.ops.attr_values import Tensor
+from tfprof.ops.shape import OPEN, UnknownShape, elements
+from tfprof.ops.shared_rules import scalar
+from tfprof.ops.table import shape, value
+from tfprof.ops.value import HOLE, has_holes, of_dims
+
+if TYPE_CHECKING:
+    from tfprof.ops.op import Op
+    from tfprof.ops.shape import MaybeShape, Shape
+    from tfprof.ops.value import Value
+
+
+# --- constants and inputs ---
+
+
+@shape("Const HostConst _HostConst")
+def const_shape(op: Op) -> MaybeShape:
+    """The shape of the tensor in the graph."""
+    tensor = op.attr("value")
+    if not isinstance(tensor, Tensor):
+        raise UnknownShape
+    return tensor.shape
+
+
+@value("Const HostConst _HostConst")
+def const_value(op: Op) -> Value | None:
+    """The numbers in the graph, if there are few."""
+    tensor = op.attr("value")
+    return tensor.value if isinstance(tensor, Tensor) else None
+
+
+@shape("Placeholder{,V2,WithDefault} Variable{,V2} TemporaryVariable FakeParam")
+def declared(op: Op) -> MaybeShape:
+    """The attribute; a run may feed something else than the default."""
+    tensor: MaybeShape = op.attr("shape")
+    return tensor
+
+
+shape(
+    """
+    Size Rank VarHandleOp IsVariableInitialized VarIsInitializedOp EmptyTensorList
+    TensorList{Length,Reserve,FromTensor,SetItem,PushBack,Resize}
+    TensorListScatter{,V2,IntoExistingList}
+    TensorList{Split,ConcatLists} TensorArray{Size,Write,Scatter,Split}V3 {,Mutable}HashTable{,V2}
+    LookupTableSize{,V2} IteratorV2 OneShotIterator Iterator FIFOQueueV2 RandomShuffleQueueV2
+    QueueSizeV2 Timestamp {Scalar,Merge,Histogram,Image}Summary ShardedFilename AnonymousIteratorV3
+    StatelessRandomGetAlg
+    """
+)(scalar)
+
+
+# --- shapes as tensors ---
+
+
+def _behind(op: Op) -> MaybeShape:
+    """The shape that an operation describes: of its input, or of what a handle points to."""
+    return op.shape(0) if op.type == "Shape" else op.item(0).shape
+
+
+@shape("Shape VariableShape TensorListElementShape")
+def shape_of_shape(op: Op) -> Shape:
+    """As many numbers as there are dimensions."""
+    tensor = _behind(op)
+    return (OPEN if tensor is None else len(tensor),)
+
+
+@value("Shape VariableShape TensorListElementShape")
+def shape_value(op: Op) -> Value:
+    """The dimensions."""
+    tensor = _behind(op)
+    if tensor is None:
+        raise UnknownShape
+    return of_dims(tensor)
+
+
+@shape("ShapeN")
+def shapes_of_shapes(op: Op) -> list[MaybeShape]:
+    """As many numbers as each input has dimensions."""
+    return [(OPEN if tensor is None else len(tensor),) for tensor in op.shapes()]
+
+
+@value("ShapeN")
+def shape_values(op: Op) -> list[Any]:
+    """The dimensions of each input."""
+    return [None if tensor is None else of_dims(tensor) for tensor in op.shapes()]
+
+
+@value("Size")
+def size_value(op: Op) -> Value:
+    """The number of elements."""
+    count = elements(op.known(0))
+    return np.array(HOLE if count == OPEN else count)
+
+
+@value("Rank")
+def rank_value(op: Op) -> Value:
+    """The number of dimensions."""
+    return np.array(len(op.known(0)))
+
+
+@value("TensorListLength")
+def length_value(op: Op) -> Value:
+    """The number of elements of a list."""
+    count = op.item(0).length
+    if count is None:
+        raise UnknownShape
+    return np.array(count)
+
+
+# --- two shapes that broadcast ---
+
+
+@shape("BroadcastGradientArgs")
+def summed_axes_shape(op: Op) -> list[MaybeShape]:
+    """As many numbers as there are axes to sum over, for each operand."""
+    return [(OPEN,) if axes is None else (len(axes),) for axes in _broadcast_axes(op)]
+
+
+@value("BroadcastGradientArgs")
+def summed_axes(op: Op) -> list[Any]:
+    """The axes of each operand that a gradient sums over."""
+    return [None if axes is None else np.array(axes, np.int64) for axes in _broadcast_axes(op)]
+
+
+def _broadcast_axes(op: Op) -> list[list[int] | None]:
+    """The axes of the result along which each of two shapes broadcasts; None: unknown."""
+    first, second = op.value(0), op.value(1)
+    if first is None or second is None:
+        return [None, None]
+    if np.array_equal(first, second) and not has_holes(first):
+        return [[], []]
+    axes: list[list[int]] = [[], []]
+    for axis, pair in enumerate(_aligned(first, second)):
+        if HOLE in pair:
+            return [None, None]
+        for number in (0, 1):
+            if pair[number] == 1:
+                axes[number].append(axis)
+    # If the shapes differ, an axis where both are 1 counts for both.
+    return [axes[0], axes[1]]
+
+
+def _aligned(first: Value, second: Value) -> list[tuple[int, int]]:
+    """Pairs of dimensions of two shapes, from the right; a missing one is 1."""
+    longest = max(first.size, second.size)
+    wide = [[1] * (longest - dims.size) + dims.tolist() for dims in (first, second)]
+    return list(zip(*wide, strict=True))
+
+
+@shape("BroadcastArgs")
+def broadcast_args_shape(op: Op) -> Shape:
+    """As many numbers as the longer of two shapes has."""
+    return (max(elements(op.known(0)), elements(op.known(1))),)
+
+
+@value("BroadcastArgs")
+def broadcast_args(op: Op) -> Value:
+    """The shape that two shapes broadcast to."""
+    pairs = _aligned(op.full(0), op.full(1))
+    return np.array([b if a == 1 else a for a, b in pairs], np.int64)

@@ -1,0 +1,113 @@
+"""Sparse tensors: stored elements count.
+
+indices [n, rank], values [n]      n stored elements
+SparseTensorDenseMatMul            2 · n · columns
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfprof.ops.op import size
+from tfprof.ops.shape import OPEN, merged
+from tfprof.ops.shared_rules import like_input, per_input, rows_of_unknown_number
+from tfprof.ops.table import float_ops, no_shape, shape
+
+if TYPE_CHECKING:
+    from tfprof.ops.op import Op
+    from tfprof.ops.shape import MaybeShape, Shape
+
+
+# --- float operations ---
+
+
+@float_ops("SparseTensorDenseMatMul", attributes="adjoint_b", contraction=True)
+def mat_mul(op: Op) -> int:
+    """A multiply-add per stored element and column of the dense factor."""
+    rows, columns = op.input(3)
+    return 2 * op.input(0)[0] * (rows if op.attr("adjoint_b") else columns)
+
+
+float_ops("SparseDenseCwise{Add,Div,Mul} SparseTensorDenseAdd SparseReduce{Max,Sum}{,Sparse}")(
+    per_input(1)
+)
+float_ops("{Ragged,Sparse}Bincount {Ragged,Sparse}FillEmptyRowsGrad")(per_input(1))
+float_ops("SparseSoftmax")(per_input(1, steps=5))
+
+
+@float_ops("SparseAdd SparseSparse{Maximum,Minimum}")
+def each_of_both(op: Op) -> int:
+    """One per stored element of both."""
+    return size(op.input(1)) + size(op.input(4))
+
+
+@float_ops("SparseSegment{Sum,Mean,SqrtN}{,WithNumSegments} SparseSegmentSumGrad{,V2}")
+def picked(op: Op) -> int:
+    """One per element of the rows that the indices pick."""
+    return size(op.input(1)) * size(op.input(0)[1:])
+
+
+@float_ops("SparseSegment{Mean,SqrtN}Grad{,V2}")
+def scaled_and_picked(op: Op) -> int:
+    """A product and a sum per element of the rows that the indices pick."""
+    return 2 * picked(op)
+
+
+# --- shapes ---
+
+
+@shape("SparseTensorDenseMatMul")
+def mat_mul_shape(op: Op) -> Shape:
+    """Rows of the sparse factor, columns of the dense one."""
+    rows, columns = op.shape(3) or (OPEN, OPEN)
+    sparse = (OPEN, OPEN) if op.value(2) is None else op.dims(2)
+    return (
+        sparse[1 if op.attr("adjoint_a") else 0],
+        rows if op.attr("adjoint_b") else columns,
+    )
+
+
+@shape("SparseDenseCwise{Add,Div,Mul} SparseSoftmax")
+def stored_values(op: Op) -> Shape:
+    """A number per stored element."""
+    indices, values = op.shape(0) or (OPEN,), op.shape(1) or (OPEN,)
+    return (max(indices[0], values[0]),)
+
+
+@shape("SparseAdd")
+def sum_of_sparse(op: Op) -> list[MaybeShape]:
+    """Indices, values and shape of a sparse tensor: the numbers say how many are stored."""
+    shape_of = merged(op.shape(2), op.shape(5)) or (OPEN,)
+    return [(OPEN, shape_of[0]), (OPEN,), shape_of]
+
+
+@shape("SparseSparse{Maximum,Minimum}")
+def larger_of_sparse(_: Op) -> list[MaybeShape]:
+    """Indices and values of a sparse tensor: the numbers say how many are stored."""
+    return [(OPEN, OPEN), (OPEN,)]
+
+
+shape("SparseTensorDenseAdd")(like_input(3))
+shape("SparseSegment{Sum,Mean,SqrtN}")(rows_of_unknown_number)
+
+
+@shape("SparseSegment{Sum,Mean,SqrtN}{WithNumSegments,Grad}")
+def counted_segments(op: Op) -> Shape:
+    """The last input says how many rows there are."""
+    return (op.length(3), *op.known(0)[1:])
+
+
+@shape("SparseSegment{Sum,Mean,SqrtN}GradV2")
+def sparse_gradient(op: Op) -> list[MaybeShape]:
+    """Rows, and where they belong."""
+    return [rows_of_unknown_number(op), (OPEN,)]
+
+
+@shape("{Ragged,Sparse}FillEmptyRowsGrad")
+def gradient_and_default(op: Op) -> list[MaybeShape]:
+    """The gradient of the values, as many as the map has, and that of the default."""
+    return [op.shape(0), ()]
+
+
+no_shape("TensorFlow infers none: the numbers of the axes say it", "SparseReduce{Max,Sum}{,Sparse}")
+no_shape("TensorFlow infers none: the splits or the shape say it", "{Ragged,Sparse}Bincount")

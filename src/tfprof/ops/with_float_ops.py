@@ -1,0 +1,118 @@
+"""A profile with float operations by rule where its op log has none, and run counts of nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.model import BRANCH, LOOP_BODY, Note
+from tfprof.ops.classes import of_class
+from tfprof.ops.counting import UNKNOWN_SHAPE, Counts, count
+from tfprof.ops.inferred_shapes import with_inferred_shapes
+from tfprof.ops.run_counts import may_end_sooner, run_counts, trip_counts
+from tfprof.ops.symbols import symbols
+from tfprof.ops.table import rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tfprof.columns.strings import I64
+    from tfprof.model import Profile
+    from tfprof.ops.table import Which
+
+_MOST_NAMED: Final = 3
+_SAFE_SUM: Final = 2.0**62
+
+
+def with_float_ops(
+    profile: Profile, which: Which, dims: Mapping[str, int] | None = None
+) -> tuple[Profile, Counts]:
+    """(*profile* with float operations by rule, what the rules count and what not).
+
+    Numbers of an op log stay. Shapes that the graph leaves open come from the runs; notes on these
+    follow the notes of the profile. With all rules, other open shapes are inferred; *dims* are
+    sizes of the open dimensions of the inputs. Raises UsageError for an unknown dimension.
+    """
+    sizes = dict(dims or {})
+    # The rules are part of the key: somebody may register another one.
+    table = tuple(rules(which).values())
+    key = ("float operations by rule", which, tuple(sorted(sizes.items())), table)
+    return profile.cached(key, lambda: _counted(profile, which, sizes))
+
+
+def _counted(profile: Profile, which: Which, dims: Mapping[str, int]) -> tuple[Profile, Counts]:
+    shaped = profile.with_run_shapes
+    counts = count(with_inferred_shapes(shaped, dims) if which == "all" else shaped, which)
+    if which == "all" and any(kind.why == UNKNOWN_SHAPE for kind in counts.uncounted):
+        unbound = tuple(symbol.name for symbol in symbols(shaped) if symbol.name not in dims)
+        counts = replace(counts, unbound=unbound)
+    nodes = profile.nodes
+    float_ops = np.where(nodes.float_ops != 0, nodes.float_ops, counts.float_ops)
+    nodes = replace(nodes, float_ops=float_ops)
+    notes = (*shaped.notes, *(_old_loops(profile) if which == "all" else ()))
+    result = replace(profile, nodes=nodes, notes=notes)
+    return (_repeated(result, shaped, dims) if len(profile.regions) else result), counts
+
+
+def _old_loops(profile: Profile) -> Iterator[Note]:
+    """A note on loops of single nodes (TensorFlow 1), unless a run records how often they ran."""
+    loops = int(of_class(profile, "loop condition").sum())
+    if loops and not profile.steps:
+        text = "loop (LoopCond) counts" if loops == 1 else "loops (LoopCond) count"
+        yield Note(f"{loops:,} {text} once: add a run to count every iteration", ours=True)
+
+
+def _repeated(profile: Profile, shaped: Profile, dims: Mapping[str, int]) -> Profile:
+    """*profile* with the run counts of its nodes, and notes on what these leave out."""
+    trips = trip_counts(shaped, dims)
+    often = run_counts(profile, trips, profile.nodes.float_ops)
+    sooner = may_end_sooner(shaped, dims)
+    counted, less = _within_64_bits(profile.nodes.float_ops, often.of_node)
+    notes = [*profile.notes, *_notes(profile, trips, sooner, often.choices)]
+    if less:
+        text = f"{less:,} nodes run too often for numbers of 64 bits, and count less often"
+        notes.append(Note(text, ours=True))
+    return replace(profile, times=counted, notes=tuple(notes))
+
+
+def _within_64_bits(float_ops: I64, often: I64) -> tuple[I64, int]:
+    """(run counts such that no sum exceeds 64 bits, number of nodes that count less often)."""
+    amount = np.abs(float_ops.astype(np.float64))
+    product = amount * often
+    if float(product.sum()) <= _SAFE_SUM:
+        return often, 0
+    most = _SAFE_SUM / np.count_nonzero(product)
+    over = np.flatnonzero((product > most) & (often > 1))
+    often = often.copy()
+    often[over] = np.maximum(most // amount[over], 1).astype(np.int64)
+    return often, over.size
+
+
+def _notes(profile: Profile, trips: I64, sooner: I64, choices: I64) -> Iterator[Note]:
+    """Notes on loops and choices that no run records."""
+    regions = profile.regions
+    recorded = regions.runs(profile.values("occurrence", None)) >= 0
+    body = regions.kind == LOOP_BODY
+    loops = regions.call[body & (trips < 0) & ~recorded]
+    if loops.size:
+        have, are = ("loop has", "is") if loops.size == 1 else ("loops have", "are")
+        text = f"{loops.size:,} {have} no constant bound, and {are} counted once"
+        yield Note(f"{text}: {_named(profile, loops)}", ours=True)
+    bounded = np.intersect1d(sooner, regions.call[body & ~recorded])
+    if bounded.size:
+        some = "1 loop counts" if bounded.size == 1 else f"{bounded.size:,} loops count"
+        text = f"{some} as long as the bound allows, and may end sooner"
+        yield Note(f"{text}: {_named(profile, bounded)}", ours=True)
+    taken = np.isin(choices, regions.call[(regions.kind == BRANCH) & recorded])
+    count = int((~taken).sum())
+    if count:
+        text = "cond counts its" if count == 1 else "conds count their"
+        yield Note(f"{count:,} {text} larger branch", ours=True)
+
+
+def _named(profile: Profile, nodes: I64) -> str:
+    """The first few names."""
+    more = ", …" if nodes.size > _MOST_NAMED else ""
+    return ", ".join(profile.nodes.name.take(nodes[:_MOST_NAMED]).texts()) + more

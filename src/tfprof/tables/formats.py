@@ -1,0 +1,237 @@
+"""FORMATS: one row per input format. INPUTS: one row per input of a profile.
+
+                 detect            read                 add
+    file's bytes ──────► Format ──────────► columns ──────────► Profile
+                            └─ describe ──► what `tfprof info` prints
+
+A row holds its functions, so load(), the flags, files without flags, folders, `info`, completion
+and the errors "expected …" are derived from it. To add a format, add a row and one file in `read/`.
+The functions are imported when they are called: this module is imported by `tfprof --help`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from tfprof.foundation.dotted import load_function
+from tfprof.foundation.lazy_dataclasses import dataclass, replace
+from tfprof.tables.options import Option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Function = Callable[..., Any]
+
+# --- inputs ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Input(Option):
+    """A row of INPUTS: a flag, and what it stands for. A list takes several files."""
+
+    parameter: str = ""  # of load()
+    title: str = ""  # as a sentence says it: "a …"
+    turn: int = 0  # inputs are added to a profile in this order
+    in_profile: bool = True  # a saved profile stands for it
+    by_prefix: bool = False  # it is several files, named by what their names begin with
+    if_empty: str = ""  # what to do where its file is empty
+    fallback: str = ""  # the format whose reader says what is wrong with a damaged file
+    # (file name, path): beside a graph of this name, the input is the file at this path.
+    beside: tuple[str, str] | None = None
+
+    @property
+    def is_many(self) -> bool:
+        """Whether it takes several files."""
+        return self.kind == "list"
+
+
+# fmt: off
+GRAPH = Input(
+    "graph_path", "text", "", "the graph: GraphDef, MetaGraphDef, SavedModel or .keras",
+    parameter="graph", title="a graph", turn=1, fallback="graph",
+)
+# Call stacks of the functions of a SavedModel; no flag names them.
+DEBUG_INFO = Input(
+    "", "text", "", "", title="a GraphDebugInfo", turn=2, fallback="debug_info",
+    beside=("saved_model.pb", "debug/saved_model_debug_info.pb"),
+)
+OP_LOG = Input(
+    "op_log_path", "text", "", "the op log: types, float operations and call stacks of nodes",
+    parameter="op_log", title="an op log", turn=3, fallback="op_log",
+)
+RUN = Input(
+    "run_meta_path", "list", (),
+    "the runs: RunMetadata files, comma-separated; they are steps 0, 1, 2 …",
+    parameter="run_meta", title="a RunMetadata", turn=4, fallback="run",
+)
+TRACE = Input(
+    "trace_path", "list", (),
+    "the traces: XPlane files of TensorFlow 2 (*.xplane.pb), comma-separated",
+    parameter="trace", title="a trace", turn=5, fallback="trace",
+    if_empty="TensorFlow leaves such a file where a trace is over 2 GB: trace fewer steps",
+)
+CHECKPOINT = Input(
+    "checkpoint_path", "text", "",
+    "the checkpoint: tensor values, and the type _checkpoint_variables",
+    parameter="checkpoint", title="a checkpoint", turn=6, in_profile=False, by_prefix=True,
+)
+PROFILE = Input(
+    "profile_path", "text", "", "a saved or converted profile, instead of graph, runs and op log",
+    parameter="profile", title="a saved profile", in_profile=False, fallback="profile",
+)
+# fmt: on
+
+INPUTS: dict[str, Input] = {
+    row.name: row for row in (GRAPH, RUN, TRACE, OP_LOG, CHECKPOINT, PROFILE)
+}
+
+# No file: it says which part of a file is meant.
+SIGNATURE = Option(
+    "signature", "text", "", "the signature of a SavedModel; without it, all of them"
+)
+
+# --- formats --------------------------------------------------------------------------------------
+
+# What files give, and the sentence for `info` where no file gives it.
+GIVES: dict[str, str] = {
+    "nodes": "no graph: every view needs one",
+    "model": "",  # a graph with the layers of a model; its float operations are counted by rule
+    "run": "no run: times, memory and run counts will be 0",
+    "float_ops": "no float operations: float_ops will be 0 without an op log that has them",
+    "stacks": "no call stacks: code view needs an op log with them",
+    "values": "no checkpoint: tensor_value has nothing to show",
+}
+
+
+@dataclass(frozen=True)
+class Format:
+    """A row of FORMATS: one format of one input.
+
+    detect(start: detect.Start) -> bool                     by content
+    read(source) -> columns                                 raises InputError
+    read(source, signature) -> columns                      likewise, of formats with signatures
+    add(profile, columns, source, step) -> Profile
+    describe(source) -> describe.Description                for `tfprof info`
+
+    A checkpoint is several files: its `read` and `describe` take the open Checkpoint.
+    """
+
+    name: str
+    title: str  # as a sentence says it: "a …"
+    input: Input
+    gives: tuple[str, ...]  # of GIVES, at most
+    detect: Function | None  # None: known by its place, not by its content
+    read: Function
+    add: Function
+    describe: Function
+    message: str = ""  # of a text format: the protobuf message that it is
+    has_signatures: bool = False
+
+
+def _row(  # noqa: PLR0913, PLR0917 - one parameter per column
+    name: str,
+    title: str,
+    row: Input,
+    gives: tuple[str, ...],
+    read: str,
+    add: str,
+    describe: str,
+    message: str = "",
+    *,
+    has_signatures: bool = False,
+) -> Format:
+    """A row whose functions are where those of our own formats are, imported when called."""
+
+    def function(path: str) -> Function:
+        return partial(_call, f"tfprof.read.{path}")
+
+    paths = (f"detect:is_{name}", read, f"add_files:{add}", f"describe:{describe}")
+    detect, read_file, add_columns, facts = map(function, paths)
+    message = f"tensorflow.{message}" if message else ""
+    columns = (detect, read_file, add_columns, facts, message, has_signatures)
+    return Format(name, title, row, gives, *columns)
+
+
+def _call(path: str, *arguments: Any) -> Any:  # noqa: ANN401 - as the function has it
+    return load_function(path)(*arguments)
+
+
+_NODES, _MODEL, _RUN = ("nodes",), ("nodes", "model"), ("run",)
+_LOG = ("float_ops", "stacks")
+_ALL = ("nodes", "run", "float_ops", "stacks")
+
+# In this order a file is tried; the first row that fits says what it is. A trace is tried before a
+# ProfileProto, because a plane of a trace may begin with the same fields.
+# fmt: off
+FORMATS: dict[str, Format] = {
+    row.name: row
+    for row in (
+        _row("graph_text", "a GraphDef in text format", GRAPH, _NODES,
+             "read_files:read_graph_text", "add_graph", "describe_graph", "GraphDef"),
+        _row("meta_graph_text", "a MetaGraphDef in text format", GRAPH, _NODES,
+             "read_files:read_meta_graph", "add_graph", "describe_graph", "MetaGraphDef"),
+        _row("run_text", "a RunMetadata in text format", RUN, _RUN,
+             "read_files:read_run", "add_run", "describe_run", "RunMetadata"),
+        _row("op_log_text", "an op log in text format", OP_LOG, _LOG,
+             "read_files:read_op_log", "add_op_log", "describe_op_log", "tfprof.OpLogProto"),
+        _row("checkpoint", "a checkpoint", CHECKPOINT, ("values",),
+             "read_files:read_checkpoint", "add_checkpoint", "describe_checkpoint"),
+        _row("graph", "a GraphDef", GRAPH, _NODES,
+             "read_files:read_graph_def", "add_graph", "describe_graph"),
+        _row("meta_graph", "a MetaGraphDef", GRAPH, _NODES,
+             "read_files:read_meta_graph", "add_graph", "describe_graph", has_signatures=True),
+        _row("saved_model", "a SavedModel", GRAPH, _MODEL,
+             "read_files:read_saved_model", "add_graph", "describe_saved_model",
+             has_signatures=True),
+        _row("keras", "a Keras archive", GRAPH, _MODEL,
+             "keras_archive:read_keras", "take_profile", "describe_keras"),
+        _row("trace", "a trace (XSpace)", TRACE, _RUN,
+             "xplane:read_trace", "add_trace", "describe_trace"),
+        _row("profile", "a saved profile (ProfileProto)", PROFILE, _ALL,
+             "read_files:read_profile", "take_profile", "describe_profile"),
+        _row("converted", "a converted profile (tfprof convert)", PROFILE, _ALL,
+             "columnar:profile", "take_profile", "describe_profile"),
+        _row("op_log", "an op log (OpLogProto)", OP_LOG, _LOG,
+             "read_files:read_op_log", "add_op_log", "describe_op_log"),
+        _row("run", "a RunMetadata", RUN, _RUN,
+             "read_files:read_run", "add_run", "describe_run"),
+        replace(_row("debug_info", "a GraphDebugInfo", DEBUG_INFO, ("stacks",),
+                     "debug_info:read_stacks", "add_debug_info", "describe_nothing"), detect=None),
+    )
+}
+# fmt: on
+
+
+def expected_formats(row: Input) -> str:
+    """The formats of an input, as a sentence lists them; text formats go without saying."""
+    return one_of(one.title for one in FORMATS.values() if one.input is row and not one.message)
+
+
+def expected_inputs() -> str:
+    """All inputs, as a sentence lists them."""
+    return one_of(row.title for row in INPUTS.values())
+
+
+def one_of(titles: Iterable[str]) -> str:
+    """As in "a graph, a trace or a checkpoint"."""
+    *first, last = titles
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def load_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of load() that flags stand for; a flag without a value is no flag."""
+    return {row.parameter: options[name] for name, row in INPUTS.items() if options.get(name)}
+
+
+def sample_files() -> dict[str, Any]:
+    """The flags that name the bundled sample's files: two steps of training a ResNet."""
+    from importlib.resources import files  # noqa: PLC0415 - only the sample pays for it
+
+    folder = files("tfprof") / "sample"
+    return {
+        GRAPH.name: str(folder / "graph.pbtxt.gz"),
+        RUN.name: (str(folder / "run_meta_0.gz"), str(folder / "run_meta_1.gz")),
+        OP_LOG.name: str(folder / "tfprof_log.gz"),
+    }

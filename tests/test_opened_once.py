@@ -1,0 +1,154 @@
+"""Every input file is opened, unpacked and detected once, however the user names it."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import weakref
+import zlib
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import tfprof
+from profiles import DATA, PROFILES, SAMPLE
+from tfprof import cli
+from tfprof.io.choose_inputs import choose_inputs
+from tfprof.read import Source, detect
+from tfprof.tables.formats import load_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HANDMADE, BUNDLE = PROFILES["handmade"], DATA / "checkpoints" / "one"
+PACKED = ("graph.pbtxt.gz", "run_meta_0.gz", "run_meta_1.gz", "tfprof_log.gz")
+
+
+class Counts:
+    """How often files are opened by name, gzip files unpacked, and contents detected."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.opened: Counter[str] = Counter()
+        self.unpacked = self.detected = 0
+        open_path, unpacker = Path.open, zlib.decompressobj
+
+        def count_open(path: Path, *arguments: Any, **named: Any) -> Any:
+            self.opened[path.name] += "rb" in arguments
+            return open_path(path, *arguments, **named)
+
+        def count_unpack(*arguments: Any) -> Any:
+            self.unpacked += 1
+            return unpacker(*arguments)
+
+        monkeypatch.setattr(Path, "open", count_open)
+        monkeypatch.setattr(zlib, "decompressobj", count_unpack)
+        detect_format = detect.detect
+
+        def count_detect(data: memoryview) -> Any:
+            self.detected += 1
+            return detect_format(data)
+
+        monkeypatch.setattr(detect, "detect", count_detect)
+
+
+@pytest.fixture
+def counts(monkeypatch: pytest.MonkeyPatch) -> Counts:
+    return Counts(monkeypatch)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Four gzip files of the sample and one that tfprof does not read."""
+    for name in PACKED:
+        shutil.copy(SAMPLE / name, tmp_path)
+    (tmp_path / "notes.gz").write_bytes(gzip.compress(b"nothing that tfprof reads"))
+    return tmp_path
+
+
+def words(folder: Path) -> list[str]:
+    return [str(folder / name) for name in PACKED]
+
+
+def flags(folder: Path) -> list[str]:
+    graph, run_0, run_1, log = words(folder)
+    return [f"--graph_path={graph}", f"--run_meta_path={run_0},{run_1}", f"--op_log_path={log}"]
+
+
+def mixed(folder: Path) -> list[str]:
+    graph, *_ = words(folder)
+    return [f"--graph_path={graph}", *words(folder)[1:]]
+
+
+@pytest.mark.parametrize("command", ["scope", "info"])
+@pytest.mark.parametrize("named", [words, flags, mixed], ids=lambda way: way.__name__)
+def test_four_gzip_files(
+    counts: Counts, folder: Path, command: str, named: Callable[[Path], list[str]]
+) -> None:
+    assert cli.run([command, *named(folder)]) == 0
+    assert counts.unpacked == 4
+    assert counts.detected == 4
+    assert {name: counts.opened[name] for name in PACKED} == dict.fromkeys(PACKED, 1)
+
+
+@pytest.mark.parametrize("command", ["scope", "info"])
+def test_a_folder(counts: Counts, folder: Path, command: str) -> None:
+    assert cli.run([command, str(folder)]) == 0
+    every = (*PACKED, "notes.gz")
+    assert (counts.unpacked, counts.detected) == (5, 5)
+    assert {name: counts.opened[name] for name in every} == dict.fromkeys(every, 1)
+
+
+def test_a_folder_by_python(counts: Counts, folder: Path) -> None:
+    assert tfprof.load(folder).steps == (0, 1)
+    assert (counts.unpacked, counts.detected) == (5, 5)
+
+
+@pytest.mark.parametrize("suffix", ["", ".index", ".data-00000-of-00001"])
+@pytest.mark.parametrize("command", ["scope", "info"])
+def test_a_checkpoint_by_its_prefix_or_a_file(counts: Counts, suffix: str, command: str) -> None:
+    assert cli.run([command, str(HANDMADE.graph), f"{BUNDLE}{suffix}"]) == 0
+    assert counts.opened["one.index"] == 1
+
+
+@pytest.mark.parametrize("command", ["scope", "info"])
+def test_a_checkpoint_in_one_file(counts: Counts, command: str) -> None:
+    assert cli.run([command, str(HANDMADE.graph), str(BUNDLE.parent / "first")]) == 0
+    assert counts.opened["first"] == 1
+
+
+@pytest.mark.parametrize("command", ["scope", "info"])
+def test_files_that_no_one_needs_are_freed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """A flag names the run, so scope uses none of the folder's; info looks at one after another."""
+    alive: list[weakref.ref[Source]] = []
+    most = 0
+    make = Source.__init__
+
+    def track(source: Source, *arguments: Any) -> None:
+        nonlocal most
+        make(source, *arguments)
+        alive.append(weakref.ref(source))
+        most = max(most, sum(one() is not None for one in alive))
+
+    monkeypatch.setattr(Source, "__init__", track)
+    for number in range(2, 8):
+        shutil.copy(folder / "run_meta_0.gz", folder / f"run_meta_{number}.gz")
+    for name in ("graph.pbtxt.gz", "tfprof_log.gz"):
+        (folder / name).unlink()
+    flag = f"--run_meta_path={HANDMADE.runs[0]}"
+    assert cli.run([command, flag, str(folder)]) == 0
+    assert len(alive) == 10
+    # The next file is open before the loop lets go of the last.
+    assert most <= 2
+
+
+def test_what_is_read_is_freed(folder: Path) -> None:
+    """The paths that stand for open files keep none of them open once they are loaded."""
+    options = choose_inputs([str(folder)], {})
+    loaded = tfprof.load(**load_arguments(options))
+    files = [options["graph_path"], *options["run_meta_path"], options["op_log_path"]]
+    assert all(file.take() is None for file in files)
+    assert {type(path) for path in loaded.inputs} == {str}
