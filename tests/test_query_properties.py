@@ -20,7 +20,6 @@ from invariants import assert_totals_add_up
 from ours import files_loaded
 from profiles import PROFILES
 from tfprof.cli.argv import read_words
-from tfprof.console.outcome import Outcome
 from tfprof.errors import UsageError
 from tfprof.query.query import Query
 from tfprof.results.deliver import deliver
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tfprof.console.outcome import Outcome
     from tfprof.query.counted import Answer
 
 LOADED: Final = Loaded(files_loaded(PROFILES["handmade"]))
@@ -166,7 +166,7 @@ class Asked:
 
 
 def answered(view: str, query: Query) -> Outcome:
-    return deliver(LOADED, view, query)
+    return deliver(LOADED.report(view, query), query.output, LOADED.inputs)
 
 
 def is_one_sentence(refusal: str) -> bool:

@@ -15,8 +15,10 @@ from tfprof.foundation.arguments import options_of, shown
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note
 from tfprof.query.query import Query
-from tfprof.results import deliver
+from tfprof.results.deliver import deliver
+from tfprof.results.report import Report
 from tfprof.tables.options import OPTIONS, effective
+from tfprof.tables.outputs import OUTPUTS, check_output
 from tfprof.views import VIEWS
 from tfprof.wire.schema import message
 from tfprof.writers import advice as advice_reporter
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from tfprof.foundation.arguments import Options
     from tfprof.model import Profile
     from tfprof.results.loaded import Loaded
-    from tfprof.results.report import Report
     from tfprof.tables.options import Flops
 
     Checkers = Mapping[str, Mapping[str, Any]]
@@ -60,21 +61,18 @@ def question(cmd: str, options: Options) -> Question:
             near = nearest(str(name), list(OPTIONS))
             tell([Note(f"tfprof: option {name!r} is not known and ignored{near}")])
     query = Query.of(given)
-    deliver.check(cmd, query)
+    check_output(cmd, query.output, Report.offers, is_list=VIEWS[cmd].chain)
     return Question(cmd, query, effective(given), query.flops if "flops" in given else None)
 
 
 def ask(loaded: Loaded, asked: Question) -> Any:  # noqa: ANN401 - a message has no type
     """The answer as a GraphNodeProto or MultiGraphNodeProto; its report goes to the output."""
     report = loaded.report(asked.cmd, asked.query)
-    if asked.query.output.kind in ("stdout", "none"):
-        tell(report.told)
-        if asked.query.output.kind == "stdout":
-            put(framed(asked.options, report.pieces("text")))
-    else:
-        outcome = deliver.deliver(loaded, asked.cmd, asked.query, report)
-        tell(outcome.notes)
-        put(outcome.stdout)
+    output = asked.query.output
+    outcome = deliver(report, output, loaded.inputs)
+    tell(outcome.notes)
+    framing = OUTPUTS[output.kind].for_reading and output.path is None
+    put(framed(asked.options, outcome.stdout) if framing else outcome.stdout)
     return _message(report)
 
 
@@ -109,4 +107,4 @@ def advice(profile: Profile, checkers: Checkers | None) -> Any:  # noqa: ANN401
     tell(found.notes)
     put(advice_reporter.text(found))
     made: Any = message("tensorflow.tfprof.AdviceProto")
-    return made.FromString(advice_reporter.proto(found))
+    return made.FromString(b"".join(advice_reporter.proto(found)))

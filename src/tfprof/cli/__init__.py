@@ -31,13 +31,15 @@ from tfprof.query.query import Query
 from tfprof.tables.inputs import INPUTS, SIGNATURE, sample_files
 from tfprof.tables.limits import LIMITS, raised_limits
 from tfprof.tables.options import OPTIONS, Option
-from tfprof.tables.outputs import Output
+from tfprof.tables.outputs import Output, check_output
+from tfprof.views import VIEWS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from tfprof.console.outcome import Outcome
     from tfprof.results.loaded import Loaded
+    from tfprof.results.result import Result
 
 _KNOWN: Mapping[str, Option] = {
     **INPUTS,
@@ -227,10 +229,10 @@ def _summary_options(command: str, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_output(command: str, query: Query) -> None:
-    # NumPy and all that stands on it is imported from here on: help needs none of it.
-    from tfprof.results.deliver import check  # noqa: PLC0415
-
-    check(command, query)
+    view = VIEWS.get(command)
+    check_output(
+        command, query.output, COMMANDS[command].offers, is_list=view is not None and view.chain
+    )
 
 
 def _shell(given: Mapping[str, Any]) -> None:
@@ -252,21 +254,20 @@ def _outcome(
     loaded: Loaded, command: str, query: Query, asked: Mapping[str, Any] | None = None
 ) -> Outcome:
     from tfprof.console.progress import Progress  # noqa: PLC0415
-    from tfprof.results import deliver  # noqa: PLC0415
+    from tfprof.results.deliver import deliver  # noqa: PLC0415
 
-    ways: dict[str, Callable[[Loaded, Query], Outcome]] = {
-        "advise": deliver.deliver_advice,
-        "save": deliver.deliver_profile,
-        "convert": deliver.deliver_converted,
-        "summary": partial(deliver.deliver_summary, asked=asked or {}),
+    _check_output(command, query)
+    results: dict[str, Callable[[], Result]] = {
+        "advise": loaded.advice,
+        "save": partial(loaded.profile_file, "profile", query.flops),
+        "convert": partial(loaded.profile_file, "converted"),
+        "summary": partial(loaded.summary, dims=query.dims, **(asked or {})),
     }
     with Progress() as progress:
         progress(f"answering {command}")
-        if command in ways:
-            made = ways[command](loaded, query)
-        else:
-            made = deliver.deliver(loaded, command, query, to_terminal=is_terminal(sys.stdout))
-    return replace(made, stdout=harmless(made.stdout))
+        result = results.get(command, partial(loaded.report, command, query))()
+        outcome = deliver(result, query.output, loaded.inputs, to_terminal=is_terminal(sys.stdout))
+    return replace(outcome, stdout=harmless(outcome.stdout))
 
 
 def _options(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from tfprof.errors import UsageError, nearest
 from tfprof.tables.fields import FIELDS
 from tfprof.tables.inputs import INPUTS, SIGNATURE
 from tfprof.tables.options import OPTIONS, Option
-from tfprof.tables.outputs import OUTPUTS
+from tfprof.tables.outputs import OUTPUTS, option_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -54,10 +54,7 @@ def slot(option: Option) -> Slot:
     if option.kind == "bool":
         return Slot("one", ("true", "false"))
     if option.kind == "output":
-        kinds = {kind: OUTPUTS[kind] for kind in option.choices or OUTPUTS}
-        bare = [kind for kind, file in kinds.items() if file != "always"]
-        named = [f"{kind}:outfile=" for kind, file in kinds.items() if file != "never"]
-        return Slot("output", (*bare, *named))
+        return Slot("output", option_words(option.choices or OUTPUTS))
     if option.choices:
         return Slot("list" if option.kind == "list" else "one", option.choices)
     return Slot("anything")

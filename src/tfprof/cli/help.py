@@ -17,7 +17,7 @@ from tfprof.tables.fields import FIELDS, METRICS
 from tfprof.tables.inputs import INPUTS, SIGNATURE
 from tfprof.tables.limits import LIMITS
 from tfprof.tables.options import OPTIONS, Option
-from tfprof.tables.outputs import OUTPUTS
+from tfprof.tables.outputs import formats, kinds, option_help
 from tfprof.views import VIEWS, View
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ FORMAT = Option(
     "text",
     "text",
     "how to write to stdout",
-    ("text", *(kind for kind, file in OUTPUTS.items() if file == "maybe")),
+    formats(),
 )
 SUMMARY_OPTIONS: dict[str, Option] = {
     option.name: option
@@ -54,7 +54,7 @@ class Command:
     summary: str
     usage: str  # what follows it
     examples: tuple[str, str]  # to be pasted behind "tfprof "; the files are in the working folder
-    outputs: tuple[str, ...] = ()  # the output types it has, where it is no view
+    offers: tuple[str, ...] = ()  # the forms of its result, which decide the outputs it has
     writes: bool = False  # whether all it does is to write the file that -o names
 
 
@@ -87,10 +87,12 @@ COMMANDS: dict[str, Command] = {
             "the layers of a model: parameters, float operations, multiply-adds, bytes",
             "MODEL [options]",
             ("summary graph.pbtxt", "summary graph.pbtxt --depth=1 --format=md"),
-            outputs=("stdout", "file", "json", "csv", "md", "none"),
+            offers=("table", "result"),
         ),
         *(
-            Command(view.name, view.summary, _FILES, _EXAMPLES[view.name])
+            Command(
+                view.name, view.summary, _FILES, _EXAMPLES[view.name], ("report", "table", "result")
+            )
             for view in VIEWS.values()
         ),
         Command(
@@ -98,7 +100,7 @@ COMMANDS: dict[str, Command] = {
             "what looks wrong or expensive, by all checkers",
             _FILES,
             (f"advise {_RUN}", f"advise {_RUN} --output=file:outfile=advice.txt"),
-            outputs=("stdout", "file", "proto", "none"),
+            offers=("advice", "table", "result"),
         ),
         Command(
             "save",
@@ -108,7 +110,7 @@ COMMANDS: dict[str, Command] = {
                 f"save {_RUN} tfprof_log --output=file:outfile=profile.pb",
                 "save --graph_path=graph.pbtxt --output=file:outfile=graph_alone.pb",
             ),
-            outputs=("file",),
+            offers=("profile",),
             writes=True,
         ),
         Command(
@@ -119,6 +121,7 @@ COMMANDS: dict[str, Command] = {
                 f"convert {_RUN} tfprof_log -o profile.tfprof",
                 "convert --graph_path=graph.pbtxt -o graph.tfprof",
             ),
+            offers=("converted",),
             writes=True,
         ),
         Command(
@@ -172,11 +175,11 @@ def takes(command: str) -> dict[str, Option]:
     row = COMMANDS[command]
     asks = {**SUMMARY_OPTIONS, "dim": OPTIONS["dim"]} if command == "summary" else {}
     return {
-        **({**INPUTS, "signature": SIGNATURE} if row.outputs or row.writes else {}),
+        **({**INPUTS, "signature": SIGNATURE} if row.offers else {}),
         **asks,
-        **({"output": _with_outputs(row.outputs)} if row.outputs else {}),
+        **({"output": _with_outputs(kinds(row.offers))} if row.offers else {}),
         **({"outfile": OUTFILE} if row.writes else {}),
-        **({"format": FORMAT} if "json" in row.outputs else {}),
+        **({"format": FORMAT} if "table" in row.offers else {}),
         **({} if command == "completion" else LIMIT_OPTIONS),
     }
 
@@ -196,19 +199,17 @@ def _narrowed(option: Option, view: View) -> Option:
         refused = {"tensor_value", "num_hidden_ops"}
         refused |= set() if view.chain else {"occurrence", "input_shapes"}
     elif option.kind == "output":
-        return _with_outputs([kind for kind in OUTPUTS if kind != "timeline" or not view.chain])
+        return _with_outputs(kinds(COMMANDS[view.name].offers, is_list=view.chain))
     return replace(option, choices=tuple(one for one in option.choices if one not in refused))
 
 
-def _with_outputs(kinds: Sequence[str]) -> Option:
-    """The option `output` where there are only these *kinds* of it."""
-    bare = [kind for kind in kinds if OUTPUTS[kind] == "never"]
-    files = [kind for kind in kinds if OUTPUTS[kind] != "never"]
+def _with_outputs(names: Sequence[str]) -> Option:
+    """The option `output` where there are only these outputs."""
     return replace(
         OPTIONS["output"],
-        default="stdout" if "stdout" in kinds else "",
-        help=f"{', '.join(bare)}{' or ' * bool(bare)}KIND:outfile=PATH; KIND: {', '.join(files)}",
-        choices=tuple(kinds),
+        default="stdout" if "stdout" in names else "",
+        help=option_help(names),
+        choices=tuple(names),
     )
 
 

@@ -19,7 +19,7 @@ from tfprof.console.escape import OBEYED
 from tfprof.errors import UsageError
 from tfprof.shell.lines import COMMANDS
 from tfprof.tables.options import OPTIONS, Option
-from tfprof.tables.outputs import OUTPUTS
+from tfprof.tables.outputs import OUTPUTS, option_words
 from tfprof.views import VIEWS
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _values(option: Option, word: str, view: str, profile: Profile) -> Offer:
     if option.kind == "bool":
         return Offer(word, _beginning(word, ["true", "false", *_option_words()]))
     if option.kind == "output":
-        return Offer(word, _beginning(word, _output_words()))
+        return Offer(word, _beginning(word, option_words(OUTPUTS)))
     if option.name == "step":
         return Offer(word, _beginning(word, [str(step.number) for step in profile.steps]))
     if option.kind in ("list", "regexes"):
@@ -75,13 +75,6 @@ def _values(option: Option, word: str, view: str, profile: Profile) -> Offer:
 
 def _option_words() -> list[str]:
     return [f"-{name}" for name in OPTIONS]
-
-
-def _output_words() -> list[str]:
-    return [
-        *(kind for kind, file in OUTPUTS.items() if file != "always"),
-        *(f"{kind}:outfile=" for kind, file in OUTPUTS.items() if file != "never"),
-    ]
 
 
 def _beginning(word: str, words: Iterable[str]) -> list[str]:

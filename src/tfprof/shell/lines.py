@@ -97,9 +97,9 @@ def _output(text: str) -> str:
             raise _refusal("Visualize format: -output timeline:key=value,key=value,...")
         given[parts[0]] = "=".join(parts[1:])
     for key in given:
-        if key != "outfile" or OUTPUTS[kind] == "never":
+        if key != "outfile" or OUTPUTS[kind].file == "never":
             raise _refusal(f"Unrecognized options {key} for output_type: {kind}\n")
-    if OUTPUTS[kind] == "always" and not given:
+    if OUTPUTS[kind].file == "always" and not given:
         raise _refusal(
             f"Missing required output_options for {kind}\nE.g. -output {kind}:outfile=...\n"
         )

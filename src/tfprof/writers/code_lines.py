@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof.results.node_texts import NodeTexts
 from tfprof.tables.fields import FIELDS
 from tfprof.writers.lines import Part, lines, part_of
-from tfprof.writers.node_texts import NodeTexts
 from tfprof.writers.numbers import OwnAndTotal, chunks
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ import zlib
 from typing import TYPE_CHECKING
 
 from tfprof.errors import UsageError
+from tfprof.results.result import File
 from tfprof.writers.pprof_classic import classic
 from tfprof.writers.pprof_kinds import KINDS
 from tfprof.writers.pprof_samples import samples
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from tfprof.query.counted import Answer
+    from tfprof.results.report import Report
 
 # A gzip header and trailer around zlib's widest window.
 _GZIP = 31
@@ -41,6 +43,11 @@ def pprof(answer: Answer) -> Iterator[bytes]:
     if answer.view.name == "code" and len(kinds) == 1:
         return _gzipped(classic(answer, kinds[0]))
     return _gzipped(samples(answer, kinds))
+
+
+def pprof_file(report: Report, path: str) -> list[File]:
+    """The file of *report*, and what the original prints once it is written."""
+    return [File(path, report, pprof(report.answer), said(path))]
 
 
 def said(path: str) -> str:

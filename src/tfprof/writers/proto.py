@@ -24,6 +24,7 @@ from tfprof.columns.strings import Strings
 from tfprof.query.counted import DEFINED
 from tfprof.wire.encode import beside, entries, field, lengths, nested, numbers, taken, within
 from tfprof.writers.numbers import CHUNK, chunks
+from tfprof.writers.tensor_values import tensor_proto
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from tfprof.columns.shapes import Shapes
     from tfprof.columns.strings import I64
     from tfprof.query.counted import Answer
+    from tfprof.results.report import Report
 
 
 class _Numbers(NamedTuple):
@@ -73,6 +75,23 @@ def proto(
 ) -> bytes:
     """The message of all rows, from the root down, as `pieces` makes it."""
     return b"".join(pieces(answer, values, repaired=repaired))
+
+
+def report_proto(report: Report) -> Iterator[bytes]:
+    """The message of *report* in pieces."""
+    return pieces(report.answer, tensor_protos(report))
+
+
+def tensor_protos(report: Report) -> dict[int, bytes] | None:
+    """The TFProfTensorProto of each row that has a tensor; None where none is to be shown."""
+    checkpoint = report.shown_checkpoint
+    if checkpoint is None:
+        return None
+    return {
+        row: tensor_proto(checkpoint.tensor(name))
+        for row, name in enumerate(report.answer.label)
+        if row and checkpoint.has(name)
+    }
 
 
 def pieces(

@@ -108,6 +108,16 @@ def six_digits(value: float) -> float:
     return copysign(nan, value) if isnan(value) else float(f"{value:g}")
 
 
+def tensor_proto(tensor: Tensor) -> bytes:
+    """*tensor* as a TFProfTensorProto."""
+    from tfprof.wire.schema import message  # noqa: PLC0415 - text needs no messages
+
+    proto: Any = message("tensorflow.tfprof.TFProfTensorProto")(dtype=tensor.dtype)
+    name, values = proto_values(tensor)
+    getattr(proto, name).extend(values)
+    return bytes(proto.SerializeToString())
+
+
 def proto_values(tensor: Tensor) -> tuple[str, Iterator[float] | Iterator[int] | Iterator[str]]:
     """The field of TFProfTensorProto that holds the values of *tensor*, and what is to go in.
 
