@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.results.result import Result
-from tfprof.results.table import Column, Table
+from tfprof.results.table import Column, Table, clean_text
 
 if TYPE_CHECKING:
     from tfprof.checkers import Advice
@@ -40,14 +40,10 @@ class AdviceReport(Result):
             SCHEMA,
             (
                 Column("checker", "text", [name for name, _ in findings], placing=True),
-                Column("report", "text", [_clean(text) for _, text in findings]),
+                Column("report", "text", [clean_text(text) for _, text in findings]),
             ),
             len(findings),
             label="checker",
             facts={"checkers": list(sections)},
             notes=self.advice.notes,
         )
-
-
-def _clean(text: str) -> str:
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

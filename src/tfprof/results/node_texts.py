@@ -10,6 +10,7 @@ import numpy as np
 
 from tfprof.columns.unique import distinct
 from tfprof.foundation import units
+from tfprof.results.table import clean_text
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import I64
@@ -60,20 +61,25 @@ class NodeTexts:
         return self._together(self._kinds_of(nodes))
 
     def type_list(self, node: int) -> list[str]:
-        """All types of the node, in byte order."""
+        """All types of the node, in byte order, as clean text."""
         if node < 0:
             return [self._filler]
         first, last = self._type_range[node : node + 2]
-        return self._listed(self._profile.type_pairs[1][first:last])
+        return list(map(clean_text, self._listed(self._profile.type_pairs[1][first:last])))
 
     def type_list_of(self, nodes: I64) -> list[str]:
-        """All types that some of *nodes* have, in byte order."""
-        return self._listed(self._kinds_of(nodes))
+        """All types that some of *nodes* have, in byte order, as clean text."""
+        return list(map(clean_text, self._listed(self._kinds_of(nodes))))
+
+    def device_list(self, node: int) -> list[str]:
+        """The device of the node, where it is known, as clean text."""
+        device = self.device(node)
+        return [] if device is None else [clean_text(device)]
 
     def device_list_of(self, nodes: I64) -> list[str]:
-        """All known devices of *nodes*, in byte order."""
+        """All known devices of *nodes*, in byte order, as clean text."""
         kinds = distinct(self._profile.nodes.device[nodes])
-        return self._listed(kinds[kinds >= 0])
+        return list(map(clean_text, self._listed(kinds[kinds >= 0])))
 
     def devices_of(self, nodes: I64) -> str | None:
         """All devices of *nodes*, an unknown one being ""; None where there are no nodes."""

@@ -63,11 +63,11 @@ def _group_place(name: str) -> int:
 
 
 def _columns(answer: Answer) -> list[Column]:
-    tree = answer.tree
+    parent, depth = answer.tree.parent, answer.tree.depth
     columns = [
         Column("row", "number", range(len(answer)), placing=True),
-        Column("parent", "number", partial(_parents, tree.parent), placing=True),
-        Column("depth", "number", tree.depth, placing=True),
+        Column("parent", "number", lambda rows: _parents(parent[rows]), placing=True),
+        Column("depth", "number", depth, placing=True),
         Column("name", "text", answer.label, heading="node name", placing=True),
         Column("accounted", "flag", answer.accounted, placing=True),
     ]
@@ -85,8 +85,8 @@ def _columns(answer: Answer) -> list[Column]:
     return columns
 
 
-def _parents(parent: I64, rows: slice) -> list[int | None]:
-    return [number if number >= 0 else None for number in parent[rows].tolist()]
+def _parents(parent: I64) -> list[int | None]:
+    return [number if number >= 0 else None for number in parent.tolist()]
 
 
 def _numbers(answer: Answer, metric: str, name: str) -> list[Column]:
@@ -97,86 +97,49 @@ def _numbers(answer: Answer, metric: str, name: str) -> list[Column]:
     ]
 
 
-# --- attributes of a row that is one graph node at most ----------------------------------------
-
-
 def _node_columns(answer: Answer) -> dict[str, Column]:
-    nodes = NodeTexts(answer.profile, answer.drawing.filler)
+    """The attributes of rows that are one graph node at most."""
+    nodes, node = NodeTexts(answer.profile, answer.drawing.filler), answer.node
 
-    def each(value: Callable[[NodeTexts, int], Any]) -> Callable[[slice], list[Any]]:
-        return partial(_of_nodes, value, nodes, answer.node)
+    def each(value: Callable[[int], Any]) -> Callable[[slice], list[Any]]:
+        return lambda rows: [value(number) for number in node[rows].tolist()]
 
     return {
-        "shape": Column("shape", "shape", each(_shape)),
-        "device": Column("devices", "texts", each(_devices)),
-        "op_types": Column("op_types", "texts", each(_types)),
-        "input_shapes": Column("input_shapes", "inputs", each(_inputs)),
+        "shape": Column("shape", "shape", each(lambda number: nodes.dims(number) or None)),
+        "device": Column("devices", "texts", each(nodes.device_list)),
+        "op_types": Column("op_types", "texts", each(nodes.type_list)),
+        "input_shapes": Column(
+            "input_shapes", "inputs", each(lambda number: list(map(_dims, nodes.inputs(number))))
+        ),
     }
 
 
-def _of_nodes(
-    value: Callable[[NodeTexts, int], Any], nodes: NodeTexts, node: I64, rows: slice
-) -> list[Any]:
-    return [value(nodes, number) for number in node[rows].tolist()]
-
-
-def _shape(nodes: NodeTexts, node: int) -> Dims:
-    return nodes.dims(node) or None
-
-
-def _devices(nodes: NodeTexts, node: int) -> list[str]:
-    device = nodes.device(node)
-    return [] if device is None else [_clean(device)]
-
-
-def _types(nodes: NodeTexts, node: int) -> list[str]:
-    return list(map(_clean, nodes.type_list(node)))
-
-
-def _inputs(nodes: NodeTexts, node: int) -> list[Dims]:
-    return list(map(_dims, nodes.inputs(node)))
-
-
-# --- attributes of a row that holds many graph nodes -------------------------------------------
-
-
 def _group_columns(answer: Answer) -> dict[str, Column]:
+    """The attributes of rows that hold many graph nodes."""
     nodes = NodeTexts(answer.profile, answer.drawing.filler)
     start, member = answer.members()
 
     def each(value: Callable[[I64], Any]) -> Callable[[slice], list[Any]]:
-        return partial(_of_groups, value, start, member)
+        return lambda rows: [
+            value(member[start[row] : start[row + 1]]) for row in range(*rows.indices(len(answer)))
+        ]
 
     columns = {
-        "device": Column("devices", "texts", each(partial(_group_devices, nodes))),
-        "op_types": Column("op_types", "texts", each(partial(_group_types, nodes))),
+        "device": Column("devices", "texts", each(nodes.device_list_of)),
+        "op_types": Column("op_types", "texts", each(nodes.type_list_of)),
     }
     if answer.view.chain:
         runs = answer.profile.values("occurrence", answer.query.step)
         micros = answer.profile.values("micros", answer.query.step)
-        groups = each(partial(_input_groups, nodes, runs, micros))
-        columns["input_shapes"] = Column("input_shape_groups", "groups", groups)
+
+        def groups(members: I64) -> list[dict[str, Any]]:
+            return [
+                {**group._asdict(), "shapes": list(map(_dims, group.shapes))}
+                for group in nodes.input_groups(members, runs, micros)
+            ]
+
+        columns["input_shapes"] = Column("input_shape_groups", "groups", each(groups))
     return columns
-
-
-def _of_groups(value: Callable[[I64], Any], start: I64, member: I64, rows: slice) -> list[Any]:
-    here = range(*rows.indices(start.size - 1))
-    return [value(member[start[row] : start[row + 1]]) for row in here]
-
-
-def _group_devices(nodes: NodeTexts, members: I64) -> list[str]:
-    return list(map(_clean, nodes.device_list_of(members)))
-
-
-def _group_types(nodes: NodeTexts, members: I64) -> list[str]:
-    return list(map(_clean, nodes.type_list_of(members)))
-
-
-def _input_groups(nodes: NodeTexts, runs: I64, micros: I64, members: I64) -> list[dict[str, Any]]:
-    return [
-        {**group._asdict(), "shapes": list(map(_dims, group.shapes))}
-        for group in nodes.input_groups(members, runs, micros)
-    ]
 
 
 @lru_cache(1 << 14)
@@ -184,10 +147,3 @@ def _dims(numbered: str) -> Dims:
     """The dimensions in "0:3x4"; None in "0:unknown"."""
     dims = numbered.partition(":")[2]
     return None if dims == "unknown" else [int(dim) for dim in dims.split("x")]
-
-
-def _clean(text: str) -> str:
-    """Text that can be written anywhere: bytes that are not UTF-8 are replaced."""
-    if text.isascii():
-        return text
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -16,7 +16,7 @@ from tfprof.results.summary_numbers import (
     short_formula,
     short_names,
 )
-from tfprof.results.table import Column, Table
+from tfprof.results.table import Column, Table, clean_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -53,7 +53,7 @@ def summary_table(summary: Summary, notes: Iterable[Note]) -> Table:
                 "uncounted": [kind._asdict() for kind in counts.uncounted],
             },
             "sentences": list(summary.sentences),
-            "notes": [_clean(str(note)) for note in notes],
+            "notes": [clean_text(str(note)) for note in notes],
         },
         details=tuple(_details(summary)),
         caveats=(str(counts), *summary.sentences),
@@ -144,8 +144,3 @@ def _plain(value: int | Formula | None) -> int | str | None:
         return value
     constant = value.constant
     return plain_formula(value) if constant is None else constant
-
-
-def _clean(text: str) -> str:
-    """*text* with bytes that are not UTF-8 replaced."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -12,7 +12,7 @@ of the profile behind them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -154,17 +154,13 @@ class Table:
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle values, not the functions that make them."""
         every = slice(0, len(self))
-        columns = tuple(
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        values["hiding"] = self.hiding and self.hidden
+        values["columns"] = tuple(
             replace(column, values=column.data(every)) if callable(column.values) else column
             for column in self.columns
         )
-        made = {"columns": columns, "hiding": self.hiding and self.hidden}
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return _unpickled, ({**values, **made},)
-
-
-def _unpickled(values: dict[str, Any]) -> Table:
-    return Table(**values)
+        return partial(Table, **values), ()
 
 
 # --- values as one text ------------------------------------------------------------------------
@@ -173,6 +169,13 @@ def _unpickled(values: dict[str, Any]) -> Table:
 def flat(kind: Kind, value: Any) -> str:  # noqa: ANN401 - each kind has its own type
     """A value as one text, for formats whose cells hold nothing else; None is no text."""
     return "" if value is None else _FLAT[kind](value)
+
+
+def clean_text(text: str) -> str:
+    """*text* that can be written anywhere: bytes that are not UTF-8 are replaced."""
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _group_text(group: Mapping[str, Any]) -> str:

@@ -147,7 +147,7 @@ OBJECTS: dict[str, str] = {
     "polars": "tfprof.writers.dataframes:to_polars",
     "arrow": "tfprof.writers.dataframes:to_arrow",
     "html": "tfprof.writers.html_table:html_table",
-    "message": "tfprof.writers.proto_message:proto_message",
+    "message": "tfprof.writers.proto:proto_message",
 }
 
 

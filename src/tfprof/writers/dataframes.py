@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable
 
     from tfprof.results.table import Kind, Table
+
+    Make = Callable[[Any], Any]
 
 
 def to_pandas(table: Table) -> Any:  # noqa: ANN401 - a DataFrame
@@ -36,17 +38,7 @@ def to_pandas(table: Table) -> Any:  # noqa: ANN401 - a DataFrame
 def to_polars(table: Table) -> Any:  # noqa: ANN401 - a DataFrame
     """A polars.DataFrame."""
     polars = _library("polars")
-    dims = polars.List(polars.Int64)
-    counts = dict.fromkeys(("runs", "defined", "micros"), polars.Int64)
-    types: Mapping[Kind, Any] = {
-        "number": polars.Int64,
-        "flag": polars.Boolean,
-        "text": polars.String,
-        "texts": polars.List(polars.String),
-        "shape": dims,
-        "inputs": polars.List(dims),
-        "groups": polars.List(polars.Struct({"shapes": polars.List(dims), **counts})),
-    }
+    types = _types(polars.Int64, polars.Boolean, polars.String, polars.List, polars.Struct)
     values, kinds = _values_and_kinds(table)
     return polars.DataFrame(values, schema={name: types[kinds[name]] for name in values})
 
@@ -54,19 +46,30 @@ def to_polars(table: Table) -> Any:  # noqa: ANN401 - a DataFrame
 def to_arrow(table: Table) -> Any:  # noqa: ANN401 - a Table
     """A pyarrow.Table."""
     arrow = _library("pyarrow")
-    dims = arrow.list_(arrow.int64())
-    counts = [(name, arrow.int64()) for name in ("runs", "defined", "micros")]
-    types: Mapping[Kind, Any] = {
-        "number": arrow.int64(),
-        "flag": arrow.bool_(),
-        "text": arrow.string(),
-        "texts": arrow.list_(arrow.string()),
-        "shape": dims,
-        "inputs": arrow.list_(dims),
-        "groups": arrow.list_(arrow.struct([("shapes", arrow.list_(dims)), *counts])),
-    }
+    types = _types(arrow.int64(), arrow.bool_(), arrow.string(), arrow.list_, arrow.struct)
     values, kinds = _values_and_kinds(table)
     return arrow.table(values, schema=arrow.schema([(name, types[kinds[name]]) for name in values]))
+
+
+def _types(
+    number: object,
+    flag: object,
+    text: object,
+    listed: Callable[..., Any],
+    struct: Callable[..., Any],
+) -> dict[Kind, object]:
+    """The type of each kind, made of those that a library has."""
+    dims = listed(number)
+    counts = dict.fromkeys(("runs", "defined", "micros"), number)
+    return {
+        "number": number,
+        "flag": flag,
+        "text": text,
+        "texts": listed(text),
+        "shape": dims,
+        "inputs": listed(dims),
+        "groups": listed(struct({"shapes": listed(dims), **counts})),
+    }
 
 
 def _values_and_kinds(table: Table) -> tuple[dict[str, list[Any]], dict[str, Kind]]:

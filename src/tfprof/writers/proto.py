@@ -16,18 +16,21 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from tfprof.columns.strings import Strings
 from tfprof.query.counted import DEFINED
 from tfprof.wire.encode import beside, entries, field, lengths, nested, numbers, taken, within
+from tfprof.wire.schema import message
 from tfprof.writers.numbers import CHUNK, chunks
 from tfprof.writers.tensor_values import tensor_proto
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from google.protobuf.message import Message
 
     from tfprof.columns.shapes import Shapes
     from tfprof.columns.strings import I64
@@ -68,6 +71,8 @@ _GROUP: Final = {
     "output_bytes": _Numbers(18, 21),
 }
 _GROUP_NAME, _GROUP_NODE, _GROUP_CHILD = 1, 10, 11
+# How deep protobuf reads messages inside one another: it stops at 100, and shapes are some.
+_PROTOBUF_DEPTH = 90
 
 
 def proto(
@@ -260,3 +265,39 @@ def _shape_messages(shapes: Shapes) -> Strings:
     row = np.repeat(np.arange(len(shapes)), rank)
     sizes = within(row, len(shapes), *field(2, *numbers({1: shapes.dim})))
     return beside(sizes, *numbers({3: (rank == 0).astype(np.int64)}))
+
+
+# --- as an object --------------------------------------------------------------------------------
+
+
+def proto_message(report: Report, *, repaired: bool) -> Message:
+    """A GraphNodeProto or MultiGraphNodeProto.
+
+    Bytes that are not UTF-8 are replaced where *repaired*, or else raise DecodeError.
+    """
+    from google.protobuf.message import DecodeError  # noqa: PLC0415 - files need no messages
+
+    try:
+        return _message(report, repaired=False)
+    except DecodeError:
+        if not repaired:
+            raise
+    return _message(report, repaired=True)
+
+
+def _message(report: Report, *, repaired: bool) -> Message:
+    answer, tensors = report.answer, tensor_protos(report)
+    kind = message(f"tensorflow.tfprof.{message_name(answer)}")
+    if int(answer.tree.depth.max()) < _PROTOBUF_DEPTH:
+        return kind.FromString(proto(answer, tensors, repaired=repaired))
+    return _nested(kind, answer.tree.parent.tolist(), rows(answer, tensors, repaired=repaired))
+
+
+def _nested(kind: type[Message], parents: list[int], own: Iterable[bytes]) -> Message:
+    """Nested messages, built row by row: works at any depth, but is slower than parsing."""
+    messages: list[Any] = []
+    for parent, fields in zip(parents, own, strict=True):
+        messages.append(messages[parent].children.add() if messages else kind())
+        messages[-1].MergeFromString(fields)
+    root: Message = messages[0]
+    return root
