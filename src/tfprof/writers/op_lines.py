@@ -3,8 +3,8 @@
     MatMul                          618.97ms (63.56%, 16.51%),   3450|30
     name, 25 wide                  own (running total, own), 30 wide each
 
-Percentages are of the root's total. Below a line, with input_shapes, stand the shapes its nodes
-take, how often, and the time spent on each.
+Percentages are of the root's total. With input_shapes, the lines below list the input shapes of its
+nodes, how often each ran, and the time it took.
 """
 
 from __future__ import annotations
@@ -68,11 +68,11 @@ def _padded(name: str) -> str:
 def _metric(answer: Answer, name: str) -> list[str]:
     own, total = answer.own(name), answer.total(name)
     whole = float(total[0])
-    # parity Q28: a share of bytes is told only where the row itself has some.
-    told = (own > 0) if name.endswith("bytes") else (total > 0)
+    # parity Q28: a share of bytes is printed only where the row itself has some.
+    has_share = (own > 0) if name.endswith("bytes") else (total > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        running = np.where(told, 100.0 * total / whole, 0.0).tolist()
-        alone = np.where(told, 100.0 * own / whole, 0.0).tolist()
+        running = np.where(has_share, 100.0 * total / whole, 0.0).tolist()
+        alone = np.where(has_share, 100.0 * own / whole, 0.0).tolist()
     unit = FIELDS[name].unit or units.count
     suffix = _SUFFIX.get(name, "")
     return [

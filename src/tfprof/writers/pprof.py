@@ -29,9 +29,9 @@ _GZIP = 31
 
 
 def pprof(answer: Answer) -> Iterator[bytes]:
-    """The file in pieces; raises UsageError, before the first of them, where it has no numbers.
+    """The file in pieces; raises UsageError right away where no metric is selected.
 
-    What is selected besides metrics is no reason to refuse: a sample has its labels anyway.
+    Other fields may be selected too: samples have labels anyway.
     """
     kinds = [KINDS[name] for name in answer.query.select if name in KINDS]
     if not kinds:
@@ -47,16 +47,16 @@ def pprof(answer: Answer) -> Iterator[bytes]:
 
 def pprof_file(report: Report, path: str) -> list[File]:
     """The file of *report*, and what the original prints once it is written."""
-    return [File(path, report, pprof(report.answer), said(path))]
+    return [File(path, report, pprof(report.answer), hint(path))]
 
 
-def said(path: str) -> str:
+def hint(path: str) -> str:
     """What the original prints once the file at *path* is written."""
     return f"\nRun pprof -png --nodecount=100 --sample_index=1 <{path}>\n"
 
 
 def _gzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """*pieces* as a gzip file without a name or a time, so that equal reports are equal files."""
+    """*pieces* as a gzip file without name or time, so that equal reports make equal files."""
     compressor = zlib.compressobj(zlib.Z_DEFAULT_COMPRESSION, zlib.DEFLATED, _GZIP)
     for piece in pieces:
         yield compressor.compress(piece)

@@ -1,13 +1,13 @@
 """The report as the message that the original returns.
 
-    scope, graph   GraphNodeProto        a row a message, children inside
+    scope, graph   GraphNodeProto        one message per row, children inside
     op             MultiGraphNodeProto   each row the one child of the row before it
     code           MultiGraphNodeProto   children inside
 
 A row of a group also holds its graph nodes, each a GraphNodeProto whose totals are its own numbers.
-A row stands behind the length of all that is in it. So rows are made to be measured, a run of them
-at a time, and made again to be written: a million of them never stand in memory as messages.
-Everything is there, whatever was selected. The schema has the messages:
+A message begins with its length. So rows are encoded twice, some at a time: once to measure them
+and once to write them; a million of them never stand in memory as messages. All fields are
+written, whatever was selected. The schema has the messages:
 `tfprof.wire.schema.message("tensorflow.tfprof.GraphNodeProto")`.
 """
 
@@ -104,24 +104,24 @@ def pieces(
 ) -> Iterator[bytes]:
     """The message of all rows, from the root down, in pieces.
 
-    *values* has a serialized TFProfTensorProto for each row whose tensor was looked up; a row of
-    a group has none. *repaired*, bytes of names that are no UTF-8 are replaced: the original
-    writes them, and no reader of such a message takes them.
+    *values* has a serialized TFProfTensorProto for each row with a tensor; groups have none.
+    With *repaired*, bytes of names that are not UTF-8 are replaced: the original writes them, but
+    no parser accepts such a message.
     """
-    made = _Rows(answer, values or {}, _TEXT[repaired])
-    own = made.lengths()
+    encoder = _Rows(answer, values or {}, _TEXT[repaired])
+    own = encoder.lengths()
     before = nested(answer.tree, _GROUP_CHILD if answer.view.groups else _NODE_CHILD, own)
     for rows in chunks(len(answer), own):
-        yield from made.written(rows, before.take(rows))
+        yield from encoder.written(rows, before.take(rows))
 
 
 def rows(
     answer: Answer, values: Mapping[int, bytes] | None = None, *, repaired: bool = False
 ) -> Iterator[bytes]:
     """The fields of each row but its children."""
-    made = _Rows(answer, values or {}, _TEXT[repaired])
+    encoder = _Rows(answer, values or {}, _TEXT[repaired])
     for run in chunks(len(answer), answer.label.length):
-        yield from beside(*made.fields(run), made.members(run))
+        yield from beside(*encoder.fields(run), encoder.members(run))
 
 
 def _repaired(names: Strings) -> Strings:
@@ -133,7 +133,7 @@ _TEXT: Final[tuple[_Text, _Text]] = (lambda names: names, _repaired)
 
 
 def message_name(answer: Answer) -> str:
-    """What the message is called."""
+    """The name of the message."""
     return "MultiGraphNodeProto" if answer.view.groups else "GraphNodeProto"
 
 
@@ -205,18 +205,18 @@ class _Rows:
     def _tensors(self, rows: slice) -> Strings:
         """The tensor of each row that has one."""
         low, high = (bisect_left(self._valued, at) for at in (rows.start, rows.stop))
-        given = self._valued[low:high]
-        column = field(_NODE_VALUE, Strings.of(self._values[row] for row in given))
-        return within(np.array(given, np.int64) - rows.start, rows.stop - rows.start, *column)
+        here = self._valued[low:high]
+        column = field(_NODE_VALUE, Strings.of(self._values[row] for row in here))
+        return within(np.array(here, np.int64) - rows.start, rows.stop - rows.start, *column)
 
 
 class _GraphNodes:
-    """Graph nodes as the messages inside a group, and what any row tells of its node."""
+    """Graph nodes as the messages inside a group, and the fields that rows have of their node."""
 
     def __init__(self, answer: Answer, text: _Text) -> None:
         self._answer, self._profile, self._text = answer, answer.profile, text
         start = self._profile.outputs.start
-        # parity Q1: whichever output of the source is consumed, the shape of the first is told.
+        # parity Q1: whichever output of the source is consumed, the first one's shape is written.
         self._first_output = np.append(np.where(np.diff(start) > 0, start[:-1], -1), -1)
         self._device = np.append(self._profile.nodes.device, -1)
 
