@@ -29,7 +29,7 @@ _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
 def markdown_table(table: Table) -> Iterator[bytes]:
-    """The table in pieces, its total, and what is to be said about it."""
+    """The table in pieces, its total, and its caveats."""
     label, columns = table[table.label], table.shown
     yield _line([label.title.lower(), *(column.title.lower() for column in columns)])
     yield _line([":--", *("--:" if column.right else ":--" for column in columns)])

@@ -53,7 +53,7 @@ def node_lines(
     hidden = answer.hidden_above() if "num_hidden_ops" in answer.query.select else None
     label, node, indent = answer.label, answer.node, 2 * (answer.tree.depth - 1)
     if hidden is not None:
-        # A row with hidden ones above it stands one step further in, and so does all below it.
+        # Hidden rows above a row indent it and all below it by one step more.
         indent = indent + 2 * answer.tree.sum_above(np.minimum(hidden, 1))
     for rows in chunks(len(answer), label.length + indent):
         names = label.take(rows).tolist()

@@ -171,10 +171,10 @@ def _labels(answer: Answer, node: I64, texts: Texts) -> list[Strings]:
     nodes, step = answer.profile.nodes, answer.query.step
     kind = texts.numbers(answer.profile.types)
     # The step is text: readers treat the number 0 as no label.
-    asked = texts.numbers(Strings.of([b"average" if step is None else b"%d" % step]))
+    step_text = texts.numbers(Strings.of([b"average" if step is None else b"%d" % step]))
     return [
         label_column(texts.number(NODE_LABEL), texts.numbers(nodes.name.take(node))),
         taken(label_column(texts.number(b"device"), kind), nodes.device[node]),
         taken(label_column(texts.number(b"op type"), kind), nodes.op[node]),
-        taken(label_column(texts.number(b"step"), asked), np.zeros_like(node)),
+        taken(label_column(texts.number(b"step"), step_text), np.zeros_like(node)),
     ]

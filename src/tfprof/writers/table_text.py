@@ -80,4 +80,4 @@ def shortened(name: str, width: int) -> str:
 
 def _printable(name: str) -> str:
     """*name* on one line."""
-    return "".join(one if one.isprintable() else f"\\x{ord(one):02x}" for one in name)
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in name)

@@ -42,7 +42,7 @@ class Executions(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """The timeline of one step; events are made when asked for."""
+    """The timeline of one step; events are generated lazily."""
 
     names: Strings
     step: Step
