@@ -17,7 +17,7 @@ from tfprof.tables.commands import COMMANDS, OUTFILE, Command, options_shown
 from tfprof.tables.formats import INPUTS
 from tfprof.tables.limits import LIMITS, raised_limits
 from tfprof.tables.options import OPTIONS, Option
-from tfprof.tables.outputs import Output
+from tfprof.tables.outputs import Output, check_output
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -103,7 +103,7 @@ def checked_options(
         elif name not in command.ignored:
             raise UsageError(_takes_no(command, name))
     checked = {**(settings or {}), **_with_format(options)}
-    if command.outputs:
+    if command.offers:
         _check_output(command, checked)
     return checked
 
@@ -155,13 +155,8 @@ def _with_format(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check_output(command: Command, options: Mapping[str, Any]) -> None:
     """Reject an output that *command* does not have."""
-    kind = "file" if options.get("outfile") else Output.of(options.get("output", "")).kind
-    if kind in command.outputs:
-        return
-    error = command.no_timeline if kind == "timeline" else command.needs_output
-    raise UsageError(
-        error or f"{command.name} has no output {kind} (there are: {', '.join(command.outputs)})"
-    )
+    output = Output("file") if options.get("outfile") else Output.of(options.get("output", ""))
+    check_output(command.name, output, command.offers, is_list=command.is_list)
 
 
 def check_words(command: Command, words: Sequence[str]) -> None:

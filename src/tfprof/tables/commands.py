@@ -10,15 +10,15 @@ views are derived from VIEWS.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
+from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
 from tfprof.tables.fields import FIELDS, METRICS
 from tfprof.tables.formats import INPUTS, SIGNATURE
 from tfprof.tables.limits import LIMITS
 from tfprof.tables.options import OPTIONS, Option
-from tfprof.tables.outputs import OUTPUTS
+from tfprof.tables.outputs import formats, kinds, option_help
 from tfprof.views import VIEWS, View
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ FORMAT = Option(
     "text",
     "text",
     "how to write to stdout",
-    ("text", *(kind for kind, file in OUTPUTS.items() if file == "maybe")),
+    formats(),
 )
 DEPTH = Option("depth", "int", 2, "show blocks and the layers in them at most this deep")
 MODEL_OUTPUTS = Option("outputs", "list", (), "output nodes of the model, comma-separated")
@@ -42,7 +42,7 @@ LIMIT_OPTIONS: dict[str, Option] = {
 }
 # The shells that have a completion script, and the function that writes it.
 COMPLETION_SHELLS: dict[str, str] = {
-    shell: f"tfprof.cli.completion_{shell}.script" for shell in ("bash", "zsh", "fish")
+    shell: f"tfprof.cli.completion_{shell}:script" for shell in ("bash", "zsh", "fish")
 }
 
 
@@ -56,8 +56,8 @@ class Command:
     usage: str = ""  # what follows the name
     examples: tuple[str, ...] = ()  # to paste behind "tfprof "; the files are in the working folder
     options: Mapping[str, Option] = field(default_factory=dict)  # their choices are those it has
-    needs_output: str = ""  # the error where no file to write is named
-    no_timeline: str = ""  # the error where a timeline is asked for
+    offers: tuple[str, ...] = ()  # the forms of its result, which decide the outputs it has
+    is_list: bool = False  # its rows are one list, not a tree
     ignored: tuple[str, ...] = ()  # options without effect, accepted because the original does
     any_option: bool = False  # accepts every option, as help does
     # What plain words after the command are: "load" files to load, "paths" that it looks at itself.
@@ -75,38 +75,27 @@ class Command:
     @property
     def function(self) -> Callable[..., Any]:
         """The function that runs it, imported now."""
-        return function_at(self.run)
+        return load_function(self.run)
 
 
-def function_at(path: str) -> Callable[..., Any]:
-    """The function with this dotted path."""
-    module, _, name = path.rpartition(".")
-    function: Callable[..., Any] = getattr(import_module(module), name)
-    return function
+def with_outputs(names: Iterable[str]) -> Option:
+    """The option `output` with only the outputs called *names*."""
+    choices = tuple(names)
+    default = "stdout" if "stdout" in choices else ""
+    return replace(OPTIONS["output"], default=default, help=option_help(choices), choices=choices)
 
 
-def with_outputs(kinds: Iterable[str]) -> Option:
-    """The option `output` with only these *kinds*."""
-    kinds = tuple(kinds)
-    bare = [kind for kind in kinds if OUTPUTS[kind] == "never"]
-    files = [kind for kind in kinds if OUTPUTS[kind] != "never"]
-    return replace(
-        OPTIONS["output"],
-        default="stdout" if "stdout" in kinds else "",
-        help=f"{', '.join(bare)}{' or ' * bool(bare)}KIND:outfile=PATH; KIND: {', '.join(files)}",
-        choices=kinds,
-    )
-
-
-def _loading(own: Mapping[str, Option], outputs: Iterable[str]) -> dict[str, Option]:
-    """The options of a command that loads files, with its *own* options and these *outputs*."""
-    kinds = tuple(outputs)
-    printed = {"format": FORMAT} if any(OUTPUTS[kind] == "maybe" for kind in kinds) else {}
+def _loading(
+    own: Mapping[str, Option], offers: Iterable[str], *, is_list: bool = False
+) -> dict[str, Option]:
+    """The options of a command that loads files; its result *offers* these forms."""
+    forms = tuple(offers)
+    printed = {"format": FORMAT} if "table" in forms else {}
     return {
         **INPUTS,
         "signature": SIGNATURE,
         **own,
-        "output": with_outputs(kinds),
+        "output": with_outputs(kinds(forms, is_list=is_list)),
         **printed,
         **LIMIT_OPTIONS,
     }
@@ -123,16 +112,18 @@ def _narrowed(option: Option, view: View) -> Option:
     return replace(option, choices=tuple(word for word in option.choices if word not in without))
 
 
-def _outputs_of(view: View) -> tuple[str, ...]:
-    return tuple(kind for kind in OUTPUTS if kind != "timeline" or not view.no_timeline)
-
-
 def _ignored(view: View) -> tuple[str, ...]:
     """The options of the original that have no effect in *view*."""
     recount = () if view.recounts else ("account_displayed_op_only",)
     return (*recount, *(() if view.bounds_occurrence else ("min_occurrence",)))
 
 
+# The forms that results offer, as in results/result.py.
+_REPORT = ("report", "table", "result")
+_TABLE = ("table", "result")
+_ADVICE = ("advice", "table", "result")
+_PROFILE = ("profile",)
+_CONVERTED = ("converted",)
 _FILES = "FILES or FOLDER [options]"
 _RUN = "graph.pbtxt run_meta_0"
 _LIST_SHARES = "A number is own, behind it total and own as shares of all: 3us (100.00%, 0.56%)."
@@ -147,11 +138,12 @@ def view_command(view: View) -> Command:
     return Command(
         view.name,
         view.summary,
-        "tfprof.cli.run_results.run_view",
+        "tfprof.cli.run_results:run_view",
         _FILES,
         view.examples or (f"{view.name} graph.pbtxt",),
-        _loading(options, _outputs_of(view)),
-        no_timeline=view.no_timeline,
+        _loading(options, _REPORT, is_list=view.chain),
+        _REPORT,
+        is_list=view.chain,
         ignored=ignored,
         files="load",
         details=(
@@ -192,55 +184,57 @@ COMMANDS: dict[str, Command] = {
         Command(
             "summary",
             "the layers of a model: parameters, float operations, multiply-adds, bytes",
-            "tfprof.cli.run_results.run_summary",
+            "tfprof.cli.run_results:run_summary",
             "MODEL [options]",
             ("summary graph.pbtxt", "summary graph.pbtxt --depth=1 --format=md"),
             _loading(
                 {"depth": DEPTH, "outputs": MODEL_OUTPUTS, "dim": OPTIONS["dim"]},
-                ("stdout", "file", "json", "csv", "md", "none"),
+                _TABLE,
             ),
+            _TABLE,
             files="load",
         ),
         *map(view_command, VIEWS.values()),
         Command(
             "advise",
             "what looks wrong or expensive, by all checkers",
-            "tfprof.cli.run_results.run_advise",
+            "tfprof.cli.run_results:run_advise",
             _FILES,
             (f"advise {_RUN}", f"advise {_RUN} --output=file:outfile=advice.txt"),
-            _loading({}, ("stdout", "file", "proto", "none")),
+            _loading({}, _ADVICE),
+            _ADVICE,
             files="load",
         ),
         Command(
             "save",
             "write the profile as one file, which the original reads too; with -o PATH",
-            "tfprof.cli.run_results.run_save",
+            "tfprof.cli.run_results:run_save",
             f"{_FILES} -o PATH",
             (
                 f"save {_RUN} tfprof_log --output=file:outfile=profile.pb",
                 "save graph.pbtxt -o graph_alone.pb",
             ),
-            _loading({"flops": OPTIONS["flops"], "outfile": OUTFILE}, ("file",)),
-            needs_output="save needs --output=file:outfile=PATH or -o PATH",
+            _loading({"flops": OPTIONS["flops"], "outfile": OUTFILE}, _PROFILE),
+            _PROFILE,
             files="load",
         ),
         Command(
             "convert",
             "write the profile as one file that loads many times faster; with -o PATH",
-            "tfprof.cli.run_results.run_convert",
+            "tfprof.cli.run_results:run_convert",
             f"{_FILES} -o PATH",
             (
                 f"convert {_RUN} tfprof_log -o profile.tfprof",
                 "convert graph.pbtxt -o graph.tfprof",
             ),
-            _loading({"outfile": OUTFILE}, ("file",)),
-            needs_output="convert needs -o PATH, as in: tfprof convert FILES -o profile.tfprof",
+            _loading({"outfile": OUTFILE}, _CONVERTED),
+            _CONVERTED,
             files="load",
         ),
         Command(
             "info",
             "what files or folders hold, what is missing for which view, and what to try next",
-            "tfprof.cli.run_pages.run_info",
+            "tfprof.cli.run_pages:run_info",
             "FILES or FOLDERS",
             ("info .", f"info {_RUN}"),
             {**INPUTS, **LIMIT_OPTIONS},
@@ -249,7 +243,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "demo",
             "a view of a bundled sample, a 32-layer ResNet; scope unless another view is named",
-            "tfprof.cli.run_pages.run_demo",
+            "tfprof.cli.run_pages:run_demo",
             "[VIEW] [options]",
             ("demo", "demo op", "demo --select=micros --order_by=micros --max_depth=2"),
             {**_demo_options(), "format": FORMAT, **LIMIT_OPTIONS},
@@ -260,7 +254,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "completion",
             "a script that makes Tab complete tfprof's command line in bash, zsh or fish",
-            "tfprof.cli.run_pages.run_completion",
+            "tfprof.cli.run_pages:run_completion",
             "bash, zsh or fish",
             ("completion bash > tfprof.bash", "completion fish > tfprof.fish"),
             no_files="it reads none",
@@ -269,7 +263,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "help",
             "this text (also --help); with a command, its own help; --version prints the version",
-            "tfprof.cli.help.run_help",
+            "tfprof.cli.help:run_help",
             "[COMMAND or limits]",
             ("help scope", "help limits"),
             any_option=True,
@@ -283,7 +277,7 @@ COMMANDS: dict[str, Command] = {
 PROMPT = Command(
     "",
     "the tfprof> prompt",
-    "tfprof.shell.prompt.run_prompt",
+    "tfprof.shell.prompt:run_prompt",
     options={**INPUTS, "signature": SIGNATURE, **OPTIONS, "format": FORMAT, **LIMIT_OPTIONS},
     files="load",
 )
@@ -294,7 +288,7 @@ SHELL_ONLY: dict[str, Command] = {
         Command(
             "set",
             "change the options in force, for all lines that follow",
-            "tfprof.shell.words.run_set",
+            "tfprof.shell.words:run_set",
             "[options]",
             options={**OPTIONS, "format": FORMAT},
             no_files="it sets options",
@@ -302,23 +296,23 @@ SHELL_ONLY: dict[str, Command] = {
         Command(
             "reset",
             "the options in force as they were at the start",
-            "tfprof.shell.words.run_reset",
+            "tfprof.shell.words:run_reset",
             no_files="it resets options",
         ),
         Command(
             "help",
             "the original's help; with a command, its own help",
-            "tfprof.shell.words.run_help",
+            "tfprof.shell.words:run_help",
             any_option=True,
             no_files="it reads none",
             words=lambda: (*shell_commands(), "limits"),
         ),
-        Command("exit", "leave", "tfprof.shell.words.run_exit", no_files="it leaves"),
-        Command("quit", "leave", "tfprof.shell.words.run_exit", no_files="it leaves"),
+        Command("exit", "leave", "tfprof.shell.words:run_exit", no_files="it leaves"),
+        Command("quit", "leave", "tfprof.shell.words:run_exit", no_files="it leaves"),
         Command(
             "more",
             "before any other command: show its output in your pager",
-            "tfprof.shell.words.run_more",
+            "tfprof.shell.words:run_more",
             "COMMAND [options]",
             any_option=True,
             words=lambda: tuple(shell_commands()),
