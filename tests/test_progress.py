@@ -100,11 +100,12 @@ Loaded.report = slow
 """
 SLOW_PIECES: Final = """
 from tfprof.results.report import Report
-def slow(*given):
+from tfprof.results.result import File
+def slow():
     for _ in range(12):
         yield b"x" * 999_999 + b"\\n"
         time.sleep(0.15)
-Report.pieces = slow
+Report.files = lambda report, row, path: [File(path, report, slow())]
 """
 SLOW_UNPACKING: Final = """
 import zlib

@@ -127,7 +127,7 @@ def test_words_leave(start: Callable[..., Terminal], word: str) -> None:
 def test_tab_completes_commands_options_values_and_names(start: Callable[..., Terminal]) -> None:
     terminal = start()
     terminal.types(f"sc{TAB}", "ope").types(f" -max{TAB}", "_depth").types(f" 9 -sel{TAB}", "ect")
-    terminal.types(f" par{TAB}", "params").types(f" -show_name_regexes net/fc/B{TAB}", "iasAdd")
+    terminal.types(f" par{TAB}", "ams").types(f" -show_name_regexes net/fc/B{TAB}", "iasAdd")
     terminal.types(ENTER).sees("_TFProfRoot (--/31 params)\r\n  net/fc/BiasAdd (0/0 params)\r\n")
     assert terminal.sees(PROMPT).leaves() == 0
 
