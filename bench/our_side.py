@@ -40,7 +40,8 @@ def load_converted(path: str) -> float:
 def query(view: str, options: dict[str, Any], output: str) -> float:
     """Answer into a file, as the command and the shell do."""
     start = time.perf_counter()
-    deliver(_loaded["profile"], view, Query.of({**options, "output": output}))
+    loaded, asked = _loaded["profile"], Query.of({**options, "output": output})
+    deliver(loaded.report(view, asked), asked.output, loaded.inputs)
     return time.perf_counter() - start
 
 

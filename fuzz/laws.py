@@ -18,13 +18,15 @@ from unicodedata import bidirectional, category
 import numpy as np
 
 from tfprof.checkers import advise
+from tfprof.console.escape import visible
 from tfprof.errors import TfprofError
 from tfprof.ops.with_float_ops import with_float_ops
 from tfprof.query.query import Query
 from tfprof.read import Source, load
 from tfprof.results.loaded import Loaded
-from tfprof.results.report import FORMS
+from tfprof.results.report import Report
 from tfprof.tables.options import FLOPS, OPTIONS
+from tfprof.tables.outputs import kinds
 from tfprof.views import VIEWS
 from tfprof.writers import advice
 from tfprof.writers.columnar import columnar
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from tfprof.model import Profile
-    from tfprof.results.report import Report
 
 T = TypeVar("T")
 
@@ -87,16 +88,24 @@ def hold(profile: Profile, pick: Pick) -> None:
 def _answers(profile: Profile, pick: Pick) -> None:
     """Every view answers in every form."""
     for view in pick(tuple(VIEWS)):
-        for form in pick(tuple(FORMS)):
+        for form in pick(("terminal", *kinds(Report.offers))):
             query = {**pick.one(QUERIES), "flops": pick.one(FLOPS)}
             with suppress(TfprofError):
                 report = Loaded(profile).report(view, Query.of(query))
-                made = b"".join(report.pieces(form))
+                made = b"".join(
+                    visible(report.for_terminal().pieces("text"))
+                    if form == "terminal"
+                    else report.pieces(form)
+                )
                 _RIGHT.get(form, _anything)(made, report)
 
 
 def _anything(made: bytes, report: Report) -> None:
     assert made or not len(report)
+
+
+def _nothing(made: bytes, _: Report) -> None:
+    assert not made
 
 
 def _json(made: bytes, report: Report) -> None:
@@ -121,6 +130,7 @@ _TURNS: Final = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
 _RIGHT: Final[dict[str, Callable[[bytes, Report], None]]] = {
     "json": _json,
     "csv": _csv,
+    "none": _nothing,
     "terminal": _terminal,
 }
 

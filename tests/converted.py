@@ -94,7 +94,7 @@ def _forms(loaded: Loaded, view: str, query: Query) -> list[Any]:
     report = loaded.report(view, query)
     return [
         *([b"".join(report.pieces(form)) for form in FORMS]),
-        *map(str, report.told),
+        *map(str, report.own_notes),
         str(report.flops),
     ]
 

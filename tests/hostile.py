@@ -76,8 +76,7 @@ READING: Final = (
 OF_COURSE: Final = (
     "No code trace information",
     "a timeline needs a run",
-    "there is nothing to save",
-    "there is nothing to convert",
+    "there is nothing to write",
     "op view doesn't support timeline",
 )
 

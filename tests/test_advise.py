@@ -50,7 +50,10 @@ def differences(oracle: Oracle, case: Case, checkers: Sequence[str] = tuple(CHEC
     pairs = {
         "notes": (theirs.stderr.decode(), said(mine)),
         "sections": (sections(theirs.stdout), sections(b"".join(text(mine)))),
-        "proto": (AdviceProto.FromString(theirs.result), AdviceProto.FromString(proto(mine))),
+        "proto": (
+            AdviceProto.FromString(theirs.result),
+            AdviceProto.FromString(b"".join(proto(mine))),
+        ),
     }
     return [f"{what}:\n{a}\nis not\n{b}" for what, (a, b) in pairs.items() if a != b]
 
@@ -209,7 +212,9 @@ def test_recorded_answer(record: dict[str, Any]) -> None:
     mine = advise(profile, {name: {} for name in record["options"]})
     assert sections(b"".join(text(mine))) == sections(record["stdout"].encode())
     assert said(mine) == record["stderr"]
-    assert AdviceProto.FromString(proto(mine)) == text_format.Parse(record["result"], AdviceProto())
+    assert AdviceProto.FromString(b"".join(proto(mine))) == text_format.Parse(
+        record["result"], AdviceProto()
+    )
 
 
 def test_handmade_model() -> None:
@@ -340,7 +345,7 @@ def test_sections_stand_in_the_order_of_the_table() -> None:
     backwards: dict[str, dict[str, str]] = {name: {} for name in reversed(CHECKERS)}
     for advice in (advise(profile), advise(profile, backwards)):
         assert tuple(advice.sections) == SECTIONS
-        written = b"".join(text(advice)) + proto(advice)
+        written = b"".join([*text(advice), *proto(advice)])
         found = re.findall("|".join(CHECKERS), written.decode(errors="replace"))
         assert found == [*SECTIONS, *SECTIONS]
     assert advise(profile, {}) == Advice({})

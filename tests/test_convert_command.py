@@ -103,7 +103,7 @@ def test_what_it_is_is_told_by_its_content(tfprof: Command, converted: Path) -> 
 
 def test_the_words_of_the_command(tfprof: Command, converted: Path, tmp_path: Path) -> None:
     assert tfprof("convert", str(converted)) == 2
-    assert "convert needs -o PATH, as in: tfprof convert FILES -o profile.tfprof" in tfprof.err
+    assert "convert needs -o PATH or --output=file:outfile=PATH" in tfprof.err
     assert tfprof("convert", str(converted), "-o") == 2
     assert tfprof("convert", str(converted), "-o", "") == 2
     assert tfprof("convert", "-o", str(tmp_path / "x")) == 2
@@ -133,7 +133,7 @@ def test_a_profile_of_nothing_is_not_converted(tfprof: Command, tmp_path: Path) 
     empty = tmp_path / "run"
     empty.write_bytes(RunMetadata(step_stats={}).SerializeToString())
     assert tfprof("convert", f"--run_meta_path={empty}", "-o", str(tmp_path / "x")) == 2
-    assert "there is nothing to convert" in tfprof.err
+    assert "there is nothing to write" in tfprof.err
 
 
 def test_damage_that_no_view_saw_is_found_and_nothing_is_written(

@@ -16,8 +16,9 @@ from test_cases import CASES, Golden
 from test_json import ODD, asked, document
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
-from tfprof.writers.csv_report import csv_report
-from tfprof.writers.rows import columns, flat
+from tfprof.results.report_table import report_table
+from tfprof.results.table import flat
+from tfprof.writers.csv_table import csv_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +30,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def table(report: Answer) -> list[list[str]]:
-    text = b"".join(csv_report(report)).decode()
+    text = b"".join(csv_table(report_table(report))).decode()
     assert text.endswith("\r\n")
     return list(csv.reader(io.StringIO(text, newline=""), strict=True))
 
@@ -39,7 +40,7 @@ def test_every_golden_has_the_cells_of_its_json(path: Path) -> None:
     report = asked(Golden(path))
     head, *lines = table(report)
     rows = document(report)["rows"]
-    assert head == [column.name for column in columns(report)] == list(rows[0])
+    assert head == [column.name for column in report_table(report).columns] == list(rows[0])
     assert len(lines) == len(rows)
     for cells, row in zip(lines, rows, strict=True):
         for cell, (name, value) in zip(cells, row.items(), strict=True):
@@ -91,5 +92,5 @@ def test_numbers_below_zero_stay_numbers() -> None:
     graph = GraphDef()
     graph.node.add(name="=1+1", op="NoOp")
     case = Case("graph", graph=graph.SerializeToString())
-    text = b"".join(csv_report(answer(load(case), "graph", Query.of({"select": []}))))
+    text = b"".join(csv_table(report_table(answer(load(case), "graph", Query.of({"select": []})))))
     assert text.endswith(b"\r\n1,0,2,'=1+1,true\r\n")

@@ -173,7 +173,7 @@ def test_demo_has_its_own_files(run: Run) -> None:
 
 def test_nothing_to_save(run: Run, tmp_path: Path) -> None:
     ran = run("save", f"--op_log_path={HANDMADE.op_log}", f"--output=file:outfile={tmp_path / 'x'}")
-    refused(ran, 2, "nothing to save")
+    refused(ran, 2, "nothing to write")
     assert not list(tmp_path.iterdir())
 
 

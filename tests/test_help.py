@@ -138,7 +138,7 @@ def test_no_line_has_space_behind_it_and_no_two_blank_ones_meet(text: str) -> No
     assert all(line == line.rstrip() for line in text.splitlines())
 
 
-# --- what is left out cannot order by occurrence there, and what is not does ---------------------------------
+# --- what is left out says nothing there, and what is not does -----------------------------------
 
 
 @each_view

@@ -24,11 +24,11 @@ from tfprof.model import Note
 from tfprof.query.answer import answer
 from tfprof.query.counted import DEFINED
 from tfprof.query.query import Query
+from tfprof.results import report_metadata
+from tfprof.results.report_table import report_table, shown_fields
 from tfprof.tables.fields import FIELDS, METRICS
 from tfprof.tables.options import OPTIONS
-from tfprof.writers import report_metadata as context
-from tfprof.writers.json_report import json_report
-from tfprof.writers.text import columns
+from tfprof.writers.json_table import json_table
 
 SCHEMA = Path(__file__).parents[1] / "docs" / "report.schema.json"
 HANDMADE = PROFILES["handmade"]
@@ -46,7 +46,7 @@ def validator() -> jsonschema.Draft202012Validator:
 
 def document(report: Any, notes: tuple[Note, ...] = ()) -> dict[str, Any]:
     """The document, held to the schema, to one row a line and to one order of members."""
-    text = b"".join(json_report(report, notes)).decode("ascii")
+    text = b"".join(json_table(report_table(report, notes))).decode("ascii")
     made: dict[str, Any] = json.loads(text)
     validator().validate(made)
     begin, end = text.index('"rows": [\n') + 10, text.rindex('\n],\n"truncated"')
@@ -72,7 +72,7 @@ def test_every_golden_has_the_numbers_of_its_report(path: Path) -> None:
     assert [row["depth"] for row in rows] == report.tree.depth.tolist()
     assert [row["name"] for row in rows] == list(report.label.texts())
     assert [row["accounted"] for row in rows] == report.accounted.tolist()
-    shown = [name for name in columns(report) if name in METRICS]
+    shown = [name for name in shown_fields(report) if name in METRICS]
     if report.view.name == "code":
         shown = [name for name in shown if name != "occurrence"]
     for metric in [*shown, *([DEFINED] if "occurrence" in shown else [])]:
@@ -90,7 +90,7 @@ def test_every_golden_can_be_printed_again_from_its_json(path: Path) -> None:
     if report.view.groups:
         tell_unknown_devices(report, rows)
     if report.view.name == "op":
-        assert "".join(op_lines(rows, columns(report))) == body
+        assert "".join(op_lines(rows, shown_fields(report))) == body
     else:
         assert [line(row, report) for row in rows] == body.splitlines()
 
@@ -106,7 +106,7 @@ def tell_unknown_devices(report: Any, rows: list[dict[str, Any]]) -> None:
 
 def line(row: dict[str, Any], report: Any) -> str:
     """The line of scope, graph and code view."""
-    parts = [part(row, name, report) for name in columns(report)]
+    parts = [part(row, name, report) for name in shown_fields(report)]
     told = ", ".join(part for part in parts if part is not None)
     return f"{'  ' * (row['depth'] - 1)}{row['name']} ({told})"
 
@@ -202,6 +202,15 @@ e       op=Add us=2
          {"show_name_regexes": 1, "hide_name_regexes": 1}),
         ({"trim_name_regexes": ["a/b"]}, 1, {"trim_name_regexes": 1}),
         ({"max_depth": 2, "account_displayed_op_only": True}, 3, {"max_depth": 3}),
+        ({"device_regexes": ["nowhere"]}, 5, {"device_regexes": 5}),
+        ({"device_regexes": ["nowhere"], "max_depth": 3}, 5,
+         {"max_depth": 1, "device_regexes": 5}),
+        # Of a/b/c, a/d and e the rows a and a/b are no nodes; the era hides scopes that it does
+        # not account.
+        ({"era": "2017", "account_type_regexes": ["Add"], "hide_name_regexes": []}, 3,
+         {"account_type_regexes": 2, "era": 1}),
+        ({"era": "2017", "account_type_regexes": ["Add"], "hide_name_regexes": [],
+          "min_micros": 5}, 4, {"min_micros": 2, "account_type_regexes": 2, "era": 1}),
     ],
 )  # fmt: skip
 def test_what_is_hidden_and_why(
@@ -210,6 +219,57 @@ def test_what_is_hidden_and_why(
     made = document(answer(DRAWN, "scope", Query.of(options)))
     assert made["truncated"] == {"hidden_rows": hidden, "reasons": reasons}
     assert list(made["truncated"]["reasons"]) == [n for n in made["query"] if n in reasons]
+
+
+# Total bytes of a: 7 - 9 < 0, of a/b: -9 < 0.
+NEGATIVE = draw.profile("""
+a/b     op=MatMul us=1 bytes=-9
+a/c     op=Add us=1 bytes=7
+d       op=Add us=1 bytes=3
+""")
+
+
+def test_a_bound_of_zero_hides_what_is_below_zero_and_nothing_else_is_blamed() -> None:
+    for options in ({}, {"device_regexes": [".*"]}, {"max_depth": 9, "trim_name_regexes": ["x"]}):
+        made = document(answer(NEGATIVE, "scope", Query.of(options)))
+        assert made["truncated"] == {"hidden_rows": 2, "reasons": {"min_bytes": 2}}
+
+
+# A value of each option that leaves every row in place; any other option hides none.
+FREE: dict[str, Any] = {
+    "max_depth": 99,
+    "account_type_regexes": [".*"],
+    "start_name_regexes": [".*"],
+    "trim_name_regexes": [],
+    "show_name_regexes": [".*"],
+    "hide_name_regexes": [],
+    "device_regexes": [".*"],
+}
+RESTRICTS: dict[str, Any] = {
+    "max_depth": 1,
+    "account_type_regexes": ["MatMul"],
+    "start_name_regexes": ["a"],
+    "trim_name_regexes": ["a"],
+    "show_name_regexes": ["a.*"],
+    "hide_name_regexes": ["e"],
+    "device_regexes": ["gpu"],
+    "min_micros": 8,
+}
+
+
+@pytest.mark.parametrize("option", RESTRICTS)
+@pytest.mark.parametrize("view", ["scope", "graph", "op"])
+@pytest.mark.parametrize("era", ["now", "2017"])
+def test_one_option_hides_and_it_alone_is_blamed(option: str, view: str, era: str) -> None:
+    options = {**FREE, "era": era, option: RESTRICTS[option]}
+    report = answer(DRAWN, view, Query.of(options))
+    hidden = len(report.drawing.tree) - len(report)
+    reasons = document(report)["truncated"]["reasons"]
+    if era == "now":
+        assert reasons == ({option: hidden} if hidden else {})
+    else:
+        assert set(reasons) <= {option, "era"}
+        assert max(reasons.values(), default=0) <= hidden <= sum(reasons.values())
 
 
 def test_coverage_and_steps_are_data() -> None:
@@ -248,7 +308,7 @@ def test_any_name_comes_back(names: list[str]) -> None:
         graph.node.add(name=name, op=name)
     case = Case("graph", graph=graph.SerializeToString(), options={})
     query = Query.of({"select": ["op_types"]})
-    text = b"".join(json_report(answer(load(case), "graph", query)))
+    text = b"".join(json_table(report_table(answer(load(case), "graph", query))))
     made = json.loads(text)
     validator().validate(made)
     wanted = sorted(names, key=lambda name: name.encode())
@@ -269,13 +329,13 @@ def test_many_rows_come_in_many_pieces() -> None:
     for number in range(20_000):
         graph.node.add(name=f"n{number:05d}", op="NoOp")
     report = answer(load(Case("scope", graph=graph.SerializeToString())), "scope", Query())
-    pieces = list(json_report(report))
+    pieces = list(json_table(report_table(report)))
     assert max(map(len, pieces)) < sum(map(len, pieces)) / 2
     assert len(json.loads(b"".join(pieces))["rows"]) == 20_001
 
 
 def test_options_cover_every_option_but_the_output() -> None:
-    assert {*context.options(Query()), "output", "dump_to_file", "viz"} == set(OPTIONS)
+    assert {*report_metadata.options(Query()), "output", "dump_to_file", "viz"} == set(OPTIONS)
 
 
 class TestCommand:
@@ -322,8 +382,18 @@ class TestCommand:
         assert cli.run(["scope", *HANDMADE.flags(), *words]) == 2
         assert re.search(sentence, capfd.readouterr().err)
 
-    def test_advice_is_no_report(self, capfd: pytest.CaptureFixture[str]) -> None:
-        assert cli.run(["advise", *HANDMADE.flags(), "--format=json"]) == 2
-        assert (
-            "advise takes no --format (it takes: --signature, --output)" in capfd.readouterr().err
-        )
+    def test_advice_is_a_table_too(self, capfd: pytest.CaptureFixture[str]) -> None:
+        assert cli.run(["advise", *HANDMADE.flags()]) == 0
+        sections = capfd.readouterr().out.lstrip("\n").split("\n\n")
+        assert cli.run(["advise", *HANDMADE.flags(), "--format=json"]) == 0
+        made = json.loads(capfd.readouterr().out)
+        assert (made["schema"], made["notes"]) == ("tfprof.advice/1", [])
+        expected = {part.split(":")[0]: part.split("\n")[1:] for part in sections}
+        assert made["checkers"] == list(expected)
+        for checker, lines in expected.items():
+            reports = [row["report"] for row in made["rows"] if row["checker"] == checker]
+            assert "\n".join(reports).rstrip("\n") == "\n".join(lines).rstrip("\n")
+
+    def test_a_profile_has_no_rows(self, capfd: pytest.CaptureFixture[str]) -> None:
+        assert cli.run(["save", *HANDMADE.flags(), "--output=json:outfile=x"]) == 2
+        assert "save needs -o PATH" in capfd.readouterr().err

@@ -17,8 +17,9 @@ from test_json import ODD, asked, document
 from tfprof.foundation import units
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
+from tfprof.results.report_table import report_table
 from tfprof.tables.fields import FIELDS
-from tfprof.writers.md_report import md_report
+from tfprof.writers.markdown_table import markdown_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 def table(report: Answer) -> tuple[list[list[str]], str]:
     """The cells of the table, and what stands below it."""
-    lines, _, below = b"".join(md_report(report)).decode().partition("\n\n")
+    lines, _, below = b"".join(markdown_table(report_table(report))).decode().partition("\n\n")
     return [cells(line) for line in lines.rstrip("\n").split("\n")], below
 
 
@@ -69,7 +70,7 @@ def test_every_golden_has_the_numbers_of_its_json_with_units(path: Path) -> None
 def test_a_small_table() -> None:
     profile = draw.profile("w op=VariableV2 params=3x4\nw/Momentum op=VariableV2 params=3x4")
     query = Query.of({"select": ["params"], "max_depth": 2, "account_type_regexes": ["Var.*"]})
-    assert b"".join(md_report(answer(profile, "scope", query))).decode() == (
+    assert b"".join(markdown_table(report_table(answer(profile, "scope", query)))).decode() == (
         "| node name | shape | own params | total params |\n"
         "| :-- | :-- | --: | --: |\n"
         "| \\_TFProfRoot |  | -- | 24 |\n"

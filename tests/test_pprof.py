@@ -25,7 +25,7 @@ from tfprof.errors import UsageError
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
 from tfprof.tables.limits import raised_limits
-from tfprof.writers.pprof import pprof, said
+from tfprof.writers.pprof import hint, pprof
 from tfprof.writers.pprof_frames import frames
 from tfprof.writers.pprof_kinds import KINDS
 from tools import go_pprof
@@ -65,8 +65,8 @@ def differences(oracle: Oracle, case: Case) -> list[str] | None:
         file = b"".join(pprof(report_of(case)))
     except UsageError as refusal:
         return [f"refused: {refusal}"] if theirs.files else None
-    if theirs.stdout.decode() != said(OUTFILE):
-        return [f"stdout: {theirs.stdout!r} is not {said(OUTFILE)!r}"]
+    if theirs.stdout.decode() != hint(OUTFILE):
+        return [f"stdout: {theirs.stdout!r} is not {hint(OUTFILE)!r}"]
     found = []
     expected, got = (gzip.decompress(data) for data in (theirs.files[OUTFILE], file))
     if expected != got:
@@ -100,7 +100,7 @@ def test_recorded_case(recorded: dict[str, Any]) -> None:
     case = case_of(recorded)
     (expected,) = recorded["files"].values()
     assert payload(report_of(case)) == base64.b64decode(expected)
-    assert said(OUTFILE) == recorded["stdout"]
+    assert hint(OUTFILE) == recorded["stdout"]
 
 
 def test_handmade_model() -> None:
@@ -111,7 +111,7 @@ def test_handmade_model() -> None:
     )
     text = (DATA / "handmade" / "code_pprof.OUTFILE.pprof.pbtxt").read_text()
     assert payload(report) == text_format.Parse(text, Message()).SerializeToString()
-    assert said(OUTFILE) == (DATA / "handmade" / "code_pprof.stdout.txt").read_text()
+    assert hint(OUTFILE) == (DATA / "handmade" / "code_pprof.stdout.txt").read_text()
 
 
 # --- any view, any metrics: what is in the file --------------------------------------------------

@@ -167,7 +167,7 @@ class Asked:
 
 
 def answered(view: str, query: Query) -> Outcome:
-    return deliver(LOADED, view, query)
+    return deliver(LOADED.report(view, query), query.output, LOADED.inputs)
 
 
 def is_one_sentence(refusal: str) -> bool:

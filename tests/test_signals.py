@@ -31,17 +31,17 @@ HANDMADE: Final = PROFILES["handmade"].flags()
 # Writes half of the report, says so, and then takes its time.
 SLOW = """
 import time
-import tfprof.results.report
+import tfprof.writers.text
 from tfprof import cli
 
-pieces = tfprof.results.report.FORMS["text"]
+pieces = tfprof.writers.text.report_text
 
 def slowly(report):
     yield from pieces(report)
     print("half", flush=True)
     time.sleep(60)
 
-tfprof.results.report.FORMS["text"] = slowly
+tfprof.writers.text.report_text = slowly
 cli.main()
 """
 

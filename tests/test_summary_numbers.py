@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from tfprof.summary import Formula
-from tfprof.summary.formula import formulas
-from tfprof.summary.scopes import folded
-from tfprof.writers.summary_numbers import (
+from tfprof.results.summary_numbers import (
     exact_formula,
     plain_formula,
     short,
     short_formula,
 )
-from tfprof.writers.summary_text import shortened
+from tfprof.summary import Formula
+from tfprof.summary.formula import formulas
+from tfprof.summary.scopes import folded
+from tfprof.writers.table_text import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -26,9 +26,10 @@ from tfprof.errors import TfprofError
 from tfprof.foundation.progress_events import Stage, listening, tell
 from tfprof.io.files import write_whole
 from tfprof.query.query import Query
-from tfprof.results.report import FORMS
+from tfprof.results.report import Report
 from tfprof.tables.limits import limit, raised_limits
 from tfprof.tables.options import OPTIONS
+from tfprof.tables.outputs import kinds
 from tfprof.writers import advice
 from tfprof.writers.columnar import columnar
 from tfprof.writers.saved import saved
@@ -76,7 +77,7 @@ def questions(name: str, count: int) -> list[Asked]:
     profile = files_loaded(PROFILES[name])
     names = [one.decode("utf-8", "replace") for one in profile.nodes.name.take(slice(0, 60))]
     types = [one.decode("utf-8", "replace") for one in profile.types]
-    forms = (*FORMS, "table", "html", "timeline", "saved", "converted", "advice")
+    forms = (*kinds(Report.offers), "table", "html", "timeline", "saved", "converted", "advice")
     made: list[Asked] = []
     for at in range(count):
         view = choice.choice(["scope", "graph", "op", "code"])
@@ -109,7 +110,7 @@ def _pieces(loaded: Loaded, form: str, view: str, query: Query) -> Sequence[byte
     if form in of_profile:
         return [b"".join(of_profile[form]())]
     report = loaded.report(view, query)
-    told = [str(note).encode() for note in report.told]
+    told = [str(note).encode() for note in report.own_notes]
     if form == "table":
         return [repr(report.to_dict()).encode(), repr(report.rows[:50]).encode(), *told]
     if form == "html":

@@ -20,7 +20,7 @@ from recorded import case_of, with_output
 from tfprof.errors import UsageError
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
-from tfprof.writers.bitset import Members
+from tfprof.writers.bitset import Bitset
 from tfprof.writers.timeline import Timeline, banner, file_name, timeline
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Written:
         line = timeline(answer(profile, view, query))
         name = file_name(OUTFILE, query.step)
         self.files[name] = b"".join(line.pieces())
-        self.stdout += line.said + banner(name)
+        self.stdout += line.printed + banner(name)
 
 
 def written(case: Case) -> Written:
@@ -218,7 +218,7 @@ def test_a_deep_chain_is_no_special_case() -> None:
 @pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 5_000])
 def test_members_are_found_from_anywhere(size: int) -> None:
     rng = random.Random(size)  # noqa: S311  repeatable, not secret
-    members, plain = Members(size), set[int]()
+    members, plain = Bitset(size), set[int]()
     for _ in range(500 if size else 1):
         for number in rng.sample(range(size), min(size, 3)):
             (members.remove if number in plain else members.add)(number)

@@ -11,7 +11,7 @@ import pytest
 
 import tfprof
 from profiles import PROFILES
-from tfprof.writers.row_tuples import Row
+from tfprof.results.row import Row
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,8 +15,10 @@ from tfprof.foundation.arguments import options_of, shown
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note
 from tfprof.query.query import Query
-from tfprof.results import deliver
+from tfprof.results.deliver import deliver
+from tfprof.results.report import Report
 from tfprof.tables.options import OPTIONS, effective
+from tfprof.tables.outputs import OUTPUTS, check_output, kinds
 from tfprof.views import VIEWS
 from tfprof.wire.schema import message
 from tfprof.writers import advice as advice_reporter
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from tfprof.foundation.arguments import Options
     from tfprof.model import Profile
     from tfprof.results.loaded import Loaded
-    from tfprof.results.report import Report
     from tfprof.tables.options import Flops
 
     Checkers = Mapping[str, Mapping[str, Any]]
@@ -60,21 +61,19 @@ def view_query(cmd: str, options: Options) -> ViewQuery:
             near = nearest(str(name), list(OPTIONS))
             print_notes([Note(f"tfprof: unknown option {name!r} is ignored{near}")])
     query = Query.of(known)
-    deliver.check(cmd, query)
+    is_list = VIEWS[cmd].chain
+    check_output(cmd, query.output.kind, kinds(Report.offers, is_list=is_list), is_list=is_list)
     return ViewQuery(cmd, query, effective(known), query.flops if "flops" in known else None)
 
 
 def run_query(loaded: Loaded, asked: ViewQuery) -> Any:  # noqa: ANN401 - a message has no type
     """Write the report to the query's output; returns a GraphNodeProto or MultiGraphNodeProto."""
     report = loaded.report(asked.cmd, asked.query)
-    if asked.query.output.kind in ("stdout", "none"):
-        print_notes(report.told)
-        if asked.query.output.kind == "stdout":
-            print_report(framed(asked.options, report.pieces("text")))
-    else:
-        outcome = deliver.deliver(loaded, asked.cmd, asked.query, report)
-        print_notes(outcome.notes)
-        print_report(outcome.stdout)
+    output = asked.query.output
+    outcome = deliver(report, output, loaded.inputs)
+    print_notes(outcome.notes)
+    framing = OUTPUTS[output.kind].for_reading and output.path is None
+    print_report(framed(asked.options, outcome.stdout) if framing else outcome.stdout)
     return _message(report)
 
 
@@ -109,4 +108,4 @@ def run_checkers(profile: Profile, checkers: Checkers | None) -> Any:  # noqa: A
     print_notes(advice.notes)
     print_report(advice_reporter.text(advice))
     advice_proto: Any = message("tensorflow.tfprof.AdviceProto")
-    return advice_proto.FromString(advice_reporter.proto(advice))
+    return advice_proto.FromString(b"".join(advice_reporter.proto(advice)))

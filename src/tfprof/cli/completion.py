@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from tfprof.tables.commands import COMMANDS, HELP, OUTFILE, PROMPT, VERSION
 from tfprof.tables.formats import INPUTS
-from tfprof.tables.outputs import OUTPUTS
+from tfprof.tables.outputs import OUTPUTS, option_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,10 +43,7 @@ def slot(option: Option) -> Slot:
     if option.kind == "bool":
         return Slot("one", ("true", "false"))
     if option.kind == "output":
-        kinds = {kind: OUTPUTS[kind] for kind in option.choices or OUTPUTS}
-        bare = [kind for kind, file in kinds.items() if file != "always"]
-        named = [f"{kind}:outfile=" for kind, file in kinds.items() if file != "never"]
-        return Slot("output", (*bare, *named))
+        return Slot("output", option_words(option.choices or OUTPUTS))
     if option.choices:
         return Slot("list" if option.kind == "list" else "one", option.choices)
     return Slot("anything")

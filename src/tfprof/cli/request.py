@@ -17,7 +17,8 @@ from tfprof.tables.commands import COMMANDS, OUTFILE, Command, options_shown
 from tfprof.tables.formats import INPUTS
 from tfprof.tables.limits import LIMITS, raised_limits
 from tfprof.tables.options import OPTIONS, Option
-from tfprof.tables.outputs import Output
+from tfprof.tables.outputs import Output, check_output
+from tfprof.views import VIEWS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -156,12 +157,8 @@ def _with_format(options: Mapping[str, Any]) -> dict[str, Any]:
 def _check_output(command: Command, options: Mapping[str, Any]) -> None:
     """Reject an output that *command* does not have."""
     kind = "file" if options.get("outfile") else Output.of(options.get("output", "")).kind
-    if kind in command.outputs:
-        return
-    error = command.no_timeline if kind == "timeline" else command.needs_output
-    raise UsageError(
-        error or f"{command.name} has no output {kind} (there are: {', '.join(command.outputs)})"
-    )
+    view = VIEWS.get(command.name)
+    check_output(command.name, kind, command.outputs, is_list=view is not None and view.chain)
 
 
 def check_words(command: Command, words: Sequence[str]) -> None:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfprof.console.one_line import names_on_one_line
 from tfprof.console.progress import Progress
 from tfprof.console.stdio import stdout_is_terminal
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.query.query import Query
-from tfprof.results import deliver
+from tfprof.results.deliver import deliver
 from tfprof.tables.outputs import Output
 
 if TYPE_CHECKING:
@@ -22,47 +21,36 @@ if TYPE_CHECKING:
     from tfprof.cli.request import Request
     from tfprof.console.outcome import Outcome
     from tfprof.results.loaded import Loaded
+    from tfprof.results.result import Result
 
 
 def run_view(request: Request) -> Outcome:
     """The report of a view."""
-    view = request.command.name
-
-    def result(loaded: Loaded, query: Query) -> Outcome:
-        report = loaded.report(view, query)
-        if query.output.kind == "stdout" and stdout_is_terminal():
-            report = replace(report, answer=names_on_one_line(report.answer))
-        return deliver.deliver(loaded, view, query, report)
-
-    return _delivered(request, result)
+    return _delivered(request, lambda loaded, query: loaded.report(request.command.name, query))
 
 
 def run_summary(request: Request) -> Outcome:
     """The layers of the model."""
     own = {name: request.options[name] for name in ("depth", "outputs") if name in request.options}
-
-    def result(loaded: Loaded, query: Query) -> Outcome:
-        return deliver.deliver_summary(loaded, query, own)
-
-    return _delivered(request, result)
+    return _delivered(request, lambda loaded, query: loaded.summary(dims=query.dims, **own))
 
 
 def run_advise(request: Request) -> Outcome:
     """What all checkers find."""
-    return _delivered(request, deliver.deliver_advice)
+    return _delivered(request, lambda loaded, _: loaded.advice())
 
 
 def run_save(request: Request) -> Outcome:
     """The profile as one file, which the original reads too."""
-    return _delivered(request, deliver.deliver_profile)
+    return _delivered(request, lambda loaded, query: loaded.profile_file("profile", query.flops))
 
 
 def run_convert(request: Request) -> Outcome:
     """The profile as one file that loads faster."""
-    return _delivered(request, deliver.deliver_converted)
+    return _delivered(request, lambda loaded, _: loaded.profile_file("converted"))
 
 
-def _delivered(request: Request, result: Callable[[Loaded, Query], Outcome]) -> Outcome:
+def _delivered(request: Request, make: Callable[[Loaded, Query], Result]) -> Outcome:
     options: dict[str, Any] = request.query_options
     query = Query.of(options)
     if path := request.options.get("outfile"):
@@ -73,4 +61,5 @@ def _delivered(request: Request, result: Callable[[Loaded, Query], Outcome]) -> 
         query = replace(query, flops="all")
     with Progress() as progress:
         progress(f"answering {request.command.name}")
-        return result(loaded, query)
+        result = make(loaded, query)
+        return deliver(result, query.output, loaded.inputs, to_terminal=stdout_is_terminal())

@@ -26,6 +26,8 @@ from tfprof.tables.fields import FIELDS, METRICS
 from tfprof.views import View, view_named
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tfprof.columns.tree import Tree
     from tfprof.model import Profile
     from tfprof.query.query import Query
@@ -131,25 +133,37 @@ def start(counted: Counted, view: View, query: Query) -> tuple[Tree, I64]:
 
 def show(counted: Counted, tree: Tree, at: I64, view: View, query: Query) -> tuple[Tree, I64]:
     """(tree, counted rows) of the displayed rows; the root always is one."""
-    shown = tree.depth - 1 + view.root_depth <= query.max_depth
+    shown = np.ones(len(tree), np.bool_)
+    for _, passes in restrictions(counted, tree, at, view, query):
+        shown &= passes
+    shown[0] = True
+    return tree.keep_rows(shown), at[shown]
+
+
+def restrictions(
+    counted: Counted, tree: Tree, at: I64, view: View, query: Query
+) -> Iterator[tuple[str, Bool]]:
+    """(option, whether each row passes it) of every option in force that can hide rows."""
+    yield "max_depth", tree.depth - 1 + view.root_depth <= query.max_depth
     for metric in METRICS:
-        shown &= _reaches(counted, at, view, query, metric)
+        reaches = _reaches(counted, at, view, query, metric)
+        if reaches is not None:
+            yield f"min_{metric}", reaches
     if not query.era.keeps_scopes:
-        shown &= counted.accounted[at]
+        yield "era", counted.accounted[at]
     if query.show_names is not None:
-        shown &= _named(counted, at, query.show_names)
+        yield "show_name_regexes", _named(counted, at, query.show_names)
     if query.hide_names:
-        shown &= ~_named(counted, at, query.hide_names)
+        yield "hide_name_regexes", ~_named(counted, at, query.hide_names)
     if query.devices is not None:
-        shown &= _on_device(counted, at, view, query.devices)
+        yield "device_regexes", _on_device(counted, at, view, query.devices)
     if query.trim_names:
         trimmed = _named(counted, at, query.trim_names)
         trimmed[0] &= not view.chain  # the root is not an item of a chain
-        shown &= ~tree.under(trimmed)
+        passes = ~tree.under(trimmed)
         if view.trims_itself:
-            shown &= ~trimmed
-    shown[0] = True
-    return tree.keep_rows(shown), at[shown]
+            passes &= ~trimmed
+        yield "trim_name_regexes", passes
 
 
 def only(counted: Counted, at: I64) -> tuple[Counted, I64]:
@@ -193,13 +207,13 @@ def _key(counted: Counted, at: I64, query: Query, *, own: bool = False) -> I64 |
     return ~value[at]  # largest first; unlike minus, this cannot overflow
 
 
-def _reaches(counted: Counted, at: I64, view: View, query: Query, metric: str) -> Bool | np.bool_:
-    """Whether each row reaches min_<metric>."""
+def _reaches(counted: Counted, at: I64, view: View, query: Query, metric: str) -> Bool | None:
+    """Whether each row reaches min_<metric>; None where every row does."""
     least = query.minimum.get(metric, 0)
     if metric == "occurrence" and view.groups:
-        return counted.own(DEFINED)[at] >= least if view.bounds_occurrence else np.True_
+        return counted.own(DEFINED)[at] >= least if view.bounds_occurrence else None
     if least <= 0 and not counted.profile.may_be_negative(metric):
-        return np.True_
+        return None
     own = (FIELDS[metric].bound == "own" or query.era.bounds_own) and not view.groups
     return (counted.own(metric) if own else counted.total(metric))[at] >= least
 

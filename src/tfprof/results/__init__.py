@@ -1,1 +1,1 @@
-"""What users hold: Loaded, Report, SummaryReport, and data frames of them."""
+"""What users hold: Loaded, its results (Report, SummaryReport, …), and the Table of each."""

@@ -1,11 +1,11 @@
-"""Loaded: a profile and what it came from, ready to be asked.
+"""Loaded: a profile and the files it came from, ready for queries.
 
 loaded = tfprof.load("graph.pbtxt", "run_meta")
 loaded.scope(select=["params"])  ─┐
 loaded.graph(…)  .op(…)           ├─► Report
 loaded.code(…)                   ─┘
 
-Nothing in it changes, so it may be asked from any number of threads.
+It never changes, so any number of threads may use it.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from tfprof.errors import UsageError
 from tfprof.foundation.arguments import path as path_of
 from tfprof.foundation.arguments import whole_number
 from tfprof.foundation.lazy_dataclasses import dataclass
-from tfprof.io.files import write_apart
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
+from tfprof.results.deliver import deliver
 from tfprof.results.report import Report
+from tfprof.results.result import ProfileFile
+from tfprof.tables.outputs import Output
 
 if TYPE_CHECKING:
     import os
@@ -27,17 +29,17 @@ if TYPE_CHECKING:
 
     from tfprof.model import Note, Profile
     from tfprof.read.checkpoint import Checkpoint
+    from tfprof.results.advice_report import AdviceReport
     from tfprof.results.summary_report import SummaryReport
     from tfprof.tables.options import Flops
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Loaded:
-    """What there is to ask: a profile, the checkpoint for its values, and their files.
+    """A profile, the checkpoint with its values, and the files both came from.
 
-    The views take the options of the command line by name. Float operations that the op log
-    does not give are counted by rule: with flops="tensorflow" those that TensorFlow counts,
-    with "log" none, by default all.
+    The views take the options of the command line by name. Rules count the float operations that
+    the op log lacks: flops="tensorflow" uses TensorFlow's own rules, "log" none, the default all.
 
     >>> import tfprof
     >>> resnet = tfprof.load_sample()
@@ -63,7 +65,7 @@ class Loaded:
         return self._ask("op", options)
 
     def code(self, **options: object) -> Report:
-        """The lines of Python that made the graph nodes, by call stack."""
+        """The lines of Python that created the graph nodes, by call stack."""
         return self._ask("code", options)
 
     def summary(
@@ -74,18 +76,25 @@ class Loaded:
     ) -> SummaryReport:
         """The layers of the model down to *depth*: parameters, float operations, bytes.
 
-        *dims* gives sizes to open dimensions, as in {"batch": 8}. *outputs* names the nodes whose
-        needs are the model, where a graph holds more than that.
+        *dims* gives sizes to open dimensions, as in {"batch": 8}. *outputs* names the nodes that
+        the model computes, where a graph holds more than the model.
         """
         from tfprof.results.summary_report import SummaryReport  # noqa: PLC0415
         from tfprof.summary import summary  # noqa: PLC0415 - as in answer
 
-        made = summary(self.profile, whole_number("depth", depth, least=1), dims, outputs)
-        return SummaryReport(made, self.profile.notes)
+        layers = summary(self.profile, whole_number("depth", depth, least=1), dims, outputs)
+        return SummaryReport(layers, self.profile.notes)
 
     def report(self, view: str, query: Query) -> Report:
-        """What *query* asks of a view."""
-        return Report(answer(self.profile, view, query), self.checkpoint)
+        """The report of a view that *query* asks for."""
+        return Report(answer(self.profile, view, query), self.checkpoint, self.profile)
+
+    def advice(self) -> AdviceReport:
+        """What all checkers find."""
+        from tfprof.checkers import advise  # noqa: PLC0415 - only `advise` needs them
+        from tfprof.results.advice_report import AdviceReport  # noqa: PLC0415
+
+        return AdviceReport(advise(self.profile))
 
     def counted(self, flops: Flops) -> Profile:
         """The profile, with its float operations counted by these rules."""
@@ -95,28 +104,36 @@ class Loaded:
 
         return with_float_ops(self.profile, flops)[0]
 
+    def profile_file(self, form: str, flops: Flops = "log") -> ProfileFile:
+        """The profile as a file: *form* is "profile" or "converted".
+
+        Raises UsageError where the profile has no nodes.
+        """
+        profile = self.counted(flops)
+        if not len(profile):
+            raise UsageError("there is nothing to write: the profile has no nodes")
+        return ProfileFile(profile, (form,))
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the profile as one file, which `load(profile=path)` and the original read.
 
-        A file that the profile was made from is never overwritten.
+        Files that the profile was read from are never overwritten.
         """
-        from tfprof.writers.saved import saved  # noqa: PLC0415
-
-        write_apart(path_of("path", path), saved(self.profile), self.inputs)
+        output = Output("file", path_of("path", path))
+        deliver(ProfileFile(self.profile, ("profile",)), output, self.inputs)
 
     def convert(self, path: str | os.PathLike[str]) -> None:
         """Write the profile as one file, which `load(profile=path)` reads many times faster.
 
-        It gives every answer that this one gives, but for the values in a checkpoint. A file that
-        the profile was made from is never overwritten.
+        It gives the same answers, except for the values in a checkpoint. Files that the profile
+        was read from are never overwritten.
         """
-        from tfprof.writers.columnar import columnar  # noqa: PLC0415
-
-        write_apart(path_of("path", path), columnar(self.profile), self.inputs)
+        output = Output("file", path_of("path", path))
+        deliver(ProfileFile(self.profile, ("converted",)), output, self.inputs)
 
     @property
     def steps(self) -> tuple[int, ...]:
-        """The numbers of the steps that there are stats of."""
+        """The numbers of the steps that have stats."""
         return tuple(step.number for step in self.profile.steps)
 
     @property

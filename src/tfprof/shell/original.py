@@ -84,9 +84,9 @@ def _output_error(text: str) -> str | None:
             return _invalid("Visualize format: -output timeline:key=value,key=value,...")
         keys.append(parts[0])
     for key in keys:
-        if key != "outfile" or OUTPUTS[kind] == "never":
+        if key != "outfile" or OUTPUTS[kind].file == "never":
             return _invalid(f"Unrecognized options {key} for output_type: {kind}\n")
-    if OUTPUTS[kind] == "always" and not keys:
+    if OUTPUTS[kind].file == "always" and not keys:
         return _invalid(
             f"Missing required output_options for {kind}\nE.g. -output {kind}:outfile=...\n"
         )

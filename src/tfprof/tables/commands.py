@@ -18,11 +18,11 @@ from tfprof.tables.fields import FIELDS, METRICS
 from tfprof.tables.formats import INPUTS, SIGNATURE
 from tfprof.tables.limits import LIMITS
 from tfprof.tables.options import OPTIONS, Option
-from tfprof.tables.outputs import OUTPUTS
+from tfprof.tables.outputs import OUTPUTS, formats, kinds, option_help
 from tfprof.views import VIEWS, View
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 HELP = Option("help", "bool", default=False, help="print the help")
 VERSION = Option("version", "bool", default=False, help="print the version")
@@ -32,7 +32,7 @@ FORMAT = Option(
     "text",
     "text",
     "how to write to stdout",
-    ("text", *(kind for kind, file in OUTPUTS.items() if file == "maybe")),
+    formats(),
 )
 DEPTH = Option("depth", "int", 2, "show blocks and the layers in them at most this deep")
 MODEL_OUTPUTS = Option("outputs", "list", (), "output nodes of the model, comma-separated")
@@ -56,8 +56,6 @@ class Command:
     usage: str = ""  # what follows the name
     examples: tuple[str, ...] = ()  # to paste behind "tfprof "; the files are in the working folder
     options: Mapping[str, Option] = field(default_factory=dict)  # their choices are those it has
-    needs_output: str = ""  # the error where no file to write is named
-    no_timeline: str = ""  # the error where a timeline is asked for
     ignored: tuple[str, ...] = ()  # options without effect, accepted because the original does
     any_option: bool = False  # accepts every option, as help does
     # What plain words after the command are: "load" files to load, "paths" that it looks at itself.
@@ -85,28 +83,25 @@ def function_at(path: str) -> Callable[..., Any]:
     return function
 
 
-def with_outputs(kinds: Iterable[str]) -> Option:
-    """The option `output` with only these *kinds*."""
-    kinds = tuple(kinds)
-    bare = [kind for kind in kinds if OUTPUTS[kind] == "never"]
-    files = [kind for kind in kinds if OUTPUTS[kind] != "never"]
+def with_outputs(names: Sequence[str]) -> Option:
+    """The option `output` with only these outputs."""
     return replace(
         OPTIONS["output"],
-        default="stdout" if "stdout" in kinds else "",
-        help=f"{', '.join(bare)}{' or ' * bool(bare)}KIND:outfile=PATH; KIND: {', '.join(files)}",
-        choices=kinds,
+        default="stdout" if "stdout" in names else "",
+        help=option_help(names),
+        choices=tuple(names),
     )
 
 
-def _loading(own: Mapping[str, Option], outputs: Iterable[str]) -> dict[str, Option]:
-    """The options of a command that loads files, with its *own* options and these *outputs*."""
-    kinds = tuple(outputs)
-    printed = {"format": FORMAT} if any(OUTPUTS[kind] == "maybe" for kind in kinds) else {}
+def _loading(own: Mapping[str, Option], *offers: str, is_list: bool = False) -> dict[str, Option]:
+    """The options of a command that loads files, whose result offers these forms to outputs."""
+    outputs = kinds(offers, is_list=is_list)
+    printed = {"format": FORMAT} if any(OUTPUTS[name].file == "maybe" for name in outputs) else {}
     return {
         **INPUTS,
         "signature": SIGNATURE,
         **own,
-        "output": with_outputs(kinds),
+        "output": with_outputs(outputs),
         **printed,
         **LIMIT_OPTIONS,
     }
@@ -121,10 +116,6 @@ def _narrowed(option: Option, view: View) -> Option:
         without = {"tensor_value", "num_hidden_ops"}
         without |= set() if view.chain else {"occurrence", "input_shapes"}
     return replace(option, choices=tuple(word for word in option.choices if word not in without))
-
-
-def _outputs_of(view: View) -> tuple[str, ...]:
-    return tuple(kind for kind in OUTPUTS if kind != "timeline" or not view.no_timeline)
 
 
 def _ignored(view: View) -> tuple[str, ...]:
@@ -150,8 +141,7 @@ def view_command(view: View) -> Command:
         "tfprof.cli.run_results.run_view",
         _FILES,
         view.examples or (f"{view.name} graph.pbtxt",),
-        _loading(options, _outputs_of(view)),
-        no_timeline=view.no_timeline,
+        _loading(options, "report", "table", "result", is_list=view.chain),
         ignored=ignored,
         files="load",
         details=(
@@ -197,7 +187,8 @@ COMMANDS: dict[str, Command] = {
             ("summary graph.pbtxt", "summary graph.pbtxt --depth=1 --format=md"),
             _loading(
                 {"depth": DEPTH, "outputs": MODEL_OUTPUTS, "dim": OPTIONS["dim"]},
-                ("stdout", "file", "json", "csv", "md", "none"),
+                "table",
+                "result",
             ),
             files="load",
         ),
@@ -208,7 +199,7 @@ COMMANDS: dict[str, Command] = {
             "tfprof.cli.run_results.run_advise",
             _FILES,
             (f"advise {_RUN}", f"advise {_RUN} --output=file:outfile=advice.txt"),
-            _loading({}, ("stdout", "file", "proto", "none")),
+            _loading({}, "advice", "table", "result"),
             files="load",
         ),
         Command(
@@ -220,8 +211,7 @@ COMMANDS: dict[str, Command] = {
                 f"save {_RUN} tfprof_log --output=file:outfile=profile.pb",
                 "save graph.pbtxt -o graph_alone.pb",
             ),
-            _loading({"flops": OPTIONS["flops"], "outfile": OUTFILE}, ("file",)),
-            needs_output="save needs --output=file:outfile=PATH or -o PATH",
+            _loading({"flops": OPTIONS["flops"], "outfile": OUTFILE}, "profile"),
             files="load",
         ),
         Command(
@@ -233,8 +223,7 @@ COMMANDS: dict[str, Command] = {
                 f"convert {_RUN} tfprof_log -o profile.tfprof",
                 "convert graph.pbtxt -o graph.tfprof",
             ),
-            _loading({"outfile": OUTFILE}, ("file",)),
-            needs_output="convert needs -o PATH, as in: tfprof convert FILES -o profile.tfprof",
+            _loading({"outfile": OUTFILE}, "converted"),
             files="load",
         ),
         Command(

@@ -15,6 +15,7 @@ from tfprof.foundation.arguments import INT64_MAX, shown, truth
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.tables.eras import ERAS, NOW
 from tfprof.tables.fields import FIELDS, METRICS, ORDERS
+from tfprof.tables.outputs import OUTPUTS, option_help
 
 Flops = Literal["log", "tensorflow", "all"]
 Kind = Literal["int", "text", "bool", "list", "regexes", "output"]
@@ -63,7 +64,7 @@ OPTIONS: dict[str, Option] = {
             "output",
             "output",
             "stdout",
-            "stdout, none or KIND:outfile=PATH; KIND: file, json, csv, md, timeline, pprof, proto",
+            option_help(OUTPUTS),
         ),
         Option(
             "era", "text", "now", "print and default as the documents of that time", tuple(ERAS)

@@ -1,23 +1,36 @@
-"""OUTPUTS: the kinds of output, and how one is spelled: KIND or KIND:outfile=PATH."""
+"""OUTPUTS: one row per output, with the functions that write it.
+
+    tfprof scope graph.pbtxt --output=csv:outfile=rows.csv
+                                      └┬┘         └───┬──┘
+                              OUTPUTS["csv"]     Output.path
+
+A writer takes one form of a result: its Table, or the report, advice or profile itself. A result
+lists the forms it offers, and so the outputs that a command has follow from this table. `--output`,
+`--format`, help, completion and `Report.pieces` are derived from it, too.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from tfprof.errors import UsageError, nearest
+from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
 @dataclass(frozen=True)
 class Output:
-    """Where a report goes."""
+    """Where a result goes: a row of OUTPUTS and a file."""
 
     kind: str = "stdout"
     path: str | None = None
 
     @classmethod
     def of(cls, text: str) -> Output:
-        """From the spelling TYPE or TYPE:outfile=PATH; nothing means stdout."""
+        """Parse KIND or KIND:outfile=PATH; empty text means stdout."""
         kind, _, rest = text.partition(":")
         kind = kind or "stdout"
         if kind not in OUTPUTS:
@@ -28,23 +41,160 @@ class Output:
         path = None
         for pair in filter(None, rest.split(",")):
             key, _, value = pair.partition("=")
-            if key != "outfile" or OUTPUTS[kind] == "never":
+            if key != "outfile" or OUTPUTS[kind].file == "never":
                 raise UsageError(f"output {kind} takes no {key!r}")
             path = value or None
-        if OUTPUTS[kind] == "always" and path is None:
+        if OUTPUTS[kind].file == "always" and path is None:
             raise UsageError(f"output {kind} needs a file, as in {kind}:outfile=PATH")
         return cls(kind, path)
 
 
-# The output types, and whether each writes a file; without one, json, csv and md are printed.
-OUTPUTS: dict[str, Literal["never", "maybe", "always"]] = {
-    "stdout": "never",
-    "file": "always",
-    "json": "maybe",
-    "csv": "maybe",
-    "md": "maybe",
-    "timeline": "always",
-    "pprof": "always",
-    "proto": "always",
-    "none": "never",
+@dataclass(frozen=True)
+class OutputKind:
+    """A row of the table. Writers are named by dotted path and imported when used."""
+
+    name: str
+    help: str
+    file: Literal["never", "maybe", "always"]  # maybe: stdout unless a file is named
+    writers: Mapping[str, str]  # form of a result → function that returns pieces of bytes
+    names_files: bool = False  # the functions take (result, path) and return Files
+    for_reading: bool = False  # on a terminal, each name stays on one line
+    not_for_lists: str = ""  # error where the rows of a view are one list; {view} is its name
+
+    @property
+    def form(self) -> str:
+        """The name of the data it writes: stdout and file both hold text."""
+        return "text" if self.for_reading else self.name
+
+    def writer(self, offers: Iterable[str]) -> tuple[str, Callable[..., Any]]:
+        """The first form in *offers* that this output takes, and the function that writes it."""
+        form = next(form for form in offers if form in self.writers)
+        return form, load_function(self.writers[form])
+
+
+_TEXT: Mapping[str, str] = {
+    "report": "tfprof.writers.text:report_text",
+    "advice": "tfprof.writers.advice:text",
+    "table": "tfprof.writers.table_text:table_text",
 }
+
+OUTPUTS: dict[str, OutputKind] = {
+    row.name: row
+    for row in (
+        OutputKind("stdout", "text on standard output", "never", _TEXT, for_reading=True),
+        OutputKind(
+            "file",
+            "the same text in a file; of save and convert, the profile",
+            "always",
+            {
+                **_TEXT,
+                "profile": "tfprof.writers.saved:saved",
+                "converted": "tfprof.writers.columnar:columnar",
+            },
+            for_reading=True,
+        ),
+        OutputKind(
+            "json",
+            "rows and metadata as JSON",
+            "maybe",
+            {"table": "tfprof.writers.json_table:json_table"},
+        ),
+        OutputKind("csv", "rows as CSV", "maybe", {"table": "tfprof.writers.csv_table:csv_table"}),
+        OutputKind(
+            "md",
+            "rows as a Markdown table",
+            "maybe",
+            {"table": "tfprof.writers.markdown_table:markdown_table"},
+        ),
+        OutputKind(
+            "timeline",
+            "Chrome trace events, one file per step",
+            "always",
+            {"report": "tfprof.writers.timeline:timeline_files"},
+            names_files=True,
+            not_for_lists=(
+                "{view} view doesn't support timeline yet. Consider graph/scope/code view."
+            ),
+        ),
+        OutputKind(
+            "pprof",
+            "a profile for pprof",
+            "always",
+            {"report": "tfprof.writers.pprof:pprof_file"},
+            names_files=True,
+        ),
+        OutputKind(
+            "proto",
+            "the message that the original returns",
+            "always",
+            {
+                "report": "tfprof.writers.proto:report_proto",
+                "advice": "tfprof.writers.advice:proto",
+            },
+        ),
+        OutputKind(
+            "none",
+            "nothing; errors and notes still appear",
+            "never",
+            {"result": "tfprof.results.result:no_pieces"},
+        ),
+    )
+}
+
+# Objects that Python code asks a result for. They are no outputs: there is nothing to write.
+OBJECTS: dict[str, str] = {
+    "pandas": "tfprof.writers.dataframes:to_pandas",
+    "polars": "tfprof.writers.dataframes:to_polars",
+    "arrow": "tfprof.writers.dataframes:to_arrow",
+    "html": "tfprof.writers.html_table:html_table",
+    "message": "tfprof.writers.proto:proto_message",
+}
+
+
+def kinds(offers: Iterable[str], *, is_list: bool = False) -> tuple[str, ...]:
+    """The outputs of a result that offers these forms; *is_list* where a view has no tree."""
+    forms = set(offers)
+    return tuple(
+        row.name
+        for row in OUTPUTS.values()
+        if forms & row.writers.keys() and not (is_list and row.not_for_lists)
+    )
+
+
+def check_output(command: str, kind: str, known: Sequence[str], *, is_list: bool) -> None:
+    """Raise UsageError unless *kind* is one of the outputs that *command* has."""
+    if kind in known:
+        return
+    if is_list and OUTPUTS[kind].not_for_lists:
+        raise UsageError(OUTPUTS[kind].not_for_lists.format(view=command))
+    if tuple(known) == ("file",):
+        raise UsageError(f"{command} needs -o PATH or --output=file:outfile=PATH")
+    raise UsageError(f"{command} has no output {kind} (there are: {', '.join(known)})")
+
+
+def row_of_form(form: str) -> OutputKind:
+    """The row that writes "text", "json" or data of another name."""
+    return next(row for row in OUTPUTS.values() if form in (row.form, row.name))
+
+
+def formats() -> tuple[str, ...]:
+    """The choices of --format: what can go to standard output."""
+    rows = [row for row in OUTPUTS.values() if row.file == "maybe" or row.name == "stdout"]
+    return tuple(row.form for row in rows)
+
+
+def option_help(names: Iterable[str]) -> str:
+    """The help of --output where there are only these outputs."""
+    rows = [OUTPUTS[name] for name in names]
+    bare = [row.name for row in rows if row.file == "never"]
+    files = [row.name for row in rows if row.file != "never"]
+    return f"{', '.join(bare)}{' or ' * bool(bare)}KIND:outfile=PATH; KIND: {', '.join(files)}"
+
+
+def option_words(names: Iterable[str]) -> tuple[str, ...]:
+    """What completes the value of --output where there are only these outputs."""
+    rows = [OUTPUTS[name] for name in names]
+    return (
+        *(row.name for row in rows if row.file != "always"),
+        *(f"{row.name}:outfile=" for row in rows if row.file != "never"),
+    )

@@ -42,12 +42,6 @@ class View:
     bounds_occurrence: bool = True  # parity Q40: min_occurrence has an effect
     root_depth: int = 1
 
-    @property
-    def no_timeline(self) -> str:
-        """Why it has no timeline, as the original says it; "" where it has one."""
-        why = f"{self.name} view doesn't support timeline yet. Consider graph/scope/code view."
-        return why if self.chain else ""
-
     def draw(self, profile: Profile, *, source_text: bool = False) -> Drawing:
         """The tree of *profile*, drawn once for all profiles of the same structure.
 

@@ -1,1 +1,1 @@
-"""The forms a Report can take. A reporter turns a Report into pieces of bytes; it opens nothing."""
+"""One file per output: a Table, a Report or a Profile in, pieces of bytes out. Opens nothing."""

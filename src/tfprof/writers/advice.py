@@ -1,11 +1,11 @@
-"""Advice as text, a section a checker, and as an AdviceProto.
+"""Advice as text, one section per checker, and as an AdviceProto.
 
 (an empty line)
 ExpensiveOperationChecker:
 top 1 operation type: MatMul, cpu: 1.21ms, accelerator: 1.24sec, total: 1.24sec (100.00%)
 top 1 graph node: net, cpu: 0us, accelerator: 0us, total: 0us
 
-A checker that found nothing still has its heading. Both forms are in the order of the sections.
+A checker without findings still has its heading.
 """
 
 from __future__ import annotations
@@ -23,19 +23,17 @@ _LENGTH_DELIMITED = 2
 
 
 def text(advice: Advice) -> Iterator[bytes]:
-    """The sections, a piece each."""
+    """The sections, one piece each."""
     for checker, reports in advice.sections.items():
         lines = "".join(f"{report}\n" for report in reports)
         yield f"\n{checker}:\n{lines}".encode("utf-8", "surrogateescape")
 
 
-def proto(advice: Advice) -> bytes:
-    """An AdviceProto: 1 map of name to Checker, and in a Checker 2 reports."""
-    entries = (
-        _field(1, _field(1, checker) + _field(2, b"".join(_field(2, one) for one in reports)))
-        for checker, reports in advice.sections.items()
-    )
-    return b"".join(entries)
+def proto(advice: Advice) -> Iterator[bytes]:
+    """An AdviceProto in pieces: 1 map of name to Checker, and in a Checker 2 reports."""
+    for checker, reports in advice.sections.items():
+        inside = b"".join(_field(2, report) for report in reports)
+        yield _field(1, _field(1, checker) + _field(2, inside))
 
 
 def _field(number: int, value: str | bytes) -> bytes:

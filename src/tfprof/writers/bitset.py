@@ -1,10 +1,10 @@
-"""A set of small numbers that finds the next member from anywhere, however many it has.
+"""Bitset: a set of small numbers that finds the next member at or after any number.
 
-    level 1                          1 1 0 1        a bit a word of the level below: any member?
-    level 0   0110 0000 … 1000 … 0000 … 0001        a bit a number
+    level 1                          1 1 0 1        one bit per word of level 0: is it not zero?
+    level 0   0110 0000 … 1000 … 0000 … 0001        one bit per number
 
-A word has 64 bits, so a million numbers make four levels, and every answer touches each level
-twice at most.
+A word has 64 bits, so a million numbers make four levels, and a search touches each level twice at
+most.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ _SHIFT = 6
 _MASK = (1 << _SHIFT) - 1
 
 
-class Members:
-    """A set of numbers below the size it is made for; empty at first."""
+class Bitset:
+    """A set of numbers below *size*; empty at first."""
 
     def __init__(self, size: int) -> None:
         self._levels: list[list[int]] = []
@@ -23,7 +23,7 @@ class Members:
             self._levels.append([0] * size)
 
     def add(self, number: int) -> None:
-        """Let *number* be a member."""
+        """Add *number*."""
         for words in self._levels:
             at = number >> _SHIFT
             was = words[at]
@@ -33,7 +33,7 @@ class Members:
             number = at
 
     def remove(self, number: int) -> None:
-        """Let *number*, a member, be none."""
+        """Remove *number*, which is a member."""
         for words in self._levels:
             at = number >> _SHIFT
             words[at] ^= 1 << (number & _MASK)
@@ -58,5 +58,5 @@ class Members:
 
 
 def _lowest(word: int) -> int:
-    """The place of the lowest bit of a word that has one."""
+    """The place of the lowest 1 bit of *word*."""
     return (word & -word).bit_length() - 1

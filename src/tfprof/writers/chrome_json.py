@@ -1,9 +1,9 @@
-"""Chrome's trace events, each made as its JSON text: an object of a million events never exists.
+"""Chrome's trace events as JSON text, so that a million events are never objects.
 
     {"traceEvents":[{"args":{"name":"loss"},"cat":"Op","dur":7,"name":"loss","ph":"X",…},…]}
 
-No spaces, keys in byte order, text in ASCII, and a newline at the end of the file. Whatever is
-called a name here is quoted already, since most names occur in several events.
+No spaces, keys in byte order, text in ASCII, and a newline at the end of the file. Names are passed
+in already quoted, since most of them occur in several events.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _DELETE = "\x7f"
 
 
 def quoted(name: bytes) -> str:
-    """A JSON string; bytes that are no UTF-8 are replaced, for JSON cannot say them."""
+    """A JSON string; bytes that are not UTF-8 are replaced, because JSON cannot hold them."""
     text = name.decode("utf-8", "replace")
     if _DELETE not in text:
         return encode_basestring_ascii(text)
@@ -62,11 +62,11 @@ def counter(name: str, args: str, at: str) -> str:
 
 
 def trace(events: Iterable[list[str]]) -> Iterator[bytes]:
-    """The file around *events*, a piece for each list of them."""
+    """The file around *events*, one piece per list."""
     yield b'{"traceEvents":['
     comma = ""
-    for some in events:
-        if some:
-            yield (comma + ",".join(some)).encode("ascii")
+    for batch in events:
+        if batch:
+            yield (comma + ",".join(batch)).encode("ascii")
             comma = ","
     yield b"]}\n"

@@ -1,9 +1,9 @@
-"""The whole profile as one file of narrow columns, which is read many times faster than the others.
+"""The whole profile as one file of packed columns, which loads many times faster than others.
 
     Profile ──layout──► named columns ──► the fewest bytes each ──► head, index, columns
 
-What a profile reads only when it is needed is read now and put behind the rest. The same profile
-always gives the same bytes. The format is told in read/columnar/coding.py.
+What a profile reads lazily is read now and written last. The same profile always gives the same
+bytes. read/columnar/coding.py describes the format.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class _Narrow(NamedTuple):
 
 
 def columnar(profile: Profile) -> Iterator[bytes]:
-    """The file in pieces; raises InputError where an input is damaged that is read only now."""
+    """The file in pieces; raises InputError where an input that is read lazily is damaged."""
     lines = []
     pieces = []
     for name, column in _columns(profile):
@@ -63,8 +63,8 @@ def _columns(profile: Profile) -> Iterator[tuple[str, I64 | U8]]:
     yield from laid(Attributes, ATTRIBUTES, _attributes(profile))
     if profile.shape_sources:
         shaped = profile.with_run_shapes
-        told = RunShapes(shaped.outputs, shaped.notes[len(profile.notes) :])
-        yield from laid(RunShapes, RUN_SHAPES, told)
+        run_shapes = RunShapes(shaped.outputs, shaped.notes[len(profile.notes) :])
+        yield from laid(RunShapes, RUN_SHAPES, run_shapes)
 
 
 def _attributes(profile: Profile) -> Attributes:
@@ -73,12 +73,12 @@ def _attributes(profile: Profile) -> Attributes:
     row = first[number]
     alone = np.flatnonzero(entry.length > LONGEST_SHARED)
     row[alone] = alone
-    kept, text = np.unique(row, return_inverse=True)
-    return Attributes(profile.in_graph, node, text, entry.take(kept))
+    used, text = np.unique(row, return_inverse=True)
+    return Attributes(profile.in_graph, node, text, entry.take(used))
 
 
 def _narrow(column: I64 | U8) -> _Narrow:
-    """The way to store *column* that takes the fewest bytes; of equal ones the plain one."""
+    """*column* stored in the fewest bytes; plain where both ways take as many."""
     if column.dtype == np.uint8:
         return _Narrow(TEXT, 0, column)
     plain, rising = _plain(column), _rising(column)
@@ -86,7 +86,7 @@ def _narrow(column: I64 | U8) -> _Narrow:
 
 
 def _plain(column: NDArray[Any]) -> _Narrow:
-    """Each number as it is, or as how much more it is than the least."""
+    """Each number as it is, or as its difference from the least."""
     least, most = (int(column.min()), int(column.max())) if column.size else (0, 0)
     for width in _WIDTHS:
         if most - least < 1 << 8 * width:
@@ -95,8 +95,8 @@ def _plain(column: NDArray[Any]) -> _Narrow:
 
 
 def _rising(column: NDArray[Any]) -> _Narrow:
-    """Each number as how much more it is than the one before it."""
-    # A difference that is too large for 64 bits is undone by a sum that is so, too.
+    """Each number as its difference from the one before it."""
+    # A difference that overflows 64 bits is undone by a sum that overflows, too.
     rise = np.diff(column, prepend=column[:1])
     base = int(column[0]) if column.size else 0
     least, most = int(rise.min(initial=0)), int(rise.max(initial=0))

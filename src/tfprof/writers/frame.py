@@ -1,4 +1,4 @@
-"""A report as the Python API prints it: between rulers, below the options it answers."""
+"""A report as the classic Python API prints it: options, then the report between rulers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WIDTH: Final = 28
 
 
 def framed(options: Mapping[str, Any], report: Iterable[bytes]) -> Iterator[bytes]:
-    """*report* in pieces, and around it what there is of the frame; *options* has all of them."""
+    """*report* in pieces with the frame around it; *options* has every option."""
     values = {**options, "select": sorted(set(options["select"]))}
     shown = [f"{f'-{name}':<{_WIDTH}}{_text(values[name])}\n" for name in _SHOWN]
     shown.append(f"{'-output':<{_WIDTH}}stdout:\n")
@@ -24,7 +24,7 @@ def framed(options: Mapping[str, Any], report: Iterable[bytes]) -> Iterator[byte
     yield f"\n{'=' * 22}End of Report{'=' * 26}\n".encode()
 
 
-def _text(value: Any) -> str:  # noqa: ANN401 - as many kinds as options
+def _text(value: Any) -> str:  # noqa: ANN401 - options have many types
     if isinstance(value, (list, tuple)):
         return ",".join(value)
     return str(value).lower() if isinstance(value, bool) else str(value)

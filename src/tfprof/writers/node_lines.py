@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.query.counted import DEFINED
+from tfprof.results.node_texts import NodeTexts
 from tfprof.tables.fields import FIELDS
 from tfprof.writers.lines import Part, line_list, lines, part_of
-from tfprof.writers.node_texts import NodeTexts
 from tfprof.writers.numbers import OwnAndTotal, chunks
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _SCALAR = "1"
 def node_lines(
     answer: Answer, fields: list[str], values: Callable[[bytes], str] | None
 ) -> Iterator[bytes]:
-    """The lines, in runs; *values* is what to print below each row but the root, by its name."""
+    """The lines in pieces; *values* gives the text below each row but the root, by name."""
     nodes = NodeTexts(answer.profile, answer.drawing.filler)
     numbers = {name: OwnAndTotal(answer, name) for name in fields if FIELDS[name].unit}
     defined = OwnAndTotal(answer, DEFINED)
@@ -39,19 +39,21 @@ def node_lines(
 
     def part(name: str, rows: slice, node: I64) -> Part:
         if name in attributes:
-            return part_of([attributes[name](one) for one in node.tolist()])
-        told = numbers[name].of(rows)
+            return part_of([attributes[name](number) for number in node.tolist()])
+        own_and_total = numbers[name].of(rows)
         if name == "params":
-            return Part(b"%s" + told.template, (_shapes(answer, nodes, node), *told.columns))
+            shapes = _shapes(answer, nodes, node)
+            return Part(b"%s" + own_and_total.template, (shapes, *own_and_total.columns))
         if name == "occurrence":
             other = defined.of(rows)
-            return Part(told.template + b"|" + other.template, (*told.columns, *other.columns))
-        return told
+            template = own_and_total.template + b"|" + other.template
+            return Part(template, (*own_and_total.columns, *other.columns))
+        return own_and_total
 
     hidden = answer.hidden_above() if "num_hidden_ops" in answer.query.select else None
     label, node, indent = answer.label, answer.node, 2 * (answer.tree.depth - 1)
     if hidden is not None:
-        # A row with hidden ones above it stands one step further in, and so does all below it.
+        # Hidden rows above a row indent it and all below it by one step more.
         indent = indent + 2 * answer.tree.sum_above(np.minimum(hidden, 1))
     for rows in chunks(len(answer), label.length + indent):
         names = label.take(rows).tolist()
@@ -62,12 +64,12 @@ def node_lines(
         none = [b""] * len(names)
         above = none if hidden is None else _hidden(hidden[rows], indent[rows])
         below = none if values is None else _below(values, names, has_root=not rows.start)
-        made = line_list(indent[rows], names, parts)
-        yield b"".join(text for row in zip(above, made, below, strict=True) for text in row)
+        own = line_list(indent[rows], names, parts)
+        yield b"".join(text for row in zip(above, own, below, strict=True) for text in row)
 
 
 def _below(values: Callable[[bytes], str], names: list[bytes], *, has_root: bool) -> list[bytes]:
-    """What stands below each row; the root, which is the first of all, has no value."""
+    """The text below each row; the root, the first of all, has none."""
     texts = [values(name).encode("utf-8", "surrogateescape") for name in names[has_root:]]
     return [b"", *texts] if has_root else texts
 
@@ -82,7 +84,7 @@ def _shapes(answer: Answer, nodes: NodeTexts, node: I64) -> list[bytes]:
 
 
 def _hidden(count: I64, indent: I64) -> list[bytes]:
-    """A line before each row that tells how many rows are hidden above it, where some are."""
+    """A line before each row that has hidden rows above it, with their number."""
     places = zip(count.tolist(), indent.tolist(), strict=True)
     return [
         f"{' ' * (place - 2)}...hidden {hidden}...\n".encode() if hidden else b""

@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from tfprof.model import Profile
     from tfprof.query.counted import Answer
 
-# Lines made at a time: enough to share work, few enough to need no memory to speak of.
+# Lines written at a time: enough to share work, few enough to need little memory.
 CHUNK = 1 << 13
-# Texts of numbers that are kept: so many a node of the profile, and some in any case.
-_KEPT_A_NODE = 2
-_KEPT_ANYWAY = 1 << 14
+# Texts of numbers that are cached: so many per node of the profile, and some in any case.
+_CACHED_PER_NODE = 2
+_CACHED_ANYWAY = 1 << 14
 _MOST_BYTES = 1 << 20
 
 
 def chunks(count: int, size: I64 | None = None) -> Iterator[slice]:
-    """Runs of rows to make lines of together; fewer where rows are long, going by their *size*.
+    """Slices of rows to write together; shorter where rows are long, by their *size* in bytes.
 
     Names a thousand scopes deep make a short list a long text.
     """
@@ -50,7 +50,7 @@ def formatted(column: I64, unit: Format) -> list[str]:
 
 
 class Texts(dict[int, bytes]):
-    """Numbers as text, each made when it is first asked for and then kept."""
+    """A cache of numbers as text."""
 
     def __init__(self, unit: Format) -> None:
         super().__init__()
@@ -62,9 +62,9 @@ class Texts(dict[int, bytes]):
 
 
 def texts_of(profile: Profile, column: I64, unit: Format) -> list[bytes]:
-    """Each number as text; the texts are kept with *profile* for the next answer."""
+    """Each number as text; *profile* caches the texts for the next answer."""
     known = profile.cached(("texts", unit), lambda: Texts(unit))
-    if len(known) > _KEPT_ANYWAY + _KEPT_A_NODE * len(profile):
+    if len(known) > _CACHED_ANYWAY + _CACHED_PER_NODE * len(profile):
         known.clear()
     return list(map(known.__getitem__, column.tolist()))
 

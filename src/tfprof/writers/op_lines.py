@@ -3,21 +3,20 @@
     MatMul                          618.97ms (63.56%, 16.51%),   3450|30
     name, 25 wide                  own (running total, own), 30 wide each
 
-Percentages are of the root's total. Below a line, with input_shapes, stand the shapes its nodes
-take, how often, and the time spent on each.
+Percentages are of the root's total. With input_shapes, the lines below list the input shapes of its
+nodes, how often each ran, and the time it took.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tfprof.foundation import units
 from tfprof.query.counted import DEFINED
+from tfprof.results.node_texts import NodeTexts
 from tfprof.tables.fields import FIELDS
-from tfprof.writers.node_texts import NodeTexts
 from tfprof.writers.numbers import formatted
 
 if TYPE_CHECKING:
@@ -31,17 +30,17 @@ _SUFFIX = {"params": " params", "float_ops": " float_ops"}
 
 
 def op_lines(answer: Answer, fields: list[str]) -> Iterator[bytes]:
-    """The lines; the root's only where there is nothing else to have."""
+    """The lines; the root's only where there is no other row."""
     nodes = NodeTexts(answer.profile, answer.drawing.filler)
     start, member = answer.members()
 
-    def held(row: int) -> I64:
+    def members_of(row: int) -> I64:
         return member[start[row] : start[row + 1]]
 
     every_row = range(len(answer))
     attributes: dict[str, Callable[[int], str]] = {
-        "device": lambda row: nodes.devices_of(held(row)) or "",
-        "op_types": lambda row: nodes.op_types_of(held(row)),
+        "device": lambda row: nodes.devices_of(members_of(row)) or "",
+        "op_types": lambda row: nodes.op_types_of(members_of(row)),
     }
     columns: list[list[str]] = []
     for name in fields:
@@ -51,12 +50,13 @@ def op_lines(answer: Answer, fields: list[str]) -> Iterator[bytes]:
             columns.append(_occurrences(answer))
         elif name != "input_shapes":
             columns.append(_metric(answer, name))
-    shapes = _InputShapes(answer, nodes) if "input_shapes" in fields else None
+    has_shapes = "input_shapes" in fields
     first = 0 if len(answer.drawing.tree) == 1 else 1
     names = list(answer.label.texts())
     for row in every_row[first:]:
         parts = ", ".join(column[row] for column in columns)
-        line = f"{_padded(names[row])}{parts}\n" + (shapes.of(held(row)) if shapes else "")
+        shapes = _input_shapes(answer, nodes, members_of(row)) if has_shapes else ""
+        line = f"{_padded(names[row])}{parts}\n{shapes}"
         yield line.encode("utf-8", "surrogateescape")
 
 
@@ -68,11 +68,11 @@ def _padded(name: str) -> str:
 def _metric(answer: Answer, name: str) -> list[str]:
     own, total = answer.own(name), answer.total(name)
     whole = float(total[0])
-    # parity Q28: a share of bytes is told only where the row itself has some.
-    told = (own > 0) if name.endswith("bytes") else (total > 0)
+    # parity Q28: a share of bytes is printed only where the row itself has some.
+    has_share = (own > 0) if name.endswith("bytes") else (total > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        running = np.where(told, 100.0 * total / whole, 0.0).tolist()
-        alone = np.where(told, 100.0 * own / whole, 0.0).tolist()
+        running = np.where(has_share, 100.0 * total / whole, 0.0).tolist()
+        alone = np.where(has_share, 100.0 * own / whole, 0.0).tolist()
     unit = FIELDS[name].unit or units.count
     suffix = _SUFFIX.get(name, "")
     return [
@@ -90,28 +90,15 @@ def _occurrences(answer: Answer) -> list[str]:
     ]
 
 
-class _InputShapes:
-    """The block of input shapes below a line."""
-
-    def __init__(self, answer: Answer, nodes: NodeTexts) -> None:
-        self._nodes = nodes
-        self._runs = answer.profile.values("occurrence", answer.query.step)
-        self._micros = answer.profile.values("micros", answer.query.step)
-
-    def of(self, members: I64) -> str:
-        """The shapes that *members* take, the most run first."""
-        if not members.size:
-            return ""
-        sums: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
-        for node in members.tolist():
-            entry = sums["input_type: " + ",\t".join(self._nodes.inputs(node))]
-            entry[0] += int(self._runs[node])
-            entry[1] += 1
-            entry[2] += int(self._micros[node])
-        lines = [
-            f"{shapes}\t(run*{run}|defined*{defined})\texec_time: {units.micros(us)}"
-            for shapes, (run, defined, us) in sorted(
-                sums.items(), key=lambda item: (-item[1][0], item[0])
-            )
-        ]
-        return "\n" + "\n".join(lines) + "\n\n"
+def _input_shapes(answer: Answer, nodes: NodeTexts, members: I64) -> str:
+    """The block below a line: the input shapes of *members*, the most run first."""
+    if not members.size:
+        return ""
+    runs = answer.profile.values("occurrence", answer.query.step)
+    micros = answer.profile.values("micros", answer.query.step)
+    lines = [
+        "input_type: " + ",\t".join(group.shapes) + f"\t(run*{group.runs}|defined*{group.defined})"
+        f"\texec_time: {units.micros(group.micros)}"
+        for group in nodes.input_groups(members, runs, micros)
+    ]
+    return "\n" + "\n".join(lines) + "\n\n"

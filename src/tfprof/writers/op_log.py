@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tfprof.columns.strings import Strings
     from tfprof.read.columns import OpLogColumns
 
-# Entries written at a time: their stacks, which many share, are only then copied.
+# Entries written at a time, to bound the copies of stacks that many entries share.
 _CHUNK = 1 << 13
 
 

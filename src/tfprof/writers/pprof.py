@@ -13,6 +13,7 @@ import zlib
 from typing import TYPE_CHECKING
 
 from tfprof.errors import UsageError
+from tfprof.results.result import File
 from tfprof.writers.pprof_classic import classic
 from tfprof.writers.pprof_kinds import KINDS
 from tfprof.writers.pprof_samples import samples
@@ -21,15 +22,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from tfprof.query.counted import Answer
+    from tfprof.results.report import Report
 
 # A gzip header and trailer around zlib's widest window.
 _GZIP = 31
 
 
 def pprof(answer: Answer) -> Iterator[bytes]:
-    """The file in pieces; raises UsageError, before the first of them, where it has no numbers.
+    """The file in pieces; raises UsageError right away where no metric is selected.
 
-    What is selected besides metrics is no reason to refuse: a sample has its labels anyway.
+    Other fields may be selected too: samples have labels anyway.
     """
     kinds = [KINDS[name] for name in answer.query.select if name in KINDS]
     if not kinds:
@@ -43,13 +45,18 @@ def pprof(answer: Answer) -> Iterator[bytes]:
     return _gzipped(samples(answer, kinds))
 
 
-def said(path: str) -> str:
+def pprof_file(report: Report, path: str) -> list[File]:
+    """The file of *report*, and what the original prints once it is written."""
+    return [File(path, report, pprof(report.answer), hint(path))]
+
+
+def hint(path: str) -> str:
     """What the original prints once the file at *path* is written."""
     return f"\nRun pprof -png --nodecount=100 --sample_index=1 <{path}>\n"
 
 
 def _gzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """*pieces* as a gzip file without a name or a time, so that equal reports are equal files."""
+    """*pieces* as a gzip file without name or time, so that equal reports make equal files."""
     compressor = zlib.compressobj(zlib.Z_DEFAULT_COMPRESSION, zlib.DEFLATED, _GZIP)
     for piece in pieces:
         yield compressor.compress(piece)

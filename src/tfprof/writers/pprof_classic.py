@@ -1,6 +1,6 @@
-"""The pprof file of code view as the original writes it: one metric, a sample a graph node.
+"""The pprof file of code view as the original writes it: one metric, one sample per graph node.
 
-    displayed   main.py:8:<module>          no location: only its line is told, by the next
+    displayed   main.py:8:<module>          no location: the next one holds its line
                 └─ model.py:12:build        location 1: function build, called from line 8
                    └─ ops.py:7:matmul       location 2: function matmul, called from line 12
     sample      net/MatMul at 2 1           innermost first
@@ -85,7 +85,7 @@ def _sampled(answer: Answer) -> tuple[I64, I64]:
 def _walk(
     answer: Answer, row: I64, node: I64, texts: Texts, calls: _Calls
 ) -> tuple[dict[int, bytes], I64]:
-    """(path of each sampled row, string of each node), all numbered in the order they are met."""
+    """(path of each sampled row, string of each node), all numbered in order of appearance."""
     names = answer.profile.nodes.name.take(node).tolist()
     begin = np.searchsorted(row, np.arange(len(answer) + 1)).tolist()
     frame, parent = frames(answer), answer.tree.parent.tolist()
@@ -119,7 +119,7 @@ class _Calls:
         self._entry: dict[tuple[bytes, bytes, int], tuple[int, int, int]] = {}
 
     def number(self, caller: Frame, called: Frame) -> int:
-        """The number of the call, a new one where it is new."""
+        """The number of the call; a new call gets a new number."""
         key = caller.function.file, called.function.name, caller.line
         if key not in self._entry:
             function = self._functions.number(called.function, called.title)

@@ -28,7 +28,7 @@ _ROOT = Frame(Function(b"", ROOT_NAME, 0), ROOT_NAME, 0)
 
 
 def frames(answer: Answer) -> list[Frame]:
-    """The frame of each row, one object for all rows with the same; the root's is in no file.
+    """The frame of each row; equal frames are one object, and the root has no file.
 
     parity Q54: a row that frames of several files share stands for the first of them.
     """
@@ -38,8 +38,8 @@ def frames(answer: Answer) -> list[Frame]:
     text = dict(zip(stacks.text_id.tolist(), stacks.text, strict=True))
     at = drawing.frame[answer.row[1:]]
     columns = (stacks.file, stacks.line, stacks.function, stacks.function_line)
-    told = [column[at].tolist() for column in columns]
-    made: dict[tuple[int, ...], Frame] = {}
+    values = [column[at].tolist() for column in columns]
+    known: dict[tuple[int, ...], Frame] = {}
 
     def frame(key: tuple[int, ...]) -> Frame:
         file_id, line, function_id, first_line, gradient = key
@@ -49,10 +49,10 @@ def frames(answer: Answer) -> list[Frame]:
         return Frame(function, b"%b:%b" % (_stem(file), name), line & UNSIGNED)
 
     rows = [_ROOT]
-    for key in zip(*told, drawing.gradient[answer.row[1:]].tolist(), strict=True):
-        if key not in made:
-            made[key] = frame(key)
-        rows.append(made[key])
+    for key in zip(*values, drawing.gradient[answer.row[1:]].tolist(), strict=True):
+        if key not in known:
+            known[key] = frame(key)
+        rows.append(known[key])
     return rows
 
 

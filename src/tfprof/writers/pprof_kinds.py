@@ -1,4 +1,4 @@
-"""KINDS: the numbers that a pprof file can hold — a row each."""
+"""KINDS: the numbers that a pprof file can hold — one row each."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
-"""The pprof file of any view and any number of metrics: a sample a graph node.
+"""The pprof file of any view and any number of metrics: one sample per graph node.
 
     displayed   net             sample   net/fc/MatMul     1  48  2700     at  net/fc  net
                 └─ net/fc                net/fc/BiasAdd    1   8    40     at  net/fc  net
                                          (count, float_ops, micros; labels: node, device, op, step)
 
 A node is sampled at the displayed row that counts it, or the nearest above; that row's path is its
-stack. What no other displayed row counts stands at the root. So the samples add up to the report's
-totals, and the cumulative number of a row is its total. A list has no paths: its rows stand alone.
+stack. Nodes that no other displayed row counts are sampled at the root. So the samples add up to
+the report's totals, and the cumulative number of a row is its total. A list has no paths.
 
-Accounted nodes are sampled, each once, whatever frame made them; of the original's ways of counting
-none is kept here (Q4: twice, Q5: also what is not accounted, Q14: not all frames).
+Each accounted node is sampled once. The original's quirks do not apply here (Q4: twice, Q5: also
+what is not accounted, Q14: not all frames).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 def samples(answer: Answer, kinds: Sequence[Kind]) -> Iterator[bytes]:
-    """The message, in pieces; raises UsageError where paths are too long to write down."""
+    """The message, in pieces; raises UsageError where paths are too long."""
     row, node = sampled(answer)
     frames_in_all = int((_level(answer)[row] + 1).sum())
     if frames_in_all > limit("pprof_frames"):
@@ -113,7 +113,7 @@ def _message(answer: Answer, kinds: Sequence[Kind], row: I64, node: I64) -> Iter
 
 
 def _rows(answer: Answer, texts: Texts) -> _Places:
-    """A function and a location a row, named as the row is."""
+    """One function and one location per row, with its name."""
     number = np.arange(1, len(answer) + 1)
     locations = location_section(number, number, np.zeros_like(number))
     functions = function_section(number, texts.numbers(answer.label))
@@ -136,8 +136,8 @@ def _lines(answer: Answer, texts: Texts) -> _Places:
 def _paths(answer: Answer, row: I64, place: list[bytes]) -> Iterator[bytes]:
     """The path of each sample.
 
-    Rows come in drawing order, so the path is kept in one buffer that grows towards its front:
-    the innermost row comes first.
+    Rows come in drawing order, so one buffer that grows towards its front holds the path: the
+    innermost row comes first.
     """
     level = _level(answer)
     times = np.bincount(row, minlength=len(answer))
@@ -153,10 +153,7 @@ def _paths(answer: Answer, row: I64, place: list[bytes]) -> Iterator[bytes]:
 
 
 def _level(answer: Answer) -> I64:
-    """How many rows are on the path above each row.
-
-    The root stands on a path only where nothing else does, as it would be on all of them.
-    """
+    """How many rows are on the path above each row; the root is only on its own."""
     if answer.view.chain:
         return np.zeros(len(answer), np.int64)
     return np.maximum(answer.tree.depth - 2, 0)
@@ -166,11 +163,11 @@ def _labels(answer: Answer, node: I64, texts: Texts) -> list[Strings]:
     """The name, the device if known, and the type of each node, and the step."""
     nodes, step = answer.profile.nodes, answer.query.step
     kind = texts.numbers(answer.profile.types)
-    # The step as a number would not do: readers take the number 0 for no label.
-    asked = texts.numbers(Strings.of([b"average" if step is None else b"%d" % step]))
+    # The step is text: readers treat the number 0 as no label.
+    step_text = texts.numbers(Strings.of([b"average" if step is None else b"%d" % step]))
     return [
         label_column(texts.number(NODE_LABEL), texts.numbers(nodes.name.take(node))),
         taken(label_column(texts.number(b"device"), kind), nodes.device[node]),
         taken(label_column(texts.number(b"op type"), kind), nodes.op[node]),
-        taken(label_column(texts.number(b"step"), asked), np.zeros_like(node)),
+        taken(label_column(texts.number(b"step"), step_text), np.zeros_like(node)),
     ]

@@ -34,10 +34,10 @@ _LONG = 64
 
 
 class Texts:
-    """The strings, numbered as they come; the empty one is 0.
+    """The strings, numbered in order of appearance; the empty one is 0.
 
-    Names a thousand scopes deep are long, and every scope is one. So of a long string only a digest
-    is kept, and where it stands: it is read again when it is written.
+    Names a thousand scopes deep are long, and every scope has one. So a long string is stored as a
+    digest and the place where to find it again.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Texts:
         self._single: list[bytes] = [b""]  # what came since the last column
 
     def number(self, text: bytes) -> int:
-        """The number of *text*, a new one where it is new."""
+        """The number of *text*; a new text gets a new number."""
         next_number = len(self._number)
         number = self._number.setdefault(_key(text), next_number)
         if number == next_number:
@@ -84,7 +84,7 @@ def _first_of_each(number: I64, before: int) -> I64:
 
 
 class Function(NamedTuple):
-    """What tells functions apart, and the order they are listed in."""
+    """What identifies a function; functions are listed in this order."""
 
     file: bytes
     name: bytes
@@ -92,14 +92,14 @@ class Function(NamedTuple):
 
 
 class Functions:
-    """The functions, numbered from 1 as they come."""
+    """The functions, numbered from 1 in order of appearance."""
 
     def __init__(self, texts: Texts) -> None:
         self._texts = texts
         self._entry: dict[Function, tuple[int, int, int, int]] = {}
 
     def number(self, function: Function, title: bytes) -> int:
-        """The number of *function*, which reports call *title*; a new one where it is new."""
+        """The number of *function*, which reports call *title*; a new one gets a new number."""
         if function not in self._entry:
             name, file = self._texts.number(title), self._texts.number(function.file)
             self._entry[function] = len(self._entry) + 1, name, file, function.first_line
@@ -108,7 +108,7 @@ class Functions:
     def section(self) -> bytes:
         """All functions, sorted."""
         number, name, file, first_line = columns_of(
-            [self._entry[one] for one in sorted(self._entry)], 4
+            [self._entry[function] for function in sorted(self._entry)], 4
         )
         return _joined(*field(_FUNCTION, *numbers({1: number, 2: name, 4: file, 5: first_line})))
 

@@ -1,13 +1,13 @@
 """The report as the message that the original returns.
 
-    scope, graph   GraphNodeProto        a row a message, children inside
+    scope, graph   GraphNodeProto        one message per row, children inside
     op             MultiGraphNodeProto   each row the one child of the row before it
     code           MultiGraphNodeProto   children inside
 
 A row of a group also holds its graph nodes, each a GraphNodeProto whose totals are its own numbers.
-A row stands behind the length of all that is in it. So rows are made to be measured, a run of them
-at a time, and made again to be written: a million of them never stand in memory as messages.
-Everything is there, whatever was selected. The schema has the messages:
+A message begins with its length. So rows are encoded twice, some at a time: once to measure them
+and once to write them; a million of them never stand in memory as messages. All fields are
+written, whatever was selected. The schema has the messages:
 `tfprof.wire.schema.message("tensorflow.tfprof.GraphNodeProto")`.
 """
 
@@ -16,21 +16,26 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from tfprof.columns.strings import Strings
 from tfprof.query.counted import DEFINED
 from tfprof.wire.encode import beside, entries, field, lengths, nested, numbers, taken, within
+from tfprof.wire.schema import message
 from tfprof.writers.numbers import CHUNK, chunks
+from tfprof.writers.tensor_values import tensor_proto
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from google.protobuf.message import Message
 
     from tfprof.columns.shapes import Shapes
     from tfprof.columns.strings import I64
     from tfprof.query.counted import Answer
+    from tfprof.results.report import Report
 
 
 class _Numbers(NamedTuple):
@@ -66,6 +71,8 @@ _GROUP: Final = {
     "output_bytes": _Numbers(18, 21),
 }
 _GROUP_NAME, _GROUP_NODE, _GROUP_CHILD = 1, 10, 11
+# How deep protobuf reads messages inside one another: it stops at 100, and shapes are some.
+_PROTOBUF_DEPTH = 90
 
 
 def proto(
@@ -75,29 +82,46 @@ def proto(
     return b"".join(pieces(answer, values, repaired=repaired))
 
 
+def report_proto(report: Report) -> Iterator[bytes]:
+    """The message of *report* in pieces."""
+    return pieces(report.answer, tensor_protos(report))
+
+
+def tensor_protos(report: Report) -> dict[int, bytes] | None:
+    """The TFProfTensorProto of each row that has a tensor; None where none is to be shown."""
+    checkpoint = report.shown_checkpoint
+    if checkpoint is None:
+        return None
+    return {
+        row: tensor_proto(checkpoint.tensor(name))
+        for row, name in enumerate(report.answer.label)
+        if row and checkpoint.has(name)
+    }
+
+
 def pieces(
     answer: Answer, values: Mapping[int, bytes] | None = None, *, repaired: bool = False
 ) -> Iterator[bytes]:
     """The message of all rows, from the root down, in pieces.
 
-    *values* has a serialized TFProfTensorProto for each row whose tensor was looked up; a row of
-    a group has none. *repaired*, bytes of names that are no UTF-8 are replaced: the original
-    writes them, and no reader of such a message takes them.
+    *values* has a serialized TFProfTensorProto for each row with a tensor; groups have none.
+    With *repaired*, bytes of names that are not UTF-8 are replaced: the original writes them, but
+    no parser accepts such a message.
     """
-    made = _Rows(answer, values or {}, _TEXT[repaired])
-    own = made.lengths()
+    encoder = _Rows(answer, values or {}, _TEXT[repaired])
+    own = encoder.lengths()
     before = nested(answer.tree, _GROUP_CHILD if answer.view.groups else _NODE_CHILD, own)
     for rows in chunks(len(answer), own):
-        yield from made.written(rows, before.take(rows))
+        yield from encoder.written(rows, before.take(rows))
 
 
 def rows(
     answer: Answer, values: Mapping[int, bytes] | None = None, *, repaired: bool = False
 ) -> Iterator[bytes]:
     """The fields of each row but its children."""
-    made = _Rows(answer, values or {}, _TEXT[repaired])
+    encoder = _Rows(answer, values or {}, _TEXT[repaired])
     for run in chunks(len(answer), answer.label.length):
-        yield from beside(*made.fields(run), made.members(run))
+        yield from beside(*encoder.fields(run), encoder.members(run))
 
 
 def _repaired(names: Strings) -> Strings:
@@ -109,7 +133,7 @@ _TEXT: Final[tuple[_Text, _Text]] = (lambda names: names, _repaired)
 
 
 def message_name(answer: Answer) -> str:
-    """What the message is called."""
+    """The name of the message."""
     return "MultiGraphNodeProto" if answer.view.groups else "GraphNodeProto"
 
 
@@ -181,18 +205,18 @@ class _Rows:
     def _tensors(self, rows: slice) -> Strings:
         """The tensor of each row that has one."""
         low, high = (bisect_left(self._valued, at) for at in (rows.start, rows.stop))
-        given = self._valued[low:high]
-        column = field(_NODE_VALUE, Strings.of(self._values[row] for row in given))
-        return within(np.array(given, np.int64) - rows.start, rows.stop - rows.start, *column)
+        here = self._valued[low:high]
+        column = field(_NODE_VALUE, Strings.of(self._values[row] for row in here))
+        return within(np.array(here, np.int64) - rows.start, rows.stop - rows.start, *column)
 
 
 class _GraphNodes:
-    """Graph nodes as the messages inside a group, and what any row tells of its node."""
+    """Graph nodes as the messages inside a group, and the fields that rows have of their node."""
 
     def __init__(self, answer: Answer, text: _Text) -> None:
         self._answer, self._profile, self._text = answer, answer.profile, text
         start = self._profile.outputs.start
-        # parity Q1: whichever output of the source is consumed, the shape of the first is told.
+        # parity Q1: whichever output of the source is consumed, the first one's shape is written.
         self._first_output = np.append(np.where(np.diff(start) > 0, start[:-1], -1), -1)
         self._device = np.append(self._profile.nodes.device, -1)
 
@@ -241,3 +265,39 @@ def _shape_messages(shapes: Shapes) -> Strings:
     row = np.repeat(np.arange(len(shapes)), rank)
     sizes = within(row, len(shapes), *field(2, *numbers({1: shapes.dim})))
     return beside(sizes, *numbers({3: (rank == 0).astype(np.int64)}))
+
+
+# --- as an object --------------------------------------------------------------------------------
+
+
+def proto_message(report: Report, *, repaired: bool) -> Message:
+    """A GraphNodeProto or MultiGraphNodeProto.
+
+    Bytes that are not UTF-8 are replaced where *repaired*, or else raise DecodeError.
+    """
+    from google.protobuf.message import DecodeError  # noqa: PLC0415 - files need no messages
+
+    try:
+        return _message(report, repaired=False)
+    except DecodeError:
+        if not repaired:
+            raise
+    return _message(report, repaired=True)
+
+
+def _message(report: Report, *, repaired: bool) -> Message:
+    answer, tensors = report.answer, tensor_protos(report)
+    kind = message(f"tensorflow.tfprof.{message_name(answer)}")
+    if int(answer.tree.depth.max()) < _PROTOBUF_DEPTH:
+        return kind.FromString(proto(answer, tensors, repaired=repaired))
+    return _nested(kind, answer.tree.parent.tolist(), rows(answer, tensors, repaired=repaired))
+
+
+def _nested(kind: type[Message], parents: list[int], own: Iterable[bytes]) -> Message:
+    """Nested messages, built row by row: works at any depth, but is slower than parsing."""
+    messages: list[Any] = []
+    for parent, fields in zip(parents, own, strict=True):
+        messages.append(messages[parent].children.add() if messages else kind())
+        messages[-1].MergeFromString(fields)
+    root: Message = messages[0]
+    return root

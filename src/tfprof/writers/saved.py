@@ -2,8 +2,8 @@
 
     Profile ──► nodes by id, a run of them at a time ──► steps, texts and the rest
 
-What the original has no field for stands in fields of our own, which it steps over: the inputs that
-name no node (left out of `inputs`, or it could not read the file; Q7), which nodes with stats are
+Fields of our own, which the original skips, hold what it has no field for: the inputs that name no
+node (they are left out of `inputs`, or it could not read the file; Q7), which nodes with stats are
 not covered (Q32), and the bodies of functions. See read/schema/profile.proto.
 """
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from tfprof.model import Profile
 
 # Nodes written at a time, and about how many stats of them: enough to share work, few enough to
-# need no memory to speak of.
+# need little memory.
 _CHUNK, _LEAST = 1 << 13, 1 << 8
 _STATS = 1 << 15
-_SLOT = 2  # so that a control input, -1, is a number that is written
+_SLOT = 2  # added, so that a control input, -1, is not negative
 _GPU = re.compile(rb"gpu:\d+")
 
 
@@ -51,14 +51,14 @@ def saved(profile: Profile) -> Iterator[bytes]:
     )
     yield beside(*rest).blob.tobytes()
     regions = profile.regions
-    told = {1: regions.call, 2: regions.kind, 3: regions.returns, 5: regions.prefix}
-    yield beside(*field(29, *numbers(told), *field(4, regions.function))).blob.tobytes()
+    columns = {1: regions.call, 2: regions.kind, 3: regions.returns, 5: regions.prefix}
+    yield beside(*field(29, *numbers(columns), *field(4, regions.function))).blob.tobytes()
     order = np.argsort(stacks.text_id)
     yield beside(*entries(4, stacks.text_id[order], stacks.text.take(order))).blob.tobytes()
 
 
 class _Nodes:
-    """Writes runs of nodes; what all runs need is made once."""
+    """Writes some nodes at a time; what all need is computed once."""
 
     def __init__(self, profile: Profile) -> None:
         self._profile = profile

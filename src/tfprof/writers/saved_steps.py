@@ -1,11 +1,11 @@
-"""The steps of a saved profile: an ExecProfile a node and step, with times, devices and memory.
+"""The steps of a saved profile: one ExecProfile per node and step: times, devices, memory.
 
     rows of step 0 ─┐   by node   ┌─ records ─┐   by node    ┌─ node 3: entries of steps 0, 1, 7
     rows of step 1 ─┼────────────►│ node,step │─────────────►│ node 4: entry of step 1
     rows of step 7 ─┘   and step  └───────────┘              └─ …
 
-All steps are written together, a run of nodes at a time: a profile may have thousands of them, in
-each of which few nodes ran.
+All steps are written together, some nodes at a time: a profile may have thousands of steps, in each
+of which few nodes ran.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class _Rows(NamedTuple):
 
 
 class SavedSteps:
-    """Writes what runs of nodes have of *steps*; the rows of each are sorted once."""
+    """Writes the stats of some nodes in all *steps*; the rows of each step are sorted once."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self._steps = steps
@@ -77,23 +77,23 @@ class SavedSteps:
             self._allocations(seen, first, last),
         )
         node, step = np.divmod(seen, max(len(self._steps), 1))
-        number = np.array([one.number for one in self._steps], np.int64)[step]
+        number = np.array([item.number for item in self._steps], np.int64)[step]
         return within(node, last - first, *entries(12, number, record))
 
     def _rows(
         self, tables: Mapping[int, _ByNode], names: Sequence[str], first: int, last: int
     ) -> _Rows:
         """The rows of nodes *first* to *last* in one table of every step."""
-        found = [*self._found(tables, first, last)]
-        record = _joined([node * len(self._steps) + number for number, _, node in found])
+        parts = [*self._parts(tables, first, last)]
+        record = _joined([node * len(self._steps) + number for number, _, node in parts])
         order = np.argsort(record, kind="stable")
         column = {
-            name: _joined([self._values(name, number, rows) for number, rows, _ in found])[order]
+            name: _joined([self._values(name, number, rows) for number, rows, _ in parts])[order]
             for name in names
         }
         return _Rows(record[order], column)
 
-    def _found(
+    def _parts(
         self, tables: Mapping[int, _ByNode], first: int, last: int
     ) -> Iterator[tuple[int, I64, I64]]:
         """(number of the step, rows, nodes counted from *first*) of each step that has some."""
@@ -131,7 +131,7 @@ class SavedSteps:
         return within(owner[first], count, *entry)
 
     def _names(self, ran: dict[str, I64], owner: I64, count: int) -> Strings:
-        """The names of all devices that said something, in byte order."""
+        """The names of all devices with stats, in byte order."""
         key = owner * len(self._devices) + self._rank[ran["device"]]
         _, first = np.unique(key, return_index=True)
         names = field(6, self._devices.take(ran["device"][first]))
@@ -179,7 +179,7 @@ def _span(ran: dict[str, I64], owner: I64, count: int) -> dict[int, I64]:
 
 
 def _of_records(seen: I64, record: I64, fields: tuple[Strings, ...]) -> Strings:
-    """The rows of each of the records *seen*; those of others, which nothing ran for, are lost."""
+    """The rows of each of the records *seen*; rows of nodes that did not run are dropped."""
     kept = np.flatnonzero(np.isin(record, seen))
     place = np.searchsorted(seen, record[kept])
     return within(place, seen.size, *(column.take(kept) for column in fields))
@@ -200,7 +200,7 @@ def _last_outputs(step: Step) -> I64:
 
 
 class _ByNode:
-    """*rows* of a table, all where none are given, by node; those of one node keep their order."""
+    """*rows* of a table (default: all) by node; those of one node keep their order."""
 
     def __init__(self, node: I64, rows: I64 | None = None) -> None:
         order = np.argsort(node, kind="stable")

@@ -5,8 +5,8 @@
                                       ],                            0x3      [],
 
 The original cuts the text to 10,000 characters before each bracket it closes, and goes on behind
-the cut. What remains of a long text in the end is therefore its first 10,000 characters and the
-last closing bracket; so no more than those are ever made, however large the tensor is.
+the cut. So a long text ends up as its first 10,000 characters and the last closing bracket, and no
+more than those are ever generated, however large the tensor is.
 """
 
 from __future__ import annotations
@@ -99,20 +99,30 @@ _TEXT: dict[str, Callable[[Any], str]] = {
 }
 
 
-# --- what the proto holds ------------------------------------------------------------------
+# --- as protos -----------------------------------------------------------------------------
 
 
 def six_digits(value: float) -> float:
-    """The number as its six significant digits say it."""
+    """The number rounded to six significant digits."""
     # parity Q29: protos hold rounded values, too.
     return copysign(nan, value) if isnan(value) else float(f"{value:g}")
 
 
-def proto_values(tensor: Tensor) -> tuple[str, Iterator[float] | Iterator[int] | Iterator[str]]:
-    """The field of TFProfTensorProto that holds the values of *tensor*, and what is to go in.
+def tensor_proto(tensor: Tensor) -> bytes:
+    """*tensor* as a TFProfTensorProto."""
+    from tfprof.wire.schema import message  # noqa: PLC0415 - text needs no messages
 
-    Complex numbers are pairs. Unsigned 64-bit numbers keep their bits; the type tells how to take
-    them. Bytes that are no UTF-8 are escaped.
+    proto: Any = message("tensorflow.tfprof.TFProfTensorProto")(dtype=tensor.dtype)
+    name, values = proto_values(tensor)
+    getattr(proto, name).extend(values)
+    return bytes(proto.SerializeToString())
+
+
+def proto_values(tensor: Tensor) -> tuple[str, Iterator[float] | Iterator[int] | Iterator[str]]:
+    """The field of TFProfTensorProto that holds the values of *tensor*, and its content.
+
+    Complex numbers are pairs. Unsigned 64-bit numbers keep their bits; the dtype says how to read
+    them. Bytes that are not UTF-8 are escaped.
     """
     values = tensor.values
     if isinstance(values, list):

@@ -1,4 +1,4 @@
-"""The classic report: prefix, legend, and a line a row.
+"""The classic report: prefix, legend, and one line per row.
 
 Doc:
 scope: The nodes in the model graph are organized by their names, …
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tfprof.results.report_table import shown_fields
 from tfprof.tables.fields import FIELDS
 from tfprof.writers.code_lines import code_lines
 from tfprof.writers.node_lines import node_lines
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tfprof.query.counted import Answer
+    from tfprof.results.report import Report
 
 _MISSES_STREAM = (
     "\n\nFound accelerator operation but misses accelerator stream stats!\n\n"
@@ -32,10 +34,18 @@ _MISSES_STREAM = (
     "discuss@tensorflow.org!\n\n"
 )
 
-_GROUP_LINES: dict[str, Callable[[Answer, list[str]], Iterator[bytes]]] = {
-    "op": op_lines,
-    "code": code_lines,
-}
+
+def report_text(report: Report) -> Iterator[bytes]:
+    """The text of *report*, with the values of tensors where they were selected."""
+    checkpoint = report.shown_checkpoint
+    if checkpoint is None:
+        return text(report.answer)
+    from tfprof.writers.tensor_values import value_text  # noqa: PLC0415 - few reports show values
+
+    return text(
+        report.answer,
+        lambda name: value_text(checkpoint.tensor(name)) if checkpoint.has(name) else "",
+    )
 
 
 def text(answer: Answer, values: Callable[[bytes], str] | None = None) -> Iterator[bytes]:
@@ -43,17 +53,16 @@ def text(answer: Answer, values: Callable[[bytes], str] | None = None) -> Iterat
 
     *values* gives the text below the line of a node whose tensor is wanted, by name.
     """
-    fields = columns(answer)
+    fields = shown_fields(answer)
     if answer.query.era.heading:
         yield prefix(answer).encode()
         # parity Q46: an operation list of nothing at all is a root without a legend.
         if not (answer.view.chain and len(answer.drawing.tree) == 1):
             yield _legend(answer, fields).encode()
     if answer.view.groups:
-        runs = _GROUP_LINES[answer.view.name](answer, fields)
+        yield from (op_lines if answer.view.chain else code_lines)(answer, fields)
     else:
-        runs = node_lines(answer, fields, values)
-    yield from runs
+        yield from node_lines(answer, fields, values)
 
 
 def prefix(answer: Answer) -> str:
@@ -61,24 +70,6 @@ def prefix(answer: Answer) -> str:
     warning = _MISSES_STREAM if answer.profile.misses_accelerator_stream else ""
     meaning = "\n".join(FIELDS[name].help for name in answer.query.select)
     return f"{warning}\nDoc:\n{answer.view.help}\n{meaning}\n\nProfile:\n"
-
-
-def columns(answer: Answer) -> list[str]:
-    """The fields with a column, in order: the selected ones and what they bring along."""
-    shown = {name for field in answer.query.select for name in FIELDS[field].shows}
-    if not answer.query.era.splits_time:
-        shown &= {*answer.query.select}
-    ordered = [name for name in FIELDS if name in shown and FIELDS[name].legend]
-    if answer.view.groups:
-        ordered.sort(key=_group_place)
-    return ordered
-
-
-def _group_place(name: str) -> int:
-    """Where groups are added up, what is counted stands behind what is measured."""
-    if FIELDS[name].unit is None or name == "occurrence":
-        return 2
-    return 1 if name in ("params", "float_ops") else 0
 
 
 def _legend(answer: Answer, fields: list[str]) -> str:

@@ -4,9 +4,9 @@
     y, which takes x, ran   ─┼─► 12 arrows
     4 times on gpu:0        ─┘             head units   (y, gpu:0)   its 4 schedulings
 
-Nodes that run over and over have more arrows than executions, so arrows are never all there at
-once: what is kept is which units are linked, and arrows are made a run of tails at a time. Units on
-one device are never linked, so what runs on one device costs nothing, however often it does.
+Nodes in loops have more arrows than executions, so arrows never stand in memory all at once: links
+between units are stored, and arrows are generated for some tails at a time. Units on one device are
+never linked, so a run on one device costs nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tfprof.model import Step
     from tfprof.query.counted import Answer
 
-# Arrows made at a time, if no single bar has more.
+# Arrows generated at a time, if no single bar has more.
 _RUN = 1 << 13
 
 
@@ -61,10 +61,10 @@ class Arrows:
 
     @classmethod
     def of(cls, answer: Answer, step: Step, key: I64, drawn_key: I64, drawn_row: I64) -> Arrows:
-        """What consumes an input that ran on another device; *key* tells executions apart.
+        """Arrows to consumers on another device; *key* identifies executions.
 
         parity Q13: what is drawn where an input ran may be another node that started in the same
-        microsecond. What streams execute has no arrows.
+        microsecond. Streams have no arrows.
         """
         profile, edges = answer.profile, answer.profile.edges
         own_devices = np.unique(profile.nodes.device[profile.nodes.device >= 0])
@@ -80,7 +80,7 @@ class Arrows:
         heads = _units(step.node[drawn_row[head]], step.device[drawn_row[head]], devices)
         head_unit, edge = expand(edges.start, heads.node)
         source = edges.source[edge]
-        # There may be more names of no node, which stand below 0, than there are nodes.
+        # Names of unknown nodes are below 0, and there may be more of them than nodes.
         known = (source >= 0) & _accounted(answer)[np.maximum(source, 0)]
         head_unit, edge, source = head_unit[known], edge[known], source[known]
         first = np.searchsorted(tails.node, np.arange(len(profile) + 1))

@@ -1,4 +1,4 @@
-"""The rows of a report as a flame chart: a row is as wide as the time of all that is below it.
+"""The rows of a report as a flame chart: a row is as wide as its total time.
 
 depth 0  |_TFProfRoot                         |
 depth 1  |conv1                 |fc        |         children stand side by side, in order,
@@ -59,5 +59,5 @@ def _begin(tree: Tree, us: I64) -> I64:
     ):
         begin[row] = free[row] = free[parent]
         free[parent] += width
-    # parity Q25: an average can be so huge that the sum comes round.
+    # parity Q25: an average can be so huge that the sum overflows.
     return np.array([ts & _BITS for ts in begin], np.uint64).astype(np.int64)

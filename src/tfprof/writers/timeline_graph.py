@@ -1,4 +1,4 @@
-"""What ran when: the executions of the displayed nodes, a process a device, with lanes.
+"""What ran when: the executions of the displayed nodes, one process per device, with lanes.
 
     gpu:0        lane 0  |MatMul   |   |Relu|         a bar goes to the first lane that is free
                  lane 1      |Add|
@@ -42,7 +42,7 @@ class Executions(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """The timeline of one step; events are made when asked for."""
+    """The timeline of one step; events are generated lazily."""
 
     names: Strings
     step: Step
@@ -52,7 +52,7 @@ class Chart:
 
     @classmethod
     def of(cls, answer: Answer) -> Chart:
-        """The chart of a report of graph view, which names its step."""
+        """The chart of a report of graph view for one step."""
         profile = answer.profile
         assert answer.query.step is not None, "steps are drawn one by one"
         step = next(step for step in profile.steps if step.number == answer.query.step)
@@ -65,9 +65,9 @@ class Chart:
         return cls(profile.nodes.name, step, drawn, arrows, memories)
 
     @property
-    def said(self) -> str:
-        """What the original prints while it makes the file."""
-        return "generating trace file.\n" + "".join(memory.said for memory in self.memories)
+    def printed(self) -> str:
+        """What the original prints while it writes the file."""
+        return "generating trace file.\n" + "".join(memory.peak_line for memory in self.memories)
 
     def events(self) -> Iterator[list[str]]:
         """All of them: titles and bars, then arrows and counters."""
@@ -97,16 +97,16 @@ class Chart:
         """The arrows in order of the bar they begin at, each with the next number."""
         place = np.empty(order.size, np.int64)
         place[order] = np.arange(order.size)
-        made = 0
+        count = 0
         for tail, head in self.arrows.runs(place):
             ends = self._begin(tail, after=self.step.us[self.drawn.row[tail]])
             name = map(quoted, names.take(place[tail]))
             arrows = zip(name, ends, self._begin(head), strict=True)
             yield [
                 flow(name, number, end, begin)
-                for number, (name, end, begin) in enumerate(arrows, made + 1)
+                for number, (name, end, begin) in enumerate(arrows, count + 1)
             ]
-            made += tail.size
+            count += tail.size
 
     def _begin(self, at: I64, after: I64 | int = 0) -> Iterator[str]:
         """Where the executions *at* stand, or so long after their start."""
@@ -145,7 +145,7 @@ def _drawn(step: Step, key: I64, shown: I64, nodes: int) -> Executions:
 
 
 def _keys(step: Step) -> I64:
-    """A number an execution that sorts by name of the device, then start; equal if both are."""
+    """One number per execution that sorts by device name, then start; equal if both are."""
     rank = step.devices.rank()
     starts, number = np.unique(step.start_us, return_inverse=True)
     return rank[step.device] * starts.size + number

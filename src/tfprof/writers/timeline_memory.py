@@ -1,12 +1,12 @@
 """How much memory a device had in use, and which nodes held the most of it.
 
-    bytes in use  ▁▃▅▅▂      a point an execution, as its allocator said
-    held by       MatMul  ▁▅▅▅▁      a curve a node, from its allocation records
+    bytes in use  ▁▃▅▅▂      one point per execution, as its allocator reports
+    held by       MatMul  ▁▅▅▅▁      one curve per node, from its allocation records
                   w       ▃▃▃▃▃
 
-At each point the nodes are named that explain the bytes in use, the largest first. All that is
-ever held is known beforehand, so it is sorted once; walking through time only switches members
-of that list on and off, and the largest that still fits is found without looking at the rest.
+Each point names the nodes that hold the bytes in use, the largest first. All amounts are known
+beforehand and sorted once. Walking through time switches members of that list on and off; a bitset
+finds the largest that still fits.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.foundation.lazy_dataclasses import dataclass
-from tfprof.writers.bitset import Members
+from tfprof.writers.bitset import Bitset
 from tfprof.writers.chrome_json import counter, point, process, quoted
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ class DeviceMemory:
     curves: Curves
 
     @property
-    def said(self) -> str:
-        """The line about the peak."""
+    def peak_line(self) -> str:
+        """What the original prints about the peak."""
         if b"gpu" not in self.device:
             return ""
         peak = int(self.in_use.max(initial=0)) / _MEGA
@@ -70,18 +70,18 @@ class DeviceMemory:
         return [process(title, self.pid), process(title + b" allocations", self.pid + 1)]
 
     def counters(self) -> Iterator[list[str]]:
-        """Two counters a point, in lists of many points."""
+        """Two counters per point, in lists of many points."""
         largest = _Largest(self.curves, self.names)
-        made = []
+        events = []
         for ts, in_use in self._points():
             held = f'"Allocator Bytes in Use":{in_use}'
-            made.append(counter("Allocated Bytes", held, point(self.pid, 0, ts)))
+            events.append(counter("Allocated Bytes", held, point(self.pid, 0, ts)))
             top = largest.args(ts, in_use)
-            made.append(counter("Top Allocations", top, point(self.pid + 1, 0, ts)))
-            if len(made) > _CHUNK:
-                yield made
-                made = []
-        yield made
+            events.append(counter("Top Allocations", top, point(self.pid + 1, 0, ts)))
+            if len(events) > _CHUNK:
+                yield events
+                events = []
+        yield events
 
     def _points(self) -> Iterator[tuple[int, int]]:
         """(time, bytes in use), no two points too close."""
@@ -93,7 +93,7 @@ class DeviceMemory:
 
 
 class _Largest:
-    """Names the nodes that hold most at a time; times must come in order."""
+    """The nodes that hold most at a time; times must come in order."""
 
     def __init__(self, curves: Curves, names: Strings) -> None:
         self._amount = curves.amount.tolist()
@@ -103,7 +103,7 @@ class _Largest:
             curves.change_us.tolist(), curves.leaves.tolist(), curves.enters.tolist(), strict=True
         )
         self._next = next(self._changes, None)
-        self._live = Members(len(self._amount))
+        self._live = Bitset(len(self._amount))
         self._names = names
         self._texts: dict[int, str] = {}
 
@@ -144,10 +144,10 @@ class _Largest:
 def device_memories(profile: Profile, step: Step, nodes: I64, pid: int) -> list[DeviceMemory]:
     """The memory of each device that *nodes* are on, by name; *pid* is the first not in use.
 
-    Memory of the host, going by the name of the device, is not told (parity Q33).
+    Memory of the host, by the name of the device, is left out (parity Q33).
     """
     memories: list[DeviceMemory] = []
-    # Of all steps, and every one of them may have a timeline.
+    # Over all steps, so computed once for all timelines.
     persistent = profile.cached("persistent bytes", lambda: _persistent(profile))
     by_name = nodes[profile.nodes.name.take(nodes).order()]
     mine = _ByDevice(profile, nodes, by_name)
@@ -174,9 +174,9 @@ def device_memories(profile: Profile, step: Step, nodes: I64, pid: int) -> list[
 
 
 class _ByDevice:
-    """The rows of a table by the device of their node, in their order; of shown nodes alone.
+    """The rows of a table by the device of their node, for the shown nodes only.
 
-    Sorted once, so that a device costs what it has, however many others there are.
+    Sorted once, so a device costs only its own rows.
     """
 
     def __init__(self, profile: Profile, shown: I64, node: I64) -> None:
@@ -192,7 +192,7 @@ class _ByDevice:
 
 
 def _persistent(profile: Profile) -> I64:
-    """The most that each node held for good on an accelerator in a step."""
+    """The most persistent memory of each node on an accelerator in a step."""
     most = np.zeros(len(profile), np.int64)
     for step in profile.steps:
         rows = ~step.on_host

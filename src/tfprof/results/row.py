@@ -1,9 +1,9 @@
-"""Row: a row of a report as a tuple whose items have names.
+"""Row: a row of a report as a named tuple.
 
     row.name  row.total_params  row[3]  row._asdict()
 
-Every set of columns has a class of its own below Row, made once; what a type checker knows of
-all of them is here. Rows can be pickled: another process makes the class again.
+Every set of columns has its own subclass of Row, created once. Row says what type checkers know of
+all of them. Rows can be pickled: the other process creates the class again.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Row(tuple[Any, ...]):
         def __getattr__(self, name: str) -> Any: ...  # noqa: ANN401
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (self._fields, tuple(self))
+        return _unpickled, (self._fields, tuple(self))
 
 
 @cache
@@ -48,5 +48,5 @@ def row_class(columns: tuple[str, ...]) -> type[Row]:
     return cast("type[Row]", type("Row", (Row, named), {"__slots__": (), "__doc__": Row.__doc__}))
 
 
-def _again(columns: tuple[str, ...], values: tuple[Any, ...]) -> Row:
+def _unpickled(columns: tuple[str, ...], values: tuple[Any, ...]) -> Row:
     return row_class(columns)._make(values)

@@ -4,7 +4,7 @@
     exact     1,180,000,000·batch + 4,096
     plain     1180000000*batch + 4096          for programs
 
-Powers of a thousand: k, M, G, T, P. What has no number is written ?.
+Powers of a thousand: k, M, G, T, P. An unknown number is ?.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def short(number: Fraction | int) -> str:
         size, unit = size / _THOUSAND, unit + 1
     if unit == 0:
         return exact(number)
-    # Three digits: 1.18, 11.8, 118; what is rounded up to a thousand is one of the next unit.
+    # Three digits: 1.18, 11.8, 118; a thousand after rounding is 1.00 of the next unit.
     text = f"{float(size):.{max(0, 2 - (abs(size) >= 10) - (abs(size) >= 100))}f}"  # noqa: PLR2004
     if text.lstrip("-") == str(_THOUSAND) and unit < len(_UNITS) - 1:
         text, unit = text.replace(str(_THOUSAND), "1.00"), unit + 1
@@ -90,19 +90,19 @@ def _joined(term: str, plus: str, minus: str) -> str:
 
 
 def short_names(symbols: Sequence[str]) -> dict[str, str]:
-    """A letter for each symbol whose name is long, one that no other symbol has for a name."""
+    """A letter for each symbol with a long name; no other symbol has that name."""
     letters = (letter for letter in "nmkpqrstuvwxyzabcdefghijlo" if letter not in symbols)
-    return dict(zip([one for one in symbols if len(one) > _LONG], letters, strict=False))
+    return dict(zip([name for name in symbols if len(name) > _LONG], letters, strict=False))
 
 
 def _terms(
     formula: Formula, written: Callable[[Fraction], str], names: Mapping[str, str]
 ) -> list[str]:
-    made = []
+    terms = []
     for factor, powers in formula.ordered():
         symbols = "".join(f"·{names.get(name, name)}{_power(power)}" for name, power in powers)
-        made.append(f"{written(factor)}{symbols}")
-    return made or ["0"]
+        terms.append(f"{written(factor)}{symbols}")
+    return terms or ["0"]
 
 
 def _power(power: int) -> str:

@@ -1,18 +1,29 @@
-"""What a report says of a single graph node besides its numbers; -1 is a row that is none."""
+"""Attributes of graph nodes as text; node -1 stands for a row that is no graph node."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from tfprof.columns.unique import distinct
 from tfprof.foundation import units
+from tfprof.results.table import clean_text
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import I64
     from tfprof.model import Profile
+
+
+class InputGroup(NamedTuple):
+    """Nodes of one operation type whose inputs have the same shapes."""
+
+    shapes: tuple[str, ...]  # as in "0:3x4"
+    runs: int
+    defined: int
+    micros: int
 
 
 class NodeTexts:
@@ -25,9 +36,13 @@ class NodeTexts:
         self._lists: dict[bytes, list[str]] = {}
         self._shapes: dict[int, str] = {}
 
+    def dims(self, node: int) -> list[int]:
+        """The node's own dimensions; none where it has no shape."""
+        return self._profile.nodes.shape[node] if node >= 0 else []
+
     def shape(self, node: int) -> str:
         """The node's own shape, "" where it has none."""
-        return units.shape(self._profile.nodes.shape[node]) if node >= 0 else ""
+        return units.shape(self.dims(node))
 
     def device(self, node: int) -> str | None:
         """The device the node was placed on; None where that is unknown."""
@@ -46,20 +61,25 @@ class NodeTexts:
         return self._together(self._kinds_of(nodes))
 
     def type_list(self, node: int) -> list[str]:
-        """All types of the node, in byte order."""
+        """All types of the node, in byte order, as clean text."""
         if node < 0:
             return [self._filler]
         first, last = self._type_range[node : node + 2]
-        return self._listed(self._profile.type_pairs[1][first:last])
+        return list(map(clean_text, self._listed(self._profile.type_pairs[1][first:last])))
 
     def type_list_of(self, nodes: I64) -> list[str]:
-        """All types that some of *nodes* have, in byte order."""
-        return self._listed(self._kinds_of(nodes))
+        """All types that some of *nodes* have, in byte order, as clean text."""
+        return list(map(clean_text, self._listed(self._kinds_of(nodes))))
+
+    def device_list(self, node: int) -> list[str]:
+        """The device of the node, where it is known, as clean text."""
+        device = self.device(node)
+        return [] if device is None else [clean_text(device)]
 
     def device_list_of(self, nodes: I64) -> list[str]:
-        """All known devices of *nodes*, in byte order."""
+        """All known devices of *nodes*, in byte order, as clean text."""
         kinds = distinct(self._profile.nodes.device[nodes])
-        return self._listed(kinds[kinds >= 0])
+        return list(map(clean_text, self._listed(kinds[kinds >= 0])))
 
     def devices_of(self, nodes: I64) -> str | None:
         """All devices of *nodes*, an unknown one being ""; None where there are no nodes."""
@@ -78,8 +98,19 @@ class NodeTexts:
         sources = self._profile.edges.source[first:last].tolist()
         return [f"{at}:{self._output_shape(of)}" for at, of in enumerate(sources)]
 
+    def input_groups(self, nodes: I64, runs: I64, micros: I64) -> list[InputGroup]:
+        """The *nodes* by the shapes of their inputs, the most run first."""
+        sums: dict[tuple[str, ...], list[int]] = defaultdict(lambda: [0, 0, 0])
+        for node in nodes.tolist():
+            entry = sums[tuple(self.inputs(node))]
+            entry[0] += int(runs[node])
+            entry[1] += 1
+            entry[2] += int(micros[node])
+        ordered = sorted(sums.items(), key=lambda item: (-item[1][0], ",\t".join(item[0])))
+        return [InputGroup(shapes, *numbers) for shapes, numbers in ordered]
+
     def _output_shape(self, node: int) -> str:
-        # parity Q1: whichever output of the source is consumed, the shape of the first is told.
+        # parity Q1: whichever output of the source is consumed, the first one's shape is shown.
         if node not in self._shapes:
             outputs = self._profile.outputs
             first, last = outputs.start[node : node + 2] if node >= 0 else (0, 0)

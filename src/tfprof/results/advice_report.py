@@ -1,0 +1,49 @@
+"""AdviceReport: what the checkers find, ready to be written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfprof.foundation.lazy_dataclasses import dataclass
+from tfprof.results.result import Result
+from tfprof.results.table import Column, Table, clean_text
+
+if TYPE_CHECKING:
+    from tfprof.checkers import Advice
+    from tfprof.model import Note
+
+SCHEMA = "tfprof.advice/1"
+
+
+@dataclass(frozen=True, eq=False)
+class AdviceReport(Result):
+    """One row per finding; a checker without findings is in the facts."""
+
+    advice: Advice
+    offers = ("advice", "table", "result")
+
+    @property
+    def own_notes(self) -> tuple[Note, ...]:
+        """What the checkers missed."""
+        return self.advice.notes
+
+    def take(self, form: str) -> object:
+        """What a writer of *form* works on."""
+        return self.advice if form == "advice" else super().take(form)
+
+    def table(self) -> Table:
+        """The findings, in the order of the checkers."""
+        sections = self.advice.sections
+        findings = [(name, text) for name, texts in sections.items() for text in texts]
+        return Table(
+            "advice",
+            SCHEMA,
+            (
+                Column("checker", "text", [name for name, _ in findings], placing=True),
+                Column("report", "text", [clean_text(text) for _, text in findings]),
+            ),
+            len(findings),
+            label="checker",
+            facts={"checkers": list(sections)},
+            notes=self.advice.notes,
+        )

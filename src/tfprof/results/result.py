@@ -1,0 +1,105 @@
+"""Result: what every command makes, and the forms that writers take of it.
+
+    Report         report, table, result        a view
+    SummaryReport  table, result                a model by layer
+    AdviceReport   advice, table, result        what the checkers find
+    ProfileFile    profile or converted         the profile itself
+
+A Result knows no writer: tables/outputs.py names the one for each output and each form.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tfprof.foundation.dotted import load_function
+from tfprof.foundation.lazy_dataclasses import dataclass
+from tfprof.tables.outputs import OBJECTS, row_of_form
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tfprof.model import Note, Profile
+    from tfprof.results.table import Table
+    from tfprof.tables.outputs import OutputKind
+
+
+class File(NamedTuple):
+    """A file to write, the result it shows, and what to print once it is written."""
+
+    path: str
+    result: Result
+    pieces: Iterable[bytes]
+    message: str = ""
+
+
+class Result:
+    """What outputs are written from; a class below it says which forms it offers."""
+
+    offers: tuple[str, ...] = ("table", "result")
+
+    def table(self) -> Table:
+        """The rows as typed columns, with all that data formats say about them."""
+        raise NotImplementedError
+
+    def take(self, form: str) -> object:
+        """What a writer of *form* works on."""
+        return self.table() if form == "table" else self
+
+    @property
+    def own_notes(self) -> tuple[Note, ...]:
+        """Notes about this result alone, not about the profile."""
+        return ()
+
+    def for_terminal(self) -> Result:
+        """The same with each name on one line."""
+        return self
+
+    def pieces(self, form: str) -> Iterable[bytes]:
+        """The bytes of an output of OUTPUTS ("text", "json", …), in pieces."""
+        return chain.from_iterable(file.pieces for file in self.files(row_of_form(form), ""))
+
+    def files(self, row: OutputKind, path: str) -> Iterable[File]:
+        """The files that an output writes at *path*."""
+        form, write = row.writer(self.offers)
+        source = self.take(form)
+        if row.names_files:
+            files: Iterable[File] = write(source, path)
+            return files
+        return [File(path, self, write(source))]
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """The values of each column."""
+        return self.table().to_dict()
+
+    def to_pandas(self) -> Any:  # noqa: ANN401 - a pandas.DataFrame, which we do not depend on
+        """The rows as a pandas.DataFrame."""
+        return load_function(OBJECTS["pandas"])(self.table())
+
+    def to_polars(self) -> Any:  # noqa: ANN401
+        """The rows as a polars.DataFrame."""
+        return load_function(OBJECTS["polars"])(self.table())
+
+    def to_arrow(self) -> Any:  # noqa: ANN401
+        """The rows as a pyarrow.Table."""
+        return load_function(OBJECTS["arrow"])(self.table())
+
+
+def no_pieces(result: Result) -> Iterable[bytes]:
+    """The writer of the output `none`."""
+    del result
+    return ()
+
+
+@dataclass(frozen=True, eq=False)
+class ProfileFile(Result):
+    """The profile as one file: "profile" is the original's format, "converted" our fast one."""
+
+    profile: Profile
+    offers: tuple[str, ...] = ("profile",)
+
+    def take(self, form: str) -> Profile:
+        """The profile, in whichever format."""
+        del form
+        return self.profile

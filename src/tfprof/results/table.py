@@ -1,0 +1,201 @@
+"""Table: typed columns with a title, notes, and what was hidden and why.
+
+    Report ─┐                              ┌─► JSON, CSV, Markdown, HTML, fitted text
+    Summary ├─► Table ─► writers of tables ┤
+    Advice ─┘                              └─► pandas, polars, Arrow
+
+Data formats write `Column.data`, formats for people write `Column.cells`. Both take a slice of
+rows, so a million rows never stand in memory as text. A pickled Table holds values only, nothing
+of the profile behind them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from tfprof.columns.strings import Strings
+from tfprof.foundation import units
+from tfprof.foundation.lazy_dataclasses import dataclass, fields, replace
+
+if TYPE_CHECKING:
+    from tfprof.columns.strings import I64, Bool
+    from tfprof.model import Note
+
+# number  int or None                   texts   list of text            inputs  one shape per input
+# amount  int, formula or None          shape   dimensions or None      groups  list of dicts
+# flag    bool                          text    text
+Kind = Literal["number", "amount", "flag", "text", "texts", "shape", "inputs", "groups"]
+Dims = list[int] | None  # None: unknown
+Values = np.ndarray[Any, Any] | Strings | Sequence[Any] | Callable[[slice], list[Any]]
+
+NOT_ACCOUNTED = "--"
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column: its values as data, and how people read them."""
+
+    name: str
+    kind: Kind
+    values: Values  # a function takes a slice of rows and returns their values
+    unit: units.Format | None = None  # how people write its numbers
+    heading: str = ""
+    texts: Sequence[str] | None = None  # the cells that people read, where units do not make them
+    total: str = ""  # the cell of the total, where there is one
+    accounted: Bool | None = None  # the rows that have a value; people read -- in the others
+    placing: bool = False  # where a row stands, which people see by order and indent
+    fits: bool = True  # fitted text has room for it
+
+    def data(self, rows: slice) -> list[Any]:
+        """The values of *rows* as plain Python objects."""
+        values = self.values
+        if callable(values):
+            return values(rows)
+        if isinstance(values, Strings):
+            return [name.decode("utf-8", "replace") for name in values.take(rows)]
+        if isinstance(values, np.ndarray):
+            listed: list[Any] = values[rows].tolist()
+            return listed
+        return list(values[rows])
+
+    def cells(self, rows: slice) -> list[str]:
+        """The values of *rows* as people read them."""
+        if self.texts is not None:
+            return list(self.texts[rows])
+        values = self.data(rows)
+        if self.unit is None:
+            return [flat(self.kind, value) for value in values]
+        known = {value: self.unit(value) for value in set(values)}
+        cells = [known[value] for value in values]
+        if self.accounted is not None:
+            for row in np.flatnonzero(~self.accounted[rows]).tolist():
+                cells[row] = NOT_ACCOUNTED
+        return cells
+
+    @property
+    def title(self) -> str:
+        """The heading of the column."""
+        return self.heading or self.name.replace("_", " ")
+
+    @property
+    def right(self) -> bool:
+        """Whether its cells are numbers, which stand at the right."""
+        return self.kind in ("number", "amount")
+
+
+class Hidden(NamedTuple):
+    """How many rows are not displayed, and how many each option hides.
+
+    A row that two options hide counts with both, so the reasons may add up to more.
+    """
+
+    rows: int = 0
+    reasons: Mapping[str, int] = {}
+
+    def __str__(self) -> str:
+        reasons = ", ".join(f"{option} hides {count}" for option, count in self.reasons.items())
+        return f"{self.rows} rows are not shown ({reasons})."
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """What data formats are written from, wherever it comes from."""
+
+    title: str
+    schema: str  # the name and version of its JSON
+    columns: tuple[Column, ...]
+    height: int  # how many rows
+    label: str = "name"  # the column that names a row
+    tree: str = ""  # the column with the depth of a row, from 1; "": rows do not nest
+    facts: Mapping[str, Any] | None = None  # what JSON says before the rows
+    notes: tuple[Note, ...] = ()
+    hiding: Hidden | Callable[[], Hidden] | None = None  # None: nothing can be hidden
+    details: tuple[str, ...] = ()  # lines that fitted text has below the total
+    caveats: tuple[str, ...] = ()  # sentences that belong below the rows
+
+    def __len__(self) -> int:
+        return self.height
+
+    def __getitem__(self, name: str) -> Column:
+        return next(column for column in self.columns if column.name == name)
+
+    @cached_property
+    def hidden(self) -> Hidden:
+        """What is not displayed, computed when first asked for."""
+        if self.hiding is None:
+            return Hidden()
+        return self.hiding() if callable(self.hiding) else self.hiding
+
+    @property
+    def shown(self) -> list[Column]:
+        """The columns that people see beside the label."""
+        return [column for column in self.columns if not column.placing]
+
+    @property
+    def label_lengths(self) -> I64 | None:
+        """How many bytes the label of each row has, where they are known."""
+        values = self[self.label].values
+        return values.length if isinstance(values, Strings) else None
+
+    def depths(self, rows: slice) -> list[int]:
+        """How deep each of *rows* is; 1 where rows do not nest."""
+        if self.tree:
+            return self[self.tree].data(rows)
+        return [1] * len(range(*rows.indices(len(self))))
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """The values of each column."""
+        return {column.name: column.data(slice(0, len(self))) for column in self.columns}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle values, not the functions that make them."""
+        every = slice(0, len(self))
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        values["hiding"] = self.hiding and self.hidden
+        values["columns"] = tuple(
+            replace(column, values=column.data(every)) if callable(column.values) else column
+            for column in self.columns
+        )
+        return partial(Table, **values), ()
+
+
+# --- values as one text ------------------------------------------------------------------------
+
+
+def flat(kind: Kind, value: Any) -> str:  # noqa: ANN401 - each kind has its own type
+    """A value as one text, for formats whose cells hold nothing else; None is no text."""
+    return "" if value is None else _FLAT[kind](value)
+
+
+def clean_text(text: str) -> str:
+    """*text* that can be written anywhere: bytes that are not UTF-8 are replaced."""
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _group_text(group: Mapping[str, Any]) -> str:
+    numbers = " ".join(f"{name}={group[name]}" for name in ("runs", "defined", "micros"))
+    return f"{_inputs_text(group['shapes'], ',')} {numbers}".lstrip()
+
+
+def _inputs_text(shapes: Iterable[Dims], between: str) -> str:
+    return between.join(
+        f"{at}:{'unknown' if dims is None else units.shape(dims)}" for at, dims in enumerate(shapes)
+    )
+
+
+_FLAT: dict[Kind, Callable[[Any], str]] = {
+    "number": str,
+    "amount": str,
+    "flag": lambda value: "true" if value else "false",
+    "text": str,
+    "texts": "|".join,
+    "shape": units.shape,
+    "inputs": lambda shapes: _inputs_text(shapes, "|"),
+    "groups": lambda groups: "; ".join(map(_group_text, groups)),
+}
