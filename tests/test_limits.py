@@ -321,7 +321,7 @@ def test_the_limit_is_one_of_bytes_to_the_last(tmp_path: Path) -> None:
     path = tmp_path / "file"
     with raised_limits(output_bytes=5):
         write_whole(str(path), [b"abc", b"de"])
-        with pytest.raises(OutputError, match="given up"):
+        with pytest.raises(OutputError, match="is too large"):
             write_whole(str(path), [b"abc", b"def"])
     assert path.read_bytes() == b"abcde"
 
