@@ -351,3 +351,10 @@ class Strings:
         # Names mostly come in runs that are in order, of which Python's sort makes use.
         rows = self.tolist()
         return np.array(sorted(range(len(rows)), key=rows.__getitem__), np.int64)
+
+
+def clean_text(text: str) -> str:
+    """*text* that can be written anywhere: bytes that are not UTF-8 are replaced."""
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

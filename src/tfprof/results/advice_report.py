@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tfprof.columns.strings import clean_text
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.results.result import Result
-from tfprof.results.table import Column, Table, clean_text
+from tfprof.results.table import Column, Table
 
 if TYPE_CHECKING:
     from tfprof.checkers import Advice

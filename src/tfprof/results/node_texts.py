@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfprof.columns.strings import clean_text
 from tfprof.columns.unique import distinct
 from tfprof.foundation import units
-from tfprof.results.table import clean_text
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import I64

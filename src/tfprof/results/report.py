@@ -18,9 +18,7 @@ from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.model import Note
 from tfprof.query.answer import answer as answer_query
-from tfprof.results.report_table import report_table
 from tfprof.results.result import Result
-from tfprof.results.row import row_class
 from tfprof.tables.outputs import OBJECTS
 
 if TYPE_CHECKING:
@@ -72,6 +70,8 @@ class Report(Result):
     @cached_property
     def rows(self) -> list[Row]:
         """The rows, in order, as tuples whose items have the names of the columns."""
+        from tfprof.results.row import row_class  # noqa: PLC0415 - as above
+
         make = row_class(self.columns)._make
         return list(map(make, zip(*self.to_dict().values(), strict=True)))
 
@@ -87,6 +87,8 @@ class Report(Result):
 
     @cached_property
     def _table(self) -> Table:
+        from tfprof.results.report_table import report_table  # noqa: PLC0415 - text needs no table
+
         return report_table(self.answer, self.notes)
 
     # --- notes ---------------------------------------------------------------------------------

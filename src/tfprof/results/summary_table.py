@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tfprof.columns.strings import clean_text
 from tfprof.results.summary_numbers import (
     UNKNOWN,
     exact_formula,
@@ -16,7 +17,7 @@ from tfprof.results.summary_numbers import (
     short_formula,
     short_names,
 )
-from tfprof.results.table import Column, Table, clean_text
+from tfprof.results.table import Column, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -171,13 +171,6 @@ def flat(kind: Kind, value: Any) -> str:  # noqa: ANN401 - each kind has its own
     return "" if value is None else _FLAT[kind](value)
 
 
-def clean_text(text: str) -> str:
-    """*text* that can be written anywhere: bytes that are not UTF-8 are replaced."""
-    if text.isascii():
-        return text
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
 def _group_text(group: Mapping[str, Any]) -> str:
     numbers = " ".join(f"{name}={group[name]}" for name in ("runs", "defined", "micros"))
     return f"{_inputs_text(group['shapes'], ',')} {numbers}".lstrip()

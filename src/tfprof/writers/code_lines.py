@@ -47,7 +47,7 @@ def code_lines(answer: Answer, fields: list[str]) -> Iterator[bytes]:
     def part(name: str, rows: slice) -> Part:
         here = range(*rows.indices(len(answer)))
         if name in _NOT_HERE:
-            return part_of([f"{name} N/A in code view"] * len(here))
+            return part_of([f"{name} N/A in {answer.view.name} view"] * len(here))
         if name in attributes:
             return part_of([attribute(name, row) for row in here])
         return numbers[name].of(rows)
