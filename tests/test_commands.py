@@ -40,7 +40,7 @@ sys.modules["greet"] = greet
 COMMANDS["greet"] = Command(
     "greet",
     "say hello",
-    "greet.run",
+    "greet:run",
     "[options]",
     ("greet",),
     {"whom": Option("whom", "text", "you", "whom to greet", ("you", "me"))},

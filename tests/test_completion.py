@@ -12,7 +12,8 @@ import pexpect
 import pytest
 
 from tfprof import cli
-from tfprof.tables.commands import COMMANDS, COMPLETION_SHELLS, LIMIT_OPTIONS, function_at
+from tfprof.foundation.dotted import load_function
+from tfprof.tables.commands import COMMANDS, COMPLETION_SHELLS, LIMIT_OPTIONS
 from tfprof.tables.formats import INPUTS
 from tfprof.tables.options import OPTIONS
 from tfprof.views import VIEWS
@@ -92,7 +93,7 @@ class Shell(Protocol):
 
 
 def script(name: str) -> str:
-    return str(function_at(COMPLETION_SHELLS[name])())
+    return str(load_function(COMPLETION_SHELLS[name])())
 
 
 def bare(word: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from profiles import PROFILES
+from sampling import sampled
 from tfprof import cli
 from tfprof.api import load
 from tfprof.cli.help import help_text, limits_help, page
@@ -111,7 +112,7 @@ def test_a_view_says_what_it_shows_and_what_own_and_total_are(view: str) -> None
 
 
 def test_outputs_are_listed_as_the_table_lists_them() -> None:
-    assert with_outputs(OUTPUTS).help == OPTIONS["output"].help
+    assert with_outputs(tuple(OUTPUTS)).help == OPTIONS["output"].help
     assert "timeline" not in takes("op")["output"].help
     assert takes("save")["output"].help == "KIND:outfile=PATH; KIND: file"
 
@@ -138,7 +139,11 @@ def test_no_line_has_space_behind_it_and_no_two_blank_ones_meet(text: str) -> No
     assert all(line == line.rstrip() for line in text.splitlines())
 
 
+<<<<<<< HEAD
 # --- what is left out says nothing there, and what is not does -----------------------------------
+=======
+# --- what is left out says nothing there, and what is not does ---------------------------------
+>>>>>>> commands
 
 
 @each_view
@@ -191,8 +196,10 @@ def test_where_bounds_look_at_totals_it_is_said(view: str, profile: Profile) -> 
 # --- the examples ------------------------------------------------------------------------------
 
 
-@each_command
-@pytest.mark.parametrize("which", [0, 1])
+EXAMPLES = [(command, which) for command in COMMANDS for which in (0, 1)]
+
+
+@pytest.mark.parametrize(("command", "which"), sampled(EXAMPLES, 8, "examples"))
 def test_an_example_can_be_pasted(command: str, which: int, tmp_path: Path) -> None:
     example = COMMANDS[command].examples[which]
     assert f"  tfprof {example}\n" in page(command)

@@ -378,7 +378,7 @@ def test_set_stays_and_other_options_go_with_their_line(piped: Piped) -> None:
         ("summary -order_by micros", "summary takes no --order_by (it takes: --"),
         ("scope graph.pb", "'graph.pb' is one word too many after 'scope': the files of this"),
         ("scope --graph_path=x", "scope takes no --graph_path here: the files of this shell are"),
-        ("save", "save needs --output=file:outfile=PATH or -o PATH"),
+        ("save", "save needs -o PATH or --output=file:outfile=PATH"),
         ("reset now", "'now' is one word too many after 'reset'"),
         ("set -output bogus", "unknown output type 'bogus' (there are: "),
         ("-max_depth 3", "no command was named (there are: "),

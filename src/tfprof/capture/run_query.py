@@ -61,8 +61,12 @@ def view_query(cmd: str, options: Options) -> ViewQuery:
             near = nearest(str(name), list(OPTIONS))
             print_notes([Note(f"tfprof: unknown option {name!r} is ignored{near}")])
     query = Query.of(known)
+<<<<<<< HEAD
     is_list = VIEWS[cmd].chain
     check_output(cmd, query.output.kind, kinds(Report.offers, is_list=is_list), is_list=is_list)
+=======
+    check_output(cmd, query.output, Report.offers, is_list=VIEWS[cmd].chain)
+>>>>>>> commands
     return ViewQuery(cmd, query, effective(known), query.flops if "flops" in known else None)
 
 

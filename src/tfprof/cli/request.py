@@ -18,7 +18,10 @@ from tfprof.tables.formats import INPUTS
 from tfprof.tables.limits import LIMITS, raised_limits
 from tfprof.tables.options import OPTIONS, Option
 from tfprof.tables.outputs import Output, check_output
+<<<<<<< HEAD
 from tfprof.views import VIEWS
+=======
+>>>>>>> commands
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -104,7 +107,7 @@ def checked_options(
         elif name not in command.ignored:
             raise UsageError(_takes_no(command, name))
     checked = {**(settings or {}), **_with_format(options)}
-    if command.outputs:
+    if command.offers:
         _check_output(command, checked)
     return checked
 
@@ -156,9 +159,14 @@ def _with_format(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check_output(command: Command, options: Mapping[str, Any]) -> None:
     """Reject an output that *command* does not have."""
+<<<<<<< HEAD
     kind = "file" if options.get("outfile") else Output.of(options.get("output", "")).kind
     view = VIEWS.get(command.name)
     check_output(command.name, kind, command.outputs, is_list=view is not None and view.chain)
+=======
+    output = Output("file") if options.get("outfile") else Output.of(options.get("output", ""))
+    check_output(command.name, output, command.offers, is_list=command.is_list)
+>>>>>>> commands
 
 
 def check_words(command: Command, words: Sequence[str]) -> None:

@@ -8,7 +8,8 @@ from tfprof.cli.request import Request, checked_options, run_request
 from tfprof.console.outcome import Outcome
 from tfprof.console.stdio import print_command, print_error
 from tfprof.errors import InputError, UsageError
-from tfprof.tables.commands import COMMANDS, COMPLETION_SHELLS, function_at
+from tfprof.foundation.dotted import load_function
+from tfprof.tables.commands import COMMANDS, COMPLETION_SHELLS
 from tfprof.tables.formats import sample_files
 from tfprof.views import VIEWS
 
@@ -51,4 +52,4 @@ def run_completion(request: Request) -> Outcome:
     """The completion script of a shell."""
     if len(request.words) != 1:
         raise UsageError(f"completion needs one shell (there are: {', '.join(COMPLETION_SHELLS)})")
-    return Outcome(page=function_at(COMPLETION_SHELLS[request.words[0]])())
+    return Outcome(page=load_function(COMPLETION_SHELLS[request.words[0]])())

@@ -41,7 +41,8 @@ def run_help(request: Request) -> Outcome:
 
 def run_more(request: Request) -> Outcome:
     """What another command prints, in the pager."""
-    return replace(request.shell.outcome(list(request.words), dict(request.options)), paged=True)
+    outcome: Outcome = request.shell.outcome(list(request.words), dict(request.options))
+    return replace(outcome, paged=True)
 
 
 def run_exit(request: Request) -> Outcome:

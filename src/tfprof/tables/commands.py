@@ -10,15 +10,19 @@ views are derived from VIEWS.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
+from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
 from tfprof.tables.fields import FIELDS, METRICS
 from tfprof.tables.formats import INPUTS, SIGNATURE
 from tfprof.tables.limits import LIMITS
 from tfprof.tables.options import OPTIONS, Option
+<<<<<<< HEAD
 from tfprof.tables.outputs import OUTPUTS, formats, kinds, option_help
+=======
+from tfprof.tables.outputs import formats, kinds, option_help
+>>>>>>> commands
 from tfprof.views import VIEWS, View
 
 if TYPE_CHECKING:
@@ -42,7 +46,7 @@ LIMIT_OPTIONS: dict[str, Option] = {
 }
 # The shells that have a completion script, and the function that writes it.
 COMPLETION_SHELLS: dict[str, str] = {
-    shell: f"tfprof.cli.completion_{shell}.script" for shell in ("bash", "zsh", "fish")
+    shell: f"tfprof.cli.completion_{shell}:script" for shell in ("bash", "zsh", "fish")
 }
 
 
@@ -56,6 +60,11 @@ class Command:
     usage: str = ""  # what follows the name
     examples: tuple[str, ...] = ()  # to paste behind "tfprof "; the files are in the working folder
     options: Mapping[str, Option] = field(default_factory=dict)  # their choices are those it has
+<<<<<<< HEAD
+=======
+    offers: tuple[str, ...] = ()  # the forms of its result, which decide the outputs it has
+    is_list: bool = False  # its rows are one list, not a tree
+>>>>>>> commands
     ignored: tuple[str, ...] = ()  # options without effect, accepted because the original does
     any_option: bool = False  # accepts every option, as help does
     # What plain words after the command are: "load" files to load, "paths" that it looks at itself.
@@ -73,16 +82,17 @@ class Command:
     @property
     def function(self) -> Callable[..., Any]:
         """The function that runs it, imported now."""
-        return function_at(self.run)
+        return load_function(self.run)
 
 
-def function_at(path: str) -> Callable[..., Any]:
-    """The function with this dotted path."""
-    module, _, name = path.rpartition(".")
-    function: Callable[..., Any] = getattr(import_module(module), name)
-    return function
+def with_outputs(names: Iterable[str]) -> Option:
+    """The option `output` with only the outputs called *names*."""
+    choices = tuple(names)
+    default = "stdout" if "stdout" in choices else ""
+    return replace(OPTIONS["output"], default=default, help=option_help(choices), choices=choices)
 
 
+<<<<<<< HEAD
 def with_outputs(names: Sequence[str]) -> Option:
     """The option `output` with only these outputs."""
     return replace(
@@ -97,11 +107,23 @@ def _loading(own: Mapping[str, Option], *offers: str, is_list: bool = False) -> 
     """The options of a command that loads files, whose result offers these forms to outputs."""
     outputs = kinds(offers, is_list=is_list)
     printed = {"format": FORMAT} if any(OUTPUTS[name].file == "maybe" for name in outputs) else {}
+=======
+def _loading(
+    own: Mapping[str, Option], offers: Iterable[str], *, is_list: bool = False
+) -> dict[str, Option]:
+    """The options of a command that loads files; its result *offers* these forms."""
+    forms = tuple(offers)
+    printed = {"format": FORMAT} if "table" in forms else {}
+>>>>>>> commands
     return {
         **INPUTS,
         "signature": SIGNATURE,
         **own,
+<<<<<<< HEAD
         "output": with_outputs(outputs),
+=======
+        "output": with_outputs(kinds(forms, is_list=is_list)),
+>>>>>>> commands
         **printed,
         **LIMIT_OPTIONS,
     }
@@ -124,6 +146,12 @@ def _ignored(view: View) -> tuple[str, ...]:
     return (*recount, *(() if view.bounds_occurrence else ("min_occurrence",)))
 
 
+# The forms that results offer, as in results/result.py.
+_REPORT = ("report", "table", "result")
+_TABLE = ("table", "result")
+_ADVICE = ("advice", "table", "result")
+_PROFILE = ("profile",)
+_CONVERTED = ("converted",)
 _FILES = "FILES or FOLDER [options]"
 _RUN = "graph.pbtxt run_meta_0"
 _LIST_SHARES = "A number is own, behind it total and own as shares of all: 3us (100.00%, 0.56%)."
@@ -138,10 +166,16 @@ def view_command(view: View) -> Command:
     return Command(
         view.name,
         view.summary,
-        "tfprof.cli.run_results.run_view",
+        "tfprof.cli.run_results:run_view",
         _FILES,
         view.examples or (f"{view.name} graph.pbtxt",),
+<<<<<<< HEAD
         _loading(options, "report", "table", "result", is_list=view.chain),
+=======
+        _loading(options, _REPORT, is_list=view.chain),
+        _REPORT,
+        is_list=view.chain,
+>>>>>>> commands
         ignored=ignored,
         files="load",
         details=(
@@ -182,54 +216,74 @@ COMMANDS: dict[str, Command] = {
         Command(
             "summary",
             "the layers of a model: parameters, float operations, multiply-adds, bytes",
-            "tfprof.cli.run_results.run_summary",
+            "tfprof.cli.run_results:run_summary",
             "MODEL [options]",
             ("summary graph.pbtxt", "summary graph.pbtxt --depth=1 --format=md"),
             _loading(
                 {"depth": DEPTH, "outputs": MODEL_OUTPUTS, "dim": OPTIONS["dim"]},
+<<<<<<< HEAD
                 "table",
                 "result",
+=======
+                _TABLE,
+>>>>>>> commands
             ),
+            _TABLE,
             files="load",
         ),
         *map(view_command, VIEWS.values()),
         Command(
             "advise",
             "what looks wrong or expensive, by all checkers",
-            "tfprof.cli.run_results.run_advise",
+            "tfprof.cli.run_results:run_advise",
             _FILES,
             (f"advise {_RUN}", f"advise {_RUN} --output=file:outfile=advice.txt"),
+<<<<<<< HEAD
             _loading({}, "advice", "table", "result"),
+=======
+            _loading({}, _ADVICE),
+            _ADVICE,
+>>>>>>> commands
             files="load",
         ),
         Command(
             "save",
             "write the profile as one file, which the original reads too; with -o PATH",
-            "tfprof.cli.run_results.run_save",
+            "tfprof.cli.run_results:run_save",
             f"{_FILES} -o PATH",
             (
                 f"save {_RUN} tfprof_log --output=file:outfile=profile.pb",
                 "save graph.pbtxt -o graph_alone.pb",
             ),
+<<<<<<< HEAD
             _loading({"flops": OPTIONS["flops"], "outfile": OUTFILE}, "profile"),
+=======
+            _loading({"flops": OPTIONS["flops"], "outfile": OUTFILE}, _PROFILE),
+            _PROFILE,
+>>>>>>> commands
             files="load",
         ),
         Command(
             "convert",
             "write the profile as one file that loads many times faster; with -o PATH",
-            "tfprof.cli.run_results.run_convert",
+            "tfprof.cli.run_results:run_convert",
             f"{_FILES} -o PATH",
             (
                 f"convert {_RUN} tfprof_log -o profile.tfprof",
                 "convert graph.pbtxt -o graph.tfprof",
             ),
+<<<<<<< HEAD
             _loading({"outfile": OUTFILE}, "converted"),
+=======
+            _loading({"outfile": OUTFILE}, _CONVERTED),
+            _CONVERTED,
+>>>>>>> commands
             files="load",
         ),
         Command(
             "info",
             "what files or folders hold, what is missing for which view, and what to try next",
-            "tfprof.cli.run_pages.run_info",
+            "tfprof.cli.run_pages:run_info",
             "FILES or FOLDERS",
             ("info .", f"info {_RUN}"),
             {**INPUTS, **LIMIT_OPTIONS},
@@ -238,7 +292,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "demo",
             "a view of a bundled sample, a 32-layer ResNet; scope unless another view is named",
-            "tfprof.cli.run_pages.run_demo",
+            "tfprof.cli.run_pages:run_demo",
             "[VIEW] [options]",
             ("demo", "demo op", "demo --select=micros --order_by=micros --max_depth=2"),
             {**_demo_options(), "format": FORMAT, **LIMIT_OPTIONS},
@@ -249,7 +303,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "completion",
             "a script that makes Tab complete tfprof's command line in bash, zsh or fish",
-            "tfprof.cli.run_pages.run_completion",
+            "tfprof.cli.run_pages:run_completion",
             "bash, zsh or fish",
             ("completion bash > tfprof.bash", "completion fish > tfprof.fish"),
             no_files="it reads none",
@@ -258,7 +312,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "help",
             "this text (also --help); with a command, its own help; --version prints the version",
-            "tfprof.cli.help.run_help",
+            "tfprof.cli.help:run_help",
             "[COMMAND or limits]",
             ("help scope", "help limits"),
             any_option=True,
@@ -272,7 +326,7 @@ COMMANDS: dict[str, Command] = {
 PROMPT = Command(
     "",
     "the tfprof> prompt",
-    "tfprof.shell.prompt.run_prompt",
+    "tfprof.shell.prompt:run_prompt",
     options={**INPUTS, "signature": SIGNATURE, **OPTIONS, "format": FORMAT, **LIMIT_OPTIONS},
     files="load",
 )
@@ -283,7 +337,7 @@ SHELL_ONLY: dict[str, Command] = {
         Command(
             "set",
             "change the options in force, for all lines that follow",
-            "tfprof.shell.words.run_set",
+            "tfprof.shell.words:run_set",
             "[options]",
             options={**OPTIONS, "format": FORMAT},
             no_files="it sets options",
@@ -291,23 +345,23 @@ SHELL_ONLY: dict[str, Command] = {
         Command(
             "reset",
             "the options in force as they were at the start",
-            "tfprof.shell.words.run_reset",
+            "tfprof.shell.words:run_reset",
             no_files="it resets options",
         ),
         Command(
             "help",
             "the original's help; with a command, its own help",
-            "tfprof.shell.words.run_help",
+            "tfprof.shell.words:run_help",
             any_option=True,
             no_files="it reads none",
             words=lambda: (*shell_commands(), "limits"),
         ),
-        Command("exit", "leave", "tfprof.shell.words.run_exit", no_files="it leaves"),
-        Command("quit", "leave", "tfprof.shell.words.run_exit", no_files="it leaves"),
+        Command("exit", "leave", "tfprof.shell.words:run_exit", no_files="it leaves"),
+        Command("quit", "leave", "tfprof.shell.words:run_exit", no_files="it leaves"),
         Command(
             "more",
             "before any other command: show its output in your pager",
-            "tfprof.shell.words.run_more",
+            "tfprof.shell.words:run_more",
             "COMMAND [options]",
             any_option=True,
             words=lambda: tuple(shell_commands()),
