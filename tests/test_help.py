@@ -112,7 +112,7 @@ def test_a_view_says_what_it_shows_and_what_own_and_total_are(view: str) -> None
 
 
 def test_outputs_are_listed_as_the_table_lists_them() -> None:
-    assert with_outputs(tuple(OUTPUTS)).help == OPTIONS["output"].help
+    assert with_outputs(OUTPUTS).help == OPTIONS["output"].help
     assert "timeline" not in takes("op")["output"].help
     assert takes("save")["output"].help == "KIND:outfile=PATH; KIND: file"
 
@@ -139,11 +139,7 @@ def test_no_line_has_space_behind_it_and_no_two_blank_ones_meet(text: str) -> No
     assert all(line == line.rstrip() for line in text.splitlines())
 
 
-<<<<<<< HEAD
-# --- what is left out says nothing there, and what is not does -----------------------------------
-=======
 # --- what is left out says nothing there, and what is not does ---------------------------------
->>>>>>> commands
 
 
 @each_view

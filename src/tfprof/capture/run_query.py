@@ -18,7 +18,7 @@ from tfprof.query.query import Query
 from tfprof.results.deliver import deliver
 from tfprof.results.report import Report
 from tfprof.tables.options import OPTIONS, effective
-from tfprof.tables.outputs import OUTPUTS, check_output, kinds
+from tfprof.tables.outputs import OUTPUTS, check_output
 from tfprof.views import VIEWS
 from tfprof.wire.schema import message
 from tfprof.writers import advice as advice_reporter
@@ -61,12 +61,7 @@ def view_query(cmd: str, options: Options) -> ViewQuery:
             near = nearest(str(name), list(OPTIONS))
             print_notes([Note(f"tfprof: unknown option {name!r} is ignored{near}")])
     query = Query.of(known)
-<<<<<<< HEAD
-    is_list = VIEWS[cmd].chain
-    check_output(cmd, query.output.kind, kinds(Report.offers, is_list=is_list), is_list=is_list)
-=======
     check_output(cmd, query.output, Report.offers, is_list=VIEWS[cmd].chain)
->>>>>>> commands
     return ViewQuery(cmd, query, effective(known), query.flops if "flops" in known else None)
 
 

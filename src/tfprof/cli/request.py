@@ -18,10 +18,6 @@ from tfprof.tables.formats import INPUTS
 from tfprof.tables.limits import LIMITS, raised_limits
 from tfprof.tables.options import OPTIONS, Option
 from tfprof.tables.outputs import Output, check_output
-<<<<<<< HEAD
-from tfprof.views import VIEWS
-=======
->>>>>>> commands
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -159,14 +155,8 @@ def _with_format(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check_output(command: Command, options: Mapping[str, Any]) -> None:
     """Reject an output that *command* does not have."""
-<<<<<<< HEAD
-    kind = "file" if options.get("outfile") else Output.of(options.get("output", "")).kind
-    view = VIEWS.get(command.name)
-    check_output(command.name, kind, command.outputs, is_list=view is not None and view.chain)
-=======
     output = Output("file") if options.get("outfile") else Output.of(options.get("output", ""))
     check_output(command.name, output, command.offers, is_list=command.is_list)
->>>>>>> commands
 
 
 def check_words(command: Command, words: Sequence[str]) -> None:

@@ -50,11 +50,7 @@ def run_convert(request: Request) -> Outcome:
     return _delivered(request, lambda loaded, _: loaded.profile_file("converted"))
 
 
-<<<<<<< HEAD
-def _delivered(request: Request, make: Callable[[Loaded, Query], Result]) -> Outcome:
-=======
 def _delivered(request: Request, result_of: Callable[[Loaded, Query], Result]) -> Outcome:
->>>>>>> commands
     options: dict[str, Any] = request.query_options
     query = Query.of(options)
     if path := request.options.get("outfile"):
@@ -65,9 +61,5 @@ def _delivered(request: Request, result_of: Callable[[Loaded, Query], Result]) -
         query = replace(query, flops="all")
     with Progress() as progress:
         progress(f"answering {request.command.name}")
-<<<<<<< HEAD
-        result = make(loaded, query)
-=======
         result = result_of(loaded, query)
->>>>>>> commands
         return deliver(result, query.output, loaded.inputs, to_terminal=stdout_is_terminal())

@@ -18,15 +18,11 @@ from tfprof.tables.fields import FIELDS, METRICS
 from tfprof.tables.formats import INPUTS, SIGNATURE
 from tfprof.tables.limits import LIMITS
 from tfprof.tables.options import OPTIONS, Option
-<<<<<<< HEAD
-from tfprof.tables.outputs import OUTPUTS, formats, kinds, option_help
-=======
 from tfprof.tables.outputs import formats, kinds, option_help
->>>>>>> commands
 from tfprof.views import VIEWS, View
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 HELP = Option("help", "bool", default=False, help="print the help")
 VERSION = Option("version", "bool", default=False, help="print the version")
@@ -60,11 +56,8 @@ class Command:
     usage: str = ""  # what follows the name
     examples: tuple[str, ...] = ()  # to paste behind "tfprof "; the files are in the working folder
     options: Mapping[str, Option] = field(default_factory=dict)  # their choices are those it has
-<<<<<<< HEAD
-=======
     offers: tuple[str, ...] = ()  # the forms of its result, which decide the outputs it has
     is_list: bool = False  # its rows are one list, not a tree
->>>>>>> commands
     ignored: tuple[str, ...] = ()  # options without effect, accepted because the original does
     any_option: bool = False  # accepts every option, as help does
     # What plain words after the command are: "load" files to load, "paths" that it looks at itself.
@@ -92,38 +85,17 @@ def with_outputs(names: Iterable[str]) -> Option:
     return replace(OPTIONS["output"], default=default, help=option_help(choices), choices=choices)
 
 
-<<<<<<< HEAD
-def with_outputs(names: Sequence[str]) -> Option:
-    """The option `output` with only these outputs."""
-    return replace(
-        OPTIONS["output"],
-        default="stdout" if "stdout" in names else "",
-        help=option_help(names),
-        choices=tuple(names),
-    )
-
-
-def _loading(own: Mapping[str, Option], *offers: str, is_list: bool = False) -> dict[str, Option]:
-    """The options of a command that loads files, whose result offers these forms to outputs."""
-    outputs = kinds(offers, is_list=is_list)
-    printed = {"format": FORMAT} if any(OUTPUTS[name].file == "maybe" for name in outputs) else {}
-=======
 def _loading(
     own: Mapping[str, Option], offers: Iterable[str], *, is_list: bool = False
 ) -> dict[str, Option]:
     """The options of a command that loads files; its result *offers* these forms."""
     forms = tuple(offers)
     printed = {"format": FORMAT} if "table" in forms else {}
->>>>>>> commands
     return {
         **INPUTS,
         "signature": SIGNATURE,
         **own,
-<<<<<<< HEAD
-        "output": with_outputs(outputs),
-=======
         "output": with_outputs(kinds(forms, is_list=is_list)),
->>>>>>> commands
         **printed,
         **LIMIT_OPTIONS,
     }
@@ -169,13 +141,9 @@ def view_command(view: View) -> Command:
         "tfprof.cli.run_results:run_view",
         _FILES,
         view.examples or (f"{view.name} graph.pbtxt",),
-<<<<<<< HEAD
-        _loading(options, "report", "table", "result", is_list=view.chain),
-=======
         _loading(options, _REPORT, is_list=view.chain),
         _REPORT,
         is_list=view.chain,
->>>>>>> commands
         ignored=ignored,
         files="load",
         details=(
@@ -221,12 +189,7 @@ COMMANDS: dict[str, Command] = {
             ("summary graph.pbtxt", "summary graph.pbtxt --depth=1 --format=md"),
             _loading(
                 {"depth": DEPTH, "outputs": MODEL_OUTPUTS, "dim": OPTIONS["dim"]},
-<<<<<<< HEAD
-                "table",
-                "result",
-=======
                 _TABLE,
->>>>>>> commands
             ),
             _TABLE,
             files="load",
@@ -238,12 +201,8 @@ COMMANDS: dict[str, Command] = {
             "tfprof.cli.run_results:run_advise",
             _FILES,
             (f"advise {_RUN}", f"advise {_RUN} --output=file:outfile=advice.txt"),
-<<<<<<< HEAD
-            _loading({}, "advice", "table", "result"),
-=======
             _loading({}, _ADVICE),
             _ADVICE,
->>>>>>> commands
             files="load",
         ),
         Command(
@@ -255,12 +214,8 @@ COMMANDS: dict[str, Command] = {
                 f"save {_RUN} tfprof_log --output=file:outfile=profile.pb",
                 "save graph.pbtxt -o graph_alone.pb",
             ),
-<<<<<<< HEAD
-            _loading({"flops": OPTIONS["flops"], "outfile": OUTFILE}, "profile"),
-=======
             _loading({"flops": OPTIONS["flops"], "outfile": OUTFILE}, _PROFILE),
             _PROFILE,
->>>>>>> commands
             files="load",
         ),
         Command(
@@ -272,12 +227,8 @@ COMMANDS: dict[str, Command] = {
                 f"convert {_RUN} tfprof_log -o profile.tfprof",
                 "convert graph.pbtxt -o graph.tfprof",
             ),
-<<<<<<< HEAD
-            _loading({"outfile": OUTFILE}, "converted"),
-=======
             _loading({"outfile": OUTFILE}, _CONVERTED),
             _CONVERTED,
->>>>>>> commands
             files="load",
         ),
         Command(

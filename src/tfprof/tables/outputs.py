@@ -18,7 +18,7 @@ from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
 
 @dataclass(frozen=True)
@@ -161,15 +161,15 @@ def kinds(offers: Iterable[str], *, is_list: bool = False) -> tuple[str, ...]:
     )
 
 
-def check_output(command: str, kind: str, known: Sequence[str], *, is_list: bool) -> None:
-    """Raise UsageError unless *kind* is one of the outputs that *command* has."""
-    if kind in known:
-        return
-    if is_list and OUTPUTS[kind].not_for_lists:
-        raise UsageError(OUTPUTS[kind].not_for_lists.format(view=command))
-    if tuple(known) == ("file",):
+def check_output(command: str, output: Output, offers: Iterable[str], *, is_list: bool) -> None:
+    """Raise UsageError unless *command*, whose result offers these forms, has this output."""
+    row, known = OUTPUTS[output.kind], kinds(offers)
+    if known == ("file",) and row.name != "file":
         raise UsageError(f"{command} needs -o PATH or --output=file:outfile=PATH")
-    raise UsageError(f"{command} has no output {kind} (there are: {', '.join(known)})")
+    if row.name not in known:
+        raise UsageError(f"{command} has no output {row.name} (there are: {', '.join(known)})")
+    if is_list and row.not_for_lists:
+        raise UsageError(row.not_for_lists.format(view=command))
 
 
 def row_of_form(form: str) -> OutputKind:
