@@ -24,7 +24,9 @@ NOT_BUILT: Final = {
 class Wheel(NamedTuple):
     ops: list[str]  # all that are registered
     bound: bytes  # a graph of those with a rule, with shapes
+    bound_variants: bytes
     opened: bytes  # the same; inputs have open dimensions
+    opened_variants: bytes
 
 
 @cache
@@ -39,7 +41,7 @@ def wheel() -> Wheel:
     )
     listed, _, rest = ran.stdout.partition(b"\n")
     graphs = []
-    for _ in range(2):
+    for _ in range(4):
         length, _, rest = rest.partition(b"\n")
         graphs.append(rest[: int(length)])
         rest = rest[int(length) :]

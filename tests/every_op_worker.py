@@ -1,9 +1,10 @@
 """Graphs with one operation of each named type, in a process of its own.
 
     python every_op_worker.py < names, one per line   →  a line with the names of all operations,
-                                                          then twice a line with the length of a
-                                                          GraphDef and the GraphDef with shapes:
-                                                          inputs of known size, and of open sizes
+                                                          then GraphDefs with shapes, a line with
+                                                          the length before each: of these types and
+                                                          of VARIANTS, with inputs of known sizes
+                                                          and then of open sizes
 
 Types are taken from the registry: a float wherever there is a choice. An input is a placeholder,
 a variable where the operation writes to it, or a constant where its value tells a shape.
@@ -38,11 +39,17 @@ def main() -> None:
     names = sys.stdin.read().split()
     for is_open in (False, True):
         # Messages one after another are one message with the nodes of all.
-        graphs = b"".join(built(name, around(defined[name], is_open=is_open)) for name in names)
-        for number, (name, attributes, shapes) in enumerate(VARIANTS):
-            needs = around(defined[name], attributes, shapes, is_open=is_open)
-            graphs += built(f"{name}-{number}", needs)
-        sys.stdout.buffer.write(f"{len(graphs)}\n".encode() + graphs)
+        write(b"".join(built(name, around(defined[name], is_open=is_open)) for name in names))
+        write(
+            b"".join(
+                built(f"{name}-{number}", around(defined[name], attrs, shapes, is_open=is_open))
+                for number, (name, attrs, shapes) in enumerate(VARIANTS)
+            )
+        )
+
+
+def write(graphs: bytes) -> None:
+    sys.stdout.buffer.write(f"{len(graphs)}\n".encode() + graphs)
 
 
 def built(name: str, needs: Any) -> bytes:

@@ -282,6 +282,22 @@ VARIANTS: Final[list[tuple[str, dict[str, Any], list[Any] | None]]] = [
     ("UniformQuantizedAdd", {}, [(4, 1), (3, 1, 6)]),
     ("SegmentSumV2", {}, [(5, 2, 3), (5,), 4]),
     ("RFFT", {}, [(3, 9), [9]]),
+    # Inputs whose numbers would say the shape, and are unknown.
+    ("IRFFT2D", {}, [VOLUME, (2,)]),
+    ("RFFT3D", {}, [VOLUME, (3,)]),
+    ("CropAndResizeGradImage", {}, [(3, 5, 5, 4), (3, 4), (3,), (4,)]),
+    ("AvgPoolGrad", {}, [(4,), HALF]),
+    ("FractionalAvgPoolGrad", {}, [(4,), HALF, (5,), (5,)]),
+    ("Conv2DBackpropInput", {}, [(4,), WEIGHTS, (2, 8, 8, 5)]),
+    ("Conv2DBackpropFilter", {}, [IMAGE, (4,), (2, 8, 8, 5)]),
+    ("QuantizedResizeBilinear", {}, [IMAGE, (2,)]),
+    ("Bincount", {}, [(8,), SCALAR, (8,)]),
+    ("HistogramFixedWidth", {}, [PLAIN, (2,), SCALAR]),
+    ("SegmentMaxV2", {}, [PLAIN, (4,), SCALAR]),
+    ("SparseSegmentSumWithNumSegments", {}, [PLAIN, (3,), (3,), SCALAR]),
+    ("SparseSegmentMeanGrad", {}, [PLAIN, (3,), (3,), SCALAR]),
+    ("XlaReduceScatter", {}, [PLAIN, (1, 2), SCALAR]),
+    ("FusedResizeAndPadConv2D", {}, [IMAGE, (2,), PADDING, WEIGHTS]),
     # Dimension 0 of both factors is a batch; then 2 of the left and 1 of the right are summed over.
     (
         "XlaDotV2",

@@ -214,7 +214,7 @@ def test_a_function_that_returns_nothing_is_reached() -> None:
 
 
 def test_integers_are_not_trainable() -> None:
-    """A tf.Variable is trainable by default, but integers have no gradient."""
+    """By default every tf.Variable is trainable, but integers have no gradient."""
     batches = tf.Variable(3, dtype=tf.int64, name="batches")
     step = tf.function(lambda: tf.reduce_sum(weight) * tf.cast(batches, tf.float32))
     step()

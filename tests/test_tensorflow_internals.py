@@ -107,7 +107,7 @@ def test_every_row_is_used_and_says_what_for() -> None:
     for row in Internal:
         assert len(re.findall(rf"Internal\.{row.name}\b", sources)) >= 1, row
         assert row.purpose
-    rows = [(row.holder, row.spellings) for row in Internal]
+    rows = [(row.owner, row.spellings) for row in Internal]
     assert len(set(rows)) == len(rows)
 
 
@@ -116,7 +116,7 @@ def test_every_row_is_used_and_says_what_for() -> None:
 
 def hide(monkeypatch: pytest.MonkeyPatch, row: Internal) -> None:
     """Take the name away from TensorFlow, as another release may."""
-    holder: Any = tensorflow_internals._holder(row.holder)
+    holder: Any = tensorflow_internals._holder(row.owner)
     for name in row.spellings:
         for kind in (holder if isinstance(holder, type) else type(holder)).__mro__:
             if name in vars(kind):

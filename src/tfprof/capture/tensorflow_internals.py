@@ -27,129 +27,68 @@ class Part(Enum):
     OPTIONAL = "optional"  # rows that only some releases or objects have; nothing fails without
 
 
-_NO_DEFAULT: Final = object()
+_FUNCTIONS, _GRAPHS, _SESSIONS, _OPTIONAL = Part
 _OPS: Final = "tensorflow.python.framework.ops"
-_MESSAGES: Final = "tensorflow.core"
+_SAVED_MODEL: Final = "tensorflow.core.protobuf.saved_model_pb2"
+_VARIABLE: Final = "tensorflow.core.framework.variable_pb2"
+_DEBUG_INFO: Final = "tensorflow.core.framework.graph_debug_info_pb2"
 _SESSION: Final = "Session"
+_NO_DEFAULT: Final = object()
 
 
 class Internal(Enum):
-    """The part that needs the name, what has it, its spellings (newest first), and its purpose."""
+    """The part that needs the name, what has it, its spellings (newest first), and what it is."""
 
-    # fmt: off
-    SAVED_MODEL = (
-        Part.FUNCTIONS, f"{_MESSAGES}.protobuf.saved_model_pb2", ("SavedModel",),
-        "the message that a capture writes",
-    )
-    VARIABLE_DEF = (
-        Part.FUNCTIONS, f"{_MESSAGES}.framework.variable_pb2", ("VariableDef",),
-        "the message that lists a variable in a collection",
-    )
-    GRAPH_DEBUG_INFO = (
-        Part.FUNCTIONS, f"{_MESSAGES}.framework.graph_debug_info_pb2", ("GraphDebugInfo",),
-        "the message that holds call stacks",
-    )
-    CONCRETE_FUNCTIONS = (
-        Part.FUNCTIONS, "tf.function", ("_list_all_concrete_functions",),
-        "lists what a tf.function was traced for",
-    )
-    CAPTURED_INPUTS = (
-        Part.FUNCTIONS, "ConcreteFunction", ("captured_inputs",),
-        "the variables and constants that a function captured: its last inputs",
-    )
-    INFERENCE_FUNCTION = (
-        Part.FUNCTIONS, "ConcreteFunction", ("_inference_function",),
-        "the AtomicFunction that runs for it",
-    )
-    NAME = (
-        Part.FUNCTIONS, "AtomicFunction", ("name",),
-        "the name of the FunctionDef, as bytes",
-    )
-    DEFINITION = (
-        Part.FUNCTIONS, "AtomicFunction", ("cached_definition",),
-        "the FunctionDef",
-    )
-    GRAPH = (
-        Part.FUNCTIONS, "AtomicFunction", ("graph",),
-        "the FuncGraph that the FunctionDef was made from; it knows all shapes",
-    )
-    CHILDREN = (
-        Part.FUNCTIONS, "AtomicFunction", ("children",),
-        "the functions that it calls",
-    )
-    DEBUG_INFO = (
-        Part.FUNCTIONS, "AtomicFunction", ("graph_debug_info",),
-        "the call stack of every node, as a GraphDebugInfo",
-    )
-    FUNCTION_TYPE = (
-        Part.FUNCTIONS, "AtomicFunction", ("function_type",),
-        "has the shapes and dtypes of the outputs",
-    )
-    OUTPUT_TYPES = (
-        Part.FUNCTIONS, "FunctionType", ("flat_outputs",),
-        "the shape and dtype of each output",
-    )
-    CALL = (
-        Part.FUNCTIONS, "AtomicFunction", ("call_flat", "flat_call"),
-        "the method that every call of a function goes through; a capture replaces it",
-    )
-    INPUTS = (
-        Part.FUNCTIONS, "FuncGraph", ("inputs",),
-        "the arguments inside the graph, captured ones last",
-    )
-    CAPTURES = (
-        Part.FUNCTIONS, "FuncGraph", ("captures",),
-        "pairs of a captured tensor and its argument inside the graph",
-    )
-    VARIABLES = (
-        Part.FUNCTIONS, "FuncGraph", ("variables",),
-        "the tf.Variables that the function reads",
-    )
-    HANDLE_DATA = (
-        Part.FUNCTIONS, "Tensor", ("_handle_data",),
-        "the shape and dtype of the variable behind a resource handle",
-    )
-    STATISTICS = (
-        Part.GRAPHS, _OPS, ("_stats_registry",),
-        "the op types that RegisterStatistics named",
-    )
-    COUNT_STATISTICS = (
-        Part.GRAPHS, _OPS, ("get_stats_for_node_def",),
-        "counts the float operations of one node",
-    )
-    RUN = (
-        Part.SESSIONS, _SESSION, ("run",),
-        "the method that every session runs through; a ProfileContext replaces it",
-    )
-    INPUT_STRUCTURE = (
-        Part.OPTIONAL, "Keras model", ("_inputs_struct", "_nested_inputs"),
-        "the inputs of a functional model as the program nests them",
-    )
-    BATCHES_PER_CALL = (
-        Part.OPTIONAL, "Keras model", ("steps_per_execution", "_steps_per_execution"),
-        "how many batches Keras runs in one call",
-    )
-    # fmt: on
+    SAVED_MODEL = _FUNCTIONS, _SAVED_MODEL, "SavedModel", "the message that a capture writes"
+    VARIABLE_DEF = _FUNCTIONS, _VARIABLE, "VariableDef", "lists a variable in a collection"
+    GRAPH_DEBUG_INFO = _FUNCTIONS, _DEBUG_INFO, "GraphDebugInfo", "the message of call stacks"
+    CONCRETE_FUNCTIONS = _FUNCTIONS, "tf.function", "_list_all_concrete_functions", "its traces"
+    CAPTURED_INPUTS = _FUNCTIONS, "ConcreteFunction", "captured_inputs", "the last of its inputs"
+    INFERENCE_FUNCTION = _FUNCTIONS, "ConcreteFunction", "_inference_function", "what it runs"
+    NAME = _FUNCTIONS, "AtomicFunction", "name", "the name of the FunctionDef, as bytes"
+    DEFINITION = _FUNCTIONS, "AtomicFunction", "cached_definition", "the FunctionDef"
+    GRAPH = _FUNCTIONS, "AtomicFunction", "graph", "the graph of the FunctionDef, with all shapes"
+    CHILDREN = _FUNCTIONS, "AtomicFunction", "children", "the functions that it calls"
+    DEBUG_INFO = _FUNCTIONS, "AtomicFunction", "graph_debug_info", "the call stack of every node"
+    FUNCTION_TYPE = _FUNCTIONS, "AtomicFunction", "function_type", "has the types of its outputs"
+    OUTPUT_TYPES = _FUNCTIONS, "FunctionType", "flat_outputs", "shape and dtype of each output"
+    CALL = _FUNCTIONS, "AtomicFunction", "call_flat flat_call", "every call; see call_method"
+    INPUTS = _FUNCTIONS, "FuncGraph", "inputs", "the arguments inside the graph, captured ones last"
+    CAPTURES = _FUNCTIONS, "FuncGraph", "captures", "captured tensors, each with its argument"
+    VARIABLES = _FUNCTIONS, "FuncGraph", "variables", "the tf.Variables that the function reads"
+    HANDLE_DATA = _FUNCTIONS, "Tensor", "_handle_data", "shape and dtype of a handle's variable"
+    STATISTICS = _GRAPHS, _OPS, "_stats_registry", "the op types that RegisterStatistics named"
+    COUNT_STATISTICS = _GRAPHS, _OPS, "get_stats_for_node_def", "float operations of one node"
+    RUN = _SESSIONS, _SESSION, "run", "every run of a session; a ProfileContext hooks it"
+    INPUT_STRUCTURE = _OPTIONAL, "Model", "_inputs_struct _nested_inputs", "inputs as nested"
+    BATCHES_PER_CALL = _OPTIONAL, "Model", "steps_per_execution _steps_per_execution", "of Keras"
 
-    def __init__(self, part: Part, holder: str, spellings: tuple[str, ...], purpose: str) -> None:
-        self.part, self.holder, self.spellings, self.purpose = part, holder, spellings, purpose
+    def __init__(self, part: Part, owner: str, spellings: str, purpose: str) -> None:
+        self.part = part
+        self.owner = owner
+        self.spellings = tuple(spellings.split())
+        self.purpose = purpose
 
     def __str__(self) -> str:
-        return f"{self.holder}.{self.spellings[0]}"
+        return f"{self.owner}.{self.spellings[0]}"
 
     def of(self, holder: Any, default: Any = _NO_DEFAULT) -> Any:  # noqa: ANN401 - live objects
         """The attribute of *holder*, by the first spelling it has."""
-        name = next((one for one in self.spellings if hasattr(holder, one)), self.spellings[0])
-        return getattr(holder, name) if default is _NO_DEFAULT else getattr(holder, name, default)
+        for name in self.spellings:
+            if (value := getattr(holder, name, _NO_DEFAULT)) is not _NO_DEFAULT:
+                return value
+        if default is _NO_DEFAULT:
+            raise AttributeError(f"{type(holder).__qualname__} has no {self.spellings[0]}")
+        return default
 
     def load(self) -> Any:  # noqa: ANN401 - a class or function
         """The attribute of the module that has it."""
-        return self.of(import_module(self.holder))
+        return self.of(import_module(self.owner))
 
     def is_missing(self) -> bool:
         """Whether the installed release lacks this name."""
         try:
-            holder = _holder(self.holder)
+            holder = _holder(self.owner)
         except ImportError:
             return True
         return not any(hasattr(holder, one) for one in self.spellings)

@@ -1,4 +1,4 @@
-"""ProfileOptionBuilder: a dictionary of options, put together call by call.
+"""ProfileOptionBuilder: builds a dictionary of options, call by call.
 
     options = (
         ProfileOptionBuilder(ProfileOptionBuilder.time_and_memory())
@@ -8,7 +8,7 @@
     )
 
 Every method that begins with `with_`, and `order_by`, `select` and `account_displayed_op_only`,
-sets something and gives the builder back.
+sets an option and returns the builder.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class ProfileOptionBuilder:
     """
 
     def __init__(self, options: Options | None = None) -> None:
-        """Start from a copy of *options*, or from options that hide nothing but the deepest.
+        """Start from a copy of *options* (a dictionary or a builder), or from the default ones.
 
-        They are a dictionary, or another builder.
+        The default options show every row to depth 100.
         """
         self._options = _unrestricted() if options is None else deepcopy(options_of(options))
 
@@ -57,7 +57,7 @@ class ProfileOptionBuilder:
 
     @staticmethod
     def float_operation() -> dict[str, Any]:
-        """The float operations of whatever has some, the most first."""
+        """The float operations of all nodes that have any, largest first."""
         return {
             **_unrestricted(),
             "max_depth": 10000,
@@ -77,7 +77,7 @@ class ProfileOptionBuilder:
         min_residual_bytes: int = 0,
         min_output_bytes: int = 0,
     ) -> dict[str, Any]:
-        """The time and the memory of whatever takes at least this much, the slowest first."""
+        """The time and memory of all nodes that take at least this much, slowest first."""
         return {
             **_unrestricted(),
             "max_depth": 10000,
@@ -94,7 +94,7 @@ class ProfileOptionBuilder:
         }
 
     def build(self) -> dict[str, Any]:
-        """The options as they are now; the builder can go on."""
+        """A copy of the options so far."""
         return deepcopy(self._options)
 
     # --- which rows ------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ class ProfileOptionBuilder:
         min_residual_bytes: int = 0,
         min_output_bytes: int = 0,
     ) -> ProfileOptionBuilder:
-        """Show rows that ask for, hold, keep or put out at least so many bytes; sets all four."""
+        """Show rows with at least so many requested, peak, residual or output bytes."""
         return self._set(
             min_bytes=min_bytes,
             min_peak_bytes=min_peak_bytes,
@@ -121,7 +121,7 @@ class ProfileOptionBuilder:
     def with_min_execution_time(
         self, min_micros: int = 0, min_accelerator_micros: int = 0, min_cpu_micros: int = 0
     ) -> ProfileOptionBuilder:
-        """Show rows that take at least so many microseconds; sets all three."""
+        """Show rows that take at least so many microseconds, in all, on accelerators and CPUs."""
         return self._set(
             min_micros=min_micros,
             min_accelerator_micros=min_accelerator_micros,
@@ -129,7 +129,7 @@ class ProfileOptionBuilder:
         )
 
     def with_min_micros(self, min_micros: int) -> ProfileOptionBuilder:
-        """Show rows that take at least so many microseconds in all; sets this one alone."""
+        """Show rows that take at least so many microseconds in all; sets only this limit."""
         return self._set(min_micros=min_micros)
 
     def with_min_parameters(self, min_params: int) -> ProfileOptionBuilder:
@@ -145,7 +145,7 @@ class ProfileOptionBuilder:
         return self._set(min_float_ops=min_float_ops)
 
     def with_accounted_types(self, account_type_regexes: Sequence[str]) -> ProfileOptionBuilder:
-        """Count only nodes that have a type, a device or a tag that matches one of these."""
+        """Count only nodes with a type, device or tag that matches one of these regexes."""
         return self._set(account_type_regexes=account_type_regexes)
 
     def with_node_names(
@@ -155,43 +155,43 @@ class ProfileOptionBuilder:
         hide_name_regexes: Sequence[str] | None = None,
         trim_name_regexes: Sequence[str] | None = None,
     ) -> ProfileOptionBuilder:
-        """Choose rows by name; what is None stays as it is.
+        """Choose rows by name; arguments that are None change nothing.
 
-        Start at what matches the first; show what matches the second and not the third; go no
-        deeper than what matches the last.
+        Start at rows that match *start*; display rows that match *show* and not *hide*; stop below
+        rows that match *trim*.
         """
-        given = {
+        changed = {
             "start_name_regexes": start_name_regexes,
             "show_name_regexes": show_name_regexes,
             "hide_name_regexes": hide_name_regexes,
             "trim_name_regexes": trim_name_regexes,
         }
-        return self._set(**{name: value for name, value in given.items() if value is not None})
+        return self._set(**{name: value for name, value in changed.items() if value is not None})
 
-    with_displaying_options = with_node_names  # as documents of the time before call it
+    with_displaying_options = with_node_names  # its name in older documents
 
     def account_displayed_op_only(self, is_true: bool) -> ProfileOptionBuilder:  # noqa: FBT001
-        """Total only what is displayed, not what is counted but hidden."""
+        """Add up only displayed rows, not hidden ones."""
         return self._set(account_displayed_op_only=is_true)
 
     # --- what of them ----------------------------------------------------------------------------
 
     def with_step(self, step: int) -> ProfileOptionBuilder:
-        """Take the numbers of this step; those of -1 are the average of all steps."""
+        """Show this step; -1 is the average of all steps."""
         return self._set(step=step)
 
     def order_by(self, attribute: str) -> ProfileOptionBuilder:
-        """Put the rows in this order."""
+        """Sort the rows by this attribute."""
         return self._set(order_by=attribute)
 
     def select(self, attributes: Sequence[str]) -> ProfileOptionBuilder:
-        """Show these of each row."""
+        """Show these attributes of each row."""
         return self._set(select=attributes)
 
     # --- where to --------------------------------------------------------------------------------
 
     def with_empty_output(self) -> ProfileOptionBuilder:
-        """Print and write nothing; the result is only returned."""
+        """Print and write nothing; only return the result."""
         return self._set(output="none")
 
     def with_stdout_output(self) -> ProfileOptionBuilder:
@@ -216,7 +216,7 @@ class ProfileOptionBuilder:
 
 
 def _unrestricted() -> dict[str, Any]:
-    """Options that count everything."""
+    """Options that count every node."""
     return {
         "max_depth": 100,
         "min_bytes": 0,

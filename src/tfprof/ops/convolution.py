@@ -222,7 +222,7 @@ def padded_shape(op: Op) -> Shape:
     """The convolution of an image that is resized (second input) and padded (second to last)."""
     image, weights = op.known(0), op.known(op.inputs - 1)
     if op.type == "FusedResizeAndPadConv2D":
-        sides = op.dims(1)
+        sides = (OPEN, OPEN) if op.value(1) is None else op.dims(1)
         image = (image[0], *sides, image[3])
     margins = op.full(op.inputs - 2)
     image = tuple(
