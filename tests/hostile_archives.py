@@ -20,7 +20,7 @@ from hostile_parts import (
     saved_input,
     saved_node,
 )
-from tfprof.read.text.fields import varint
+from tfprof.wire.scalar import encode_varint as varint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -36,8 +36,8 @@ def test_streams_written_by_hand(packed: bytes, expected: bytes) -> None:
 @pytest.mark.parametrize(
     ("packed", "problem"),
     [
-        (b"", "a number is cut off"),
-        (b"\x80", "a number is cut off"),
+        (b"", "truncated varint at byte 0"),
+        (b"\x80", "truncated varint at byte 0"),
         (b"\x03\x08ab", "an element cut off, or more than the promised 3 bytes at byte 1"),
         (b"\x03\xf4\x02", "an element cut off, or more than the promised 3 bytes at byte 1"),
         (b"\x09\x00a\x06\x01", "an element cut off, or more than the promised 9 bytes at byte 3"),

@@ -14,7 +14,8 @@ from tfprof.checkers.findings import Findings
 from tfprof.checkers.placement import on_accelerator
 from tfprof.columns.strings import Strings
 from tfprof.errors import InputError
-from tfprof.wire.decode import BYTES, WireError, head, scan
+from tfprof.wire.decode import BYTES, WireError, scan
+from tfprof.wire.message import head
 
 if TYPE_CHECKING:
     from tfprof.model import Profile

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, cast
 from tfprof.flops.activation_rules import fused
 from tfprof.flops.op import UnknownShape, size
 from tfprof.flops.table import rule
+from tfprof.wire.message import fields
+from tfprof.wire.scalar import BYTES
 
 if TYPE_CHECKING:
     from tfprof.flops.op import Op, Shape
@@ -118,21 +120,13 @@ def xla_conv(op: Op) -> int:
 
 
 def numbers(op: Op) -> dict[int, tuple[int, ...]]:
-    """The fields of a message that holds nothing but small numbers, in wire format.
-
-    A field comes on its own (a key and a number) or packed (a key, a length and the numbers); all
-    of them are below 128, as axes are, so each is one character of the text.
-    """
-    codes = list(map(ord, cast("str", op.attr("dimension_numbers", ""))))
-    found: dict[int, tuple[int, ...]] = {}
-    at = 0
-    while at + 1 < len(codes):
-        key, value = codes[at : at + 2]
-        packed = key & 7 == 2  # noqa: PLR2004 - the wire type of what has a length
-        values = tuple(codes[at + 2 : at + 2 + value]) if packed else (value,)
-        found[key >> 3] = found.get(key >> 3, ()) + values
-        at += 2 + (value if packed else 0)
-    return found
+    """The fields of a message of small numbers: all are below 128, so a packed one is a byte."""
+    data = cast("str", op.attr("dimension_numbers", "")).encode("utf-8", "surrogateescape")
+    by_field: dict[int, tuple[int, ...]] = {}
+    for number, wire_type, value in fields(memoryview(data)):
+        values = tuple(value) if wire_type == BYTES else (value,)
+        by_field[number] = by_field.get(number, ()) + values
+    return by_field
 
 
 def _matrix(factor: Shape) -> Shape:

@@ -11,12 +11,13 @@ import re
 from codecs import getincrementaldecoder
 from typing import TYPE_CHECKING, NamedTuple
 
-from tfprof.wire.decode import BYTES, VARINT, WireError, head
+from tfprof.wire.decode import BYTES, VARINT, WireError
+from tfprof.wire.message import head
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tfprof.wire.decode import HeadField
+    from tfprof.wire.message import HeadField
 
 TABLE_MAGIC = (0xDB4775248B80FB57).to_bytes(8, "little")
 # What follows the first half is there to be spoilt by a transfer as text.

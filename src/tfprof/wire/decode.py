@@ -24,32 +24,45 @@ from tfprof.columns import byte_words as wordwise
 from tfprof.columns.strings import I64, U8, Strings
 from tfprof.foundation.progress_events import tell_further
 from tfprof.wire.field_steps import REACH, Fields, Tags
+from tfprof.wire.scalar import (
+    BYTES,
+    FIXED32,
+    FIXED64,
+    LARGEST_TAG,
+    ONE_BYTE,
+    TRUNCATED,
+    VARINT,
+    WIDTH,
+    WireError,
+    decode_varint,
+    signed,
+)
+from tfprof.wire.varint_columns import check_ends, varints_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+__all__ = [
+    "BYTES",
+    "FIXED32",
+    "FIXED64",
+    "VARINT",
+    "Field",
+    "WireError",
+    "buffer_view",
+    "scan",
+    "whole",
+]
 
 # Messages that advance together: their positions and words stay in the processor's cache.
 _CHUNK = 1 << 15
 # Below this many, stepping message by message is faster than another round of columns.
 _FEW = 12
-_MOST_VARINT_BYTES = 10
 _FIELD_NUMBERS = 32
-_ONE_BYTE = 127
 _PART = 1 << 16
-_LARGEST_TAG = 0xFFFFFFFF
 
-_IMPOSSIBLE = "a field with no number or an impossible length"
-_TOO_LONG = "a field runs past the end of its message"
-
-
-class WireError(ValueError):
-    """The bytes are no protobuf message; says what is wrong and where."""
-
-    def __init__(self, offset: int, what: str) -> None:
-        super().__init__(f"{what} at byte {offset}")
-        self.offset = offset
+_IMPOSSIBLE = "invalid field number or length"
+_TOO_LONG = "field longer than its message"
 
 
 class Field(NamedTuple):
@@ -135,7 +148,7 @@ class _Scanner:
     def together(self, rows: I64) -> None:
         """Advance *rows* field by field until few are left, then walk those one by one."""
         at, stop = self._start[rows], self._end[rows]
-        _check(at, stop, at, "a message ends past its container")
+        check_ends(at, stop, at, "message longer than its container")
         more = at < stop
         # Words are not taken from beyond the buffer, so what ends near its end goes singly.
         late = np.flatnonzero(more & (stop > self._buffer.size - REACH))
@@ -180,9 +193,9 @@ class _Scanner:
     def _carefully(self, at: I64, stop: I64) -> tuple[Fields, I64]:
         """As `Tags.step`, for all fields there are; raises WireError where one is none."""
         begin = at
-        tag, at = _varints(self._buffer, at, stop, begin)
+        tag, at = varints_at(self._buffer, at, stop, begin)
         number, kind = tag >> 3, tag & 7
-        impossible = np.flatnonzero((number <= 0) | (tag > _LARGEST_TAG))
+        impossible = np.flatnonzero((number <= 0) | (tag > LARGEST_TAG))
         if impossible.size:
             raise WireError(int(begin[impossible[0]]), _IMPOSSIBLE)
         value, at = _values(self._buffer, kind, at, stop, begin)
@@ -206,29 +219,30 @@ class _Scanner:
             begin = at
             tag = view[at]
             at += 1
-            if tag > _ONE_BYTE:
-                tag, at = _varint(view, begin, stop)
+            if tag > ONE_BYTE:
+                tag, at = decode_varint(view, begin, stop)
             kind = tag & 7
             number = tag >> 3
             if kind in (BYTES, VARINT):
                 if at >= stop:
-                    raise WireError(begin, "a field is cut off")
+                    raise WireError(begin, TRUNCATED)
                 value = view[at]
                 at += 1
-                if value > _ONE_BYTE:
+                if value > ONE_BYTE:
                     # Most messages have a length of two bytes: no call for those.
-                    second = view[at] if at < stop else _ONE_BYTE + 1
-                    if second <= _ONE_BYTE:
-                        value += (second << 7) - _ONE_BYTE - 1
+                    second = view[at] if at < stop else ONE_BYTE + 1
+                    if second <= ONE_BYTE:
+                        value += (second << 7) - ONE_BYTE - 1
                         at += 1
                     else:
-                        value, at = _varint(view, at - 1, stop)
+                        value, at = decode_varint(view, at - 1, stop)
+                        value = signed(value)
                 after = at + value if kind == BYTES else at
             elif kind in (FIXED64, FIXED32):
-                value, after = 0, at + (8 if kind == FIXED64 else 4)
+                value, after = 0, at + WIDTH[kind]
             else:
-                raise WireError(begin, f"wire type {kind}, which no file here uses")
-            if number <= 0 or after < at or tag > _LARGEST_TAG:
+                raise WireError(begin, f"unsupported wire type {kind}")
+            if number <= 0 or after < at or tag > LARGEST_TAG:
                 raise WireError(begin, _IMPOSSIBLE)
             if after > stop:
                 raise WireError(begin, _TOO_LONG)
@@ -238,7 +252,7 @@ class _Scanner:
                 add_start(at)
                 add_value(value)
             at = after
-            if kind == BYTES and tag <= _ONE_BYTE and at < stop and view[at] == tag:
+            if kind == BYTES and tag <= ONE_BYTE and at < stop and view[at] == tag:
                 ends = _run(view, at, stop)
                 if wanted:
                     self._add_run(number, at, ends)
@@ -248,7 +262,7 @@ class _Scanner:
     def _add_run(self, number: int, at: int, ends: list[int]) -> None:
         """Add the fields that begin at *at* and end at *ends*, as `_run` finds them."""
         size = np.diff(ends, prepend=at)
-        head = np.where(size <= _ONE_BYTE + 2, 2, 3)
+        head = np.where(size <= ONE_BYTE + 2, 2, 3)
         numbers, starts, values = self._singly
         numbers.frombytes(np.full(size.size, number, np.int64).tobytes())
         starts.frombytes((ends - size + head).astype(np.int64).tobytes())
@@ -270,9 +284,9 @@ def _run(view: memoryview, at: int, stop: int) -> list[int]:
         place, limit = 0, min(len(part), stop - at) - 3
         while place < limit and part[place] == tag:
             size = part[place + 1]
-            if size > _ONE_BYTE:
+            if size > ONE_BYTE:
                 high = part[place + 2]
-                if high > _ONE_BYTE or not high:
+                if high > ONE_BYTE or not high:
                     break
                 place += size + (high << 7) - 125
             else:
@@ -298,24 +312,18 @@ def _still_open(rows: I64, at: I64, stop: I64) -> tuple[I64, I64, I64]:
     return rows[more], at[more], stop[more]
 
 
-def _check(at: I64, stop: I64, begin: I64, what: str) -> None:
-    over = at > stop
-    if bool(over.any()):
-        raise WireError(int(begin[np.flatnonzero(over)[0]]), what)
-
-
 def _values(buffer: U8, kind: I64, at: I64, stop: I64, begin: I64) -> tuple[I64, I64]:
     """The number or length behind each tag, and the position after it."""
     fixed = (kind != VARINT) & (kind != BYTES)
     if not bool(fixed.any()):
-        return _varints(buffer, at, stop, begin)
+        return varints_at(buffer, at, stop, begin)
     unknown = np.flatnonzero(fixed & (kind != FIXED64) & (kind != FIXED32))
     if unknown.size:
         first = unknown[0]
-        raise WireError(int(begin[first]), f"wire type {int(kind[first])}, which no file here uses")
+        raise WireError(int(begin[first]), f"unsupported wire type {int(kind[first])}")
     value, after = np.zeros_like(at), at.copy()
     rest = np.flatnonzero(~fixed)
-    value[rest], after[rest] = _varints(buffer, at[rest], stop[rest], begin[rest])
+    value[rest], after[rest] = varints_at(buffer, at[rest], stop[rest], begin[rest])
     return value, after
 
 
@@ -325,70 +333,3 @@ def _lengths(kind: I64, value: I64) -> I64:
     length[kind == FIXED64] = 8
     length[kind == FIXED32] = 4
     return length
-
-
-def _varints(buffer: U8, at: I64, stop: I64, begin: I64) -> tuple[I64, I64]:
-    """The varint at each position, and the position after it."""
-    _check(at + 1, stop, begin, "a field is cut off")
-    byte = buffer[at]
-    value = (byte & 127).astype(np.int64)
-    at = at + 1
-    more = np.flatnonzero(byte > _ONE_BYTE)
-    shift = 7
-    while more.size:
-        if shift == 7 * _MOST_VARINT_BYTES:
-            raise WireError(int(begin[more[0]]), "a number longer than ten bytes")
-        where = at[more]
-        _check(where + 1, stop[more], begin[more], "a number is cut off")
-        byte = buffer[where]
-        value[more] |= (byte & 127).astype(np.int64) << shift
-        at[more] = where + 1
-        more = more[byte > _ONE_BYTE]
-        shift += 7
-    return value, at
-
-
-def _varint(view: memoryview, at: int, stop: int) -> tuple[int, int]:
-    """The signed 64-bit number at *at*, and the position after it."""
-    value = shift = 0
-    begin = at
-    while True:
-        if at >= stop:
-            raise WireError(begin, "a number is cut off")
-        if shift == 7 * _MOST_VARINT_BYTES:
-            raise WireError(begin, "a number longer than ten bytes")
-        byte = view[at]
-        at += 1
-        value |= (byte & 127) << shift
-        if byte <= _ONE_BYTE:
-            break
-        shift += 7
-    value &= 0xFFFFFFFFFFFFFFFF
-    return (value - (1 << 64) if value >> 63 else value), at
-
-
-class HeadField(NamedTuple):
-    """A field near the beginning of a message."""
-
-    number: int
-    wire_type: int
-    start: int
-    end: int
-
-
-def head(view: memoryview, at: int, stop: int, most: int = 64) -> list[HeadField]:
-    """The first fields of one message, up to *most*; the last may be cut off by *stop*."""
-    fields: list[HeadField] = []
-    while at < stop and len(fields) < most:
-        begin = at
-        tag, at = _varint(view, at, stop)
-        kind, number = tag & 7, tag >> 3
-        if kind not in (VARINT, FIXED64, BYTES, FIXED32) or number <= 0:
-            raise WireError(begin, "no field of a message")
-        value, at = (0, at) if kind in (FIXED64, FIXED32) else _varint(view, at, stop)
-        end = at + {BYTES: value, FIXED64: 8, FIXED32: 4}.get(kind, 0)
-        if value < 0 and kind == BYTES:
-            raise WireError(begin, "no field of a message")
-        fields.append(HeadField(number, kind, at, min(end, stop)))
-        at = end
-    return fields

@@ -21,22 +21,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.columns.strings import I64, U64, Bool, Strings
+from tfprof.columns.strings import I64, Strings
+from tfprof.wire.scalar import BYTES, VARINT, encode_tag
+from tfprof.wire.varint_columns import prefixed, varint_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tfprof.columns.tree import Tree
 
-_VARINT, _BYTES = 0, 2
-_GROUP, _MORE = np.uint64(7), np.uint64(0x80)
-_LOW = np.uint64(0x7F)
-
 
 def numbers(columns: Mapping[int, I64], *, zeros: bool = False) -> tuple[Strings, ...]:
     """The fields {number: value of each row}; those of value 0 are left out unless *zeros*."""
     return tuple(
-        _prefixed(number << 3 | _VARINT, value, np.full(value.size, zeros) | (value != 0))
+        prefixed(encode_tag(number, VARINT), value, np.full(value.size, zeros) | (value != 0))
         for number, value in columns.items()
     )
 
@@ -45,12 +43,12 @@ def field(number: int, *columns: Strings, empty: bool = True) -> tuple[Strings, 
     """Each row as the bytes of field *number*; rows of no bytes are left out unless *empty*."""
     length = lengths(columns)
     written = np.full(length.size, empty) | (length > 0)
-    return _prefixed(number << 3 | _BYTES, length, written), *columns
+    return prefixed(encode_tag(number, BYTES), length, written), *columns
 
 
 def packed(number: int, owner: I64, value: I64, count: int) -> tuple[Strings, ...]:
     """The field of repeated numbers of each of *count* owners; *owner* is ascending."""
-    bare = _prefixed(None, value, np.ones(value.size, np.bool_))
+    bare = prefixed(b"", value, np.ones(value.size, np.bool_))
     return field(number, within(owner, count, bare), empty=False)
 
 
@@ -88,17 +86,17 @@ def nested(tree: Tree, number: int, own: I64) -> Strings:
     more bytes the more lengths are below it. Beginning with one byte each, every round settles the
     lengths that need one byte more: ten rounds suffice.
     """
-    tag = number << 3 | _BYTES
-    lead = np.full(own.size, len(_varint(tag)) + 1)
+    tag = encode_tag(number, BYTES)
+    lead = np.full(own.size, len(tag) + 1)
     lead[0] = 0
     while True:
         length = tree.totals(own + lead) - lead
-        longer = len(_varint(tag)) + _varint_sizes(length.astype(np.uint64))
+        longer = len(tag) + varint_sizes(length.astype(np.uint64))
         longer[0] = 0
         if bool((longer == lead).all()):
             break
         lead = longer
-    return _prefixed(tag, length, lead > 0)
+    return prefixed(tag, length, lead > 0)
 
 
 def lengths(columns: Sequence[Strings]) -> I64:
@@ -107,38 +105,3 @@ def lengths(columns: Sequence[Strings]) -> I64:
     for column in columns:
         length += column.length
     return length
-
-
-def _prefixed(tag: int | None, value: I64, written: Bool) -> Strings:
-    """The *written* rows as a varint behind the varint *tag*; the others are of no bytes."""
-    rows = np.flatnonzero(written)
-    left = value[rows].astype(np.uint64)
-    prefix = _varint(tag) if tag is not None else b""
-    size = len(prefix) + _varint_sizes(left)
-    width = int(size.max(initial=len(prefix)))
-    table = np.empty((rows.size, width), np.uint8)
-    table[:, : len(prefix)] = np.frombuffer(prefix, np.uint8)
-    for place in range(len(prefix), width):
-        low = left & _LOW
-        left >>= _GROUP
-        table[:, place] = np.where(left > 0, low | _MORE, low)
-    start, length = np.zeros(value.size, np.int64), np.zeros(value.size, np.int64)
-    start[rows] = np.arange(rows.size) * width
-    length[rows] = size
-    return Strings(table.reshape(-1), start, length)
-
-
-def _varint(value: int) -> bytes:
-    """One number, not negative, as a varint."""
-    low, rest = value & 0x7F, value >> 7
-    return bytes([low | 0x80]) + _varint(rest) if rest else bytes([low])
-
-
-def _varint_sizes(value: U64) -> I64:
-    """How many bytes each number takes as a varint."""
-    size = np.ones(value.size, np.int64)
-    left = value >> _GROUP
-    while bool(left.any()):
-        size += left > 0
-        left = left >> _GROUP
-    return size

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfprof.wire.scalar import ONE_BYTE
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -25,7 +27,6 @@ REACH = 9
 _TAGS = 256
 _ODD, _OTHER, _WANTED = 0, 1, 2
 _ONE = np.uint64(1)
-_ONE_BYTE = 127
 _LAST_BYTES = np.uint64(0x8080808080808080)
 _SEVENS = np.uint64(0x7F7F7F7F7F7F7F7F)
 _BYTE_ENDS = np.uint64(0x0101010101010101)
@@ -81,7 +82,7 @@ class Tags(NamedTuple):
         first = buffer.take(behind)
         behind += 1
         value = first.astype(np.int64)
-        longer = np.flatnonzero(first > _ONE_BYTE)
+        longer = np.flatnonzero(first > ONE_BYTE)
         if longer.size:
             long_value, more = _long(words[at[longer] + 1])
             if more is None:

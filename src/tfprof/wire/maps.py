@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.wire.decode import BYTES, VARINT, WireError, scan
-from tfprof.wire.varints import varints
+from tfprof.wire.scalar import ONE_BYTE, TRUNCATED
+from tfprof.wire.varint_columns import varint_run
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import I64, U8
     from tfprof.wire.decode import Field
-
-_ONE_BYTE = 127
 
 
 class Messages(NamedTuple):
@@ -83,10 +82,10 @@ def packed(buffer: U8, run: Field) -> tuple[I64, I64]:
     end = np.cumsum(run.value)
     begin = end - run.value
     joined = buffer[np.arange(int(run.value.sum())) + np.repeat(run.start - begin, run.value)]
-    last = joined <= _ONE_BYTE
+    last = joined <= ONE_BYTE
     full = np.flatnonzero(run.value)
     cut = full[~last[end[full] - 1]]
     if cut.size:
-        raise WireError(int(run.end[cut[0]]), "a number is cut off")
+        raise WireError(int(run.end[cut[0]]), TRUNCATED)
     before = np.append(0, np.cumsum(last))
-    return np.repeat(run.message, before[end] - before[begin]), varints(joined).astype(np.int64)
+    return np.repeat(run.message, before[end] - before[begin]), varint_run(joined).astype(np.int64)

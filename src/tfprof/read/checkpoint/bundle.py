@@ -23,12 +23,13 @@ import numpy as np
 
 from tfprof.errors import InputError
 from tfprof.read.checkpoint.crc32c import crc32c, masked
-from tfprof.read.checkpoint.message import Message
 from tfprof.read.checkpoint.slices import PIECE, Slice, key_of, shape_of, slice_of
 from tfprof.read.checkpoint.sorted_table import SortedTable
 from tfprof.read.checkpoint.tensors import DTYPES, STRING, Stored, called, from_bytes
 from tfprof.wire.decode import WireError
-from tfprof.wire.varints import MOST_BYTES, varints
+from tfprof.wire.message import Message
+from tfprof.wire.scalar import MOST_BYTES
+from tfprof.wire.varint_columns import varint_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -187,7 +188,7 @@ class Bundle:
         after = int(last[-1]) + 1 if last.size else 0
         begin = after + _CHECKSUM
         try:
-            lengths = varints(data[:after])
+            lengths = varint_run(data[:after])
         except WireError as problem:
             raise InputError(f"{what} has {problem} of its lengths") from None
         ends = list(accumulate(lengths.tolist(), initial=begin))

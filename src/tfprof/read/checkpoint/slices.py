@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 
 from tfprof.errors import InputError
 from tfprof.foundation.arguments import INT64_MAX
-from tfprof.read.checkpoint.message import Message
 from tfprof.wire.decode import WireError
+from tfprof.wire.message import Message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.wire.decode import WireError, buffer_view
-from tfprof.wire.varints import varint
+from tfprof.wire.scalar import decode_varint
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import U8
@@ -33,7 +33,7 @@ _LONGEST_HEAD = 5
 def unpacked(data: U8) -> U8:
     """The bytes that *data* stands for; raises WireError where it is no snappy block."""
     stop = data.size
-    size, at = varint(buffer_view(data), 0, stop)
+    size, at = decode_varint(buffer_view(data), 0, stop)
     # With this behind it, even the head of an element that is cut off can be looked at.
     packed = data.tobytes() + bytes(_LONGEST_HEAD)
     result = bytearray()

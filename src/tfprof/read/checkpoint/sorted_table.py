@@ -26,7 +26,7 @@ from tfprof.read.checkpoint.snappy import unpacked
 from tfprof.read.sniff import TABLE_MAGIC
 from tfprof.tables.limits import beyond, unpacked_most
 from tfprof.wire.decode import WireError, buffer_view
-from tfprof.wire.varints import varint
+from tfprof.wire.scalar import decode_varint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,8 +114,8 @@ class SortedTable:
     def _place(self, data: U8, at: int) -> tuple[Place, int]:
         """The place written at *at*, and the position after it."""
         try:
-            offset, at = varint(buffer_view(data), at, data.size)
-            size, at = varint(buffer_view(data), at, data.size)
+            offset, at = decode_varint(buffer_view(data), at, data.size)
+            size, at = decode_varint(buffer_view(data), at, data.size)
         except WireError:
             raise InputError(f"{self.name} is damaged: the place of a block is cut off") from None
         return Place(offset, size), at
@@ -191,7 +191,7 @@ def _lengths(view: memoryview, at: int, stop: int) -> tuple[tuple[int, int, int]
     """The three numbers an entry begins with, and the position after them."""
     if at + 3 <= stop and max(view[at : at + 3]) <= _ONE_BYTE:
         return (view[at], view[at + 1], view[at + 2]), at + 3
-    shared, at = varint(view, at, stop)
-    further, at = varint(view, at, stop)
-    length, at = varint(view, at, stop)
+    shared, at = decode_varint(view, at, stop)
+    further, at = decode_varint(view, at, stop)
+    length, at = decode_varint(view, at, stop)
     return (shared, further, length), at

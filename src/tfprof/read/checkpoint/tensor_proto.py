@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.read.checkpoint.message import Message
 from tfprof.read.checkpoint.tensors import from_bits, from_bytes
 from tfprof.wire.decode import WireError
-from tfprof.wire.varints import varints
+from tfprof.wire.message import Message
+from tfprof.wire.varint_columns import varint_run
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import U8
@@ -36,4 +36,4 @@ def values_of(data: U8, dtype: DType) -> Values:
         if run.size % np.dtype(dtype.layout).itemsize:
             raise WireError(run.size, f"a value of type {dtype.name} is cut off")
         return from_bytes(dtype, run)
-    return from_bits(dtype, varints(run).astype(dtype.layout))
+    return from_bits(dtype, varint_run(run).astype(dtype.layout))

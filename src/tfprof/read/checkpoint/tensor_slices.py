@@ -12,12 +12,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from tfprof.errors import InputError
-from tfprof.read.checkpoint.message import Message
 from tfprof.read.checkpoint.slices import Slice, key_of, shape_of, slice_of
 from tfprof.read.checkpoint.sorted_table import SortedTable
 from tfprof.read.checkpoint.tensor_proto import values_of
 from tfprof.read.checkpoint.tensors import DTYPES, Stored, called
 from tfprof.wire.decode import WireError
+from tfprof.wire.message import Message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

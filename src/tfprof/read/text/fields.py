@@ -9,12 +9,13 @@ is Odd, as for values that do not fit their field.
 from __future__ import annotations
 
 import re
-import struct
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from tfprof.read.text.strings import Odd
 from tfprof.wire import schema
+from tfprof.wire.scalar import BYTES as LENGTH_DELIMITED
+from tfprof.wire.scalar import FIXED32, VARINT, encode_float, encode_tag, encode_varint
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +27,6 @@ MESSAGE, TOKEN, TEXT, BYTES = range(4)
 
 # Values a field remembers the bytes of: enough for what repeats, little for what does not.
 _REMEMBERED = 1 << 12
-_LENGTH_DELIMITED, _FIXED32 = 2, 5
 
 _DECIMAL = re.compile(rb"-?(?:0|[1-9][0-9]*)")
 _HEX, _OCTAL = re.compile(rb"-?0[xX][0-9a-fA-F]+"), re.compile(rb"-?0[0-7]+")
@@ -39,7 +39,7 @@ class Field:
 
     def __init__(self, descriptor: FieldDescriptor, alone: int) -> None:
         self.kind, wire_type, self._spell = _KINDS[descriptor.type]
-        self.tag = varint(descriptor.number << 3 | wire_type)
+        self.tag = encode_tag(descriptor.number, wire_type)
         self.alone = alone  # a bit that fields share if a message has only one of them; or 0
         self.name = descriptor.name.encode()
         self._message = descriptor.message_type
@@ -60,22 +60,6 @@ class Field:
         return spelled
 
 
-def varint(number: int) -> bytes:
-    """The wire form of a number that is not negative."""
-    if number < _SPELLED:
-        return _SMALL[number]
-    parts = bytearray()
-    while number >= _SPELLED:
-        parts.append(number & 0x7F | 0x80)
-        number >>= 7
-    parts.append(number)
-    return bytes(parts)
-
-
-_SPELLED = 0x80
-_SMALL = [bytes([number]) for number in range(_SPELLED)]
-
-
 def _integer(low: int, high: int) -> Callable[[bytes], bytes]:
     """The speller of integers from *low* to *high*, both included."""
 
@@ -90,7 +74,7 @@ def _integer(low: int, high: int) -> Callable[[bytes], bytes]:
             raise Odd
         if not low <= number <= high:
             raise Odd
-        return varint(number & (1 << 64) - 1)
+        return encode_varint(number)
 
     return spell
 
@@ -98,14 +82,14 @@ def _integer(low: int, high: int) -> Callable[[bytes], bytes]:
 def _bool(token: bytes) -> bytes:
     if token not in _BOOLS:
         raise Odd
-    return varint(_BOOLS[token])
+    return encode_varint(_BOOLS[token])
 
 
 def _float(token: bytes) -> bytes:
     if not _FLOAT.fullmatch(token):
         raise Odd
     try:
-        return struct.pack("<f", float(token))
+        return encode_float(float(token))
     except OverflowError as problem:
         raise Odd from problem
 
@@ -116,15 +100,15 @@ def _never(_: bytes) -> bytes:
 
 # By the descriptor's type number: kind, wire type, how a token is spelled.
 _KINDS: dict[int, tuple[int, int, Callable[[bytes], bytes]]] = {
-    2: (TOKEN, _FIXED32, _float),
-    3: (TOKEN, 0, _integer(-1 << 63, (1 << 63) - 1)),
-    4: (TOKEN, 0, _integer(0, (1 << 64) - 1)),
-    5: (TOKEN, 0, _integer(-1 << 31, (1 << 31) - 1)),
-    8: (TOKEN, 0, _bool),
-    9: (TEXT, _LENGTH_DELIMITED, _never),
-    11: (MESSAGE, _LENGTH_DELIMITED, _never),
-    12: (BYTES, _LENGTH_DELIMITED, _never),
-    13: (TOKEN, 0, _integer(0, (1 << 32) - 1)),
+    2: (TOKEN, FIXED32, _float),
+    3: (TOKEN, VARINT, _integer(-1 << 63, (1 << 63) - 1)),
+    4: (TOKEN, VARINT, _integer(0, (1 << 64) - 1)),
+    5: (TOKEN, VARINT, _integer(-1 << 31, (1 << 31) - 1)),
+    8: (TOKEN, VARINT, _bool),
+    9: (TEXT, LENGTH_DELIMITED, _never),
+    11: (MESSAGE, LENGTH_DELIMITED, _never),
+    12: (BYTES, LENGTH_DELIMITED, _never),
+    13: (TOKEN, VARINT, _integer(0, (1 << 32) - 1)),
 }
 
 

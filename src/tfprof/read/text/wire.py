@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tfprof.read.text.fields import MESSAGE, TEXT, TOKEN, Field, fields_of_message, varint
+from tfprof.read.text.fields import MESSAGE, TEXT, TOKEN, Field, fields_of_message
 from tfprof.read.text.skip import (
     ATOM,
     BARE_LIST,
@@ -34,6 +34,7 @@ from tfprof.read.text.skip import (
     skip,
 )
 from tfprof.read.text.strings import Odd, blanks, literals, unescape
+from tfprof.wire.scalar import encode_varint
 
 if TYPE_CHECKING:
     import re
@@ -78,7 +79,7 @@ class _Message:
 
     def add(self, field: Field, value: bytes) -> None:
         """Append a field that is a string or a message."""
-        self.wire.append(field.tag + varint(len(value)) + value)
+        self.wire.append(field.tag + encode_varint(len(value)) + value)
 
 
 def to_wire(data: bytes, message: str) -> bytes:
