@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.errors import InputError, OutputError
-from tfprof.foundation.progress_events import Stage, tell
+from tfprof.foundation.progress_events import Stage, announce
 from tfprof.io import atomic_write as whole
 from tfprof.io.gunzip import MAGIC, GzipError, unpacked
 from tfprof.read import Source
@@ -132,7 +132,7 @@ def checkpoint_files(prefix: str) -> list[str]:
 
 def _unpacked(path: str, data: U8) -> U8:
     try:
-        return unpacked(data, lambda at: tell(Stage(f"unpacking {path}", at, data.size)))
+        return unpacked(data, lambda at: announce(Stage(f"unpacking {path}", at, data.size)))
     except GzipError as problem:
         raise InputError(f"{path} {problem}") from None
 
@@ -151,7 +151,7 @@ def told(stage: str, pieces: Iterable[bytes]) -> Iterator[bytes]:
     for piece in pieces:
         yield piece
         written += len(piece)
-        tell(Stage(stage, written))
+        announce(Stage(stage, written))
 
 
 def bounded(name: str, pieces: Iterable[bytes]) -> Iterator[bytes]:

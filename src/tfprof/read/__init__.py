@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tfprof.errors import UsageError
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.foundation.progress_events import Stage, listening, tell
+from tfprof.foundation.progress_events import Stage, announce, listening
 from tfprof.model import Note, Profile
 from tfprof.read import expansion_limits as shared_texts
 from tfprof.read import graph_def, op_log, run_metadata, sniff
@@ -122,7 +122,7 @@ class _Stages:
 
     def read(self, source: Source, place: str = "") -> None:
         """Say that *source* is read from now on."""
-        tell(Stage(f"reading {source.name}{place}", self._done, self._total))
+        announce(Stage(f"reading {source.name}{place}", self._done, self._total))
         self._done += source.data.size
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from tfprof.columns import byte_words as wordwise
 from tfprof.columns.strings import I64, U8, Strings
-from tfprof.foundation.progress_events import tell_further
+from tfprof.foundation.progress_events import announce_bytes
 from tfprof.wire.field_steps import REACH, Fields, Tags
 from tfprof.wire.scalar import (
     BYTES,
@@ -104,7 +104,7 @@ def scan(buffer: U8, start: I64, end: I64, wanted: Mapping[int, int]) -> dict[in
     scanner = _Scanner(buffer, start, end, wanted)
     for first in range(0, start.size, _CHUNK):
         if first:
-            tell_further(int(start[first]))
+            announce_bytes(int(start[first]))
         scanner.together(np.arange(first, min(first + _CHUNK, start.size), dtype=np.int64))
     return {number: scanner.field(number) for number in wanted}
 
