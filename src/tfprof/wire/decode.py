@@ -1,16 +1,16 @@
-"""Protobuf's wire format, whole columns at a time.
+"""Decodes protobuf's wire format, many messages at once.
 
-`scan` takes many messages of one type, given as slices of a buffer, and returns their fields as
-columns. All messages advance together, one field a step, so the work a step is a handful of
-NumPy operations whatever the number of messages; the last few stragglers, and a lone message
-with a million fields, are walked one field at a time.
+`scan` takes messages of one type, as slices of a buffer, and returns their fields as columns. All
+messages advance together, one field per step, so a step is a handful of NumPy operations however
+many messages there are. The last few messages that still have fields, and a single message with a
+million fields, are decoded one field at a time.
 
     messages   start  end          scan(…, {1: BYTES, 2: VARINT})
        0         12    40     →    {1: Field(message=[0 1 …], start=[…], value=[length…]),
        1         42    77           2: Field(message=[0 …],   start=[…], value=[number…])}
 
-Fields come back in message order and, within a message, in the order they stand. A field that
-was not asked for, or stands with another wire type, is stepped over, as protobuf does.
+Fields are in message order and, within a message, in file order. Fields that are not wanted or
+have another wire type are skipped, as protobuf does.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.columns import byte_words as wordwise
+from tfprof.columns import byte_words
 from tfprof.columns.strings import I64, U8, Strings
 from tfprof.foundation.progress_events import announce_bytes
 from tfprof.wire.field_steps import REACH, Fields, Tags
@@ -54,9 +54,9 @@ __all__ = [
     "whole",
 ]
 
-# Messages that advance together: their positions and words stay in the processor's cache.
+# Messages that advance together: so many that their positions and words stay in the CPU cache.
 _CHUNK = 1 << 15
-# Below this many, stepping message by message is faster than another round of columns.
+# With fewer messages than this, a plain loop is faster than NumPy operations.
 _FEW = 12
 _FIELD_NUMBERS = 32
 _PART = 1 << 16
@@ -66,7 +66,7 @@ _TOO_LONG = "field longer than its message"
 
 
 class Field(NamedTuple):
-    """One field of many messages: for BYTES the value is a length, else the number itself."""
+    """One field of many messages: for BYTES the value is its length, else the number itself."""
 
     message: I64
     start: I64
@@ -82,20 +82,20 @@ class Field(NamedTuple):
         return Strings(buffer, self.start, self.value)
 
     def last(self, count: int, default: int = 0) -> I64:
-        """The value of each of *count* messages: the last one given counts."""
+        """The value in each of *count* messages; if the field is repeated, the last one."""
         column = np.full(count, default, np.int64)
         column[self.message] = self.value
         return column
 
     def last_slice(self, count: int) -> tuple[I64, I64]:
-        """(start, length) of the last value of each of *count* messages; empty if none."""
+        """(start, length) of the last value in each of *count* messages; length 0 if absent."""
         start = np.zeros(count, np.int64)
         start[self.message] = self.start
         return start, self.last(count)
 
 
 def whole(buffer: U8) -> tuple[I64, I64]:
-    """The one slice that is all of *buffer*."""
+    """(start, end) of the single slice that is all of *buffer*."""
     return np.zeros(1, np.int64), np.full(1, buffer.size, np.int64)
 
 
@@ -105,12 +105,12 @@ def scan(buffer: U8, start: I64, end: I64, wanted: Mapping[int, int]) -> dict[in
     for first in range(0, start.size, _CHUNK):
         if first:
             announce_bytes(int(start[first]))
-        scanner.together(np.arange(first, min(first + _CHUNK, start.size), dtype=np.int64))
+        scanner.scan_chunk(np.arange(first, min(first + _CHUNK, start.size), dtype=np.int64))
     return {number: scanner.field(number) for number in wanted}
 
 
 def _in_order(pieces: list[Field]) -> Field:
-    """All of *pieces* by message, in columns of its own; a message's own stay in their order."""
+    """The *pieces* joined and sorted by message; the order within a message does not change."""
     if not pieces:
         return Field(*np.empty((3, 0), np.int64))
     message, at, value = (np.concatenate(column) for column in zip(*pieces, strict=True))
@@ -121,57 +121,57 @@ def _in_order(pieces: list[Field]) -> Field:
 
 
 class _Scanner:
-    """Collects the wanted fields of messages, many at a time or one by one."""
+    """Collects the wanted fields, many messages at once or one field at a time."""
 
     def __init__(self, buffer: U8, start: I64, end: I64, wanted: Mapping[int, int]) -> None:
         self._buffer, self._start, self._end = buffer, start, end
         self._wire_type = np.full(_FIELD_NUMBERS, -1, np.int64)
         self._wire_type[list(wanted)] = list(wanted.values())
         self._tags = Tags.wanted(wanted)
-        self._words = wordwise.words_of(buffer)
-        # The fields of each number, in pieces: of all messages so far, and of those at hand.
-        self._found: dict[int, list[Field]] = {number: [] for number in wanted}
-        self._at_hand: dict[int, list[Field]] = {number: [] for number in wanted}
-        # What the one-by-one walk collects: number, start, value; and how many a message has.
-        self._singly = (array("q"), array("q"), array("q"))
-        self._singly_of: list[tuple[int, int]] = []
+        self._words = byte_words.words_of(buffer)
+        # Pieces of each wanted field: of finished chunks, and of the current chunk.
+        self._finished: dict[int, list[Field]] = {number: [] for number in wanted}
+        self._current: dict[int, list[Field]] = {number: [] for number in wanted}
+        # Fields that `_walk` collects (number, start, value), and (message, end in these columns).
+        self._walked = (array("q"), array("q"), array("q"))
+        self._walked_messages: list[tuple[int, int]] = []
 
     def field(self, number: int) -> Field:
-        """All fields of a *number* that were found."""
-        row, end = np.array(self._singly_of, np.int64).reshape(-1, 2).T
-        of_message = np.repeat(row, np.diff(end, prepend=0))
-        numbers, start, value = (np.frombuffer(column, np.int64) for column in self._singly)
+        """All fields with this *number* so far."""
+        row, end = np.array(self._walked_messages, np.int64).reshape(-1, 2).T
+        message = np.repeat(row, np.diff(end, prepend=0))
+        numbers, start, value = (np.frombuffer(column, np.int64) for column in self._walked)
         mine = np.flatnonzero(numbers == number)
-        singly = Field(of_message[mine], start[mine], value[mine])
-        return _in_order([*self._found[number], *([singly] if mine.size else [])])
+        walked = Field(message[mine], start[mine], value[mine])
+        return _in_order([*self._finished[number], *([walked] if mine.size else [])])
 
-    def together(self, rows: I64) -> None:
+    def scan_chunk(self, rows: I64) -> None:
         """Advance *rows* field by field until few are left, then walk those one by one."""
         at, stop = self._start[rows], self._end[rows]
         check_ends(at, stop, at, "message longer than its container")
         more = at < stop
-        # Words are not taken from beyond the buffer, so what ends near its end goes singly.
+        # A step reads whole words, so messages near the end of the buffer are walked instead.
         late = np.flatnonzero(more & (stop > self._buffer.size - REACH))
         near_end = (rows[late], at[late], stop[late])
         more[late] = False
         rows, at, stop = rows[more], at[more], stop[more]
         while rows.size > _FEW:
-            taken = self._tags.step(self._buffer, self._words, at, stop)
-            if taken is None:
-                taken = self._carefully(at, stop)
-            self._collect(rows, *taken)
-            rows, at, stop = _still_open(rows, taken[0].after, stop)
-        for number, pieces in self._at_hand.items():
+            step = self._tags.step(self._buffer, self._words, at, stop)
+            if step is None:
+                step = self._checked_step(at, stop)
+            self._collect(rows, *step)
+            rows, at, stop = _unfinished(rows, step[0].after, stop)
+        for number, pieces in self._current.items():
             if pieces:
-                self._found[number].append(_in_order(pieces))
+                self._finished[number].append(_in_order(pieces))
                 pieces.clear()
         view, kinds = buffer_view(self._buffer), self._wire_type.tolist()
-        for some in ((rows, at, stop), near_end):
-            for row, position, limit in zip(*(column.tolist() for column in some), strict=True):
-                self._one_by_one(view, kinds, row, (position, limit))
+        for columns in ((rows, at, stop), near_end):
+            for row, position, limit in zip(*(column.tolist() for column in columns), strict=True):
+                self._walk(view, kinds, row, (position, limit))
 
     def _collect(self, rows: I64, fields: Fields, hit: I64) -> None:
-        """Keep those of *fields* that are wanted, by their numbers."""
+        """Store the wanted *fields* (*hit*) by their numbers."""
         if not hit.size:
             return
         tags = fields.tag if hit.size == rows.size else fields.tag.take(hit)
@@ -179,19 +179,19 @@ class _Scanner:
         if bool((tags == first).all()):
             groups = [(first, hit)]
         else:
-            every = [(number << 3) | int(self._wire_type[number]) for number in self._at_hand]
-            groups = [(tag, hit.take(np.flatnonzero(tags == tag))) for tag in every]
-        for tag, some in groups:
-            if some.size == rows.size:
+            wanted = [(number << 3) | int(self._wire_type[number]) for number in self._current]
+            groups = [(tag, hit.take(np.flatnonzero(tags == tag))) for tag in wanted]
+        for tag, same in groups:
+            if same.size == rows.size:
                 piece = Field(rows, fields.at, fields.value)
-            elif some.size:
-                piece = Field(rows.take(some), fields.at.take(some), fields.value.take(some))
+            elif same.size:
+                piece = Field(rows.take(same), fields.at.take(same), fields.value.take(same))
             else:
                 continue
-            self._at_hand[tag >> 3].append(piece)
+            self._current[tag >> 3].append(piece)
 
-    def _carefully(self, at: I64, stop: I64) -> tuple[Fields, I64]:
-        """As `Tags.step`, for all fields there are; raises WireError where one is none."""
+    def _checked_step(self, at: I64, stop: I64) -> tuple[Fields, I64]:
+        """As `Tags.step`, for every kind of field; raises WireError."""
         begin = at
         tag, at = varints_at(self._buffer, at, stop, begin)
         number, kind = tag >> 3, tag & 7
@@ -200,7 +200,7 @@ class _Scanner:
             raise WireError(int(begin[impossible[0]]), _IMPOSSIBLE)
         value, at = _values(self._buffer, kind, at, stop, begin)
         length = _lengths(kind, value)
-        # Compared this way round, no length is too large to be added to.
+        # Comparing with the difference cannot overflow; a sum could.
         too_long = np.flatnonzero((length < 0) | (length > stop - at))
         if too_long.size:
             raise WireError(int(begin[too_long[0]]), _TOO_LONG)
@@ -208,11 +208,11 @@ class _Scanner:
         hit = np.flatnonzero(known & (self._wire_type[np.where(known, number, 0)] == kind))
         return Fields(tag, at, value, at + length), hit
 
-    def _one_by_one(  # noqa: C901, PLR0912 - one flat loop: a call would cost more than the field
+    def _walk(  # noqa: C901, PLR0912 - one flat loop: a call would cost more than a field
         self, view: memoryview, kinds: list[int], row: int, span: tuple[int, int]
     ) -> None:
-        """Walk the fields of one message; there may be a million, so the loop is kept flat."""
-        numbers, starts, values = self._singly
+        """Decode one message field by field; it may have a million."""
+        numbers, starts, values = self._walked
         add_number, add_start, add_value = numbers.append, starts.append, values.append
         at, stop = span
         while at < stop:
@@ -229,7 +229,7 @@ class _Scanner:
                 value = view[at]
                 at += 1
                 if value > ONE_BYTE:
-                    # Most messages have a length of two bytes: no call for those.
+                    # Most lengths take two bytes: no call for those.
                     second = view[at] if at < stop else ONE_BYTE + 1
                     if second <= ONE_BYTE:
                         value += (second << 7) - ONE_BYTE - 1
@@ -257,29 +257,29 @@ class _Scanner:
                 if wanted:
                     self._add_run(number, at, ends)
                 at = ends[-1] if ends else at
-        self._singly_of.append((row, len(numbers)))
+        self._walked_messages.append((row, len(numbers)))
 
     def _add_run(self, number: int, at: int, ends: list[int]) -> None:
-        """Add the fields that begin at *at* and end at *ends*, as `_run` finds them."""
+        """Add the fields of a run: the first begins at *at*, and they end at *ends*."""
         size = np.diff(ends, prepend=at)
         head = np.where(size <= ONE_BYTE + 2, 2, 3)
-        numbers, starts, values = self._singly
+        numbers, starts, values = self._walked
         numbers.frombytes(np.full(size.size, number, np.int64).tobytes())
         starts.frombytes((ends - size + head).astype(np.int64).tobytes())
         values.frombytes((size - head).astype(np.int64).tobytes())
 
 
 def _run(view: memoryview, at: int, stop: int) -> list[int]:
-    """Where the fields that follow each other from *at* on end, all with the tag of the first.
+    """The ends of the consecutive fields from *at* on that have the same tag as the first.
 
-    A file is mostly one such run, so this is the loop that its length counts in. What it is not
-    made for ends it: a tag or length of more bytes, and whatever is out of order.
+    A file is mostly one such run, so this loop decides how long decoding takes. A longer tag or
+    length, or anything invalid, ends the run.
     """
     tag = view[at]
     ends: list[int] = []
     add = ends.append
     while at < stop - 3 and view[at] == tag:
-        # Bytes of a bytes object are at hand sooner than those of a view.
+        # Indexing a bytes object is faster than indexing a memoryview.
         part = bytes(view[at : at + _PART])
         place, limit = 0, min(len(part), stop - at) - 3
         while place < limit and part[place] == tag:
@@ -301,11 +301,11 @@ def _run(view: memoryview, at: int, stop: int) -> list[int]:
 
 
 def buffer_view(buffer: U8) -> memoryview:
-    """The bytes of *buffer*, to be read one at a time."""
-    return memoryview(buffer)  # type: ignore[arg-type]  # arrays are buffers; typeshed cannot say so
+    """*buffer* as a memoryview, which is faster to read byte by byte than an array."""
+    return memoryview(buffer)  # type: ignore[arg-type]  # typeshed does not know arrays as buffers
 
 
-def _still_open(rows: I64, at: I64, stop: I64) -> tuple[I64, I64, I64]:
+def _unfinished(rows: I64, at: I64, stop: I64) -> tuple[I64, I64, I64]:
     more = at < stop
     if bool(more.all()):
         return rows, at, stop
@@ -313,7 +313,7 @@ def _still_open(rows: I64, at: I64, stop: I64) -> tuple[I64, I64, I64]:
 
 
 def _values(buffer: U8, kind: I64, at: I64, stop: I64, begin: I64) -> tuple[I64, I64]:
-    """The number or length behind each tag, and the position after it."""
+    """(the number or length after each tag, the position after it)."""
     fixed = (kind != VARINT) & (kind != BYTES)
     if not bool(fixed.any()):
         return varints_at(buffer, at, stop, begin)
@@ -328,7 +328,7 @@ def _values(buffer: U8, kind: I64, at: I64, stop: I64, begin: I64) -> tuple[I64,
 
 
 def _lengths(kind: I64, value: I64) -> I64:
-    """How many bytes follow each number: those of a text or message, or of a fixed number."""
+    """The size of each field's value after its tag and, for BYTES, its length."""
     length = np.where(kind == BYTES, value, 0)
     length[kind == FIXED64] = 8
     length[kind == FIXED32] = 4

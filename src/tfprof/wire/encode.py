@@ -1,18 +1,18 @@
-"""Protobuf's wire format, written whole columns at a time.
+"""Encodes protobuf's wire format, many messages at once.
 
-A column of messages is a column of strings, a row a message. Its fields are columns too, and no
-byte is copied until they are joined:
+A column of messages is a column of strings, one row per message. Its fields are columns too, and
+no byte is copied until they are joined:
 
-    numbers({2: [7, 0, 300]})        10 07 |  | 10 AC 02        a number that is 0 is not written
-    field(1, names)                  0A 01 61 | 0A 02 62 63     each row behind its length
+    numbers({2: [7, 0, 300]})        10 07 |  | 10 AC 02        0 is not written
+    field(1, names)                  0A 01 61 | 0A 02 62 63     each row after its tag and length
     entries(4, keys, values)         entries of a map
     packed(3, owner, value, count)   repeated numbers
 
-    beside(*fields)                  joined row by row: a row a message
-    within(owner, count, *fields)    joined all rows of an owner: a row an owner
-    nested(tree, 12, own)            what goes before each row, however deep its rows are nested
+    beside(*fields)                  the fields joined row by row: one row per message
+    within(owner, count, *fields)    the rows of each owner joined: one row per owner
+    nested(tree, 12, own)            the tags and lengths of messages nested as a tree
 
-The order of fields in a message means nothing, so each message puts them where it is easiest.
+The order of fields in a message has no meaning, so each message uses the easiest one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def numbers(columns: Mapping[int, I64], *, zeros: bool = False) -> tuple[Strings, ...]:
-    """The fields {number: value of each row}; those of value 0 are left out unless *zeros*."""
+    """The fields {number: value of each row}; a value of 0 is left out unless *zeros*."""
     return tuple(
         prefixed(encode_tag(number, VARINT), value, np.full(value.size, zeros) | (value != 0))
         for number, value in columns.items()
@@ -40,25 +40,25 @@ def numbers(columns: Mapping[int, I64], *, zeros: bool = False) -> tuple[Strings
 
 
 def field(number: int, *columns: Strings, empty: bool = True) -> tuple[Strings, ...]:
-    """Each row as the bytes of field *number*; rows of no bytes are left out unless *empty*."""
+    """Each row as field *number*; empty rows are left out unless *empty*."""
     length = lengths(columns)
     written = np.full(length.size, empty) | (length > 0)
     return prefixed(encode_tag(number, BYTES), length, written), *columns
 
 
 def packed(number: int, owner: I64, value: I64, count: int) -> tuple[Strings, ...]:
-    """The field of repeated numbers of each of *count* owners; *owner* is ascending."""
+    """The packed field *number* of each of *count* owners; *owner* is ascending."""
     bare = prefixed(b"", value, np.ones(value.size, np.bool_))
     return field(number, within(owner, count, bare), empty=False)
 
 
 def entries(number: int, key: I64, *value: Strings) -> tuple[Strings, ...]:
-    """Each row an entry of the map that is field *number*, from a number to bytes."""
+    """Each row as an entry, from a number to bytes, of the map field *number*."""
     return field(number, *numbers({1: key}, zeros=True), *field(2, *value))
 
 
 def taken(column: Strings, rows: I64) -> Strings:
-    """The *rows* of a column; row -1 is of no bytes."""
+    """The *rows* of a column; row -1 gives an empty string."""
     start, length = np.zeros(rows.size, np.int64), np.zeros(rows.size, np.int64)
     known = np.flatnonzero(rows >= 0)
     start[known], length[known] = column.start[rows[known]], column.length[rows[known]]
@@ -66,12 +66,12 @@ def taken(column: Strings, rows: I64) -> Strings:
 
 
 def beside(*columns: Strings) -> Strings:
-    """Each row the rows of all *columns*, one behind the other; the blob holds nothing else."""
+    """The *columns* joined row by row; the blob holds nothing else."""
     return Strings.beside(columns)
 
 
 def within(owner: I64, count: int, *columns: Strings) -> Strings:
-    """The rows of each of *count* owners, one behind the other; *owner* is ascending."""
+    """The rows of each of *count* owners joined into one; *owner* is ascending."""
     joined = beside(*columns)
     end = np.append(joined.start, joined.blob.size)
     edge = end[np.searchsorted(owner, np.arange(count + 1))]
@@ -79,12 +79,11 @@ def within(owner: I64, count: int, *columns: Strings) -> Strings:
 
 
 def nested(tree: Tree, number: int, own: I64) -> Strings:
-    """What stands before each row's own bytes, of which there are *own*; nothing for the root.
+    """The tag and length before each row's own bytes, whose count is *own*; none for the root.
 
-    Every other row is field *number* of the row above it. A row's own bytes stand before those of
-    the rows below it, so all rows stand in drawing order, each behind its length. A length takes
-    more bytes the more lengths are below it. Beginning with one byte each, every round settles the
-    lengths that need one byte more: ten rounds suffice.
+    Every other row is field *number* of its parent. A row's own bytes come before its children, so
+    rows are in drawing order. A length counts the lengths below it, so its size depends on theirs:
+    start with one byte each and repeat until no length needs another byte, at most ten times.
     """
     tag = encode_tag(number, BYTES)
     lead = np.full(own.size, len(tag) + 1)
@@ -100,7 +99,7 @@ def nested(tree: Tree, number: int, own: I64) -> Strings:
 
 
 def lengths(columns: Sequence[Strings]) -> I64:
-    """How many bytes each row of *columns* has in all."""
+    """The total number of bytes in each row of *columns*."""
     length = np.zeros(len(columns[0]), np.int64)
     for column in columns:
         length += column.length
