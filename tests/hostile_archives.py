@@ -129,7 +129,10 @@ def _debug() -> Iterator[Row]:
             commands=(*FEW, "code", "code json"),
         )
     yield beside(
-        "no message", b"\xff" * 100, refused="is damaged or no GraphDebugInfo", commands=("scope",)
+        "no message",
+        b"\xff" * 100,
+        refused="is damaged or not a GraphDebugInfo",
+        commands=("scope",),
     )
     # One long stack that many nodes have: told once, and looked at once.
     frame = part(4, fixed, part(2, number(2, 7), part(4, b"g")))

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from tfprof.columns.packed import narrowed
+from tfprof.columns.packed import packed_columns
 from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, Bool, Strings
-from tfprof.columns.unique import distinct
+from tfprof.columns.unique import unique
 from tfprof.foundation.lazy_dataclasses import dataclass, field
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class Stacks(Frozen):
     text: Strings = field(default_factory=_no_strings)
 
 
-@narrowed
+@packed_columns
 @dataclass(frozen=True, eq=False)
 class Step(Frozen):
     """One step: a row an execution, and a row a scheduling on the node's own device.
@@ -298,7 +298,7 @@ class Profile(Frozen):
         placed = np.flatnonzero(self.nodes.device >= 0)
         node = np.concatenate([np.arange(len(self)), placed, self.typed_node])
         kind = np.concatenate([self.nodes.op, self.nodes.device[placed], self.typed_as])
-        pair = distinct(node * max(len(self.types), 1) + kind)
+        pair = unique(node * max(len(self.types), 1) + kind)
         return pair // max(len(self.types), 1), pair % max(len(self.types), 1)
 
     @property
@@ -376,5 +376,5 @@ class Profile(Frozen):
         """In how many steps each node has a record."""
         count = np.zeros(len(self), np.int64)
         for one in self.steps:
-            count[distinct(one.node)] += 1
+            count[unique(one.node)] += 1
         return count

@@ -52,7 +52,8 @@ def _piped(path: str, file: BinaryIO) -> bytearray:
         data += piece
         if len(data) > most:
             raise InputError(
-                f"{path} is no plain file and goes on and on; accepted are {beyond('piped_bytes')}"
+                f"{path} is no plain file and goes on and on; "
+                f"tfprof accepts {beyond('piped_bytes')}"
             )
     return data
 

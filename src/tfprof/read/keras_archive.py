@@ -90,7 +90,7 @@ def _member(archive: zipfile.ZipFile, name: str, view: memoryview, file: str) ->
     # What JSON becomes takes many times as much as its text.
     if info.file_size > unpacked_most(len(view)) // (_JSON_GROWS if name == CONFIG else 1):
         raise InputError(
-            f"{file}: {name} unpacks to {info.file_size:,} bytes; accepted are "
+            f"{file}: {name} unpacks to {info.file_size:,} bytes; tfprof accepts "
             f"{beyond('unpack_ratio')}"
         )
     return memoryview(archive.read(info))

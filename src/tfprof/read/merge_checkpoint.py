@@ -1,4 +1,4 @@
-"""Profile + the names in a checkpoint → Profile: its variables get a type of their own."""
+"""Profile + the names in a checkpoint → Profile: its variables get an extra type."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TYPE = b"_checkpoint_variables"
 
 
 def with_checkpoint(profile: Profile, names: Strings) -> Profile:
-    """*profile* with the nodes that *names* has tensors of typed as checkpoint variables."""
+    """*profile* with the nodes called *names* typed as checkpoint variables."""
     node = profile.nodes.name.find(names)
     node = node[node >= 0]
     types, kind = with_types(profile.types, Strings.of([_TYPE]))

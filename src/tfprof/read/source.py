@@ -43,7 +43,7 @@ def from_text(source: Source, message: str) -> Source:
     """The same in wire format."""
     from tfprof.read import text  # noqa: PLC0415 - most files are binary
 
-    text.refuse_zeros(source.data, source.name)
+    text.reject_zeros(source.data, source.name)
     wire = text.to_wire(source.data.tobytes(), message, source.name)
     return Source(source.name, np.frombuffer(wire, np.uint8))
 

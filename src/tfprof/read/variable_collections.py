@@ -1,9 +1,9 @@
-"""The variables that a MetaGraphDef lists; a GraphDef alone tells of none.
+"""Collections of variables in a MetaGraphDef; a GraphDef has none.
 
 MetaGraphDef ─ 4 collection* ─┬─ 1 key = "trainable_variables", "model_variables"
                               └─ 2 value ─ 2 bytes_list ─ 1 VariableDef* ─ 1 variable_name "w:0"
 
-What is in a collection has its name, behind a `_`, as another type.
+A variable in a collection gets an extra type: `_` and the name of the collection.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from tfprof.model import Profile
 
 TYPE: Final = b"_trainable_variables"
-# The weights of a model, which are all that it has of parameters; a capture lists them.
+# The weights of a model, which are all of its parameters; a capture lists them.
 MODEL: Final = b"_model_variables"
 
 
 def trainable(meta: U8) -> Strings:
-    """The names of the nodes that hold trainable variables; raises WireError."""
+    """The names of the nodes that are trainable variables; raises WireError."""
     return listed(meta, TYPE)
 
 
 def listed(meta: U8, kind: bytes) -> Strings:
-    """The names of the nodes that hold the variables of a collection; raises WireError."""
+    """The names of the nodes that are variables of a collection; raises WireError."""
     wanted = Strings.of([kind.removeprefix(b"_")])
     collection = scan(meta, *whole(meta), {4: BYTES})[4]
     count = collection.start.size
@@ -45,12 +45,12 @@ def listed(meta: U8, kind: bytes) -> Strings:
 
 
 def with_trainable(profile: Profile, names: Strings) -> Profile:
-    """*profile* whose nodes of these names have the type of trainable variables."""
+    """*profile* with the nodes of these names typed as trainable variables."""
     return with_listed(profile, names, TYPE)
 
 
 def with_listed(profile: Profile, names: Strings, kind: bytes) -> Profile:
-    """*profile* whose nodes of these names have this type, too."""
+    """*profile* with the extra type *kind* on the nodes of these names."""
     node = profile.nodes.name.find(names)
     node = node[node >= 0]
     if not node.size:

@@ -53,7 +53,7 @@ def samples(answer: Answer, kinds: Sequence[Kind]) -> Iterator[bytes]:
     if frames_in_all > limit("pprof_frames"):
         raise UsageError(
             f"{answer.view.name} view is too deep for pprof, which repeats the path of every "
-            f"node: {frames_in_all:,} frames, where accepted are {beyond('pprof_frames')}; "
+            f"node: {frames_in_all:,} frames, where tfprof accepts {beyond('pprof_frames')}; "
             "a lower max_depth makes paths shorter"
         )
     return _message(answer, kinds, row, node)

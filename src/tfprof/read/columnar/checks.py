@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tfprof.columns.unique import distinct
+from tfprof.columns.unique import unique
 from tfprof.foundation.lazy_dataclasses import fields
 from tfprof.model import BRANCH, CPU
 from tfprof.read.columnar.coding import Damage
@@ -36,7 +36,7 @@ def check(profile: Profile) -> None:
     _shapes("nodes.shape", nodes.shape)
     _lists("stacks.start", stacks.start, stacks.start.size - 1, stacks.file.size)
     _alike("stacks", stacks, "file", "text_id")
-    if distinct(stacks.text_id).size < stacks.text_id.size:
+    if unique(stacks.text_id).size < stacks.text_id.size:
         raise Damage("the column stacks.text_id has one number twice")
     _alike("nodes", nodes, "name")
     _distinct("nodes.name", nodes.name)

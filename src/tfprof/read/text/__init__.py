@@ -1,10 +1,10 @@
-"""Protobuf text: the quickest reader that understands it, and in the end protobuf's own.
+"""Reads protobuf text with the fastest of three readers that can handle it.
 
-    as protobuf prints it ──canonical──► columns      a graph only; whole columns at a time
-    any other layout ───────wire───────► wire bytes   a field at a time
-    the rest ───────────────text_format► wire bytes   slow, and knows what is wrong
+    as protobuf prints it ──canonical───► columns      graphs only; whole columns at a time
+    any other layout ───────any_layout──► wire bytes   one field at a time
+    the rest ───────────────text_format─► wire bytes   protobuf's parser: slow; reports errors
 
-All three read the same from the same text. The last one alone decides what is no text at all.
+All three give the same result for the same text. Only the last one decides that a text is invalid.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 from tfprof.errors import InputError
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.read import graph_def
-from tfprof.read.text import canonical, wire
+from tfprof.read.text import any_layout, canonical
 from tfprof.read.text.error import position, sentence
-from tfprof.read.text.strings import Odd, without_warnings
+from tfprof.read.text.literals import Unhandled, without_warnings
 from tfprof.wire import schema
 
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from tfprof.read.columns import GraphColumns
 
 _STEP = 1 << 20
-_ZEROS = 1 << 11  # so many of them are no text, whoever wrote it
+_ZEROS = 1 << 11  # so many consecutive zero bytes are never text
 
 
 def graph_columns(data: U8 | bytes, path: str) -> GraphColumns:
     """The nodes of a GraphDef in text; raises InputError naming *path*."""
     array = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else data
-    refuse_zeros(array, path)
+    reject_zeros(array, path)
     columns = canonical.columns(array)
     if columns is None:
         return _graph_by_wire(array, path)
@@ -42,7 +42,7 @@ def graph_columns(data: U8 | bytes, path: str) -> GraphColumns:
         assert read is not None, "a graph read from wire bytes has its attributes"
         return read()
 
-    # Few questions need the attributes, and reading them takes longer than all the rest.
+    # Few queries need the attributes, and reading them takes longer than everything else.
     return replace(columns, attributes=attributes)
 
 
@@ -51,14 +51,14 @@ def _graph_by_wire(data: U8, path: str) -> GraphColumns:
     return graph_def.columns(np.frombuffer(encoded, np.uint8))
 
 
-def refuse_zeros(data: U8, path: str) -> None:
-    """Raise InputError where *data* has zeros only for long, as files have that were cut short.
+def reject_zeros(data: U8, path: str) -> None:
+    """Raise InputError if *data* has a long run of zero bytes, as incompletely written files do.
 
-    What follows them may be gigabytes, none of which is worth a parser's time or a copy.
+    Gigabytes may follow, which need not be copied or parsed.
     """
     for first in range(0, data.size, _STEP):
-        for place in np.flatnonzero(data[first : first + _STEP : _ZEROS] == 0).tolist():
-            at = first + place * _ZEROS
+        for sample in np.flatnonzero(data[first : first + _STEP : _ZEROS] == 0).tolist():
+            at = first + sample * _ZEROS
             if at + _ZEROS <= data.size and not data[at : at + _ZEROS].any():
                 before = np.append(1, data[max(at - _ZEROS, 0) : at])[::-1]
                 begin = at - int((before != 0).argmax())
@@ -69,13 +69,13 @@ def to_wire(data: bytes, message_name: str, path: str) -> bytes:
     """The wire bytes of a message in text; raises InputError naming *path*."""
     _check_utf8(data, path)
     try:
-        return wire.to_wire(data, message_name)
-    except Odd:
+        return any_layout.to_wire(data, message_name)
+    except Unhandled:
         return _by_protobuf(data, message_name, path)
 
 
 def _check_utf8(data: bytes, path: str) -> None:
-    """Raise InputError where *data* is no UTF-8. A piece at a time is decoded, to be light."""
+    """Raise InputError if *data* is not UTF-8. Decodes in pieces to save memory."""
     begin = len(data) if data.isascii() else 0
     while begin < len(data):
         end = data.find(b"\n", begin + _STEP) + 1 or len(data)
@@ -88,8 +88,8 @@ def _check_utf8(data: bytes, path: str) -> None:
 
 
 def _by_protobuf(data: bytes, message_name: str, path: str) -> bytes:
-    """The same as `to_wire`, by protobuf's parser."""
-    from google.protobuf import text_format  # noqa: PLC0415 - most texts never need it
+    """As `to_wire`, with protobuf's parser."""
+    from google.protobuf import text_format  # noqa: PLC0415 - few texts need it
 
     message = schema.message(message_name)()
     try:

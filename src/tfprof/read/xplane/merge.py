@@ -1,13 +1,13 @@
-"""Profile + columns of a trace → Profile: its executions as steps, on the nodes that they are of.
+"""Profile + columns of a trace → Profile: its executions become steps, matched to graph nodes.
 
-    graph has the node        on it, whatever it is called at run time (`runtime_names`)
-    fused                     on what it fused, which has the fused type as well (`fused`)
-    made by XLA               on the node that its instruction names
-    not in the graph          on a node of its own, below `_not_in_graph`
+    in the graph              matched by any of its runtime names (`runtime_names`)
+    fused                     a node that it fused, which also gets the fused type (`fused`)
+    compiled by XLA           the node that its instruction names
+    not in the graph          a new node below `_not_in_graph`
     no graph                  every name is a node
 
-Times are microseconds in a step. They are rounded so that every scope, taken with all that is
-below it, is right to a microsecond: an execution may be off by one, a sum of thousands is not.
+Times are microseconds in a step. They are rounded so that the total of every scope is right to a
+microsecond: an execution may be off by one, a sum of thousands is not.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import numpy as np
 
 from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, Strings
-from tfprof.columns.unique import places
+from tfprof.columns.unique import unique_inverse
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import ACCELERATOR, CPU, Outputs, Step
 from tfprof.read.merge import with_nodes, with_types, without_inputs
 from tfprof.read.runtime_names import node_of, without_numbers
-from tfprof.read.xplane.fold_aliases import gathered
-from tfprof.read.xplane.node_matching import NOT_IN_GRAPH, Placing
+from tfprof.read.xplane.fold_aliases import fold_aliases
+from tfprof.read.xplane.node_matching import NOT_IN_GRAPH, NodeMatcher
 from tfprof.read.xplane.shapes import with_shape_source
 from tfprof.read.xplane.trace import Events, taken
 
@@ -38,40 +38,40 @@ _LARGEST_SUM = 2.0**62
 
 
 def with_trace(profile: Profile, trace: TraceColumns) -> Profile:
-    """*profile* with the steps of *trace*, numbered behind those that it has."""
+    """*profile* with the steps of *trace*, numbered after its own."""
     trace = _in_steps(trace)
-    placing = Placing(profile, trace.events)
-    node = placing.nodes()
-    notes = (*trace.notes, *placing.notes(node))
+    matcher = NodeMatcher(profile, trace.events)
+    node = matcher.nodes()
+    notes = (*trace.notes, *matcher.notes(node))
     before = len(profile)
     profile, node = _with_names(profile, node, trace.events)
     profile, memory_node = _with_memory_names(profile, trace.memory, node)
     profile = _placed(profile, trace, node)
-    profile = _typed(profile, placing.fused)
-    runs, own_ps = gathered(trace.events, node, placing.itself(node >= before))
+    profile = _typed(profile, matcher.fused)
+    runs, own_ps = fold_aliases(trace.events, node, matcher.has_own_name(node >= before))
     steps = _steps(profile, trace, _Runs(runs, node[runs], own_ps), memory_node)
-    first = max((one.number for one in profile.steps), default=-1) + 1
+    first = max((step.number for step in profile.steps), default=-1) + 1
     if profile.steps:
-        steps = [replace(one, number=first + place) for place, one in enumerate(steps)]
+        steps = [replace(step, number=first + index) for index, step in enumerate(steps)]
     grown = replace(
         profile,
         steps=tuple(sorted((*profile.steps, *steps), key=lambda step: step.number)),
         notes=(*profile.notes, *notes),
         _kept={},
     )
-    exact = np.where((node < before) & placing.exact, node, -1)
+    exact = np.where((node < before) & matcher.exact, node, -1)
     return with_shape_source(grown, exact, trace.events.shapes)
 
 
 def _in_steps(trace: TraceColumns) -> TraceColumns:
-    """The same without what is in no step, of which the trace has a note."""
+    """*trace* without events outside steps, for which it already has a note."""
     inside = trace.events.step >= 0
     if bool(inside.all()):
         return trace
     rows = np.flatnonzero(inside)
-    place = np.append(np.cumsum(inside) - 1, -1)
+    row = np.append(np.cumsum(inside) - 1, -1)
     events = Events(*(taken(column, rows) for column in trace.events))
-    memory = trace.memory._replace(event=place[trace.memory.event])
+    memory = trace.memory._replace(event=row[trace.memory.event])
     return trace._replace(events=events, memory=memory)
 
 
@@ -79,7 +79,7 @@ def _in_steps(trace: TraceColumns) -> TraceColumns:
 
 
 def _with_names(profile: Profile, node: I64, events: Events) -> tuple[Profile, I64]:
-    """(*profile* with a node for each name that it has none for, the node of each execution)."""
+    """(*profile* with a node for each unmatched name, the node of each execution)."""
     rows = np.flatnonzero(node < 0)
     name = _own_names(profile, events.name.take(rows))
     profile, added = _grown(profile, name, events.op.take(rows))
@@ -91,7 +91,7 @@ def _with_names(profile: Profile, node: I64, events: Events) -> tuple[Profile, I
 
 
 def _own_names(profile: Profile, names: Strings) -> Strings:
-    """What nodes are called that the graph does not have."""
+    """The names of new nodes for *names* that are not in the graph."""
     plain = without_numbers(names)
     if not bool(profile.in_graph.any()):
         return plain
@@ -100,7 +100,7 @@ def _own_names(profile: Profile, names: Strings) -> Strings:
 
 
 def _grown(profile: Profile, name: Strings, op: Strings) -> tuple[Profile, I64]:
-    """(*profile* with those of these nodes that it does not have, the row of each)."""
+    """(*profile* with these nodes added unless it has them, the row of each)."""
     ids, first = name.intern()
     known = profile.nodes.name.find(name.take(first))
     new = first[known < 0]
@@ -117,7 +117,7 @@ def _grown(profile: Profile, name: Strings, op: Strings) -> tuple[Profile, I64]:
 
 
 def _with_memory_names(profile: Profile, memory: Memory, ran: I64) -> tuple[Profile, I64]:
-    """(*profile* with nodes for what allocated, the node of each row of memory).
+    """(*profile* with nodes for allocations, the node of each row of memory).
 
     *ran* is the node of each execution.
     """
@@ -133,7 +133,7 @@ def _with_memory_names(profile: Profile, memory: Memory, ran: I64) -> tuple[Prof
 
 
 def _placed(profile: Profile, trace: TraceColumns, node: I64) -> Profile:
-    """*profile* with the device of each node that ran and had none: an accelerator, or the host."""
+    """*profile* with a device for each node that ran: an accelerator if it ran on one."""
     names = Strings.of(name.removesuffix(_ALL_STREAMS) for name in trace.devices)
     types, kind = with_types(profile.types, names)
     device = profile.nodes.device.copy()
@@ -145,7 +145,7 @@ def _placed(profile: Profile, trace: TraceColumns, node: I64) -> Profile:
 
 
 def _typed(profile: Profile, pairs: list[tuple[int, bytes]]) -> Profile:
-    """*profile* with these types on these nodes."""
+    """*profile* with these (node, type) pairs as extra types."""
     if not pairs:
         return profile
     types, kind = with_types(profile.types, Strings.of(op for _, op in pairs))
@@ -170,12 +170,12 @@ class _Runs(NamedTuple):
 
 
 def _steps(profile: Profile, trace: TraceColumns, runs: _Runs, memory_node: I64) -> list[Step]:
-    """A Step for each of the trace."""
+    """The steps of the trace."""
     memory, node = trace.memory, runs.node
     events = Events(*(taken(column, runs.row) for column in trace.events))
-    which, place = places(node)
-    rank = profile.nodes.name.take(which).rank()
-    order = np.lexsort((events.start_ns, rank[place], events.step))
+    ran_nodes, index = unique_inverse(node)
+    rank = profile.nodes.name.take(ran_nodes).rank()
+    order = np.lexsort((events.start_ns, rank[index], events.step))
     us = np.zeros(node.size, np.int64)
     us[order] = _rounded(runs.own_ps[order])
     by_time = np.lexsort((events.start_ns, events.step))
@@ -183,11 +183,11 @@ def _steps(profile: Profile, trace: TraceColumns, runs: _Runs, memory_node: I64)
     by_end = np.lexsort((memory.end_ns, memory.step))
     held = np.searchsorted(memory.step[by_end], np.arange(trace.step_number.size + 1))
     counts = np.where(trace.accelerator > 0, ACCELERATOR, CPU)
-    made = []
+    steps = []
     for row, number in enumerate(trace.step_number.tolist()):
         ran = by_time[begins[row] : begins[row + 1]]
-        kept = by_end[held[row] : held[row + 1]]
-        made.append(
+        allocated = by_end[held[row] : held[row + 1]]
+        steps.append(
             _step(
                 number,
                 _Ran(
@@ -198,21 +198,21 @@ def _steps(profile: Profile, trace: TraceColumns, runs: _Runs, memory_node: I64)
                     counts[events.device[ran]],
                 ),
                 trace,
-                (memory_node[kept], kept),
+                (memory_node[allocated], allocated),
             )
         )
-    return made
+    return steps
 
 
 def _rounded(own_ps: I64) -> I64:
-    """Microseconds, whose sum up to any place is right to one."""
+    """Microseconds, rounded so that every prefix sum is right to one."""
     if float(own_ps.sum(dtype=np.float64)) > _LARGEST_SUM:
         return own_ps // _PS_IN_US
     return np.diff(np.cumsum(own_ps) // _PS_IN_US, prepend=0)
 
 
 class _Ran(NamedTuple):
-    """What ran in a step."""
+    """The executions of a step."""
 
     node: I64
     device: I64

@@ -1,10 +1,10 @@
-"""Shapes of outputs that the graph leaves open and the trace tells as inputs of what reads them.
+"""Fills in unknown output shapes of the graph with the input shapes that a trace records.
 
     graph   x ?x64 ─► MatMul ◄─ w 64x8
     trace   MatMul (float[32,64];float[64,8])           so x is 32x64
 
-Only executions of exactly the node count, with as many inputs as the graph has edges. The first
-shape that agrees with what is known of an output is taken.
+Only executions of exactly the node count, if they have as many inputs as the graph has edges. An
+output gets the first recorded shape that is compatible with its known dimensions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.columns.shapes import Shapes
-from tfprof.columns.unique import distinct
+from tfprof.columns.unique import unique
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Outputs
 
@@ -33,7 +33,7 @@ def with_shape_source(profile: Profile, node: I64, told: Strings) -> Profile:
     if not rows.size:
         return profile
     ids, first = told.take(rows).intern()
-    pair = distinct(node[rows] * first.size + ids)
+    pair = unique(node[rows] * first.size + ids)
     nodes, texts = pair // first.size, told.take(rows[first]).compact()
     which = pair % first.size
 
@@ -44,17 +44,17 @@ def with_shape_source(profile: Profile, node: I64, told: Strings) -> Profile:
 
 
 def _shapes(text: str) -> list[list[int] | None]:
-    """The dimensions of each input, None where they are not told."""
-    found = []
+    """The dimensions of each input, None if unknown."""
+    shapes: list[list[int] | None] = []
     for part in text[1:-1].split(";"):
         match = _INPUT.fullmatch(part)
         dims = match[1].split(",") if match is not None and match[1] else []
         whole = match is not None and len(dims) <= _MOST_DIMS
-        # Numbers that no dimension is are not worth a message.
+        # Impossibly large dimensions are ignored.
         fits = whole and all(len(dim) in range(1, 19) for dim in dims)
-        # A scalar is one element, as everywhere here.
-        found.append([int(dim) for dim in dims] or [1] if fits else None)
-    return found
+        # A scalar has one element, as in `columns.shapes`.
+        shapes.append([int(dim) for dim in dims] or [1] if fits else None)
+    return shapes
 
 
 def _with_shapes(
