@@ -198,7 +198,7 @@ def _archives() -> Iterator[Row]:
         yield Row(
             f"keras: packed by {what}",
             {"graph.keras": archive({"config.json": _CONFIG}, packing)},
-            refused="packed in an unusual way",
+            refused="has an unsupported compression",
             commands=("scope",),
         )
     sound = archive({"config.json": _CONFIG})

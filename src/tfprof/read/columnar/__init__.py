@@ -1,9 +1,9 @@
-"""A converted profile (`tfprof convert`) → Profile: columns as they were, only narrower.
+"""Reads a converted profile (`tfprof convert`): the columns of a Profile in compact form.
 
     file ──coding──► named columns ──layout──► tables ──checks──► Profile
 
-All is decoded and checked at once but the attributes of nodes and the shapes that runs tell, which
-are as far away as they are in the files that the profile was converted from: until they are needed.
+Everything is decoded and checked at once, except node attributes and the shapes recorded by runs:
+these are read on demand, as with the files that the profile was converted from.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import AttributeSource, Profile
 from tfprof.read.columnar.checks import check, check_attributes, check_outputs
 from tfprof.read.columnar.coding import Columns, Damage
-from tfprof.read.columnar.layout import Attributes, RunShapes, made, truths
+from tfprof.read.columnar.layout import Attributes, RunShapes, from_columns, truths
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,12 +31,12 @@ ATTRIBUTES, RUN_SHAPES = "attributes", "run_shapes"
 
 
 def profile(source: Source) -> Profile:
-    """The profile that was converted; raises InputError."""
-    return _told(source, lambda: _profile(source))
+    """The profile in the file; raises InputError."""
+    return _checked(source, lambda: _profile(source))
 
 
-def _told(source: Source, make: Callable[[], T]) -> T:
-    """What *make* makes of the file; what is wrong with that becomes a sentence."""
+def _checked(source: Source, make: Callable[[], T]) -> T:
+    """The result of make(); turns Damage into an InputError that names the file."""
     try:
         return make()
     except Damage as damage:
@@ -45,19 +45,19 @@ def _told(source: Source, make: Callable[[], T]) -> T:
 
 def _profile(source: Source) -> Profile:
     columns = Columns(source)
-    profile: Profile = made(Profile, "", columns)
+    profile: Profile = from_columns(Profile, "", columns)
     check(profile)
     described = truths(f"{ATTRIBUTES}.described", columns)
     if described.size != len(profile):
-        raise Damage("its attributes are of other nodes")
+        raise Damage("its attributes belong to other nodes")
 
     def attributes() -> tuple[I64, Strings]:
         source.check()
-        return _told(source, lambda: _attributes(columns))
+        return _checked(source, lambda: _attributes(columns))
 
     def shaped(profile: Profile) -> Profile:
         source.check()
-        return _told(source, lambda: _shaped(profile, columns))
+        return _checked(source, lambda: _shaped(profile, columns))
 
     node = np.where(described, np.arange(len(profile)), -1)
     return replace(
@@ -68,12 +68,13 @@ def _profile(source: Source) -> Profile:
 
 
 def _attributes(columns: Columns) -> tuple[I64, Strings]:
-    attributes: Attributes = made(Attributes, ATTRIBUTES, columns)
+    attributes: Attributes = from_columns(Attributes, ATTRIBUTES, columns)
     check_attributes(attributes)
     return attributes.node, attributes.texts.take(attributes.text)
 
 
 def _shaped(profile: Profile, columns: Columns) -> Profile:
-    told: RunShapes = made(RunShapes, RUN_SHAPES, columns)
-    check_outputs(f"{RUN_SHAPES}.outputs", told.outputs, len(profile))
-    return replace(profile, outputs=told.outputs, notes=(*profile.notes, *told.notes), _kept={})
+    shapes: RunShapes = from_columns(RunShapes, RUN_SHAPES, columns)
+    check_outputs(f"{RUN_SHAPES}.outputs", shapes.outputs, len(profile))
+    notes = (*profile.notes, *shapes.notes)
+    return replace(profile, outputs=shapes.outputs, notes=notes, _kept={})
