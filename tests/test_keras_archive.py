@@ -115,7 +115,7 @@ def test_layers_of_somebodys_own_have_what_is_kept_for_them(
     (note,) = read_keras(own).notes
     assert "does not record whether weights of Gate are trainable" in str(note)
     monkeypatch.setitem(sys.modules, "h5py", None)
-    assert any("weights of Gate are not known" in str(note) for note in read_keras(own).notes)
+    assert any("weights of Gate are unknown" in str(note) for note in read_keras(own).notes)
     report = Loaded(read_keras(own)).summary()
     assert [row["parameters"] for row in report.rows] == [None, 7]
     assert report.total["parameters"] is report.total["trainable"] is None

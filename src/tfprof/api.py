@@ -11,8 +11,9 @@ from tfprof.errors import UsageError
 from tfprof.foundation.arguments import path, shown
 from tfprof.foundation.progress_events import listening
 from tfprof.io.files import checkpoint_files, open_checkpoint, open_source
-from tfprof.read import expansion_limits as shared_texts
-from tfprof.read.merge_checkpoint import with_checkpoint
+from tfprof.read import expansion_limits
+from tfprof.read.merge import with_extra_type
+from tfprof.read.variable_collections import CHECKPOINT
 from tfprof.results.loaded import Loaded
 from tfprof.tables.inputs import sample_files
 
@@ -82,14 +83,14 @@ def load(  # noqa: PLR0913 - one parameter an input
         made = profile_of_steps(b"" if graph is None else graph, runs, op_log)
         for one in _traces(traces):
             made = read.add_trace(made, one)
-        shared_texts.check(made, "what was given")
+        expansion_limits.check(made, "what was given")
     files = [one for one in (*given, profile, *traces) if isinstance(one, (str, os.PathLike))]
     inputs = tuple(fspath(file) for file in files)
     if prefix is None:
         return Loaded(made, None, inputs)
     progress(f"reading {prefix}")
     opened = open_checkpoint(prefix)
-    typed = with_checkpoint(made, opened.names())
+    typed = with_extra_type(made, opened.names(), CHECKPOINT)
     return Loaded(typed, opened, (*inputs, *checkpoint_files(opened.prefix)))
 
 

@@ -70,24 +70,24 @@ class _Words(NamedTuple):
         """The words at *first*, *first* + 8 and so on; void items need no alignment."""
         return cls(np.ndarray(((blob.size - first) // WORD,), "V8", blob, first), 1)
 
-    def at(self, place: I64) -> U64:
+    def at(self, index: I64) -> U64:
         """The word at each index."""
         if self.step == WORD:
-            every: U64 = self.items[place]
+            every: U64 = self.items[index]
             return every
-        return self.items.take(place).view(np.uint64)
+        return self.items.take(index).view(np.uint64)
 
-    def somewhere(self, place: I64) -> U64:
+    def somewhere(self, index: I64) -> U64:
         """The word at each index, even if it extends past the blob."""
         if self.step == WORD:
-            return tails(self.items, place, np.full(place.size, WORD))
-        return self.at(place)
+            return tails(self.items, index, np.full(index.size, WORD))
+        return self.at(index)
 
-    def tail(self, place: I64, left: I64) -> U64:
+    def tail(self, index: I64, left: I64) -> U64:
         """The first *left* bytes, at most eight, of the word at each index."""
         if self.step == WORD:
-            return tails(self.items, place, left)
-        word = self.items.take(place, mode="clip").view(np.uint64)
+            return tails(self.items, index, left)
+        word = self.items.take(index, mode="clip").view(np.uint64)
         word &= _LOW_BYTES[left]
         return word
 
@@ -98,7 +98,7 @@ class _Group(NamedTuple):
     rows: I64
     size: I64
     words: _Words
-    place: I64
+    first_word: I64
 
 
 def _groups(blob: U8, start: I64, length: I64) -> Iterator[_Group]:
@@ -122,10 +122,10 @@ def _groups(blob: U8, start: I64, length: I64) -> Iterator[_Group]:
                 continue
             rows = order[first:last]
             if number == _ANY_OFFSET:
-                words, place = every, begin[rows]
+                words, index = every, begin[rows]
             else:
-                words, place = _Words.each_eighth(blob, number), begin[rows] >> 3
-            yield _Group(rows + part.start, size[rows], words, place)
+                words, index = _Words.each_eighth(blob, number), begin[rows] >> 3
+            yield _Group(rows + part.start, size[rows], words, index)
 
 
 def _words_at(blob: U8, start: I64) -> tuple[_Words, I64]:
@@ -156,12 +156,12 @@ def mix(value: U64) -> U64:
 def hashes(blob: U8, start: I64, length: I64, seed: np.uint64) -> U64:
     """A 64-bit hash of each slice."""
     result = np.empty(start.size, np.uint64)
-    for rows, size, words, place in _groups(blob, start, length):
+    for rows, size, words, index in _groups(blob, start, length):
         mixed = size.astype(np.uint64) * _MIX ^ seed
         for count in _counts(size >> 3):
-            mixed[:count] = mix(words.at(place[:count]) ^ mixed[:count])
-            place[:count] += words.step
-        result[rows] = mix(mixed ^ words.tail(place, size & 7))
+            mixed[:count] = mix(words.at(index[:count]) ^ mixed[:count])
+            index[:count] += words.step
+        result[rows] = mix(mixed ^ words.tail(index, size & 7))
     return result
 
 
@@ -169,15 +169,15 @@ def equal(blob: U8, start: I64, other: U8, other_start: I64, length: I64) -> Boo
     """Whether the slices at *start* and *other_start* are equal, for each pair."""
     result = np.empty(start.size, np.bool_)
     theirs, other_place = _words_at(other, other_start)
-    for rows, size, words, place in _groups(blob, start, length):
+    for rows, size, words, index in _groups(blob, start, length):
         others = other_place[rows]
         differs = np.zeros(size.size, np.uint64)
         for count in _counts(size >> 3):
-            differs[:count] |= words.at(place[:count]) ^ theirs.at(others[:count])
-            place[:count] += words.step
+            differs[:count] |= words.at(index[:count]) ^ theirs.at(others[:count])
+            index[:count] += words.step
             others[:count] += theirs.step
         left = size & 7
-        differs |= words.tail(place, left) ^ theirs.tail(others, left)
+        differs |= words.tail(index, left) ^ theirs.tail(others, left)
         result[rows] = differs == 0
     return result
 
@@ -186,10 +186,10 @@ def first(blob: U8, start: I64, length: I64, byte: int) -> I64:
     """The offset of the first *byte* in each slice; -1 if absent."""
     result = np.empty(start.size, np.int64)
     wanted = np.uint64(byte * _EVERY_BYTE)
-    for rows, size, words, place in _groups(blob, start, length):
+    for rows, size, words, index in _groups(blob, start, length):
         position = np.full(size.size, -1, np.int64)
         for number, count in enumerate(_counts((size + 7) >> 3)):
-            unlike = words.somewhere(place[:count]) ^ wanted
+            unlike = words.somewhere(index[:count]) ^ wanted
             # After this, the lowest set bit of `alike` is in the lowest zero byte of `unlike`.
             alike = unlike - _LOWEST_BITS
             alike &= ~unlike
@@ -197,7 +197,7 @@ def first(blob: U8, start: I64, length: I64, byte: int) -> I64:
             hit = np.flatnonzero(alike)
             hit = hit[position[hit] < 0]
             position[hit] = number * WORD + lowest_byte(alike[hit])
-            place[:count] += words.step
+            index[:count] += words.step
         position[position >= size] = -1  # after the slice
         result[rows] = position
     return result
@@ -205,12 +205,12 @@ def first(blob: U8, start: I64, length: I64, byte: int) -> I64:
 
 def common(blob: U8, start: I64, limit: I64) -> None:
     """Lower each *limit* to the number of leading bytes shared with the slice before."""
-    words, place = _words_at(blob, start)
+    words, index = _words_at(blob, start)
     left = np.flatnonzero(limit)
     number = 0
     while left.size:
-        at = place[left] + number * words.step
-        before = place[left - 1] + number * words.step
+        at = index[left] + number * words.step
+        before = index[left - 1] + number * words.step
         size = np.minimum(limit[left] - number * WORD, WORD)
         unlike = words.tail(at, size) ^ words.tail(before, size)
         differ = np.flatnonzero(unlike)
@@ -233,15 +233,15 @@ def apart(blob: U8, start: I64, length: I64) -> tuple[U8, I64]:
     size = (length + 7) >> 3
     at = np.cumsum(size) - size
     target = np.empty(int(size.sum()), np.uint64)
-    for rows, size, words, place in _groups(blob, start, length):
+    for rows, size, words, index in _groups(blob, start, length):
         to = at[rows]
         for count in _counts(size >> 3):
-            target[to[:count]] = words.at(place[:count])
+            target[to[:count]] = words.at(index[:count])
             to[:count] += 1
-            place[:count] += words.step
+            index[:count] += words.step
         left = size & 7
         rest = np.flatnonzero(left)
-        target[to[rest]] = words.tail(place[rest], left[rest]) | ~_LOW_BYTES[left[rest]]
+        target[to[rest]] = words.tail(index[rest], left[rest]) | ~_LOW_BYTES[left[rest]]
     return target.view(np.uint8), at << 3
 
 
@@ -252,8 +252,8 @@ def put(blob: U8, at: I64, source: U8, start: I64, length: I64) -> None:
     rows = np.flatnonzero(length >= WORD)
     if rows.size:
         for part in chunks(rows.size):
-            some = rows[part]
-            _put_words(words_of(blob), at[some], words_of(source), start[some], length[some])
+            chunk = rows[part]
+            _put_words(words_of(blob), at[chunk], words_of(source), start[chunk], length[chunk])
 
 
 def spill(blob: U8, at: I64, source: U8, start: I64, length: I64) -> None:
@@ -265,22 +265,22 @@ def spill(blob: U8, at: I64, source: U8, start: I64, length: I64) -> None:
     last = words.size - 1
     for rows in chunks(length.size):
         by_length = _longest_first(length[rows])
-        to, place = at[rows][by_length], start[rows][by_length]
-        near_end = bool((place + length[rows][by_length] > last).any())
+        to, index = at[rows][by_length], start[rows][by_length]
+        near_end = bool((index + length[rows][by_length] > last).any())
         for count in _counts(-(-length[rows][by_length] // WORD)):
             whole = np.full(count, WORD) if near_end else None
-            some = place[:count]
-            target[to[:count]] = words[some] if whole is None else tails(words, some, whole)
+            words_at = index[:count]
+            target[to[:count]] = words[words_at] if whole is None else tails(words, words_at, whole)
             to[:count] += WORD
-            place[:count] += WORD
+            index[:count] += WORD
 
 
 def _put_bytes(blob: U8, at: I64, source: U8, start: I64, length: I64) -> None:
-    place = 0
+    index = 0
     while at.size:
-        blob[at + place] = source[start + place]
-        place += 1
-        more = length > place
+        blob[at + index] = source[start + index]
+        index += 1
+        more = length > index
         at, start, length = at[more], start[more], length[more]
 
 

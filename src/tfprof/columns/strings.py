@@ -62,14 +62,14 @@ class Index(NamedTuple):
     def candidates(self, wanted: U64) -> I64:
         """The only row that can have each of the *wanted* hashes."""
         at = self.bucket[(wanted >> self.shift).view(np.int64)]
-        behind = np.flatnonzero(self.hashes[at] < wanted)
+        lower = np.flatnonzero(self.hashes[at] < wanted)
         for _ in range(_BUCKET_STEPS):
-            if not behind.size:
+            if not lower.size:
                 break
-            at[behind] += 1
-            behind = behind[self.hashes[at[behind]] < wanted[behind]]
+            at[lower] += 1
+            lower = lower[self.hashes[at[lower]] < wanted[lower]]
         else:
-            at[behind] = np.searchsorted(self.hashes, wanted[behind])
+            at[lower] = np.searchsorted(self.hashes, wanted[lower])
         return self.row[np.minimum(at, self.row.size - 1)]
 
 
@@ -163,11 +163,11 @@ class Strings:
         low, high = int(self.start.min()), int(end.max())
         if high - low > _SPARSE * int(self.length.sum()):
             view = self._view
-            places = zip(self.start.tolist(), end.tolist(), strict=True)
-            return [bytes(view[first:last]) for first, last in places]
+            spans = zip(self.start.tolist(), end.tolist(), strict=True)
+            return [bytes(view[first:last]) for first, last in spans]
         text = self.blob[low:high].tobytes()
-        places = zip((self.start - low).tolist(), (end - low).tolist(), strict=True)
-        return [text[first:last] for first, last in places]
+        spans = zip((self.start - low).tolist(), (end - low).tolist(), strict=True)
+        return [text[first:last] for first, last in spans]
 
     def texts(self) -> Iterator[str]:
         """The rows as str; invalid UTF-8 survives encoding with surrogateescape."""
@@ -204,8 +204,8 @@ class Strings:
     def without_first(self, byte: bytes) -> Strings:
         """Each row without its leading *byte*, if it has one."""
         has = np.zeros(len(self), np.int64)
-        some = np.flatnonzero(self.length)
-        has[some] = self.blob[self.start[some]] == byte[0]
+        nonempty = np.flatnonzero(self.length)
+        has[nonempty] = self.blob[self.start[nonempty]] == byte[0]
         return Strings(self.blob, self.start + has, self.length - has)
 
     def positions(self, byte: bytes) -> tuple[I64, I64]:
@@ -341,7 +341,7 @@ class Strings:
         return rows
 
     def rank(self) -> I64:
-        """The position of each row in byte order."""
+        """The lower of each row in byte order."""
         rank = np.empty(len(self), np.int64)
         rank[self.order()] = np.arange(len(self))
         return rank

@@ -34,9 +34,9 @@ def unique_inverse(column: I64) -> tuple[I64, I64]:
     order = np.argsort(column)
     ordered = column[order]
     heads = _heads(ordered)
-    place = np.empty(column.size, np.int64)
-    place[order] = np.cumsum(heads) - 1
-    return ordered[heads], place
+    index = np.empty(column.size, np.int64)
+    index[order] = np.cumsum(heads) - 1
+    return ordered[heads], index
 
 
 def _heads(ordered: I64) -> Bool:

@@ -15,8 +15,7 @@ from tfprof.errors import UsageError
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.foundation.progress_events import Stage, announce, listening
 from tfprof.model import Note, Profile
-from tfprof.read import expansion_limits as shared_texts
-from tfprof.read import graph_def, op_log, run_metadata, sniff
+from tfprof.read import expansion_limits, graph_def, op_log, run_metadata, sniff
 from tfprof.read.merge import with_graph
 from tfprof.read.merge_op_log import with_op_log
 from tfprof.read.merge_run import with_run
@@ -78,7 +77,7 @@ def load(  # noqa: PLR0913 - one parameter an input
     sources = _Sources(graph, runs, log, saved, traces, debug)
     with listening(progress):
         profile = _load(sources, signature)
-    shared_texts.check(profile, ", ".join(one.name for one in sources.there()))
+    expansion_limits.check(profile, ", ".join(one.name for one in sources.there()))
     return profile
 
 

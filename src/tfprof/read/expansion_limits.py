@@ -20,7 +20,7 @@ from tfprof.tables.limits import beyond, limit
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfprof.columns.strings import I64
+    from tfprof.columns.strings import I64, Strings
     from tfprof.model import Profile, Stacks
 
 _FEW_BYTES = 64 << 20
@@ -41,12 +41,22 @@ def check(profile: Profile, files: str) -> None:
         # In most files the longest string alone shows that all are short.
         if int(length.max(initial=0)) * row.size <= _FEW_BYTES:
             continue
-        size = int(length[row].sum())
-        if size > max(_FEW_BYTES, row.size * limit("row_bytes")):
-            raise InputError(
-                f"{files}: {title} of {row.size:,} rows would take {size:,} bytes; tfprof accepts "
-                f"{beyond('row_bytes')}"
-            )
+        _check_size(f"{files}: {title} of {row.size:,} rows", int(length[row].sum()), row.size)
+
+
+def bounded(texts: Strings, file: str, *others: Strings) -> Strings:
+    """*texts*; raises InputError if they and the *others* have too many bytes in all.
+
+    A trace stores the name of a kind of event once, and a million events may be of that kind.
+    """
+    size = sum(int(column.length.sum()) for column in (texts, *others))
+    _check_size(f"{file}: the strings of {len(texts):,} events", size, len(texts))
+    return texts
+
+
+def _check_size(title: str, size: int, rows: int) -> None:
+    if size > max(_FEW_BYTES, rows * limit("row_bytes")):
+        raise InputError(f"{title} would take {size:,} bytes; tfprof accepts {beyond('row_bytes')}")
 
 
 def _shown(profile: Profile) -> Iterator[_Shown]:

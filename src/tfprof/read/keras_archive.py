@@ -26,8 +26,8 @@ from tfprof.model import Note, Profile
 from tfprof.read import graph_def
 from tfprof.read.keras_model import Model
 from tfprof.read.keras_weights import Bytes, contents
-from tfprof.read.merge import with_graph, with_types
-from tfprof.read.variable_collections import TYPE, with_trainable
+from tfprof.read.merge import with_extra_type, with_graph
+from tfprof.read.variable_collections import TYPE
 from tfprof.tables.limits import beyond, unpacked_most
 from tfprof.wire.decode import buffer_view
 from tfprof.wire.schema import message
@@ -115,10 +115,8 @@ def _profile(model: Model, file: str) -> Profile:
     data = np.frombuffer(graph.SerializeToString(), np.uint8)
     profile = with_graph(Profile(), replace(graph_def.columns(data), file=file))
     if model.knows_trained:
-        profile = with_trainable(profile, Strings.of(trained))
         # If no weight is trainable, the type exists without nodes, so that this is known, too.
-        types, _ = with_types(profile.types, Strings.of([TYPE]))
-        profile = replace(profile, types=types, _kept={})
+        profile = with_extra_type(profile, Strings.of(trained), TYPE)
     return replace(profile, notes=(*profile.notes, *_notes(model, file)), _kept={})
 
 

@@ -44,16 +44,16 @@ def contents(data: memoryview, file: str) -> Contents | None:
         return None
     result = Contents({}, {})
 
-    def visit(place: str, item: Any) -> None:  # noqa: ANN401 - h5py has no type hints
+    def visit(path: str, item: Any) -> None:  # noqa: ANN401 - h5py has no type hints
         if isinstance(item, h5py.Dataset):
             if len(result.weights) >= _MOST:
                 raise InputError(f"{file} has more than {_MOST:,} weights")
             shape = tuple(map(int, item.shape or ()))
             if prod(shape) > MOST_ELEMENTS:
-                raise InputError(f"{file}: {place} has an impossible shape")
-            result.weights[place] = Stored(shape, _type(item.dtype))
+                raise InputError(f"{file}: {path} has an impossible shape")
+            result.weights[path] = Stored(shape, _type(item.dtype))
         elif (name := item.attrs.get("name")) is not None:
-            result.names[place.removesuffix("/vars")] = str(name)
+            result.names[path.removesuffix("/vars")] = str(name)
 
     try:
         with h5py.File(Bytes(data), "r") as opened:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import Strings
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import AttributeSource, Edges, Outputs, Regions
 from tfprof.read import input_notes
 
 if TYPE_CHECKING:
-    from tfprof.columns.shapes import Shapes
     from tfprof.columns.strings import I64
     from tfprof.model import Profile
     from tfprof.read.columns import GraphColumns
@@ -109,9 +109,9 @@ def slots(written: Strings, names: Strings) -> I64:
     """The output number after the colon of each input; 0 if there is none."""
     slot = np.zeros(len(written), np.int64)
     further = np.flatnonzero(written.length > names.length)
-    behind = names.length[further] + 1
+    prefix = names.length[further] + 1
     numbers = Strings(
-        written.blob, written.start[further] + behind, written.length[further] - behind
+        written.blob, written.start[further] + prefix, written.length[further] - prefix
     )
     ids, first = numbers.intern()
     distinct = [int(n[:10]) if n.isdigit() else _NO_OUTPUT for n in numbers.take(first)]
@@ -179,10 +179,27 @@ def with_edges(grown: Profile, before: Profile, inputs: _Inputs) -> Profile:
     return replace(grown, edges=edges)
 
 
-def without_inputs(grown: Profile, before: Profile) -> Profile:
-    """*grown*, whose new nodes have no inputs but may be inputs of old ones."""
-    count, none = len(grown) - len(before), np.empty(0, np.int64)
-    return with_edges(grown, before, _Inputs(np.zeros(count, np.int64), Strings.of([]), none, none))
+def with_bare_nodes(profile: Profile, name: Strings, op: Strings) -> Profile:
+    """*profile* with nodes appended that have no inputs, outputs or shapes."""
+    types, kind = with_types(profile.types, op)
+    grown = with_nodes(replace(profile, types=types), name, kind, Shapes.none(len(name)))
+    old, zeros, none = profile.outputs, np.zeros(len(name), np.int64), np.empty(0, np.int64)
+    grown = replace(grown, outputs=Outputs(np.append(old.start, old.start[-1] + zeros), old.shape))
+    return with_edges(grown, profile, _Inputs(zeros, Strings.of([]), none, none))
+
+
+def with_extra_type(profile: Profile, names: Strings, kind: bytes) -> Profile:
+    """*profile* with the extra type *kind* on the nodes of these names."""
+    node = profile.nodes.name.find(names)
+    node = node[node >= 0]
+    types, row = with_types(profile.types, Strings.of([kind]))
+    return replace(
+        profile,
+        types=types,
+        typed_node=np.append(profile.typed_node, node),
+        typed_as=np.append(profile.typed_as, np.repeat(row, node.size)),
+        _kept={},
+    )
 
 
 def _ends(owner: I64, count: int) -> I64:

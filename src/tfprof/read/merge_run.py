@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.columns.unique import first_rows
 from tfprof.foundation.lazy_dataclasses import fields, replace
-from tfprof.model import ACCELERATOR, CPU, UNTIMED, Note, Outputs, Step
+from tfprof.model import ACCELERATOR, CPU, UNTIMED, Note, Step
 from tfprof.read import input_notes
-from tfprof.read.merge import find_before, with_nodes, with_types, without_inputs
+from tfprof.read.merge import find_before, with_bare_nodes, with_types
 from tfprof.tables.limits import limit
 
 if TYPE_CHECKING:
@@ -126,16 +125,8 @@ def _find_or_add(profile: Profile, node: I64, name: Strings) -> tuple[I64, Profi
     profile = replace(profile, covered=covered)
     if not len(added):
         return node, profile
-    types, op = with_types(profile.types, added)
-    grown = with_nodes(replace(profile, types=types), added, op, Shapes.none(len(added)))
-    none = np.zeros(len(added), np.int64)
-    old = profile.outputs
-    grown = replace(
-        grown,
-        covered=np.concatenate([covered, again]),
-        outputs=Outputs(np.concatenate([old.start, old.start[-1] + none]), old.shape),
-    )
-    return node, without_inputs(grown, profile)
+    grown = with_bare_nodes(profile, added, added)
+    return node, replace(grown, covered=np.concatenate([covered, again]))
 
 
 def _placed(profile: Profile, node: I64, device: I64, devices: _Devices) -> tuple[Profile, I64]:

@@ -38,9 +38,9 @@ def steps(buffer: U8, listed: I64, records: Messages, name: str) -> tuple[Step, 
 
     Raises InputError if *name*, the file, has too many steps.
     """
-    every = np.unique(np.append(listed, records.key)).tolist()
-    if len(every) > limit("steps"):
-        raise InputError(f"{name} has {len(every):,} steps; tfprof accepts {beyond('steps')}")
+    numbers = np.unique(np.append(listed, records.key)).tolist()
+    if len(numbers) > limit("steps"):
+        raise InputError(f"{name} has {len(numbers):,} steps; tfprof accepts {beyond('steps')}")
     order = np.lexsort((records.owner, records.key))
     node, key = records.owner[order], records.key[order]
     field = scan(buffer, records.start[order], records.end[order], _RECORD)
@@ -77,7 +77,7 @@ def steps(buffer: U8, listed: I64, records: Messages, name: str) -> tuple[Step, 
             output_pointer=output.pointer[outputs],
         )
 
-    return tuple(map(step, every))
+    return tuple(map(step, numbers))
 
 
 class _Executions(NamedTuple):
@@ -149,8 +149,8 @@ def _executions(buffer: U8, field: dict[int, Field], count: int) -> tuple[String
     pair = np.setdiff1d(pair, record * first.size + ran.device)
     start, end = (field[number].last(count) for number in (_ALL_START, _LATEST_END))
     untimed = _untimed(pair // max(first.size, 1), pair % max(first.size, 1), ran, start, end)
-    every = _Executions(*map(np.append, ran, untimed))
-    return names.take(first).compact(), every.ordered()
+    executions = _Executions(*map(np.append, ran, untimed))
+    return names.take(first).compact(), executions.ordered()
 
 
 def _untimed(record: I64, device: I64, ran: _Executions, start: I64, end: I64) -> _Executions:

@@ -10,11 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from tfprof.columns.strings import U8, Strings
-from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.read.merge import with_types
+from tfprof.read.merge import with_extra_type
 from tfprof.wire.decode import BYTES, scan, whole
 
 if TYPE_CHECKING:
@@ -23,6 +20,8 @@ if TYPE_CHECKING:
 TYPE: Final = b"_trainable_variables"
 # The weights of a model, which are all of its parameters; a capture lists them.
 MODEL: Final = b"_model_variables"
+# The variables that a checkpoint has values for.
+CHECKPOINT: Final = b"_checkpoint_variables"
 
 
 def trainable(meta: U8) -> Strings:
@@ -50,16 +49,6 @@ def with_trainable(profile: Profile, names: Strings) -> Profile:
 
 
 def with_listed(profile: Profile, names: Strings, kind: bytes) -> Profile:
-    """*profile* with the extra type *kind* on the nodes of these names."""
-    node = profile.nodes.name.find(names)
-    node = node[node >= 0]
-    if not node.size:
-        return profile
-    types, typed_as = with_types(profile.types, Strings.of([kind] * node.size))
-    return replace(
-        profile,
-        types=types,
-        typed_node=np.concatenate([profile.typed_node, node]),
-        typed_as=np.concatenate([profile.typed_as, typed_as]),
-        _kept={},
-    )
+    """*profile* with the extra type *kind* on the nodes of these names, if there are any."""
+    is_node = profile.nodes.name.find(names) >= 0
+    return with_extra_type(profile, names, kind) if is_node.any() else profile

@@ -281,20 +281,20 @@ def _run(view: memoryview, at: int, stop: int) -> list[int]:
     while at < stop - 3 and view[at] == tag:
         # Indexing a bytes object is faster than indexing a memoryview.
         part = bytes(view[at : at + _PART])
-        place, limit = 0, min(len(part), stop - at) - 3
-        while place < limit and part[place] == tag:
-            size = part[place + 1]
+        index, limit = 0, min(len(part), stop - at) - 3
+        while index < limit and part[index] == tag:
+            size = part[index + 1]
             if size > ONE_BYTE:
-                high = part[place + 2]
+                high = part[index + 2]
                 if high > ONE_BYTE or not high:
                     break
-                place += size + (high << 7) - 125
+                index += size + (high << 7) - 125
             else:
-                place += size + 2
-            add(at + place)
-        if not place:
+                index += size + 2
+            add(at + index)
+        if not index:
             break
-        at += place
+        at += index
     if ends and ends[-1] > stop:
         ends.pop()
     return ends

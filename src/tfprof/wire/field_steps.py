@@ -78,9 +78,9 @@ class Tags(NamedTuple):
         action = self.action.take(tag)
         if not int(action.min()):
             return None
-        behind = at + 1
-        first = buffer.take(behind)
-        behind += 1
+        position = at + 1
+        first = buffer.take(position)
+        position += 1
         value = first.astype(np.int64)
         longer = np.flatnonzero(first > ONE_BYTE)
         if longer.size:
@@ -88,11 +88,11 @@ class Tags(NamedTuple):
             if more is None:
                 return None
             value[longer] = long_value
-            behind[longer] += more
-        after = behind + (value & self.is_bytes.take(tag))
+            position[longer] += more
+        after = position + (value & self.is_bytes.take(tag))
         if bool((after > stop).any()):
             return None
-        return Fields(tag, behind, value, after), np.flatnonzero(action == _WANTED)
+        return Fields(tag, position, value, after), np.flatnonzero(action == _WANTED)
 
 
 def _long(word: U64) -> tuple[I64, I64 | None]:

@@ -60,10 +60,10 @@ def prefixed(prefix: bytes, value: I64, written: Bool) -> Strings:
     width = int(size.max(initial=len(prefix)))
     table = np.empty((rows.size, width), np.uint8)
     table[:, : len(prefix)] = np.frombuffer(prefix, np.uint8)
-    for place in range(len(prefix), width):
+    for index in range(len(prefix), width):
         low = left & _LOW
         left >>= _GROUP
-        table[:, place] = np.where(left > 0, low | _MORE, low)
+        table[:, index] = np.where(left > 0, low | _MORE, low)
     start, length = np.zeros(value.size, np.int64), np.zeros(value.size, np.int64)
     start[rows] = np.arange(rows.size) * width
     length[rows] = size

@@ -67,8 +67,8 @@ class TensorSlices:
             except WireError as problem:
                 raise _damaged(table, name, f": {problem}") from None
             if len(kinds) > 1 or not tables:
-                problem = " has no slices, or another dtype or shape in another table"
-                raise _damaged(table, name, problem)
+                differs = " has no slices, or another dtype or shape in another table"
+                raise _damaged(table, name, differs)
         ((dtype, shape),) = kinds
 
         def read(part: Slice | None) -> Values:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.columns.strings import Strings
+from tfprof.read.expansion_limits import bounded
 from tfprof.read.xplane import event_kinds as kinds
 from tfprof.read.xplane.devices import device_lines
-from tfprof.read.xplane.expansion_limits import bounded
 from tfprof.read.xplane.nesting import Spans
 
 if TYPE_CHECKING:

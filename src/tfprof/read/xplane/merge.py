@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, Strings
 from tfprof.columns.unique import unique_inverse
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.model import ACCELERATOR, CPU, Outputs, Step
-from tfprof.read.merge import with_nodes, with_types, without_inputs
+from tfprof.model import ACCELERATOR, CPU, Step
+from tfprof.read.merge import with_bare_nodes, with_types
 from tfprof.read.runtime_names import node_of, without_numbers
 from tfprof.read.xplane.fold_aliases import fold_aliases
 from tfprof.read.xplane.node_matching import NOT_IN_GRAPH, NodeMatcher
@@ -35,6 +34,11 @@ if TYPE_CHECKING:
 _ALL_STREAMS = b"/stream:all"
 _PS_IN_US = 10**6
 _LARGEST_SUM = 2.0**62
+# Columns of a Step that a trace does not fill.
+_NOT_TRACED = (
+    *("allocation_node", "allocation_us", "allocation_bytes"),
+    *("output_row", "output_slot", "output_bytes", "output_pointer"),
+)
 
 
 def with_trace(profile: Profile, trace: TraceColumns) -> Profile:
@@ -107,13 +111,7 @@ def _grown(profile: Profile, name: Strings, op: Strings) -> tuple[Profile, I64]:
     if not new.size:
         return profile, known[ids]
     known[known < 0] = len(profile) + np.arange(new.size)
-    types, kind = with_types(profile.types, op.take(new))
-    shapes = Shapes.none(new.size)
-    grown = with_nodes(replace(profile, types=types), name.take(new), kind, shapes)
-    old = profile.outputs
-    none = np.full(new.size, old.start[-1])
-    grown = replace(grown, outputs=Outputs(np.concatenate([old.start, none]), old.shape))
-    return without_inputs(grown, profile), known[ids]
+    return with_bare_nodes(profile, name.take(new), op.take(new)), known[ids]
 
 
 def _with_memory_names(profile: Profile, memory: Memory, ran: I64) -> tuple[Profile, I64]:
@@ -182,26 +180,35 @@ def _steps(profile: Profile, trace: TraceColumns, runs: _Runs, memory_node: I64)
     begins = np.searchsorted(events.step[by_time], np.arange(trace.step_number.size + 1))
     by_end = np.lexsort((memory.end_ns, memory.step))
     held = np.searchsorted(memory.step[by_end], np.arange(trace.step_number.size + 1))
-    counts = np.where(trace.accelerator > 0, ACCELERATOR, CPU)
-    steps = []
-    for row, number in enumerate(trace.step_number.tolist()):
+    counts_as = np.where(trace.accelerator > 0, ACCELERATOR, CPU)
+    none = np.empty(0, np.int64)
+
+    def step(row: int, number: int) -> Step:
         ran = by_time[begins[row] : begins[row + 1]]
         allocated = by_end[held[row] : held[row + 1]]
-        steps.append(
-            _step(
-                number,
-                _Ran(
-                    node[ran],
-                    events.device[ran],
-                    np.maximum(events.start_ns[ran] // 1000, 1),
-                    us[ran],
-                    counts[events.device[ran]],
-                ),
-                trace,
-                (memory_node[allocated], allocated),
-            )
+        zeros = np.zeros(allocated.size, np.int64)
+        return Step(
+            number=number,
+            node=node[ran],
+            device=events.device[ran],
+            devices=trace.devices,
+            start_us=np.maximum(events.start_ns[ran] // 1000, 1),
+            us=us[ran],
+            counts_as=counts_as[events.device[ran]],
+            memory_node=memory_node[allocated],
+            memory_us=memory.end_ns[allocated] // 1000,
+            requested=memory.requested[allocated],
+            peak=memory.peak[allocated],
+            residual=memory.residual[allocated],
+            output=memory.output[allocated],
+            in_use=zeros,
+            on_host=np.ones(allocated.size, np.bool_),
+            temporary=memory.temporary[allocated],
+            persistent=zeros,
+            **dict.fromkeys(_NOT_TRACED, none),
         )
-    return steps
+
+    return [step(*pair) for pair in enumerate(trace.step_number.tolist())]
 
 
 def _rounded(own_ps: I64) -> I64:
@@ -209,46 +216,3 @@ def _rounded(own_ps: I64) -> I64:
     if float(own_ps.sum(dtype=np.float64)) > _LARGEST_SUM:
         return own_ps // _PS_IN_US
     return np.diff(np.cumsum(own_ps) // _PS_IN_US, prepend=0)
-
-
-class _Ran(NamedTuple):
-    """The executions of a step."""
-
-    node: I64
-    device: I64
-    start_us: I64
-    us: I64
-    counts_as: I64
-
-
-def _step(number: int, ran: _Ran, trace: TraceColumns, held: tuple[I64, I64]) -> Step:
-    memory_node, rows = held
-    memory = trace.memory
-    none = np.empty(0, np.int64)
-    zero = np.zeros(rows.size, np.int64)
-    return Step(
-        number=number,
-        node=ran.node,
-        device=ran.device,
-        devices=trace.devices,
-        start_us=ran.start_us,
-        us=ran.us,
-        counts_as=ran.counts_as,
-        memory_node=memory_node,
-        memory_us=memory.end_ns[rows] // 1000,
-        requested=memory.requested[rows],
-        peak=memory.peak[rows],
-        residual=memory.residual[rows],
-        output=memory.output[rows],
-        in_use=zero,
-        on_host=np.ones(rows.size, np.bool_),
-        temporary=memory.temporary[rows],
-        persistent=zero,
-        allocation_node=none,
-        allocation_us=none,
-        allocation_bytes=none,
-        output_row=none,
-        output_slot=none,
-        output_bytes=none,
-        output_pointer=none,
-    )

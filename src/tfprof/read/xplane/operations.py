@@ -15,9 +15,9 @@ import numpy as np
 
 from tfprof.columns.strings import Strings
 from tfprof.columns.unique import first_rows, unique, unique_inverse
+from tfprof.read.expansion_limits import bounded
 from tfprof.read.xplane import event_kinds as kinds
 from tfprof.read.xplane import hlo
-from tfprof.read.xplane.expansion_limits import bounded
 from tfprof.read.xplane.launches import SEVERAL, Instructions, Launches, functions_of, launched
 from tfprof.read.xplane.runs import RunEvents, runs
 from tfprof.read.xplane.trace import COMPILED, DATA, EAGER, KERNEL, NODE

@@ -27,20 +27,21 @@ _INPUT = re.compile(r"[a-z]\w*\[([\d,]*)\]")
 _MOST_DIMS = 254
 
 
-def with_shape_source(profile: Profile, node: I64, told: Strings) -> Profile:
-    """*profile*, to be told shapes, when needed, by what each *node* (-1: none) was given."""
-    rows = np.flatnonzero((node >= 0) & (told.length > 2))  # noqa: PLR2004 - "()" tells nothing
+def with_shape_source(profile: Profile, node: I64, input_shapes: Strings) -> Profile:
+    """*profile*, to be completed on demand with the input shapes of each *node* (-1: none)."""
+    # An execution without inputs has "()".
+    rows = np.flatnonzero((node >= 0) & (input_shapes.length > len("()")))
     if not rows.size:
         return profile
-    ids, first = told.take(rows).intern()
+    ids, first = input_shapes.take(rows).intern()
     pair = unique(node[rows] * first.size + ids)
-    nodes, texts = pair // first.size, told.take(rows[first]).compact()
+    nodes, texts = pair // first.size, input_shapes.take(rows[first]).compact()
     which = pair % first.size
 
-    def tell(profile: Profile) -> Profile:
+    def completed(profile: Profile) -> Profile:
         return _with_shapes(profile, nodes, [_shapes(text) for text in texts.texts()], which)
 
-    return replace(profile, shape_sources=(*profile.shape_sources, tell))
+    return replace(profile, shape_sources=(*profile.shape_sources, completed))
 
 
 def _shapes(text: str) -> list[list[int] | None]:
@@ -61,41 +62,41 @@ def _with_shapes(
     profile: Profile, nodes: I64, texts: list[list[list[int] | None]], which: I64
 ) -> Profile:
     edges, outputs = profile.edges, profile.outputs
-    open_ones = ~outputs.shape.are_whole()
-    told: dict[int, list[int]] = {}
+    is_open = ~outputs.shape.are_whole()
+    filled: dict[int, list[int]] = {}
     calls = set(profile.regions.call.tolist())
     for node, text in zip(nodes.tolist(), which.tolist(), strict=True):
         if node in calls:
             continue
         span = slice(int(edges.start[node]), int(edges.start[node + 1]))
         inputs = zip(edges.source[span].tolist(), edges.slot[span].tolist(), strict=True)
-        given = [(source, slot) for source, slot in inputs if slot >= 0]
-        if len(given) != len(texts[text]):
+        data_inputs = [(source, slot) for source, slot in inputs if slot >= 0]
+        if len(data_inputs) != len(texts[text]):
             continue
-        for (source, slot), dims in zip(given, texts[text], strict=True):
+        for (source, slot), dims in zip(data_inputs, texts[text], strict=True):
             if source < 0 or dims is None:
                 continue
             output = int(outputs.start[source]) + slot
             listed = output < int(outputs.start[source + 1])
-            if listed and open_ones[output] and output not in told:
+            if listed and is_open[output] and output not in filled:
                 known = outputs.shape[output]
                 if not known or _agree(known, dims):
-                    told[output] = dims
-    return _filled(profile, told) if told else profile
+                    filled[output] = dims
+    return _with_outputs(profile, filled) if filled else profile
 
 
 def _agree(known: list[int], dims: list[int]) -> bool:
     return len(known) == len(dims) and all(
-        one in (-1, other) for one, other in zip(known, dims, strict=True)
+        dim in (-1, other) for dim, other in zip(known, dims, strict=True)
     )
 
 
-def _filled(profile: Profile, told: dict[int, list[int]]) -> Profile:
+def _with_outputs(profile: Profile, filled: dict[int, list[int]]) -> Profile:
     """*profile* with these shapes of outputs."""
     old, count = profile.outputs, len(profile.outputs.shape)
-    rank = np.array([len(dims) for dims in told.values()], np.int64)
-    dim = np.array([one for dims in told.values() for one in dims], np.int64)
+    rank = np.array([len(dims) for dims in filled.values()], np.int64)
+    dim = np.array([dim for dims in filled.values() for dim in dims], np.int64)
     added = Shapes(np.append(0, np.cumsum(rank)), dim)
     row = np.arange(count)
-    row[np.array(list(told), np.int64)] = count + np.arange(rank.size)
+    row[np.array(list(filled), np.int64)] = count + np.arange(rank.size)
     return replace(profile, outputs=Outputs(old.start, old.shape.joined(added).take(row)), _kept={})
