@@ -102,9 +102,7 @@ def test_the_first_number_that_looks_up_nothing_is_refused() -> None:
 def test_edges_to_names_that_are_not_there_are_refused() -> None:
     unknown = len(small().edges.unknown)
     for number in (-1 - unknown, len(small()), *INT64):
-        with pytest.raises(
-            InputError, match=r"the column edges.source has an index out of range"
-        ):
+        with pytest.raises(InputError, match=r"the column edges.source has an index out of range"):
             reread(with_number("edges.source", 0, number))
 
 
