@@ -17,8 +17,8 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 
 from tfprof.read import graph_def, op_log, run_metadata, text
 from tfprof.read.source import Source
-from tfprof.read.text import canonical, wire
-from tfprof.read.text.strings import Odd
+from tfprof.read.text import any_layout, canonical
+from tfprof.read.text.literals import Unhandled
 from tfprof.wire.decode import WireError
 from tfprof.wire.schema import message
 
@@ -148,8 +148,8 @@ def any_text(data: bytes, pick: Pick) -> None:
     name = pick.one(_MESSAGES)
     text._check_utf8(data, "it")  # noqa: SLF001 - what comes first for every text
     try:
-        made = wire.to_wire(data, name)
-    except Odd:
+        made = any_layout.to_wire(data, name)
+    except Unhandled:
         return
     protobufs = text._by_protobuf(data, name, "it")  # noqa: SLF001 - as above
     assert _normal(name, made) == _normal(name, protobufs), "the readers of text differ"

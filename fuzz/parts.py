@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fuzz.wire_tree import varint
 from tfprof.wire.decode import WireError
-from tfprof.wire.varints import varint as read_varint
+from tfprof.wire.scalar import decode_varint
 
 _TAG = b"\x0a"
 
@@ -22,7 +22,7 @@ def parted(data: bytes) -> list[bytes]:
     found, at, view = [], 0, memoryview(data)
     while data[at : at + 1] == _TAG:
         try:
-            size, at = read_varint(view, at + 1, len(data))
+            size, at = decode_varint(view, at + 1, len(data))
         except WireError:
             break
         found.append(data[at : at + size])

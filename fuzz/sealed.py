@@ -28,7 +28,7 @@ from tfprof.read.checkpoint.tensors import STRING
 from tfprof.read.columnar.coding import FORMAT, HEAD, KINDS, aligned
 from tfprof.read.detect import CONVERTED_MAGIC
 from tfprof.wire.decode import FIXED32, WireError
-from tfprof.wire.varints import varint
+from tfprof.wire.scalar import decode_varint
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,7 +150,7 @@ def _counted(strings: U8) -> U8:
     at, view = 0, memoryview(strings.tobytes())
     with suppress(WireError):
         while at + _LENGTHS_CHECKSUM + sum(lengths) < len(view):
-            length, at = varint(view, at, len(view))
+            length, at = decode_varint(view, at, len(view))
             lengths.append(length)
     wide = np.array(lengths, np.uint64).astype("<u4").view(np.uint8)
     return np.concatenate([wide, strings[at:]])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfprof.wire.decode import BYTES, FIXED32, FIXED64, VARINT, WireError
-from tfprof.wire.varints import varint as read_varint
+from tfprof.wire.scalar import decode_varint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,14 +39,14 @@ def parse(data: bytes, depth: int = 0) -> list[Node] | None:
     at, view = 0, memoryview(data)
     try:
         while at < len(data):
-            tag, at = read_varint(view, at, len(data))
+            tag, at = decode_varint(view, at, len(data))
             node = Node(tag >> 3, tag & 7, b"")
             if not 0 < node.number < 1 << 29:
                 return None
             if node.wire_type == VARINT:
-                node.value, at = read_varint(view, at, len(data))
+                node.value, at = decode_varint(view, at, len(data))
             elif node.wire_type == BYTES:
-                size, at = read_varint(view, at, len(data))
+                size, at = decode_varint(view, at, len(data))
                 node.value, at = data[at : at + size], at + size
             elif node.wire_type in _WIDTH:
                 size = _WIDTH[node.wire_type]

@@ -20,7 +20,7 @@ from hostile_parts import (
     saved_input,
     saved_node,
 )
-from tfprof.read.text.fields import varint
+from tfprof.wire.scalar import encode_varint as varint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -129,7 +129,10 @@ def _debug() -> Iterator[Row]:
             commands=(*FEW, "code", "code json"),
         )
     yield beside(
-        "no message", b"\xff" * 100, refused="is damaged or no GraphDebugInfo", commands=("scope",)
+        "no message",
+        b"\xff" * 100,
+        refused="is damaged or not a GraphDebugInfo",
+        commands=("scope",),
     )
     # One long stack that many nodes have: told once, and looked at once.
     frame = part(4, fixed, part(2, number(2, 7), part(4, b"g")))
@@ -195,7 +198,7 @@ def _archives() -> Iterator[Row]:
         yield Row(
             f"keras: packed by {what}",
             {"graph.keras": archive({"config.json": _CONFIG}, packing)},
-            refused="packed in an unusual way",
+            refused="has an unsupported compression",
             commands=("scope",),
         )
     sound = archive({"config.json": _CONFIG})

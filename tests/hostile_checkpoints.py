@@ -123,9 +123,9 @@ def _tables() -> Iterator[Row]:
     for name, place in footers.items():
         footer = (place + place).ljust(40, b"\0")[:40] + good[-8:]
         yield _index(f"a footer with {name}", good[:-48] + footer, "checkpoint.index is")
-    yield _index("an empty index", b"", "cut off or no checkpoint")
+    yield _index("an empty index", b"", "cut off or not a checkpoint")
     yield _index("only the footer", good[-48:], "checkpoint.index is")
-    yield _index("an index cut off", good[:-1], "cut off or no checkpoint")
+    yield _index("an index cut off", good[:-1], "cut off or not a checkpoint")
     yield _index("an index without a header", table([(b"w", _entry(3, 5))]), "has no header")
     declared = {
         "2^32-1": varint((1 << 32) - 1),
@@ -173,11 +173,11 @@ def _first_format() -> Iterator[Row]:
     """The same for tables that hold the values themselves."""
     whole = FILES["first_dtypes"]
     cases = {
-        "empty": (b"", "cut off or no checkpoint"),
-        "cut off": (whole[:-1], "cut off or no checkpoint"),
+        "empty": (b"", "cut off or not a checkpoint"),
+        "cut off": (whole[:-1], "cut off or not a checkpoint"),
         "a flipped bit": (whole[:50] + bytes([whole[50] ^ 1]) + whole[51:], "checksum"),
         "no list of tensors": (table([(b"w", b"")]), "no list of tensors"),
-        "a list that is none": (table([(b"", b"\x0a\xff\xff\x7f")]), "list of tensors has"),
+        "a list that is none": (table([(b"", b"\x0a\xff\xff\x7f")]), "list of tensors: "),
     }
     for name, (data, says) in cases.items():
         yield Row(

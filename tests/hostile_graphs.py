@@ -24,7 +24,7 @@ from hostile_parts import (
     shape_attribute,
     stat,
 )
-from tfprof.read.text.fields import varint
+from tfprof.wire.scalar import encode_varint as varint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -57,7 +57,7 @@ def _pairs() -> Iterator[Row]:
         yield Row(
             f"nothing as {given}",
             {given: b"", **({} if given in {"graph", "profile"} else {"graph": GRAPH})},
-            refused="empty" if given != "checkpoint" else "cut off or no checkpoint",
+            refused="empty" if given != "checkpoint" else "cut off or not a checkpoint",
             blames=f"/{given}",
             commands=_ASKED,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tfprof.read.text.fields import varint
+from tfprof.wire.scalar import encode_varint as varint
 
 INT64_MAX: Final = (1 << 63) - 1
 INT64_MIN: Final = -1 << 63

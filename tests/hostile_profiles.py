@@ -20,7 +20,7 @@ from hostile_parts import (
     saved_node,
     times,
 )
-from tfprof.read.text.fields import varint
+from tfprof.wire.scalar import encode_varint as varint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -141,7 +141,7 @@ def _steps() -> Iterator[Row]:
         PROFILE,
         part(3, *(varint(at) for at in range(200_000))),
         commands=("scope", "info"),
-        refused="has 200,000 steps; accepted are at most 10,000 steps (--limit_steps raises",
+        refused="has 200,000 steps; tfprof accepts at most 10,000 steps (--limit_steps raises",
     )
     yield _saved(
         "200 steps, each on a device of its own",

@@ -65,7 +65,7 @@ def _names() -> Iterator[Row]:
         "of another graph",
         run(device(CPU, *(stat(b"other%d" % at, at + 1, 1) for at in range(3)))),
         shows=b"  other0 (",
-        notes="perhaps it is another graph's",
+        notes="the run may belong to another graph",
     )
     yield Row("run: without a graph", {"run": RUN}, shows=b"  s/mul (")
     yield _run(

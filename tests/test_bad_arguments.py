@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 HANDMADE: Final = PROFILES["handmade"]
 Builder: Final = tfprof.ProfileOptionBuilder
 QUIET: Final = {**Builder.time_and_memory(), "output": "none"}
-A_DICTIONARY: Final = "options takes a dictionary, as ProfileOptionBuilder().build() gives, not "
+A_DICTIONARY: Final = (
+    "options takes a dictionary, such as ProfileOptionBuilder().build() returns, not "
+)
 FOR_CHECKERS: Final = "options takes a dictionary that has a dictionary of options for each checker"
 
 
@@ -105,7 +107,7 @@ def test_a_builder_is_as_good_as_what_it_builds() -> None:
 def test_builders_take_paths(method: str) -> None:
     to = getattr(Builder(), f"with_{method}_output")
     assert to(Path("a") / "b").build()["output"] == f"{method}:outfile={Path('a') / 'b'}"
-    with pytest.raises(tfprof.UsageError, match=r"takes a text or a pathlib.Path, not None"):
+    with pytest.raises(tfprof.UsageError, match=r"takes a string or a pathlib.Path, not None"):
         to(None)
 
 
@@ -221,11 +223,11 @@ def test_steps_may_come_from_anything_that_lists_them() -> None:
 
 
 def test_folders_of_a_context_that_are_none() -> None:
-    refused(lambda: context(5), "profile_dir takes a text or a pathlib.Path, not 5")
-    refused(lambda: context(b"d"), "profile_dir takes a text or a pathlib.Path, not b'd'")
+    refused(lambda: context(5), "profile_dir takes a string or a pathlib.Path, not 5")
+    refused(lambda: context(b"d"), "profile_dir takes a string or a pathlib.Path, not b'd'")
     refused(
         lambda: context().add_auto_profile_dump(None, [1]),  # type: ignore[arg-type]
-        "outdir takes a text or a pathlib.Path, not None",
+        "outdir takes a string or a pathlib.Path, not None",
     )
 
 
@@ -278,7 +280,7 @@ def test_no_checkers(options: Any) -> None:
 
 @pytest.mark.parametrize("given", [None, b"folder", 5])
 def test_paths_that_are_none(loaded: tfprof.Loaded, given: Any) -> None:
-    told = f"takes a text or a pathlib.Path, not {given!r}"
+    told = f"takes a string or a pathlib.Path, not {given!r}"
     refused(lambda: tfprof.write_op_log(HANDMADE.graph, given), f"log_dir {told}")
     refused(lambda: tfprof.Profiler(b"")._write_profile(given), f"filename {told}")
     refused(lambda: loaded.save(given), f"path {told}")

@@ -84,7 +84,7 @@ def test_keys_of_slices_with_every_kind_of_byte_and_number() -> None:
     assert np.asarray(odd.values).tolist() == list(range(35))
     far = checkpoint._stored(b"far")
     assert [int(far.read(part)[0]) for part in far.slices] == list(range(62))
-    with pytest.raises(InputError, match=r"'far' of odd is not whole: its pieces hold 62 of"):
+    with pytest.raises(InputError, match=r"'far' of odd is incomplete: its pieces hold 62 of"):
         checkpoint.tensor(b"far")
 
 

@@ -208,7 +208,7 @@ def test_from_python(tmp_path: Path) -> None:
     assert again.op(select=["float_ops"]).text() == resnet.op(select=["float_ops"]).text()
     with pytest.raises(OutputError, match="not overwritten"):
         again.convert(path)
-    with pytest.raises(UsageError, match="path takes a text or a pathlib"):
+    with pytest.raises(UsageError, match="path takes a string or a pathlib"):
         again.convert(3)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="--profile_path is set"):
         package.load(str(HANDMADE.graph), profile=path)

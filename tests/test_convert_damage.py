@@ -63,14 +63,14 @@ def test_bytes_that_are_changed_added_or_lost_are_found() -> None:
 
 def test_what_is_behind_the_end_is_refused() -> None:
     for more in (b"\0", bytes(8), small_file()):
-        with pytest.raises(InputError, match="it is damaged: there is something behind its end"):
+        with pytest.raises(InputError, match="it is damaged: it has data after its end"):
             reread(small_file() + more)
 
 
 @pytest.mark.parametrize("change", [(b"\r\n", b"\n"), (b"\n", b"\r\n"), (b"\x1a", b"")])
 def test_a_transfer_as_text_is_told_as_such(change: tuple[bytes, bytes]) -> None:
     data = small_file().replace(*change)
-    with pytest.raises(InputError, match=r"it is damaged: its first bytes .* a transfer as text"):
+    with pytest.raises(InputError, match=r"it is damaged: its first bytes .* a text-mode transfer"):
         reread(data)
     assert detect(memoryview(data)) is FORMATS["converted"]
 
@@ -98,18 +98,18 @@ def test_a_format_of_the_future_is_told_as_such() -> None:
         (b"nodes.op u1 0 " + b"9" * 5000 + b" 0\n", "its index cannot be read"),
         (b"\xff u1 0 3 0\n", "its index cannot be read"),
         (b"\n", "its index cannot be read"),
-        (b"nodes.op u3 0 3 0\n", "no such column as nodes.op"),
-        (b"nodes.op O8 0 3 0\n", "no such column as nodes.op"),
-        (b"nodes.op u1 0 -3 0\n", "no such column as nodes.op"),
-        (b"nodes.op u1 9223372036854775808 3 0\n", "no such column as nodes.op"),
-        (b"nodes.op u1 0 3 0\nnodes.op u1 0 3 0\n", "names a column twice"),
+        (b"nodes.op u3 0 3 0\n", "an invalid entry for the column nodes.op"),
+        (b"nodes.op O8 0 3 0\n", "an invalid entry for the column nodes.op"),
+        (b"nodes.op u1 0 -3 0\n", "an invalid entry for the column nodes.op"),
+        (b"nodes.op u1 9223372036854775808 3 0\n", "an invalid entry for the column nodes.op"),
+        (b"nodes.op u1 0 3 0\nnodes.op u1 0 3 0\n", "repeats a column"),
         (b"nodes.op u1 0 4 0\n", "it is cut off"),
         (b"nodes.op u1 0 9999999999999999999 0\n", "it is cut off"),
-        (b"nodes.op u1 0 2 0\n", "something behind its end"),
+        (b"nodes.op u1 0 2 0\n", "data after its end"),
         (b"nodes.op u1 0 3 0\n", "there is no column nodes.name.text"),
         (b"nodes.name.text u1 0 3 0\n", "the checksum of the column nodes.name.text"),
-        (b"nodes.name.text u1 1 3 352441c2\n", "the column nodes.name.text holds no text"),
-        (b"nodes.name.text +u1 0 3 352441c2\n", "the column nodes.name.text holds no text"),
+        (b"nodes.name.text u1 1 3 352441c2\n", "the column nodes.name.text does not hold text"),
+        (b"nodes.name.text +u1 0 3 352441c2\n", "the column nodes.name.text does not hold text"),
     ],
 )
 def test_an_index_that_cannot_be_is_refused(index: bytes, said: str) -> None:

@@ -206,7 +206,7 @@ class TestWords:
     def test_regex(self, run: Run) -> None:
         for name in ("account_type", "start_name", "trim_name", "show_name", "hide_name"):
             refused(run("scope", GRAPH, f"--{name}_regexes=a,(b"), 2, "'(b'", "missing )")
-            refused(run("scope", GRAPH, f"--{name}_regexes=\udcff"), 2, "no UTF-8")
+            refused(run("scope", GRAPH, f"--{name}_regexes=\udcff"), 2, "not UTF-8")
 
     def test_select(self, run: Run) -> None:
         refused(run("scope", GRAPH, "--select=param"), 2, "'param'", "mean 'params'", "micros")

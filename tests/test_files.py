@@ -14,7 +14,7 @@ import pytest
 import tfprof
 from profiles import PROFILES, SAMPLE, content
 from tfprof.errors import InputError
-from tfprof.foundation.progress_events import Stage, listening, tell
+from tfprof.foundation.progress_events import Stage, announce, listening
 from tfprof.io.files import told, write_whole
 from tfprof.io.gunzip import GzipError, unpacked
 from tfprof.io.open_files import open_source
@@ -114,12 +114,12 @@ def test_a_stage_is_a_text_that_knows_how_far_it_is() -> None:
 def test_stages_are_told_to_who_listens_last() -> None:
     first: list[str] = []
     second: list[str] = []
-    tell(Stage("nobody hears"))
+    announce(Stage("nobody hears"))
     with listening(first.append):
         with listening(second.append):
-            tell(Stage("inside"))
-        tell(Stage("outside"))
-    tell(Stage("nobody hears"))
+            announce(Stage("inside"))
+        announce(Stage("outside"))
+    announce(Stage("nobody hears"))
     assert (first, second) == (["outside"], ["inside"])
 
 

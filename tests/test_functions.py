@@ -197,7 +197,7 @@ def test_what_no_output_needs_takes_no_part_but_what_has_an_effect_does() -> Non
     assert edges(profile)["call"] == ["call/use", "x", "^call/set"]
     assert not {"call/dead", "call/deader"} & set(edges(profile))
     assert [str(note) for note in profile.notes] == [
-        "2 nodes of functions that no output of theirs needs are left out"
+        "2 nodes of functions that no output needs are left out"
     ]
 
 

@@ -12,8 +12,8 @@ from tfprof import read
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
 from tfprof.read import Source
-from tfprof.read.text.fields import varint
 from tfprof.results.report import Report
+from tfprof.wire.scalar import encode_varint as varint
 from tfprof.writers.numbers import CHUNK, chunks
 from tfprof.writers.saved import saved
 from tfprof.writers.timeline import timeline

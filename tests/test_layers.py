@@ -220,6 +220,38 @@ def test_nobody_but_the_tree_touches_its_end_column() -> None:
     )
 
 
+def test_nobody_but_wire_does_varint_arithmetic() -> None:
+    lower = [module for module in modules().values() if FLOOR[module.room] > FLOOR["wire"]]
+    lines = [module.where(line) for module in lower for line in varint_arithmetic(module.tree)]
+    assert not lines, "varints and tags are decoded and encoded in wire/"
+
+
+def varint_arithmetic(tree: ast.AST) -> Iterator[int]:
+    """The lines that take a varint or a tag apart, or put one together."""
+    lines_of: dict[tuple[type[ast.operator], object], dict[str, int]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp) and isinstance(node.right, ast.Constant):
+            operation = (type(node.op), node.right.value)
+            lines_of.setdefault(operation, {})[ast.unparse(node.left)] = node.lineno
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+            yield from [node.lineno] * ast.unparse(node.left).endswith("<< 3")
+    for operation in ((ast.BitAnd, 127), (ast.BitOr, 128), (ast.RShift, 7), (ast.LShift, 7)):
+        yield from lines_of.get(operation, {}).values()
+    wire_types, numbers = lines_of.get((ast.BitAnd, 7), {}), lines_of.get((ast.RShift, 3), {})
+    yield from (wire_types[tag] for tag in wire_types.keys() & numbers)
+
+
+def test_varint_arithmetic_is_found() -> None:
+    decoding = (
+        "(byte & 0x7f) << shift",
+        "number, kind = tag >> 3, tag & 7",
+        "key & 7 == 2; key >> 3",
+    )
+    encoding = "low | 0x80", "number >> 7", "number << 3 | 2", "(number << 3) | kind"
+    for source in decoding + encoding:
+        assert [*varint_arithmetic(ast.parse(source))], source
+
+
 def test_no_source_file_is_long() -> None:
     assert not listed(
         f"{module.where(LONGEST)}: {len(module.lines)} lines"

@@ -109,7 +109,7 @@ def test_other_limits_hold_inside_and_in_this_thread() -> None:
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ({"note": 3}, "there is no limit note; did you mean 'notes'? (there are: unpack_ratio, "),
+        ({"note": 3}, "unknown limit 'note'; did you mean 'notes'? (limits: unpack_ratio, "),
         ({"notes": 0}, "notes takes a whole number from 1 to 9223372036854775807, not 0"),
         ({"notes": 1.5}, "notes takes a whole number from 1 to 9223372036854775807, not 1.5"),
     ],
@@ -156,7 +156,7 @@ def test_a_device_without_an_end(capsys: pytest.CaptureFixture[str]) -> None:
     line = ["scope", "--graph_path=/dev/zero", "--limit_piped_bytes=3000000"]
     told = refused(line, 3, capsys)
     assert told == (
-        "tfprof: /dev/zero is not a regular file and is too long; accepted are at most 3,000,000 "
+        "tfprof: /dev/zero is not a regular file and is too long; tfprof accepts at most 3,000,000 "
         "bytes (--limit_piped_bytes raises this limit)\n"
     )
 
@@ -175,7 +175,7 @@ def test_a_pipe_up_to_its_limit(tmp_path: Path) -> None:
             writer.join()
 
     assert read_piped(len(GRAPH)) == GRAPH
-    with pytest.raises(InputError, match=r"is too long; accepted are at most 9 bytes"):
+    with pytest.raises(InputError, match=r"is too long; tfprof accepts at most 9 bytes"):
         read_piped(len(GRAPH) - 1)
 
 
@@ -196,7 +196,7 @@ def test_many_notes_of_one_kind(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
     assert told() == [
         *(f"n{number} has no start time, skipping" for number in range(100)),
-        "… and so on: 1,000 stats in all (--limit_notes tells more)",
+        "… 1,000 such stats in all (--limit_notes shows more)",
     ]
     assert len(told("--limit_notes=1000")) == 1_000
     assert len(told("--limit_notes=1")) == 2
@@ -209,8 +209,8 @@ def test_names_of_too_many_parts(tmp_path: Path, capsys: pytest.CaptureFixture[s
     path.write_bytes(graph.SerializeToString())
     line = ["scope", f"--graph_path={path}", "--max_depth=2"]
     assert refused(line, 3, capsys) == (
-        "tfprof: the 1 names of the graph have 1,000,001 parts; accepted are at most 100 parts a "
-        "name (--limit_name_parts raises this limit)\n"
+        "tfprof: the 1 names of the graph have 1,000,001 parts; tfprof accepts at most 100 parts "
+        "per name (--limit_name_parts raises this limit)\n"
     )
     assert cli.run([*line, "--limit_name_parts=2000000"]) == 0
     assert cli.run(["graph", *line[1:]]) == 0
@@ -224,7 +224,7 @@ def test_steps_of_a_saved_profile(tmp_path: Path, capsys: pytest.CaptureFixture[
     path.write_bytes(saved.SerializeToString())
     line = ["scope", f"--profile_path={path}"]
     assert refused([*line, "--limit_steps=11"], 3, capsys) == (
-        f"tfprof: {path} has 12 steps; accepted are at most 11 steps (--limit_steps raises this "
+        f"tfprof: {path} has 12 steps; tfprof accepts at most 11 steps (--limit_steps raises this "
         "limit)\n"
     )
     assert cli.run([*line, "--limit_steps=12"]) == 0
@@ -239,8 +239,8 @@ def test_texts_that_many_rows_show(tmp_path: Path, capsys: pytest.CaptureFixture
     path.write_bytes(run.SerializeToString())
     line = ["op", f"--run_meta_path={path}", "--select=micros"]
     assert refused(line, 3, capsys) == (
-        f"tfprof: {path}: the devices of 100 rows would take 100,001,300 bytes; accepted are at "
-        "most 1,000 bytes a row (--limit_row_bytes raises this limit)\n"
+        f"tfprof: {path}: the devices of 100 rows would take 100,001,300 bytes; tfprof accepts at "
+        "most 1,000 bytes per row (--limit_row_bytes raises this limit)\n"
     )
     assert cli.run([*line, "--limit_row_bytes=1000013"]) == 0
 
@@ -257,7 +257,7 @@ def test_paths_of_many_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     line = ["code", f"--graph_path={tmp_path / 'graph'}", f"--op_log_path={path}"]
     told = refused(line, 3, capsys)
     assert "graph, " in told
-    assert "log: the call stacks of 100 rows would take 100,000,000 bytes; accepted are" in told
+    assert "log: the call stacks of 100 rows would take 100,000,000 bytes; tfprof accepts" in told
 
 
 def test_shapes_of_many_inputs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -296,7 +296,7 @@ def test_arrows_of_a_timeline(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     capsys.readouterr()
     told = refused([*line, "--limit_arrows=599"], 2, capsys).splitlines()[-1]
     assert told == (
-        "tfprof: the timeline would have 600 arrows between devices; accepted are at most 599 "
+        "tfprof: the timeline would have 600 arrows between devices; tfprof accepts at most 599 "
         "arrows (--limit_arrows raises this limit)"
     )
 

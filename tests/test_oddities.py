@@ -70,7 +70,7 @@ def test_nothing_odd() -> None:
 
 def test_names_that_come_twice() -> None:
     assert notes(graph_of(("a", []), ("b", []), ("a", ["b"]), ("b", []), ("a", []))) == [
-        "3 of 5 nodes of the graph have the name of one before them and are left out, such as 'a'"
+        "3 of 5 nodes of the graph repeat an earlier name and are ignored, such as 'a'"
     ]
 
 
@@ -89,8 +89,8 @@ def test_an_example_is_never_long() -> None:
 def test_a_run_of_another_graph() -> None:
     (note,) = notes(GRAPH, run_of(("c", 1), ("x", 1), ("y", 1)))
     assert note == (
-        "not one of 3 stats of step 0 is of a node that the graph has: perhaps it is another "
-        "graph's"
+        "none of the 3 stats of step 0 is of a node in the graph: "
+        "the run may belong to another graph"
     )
     assert notes(GRAPH, run_of(("a", 1), ("x", 1), ("y", 1))) == []
     assert notes(GRAPH, run_of()) == []
@@ -98,15 +98,17 @@ def test_a_run_of_another_graph() -> None:
 
 
 def test_times_below_zero() -> None:
-    assert notes(GRAPH, run_of(("a", 1), ("b", -1), ("a", -(2**63)))) == [
-        "2 of 3 stats of step 0 have a time below zero and count as they are, such as that of 'b'"
-    ]
+    (note,) = notes(GRAPH, run_of(("a", 1), ("b", -1), ("a", -(2**63))))
+    assert note == (
+        "2 of 3 stats of step 0 have a negative time, which is counted as it is, "
+        "such as that of 'b'"
+    )
 
 
 def test_an_op_log_of_another_graph() -> None:
     (note,) = notes(GRAPH, log=log_of("a", "x", "y", "b"))
     assert note == (
-        "2 of 4 entries of the op log are of nodes that the graph does not have and are left out, "
+        "2 of 4 entries of the op log name nodes that the graph does not have and are ignored, "
         "such as 'x'"
     )
 
@@ -115,6 +117,6 @@ def test_an_op_log_of_another_graph() -> None:
 def test_texts_that_an_op_log_does_not_have(file_id: int) -> None:
     (note,) = notes(GRAPH, log=log_of("a", "b", file_id=file_id))
     assert note == (
-        "call stacks of the op log refer 1 times to texts that it does not have; these are shown "
+        "call stacks of the op log refer 1 times to strings that it does not have; they are shown "
         "as empty"
     )

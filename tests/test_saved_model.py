@@ -42,7 +42,7 @@ def test_each_variable_of_a_keras_export_is_there_once() -> None:
 
 def test_signatures_that_run_one_function_are_counted_once() -> None:
     conv = tfprof.load(DATA / "conv")
-    assert "signature serve runs what serving_default runs, and is left out" in notes(conv)
+    assert "signature serve runs the same as serving_default and is left out" in notes(conv)
     assert len(names(conv, "Conv2D")) == 1
     alone = tfprof.load(DATA / "conv", signature="serve")
     assert len(names(alone, "Conv2D")) == 1

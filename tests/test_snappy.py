@@ -36,15 +36,15 @@ def test_streams_written_by_hand(packed: bytes, expected: bytes) -> None:
 @pytest.mark.parametrize(
     ("packed", "problem"),
     [
-        (b"", "a number is cut off"),
-        (b"\x80", "a number is cut off"),
-        (b"\x03\x08ab", "an element cut off, or more than the promised 3 bytes at byte 1"),
-        (b"\x03\xf4\x02", "an element cut off, or more than the promised 3 bytes at byte 1"),
-        (b"\x09\x00a\x06\x01", "an element cut off, or more than the promised 9 bytes at byte 3"),
-        (b"\x05\x00a\x05", "a copy from before the beginning at byte 3"),
-        (b"\x05\x00a\x05\x02", "a copy from before the beginning at byte 3"),
-        (b"\x02\x08abc", "an element cut off, or more than the promised 2 bytes at byte 1"),
-        (b"\x04\x08abc", "3 bytes, not the promised 4, at byte 5"),
+        (b"", "truncated varint at byte 0"),
+        (b"\x80", "truncated varint at byte 0"),
+        (b"\x03\x08ab", "truncated element, or more than the stated 3 bytes at byte 1"),
+        (b"\x03\xf4\x02", "truncated element, or more than the stated 3 bytes at byte 1"),
+        (b"\x09\x00a\x06\x01", "truncated element, or more than the stated 9 bytes at byte 3"),
+        (b"\x05\x00a\x05", "copy from before the beginning at byte 3"),
+        (b"\x05\x00a\x05\x02", "copy from before the beginning at byte 3"),
+        (b"\x02\x08abc", "truncated element, or more than the stated 2 bytes at byte 1"),
+        (b"\x04\x08abc", "3 bytes instead of the stated 4 at byte 5"),
     ],
 )
 def test_what_is_no_stream_says_why(packed: bytes, problem: str) -> None:

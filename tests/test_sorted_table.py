@@ -85,7 +85,7 @@ def test_an_unknown_compression_is_named() -> None:
 
 
 def test_another_file_is_no_table() -> None:
-    with pytest.raises(InputError, match=r"no checkpoint: at byte 52 of 100 there is no footer"):
+    with pytest.raises(InputError, match=r"not a checkpoint: at byte 52 of 100 there is no footer"):
         contents(bytes(100))
 
 

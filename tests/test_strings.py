@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tfprof.columns import byte_words as wordwise
-from tfprof.columns import strings
+from tfprof.columns import byte_words, strings
 from tfprof.columns.strings import Strings
 
 if TYPE_CHECKING:
@@ -291,7 +290,7 @@ def test_texts_of_every_length_are_told_apart(numbers: list[int], size: int) -> 
 
 
 def test_more_rows_than_are_worked_on_at_a_time() -> None:
-    count = 3 * wordwise.CHUNK + 5
+    count = 3 * byte_words.CHUNK + 5
     rows = [b"name/%d" % (number % 40_000) for number in range(count)]
     column = Strings.of(rows)
     ids, first = column.intern()
@@ -316,7 +315,7 @@ def test_many_rows_at_every_offset_are_worked_on_as_few_are() -> None:
         assert many.first(byte).tolist() == [row.find(byte) for row in rows]
     apart = many.apart()
     assert list(apart) == rows
-    assert not (apart.start % wordwise.WORD).any()
+    assert not (apart.start % byte_words.WORD).any()
     other = random.permutation(len(many))
     assert many.same(np.arange(len(many)), many, other).tolist() == [
         row == rows[partner] for row, partner in zip(rows, other.tolist(), strict=True)

@@ -23,7 +23,7 @@ from random_options import make_options
 from sampling import amount
 from tfprof.checkers import advise
 from tfprof.errors import TfprofError
-from tfprof.foundation.progress_events import Stage, listening, tell
+from tfprof.foundation.progress_events import Stage, announce, listening
 from tfprof.io.files import write_whole
 from tfprof.query.query import Query
 from tfprof.results.report import Report
@@ -325,9 +325,9 @@ def test_who_listens_hears_what_is_done_in_the_same_thread() -> None:
         heard: list[str] = []
         with listening(heard.append), raised_limits(unpack_ratio=1000 + number):
             for at in range(200):
-                tell(Stage(f"{number} {at}"))
+                announce(Stage(f"{number} {at}"))
                 assert limit("unpack_ratio") == 1000 + number
-        tell(Stage("nobody hears"))
+        announce(Stage("nobody hears"))
         return heard
 
     before = limit("unpack_ratio")
@@ -345,7 +345,7 @@ def test_who_listens_in_a_task_hears_what_the_task_awaits() -> None:
             await asyncio.sleep(0)
             # load() tells its own listener; ours hears what comes after.
             loaded = await asyncio.to_thread(tfprof.load, path)
-            await asyncio.to_thread(tell, Stage(f"{path} has {len(loaded)} nodes"))
+            await asyncio.to_thread(announce, Stage(f"{path} has {len(loaded)} nodes"))
         return heard
 
     async def tasks() -> list[list[str]]:

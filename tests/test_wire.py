@@ -183,7 +183,7 @@ def test_what_is_no_message_is_refused(message: bytes, count: int) -> None:
 
 
 def test_a_message_that_ends_past_its_container_is_refused() -> None:
-    with pytest.raises(WireError, match="past its container"):
+    with pytest.raises(WireError, match="longer than its container"):
         scan(array(b"\x08\x01"), np.array([2]), np.array([1]), {1: VARINT})
 
 

@@ -85,8 +85,10 @@ def test_what_is_in_no_step_is_left_out_and_told() -> None:
     columns = recorded("loop")
     outside = np.flatnonzero(columns.events.step < 0)
     assert [columns.events.name[row] for row in outside.tolist()] == [b"_eager/AddV2"]
-    told = [note.text for note in columns.notes if "in no step" in note.text]
-    assert told == ["1 of 433 executions in the trace, 56 us, are in no step and left out"]
+    told = [note.text for note in columns.notes if "outside all steps" in note.text]
+    assert told == [
+        "1 of 433 executions in the trace, 56 us, are outside all steps and are ignored"
+    ]
     assert "_eager/AddV2" not in micros(with_trace(Profile(), columns))
 
 
@@ -294,7 +296,7 @@ def test_a_trace_without_operations_is_one_of_an_empty_step() -> None:
         columns = trace(nothing)
         profile = with_trace(Profile(), columns)
         assert [step.node.size for step in profile.steps] == [0]
-        assert "the trace has no event of an operation" in {note.text for note in profile.notes}
+        assert "the trace has no events of operations" in {note.text for note in profile.notes}
 
 
 def test_graphs_are_no_traces() -> None:
@@ -302,5 +304,5 @@ def test_graphs_are_no_traces() -> None:
 
 
 def test_an_empty_file_is_what_a_trace_over_2_gb_leaves() -> None:
-    with pytest.raises(InputError, match=r"x.xplane.pb is empty; .* over 2 GB"):
+    with pytest.raises(InputError, match=r"x.xplane.pb is empty; .* exceeds 2 GB"):
         read_trace(source(b"", "x.xplane.pb"))

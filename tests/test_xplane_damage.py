@@ -88,7 +88,7 @@ def test_numbers_beyond_all_measure_are_cut_to_it() -> None:
 )
 def test_a_long_text_that_many_events_have_is_refused(long: Event) -> None:
     assert survives(host(long))
-    with pytest.raises(InputError, match=r"trace: the texts of 1,000 events .*--limit_row_bytes"):
+    with pytest.raises(InputError, match=r"trace: the strings of 1,000 events .*--limit_row_bytes"):
         read_trace(source(host(*[long] * 1000)))
 
 

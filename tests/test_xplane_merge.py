@@ -108,7 +108,7 @@ def test_what_the_graph_does_not_have_is_a_row_of_its_own_and_a_note() -> None:
     lost = sum(micros(profile, 1)[name] for name in below)
     total = sum(micros(profile, 1).values())
     told = re.search(
-        r"\d+ of \d+ executions, (\d+) us \(([\d.]+) %\), are of nothing", notes(profile)
+        r"\d+ of \d+ executions, (\d+) us \(([\d.]+) %\), are not of nodes", notes(profile)
     )
     assert told is not None
     assert abs(int(told[1]) - lost) <= 1
@@ -124,7 +124,7 @@ def test_fused_operations_are_on_what_they_fused() -> None:
     assert "StatefulPartitionedCall/net_1/conv_1/Relu" not in seen
     assert types_of(profile, convolution) >= {b"Conv2D", b"_FusedConv2D"}
     assert "2 executions of fused operations" in notes(profile)
-    assert f"_FusedConv2D on '{convolution}'" in notes(profile)
+    assert f"_FusedConv2D for '{convolution}'" in notes(profile)
 
 
 def test_what_is_fused_is_told_by_its_type() -> None:
@@ -148,7 +148,7 @@ def test_instructions_of_xla_are_on_their_nodes_and_a_note_says_so() -> None:
         "_not_in_graph/__inference_outer_25": 1,
         "_not_in_graph/wrapped_reduce-window": 1,
     }
-    assert "10 executions are of instructions that XLA made" in notes(profile)
+    assert "10 executions are of instructions that XLA compiled" in notes(profile)
     inside = counts(joined_with_graph("compiled_inside"), 0)
     assert inside["calling/PartitionedCall/inside/MatMul"] == 1
 
@@ -172,7 +172,7 @@ def test_without_a_graph_every_name_is_a_node() -> None:
 def test_a_second_trace_without_a_graph_is_not_held_against_the_first() -> None:
     both = with_trace(with_trace(Profile(), recorded("loop")), recorded("kept"))
     assert [step.number for step in both.steps] == [0, 1, 2, 3]
-    assert "of nothing that the graph has" not in notes(both)
+    assert "are not of nodes in the graph" not in notes(both)
     assert counts(both, 3)["calling/PartitionedCall/inside/product"] == 1
 
 

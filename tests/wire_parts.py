@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfprof.read.text.fields import varint
+from tfprof.wire.scalar import encode_varint as varint
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,8 +11,8 @@ import numpy as np
 
 from tfprof.read import load
 from tfprof.read.source import Source
-from tfprof.read.text.fields import varint
 from tfprof.read.xplane import read_trace, with_trace
+from tfprof.wire.scalar import encode_varint as varint
 from wire_parts import field, joined
 
 if TYPE_CHECKING:

@@ -28,10 +28,10 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import numpy as np
 
 from tfprof.columns.frozen import Frozen
-from tfprof.columns.packed import narrowed
+from tfprof.columns.packed import packed_columns
 from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, Bool, Strings
-from tfprof.columns.unique import distinct
+from tfprof.columns.unique import unique
 from tfprof.foundation.caches import Cache
 from tfprof.foundation.lazy_dataclasses import dataclass, field
 
@@ -101,7 +101,7 @@ class Stacks(Frozen):
     text: Strings = field(default_factory=_no_strings)
 
 
-@narrowed
+@packed_columns
 @dataclass(frozen=True, eq=False)
 class Step(Frozen):
     """One step: one row per execution, and one memory row per scheduling on the node's own device.
@@ -315,7 +315,7 @@ class Profile(Frozen):
         placed = np.flatnonzero(self.nodes.device >= 0)
         node = np.concatenate([np.arange(len(self)), placed, self.typed_node])
         kind = np.concatenate([self.nodes.op, self.nodes.device[placed], self.typed_as])
-        pair = distinct(node * max(len(self.types), 1) + kind)
+        pair = unique(node * max(len(self.types), 1) + kind)
         types = max(len(self.types), 1)
         return _frozen(pair // types), _frozen(pair % types)
 
@@ -395,5 +395,5 @@ class Profile(Frozen):
     def _count_records(self) -> I64:
         count = np.zeros(len(self), np.int64)
         for step in self.steps:
-            count[distinct(step.node)] += 1
+            count[unique(step.node)] += 1
         return _frozen(count)

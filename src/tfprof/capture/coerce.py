@@ -22,14 +22,14 @@ from tfprof.errors import UsageError
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.io.open_files import open_source
 from tfprof.read import graph_def, op_log
-from tfprof.read.text.fields import varint
 from tfprof.read.variable_collections import trainable
+from tfprof.wire.scalar import encode_bytes
 
 if TYPE_CHECKING:
     from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
 
 _LIVE: Final = "a tf.Graph, a tf.function, a Keras model, "
-_STEP_STATS_TAG: Final = b"\n"
+_STEP_STATS_FIELD: Final = 1
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def _step_stats(value: Any) -> Any:  # noqa: ANN401
     if not value.HasField("step_stats"):
         return b""
     stats = value.step_stats.SerializeToString(deterministic=True)
-    return _STEP_STATS_TAG + varint(len(stats)) + stats
+    return encode_bytes(_STEP_STATS_FIELD, stats)
 
 
 def log_of(value: Any) -> OpLogColumns | None:  # noqa: ANN401 - any of the forms

@@ -1,8 +1,7 @@
-"""Which rows of a column of strings a list of regexes matches.
+"""Which rows of a column of strings match a list of regexes.
 
-A regex matches a whole string, with RE2's syntax and in linear time. All patterns of a list are
-tried on a string in one pass, and callers keep the answer with the column, so a string is tried
-once a list.
+A regex must match the whole string. It has RE2's syntax and runs in linear time. All patterns of a
+list are tried in one pass over a string.
 """
 
 from __future__ import annotations
@@ -20,24 +19,24 @@ if TYPE_CHECKING:
 
     from tfprof.columns.strings import Bool, Strings
 
-# A set of patterns has no way out when its automaton outgrows the memory it may use, so patterns
-# that multiply states go the slower way, which has one.
+# An RE2 set fails when its automaton outgrows its memory, so patterns that multiply states are
+# matched one by one, which is slower but always works.
 _LONGEST_IN_SET = 500
 _SET_MEMORY = 64 << 20
 
 
 def matches(strings: Strings, patterns: Sequence[str]) -> Bool:
-    """Whether any of *patterns* matches each row whole."""
+    """Whether any of *patterns* matches the whole row, for each row."""
     tests: list[Callable[[bytes], object]] = []
-    together = _Set()
+    pattern_set = _Set()
     for pattern in patterns:
         regex = compiled(pattern)
         if "{" in pattern or len(pattern) > _LONGEST_IN_SET:
             tests.append(regex.fullmatch)
         else:
-            together.add(pattern)
-    if together.size:
-        tests.append(together.test())
+            pattern_set.add(pattern)
+    if pattern_set.size:
+        tests.append(pattern_set.test())
     result = np.zeros(len(strings), np.bool_)
     for test in tests:
         result |= np.fromiter((bool(test(row)) for row in strings), np.bool_, len(strings))
@@ -45,13 +44,13 @@ def matches(strings: Strings, patterns: Sequence[str]) -> Bool:
 
 
 def compiled(pattern: str) -> re2._Regexp:
-    """*pattern* as a regex; raises UsageError where it is none."""
-    import re2  # noqa: PLC0415 - many questions have no regex
+    """*pattern* as a regex; raises UsageError."""
+    import re2  # noqa: PLC0415 - most queries have no regex
 
     try:
         return re2.compile(pattern, _options())
     except UnicodeEncodeError:
-        raise UsageError(f"{pattern!r} is not a valid regex: it is no UTF-8") from None
+        raise UsageError(f"{pattern!r} is not a valid regex: not UTF-8") from None
     except re2.error as problem:
         reason = problem.args[0]
         reason = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
@@ -68,7 +67,7 @@ def _options() -> re2.Options:
 
 
 class _Set:
-    """Patterns that are tried together."""
+    """Patterns that are matched in one pass."""
 
     def __init__(self) -> None:
         import re2  # noqa: PLC0415 - as above

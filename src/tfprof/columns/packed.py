@@ -1,11 +1,11 @@
-"""Columns of a frozen dataclass, stored in as few bytes per number as possible.
+"""Stores the int64 columns of a frozen dataclass in as few bytes as they need.
 
     step.us = [1031, 44, 9000]     stored as uint16, returned as int64
-    step.start_us                  stored as the distance from the smallest
-    step.temporary = [0, 0, …]     stored as one number
+    step.start_us                  stored as the difference from the smallest value
+    step.temporary = [0, 0, …]     stored as a single number
 
-A hundred steps are mostly such columns. Each access builds the column again, so callers that need
-it more than once hold on to it.
+Steps consist mostly of such columns, and there may be hundreds of steps. Each access unpacks the
+column again, so a caller that needs it more than once keeps a reference.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ T = TypeVar("T")
 _KINDS = (np.uint8, np.uint16, np.uint32)
 
 
-def narrowed(cls: type[T]) -> type[T]:
-    """The dataclass *cls*, with its int64 columns stored in this way."""
-    for field in fields(cls):  # type: ignore[arg-type]  # a dataclass, which its type cannot say
+def packed_columns(cls: type[T]) -> type[T]:
+    """The dataclass *cls*, with its int64 columns packed."""
+    for field in fields(cls):  # type: ignore[arg-type]  # a dataclass; its type does not say so
         if field.type == "I64":
-            setattr(cls, field.name, _Narrow(field.name))
+            setattr(cls, field.name, _PackedField(field.name))
     return cls
 
 
-class _Narrow:
-    """A field whose packed column is stored under its name with an underscore before it."""
+class _PackedField:
+    """A descriptor that stores the packed column under the field's name with a leading "_"."""
 
     def __init__(self, name: str) -> None:
         self._name = f"_{name}"
@@ -46,14 +46,14 @@ class _Narrow:
         return packed.column()
 
 
-def taken(holder: object, name: str, rows: I64) -> I64:
-    """These *rows* of the column *name*, without building all of it."""
+def take(holder: object, name: str, rows: I64) -> I64:
+    """These *rows* of the column *name*, without unpacking all of it."""
     packed: _Packed = vars(holder)[f"_{name}"]
-    return packed.taken(rows)
+    return packed.take(rows)
 
 
 class _Packed:
-    """Numbers, stored as their distance from the smallest."""
+    """A column as differences from its smallest value."""
 
     __slots__ = ("_distance", "_size", "_smallest")
 
@@ -76,8 +76,8 @@ class _Packed:
         result.flags.writeable = False
         return result
 
-    def taken(self, rows: I64) -> I64:
-        """The numbers in *rows*."""
+    def take(self, rows: I64) -> I64:
+        """The values of *rows*."""
         return self._widened(
             None if self._distance is None else self._distance.take(rows), rows.size
         )

@@ -1,8 +1,8 @@
-"""A column of tensor shapes: lists of dimensions, end to end.
+"""A column of tensor shapes: their dimensions, concatenated.
 
 shape 0  3x3x16   start  [0, 3, 4, 4]
-shape 1  scalar   dim    [3, 3, 16, 1]      a scalar is one element, so [1]
-shape 2  unknown                            nothing; a dimension unknown on its own is -1
+shape 1  scalar   dim    [3, 3, 16, 1]      a scalar has one element, so [1]
+shape 2  unknown                            no dimensions; an unknown dimension is -1
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class Shapes:
 
     @classmethod
     def of(cls, count: int, shape: I64, dim: I64, unknown_rank: Bool) -> Shapes:
-        """*count* shapes from dimensions that each name their shape, in order.
+        """*count* shapes; *shape* is the row of each dimension, in order.
 
-        A shape without dimensions whose rank is known is a scalar: one element, so [1].
+        A shape of known rank without dimensions is a scalar: one element, so [1].
         """
         rank = np.bincount(shape, minlength=count)
         scalar = np.flatnonzero((rank == 0) & ~unknown_rank)
@@ -50,7 +50,7 @@ class Shapes:
         return dims
 
     def take(self, rows: I64) -> Shapes:
-        """The shapes of *rows*; -1 gives an unknown one."""
+        """The shapes of *rows*; -1 gives an unknown shape."""
         known = rows >= 0
         low = np.where(known, self.start[np.where(known, rows, 0)], 0)
         rank = np.where(known, self.start[np.where(known, rows + 1, 0)] - low, 0)
@@ -59,19 +59,19 @@ class Shapes:
         return Shapes(start, self.dim[source])
 
     def joined(self, other: Shapes) -> Shapes:
-        """These shapes, and the others behind them."""
+        """These shapes, then those of *other*."""
         start = np.concatenate([self.start, self.start[-1] + other.start[1:]])
         return Shapes(start, np.concatenate([self.dim, other.dim]))
 
     def are_whole(self) -> Bool:
-        """Which have a known number of dimensions, each of them known."""
+        """Whether each shape is fully known: its rank and all dimensions."""
         unknown = np.append(0, np.cumsum(self.dim < 0))
         whole: Bool = unknown[self.start[1:]] == unknown[self.start[:-1]]
         whole &= np.diff(self.start) > 0
         return whole
 
     def elements(self) -> I64:
-        """The product of each shape's dimensions; 0 where one is negative or none is known."""
+        """The product of each shape's dimensions; 0 if the shape is not fully known."""
         rank = np.diff(self.start)
         result = np.zeros(rank.size, np.int64)
         full = np.flatnonzero(rank)

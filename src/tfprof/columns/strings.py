@@ -1,13 +1,13 @@
-"""A column of byte strings: slices of one blob, never a Python object a row.
+"""A column of byte strings: slices of one blob, without a Python object per row.
 
     blob    …conv1/weightsconv1/biases…        start  [1, 14]    length  [13, 12]
 
 Slices may overlap or repeat, so taking rows, cutting suffixes and naming parent scopes copy no
-text. Whole columns are compared eight bytes at a time: `intern` numbers equal strings alike,
-`find` looks one column up in another, `order` sorts by bytes.
+text. Columns are processed eight bytes at a time: `intern` gives equal strings the same id, `find`
+looks one column up in another, `order` sorts by bytes.
 
-Equality never rests on a hash alone: every match is compared byte for byte, and a column in
-which two different strings share a hash is hashed again with another seed.
+Equality never relies on a hash alone: every match is compared byte for byte, and if two different
+strings of a column have the same hash, the column is hashed again with another seed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.columns import byte_words as wordwise
+from tfprof.columns import byte_words
 from tfprof.columns.byte_words import I64, U8, U64, WORD, Bool
 from tfprof.foundation.lazy_dataclasses import dataclass
 
@@ -27,55 +27,55 @@ if TYPE_CHECKING:
 
 __all__ = ["I64", "U8", "U64", "Bool", "Index", "Strings"]
 
-# Longer strings are rare, and Python hashes, compares and copies one of them faster.
+# Longer strings are rare; Python hashes, compares and copies them faster.
 _LONG = 1024
-# Rows longer than this on average are told apart faster by Python than a word at a time.
+# With a longer average row than this, Python interns faster.
 _WORDY = 160
-# Rows that fill less of their blob than one part in this many are copied before they are searched.
+# Rows that fill less than 1/_SPARSE of their blob are copied before they are searched.
 _SPARSE = 3
-# More hashes in one bucket than this are searched by halves.
+# Hashes in one bucket beyond this many are found by binary search.
 _BUCKET_STEPS = 8
 _PADDING = 0xFF
-# So many bytes of text become bytes objects at a time.
+# Bytes of text that become bytes objects at a time.
 _MOST_AT_A_TIME = 1 << 22
 _LAST_HASH = np.uint64(0xFFFFFFFFFFFFFFFF)
 _FIRST_SEED = np.uint64(0x2545F4914F6CDD1D)
 
 
 class Index(NamedTuple):
-    """The hashes of a column's distinct strings in ascending order, and a row of each."""
+    """The hashes of a column's distinct strings in ascending order, and the row of each."""
 
     seed: np.uint64
-    hashes: U64  # and the largest number there is behind them
+    hashes: U64  # followed by the largest uint64
     row: I64
     shift: np.uint64
-    bucket: I64  # where the hashes begin whose upper bits are 0, 1, 2 and so on
+    bucket: I64  # the index of the first hash whose upper bits are 0, 1, 2 and so on
 
     @classmethod
     def of(cls, seed: np.uint64, hashes: U64, row: I64) -> Index:
-        """That of these ascending *hashes*; there are about two buckets for each."""
+        """The index of these ascending *hashes*, with about two buckets per hash."""
         bits = row.size.bit_length() + 1
         shift = np.uint64(64 - bits)
         count = np.bincount((hashes >> shift).view(np.int64), minlength=1 << bits)
         return cls(seed, np.append(hashes, _LAST_HASH), row, shift, np.cumsum(count) - count)
 
     def candidates(self, wanted: U64) -> I64:
-        """The one row whose string may have each of the *wanted* hashes."""
+        """The only row that can have each of the *wanted* hashes."""
         at = self.bucket[(wanted >> self.shift).view(np.int64)]
-        behind = np.flatnonzero(self.hashes[at] < wanted)
+        lower = np.flatnonzero(self.hashes[at] < wanted)
         for _ in range(_BUCKET_STEPS):
-            if not behind.size:
+            if not lower.size:
                 break
-            at[behind] += 1
-            behind = behind[self.hashes[at[behind]] < wanted[behind]]
+            at[lower] += 1
+            lower = lower[self.hashes[at[lower]] < wanted[lower]]
         else:
-            at[behind] = np.searchsorted(self.hashes, wanted[behind])
+            at[lower] = np.searchsorted(self.hashes, wanted[lower])
         return self.row[np.minimum(at, self.row.size - 1)]
 
 
 @dataclass(frozen=True, eq=False)
 class Strings:
-    """Rows of bytes; `blob` is shared by everything cut from it."""
+    """Rows of bytes; all columns cut from this one share its `blob`."""
 
     blob: U8
     start: I64
@@ -83,7 +83,7 @@ class Strings:
 
     @classmethod
     def of(cls, rows: Iterable[bytes]) -> Strings:
-        """A column holding *rows*."""
+        """A column of *rows*."""
         rows = list(rows)
         length = np.fromiter(map(len, rows), np.int64, len(rows))
         blob = np.frombuffer(b"".join(rows), np.uint8)
@@ -92,10 +92,10 @@ class Strings:
     @classmethod
     def concat(cls, parts: Iterable[Strings]) -> Strings:
         """The rows of all *parts* in a new blob, each at a multiple of eight bytes."""
-        filled = [part for part in parts if len(part)]
-        if len(filled) == 1:
-            return filled[0].apart()
-        pieces = [part.apart() for part in filled]
+        nonempty = [part for part in parts if len(part)]
+        if len(nonempty) == 1:
+            return nonempty[0].apart()
+        pieces = [part.apart() for part in nonempty]
         offset = np.cumsum([0, *(part.blob.size for part in pieces)])
         return cls(
             np.concatenate([np.empty(0, np.uint8), *(part.blob for part in pieces)]),
@@ -116,15 +116,15 @@ class Strings:
             blob = np.full(int(padded.sum()), _PADDING, np.uint8)
             self.put(blob, start)
         else:
-            blob, start = wordwise.apart(self.blob, self.start, self.length)
+            blob, start = byte_words.apart(self.blob, self.start, self.length)
         result = Strings(blob, start, self.length)
-        if "index" in vars(self):  # it tells rows by what is in them, so it is that of both
+        if "index" in vars(self):  # the rows have the same content, so the index fits both
             vars(result)["index"] = self.index
         return result
 
     @classmethod
     def beside(cls, columns: Sequence[Strings]) -> Strings:
-        """Each row the rows of all *columns*, one behind the other; the blob holds nothing else."""
+        """The *columns* joined row by row; the blob holds nothing else."""
         length = np.zeros(len(columns[0]), np.int64)
         for column in columns:
             length += column.length
@@ -133,7 +133,7 @@ class Strings:
         at, left = start.copy(), length
         for column in columns:
             left = left - column.length
-            # What is still to come in every row may be written over until then.
+            # The bytes of later columns may be overwritten until they are copied.
             column.put(blob, at, spare=int(left.min(initial=WORD)))
             at += column.length
         return cls(blob, start, length)
@@ -146,12 +146,12 @@ class Strings:
         return self.blob[begin : begin + int(self.length[row])].tobytes()
 
     def __iter__(self) -> Iterator[bytes]:
-        """The rows as bytes objects, of which there are never many at a time."""
+        """The rows as bytes objects, created in batches."""
         until = np.cumsum(self.length)
         first = before = 0
         while first < len(self):
             last = int(np.searchsorted(until, before + _MOST_AT_A_TIME, "right"))
-            last = min(max(last, first + 1), first + wordwise.CHUNK)
+            last = min(max(last, first + 1), first + byte_words.CHUNK)
             yield from self.take(slice(first, last)).tolist()
             first, before = last, int(until[min(last, len(self)) - 1])
 
@@ -163,14 +163,14 @@ class Strings:
         low, high = int(self.start.min()), int(end.max())
         if high - low > _SPARSE * int(self.length.sum()):
             view = self._view
-            places = zip(self.start.tolist(), end.tolist(), strict=True)
-            return [bytes(view[first:last]) for first, last in places]
+            spans = zip(self.start.tolist(), end.tolist(), strict=True)
+            return [bytes(view[first:last]) for first, last in spans]
         text = self.blob[low:high].tobytes()
-        places = zip((self.start - low).tolist(), (end - low).tolist(), strict=True)
-        return [text[first:last] for first, last in places]
+        spans = zip((self.start - low).tolist(), (end - low).tolist(), strict=True)
+        return [text[first:last] for first, last in spans]
 
     def texts(self) -> Iterator[str]:
-        """The rows as text; bytes that are no UTF-8 survive a later encode the same way."""
+        """The rows as str; invalid UTF-8 survives encoding with surrogateescape."""
         return (row.decode("utf-8", "surrogateescape") for row in self)
 
     def take(self, rows: I64 | Bool | slice) -> Strings:
@@ -188,9 +188,9 @@ class Strings:
         return Strings(blob, start, self.length)
 
     def put(self, blob: U8, at: I64, spare: int = 0) -> None:
-        """Copy each row to where *at* says; *spare* bytes behind each need not be kept."""
+        """Copy each row to offset *at* of *blob*; *spare* bytes after it may be overwritten."""
         short = self._short
-        copy = wordwise.spill if spare >= WORD - 1 else wordwise.put
+        copy = byte_words.spill if spare >= WORD - 1 else byte_words.put
         copy(blob, at, self.blob, self.start, short)
         for row in np.flatnonzero(self.length > _LONG).tolist():
             target, source, size = int(at[row]), int(self.start[row]), int(self.length[row])
@@ -202,31 +202,31 @@ class Strings:
         return Strings(self.blob, self.start, np.where(first < 0, self.length, first))
 
     def without_first(self, byte: bytes) -> Strings:
-        """Each row less one leading *byte* where it has one."""
+        """Each row without its leading *byte*, if it has one."""
         has = np.zeros(len(self), np.int64)
-        some = np.flatnonzero(self.length)
-        has[some] = self.blob[self.start[some]] == byte[0]
+        nonempty = np.flatnonzero(self.length)
+        has[nonempty] = self.blob[self.start[nonempty]] == byte[0]
         return Strings(self.blob, self.start + has, self.length - has)
 
     def positions(self, byte: bytes) -> tuple[I64, I64]:
-        """Where *byte* stands: (row, offset in the row) pairs in row order."""
-        apart = self if self._is_dense() else self.compact()
-        full = np.flatnonzero(apart.length)
-        if not full.size:
-            return full, full
-        start, end = apart.start[full], apart.start[full] + apart.length[full]
+        """(row, offset in the row) of every *byte*, in row order."""
+        dense = self if self._is_dense() else self.compact()
+        nonempty = np.flatnonzero(dense.length)
+        if not nonempty.size:
+            return nonempty, nonempty
+        start, end = dense.start[nonempty], dense.start[nonempty] + dense.length[nonempty]
         low, high = int(start[0]), int(end[-1])
-        found = np.flatnonzero(apart.blob[low:high] == byte[0]) + low
-        # What stands between two rows is none of theirs.
-        first, last = np.searchsorted(found, start), np.searchsorted(found, end)
+        hits = np.flatnonzero(dense.blob[low:high] == byte[0]) + low
+        # Hits between two rows belong to neither.
+        first, last = np.searchsorted(hits, start), np.searchsorted(hits, end)
         count = last - first
-        at = np.repeat(full, count)
+        row = np.repeat(nonempty, count)
         before = np.cumsum(count) - count
-        inside = found[np.arange(at.size) + np.repeat(first - before, count)]
-        return at, inside - np.repeat(start, count)
+        inside = hits[np.arange(row.size) + np.repeat(first - before, count)]
+        return row, inside - np.repeat(start, count)
 
     def _is_dense(self) -> bool:
-        """Whether the rows stand in the blob in their order, apart, with little between them."""
+        """Whether the rows are in blob order, do not overlap, and have small gaps."""
         if not len(self):
             return True
         end = self.start + self.length
@@ -235,37 +235,37 @@ class Strings:
 
     @cached_property
     def _view(self) -> memoryview:
-        """The blob as what Python slices without a copy."""
+        """The blob as a memoryview, which slices without copying."""
         return memoryview(np.ascontiguousarray(self.blob))  # type: ignore[arg-type]
 
     # --- eight bytes at a time ------------------------------------------------------------
 
     @property
     def _short(self) -> I64:
-        """The length of each row, 0 in place of a long one's."""
+        """The length of each row; 0 for long ones."""
         return self.length * (self.length <= _LONG)
 
     def hashes(self, seed: np.uint64) -> U64:
-        """A 64-bit hash a row."""
-        result = wordwise.hashes(self.blob, self.start, self._short, seed)
+        """A 64-bit hash of each row."""
+        result = byte_words.hashes(self.blob, self.start, self._short, seed)
         for row in np.flatnonzero(self.length > _LONG).tolist():
             result[row] = np.uint64(hash((int(seed), self[row])) & 0xFFFFFFFFFFFFFFFF)
         return result
 
     def first(self, byte: bytes) -> I64:
-        """Where *byte* stands first in each row; -1 where it does not."""
-        result = wordwise.first(self.blob, self.start, self._short, byte[0])
+        """The offset of the first *byte* in each row; -1 if absent."""
+        result = byte_words.first(self.blob, self.start, self._short, byte[0])
         for row in np.flatnonzero(self.length > _LONG).tolist():
             result[row] = self[row].find(byte)
         return result
 
     def same(self, rows: I64, other: Strings, other_rows: I64) -> Bool:
-        """Whether each row of *rows* equals its partner of *other_rows* in *other*."""
+        """Whether each of *rows* equals the matching one of *other_rows* in *other*."""
         length = self.length[rows]
         equal: Bool = length == other.length[other_rows]
-        # Of those that are not of equal length, and of long ones, nothing is compared here.
+        # Length 0, so nothing is compared, for rows of unequal length and for long ones.
         short = length * (equal & (length <= _LONG))
-        equal &= wordwise.equal(
+        equal &= byte_words.equal(
             self.blob, self.start[rows], other.blob, other.start[other_rows], short
         )
         for at in np.flatnonzero(equal & (length > _LONG)).tolist():
@@ -276,13 +276,13 @@ class Strings:
         """How many leading bytes each row shares with the row before it; 0 for the first."""
         shared = np.zeros(len(self), np.int64)
         shared[1:] = np.minimum(self.length[1:], self.length[:-1])
-        wordwise.common(self.blob, self.start, shared)
+        byte_words.common(self.blob, self.start, shared)
         return shared
 
-    # --- numbering, looking up, sorting ---------------------------------------------------
+    # --- interning, lookup, sorting -------------------------------------------------------
 
     def intern(self) -> tuple[I64, I64]:
-        """(id of each row, first row of each id); ids number distinct strings as they appear."""
+        """(id of each row, first row of each id); ids are in order of first appearance."""
         if len(self) and int(self.length.sum()) > _WORDY * len(self):
             return self._intern_wordy()
         seed = _FIRST_SEED
@@ -311,8 +311,8 @@ class Strings:
     def _intern_wordy(self) -> tuple[I64, I64]:
         number: dict[bytes, int] = {}
         ids = np.empty(len(self), np.int64)
-        for begin in range(0, len(self), wordwise.CHUNK):
-            rows = slice(begin, begin + wordwise.CHUNK)
+        for begin in range(0, len(self), byte_words.CHUNK):
+            rows = slice(begin, begin + byte_words.CHUNK)
             texts = self.take(rows)
             ids[rows] = [number.setdefault(text, len(number)) for text in texts]
         first = np.full(len(number), len(self), np.int64)
@@ -321,7 +321,7 @@ class Strings:
 
     @cached_property
     def index(self) -> Index:
-        """The look-up table of a column whose rows are all different."""
+        """The lookup table of a column of distinct strings."""
         seed = _FIRST_SEED
         while True:
             hashes = self.hashes(seed)
@@ -332,23 +332,23 @@ class Strings:
             seed = np.frombuffer(os.urandom(WORD), np.uint64)[0]
 
     def find(self, wanted: Strings) -> I64:
-        """The row of each of *wanted* in this column of distinct strings; -1 where it is not."""
+        """The row of each of *wanted* in this column of distinct strings; -1 if absent."""
         if not len(self):
             return np.full(len(wanted), -1, np.int64)
-        index = self.index  # another thread may put one with another seed in its place
-        found = index.candidates(wanted.hashes(index.seed))
-        found[~wanted.same(np.arange(len(wanted)), self, found)] = -1
-        return found
+        index = self.index  # read once: another thread may replace it by one with another seed
+        rows = index.candidates(wanted.hashes(index.seed))
+        rows[~wanted.same(np.arange(len(wanted)), self, rows)] = -1
+        return rows
 
     def rank(self) -> I64:
-        """The place of each row in byte order."""
+        """The lower of each row in byte order."""
         rank = np.empty(len(self), np.int64)
         rank[self.order()] = np.arange(len(self))
         return rank
 
     def order(self) -> I64:
         """The rows in ascending order of their bytes; equal ones keep their order."""
-        # Names mostly come in runs that are in order, of which Python's sort makes use.
+        # Names mostly come in sorted runs, which Python's sort exploits.
         rows = self.tolist()
         return np.array(sorted(range(len(rows)), key=rows.__getitem__), np.int64)
 

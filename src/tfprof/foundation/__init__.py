@@ -1,1 +1,1 @@
-"""What every room may use: dataclasses, argument checks, units, progress events."""
+"""Used by every package: dataclasses, argument checks, units, progress events."""

@@ -1,4 +1,4 @@
-"""What callers of the Python API give, checked: it comes back in one form, or is refused.
+"""Checks of arguments to the Python API; each returns the argument in one form.
 
     path("log_dir", Path("logs"))          "logs"
     whole_number("step", np.int64(3))      3
@@ -6,7 +6,7 @@
     truth(np.True_)                        True
     options_of(ProfileOptionBuilder())     the dictionary that it builds
 
-A refusal is a UsageError that says what was given and what is accepted.
+An invalid argument raises a UsageError that shows it and says what is accepted.
 """
 
 from __future__ import annotations
@@ -26,79 +26,80 @@ _SHORT.maxstring = _SHORT.maxother = 80
 
 
 class Builder(Protocol):
-    """Whatever builds a dictionary of options: ours, or TensorFlow's own ProfileOptionBuilder."""
+    """Builds a dictionary of options: our ProfileOptionBuilder or TensorFlow's."""
 
     def build(self) -> dict[str, Any]:
-        """The options as they are now."""
+        """The current options."""
 
 
 Options: TypeAlias = Mapping[str, Any] | Builder
 
 
-def shown(given: object) -> str:
-    """What was given, on one line and never long."""
-    return " ".join(_SHORT.repr(given).split())
+def shown(value: object) -> str:
+    """A short repr of *value* on one line."""
+    return " ".join(_SHORT.repr(value).split())
 
 
-def path(name: str, given: object) -> str:
-    """The path *given* for argument *name*."""
-    if isinstance(given, (str, os.PathLike)):
-        text = os.fspath(given)
+def path(name: str, value: object) -> str:
+    """The argument *name* as a path."""
+    if isinstance(value, (str, os.PathLike)):
+        text = os.fspath(value)
         if isinstance(text, str):
             return text
-    raise UsageError(f"{name} takes a text or a pathlib.Path, not {shown(given)}")
+    raise UsageError(f"{name} takes a string or a pathlib.Path, not {shown(value)}")
 
 
-def whole_number(name: str, given: object, least: int = -INT64_MAX - 1) -> int:
-    """The number *given* for argument *name*: from *least* on, and of 64 bits."""
-    number = _index(given)
+def whole_number(name: str, value: object, least: int = -INT64_MAX - 1) -> int:
+    """The argument *name* as an int64 of at least *least*."""
+    number = _index(value)
     if number is None or not least <= number <= INT64_MAX:
         raise UsageError(
-            f"{name} takes a whole number from {least} to {INT64_MAX}, not {shown(given)}"
+            f"{name} takes a whole number from {least} to {INT64_MAX}, not {shown(value)}"
         )
     return number
 
 
-def steps(name: str, given: object) -> list[int]:
-    """The steps *given* for argument *name*, in a list or whatever else can be gone through."""
-    if not isinstance(given, Iterable):
-        raise UsageError(f"{name} takes a list of whole numbers, not {shown(given)}")
-    listed = list(given)
-    numbers = [number for number in map(_index, listed) if number is not None]
-    if len(numbers) < len(listed):
-        wrong = next(one for one in listed if _index(one) is None)
+def steps(name: str, value: object) -> list[int]:
+    """The argument *name*, any iterable of step numbers, as a list."""
+    if not isinstance(value, Iterable):
+        raise UsageError(f"{name} takes a list of whole numbers, not {shown(value)}")
+    items = list(value)
+    numbers = [number for number in map(_index, items) if number is not None]
+    if len(numbers) < len(items):
+        wrong = next(item for item in items if _index(item) is None)
         raise UsageError(f"{name} takes a list of whole numbers, not one with {shown(wrong)} in it")
     return numbers
 
 
-def truth(given: Any) -> bool | None:  # noqa: ANN401 - anything
-    """True or False for what is a truth value, NumPy's and 0 and 1 included; None for the rest."""
-    if isinstance(given, bool):
-        return given
-    # NumPy is not imported for this; its truth values are neither a bool nor a number.
-    if getattr(getattr(given, "dtype", None), "kind", None) == "b" and given.shape == ():
-        return bool(given)
-    number = _index(given)
+def truth(value: Any) -> bool | None:  # noqa: ANN401 - anything
+    """A bool, NumPy bool, 0 or 1 as a bool; None for anything else."""
+    if isinstance(value, bool):
+        return value
+    # Without importing NumPy, whose bools are neither bool nor int.
+    if getattr(getattr(value, "dtype", None), "kind", None) == "b" and value.shape == ():
+        return bool(value)
+    number = _index(value)
     return bool(number) if number in (0, 1) else None
 
 
-def options_of(given: object) -> dict[str, Any]:
-    """The options *given* as a dictionary, or as a builder that was not built."""
-    if isinstance(given, Mapping):
-        return dict(given)
-    build = getattr(given, "build", None)
-    if callable(build) and not isinstance(given, type):
+def options_of(value: object) -> dict[str, Any]:
+    """The options of a dictionary or of an option builder."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    build = getattr(value, "build", None)
+    if callable(build) and not isinstance(value, type):
         built = build()
         if isinstance(built, Mapping):
             return dict(built)
     raise UsageError(
-        f"options takes a dictionary, as ProfileOptionBuilder().build() gives, not {shown(given)}"
+        "options takes a dictionary, such as ProfileOptionBuilder().build() returns, "
+        f"not {shown(value)}"
     )
 
 
-def _index(given: Any) -> int | None:  # noqa: ANN401 - anything
-    """The number that *given* is; None for what is no whole number, and for True and False."""
+def _index(value: Any) -> int | None:  # noqa: ANN401 - anything
+    """*value* as an int; None for a bool and for anything that is not an integer."""
     try:
-        return None if isinstance(given, bool) else index(given)
+        return None if isinstance(value, bool) else index(value)
     except TypeError:
         return None

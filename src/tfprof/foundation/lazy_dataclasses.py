@@ -1,10 +1,10 @@
-"""dataclass, field, fields and replace: the part of `dataclasses` that is used here, made lazily.
+"""dataclass, field, fields and replace: what tfprof uses of `dataclasses`, compiled lazily.
 
-The standard module compiles four functions for every class when it is defined, which for all of
-ours takes as long as to read a graph of a thousand nodes. Here a class compiles its `__init__` when
-the first of its objects is made; all else is shared. For a type checker these are the standard
-functions, and they do the same, as far as they go: classes are frozen. Pickles and copies hold the
-fields alone: neither those without *init*, which are caches, nor cached properties.
+The standard module compiles four functions when a class is defined. For all of our classes that
+takes as long as reading a graph of a thousand nodes. Here a class compiles its `__init__` when its
+first instance is created; all other methods are shared. Type checkers see the standard functions,
+and these behave the same; only frozen classes are supported. Pickles and copies hold the fields
+alone: neither those without *init*, which are caches, nor cached properties.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ if TYPE_CHECKING:
 else:
 
     class FrozenInstanceError(AttributeError):
-        """A frozen object was to be changed."""
+        """An attempt to change a frozen instance."""
 
-    def field(**given: object) -> Field:
-        """A field with a default, or one that a function makes for each object."""
-        return Field(**given)
+    def field(**options: object) -> Field:
+        """A field with a default or a default_factory."""
+        return Field(**options)
 
     def dataclass(*, frozen: bool, eq: bool = True, repr: bool = True) -> Callable[[type], type]:  # noqa: A002
-        """A decorator that gives a class an `__init__` for its fields, and the rest."""
-        assert frozen, "nothing here changes once made"
+        """A decorator that adds `__init__` and the other methods to a class."""
+        assert frozen, "only frozen dataclasses are supported"
 
         def decorated(cls: type) -> type:
-            return _made(cls, eq=eq, repr=repr)
+            return _add_methods(cls, eq=eq, repr=repr)
 
         return decorated
 
     def fields(of: object) -> tuple[Field, ...]:
-        """The fields of a class or of an object, in order."""
+        """The fields of a class or an instance, in order."""
         return tuple(_fields(of).values())
 
     def replace(old: object, /, **changes: object) -> object:
-        """An object like *old* with other values in some fields."""
-        given = [name for name, one in _fields(old).items() if one.init and name not in changes]
-        same = {name: getattr(old, name) for name in given}
-        return type(old)(**same, **changes)
+        """A copy of *old* with *changes*."""
+        names = [name for name, each in _fields(old).items() if each.init and name not in changes]
+        unchanged = {name: getattr(old, name) for name in names}
+        return type(old)(**unchanged, **changes)
 
 
 __all__ = ["FrozenInstanceError", "dataclass", "field", "fields", "replace"]
@@ -68,37 +68,37 @@ class Field:
 
 
 def _fields(of: object) -> dict[str, Field]:
-    every: dict[str, Field] = getattr(of, _FIELDS, {})
-    return every
+    by_name: dict[str, Field] = getattr(of, _FIELDS, {})
+    return by_name
 
 
-def _made(cls: type, *, eq: bool, repr: bool) -> type:  # noqa: A002
-    every = dict(_fields(cls))  # those of the class above, if it has any
-    for name, kind in vars(cls).get("__annotations__", {}).items():
-        given = vars(cls).get(name, _MISSING)
-        one = given if isinstance(given, Field) else Field(given)
-        one.name, one.type = name, kind
-        every[name] = one
-        if one is given:
+def _add_methods(cls: type, *, eq: bool, repr: bool) -> type:  # noqa: A002
+    by_name = dict(_fields(cls))  # those of its base class
+    for name, annotation in vars(cls).get("__annotations__", {}).items():
+        default = vars(cls).get(name, _MISSING)
+        each = default if isinstance(default, Field) else Field(default)
+        each.name, each.type = name, annotation
+        by_name[name] = each
+        if each is default:
             delattr(cls, name)
-    made: dict[str, object] = {
-        _FIELDS: every,
+    methods: dict[str, object] = {
+        _FIELDS: by_name,
         "__init__": _first_init(cls),
-        "__setattr__": _refuse_to_set,
-        "__delattr__": _refuse_to_delete,
+        "__setattr__": _reject_assignment,
+        "__delattr__": _reject_deletion,
         "__getstate__": _getstate,
         "__setstate__": _setstate,
         **({"__repr__": _repr} if repr else {}),
         **({"__eq__": _eq, "__hash__": _hash} if eq else {}),
     }
-    for name, value in made.items():
+    for name, value in methods.items():
         if name not in vars(cls) or name == "__hash__":
             setattr(cls, name, value)
     return cls
 
 
 def _first_init(cls: Any) -> Callable[..., None]:  # noqa: ANN401
-    """An `__init__` that puts the compiled one in its place, and calls it."""
+    """An `__init__` that replaces itself with the compiled one and calls that."""
 
     def __init__(self: object, *arguments: object, **named: object) -> None:  # noqa: N807
         cls.__init__ = _compiled_init(cls)
@@ -108,16 +108,16 @@ def _first_init(cls: Any) -> Callable[..., None]:  # noqa: ANN401
 
 
 def _compiled_init(cls: type) -> Callable[..., None]:
-    known: dict[str, Any] = {"set_": object.__setattr__, "MISSING": _MISSING}
+    names: dict[str, Any] = {"set_": object.__setattr__, "MISSING": _MISSING}
     parameters, lines = ["self"], []
-    for name, one in _fields(cls).items():
+    for name, each in _fields(cls).items():
         value = name
-        if one.default_factory is not _MISSING:
-            known[f"make_{name}"] = one.default_factory
-            parameters += [f"{name}=MISSING"] * one.init
-            value = f"make_{name}()" + f" if {name} is MISSING else {name}" * one.init
-        elif one.default is not _MISSING:
-            known[f"default_{name}"] = one.default
+        if each.default_factory is not _MISSING:
+            names[f"make_{name}"] = each.default_factory
+            parameters += [f"{name}=MISSING"] * each.init
+            value = f"make_{name}()" + f" if {name} is MISSING else {name}" * each.init
+        elif each.default is not _MISSING:
+            names[f"default_{name}"] = each.default
             parameters.append(f"{name}=default_{name}")
         else:
             parameters.append(name)
@@ -125,8 +125,8 @@ def _compiled_init(cls: type) -> Callable[..., None]:
     if hasattr(cls, "__post_init__"):
         lines.append("    self.__post_init__()\n")
     source = f"def __init__({', '.join(parameters)}):\n{''.join(lines) or '    pass'}"
-    exec(source, known)  # noqa: S102 - of the names in our own classes
-    compiled: Callable[..., None] = known["__init__"]
+    exec(source, names)  # noqa: S102 - the source has only names from our own classes
+    compiled: Callable[..., None] = names["__init__"]
     return compiled
 
 
@@ -155,9 +155,9 @@ def _setstate(self: Any, state: dict[str, object]) -> None:  # noqa: ANN401
 
 
 def _repr(self: object) -> str:
-    told = [name for name, one in _fields(self).items() if one.repr]
-    inside = ", ".join(f"{name}={getattr(self, name)!r}" for name in told)
-    return f"{type(self).__qualname__}({inside})"
+    names = [name for name, each in _fields(self).items() if each.repr]
+    values = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
+    return f"{type(self).__qualname__}({values})"
 
 
 def _eq(self: object, other: object) -> bool:
@@ -168,9 +168,9 @@ def _hash(self: object) -> int:
     return hash(_values(self))
 
 
-def _refuse_to_set(_: object, name: str, __: object) -> None:
+def _reject_assignment(_: object, name: str, __: object) -> None:
     raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
 
-def _refuse_to_delete(_: object, name: str) -> None:
+def _reject_deletion(_: object, name: str) -> None:
     raise FrozenInstanceError(f"cannot delete field {name!r}")

@@ -1,10 +1,9 @@
-"""Stage: what is being done right now, and how far it is; whoever listens is told.
+"""Progress events: readers announce what they are doing and how far they are; a listener shows it.
 
     with listening(show):
-        tell(Stage("reading run_meta_3 (4 of 100)", done=310_000_000, total=840_000_000))
+        announce(Stage("reading run_meta_3 (4 of 100)", done=310_000_000, total=840_000_000))
 
-A stage is a text, so what takes a text takes it as well. Telling costs next to nothing, and
-nothing is kept.
+A Stage is a str, so it works wherever a str does. Announcing costs next to nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Stage(str):
-    """What is being done, as a text; *done* and *total* are bytes, a total of 0 is not known."""
+    """What is being done, as text; *done* and *total* are bytes, and total 0 means unknown."""
 
     __slots__ = ("done", "total")
 
@@ -26,7 +25,7 @@ class Stage(str):
     total: int
 
     def __new__(cls, text: str, done: int = 0, total: int = 0) -> Stage:  # noqa: PYI034 - as in Progress
-        """A text that knows how far it is."""
+        """A text with the bytes done so far and in all."""
         stage = super().__new__(cls, text)
         stage.done, stage.total = done, total
         return stage
@@ -36,16 +35,16 @@ _listener: ContextVar[Callable[[str], object] | None] = ContextVar("listener", d
 _current: ContextVar[Stage | None] = ContextVar("current", default=None)
 
 
-def tell(stage: Stage) -> None:
-    """Say what is done from now on."""
+def announce(stage: Stage) -> None:
+    """Tell the listener that *stage* begins."""
     listener = _listener.get()
     _current.set(stage)
     if listener is not None:
         listener(stage)
 
 
-def tell_further(done: int) -> None:
-    """Say that of what is done now, so many bytes are done beside those it began with."""
+def announce_bytes(done: int) -> None:
+    """Tell the listener that *done* more bytes are done since the current stage began."""
     listener, stage = _listener.get(), _current.get()
     if listener is not None and stage is not None and stage.total:
         listener(Stage(stage, min(stage.done + done, stage.total), stage.total))
@@ -53,7 +52,7 @@ def tell_further(done: int) -> None:
 
 @contextmanager
 def listening(listener: Callable[[str], object]) -> Iterator[None]:
-    """Have *listener* told all stages of what is done inside."""
+    """Call *listener* with every stage announced inside the block."""
     before = _listener.set(listener)
     try:
         yield

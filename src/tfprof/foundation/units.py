@@ -1,11 +1,11 @@
-"""Numbers as the short strings that users of the reports know.
+"""Numbers as the original formats them in reports.
 
     counts  999   1.00k   1.00m   1.00b        params, float operations, runs
     micros  999us 1.00ms  1.00sec              there is no minute
     bytes   999B  1.00KB  1.00MB               powers of 1000; there is no gigabyte
 
-The unit is chosen by the whole number, before it is rounded: 999,999 us is "1000.00ms".
-Negative numbers stay plain. A number becomes a double before it is divided, as in C.
+The unit depends on the number before rounding: 999,999 us is "1000.00ms". Negative numbers get
+no unit prefix. A number becomes a double before it is divided, as in C.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def count(number: int) -> str:
 
 
 def micros(number: int) -> str:
-    """A time given in microseconds."""
+    """A time in microseconds."""
     if number < _THOUSAND:
         return f"{number}us"
     if number < _MILLION:
@@ -38,7 +38,7 @@ def micros(number: int) -> str:
 
 
 def memory(number: int) -> str:
-    """A size given in bytes."""
+    """A size in bytes."""
     if number < _THOUSAND:
         return f"{number}B"
     if number < _MILLION:

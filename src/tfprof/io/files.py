@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tfprof.errors import OutputError
-from tfprof.foundation.progress_events import Stage, tell
+from tfprof.foundation.progress_events import Stage, announce
 from tfprof.io import atomic_write
 from tfprof.tables.limits import beyond, limit
 
@@ -32,7 +32,7 @@ def told(stage: str, pieces: Iterable[bytes]) -> Iterator[bytes]:
     for piece in pieces:
         yield piece
         written += len(piece)
-        tell(Stage(stage, written))
+        announce(Stage(stage, written))
 
 
 def bounded(name: str, pieces: Iterable[bytes]) -> Iterator[bytes]:

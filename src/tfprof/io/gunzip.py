@@ -46,7 +46,7 @@ def unpacked(packed: U8, progress: Callable[[int], None] = lambda _: None) -> U8
             if len(result) > most:
                 raise GzipError(
                     f"unpacks to far more than a profile does: {len(result):,} bytes by byte "
-                    f"{after:,} of {len(data):,}; accepted are {beyond('unpack_ratio')}"
+                    f"{after:,} of {len(data):,}; tfprof accepts {beyond('unpack_ratio')}"
                 )
             progress(after)
             at = after

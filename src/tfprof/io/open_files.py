@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.errors import InputError
-from tfprof.foundation.progress_events import Stage, tell
+from tfprof.foundation.progress_events import Stage, announce
 from tfprof.io.file_source import CheckpointFiles, FileSource
 from tfprof.io.gunzip import MAGIC, GzipError, unpacked
 from tfprof.read.source import Source
@@ -109,7 +109,7 @@ def _piped(path: str, file: BinaryIO) -> bytearray:
 
 def _unpacked(path: str, data: U8) -> U8:
     try:
-        return unpacked(data, lambda at: tell(Stage(f"unpacking {path}", at, data.size)))
+        return unpacked(data, lambda at: announce(Stage(f"unpacking {path}", at, data.size)))
     except GzipError as problem:
         raise InputError(f"{path} {problem}") from None
 

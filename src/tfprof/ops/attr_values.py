@@ -19,16 +19,14 @@ import numpy as np
 from tfprof.ops.dtypes import DTYPES
 from tfprof.ops.shape import sanitized
 from tfprof.ops.value import MOST_VALUES, Value
-from tfprof.wire.decode import WireError
-from tfprof.wire.varints import varint
+from tfprof.wire.message import fields
+from tfprof.wire.scalar import BYTES, FIXED32, FIXED64, VARINT, decode_varint, signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfprof.ops.shape import MaybeShape
 
-VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
-_SIGN: Final = 1 << 63
 _LIST, _TEXT, _NUMBER, _FLOAT, _BOOL, _TYPE, _SHAPE, _TENSOR, _, _FUNCTION = range(1, 11)
 # Fields of a TensorProto that hold small numbers as they are, and how each is packed.
 _INTEGERS: Final = {7: "int", 10: "int", 16: "int", 17: "int", 11: "bool"}
@@ -45,7 +43,7 @@ class Tensor(NamedTuple):
 def decode(view: memoryview) -> Any:  # noqa: ANN401 - of any kind
     """What an AttrValue holds; None for a function. Raises WireError."""
     held: Any = None
-    for number, wire, value in _fields(view):
+    for number, wire, value in fields(view):
         if number == _LIST and wire == BYTES:
             held = _list(value)
         elif number <= _FUNCTION:
@@ -56,7 +54,7 @@ def decode(view: memoryview) -> Any:  # noqa: ANN401 - of any kind
 def _list(view: memoryview) -> list[Any]:
     """The items of an AttrValue.ListValue, of any kind."""
     items: list[Any] = []
-    for number, wire, value in _fields(view):
+    for number, wire, value in fields(view):
         if number in (_NUMBER, _BOOL, _TYPE) and wire == BYTES:
             items.extend(_item(number, VARINT, integer) for integer in _varints(value))
         elif number == _FLOAT and wire == BYTES:
@@ -83,9 +81,9 @@ def _item(number: int, wire: int, value: Any) -> Any:  # noqa: ANN401 - of any k
 def shape(view: memoryview) -> MaybeShape:
     """The dimensions of a TensorShapeProto; None: unknown rank."""
     dims: list[int] = []
-    for number, wire, value in _fields(view):
+    for number, wire, value in fields(view):
         if number == 2 and wire == BYTES:  # noqa: PLR2004 - TensorShapeProto.dim
-            sizes = [size for field, kind, size in _fields(value) if (field, kind) == (1, VARINT)]
+            sizes = [size for field, kind, size in fields(value) if (field, kind) == (1, VARINT)]
             dims.append(signed(sizes[-1]) if sizes else 0)
         elif number == 3 and wire == VARINT and value:  # noqa: PLR2004 - unknown_rank
             return None
@@ -97,7 +95,7 @@ def tensor(view: memoryview) -> Tensor:
     kind, content = 0, None
     of_shape: MaybeShape = ()
     listed: list[Any] = []
-    for number, wire, value in _fields(view):
+    for number, wire, value in fields(view):
         if number == 1 and wire == VARINT:
             kind = value
         elif number == 2 and wire == BYTES:  # noqa: PLR2004 - tensor_shape
@@ -144,36 +142,9 @@ def _array(
     return array
 
 
-def signed(number: int) -> int:
-    """A varint as an int64."""
-    return number - 2 * _SIGN if number >= _SIGN else number
-
-
 def _varints(view: memoryview) -> Iterator[int]:
     """The numbers of a packed field."""
     at = 0
     while at < len(view):
-        number, at = varint(view, at, len(view))
+        number, at = decode_varint(view, at, len(view))
         yield number
-
-
-def _fields(view: memoryview) -> Iterator[tuple[int, int, Any]]:
-    """(number, wire type, number or bytes) of each field of a message; raises WireError."""
-    at, end = 0, len(view)
-    while at < end:
-        tag, at = varint(view, at, end)
-        number, wire = tag >> 3, tag & 7
-        if wire == VARINT:
-            value, at = varint(view, at, end)
-            yield number, wire, value
-            continue
-        if wire == BYTES:
-            length, at = varint(view, at, end)
-        elif wire in (FIXED32, FIXED64):
-            length = 4 if wire == FIXED32 else 8
-        else:
-            raise WireError(at, "a field of an unknown wire type")
-        if length > end - at:
-            raise WireError(at, "a field runs past the end of its message")
-        yield number, wire, view[at : at + length]
-        at += length

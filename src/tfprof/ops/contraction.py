@@ -17,6 +17,8 @@ from tfprof.ops.op import size
 from tfprof.ops.shape import OPEN, UnknownShape, broadcast
 from tfprof.ops.shared_rules import like_input, per_output, with_range
 from tfprof.ops.table import float_ops, no_shape, shape
+from tfprof.wire.message import fields
+from tfprof.wire.scalar import BYTES
 
 if TYPE_CHECKING:
     from tfprof.ops.op import Op
@@ -111,15 +113,18 @@ shape("TridiagonalMatMul")(like_input(3))
 def xla_dot(op: Op) -> int:
     """A product; the message lists its summed dimensions as field 1."""
     left = op.input(0)
-    return 2 * size(op.output()) * size(tuple(left[axis] for axis in _fields(op).get(1, ())))
+    return 2 * size(op.output()) * size(tuple(left[axis] for axis in _numbers(op).get(1, ())))
 
 
 @shape("XlaDot{,V2}")
 def xla_dot_shape(op: Op) -> Shape:
     """Batch dimensions (fields 3 and 4), then what is left of both factors."""
-    left, right, fields = op.known(0), op.known(1), _fields(op)
-    batch = fields.get(3, ())
-    gone_left, gone_right = {*fields.get(1, ()), *batch}, {*fields.get(2, ()), *fields.get(4, ())}
+    left, right, numbers = op.known(0), op.known(1), _numbers(op)
+    batch = numbers.get(3, ())
+    gone_left, gone_right = (
+        {*numbers.get(1, ()), *batch},
+        {*numbers.get(2, ()), *numbers.get(4, ())},
+    )
     return (
         *(left[axis] for axis in batch),
         *(dim for axis, dim in enumerate(left) if axis not in gone_left),
@@ -131,29 +136,21 @@ def xla_dot_shape(op: Op) -> Shape:
 def xla_conv(op: Op) -> int:
     """A convolution; field 4 of the message is the filter dimension of the output channels."""
     weights = op.input(1)
-    (feature,) = _fields(op).get(4, (0,))
+    (feature,) = _numbers(op).get(4, (0,))
     return 2 * size(op.output()) * size(weights[:feature] + weights[feature + 1 :])
 
 
 no_shape("TensorFlow leaves every dimension open", "XlaConv{,V2}")
 
 
-def _fields(op: Op) -> dict[int, tuple[int, ...]]:
-    """The fields of a message that holds nothing but small numbers, in wire format.
-
-    A field comes on its own (a key and a number) or packed (a key, a length and the numbers); all
-    are below 128, as axes are, so each is one character of the text.
-    """
-    codes = list(map(ord, cast("str", op.attr("dimension_numbers", ""))))
-    fields: dict[int, tuple[int, ...]] = {}
-    at = 0
-    while at + 1 < len(codes):
-        key, number = codes[at : at + 2]
-        packed = key & 7 == 2  # noqa: PLR2004 - the wire type of what has a length
-        numbers = tuple(codes[at + 2 : at + 2 + number]) if packed else (number,)
-        fields[key >> 3] = fields.get(key >> 3, ()) + numbers
-        at += 2 + (number if packed else 0)
-    return fields
+def _numbers(op: Op) -> dict[int, tuple[int, ...]]:
+    """The fields of a message of small numbers: all are below 128, so a packed one is a byte."""
+    data = cast("str", op.attr("dimension_numbers", "")).encode("utf-8", "surrogateescape")
+    by_field: dict[int, tuple[int, ...]] = {}
+    for number, wire_type, value in fields(memoryview(data)):
+        values = tuple(value) if wire_type == BYTES else (value,)
+        by_field[number] = by_field.get(number, ()) + values
+    return by_field
 
 
 def _matrix(factor: Shape) -> Shape:

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfprof.errors import InputError, UsageError
-from tfprof.foundation.progress_events import Stage, listening, tell
+from tfprof.foundation.progress_events import Stage, announce, listening
 from tfprof.model import Profile
-from tfprof.read import expansion_limits as shared_texts
+from tfprof.read import expansion_limits
 from tfprof.read.add_files import with_shape_source
 from tfprof.read.columns import GraphColumns
 from tfprof.read.source import Source, format_for
@@ -78,11 +78,11 @@ def load_files(
             for step, source in enumerate(files[row]):
                 count = len(files[row])
                 place = f" ({step + 1} of {count})" if count > 1 else ""
-                tell(Stage(f"reading {source.name}{place}", done, total))
+                announce(Stage(f"reading {source.name}{place}", done, total))
                 profile = _added(profile, row, source, step, signature)
                 done += source.data.size
                 names.append(source.name)
-    shared_texts.check(profile, ", ".join(names))
+    expansion_limits.check(profile, ", ".join(names))
     return profile
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note
-from tfprof.read.merge import with_graph
+from tfprof.read.merge import with_extra_type, with_graph
 from tfprof.read.merge_op_log import with_op_log
 from tfprof.read.merge_run import with_run
 
@@ -82,9 +82,9 @@ def add_trace(profile: Profile, columns: TraceColumns, _: Source, __: int = 0) -
 
 def add_checkpoint(profile: Profile, names: Strings, _: Checkpoint, __: int = 0) -> Profile:
     """*profile* whose nodes with values in a checkpoint have a type of their own."""
-    from tfprof.read.merge_checkpoint import with_checkpoint  # noqa: PLC0415
+    from tfprof.read.variable_collections import CHECKPOINT  # noqa: PLC0415
 
-    return with_checkpoint(profile, names)
+    return with_extra_type(profile, names, CHECKPOINT)
 
 
 def take_profile(_: Profile, columns: Profile, __: Source, ___: int = 0) -> Profile:

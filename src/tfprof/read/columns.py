@@ -1,10 +1,10 @@
-"""What each kind of file holds, as columns: the hand-over from a format's reader to the merge.
+"""The contents of each kind of file as columns: what a format's reader passes to the merge.
 
     text or wire bytes ──graph_def──► GraphColumns ─┐
     wire bytes ─────run_metadata────► RunColumns   ─┼─► merge ──► Profile
     wire bytes ─────────op_log──────► OpLogColumns ─┘
 
-The strings are slices of the file's own bytes; the merge copies what the Profile keeps.
+The strings are slices of the file's bytes; the merge copies those that the Profile needs.
 """
 
 from __future__ import annotations
@@ -26,34 +26,34 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class GraphColumns:
-    """A GraphDef: a row a NodeDef, in the order of the file."""
+    """A GraphDef: one row per NodeDef, in file order."""
 
     name: Strings
     op: Strings
-    input_node: I64  # the node each input belongs to; inputs of a node stand together, in order
+    input_node: I64  # the node of each input; the inputs of a node are adjacent, in order
     input_name: Strings  # as written: "^x", "x:1"
-    shape_node: I64  # the nodes with an attribute `shape` that holds one; ascending, each once
+    shape_node: I64  # the nodes whose attribute `shape` holds a shape; ascending, each once
     shape: Shapes
     output_node: I64  # the node of each shape listed in its attribute `_output_shapes`, in order
     output_shape: Shapes
-    attributes: NodeAttributes | None = None  # read when called
-    file: str = "the graph"  # as messages call it
-    trainable: Strings | None = None  # the nodes of variables that a MetaGraphDef lists as such
-    model_variables: Strings | None = None  # likewise those that are weights of a model
+    attributes: NodeAttributes | None = None  # read on demand
+    file: str = "the graph"  # its name in messages
+    trainable: Strings | None = None  # the nodes that a MetaGraphDef lists as trainable variables
+    model_variables: Strings | None = None  # the nodes it lists as weights of a model
     regions: Regions = NO_REGIONS  # of the rows of this graph
     notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class RunColumns:
-    """The step stats of a RunMetadata: a row a NodeExecStats, in the order of the file."""
+    """The step stats of a RunMetadata: one row per NodeExecStats, in file order."""
 
-    device: Strings  # as written, a row a device
+    device: Strings  # as written, one row per device
     stat_device: I64
     name: Strings
     start_us: I64
     end_rel_us: I64
-    total_bytes: I64  # these three: sums over all allocators
+    total_bytes: I64  # these three are sums over all allocators
     peak_bytes: I64
     live_bytes: I64
     gpu_allocators: I64  # how many allocators had GPU in their name
@@ -67,21 +67,21 @@ class RunColumns:
     output_slot: I64
     output_bytes: I64
     output_pointer: I64
-    # Read when called: only a graph with functions needs them.
+    # Reads, on demand, what only graphs with functions need.
     details: Callable[[], RunDetails] | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class OpLogColumns:
-    """An OpLogProto: a row a log entry, in the order of the file."""
+    """An OpLogProto: one row per log entry, in file order."""
 
     name: Strings
     float_ops: I64
     type_entry: I64  # the entry each type string belongs to
     type: Strings
-    stack: I64  # of each entry: a row of `stack_start`, or -1 where there is no code_def
+    stack: I64  # of each entry: a row of `stack_start`, or -1 if it has no code_def
     stack_start: I64  # the frames of stack s are frames[stack_start[s]:stack_start[s + 1]]
-    frame_file: I64  # these are ids, to be looked up in string_id
+    frame_file: I64  # a value of string_id, like the function and the source
     frame_line: I64
     frame_function: I64
     frame_function_line: I64

@@ -13,7 +13,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfprof.tables.formats import FORMATS
-from tfprof.wire.decode import BYTES, VARINT, WireError, head
+from tfprof.wire.decode import BYTES, VARINT, WireError
+from tfprof.wire.message import head
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

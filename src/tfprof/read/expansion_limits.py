@@ -1,11 +1,11 @@
-"""Texts and shapes that a file tells once and many rows show: how much they come to, spelled out.
+"""Limits on strings and shapes that a file stores once and many rows show.
 
     one device name of a megabyte, 3,000 stats on it       a report of 3 gigabytes
     one path of a megabyte, 20,000 lines of it             20 gigabytes of labels
     one output of rank 100,000, 2,000 that consume it      200 million dimensions
 
-Real names are some dozens of bytes, so such a file is refused as it is read, before a view or an
-output spells anything out.
+Real names have a few dozen bytes. A file like these is rejected when it is read, before a view or
+an output writes anything.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tfprof.tables.limits import beyond, limit
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfprof.columns.strings import I64
+    from tfprof.columns.strings import I64, Strings
     from tfprof.model import Profile, Stacks
 
 _FEW_BYTES = 64 << 20
@@ -28,25 +28,35 @@ _BYTES_A_DIMENSION = 3
 
 
 class _Shown(NamedTuple):
-    """What rows show: the length of each text there is, and which of them each row has."""
+    """A column of shared strings: the length of each string, and the string of each row."""
 
-    what: str
+    title: str
     length: I64
     row: I64
 
 
 def check(profile: Profile, files: str) -> None:
-    """Raise InputError, naming *files*, where what rows share is far too long for so many rows."""
-    for what, length, row in _shown(profile):
-        # Most are told to be short by the longest alone.
+    """Raise InputError, naming *files*, if shared strings are too long for so many rows."""
+    for title, length, row in _shown(profile):
+        # In most files the longest string alone shows that all are short.
         if int(length.max(initial=0)) * row.size <= _FEW_BYTES:
             continue
-        size = int(length[row].sum())
-        if size > max(_FEW_BYTES, row.size * limit("row_bytes")):
-            raise InputError(
-                f"{files}: {what} of {row.size:,} rows would take {size:,} bytes; accepted are "
-                f"{beyond('row_bytes')}"
-            )
+        _check_size(f"{files}: {title} of {row.size:,} rows", int(length[row].sum()), row.size)
+
+
+def bounded(texts: Strings, file: str, *others: Strings) -> Strings:
+    """*texts*; raises InputError if they and the *others* have too many bytes in all.
+
+    A trace stores the name of a kind of event once, and a million events may be of that kind.
+    """
+    size = sum(int(column.length.sum()) for column in (texts, *others))
+    _check_size(f"{file}: the strings of {len(texts):,} events", size, len(texts))
+    return texts
+
+
+def _check_size(title: str, size: int, rows: int) -> None:
+    if size > max(_FEW_BYTES, rows * limit("row_bytes")):
+        raise InputError(f"{title} would take {size:,} bytes; tfprof accepts {beyond('row_bytes')}")
 
 
 def _shown(profile: Profile) -> Iterator[_Shown]:
@@ -72,8 +82,8 @@ def _frames(stacks: Stacks) -> Iterator[_Shown]:
     length = np.append(stacks.text.length[order], 0)
     known = stacks.text_id[order]
     for column in (stacks.file, stacks.function, stacks.source):
-        place = np.searchsorted(known, column)
-        found = np.append(known, 0)[place] == column
+        row = np.searchsorted(known, column)
+        is_known = np.append(known, 0)[row] == column
         yield _Shown(
-            "the call stacks", length, np.where(found & (place < known.size), place, known.size)
+            "the call stacks", length, np.where(is_known & (row < known.size), row, known.size)
         )

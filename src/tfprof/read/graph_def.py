@@ -1,7 +1,7 @@
-"""A GraphDef in wire format, as columns.
+"""Reads a GraphDef in wire format into columns.
 
 GraphDef ─┬─ node*       NodeDefs, see nodes
-└─ library     the bodies of functions, which take part wherever a node calls them
+          └─ library     the bodies of functions, expanded wherever a node calls them
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 
 def columns(buffer: U8) -> GraphColumns:
-    """The nodes of a GraphDef, with the bodies of the functions that they call.
+    """The nodes of a GraphDef, including the bodies of the functions that they call.
 
-    Raises WireError where the bytes are no such message, InputError where a function calls itself.
+    Raises WireError if the bytes are not a GraphDef, InputError if a function calls itself.
     """
     nodes, libraries = parts(buffer)
-    # Most graphs have a library, and nothing in it.
+    # Most graphs have an empty library.
     if not libraries.value.any():
         return node_columns(buffer, nodes)
     return expanded(library(buffer, nodes, libraries))
 
 
 def outermost(buffer: U8) -> GraphColumns:
-    """The nodes of a GraphDef without those of functions, which the original does not look at."""
+    """The nodes of a GraphDef without those of functions, which the original ignores."""
     return node_columns(buffer, parts(buffer)[0])
 
 

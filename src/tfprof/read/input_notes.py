@@ -1,10 +1,10 @@
-"""What is odd about a file that is read all the same, as notes: how much of it, and what was done.
+"""Notes on input that is unusual but readable: what is wrong, how often, and what tfprof does.
 
-    graph    names that come twice, inputs that name no node
-    run      stats of another graph's nodes, times below zero
-    op log   entries of other nodes, call stacks that refer to texts it does not have
+    graph    repeated names, inputs that name no node
+    run      stats of another graph's nodes, negative times
+    op log   entries of other nodes, call stacks that refer to missing strings
 
-Nothing is repaired here: the numbers are those that the original would give.
+Nothing is repaired: the numbers are those of the original.
 """
 
 from __future__ import annotations
@@ -25,55 +25,55 @@ if TYPE_CHECKING:
 
 
 def of_graph(graph: GraphColumns, first: I64, inputs: Strings, source: I64) -> Iterator[Note]:
-    """Notes on a graph; *first* are the nodes with a new name, *source* what *inputs* stand for."""
+    """Notes on a graph: *first* are the nodes with a new name, *source* the node of each input."""
     repeated = len(graph.name) - first.size
     if repeated:
-        yield _odd(
-            f"{repeated:,} of {len(graph.name):,} nodes of the graph have the name of one before "
-            f"them and are left out, such as {_example(graph.name, _others(first, graph))}"
+        yield _note(
+            f"{repeated:,} of {len(graph.name):,} nodes of the graph repeat an earlier name and "
+            f"are ignored, such as {_example(graph.name, _others(first, graph))}"
         )
-    lost = np.flatnonzero(source < 0)
-    if lost.size:
-        yield _odd(
-            f"{lost.size:,} of {source.size:,} inputs name nodes that the graph does not have, "
-            f"such as {_example(inputs, lost)}"
+    unknown = np.flatnonzero(source < 0)
+    if unknown.size:
+        yield _note(
+            f"{unknown.size:,} of {source.size:,} inputs name nodes that the graph does not have, "
+            f"such as {_example(inputs, unknown)}"
         )
 
 
 def of_run(profile: Profile, run: RunColumns, step: int, node: I64) -> Iterator[Note]:
-    """Notes on a run, where *node* is that of each stat in *profile* so far, or -1."""
-    # The bodies of functions are not in the graph that calls them, so a few that are is enough.
+    """Notes on a run, where *node* is the node of each stat in *profile*, or -1."""
+    # The bodies of functions may not be in the graph, so a single stat of a known node is enough.
     if len(profile) and node.size and not bool((node >= 0).any()):
-        yield _odd(
-            f"not one of {node.size:,} stats of step {step} is of a node that the graph has: "
-            "perhaps it is another graph's"
+        yield _note(
+            f"none of the {node.size:,} stats of step {step} is of a node in the graph: "
+            "the run may belong to another graph"
         )
     negative = np.flatnonzero(run.end_rel_us < 0)
     if negative.size:
-        yield _odd(
-            f"{negative.size:,} of {node.size:,} stats of step {step} have a time below zero and "
-            f"count as they are, such as that of {_example(run.name, negative)}"
+        yield _note(
+            f"{negative.size:,} of {node.size:,} stats of step {step} have a negative time, which "
+            f"is counted as it is, such as that of {_example(run.name, negative)}"
         )
 
 
 def of_op_log(log: OpLogColumns, node: I64) -> Iterator[Note]:
-    """Notes on an op log, where *node* is that of each entry or -1."""
+    """Notes on an op log, where *node* is the node of each entry or -1."""
     others = np.flatnonzero(node < 0)
     if others.size:
-        yield _odd(
-            f"{others.size:,} of {node.size:,} entries of the op log are of nodes that the graph "
-            f"does not have and are left out, such as {_example(log.name, others)}"
+        yield _note(
+            f"{others.size:,} of {node.size:,} entries of the op log name nodes that the graph "
+            f"does not have and are ignored, such as {_example(log.name, others)}"
         )
     named = (log.frame_file, log.frame_function, log.frame_source)
     missing = sum(np.count_nonzero(~np.isin(column, log.string_id)) for column in named)
     if missing:
-        yield _odd(
-            f"call stacks of the op log refer {missing:,} times to texts that it does not have; "
-            "these are shown as empty"
+        yield _note(
+            f"call stacks of the op log refer {missing:,} times to strings that it does not have; "
+            "they are shown as empty"
         )
 
 
-def _odd(text: str) -> Note:
+def _note(text: str) -> Note:
     return Note(text, ours=True)
 
 
@@ -82,5 +82,5 @@ def _others(first: I64, graph: GraphColumns) -> I64:
 
 
 def _example(names: Strings, rows: I64) -> str:
-    """The first of *rows*, never long."""
+    """The first of *rows*, shortened."""
     return shown(names[int(rows[0])].decode("utf-8", "replace"))

@@ -1,12 +1,12 @@
-"""A .keras archive: the layers of a model and their weights, as a graph of layers.
+"""Reads a .keras archive: the layers of a model and their weights, as a graph of layers.
 
-    zip ─┬─ config.json          layers, how each is configured, what takes what from whom
+    zip ─┬─ config.json          the layers, their configuration and connections
          └─ model.weights.h5     the weights, by class and number of their layers
 
-    net/conv1/Conv2D    a layer: its class is the type, the layers before it and its weights its
-    net/conv1/kernel    inputs; a variable with its shape
+    net/conv1/Conv2D    a layer: its type is its class, its inputs are the previous layers
+    net/conv1/kernel    and its weights; a weight is a variable with a shape
 
-There is no telling from it what the layers compute, nor how much that is.
+The archive does not contain what the layers compute, so float operations are unknown.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from tfprof.model import Note, Profile
 from tfprof.read import graph_def
 from tfprof.read.keras_model import Model
 from tfprof.read.keras_weights import Bytes, contents
-from tfprof.read.merge import with_graph, with_types
-from tfprof.read.variable_collections import TYPE, with_trainable
+from tfprof.read.merge import with_extra_type, with_graph
+from tfprof.read.variable_collections import TYPE
 from tfprof.tables.limits import beyond, unpacked_most
 from tfprof.wire.decode import buffer_view
 from tfprof.wire.schema import message
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 CONFIG: Final = "config.json"
 WEIGHTS: Final = "model.weights.h5"
 _LOCAL_HEADER: Final = 30
-_PACKINGS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_COMPRESSIONS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED: Final = 1
 _JSON_GROWS: Final = 16
 _TYPE_TAG: Final = b"\x30"  # AttrValue.type
@@ -61,7 +61,7 @@ def read_keras(source: Source) -> Profile:
 
 
 def _opened(source: Source) -> tuple[Any, Contents | None]:
-    """The configuration, and what is known of the weights; None where that is nothing."""
+    """(the configuration, the weights or None if they cannot be read)."""
     view = buffer_view(source.data)
     archive = zipfile.ZipFile(io.BufferedReader(Bytes(view)))
     names = set(archive.namelist())
@@ -74,11 +74,11 @@ def _opened(source: Source) -> tuple[Any, Contents | None]:
 
 
 def _member(archive: zipfile.ZipFile, name: str, view: memoryview, file: str) -> memoryview:
-    """The content of a member; what is not packed stays where it is."""
+    """The content of a member; an uncompressed one is a view of the file."""
     info = archive.getinfo(name)
-    # Other packings take any amount of memory to open, and Keras uses none of them.
-    if info.compress_type not in _PACKINGS or info.flag_bits & _ENCRYPTED:
-        raise zipfile.BadZipFile(f"{name} is encrypted or packed in an unusual way")
+    # Other compression methods may need any amount of memory, and Keras does not use them.
+    if info.compress_type not in _COMPRESSIONS or info.flag_bits & _ENCRYPTED:
+        raise zipfile.BadZipFile(f"{name} is encrypted or has an unsupported compression")
     if info.compress_type == zipfile.ZIP_STORED and info.compress_size == info.file_size:
         at = info.header_offset
         lengths = int.from_bytes(view[at + 26 : at + 28], "little")
@@ -87,10 +87,10 @@ def _member(archive: zipfile.ZipFile, name: str, view: memoryview, file: str) ->
         if begin + info.file_size > len(view):
             raise zipfile.BadZipFile(f"{name} is cut off")
         return view[begin : begin + info.file_size]
-    # What JSON becomes takes many times as much as its text.
+    # Parsed JSON takes many times the memory of its text.
     if info.file_size > unpacked_most(len(view)) // (_JSON_GROWS if name == CONFIG else 1):
         raise InputError(
-            f"{file}: {name} unpacks to {info.file_size:,} bytes; accepted are "
+            f"{file}: {name} unpacks to {info.file_size:,} bytes; tfprof accepts "
             f"{beyond('unpack_ratio')}"
         )
     return memoryview(archive.read(info))
@@ -101,40 +101,39 @@ def _profile(model: Model, file: str) -> Profile:
     node = {layer.path: f"{layer.path}/{layer.kind}" for layer in model.layers}
     trained: list[bytes] = []
     for layer in model.layers:
-        names = [f"{layer.path}/{one.name}" for one in layer.held]
-        for name, one in zip(names, layer.held, strict=True):
-            made = graph.node.add(name=name, op="VarHandleOp")
-            if one.shape is not None:
-                dims = made.attr["shape"].shape
-                dims.dim.extend(dims.Dim(size=length) for length in one.shape)
-            made.attr["dtype"].MergeFromString(_TYPE_TAG + bytes([one.type]))
-            if one.trained:
+        names = [f"{layer.path}/{weight.name}" for weight in layer.weights]
+        for name, weight in zip(names, layer.weights, strict=True):
+            variable = graph.node.add(name=name, op="VarHandleOp")
+            if weight.shape is not None:
+                dims = variable.attr["shape"].shape
+                dims.dim.extend(dims.Dim(size=length) for length in weight.shape)
+            variable.attr["dtype"].MergeFromString(_TYPE_TAG + bytes([weight.type]))
+            if weight.trained:
                 trained.append(name.encode())
-        before = [node[one] for one in layer.inputs if one in node]
+        before = [node[path] for path in layer.inputs if path in node]
         graph.node.add(name=node[layer.path], op=layer.kind, input=[*before, *names])
     data = np.frombuffer(graph.SerializeToString(), np.uint8)
     profile = with_graph(Profile(), replace(graph_def.columns(data), file=file))
-    if model.tells_trained:
-        profile = with_trainable(profile, Strings.of(trained))
-        # Where none is trained that is told, too: the type is known, and nothing has it.
-        types, _ = with_types(profile.types, Strings.of([TYPE]))
-        profile = replace(profile, types=types)
+    if model.knows_trained:
+        # If no weight is trainable, the type exists without nodes, so that this is known, too.
+        profile = with_extra_type(profile, Strings.of(trained), TYPE)
     return replace(profile, notes=(*profile.notes, *_notes(model, file)))
 
 
 def _notes(model: Model, file: str) -> Iterator[Note]:
     if model.stored is None:
         yield Note(
-            f"{file}: the weights are told from the configuration of the layers; "
-            "with h5py installed they are read",
+            f"{file}: the weights are derived from the configuration of the layers; "
+            "install h5py to read them",
             ours=True,
         )
-    if model.untold:
-        kinds = ", ".join(dict.fromkeys(model.untold))
-        yield Note(f"{file}: the weights of {kinds} are not known without h5py", ours=True)
-    if model.guessed and model.tells_trained:
+    if model.unknown:
+        kinds = ", ".join(dict.fromkeys(model.unknown))
+        yield Note(f"{file}: the weights of {kinds} are unknown without h5py", ours=True)
+    if model.guessed and model.knows_trained:
         kinds = ", ".join(dict.fromkeys(model.guessed))
         yield Note(
-            f"{file}: whether weights of {kinds} are trained is not told; they count as trainable",
+            f"{file}: the file does not record whether weights of {kinds} are trainable; "
+            "they count as trainable",
             ours=True,
         )

@@ -1,9 +1,9 @@
-"""The weights of Keras' own layers, told from their configuration and the shape of their input.
+"""Derives the weights of Keras layers from their configuration and input shape.
 
     Dense units=10, input [None, 24]     vars/0  kernel  24x10     vars/1  bias  10
 
-A weight is told by where an archive keeps it below its layer, by name, shape, and whether it is
-trained. A layer that is not among these may have any weights: then nothing is told.
+A weight has a path in the archive below its layer, a name, a shape, and a trainable flag. The
+weights of other layers, such as custom ones, are unknown.
 """
 
 from __future__ import annotations
@@ -25,38 +25,38 @@ _WEIGHTLESS: Final = re.compile(
     r"|CenterCrop|Random\w+|ActivityRegularization|Identity|UnitNormalization|Discretization"
     r"|Hashing|HashedCrossing|CategoryEncoding|StringLookup|IntegerLookup"
 )
-# Whose weights are all trained, though their shapes are not told here.
+# Classes whose weights are all trainable, though their shapes are not derived here.
 ALL_TRAINED: Final = re.compile(r"Group(ed)?QueryAttention|ConvLSTM\dD|(Additive)?Attention")
 _INT8, _INT64 = 6, 9
-# More than any tensor has; what is larger is no honest shape.
+# More elements than any real tensor has.
 MOST_ELEMENTS: Final = 2**48
 
 
 class Weight(NamedTuple):
     """A weight of a layer."""
 
-    place: str  # in the archive, below the layer
+    place: str  # its path in the archive, below the layer
     name: str
     shape: tuple[int, ...]
     trained: bool = True
-    type: int | None = None  # DataType, where it is not that of the layer
-    kept_twice: bool = False  # it is another one of the layer's
+    type: int | None = None  # DataType, if it is not that of the layer
+    is_copy: bool = False  # it repeats another weight of the layer
 
 
-class Underivable(Exception):  # noqa: N818 - no error: the answer where a configuration is open
-    """A configuration that does not tell the weights."""
+class Underivable(Exception):  # noqa: N818 - not an error: the weights are unknown
+    """The configuration does not determine the weights."""
 
 
 def weights(kind: str, config: Config, build: Build) -> list[Weight] | None:
-    """The weights of a layer of class *kind*; None where they cannot be told."""
+    """The weights of a layer of class *kind*; None if unknown."""
     if _WEIGHTLESS.fullmatch(kind):
         return []
     rule = _RULES.get(kind)
     if rule is None:
         return None
     try:
-        found = rule(config, build)
-        return found if all(prod(one.shape) <= MOST_ELEMENTS for one in found) else None
+        derived = rule(config, build)
+        return derived if all(prod(each.shape) <= MOST_ELEMENTS for each in derived) else None
     except (Underivable, KeyError, IndexError, TypeError, ValueError, AttributeError):
         return None
 
@@ -96,7 +96,7 @@ def _dense(config: Config, build: Build) -> list[Weight]:
 def _quantized(
     config: Config, weight: Weight, scale: tuple[int, ...], others: Sequence[Weight] = ()
 ) -> list[Weight]:
-    """A weight and others; quantized to whole numbers it is not trained, and has a scale."""
+    """A weight and others; if quantized to int8, it is not trainable and has a scale."""
     policy = config.get("dtype")
     mode = policy["config"].get("mode") if isinstance(policy, dict) else None
     if mode is None:
@@ -162,7 +162,8 @@ def _batch_norm(config: Config, build: Build) -> list[Weight]:
 
 def _axis_norm(config: Config, build: Build) -> list[Weight]:
     axis = config.get("axis", -1)
-    shape = tuple(_size(_in(build)[one]) for one in (axis if isinstance(axis, list) else [axis]))
+    axes = axis if isinstance(axis, list) else [axis]
+    shape = tuple(_size(_in(build)[each]) for each in axes)
     names = _named(config, shape, ("gamma", "scale"), ("beta", "center"))
     return [Weight(f"vars/{at}", name, shape) for at, name in enumerate(names)]
 
@@ -177,52 +178,52 @@ def _embedding(config: Config, _: Build) -> list[Weight]:
 
 
 def _recurrent(gates: int, *, two_biases: bool = False) -> Callable[[Config, Build], list[Weight]]:
-    def told(config: Config, build: Build) -> list[Weight]:
+    def derived(config: Config, build: Build) -> list[Weight]:
         units = _size(config["units"])
         wide = gates * units
         twice = two_biases and config.get("reset_after", True)
-        made = [
+        layer_weights = [
             Weight("cell/vars/0", "kernel", (_size(_in(build)[-1]), wide)),
             Weight("cell/vars/1", "recurrent_kernel", (units, wide)),
         ]
         if config.get("use_bias", True):
-            made.append(Weight("cell/vars/2", "bias", (2, wide) if twice else (wide,)))
-        return made
+            layer_weights.append(Weight("cell/vars/2", "bias", (2, wide) if twice else (wide,)))
+        return layer_weights
 
-    return told
+    return derived
 
 
 def _inner(config: Config, shape: Sequence[int | None]) -> list[Weight]:
-    """The weights of the layer that a layer is wrapped around."""
+    """The weights of the layer inside a wrapper layer."""
     layer = config["layer"]
-    found = weights(layer["class_name"], layer["config"], {"input_shape": list(shape)})
-    if found is None:
+    inner = weights(layer["class_name"], layer["config"], {"input_shape": list(shape)})
+    if inner is None:
         raise Underivable
-    return found
+    return inner
 
 
 def _bidirectional(config: Config, build: Build) -> list[Weight]:
-    found = _inner(config, _in(build))
+    inner = _inner(config, _in(build))
     return [
-        one._replace(place=f"{way}_layer/{one.place}", name=f"{way}/{one.name}")
+        weight._replace(place=f"{way}_layer/{weight.place}", name=f"{way}/{weight.name}")
         for way in ("forward", "backward")
-        for one in found
+        for weight in inner
     ]
 
 
 def _time_distributed(config: Config, build: Build) -> list[Weight]:
     shape = _in(build)
-    found = _inner(config, [shape[0], *shape[2:]])
-    return [one._replace(place=f"layer/{one.place}") for one in found]
+    inner = _inner(config, [shape[0], *shape[2:]])
+    return [weight._replace(place=f"layer/{weight.place}") for weight in inner]
 
 
 def _spectral(config: Config, build: Build) -> list[Weight]:
-    """A layer whose kernel, its first weight, is kept for the layer around it as well."""
-    found = [one._replace(place=f"layer/{one.place}") for one in _inner(config, _in(build))]
-    shape = found[0].shape
+    """A layer whose kernel, its first weight, is also stored for the wrapper."""
+    inner = [each._replace(place=f"layer/{each.place}") for each in _inner(config, _in(build))]
+    shape = inner[0].shape
     return [
-        *found,
-        Weight("vars/0", "kernel", shape, kept_twice=True),
+        *inner,
+        Weight("vars/0", "kernel", shape, is_copy=True),
         Weight("vars/1", "vector_u", (1, shape[-1]), trained=False),
     ]
 
@@ -232,7 +233,7 @@ def _normalization(config: Config, build: Build) -> list[Weight]:
         return []
     axis = config.get("axis", -1)
     axes = [] if axis is None else axis if isinstance(axis, list) else [axis]
-    shape = tuple(_size(_in(build)[one]) for one in axes)
+    shape = tuple(_size(_in(build)[each]) for each in axes)
     return [
         Weight("vars/0", "mean", shape, trained=False),
         Weight("vars/1", "variance", shape, trained=False),
@@ -254,12 +255,12 @@ def _attention(config: Config, build: Build) -> list[Weight]:
         "value": ((_size(value[-1]), heads, deep), (heads, deep)),
         "output": ((heads, deep, *output), output),
     }
-    made = []
+    layer_weights = []
     for name, (kernel, bias) in projections.items():
-        made.append(Weight(f"{name}_dense/vars/0", f"{name}/kernel", kernel))
+        layer_weights.append(Weight(f"{name}_dense/vars/0", f"{name}/kernel", kernel))
         if config.get("use_bias", True):
-            made.append(Weight(f"{name}_dense/vars/1", f"{name}/bias", bias))
-    return made
+            layer_weights.append(Weight(f"{name}_dense/vars/1", f"{name}/bias", bias))
+    return layer_weights
 
 
 def _einsum_dense(config: Config, build: Build) -> list[Weight]:
@@ -268,20 +269,20 @@ def _einsum_dense(config: Config, build: Build) -> list[Weight]:
     shape, output = _in(build), config["output_shape"]
     output = output if isinstance(output, list) else [output]
     lengths = dict(zip(reversed(left.replace("...", "")), reversed(shape), strict=False))
-    told = dict(zip(reversed(result.replace("...", "")), reversed(output), strict=False))
-    lengths.update({label: length for label, length in told.items() if length is not None})
-    made = [Weight("vars/0", "kernel", tuple(_size(lengths[label]) for label in right))]
+    stated = dict(zip(reversed(result.replace("...", "")), reversed(output), strict=False))
+    lengths.update({label: length for label, length in stated.items() if length is not None})
+    layer_weights = [Weight("vars/0", "kernel", tuple(_size(lengths[label]) for label in right))]
     if axes := config.get("bias_axes"):
-        places = sorted(result.replace("...", "").index(axis) for axis in axes)
-        labels = result.replace("...", "")[places[0] :]
-        dims = tuple(_size(lengths[one]) if one in axes else 1 for one in labels)
-        made.append(Weight("vars/1", "bias", dims))
-    return made
+        first = min(result.replace("...", "").index(axis) for axis in axes)
+        labels = result.replace("...", "")[first:]
+        dims = tuple(_size(lengths[label]) if label in axes else 1 for label in labels)
+        layer_weights.append(Weight("vars/1", "bias", dims))
+    return layer_weights
 
 
 def _prelu(config: Config, build: Build) -> list[Weight]:
     shared = set(_sizes(config.get("shared_axes") or []))
-    shape = [1 if at in shared else one for at, one in enumerate(_in(build))][1:]
+    shape = [1 if axis in shared else dim for axis, dim in enumerate(_in(build))][1:]
     return [Weight("vars/0", "alpha", _sizes(shape))]
 
 

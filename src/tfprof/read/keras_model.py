@@ -1,10 +1,10 @@
-"""The layers that a Keras archive lists, each with the weights that are kept for it.
+"""The layers of a Keras archive, each with its weights.
 
     {"class_name": "Dense", "config": {"name": "head", …}}     the second Dense of its model:
     layers/dense_1/vars/0   24x10                              its kernel
 
-Weights are kept by class and number, not by name. Models may hold models. What is kept for no layer
-that is listed, as in a model that lists none, becomes a layer of its own.
+Weights are stored by class and number, not by name. Models may contain models. Weights that belong
+to no listed layer, as in a model without a list of layers, become layers of their own.
 """
 
 from __future__ import annotations
@@ -21,43 +21,43 @@ if TYPE_CHECKING:
     from tfprof.read.keras_layers import Weight
     from tfprof.read.keras_weights import Contents, Stored
 
-Entry = Any  # an object of the configuration, which may hold anything
+Entry = Any  # an object of the configuration, which may be anything
 
 _FLOAT: Final = 1
-# Whole numbers, which nothing is trained in.
-_WHOLE: Final = frozenset({3, 4, 5, 6, 9, 17, 22, 23})
+# Integer types, which are never trainable.
+_INTEGERS: Final = frozenset({3, 4, 5, 6, 9, 17, 22, 23})
 _TYPES: Final = {"float64": 2, "bfloat16": 14, "float16": 19}
 _NOT_WEIGHTS: Final = re.compile(r"(?:^|/)(?:optimizer|seed_generator|\w*metrics?)(?:/|$)")
 _SNAKE: Final = (re.compile(r"(.)([A-Z][a-z]+)"), re.compile(r"([a-z])([A-Z])"))
-# A class that is listed under another name than its own, which weights are kept under.
-_KEPT_AS: Final = {"GroupQueryAttention": "GroupedQueryAttention"}
-_ODD: Final = re.compile(r"[/:^\s]|[^ -~]")
+# A class whose weights are stored under another name than the one in the configuration.
+_STORED_AS: Final = {"GroupQueryAttention": "GroupedQueryAttention"}
+_NOT_IN_NAMES: Final = re.compile(r"[/:^\s]|[^ -~]")
 
 
-class Held(NamedTuple):
+class LayerWeight(NamedTuple):
     """A weight of a layer."""
 
     name: str
-    shape: tuple[int, ...] | None  # None: not known
+    shape: tuple[int, ...] | None  # None if unknown
     type: int
     trained: bool
 
 
-_UNTOLD: Final = Held("weights", None, _FLOAT, trained=True)
+_UNKNOWN: Final = LayerWeight("weights", None, _FLOAT, trained=True)
 _NO_LAYER: Final = "no layer that is listed"
 
 
 class Layer(NamedTuple):
-    """A layer: its path, class, the paths of those it takes something from, and its weights."""
+    """A layer: its path, class, the paths of its input layers, and its weights."""
 
     path: str
     kind: str
     inputs: tuple[str, ...]
-    held: tuple[Held, ...]
+    weights: tuple[LayerWeight, ...]
 
 
 class Model:
-    """The layers as they are found, and the weights that none of them has claimed yet."""
+    """The layers found so far, and the weights that belong to none of them yet."""
 
     def __init__(self, stored: Contents | None) -> None:
         self.layers: list[Layer] = []
@@ -68,16 +68,16 @@ class Model:
             (group.rpartition("/")[0], label(name)): group
             for group, name in (stored.names.items() if stored else ())
         }
-        self.untold: list[str] = []  # classes of layers whose weights are not known
-        self.guessed: list[str] = []  # classes whose weights may or may not be trained
-        self._tells = False
+        self.unknown: list[str] = []  # classes of layers whose weights are unknown
+        self.guessed: list[str] = []  # classes whose weights may or may not be trainable
+        self._knows_some = False
         self.title = "model"
-        self._end: dict[str, str] = {}  # the layer that stands for a model inside of another
+        self._end: dict[str, str] = {}  # the last layer of each nested model
 
     @property
-    def tells_trained(self) -> bool:
-        """Whether it is known of some weights whether they are trained, or there are none."""
-        return self._tells or not self.guessed
+    def knows_trained(self) -> bool:
+        """Whether it is known for at least one weight if it is trainable, or there are none."""
+        return self._knows_some or not self.guessed
 
     def read(self, config: Entry) -> None:
         """Find all layers; raises ValueError, TypeError, KeyError or AttributeError."""
@@ -87,14 +87,14 @@ class Model:
             self.title = label(config["config"].get("name") or config["class_name"])
             if self.stored is None:
                 kind = label(config["class_name"])
-                self.untold.append(kind)
-                self.layers.append(Layer(f"{self.title}/own", kind, (), (_UNTOLD,)))
+                self.unknown.append(kind)
+                self.layers.append(Layer(f"{self.title}/own", kind, (), (_UNKNOWN,)))
         self._add_rest()
 
     def _add_model(
         self, entry: Entry, around: str, place: str, outer: tuple[str, ...], *, trained: bool
     ) -> None:
-        """The layers of a model; the archive keeps it at *place*, and it takes from *outer*."""
+        """Add the layers of a model, stored at *place*, whose inputs are the layers *outer*."""
         config = _mapping(entry, "config")
         name = label(config.get("name") or entry.get("name") or entry["class_name"])
         path = f"{around}/{name}" if around else name
@@ -103,34 +103,34 @@ class Model:
         used: dict[str, int] = {}
         before: tuple[str, ...] = outer
         for layer in config["layers"]:
-            told = _mapping(layer, "config")
-            called = label(layer.get("name") or told.get("name") or layer["class_name"])
-            inside = self._place(layer, place, called, used)
+            layer_config = _mapping(layer, "config")
+            layer_name = label(layer.get("name") or layer_config.get("name") or layer["class_name"])
+            inside = self._place(layer, place, layer_name, used)
             inputs = before
             if layer.get("inbound_nodes"):
-                inputs = tuple(dict.fromkeys(f"{path}/{one}" for one in _takes(layer)))
+                inputs = tuple(dict.fromkeys(f"{path}/{each}" for each in _input_layers(layer)))
             elif "inbound_nodes" in layer:
                 inputs = outer
-            if isinstance(told.get("layers"), list):
+            if isinstance(layer_config.get("layers"), list):
                 self._add_model(layer, path, inside, inputs, trained=trained)
             else:
-                self._add(layer, f"{path}/{called}", inside, inputs, trained=trained)
-            before = (f"{path}/{called}",)
+                self._add(layer, f"{path}/{layer_name}", inside, inputs, trained=trained)
+            before = (f"{path}/{layer_name}",)
         self._end[path] = self.layers[-1].path if self.layers else path
 
-    def _place(self, layer: Entry, place: str, called: str, used: dict[str, int]) -> str:
-        """Where the weights of a layer are kept; "" for an operation, which has none."""
+    def _place(self, layer: Entry, place: str, layer_name: str, used: dict[str, int]) -> str:
+        """Where the weights of a layer are stored; "" for an operation, which has none."""
         if str(layer.get("module", "")).startswith("keras.src.ops"):
             return ""
         name = str(layer["class_name"])
-        kind = snake(_KEPT_AS.get(name, name))
+        kind = snake(_STORED_AS.get(name, name))
         number = used[kind] = used.get(kind, -1) + 1
         folder = f"{place}/layers" if place else "layers"
         expected = f"{folder}/{kind}_{number}" if number else f"{folder}/{kind}"
         names = self.stored.names if self.stored else {}
-        if label(names.get(expected, called)) == called:
+        if label(names.get(expected, layer_name)) == layer_name:
             return expected
-        return self._by_name.get((folder, called), expected)
+        return self._by_name.get((folder, layer_name), expected)
 
     def _add(
         self, layer: Entry, path: str, place: str, inputs: Sequence[str], *, trained: bool
@@ -139,81 +139,82 @@ class Model:
         trained = trained and config.get("trainable", True) is not False
         build = layer.get("build_config")
         derived = weights(kind, config, build if isinstance(build, dict) else {}) if place else []
-        held: list[Held] = []
+        layer_weights: list[LayerWeight] = []
         if self.stored is not None:
-            held = list(self._claimed(place, kind, derived or (), trained=trained))
+            layer_weights = list(self._claimed(place, kind, derived or (), trained=trained))
         elif derived is None:
-            self.untold.append(kind)
-            held = [_UNTOLD]
+            self.unknown.append(kind)
+            layer_weights = [_UNKNOWN]
         else:
-            self._tells = True
+            self._knows_some = True
             dtype = _type(config.get("dtype"))
-            held = [
-                Held(one.name, one.shape, one.type or dtype, trained and one.trained)
-                for one in derived
-                if not one.kept_twice
+            layer_weights = [
+                LayerWeight(each.name, each.shape, each.type or dtype, trained and each.trained)
+                for each in derived
+                if not each.is_copy
             ]
-        ends = tuple(self._end.get(one, one) for one in inputs)
-        self.layers.append(Layer(path, kind, ends, tuple(held)))
+        ends = tuple(self._end.get(source, source) for source in inputs)
+        self.layers.append(Layer(path, kind, ends, tuple(layer_weights)))
 
     def _claimed(
         self, place: str, kind: str, derived: Sequence[Weight], *, trained: bool
-    ) -> Iterator[Held]:
-        """What the archive keeps at *place*, by the names that are *derived* for it."""
+    ) -> Iterator[LayerWeight]:
+        """The weights stored at *place*, with the names of the *derived* ones."""
         if not place:
             return
-        known = {one.place: one for one in derived}
+        derived_at = {weight.place: weight for weight in derived}
         first = bisect_left(self._places, f"{place}/")
-        last = bisect_left(self._places, f"{place}0")  # the character behind the slash
+        last = bisect_left(self._places, f"{place}0")  # "0" is the character after "/"
         for where in self._places[first:last]:
-            found = self.unclaimed.pop(where, None)
+            stored = self.unclaimed.pop(where, None)
             inside = where[len(place) + 1 :]
-            if found is None or _NOT_WEIGHTS.search(inside):
+            if stored is None or _NOT_WEIGHTS.search(inside):
                 continue
-            told = known.get(inside)
-            if told is None or told.shape != found.shape:
-                yield self._guess(_plain(inside), kind, found, trained=trained)
-            elif not told.kept_twice:
-                self._tells = True
-                yield Held(told.name, found.shape, found.type, trained and told.trained)
+            weight = derived_at.get(inside)
+            if weight is None or weight.shape != stored.shape:
+                yield self._guess(_weight_name(inside), kind, stored, trained=trained)
+            elif not weight.is_copy:
+                self._knows_some = True
+                is_trained = trained and weight.trained
+                yield LayerWeight(weight.name, stored.shape, stored.type, is_trained)
 
-    def _guess(self, name: str, kind: str, found: Stored, *, trained: bool) -> Held:
-        """A weight that counts as trained where its layer is, though it may never be."""
-        if not trained or found.type in _WHOLE:
-            self._tells = True
-            return Held(name, found.shape, found.type, trained=False)
+    def _guess(self, name: str, kind: str, stored: Stored, *, trained: bool) -> LayerWeight:
+        """A weight that counts as trainable if its layer is, though it may not be."""
+        if not trained or stored.type in _INTEGERS:
+            self._knows_some = True
+            return LayerWeight(name, stored.shape, stored.type, trained=False)
         if ALL_TRAINED.fullmatch(kind):
-            self._tells = True
+            self._knows_some = True
         else:
             self.guessed.append(kind)
-        return Held(name, found.shape, found.type, trained=True)
+        return LayerWeight(name, stored.shape, stored.type, trained=True)
 
     def _add_rest(self) -> None:
-        """A layer for each group of weights that none has claimed."""
-        groups: dict[str, list[Held]] = {}
-        for where, found in self.unclaimed.items():
+        """Add a layer for each group of weights that belongs to no layer."""
+        groups: dict[str, list[LayerWeight]] = {}
+        for where, stored in self.unclaimed.items():
             group, _, last = where.rpartition("vars/")
             if not _NOT_WEIGHTS.search(where):
-                one = self._guess(_plain(f"vars/{last}"), _NO_LAYER, found, trained=True)
-                groups.setdefault(_plain(group.strip("/")), []).append(one)
-        for group, held in groups.items():
+                weight = self._guess(_weight_name(f"vars/{last}"), _NO_LAYER, stored, trained=True)
+                groups.setdefault(_weight_name(group.strip("/")), []).append(weight)
+        for group, group_weights in groups.items():
             path = f"{self.title}/{group}" if group else f"{self.title}/own"
-            self.layers.append(Layer(path, "Layer", (), tuple(held)))
+            self.layers.append(Layer(path, "Layer", (), tuple(group_weights)))
 
 
 def snake(name: str) -> str:
-    """The name of a class as the archive spells it: LayerNormalization, layer_normalization."""
+    """The name of a class in the archive: LayerNormalization becomes layer_normalization."""
     first, second = _SNAKE
     text = re.sub(r"\W+", "", name)
     return second.sub(r"\1_\2", first.sub(r"\1_\2", text)).lower()
 
 
 def label(name: object) -> str:
-    """A name that can be one part of a node's."""
-    return _ODD.sub("_", str(name)) or "layer"
+    """*name* as a valid part of a node name."""
+    return _NOT_IN_NAMES.sub("_", str(name)) or "layer"
 
 
-def _plain(place: str) -> str:
+def _weight_name(place: str) -> str:
     return "/".join(map(label, place.replace("vars/", "weight_").split("/")))
 
 
@@ -224,21 +225,21 @@ def _mapping(entry: Entry, key: str) -> dict[str, Any]:
     return value
 
 
-def _takes(layer: Entry) -> Iterator[str]:
-    """The layers that a layer takes something from, wherever its arguments say so."""
-    ahead = [layer["inbound_nodes"]]
-    while ahead:
-        one = ahead.pop()
-        if isinstance(one, dict):
-            history = one.get("keras_history")
+def _input_layers(layer: Entry) -> Iterator[str]:
+    """The input layers of a layer, wherever they are in its arguments."""
+    waiting = [layer["inbound_nodes"]]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            history = value.get("keras_history")
             if isinstance(history, list) and history:
                 yield label(history[0])
-            ahead += reversed(list(one.values()))
-        elif isinstance(one, list):
-            ahead += reversed(one)
+            waiting += reversed(list(value.values()))
+        elif isinstance(value, list):
+            waiting += reversed(value)
 
 
 def _type(policy: Any) -> int:  # noqa: ANN401 - out of a file
-    """The type that the weights of a layer with this policy have; mixed ones keep float32."""
+    """The dtype of weights under this policy; mixed policies store float32."""
     name = policy.get("config", {}).get("name") if isinstance(policy, dict) else policy
     return _TYPES.get(str(name), _FLOAT)

@@ -1,7 +1,7 @@
-"""What the weights of an archive are: the place, shape and type of each, and none of their values.
+"""Reads the path, shape and type of the weights in a Keras archive, but not their values.
 
-They stand in HDF5, which h5py reads. It is no dependency: without it the configuration of the
-layers has to tell. Whatever is wrong with the file is the one sentence of an InputError.
+They are stored in HDF5, which h5py reads. h5py is optional: without it the weights are derived from
+the configuration of the layers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tfprof.read.keras_layers import MOST_ELEMENTS
 
 _MOST: Final = 1_000_000
 _FLOAT: Final = 1
-# DataType of each type of HDF5; bfloat16 is kept as two bytes of no type.
+# DataType of each HDF5 type; bfloat16 is stored as two untyped bytes.
 _TYPES: Final = {
     "float32": 1, "float64": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "int64": 9,
     "bool": 10, "|V2": 14, "uint16": 17, "float16": 19, "uint32": 22, "uint64": 23,
@@ -30,39 +30,39 @@ class Stored(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """The weights by their place in the file, and the names that groups of them say they have."""
+    """The weights by their path in the file, and the names of groups."""
 
     weights: dict[str, Stored]
     names: dict[str, str]
 
 
 def contents(data: memoryview, file: str) -> Contents | None:
-    """What is in the HDF5 file *data*; None without h5py. Raises InputError."""
+    """The contents of the HDF5 file *data*, None without h5py; raises InputError."""
     try:
         import h5py  # noqa: PLC0415 - an extra that few need
     except ImportError:
         return None
-    found = Contents({}, {})
+    result = Contents({}, {})
 
-    def visit(place: str, item: Any) -> None:  # noqa: ANN401 - h5py tells no types
+    def visit(path: str, item: Any) -> None:  # noqa: ANN401 - h5py has no type hints
         if isinstance(item, h5py.Dataset):
-            if len(found.weights) >= _MOST:
+            if len(result.weights) >= _MOST:
                 raise InputError(f"{file} has more than {_MOST:,} weights")
             shape = tuple(map(int, item.shape or ()))
             if prod(shape) > MOST_ELEMENTS:
-                raise InputError(f"{file}: the shape of {place} is that of no tensor")
-            found.weights[place] = Stored(shape, _type(item.dtype))
+                raise InputError(f"{file}: {path} has an impossible shape")
+            result.weights[path] = Stored(shape, _type(item.dtype))
         elif (name := item.attrs.get("name")) is not None:
-            found.names[place.removesuffix("/vars")] = str(name)
+            result.names[path.removesuffix("/vars")] = str(name)
 
     try:
         with h5py.File(Bytes(data), "r") as opened:
             opened.visititems(visit)
     except InputError:
         raise
-    except Exception as problem:  # noqa: BLE001 - whatever the library makes of a damaged file
+    except Exception as problem:  # noqa: BLE001 - the library raises anything for a damaged file
         raise InputError(f"{file}: its weights cannot be read: {_line(problem)}") from None
-    return found
+    return result
 
 
 def _type(dtype: Any) -> int:  # noqa: ANN401 - NumPy's own
@@ -74,31 +74,31 @@ def _line(problem: Exception) -> str:
 
 
 class Bytes(io.RawIOBase):
-    """A part of a file that is in memory already, for a library that wants to read from one."""
+    """Bytes in memory as a file."""
 
     def __init__(self, data: memoryview) -> None:
         self._data, self._at = memoryview(data), 0
 
     def readable(self) -> bool:
-        """It is."""
+        """True."""
         return True
 
     def seekable(self) -> bool:
-        """It is."""
+        """True."""
         return True
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        """Go to another place."""
+        """Set the position."""
         start = (0, self._at, len(self._data))[whence]
         self._at = max(0, start + offset)
         return self._at
 
     def tell(self) -> int:
-        """The place where it is."""
+        """The current position."""
         return self._at
 
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - anything that can be written to
-        """Fill *buffer* as far as there is something; how far that is."""
+        """Read into *buffer*; the number of bytes read."""
         piece = self._data[self._at : self._at + len(buffer)]
         memoryview(buffer).cast("B")[: len(piece)] = piece
         self._at += len(piece)

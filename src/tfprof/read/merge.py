@@ -1,10 +1,10 @@
-"""Profile + columns of a graph → Profile, and how nodes, types and edges are added.
+"""Profile + columns of a graph → Profile; functions that add nodes, types and edges.
 
-    with_graph    nodes of a new name; the first of a name wins
+    with_graph    nodes with a new name; the first node of a name wins
     with_run      times and memory of one step (merge_run)
     with_op_log   types, float operations and call stacks (merge_op_log)
 
-Each is a pure function; rows already in a Profile keep their numbers.
+Each is a pure function; existing rows of a Profile keep their numbers.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import Strings
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import AttributeSource, Edges, Outputs, Regions
-from tfprof.read import input_notes as oddities
+from tfprof.read import input_notes
 
 if TYPE_CHECKING:
-    from tfprof.columns.shapes import Shapes
     from tfprof.columns.strings import I64
     from tfprof.model import Profile
     from tfprof.read.columns import GraphColumns
 
 
-# An output beyond this number no node has.
+# No node has an output with this number.
 _NO_OUTPUT = 10**9
 
 
@@ -55,63 +55,63 @@ def with_graph(profile: Profile, graph: GraphColumns) -> Profile:
     if graph.attributes is not None:
         node = np.where(row >= 0, row + len(profile), -1)
         sources = (*sources, AttributeSource(node, graph.attributes, graph.file))
-    taken = np.flatnonzero(row[graph.input_node] >= 0)
-    written = graph.input_name.take(taken)
-    named = written.without_first(b"^")
-    found, names = find_before(grown.nodes.name, named, b":")
-    slot = slots(named, names)
-    slot[named.length < written.length] = -1
-    notes = (*profile.notes, *graph.notes, *oddities.of_graph(graph, first, names, found))
+    inputs = np.flatnonzero(row[graph.input_node] >= 0)
+    written = graph.input_name.take(inputs)
+    tensor = written.without_first(b"^")
+    source, names = find_before(grown.nodes.name, tensor, b":")
+    slot = slots(tensor, names)
+    slot[tensor.length < written.length] = -1
+    notes = (*profile.notes, *graph.notes, *input_notes.of_graph(graph, first, names, source))
     regions = _regions(profile, graph.regions, row, new)
     return with_edges(
         replace(grown, outputs=outputs, attribute_sources=sources, notes=notes, regions=regions),
         profile,
-        _Inputs(_ends(row[graph.input_node[taken]], new.size), names, found, slot),
+        _Inputs(_ends(row[graph.input_node[inputs]], new.size), names, source, slot),
     )
 
 
 def _regions(profile: Profile, added: Regions, row: I64, new: I64) -> Regions:
     """The regions of *profile* and those of a graph whose nodes *new* become its rows *row*."""
-    kept = row[added.call] >= 0
-    if not kept.any():
+    is_new = row[added.call] >= 0
+    if not is_new.any():
         return profile.regions
     old, nodes = profile.regions, len(profile)
-    number = np.append(np.where(kept, len(old) + np.cumsum(kept) - 1, -1), -1)
+    number = np.append(np.where(is_new, len(old) + np.cumsum(is_new) - 1, -1), -1)
     inside = np.full(nodes - old.of_node.size, -1, np.int64)
     return Regions(
         np.concatenate([old.of_node, inside, number[added.of_node[new]]]),
-        np.append(old.call, nodes + row[added.call[kept]]),
-        np.append(old.kind, added.kind[kept]),
-        np.append(old.returns, added.returns[kept]),
-        Strings.concat([old.function, added.function.take(kept)]),
-        np.append(old.prefix, added.prefix[kept]),
+        np.append(old.call, nodes + row[added.call[is_new]]),
+        np.append(old.kind, added.kind[is_new]),
+        np.append(old.returns, added.returns[is_new]),
+        Strings.concat([old.function, added.function.take(is_new)]),
+        np.append(old.prefix, added.prefix[is_new]),
     )
 
 
 def find_before(known: Strings, written: Strings, byte: bytes) -> tuple[I64, Strings]:
-    """(the row of *known* that each row of *written* is up to the first *byte*, these parts).
+    """(the row in *known* of each of *written* up to its first *byte*, these prefixes).
 
-    Most have none, and those that are known as they stand are not searched for one, unless there
-    is a known string with one in it.
+    Most rows do not contain *byte*. Rows that are known as they are need no search for it, unless
+    a known string contains it.
     """
-    found = known.find(written)
-    rest = np.flatnonzero(found < 0)
+    row = known.find(written)
+    rest = np.flatnonzero(row < 0)
     if bool((known.blob == byte[0]).any()):
         rest = np.arange(len(written))
     parts = written.take(rest).before(byte)
     length = written.length.copy()
     length[rest] = parts.length
-    found[rest] = known.find(parts)
-    return found, Strings(written.blob, written.start, length)
+    row[rest] = known.find(parts)
+    return row, Strings(written.blob, written.start, length)
 
 
 def slots(written: Strings, names: Strings) -> I64:
-    """The output that each input names behind a colon; 0 where it names none."""
+    """The output number after the colon of each input; 0 if there is none."""
     slot = np.zeros(len(written), np.int64)
     further = np.flatnonzero(written.length > names.length)
-    behind = names.length[further] + 1
+    prefix = names.length[further] + 1
     numbers = Strings(
-        written.blob, written.start[further] + behind, written.length[further] - behind
+        written.blob, written.start[further] + prefix, written.length[further] - prefix
     )
     ids, first = numbers.intern()
     distinct = [int(n[:10]) if n.isdigit() else _NO_OUTPUT for n in numbers.take(first)]
@@ -120,7 +120,7 @@ def slots(written: Strings, names: Strings) -> I64:
 
 
 def with_types(types: Strings, wanted: Strings) -> tuple[Strings, I64]:
-    """(types with every string of *wanted*, the row of each)."""
+    """(*types* extended by the strings of *wanted*, the row of each)."""
     ids, first = wanted.intern()
     distinct = wanted.take(first)
     new = distinct.take(types.find(distinct) < 0)
@@ -129,7 +129,7 @@ def with_types(types: Strings, wanted: Strings) -> tuple[Strings, I64]:
 
 
 def with_nodes(profile: Profile, name: Strings, op: I64, shape: Shapes) -> Profile:
-    """*profile* with more nodes at the end, without inputs or outputs yet."""
+    """*profile* with nodes appended, without inputs or outputs yet."""
     nodes, count = profile.nodes, len(name)
     none = np.full(count, -1, np.int64)
     return replace(
@@ -148,16 +148,16 @@ def with_nodes(profile: Profile, name: Strings, op: I64, shape: Shapes) -> Profi
 
 
 class _Inputs(NamedTuple):
-    """The inputs of new nodes: where those of each end, the name, row and slot of each."""
+    """The inputs of new nodes: where each node's inputs end; name, source node and slot of each."""
 
     ends: I64
     name: Strings
-    node: I64  # -1 where the name is not known
+    node: I64  # -1 if the name is unknown
     slot: I64
 
 
 def with_edges(grown: Profile, before: Profile, inputs: _Inputs) -> Profile:
-    """*grown* with the inputs of its new nodes, and the old unknown names tried again."""
+    """*grown* with the inputs of its new nodes; inputs unknown *before* are looked up again."""
     old = before.edges
     resolved = np.concatenate([grown.nodes.name.find(old.unknown), inputs.node])
     still = np.flatnonzero(resolved < 0)
@@ -178,20 +178,36 @@ def with_edges(grown: Profile, before: Profile, inputs: _Inputs) -> Profile:
     return replace(grown, edges=edges)
 
 
-def without_inputs(grown: Profile, before: Profile) -> Profile:
-    """*grown*, whose new nodes have no inputs, but may be those of old ones."""
-    count, none = len(grown) - len(before), np.empty(0, np.int64)
-    return with_edges(grown, before, _Inputs(np.zeros(count, np.int64), Strings.of([]), none, none))
+def with_bare_nodes(profile: Profile, name: Strings, op: Strings) -> Profile:
+    """*profile* with nodes appended that have no inputs, outputs or shapes."""
+    types, kind = with_types(profile.types, op)
+    grown = with_nodes(replace(profile, types=types), name, kind, Shapes.none(len(name)))
+    old, zeros, none = profile.outputs, np.zeros(len(name), np.int64), np.empty(0, np.int64)
+    grown = replace(grown, outputs=Outputs(np.append(old.start, old.start[-1] + zeros), old.shape))
+    return with_edges(grown, profile, _Inputs(zeros, Strings.of([]), none, none))
+
+
+def with_extra_type(profile: Profile, names: Strings, kind: bytes) -> Profile:
+    """*profile* with the extra type *kind* on the nodes of these names."""
+    node = profile.nodes.name.find(names)
+    node = node[node >= 0]
+    types, row = with_types(profile.types, Strings.of([kind]))
+    return replace(
+        profile,
+        types=types,
+        typed_node=np.append(profile.typed_node, node),
+        typed_as=np.append(profile.typed_as, np.repeat(row, node.size)),
+    )
 
 
 def _ends(owner: I64, count: int) -> I64:
-    """Where the items of each of *count* owners end, for items in order of their owner."""
+    """Where the items of each of *count* owners end; items are sorted by owner."""
     return np.cumsum(np.bincount(owner, minlength=count)).astype(np.int64)
 
 
 def _shapes_of(count: int, shapes: Shapes, owner: I64) -> Shapes:
-    """The shape of each of *count* owners; those of owner -1 are left out."""
-    at = np.full(count, -1, np.int64)
-    kept = np.flatnonzero(owner >= 0)
-    at[owner[kept]] = kept
-    return shapes.take(at)
+    """The shape of each of *count* owners; shapes of owner -1 are dropped."""
+    row = np.full(count, -1, np.int64)
+    owned = np.flatnonzero(owner >= 0)
+    row[owner[owned]] = owned
+    return shapes.take(row)

@@ -10,7 +10,7 @@ from tfprof.columns.strings import Strings
 from tfprof.columns.unique import first_rows
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Stacks
-from tfprof.read import input_notes as oddities
+from tfprof.read import input_notes
 from tfprof.read.merge import with_types
 
 if TYPE_CHECKING:
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 def with_op_log(profile: Profile, log: OpLogColumns) -> Profile:
-    """*profile* with what the log says of its nodes; entries of other names are left out."""
+    """*profile* with the op log's data on its nodes; entries of other names are ignored."""
     node = profile.nodes.name.find(log.name)
     entry = np.flatnonzero(node >= 0)
     typed = np.flatnonzero(node[log.type_entry] >= 0)
     types, typed_as = with_types(profile.types, log.type.take(typed))
     float_ops = profile.nodes.float_ops.copy()
-    given = entry[log.float_ops[entry] != 0]
-    float_ops[node[given]] = log.float_ops[given]
+    counted = entry[log.float_ops[entry] != 0]
+    float_ops[node[counted]] = log.float_ops[counted]
     traced = entry[log.stack[entry] >= 0]
     stack = np.full(len(profile), -1, np.int64)
     stack[node[traced[::-1]]] = log.stack[traced[::-1]] + profile.stacks.start.size - 1
@@ -38,7 +38,7 @@ def with_op_log(profile: Profile, log: OpLogColumns) -> Profile:
         typed_as=np.concatenate([profile.typed_as, typed_as]),
         nodes=replace(profile.nodes, float_ops=float_ops, stack=stack),
         stacks=_with_stacks(profile.stacks, log),
-        notes=(*profile.notes, *oddities.of_op_log(log, node)),
+        notes=(*profile.notes, *input_notes.of_op_log(log, node)),
         has_traces=profile.has_traces or bool(traced.size),
     )
 

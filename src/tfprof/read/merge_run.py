@@ -1,8 +1,8 @@
-"""Profile + columns of a run → Profile: who ran where, for how long, with how much memory.
+"""Profile + columns of a run → Profile: which nodes ran where, their time and memory.
 
-A name the graph does not know becomes a node. The first plain cpu or gpu that has a stat of a
-node is the node's own device; times count on it and on collected accelerator streams, memory on
-it alone.
+A name that is not in the graph becomes a node. The first plain cpu or gpu with a stat of a node is
+the node's own device. Time is counted on that device and on accelerator "stream:all" devices,
+memory only on the own device.
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.columns.unique import first_rows
 from tfprof.foundation.lazy_dataclasses import fields, replace
-from tfprof.model import ACCELERATOR, CPU, UNTIMED, Note, Outputs, Step
-from tfprof.read import input_notes as oddities
-from tfprof.read.merge import find_before, with_nodes, with_types, without_inputs
+from tfprof.model import ACCELERATOR, CPU, UNTIMED, Note, Step
+from tfprof.read import input_notes
+from tfprof.read.merge import find_before, with_bare_nodes, with_types
 from tfprof.tables.limits import limit
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ _RUNTIME_NAMES = (b"RecvTensor", b"_SOURCE")
 
 
 class _Stats(NamedTuple):
-    """The stats of a run that are of a node: where they stand, and which of them count."""
+    """The stats of a run that belong to a node, and which of them count."""
 
     row: I64  # of the run's columns
     node: I64
@@ -44,7 +43,7 @@ def with_run(profile: Profile, number: int, run: RunColumns) -> Profile:
     """*profile* with the stats of one run, added to step *number*."""
     devices = _devices(run.device)
     node, name = find_before(profile.nodes.name, run.name, b":")
-    notes = [*oddities.of_run(profile, run, number, node)]
+    notes = [*input_notes.of_run(profile, run, number, node)]
     if len(profile.regions):
         from tfprof.read.run_functions import with_functions  # noqa: PLC0415 - few graphs need it
 
@@ -54,19 +53,19 @@ def with_run(profile: Profile, number: int, run: RunColumns) -> Profile:
     node, device = node[row], devices.row[run.stat_device[row]]
     profile, since = _placed(profile, node, device, devices)
     own_device = profile.nodes.device[node] == profile.types.find(devices.name)[device]
-    # A device without a name is the own one of a node for as long as it is placed nowhere.
+    # A nameless device is a node's own device until the node is placed on another one.
     nameless = (devices.name.length == 0)[device] & (np.arange(node.size) < since[node])
     on_own_device = nameless | (own_device & devices.canonical[device])
     own = np.flatnonzero(on_own_device)
     timed = run.start_us[row[own]] > 0
     notes += _memory_notes(run, row[own], timed)
-    # parity Q51: what another canonical device says of a placed node is left out altogether.
+    # parity Q51: stats of a placed node on another canonical device are ignored.
     counted = on_own_device | ~devices.canonical[device]
     step = _step(number, run, devices, _Stats(row, node, device, counted, own[timed]))
-    others = [one for one in profile.steps if one.number != number]
-    for one in profile.steps:
-        if one.number == number:
-            step = _joined_steps(one, step)
+    others = [other for other in profile.steps if other.number != number]
+    for other in profile.steps:
+        if other.number == number:
+            step = _joined_steps(other, step)
     return replace(
         profile,
         steps=tuple(sorted((*others, step), key=lambda s: s.number)),
@@ -77,7 +76,7 @@ def with_run(profile: Profile, number: int, run: RunColumns) -> Profile:
 
 
 class _Devices(NamedTuple):
-    """The distinct devices of a run in lower case, and what their names tell."""
+    """The distinct devices of a run in lower case, and their kinds."""
 
     name: Strings
     row: I64  # of each device as listed in the file
@@ -105,10 +104,10 @@ def _devices(listed: Strings) -> _Devices:
 
 
 def _find_or_add(profile: Profile, node: I64, name: Strings) -> tuple[I64, Profile]:
-    """(node of each name or -1, profile): names the graph does not know become nodes.
+    """(node of each name or -1, profile): names that are not in the graph become nodes.
 
     Such a node's op is its name. It counts as covered only from its second stat on. *node* is
-    the row of each *name* that there is, else -1.
+    the row of each known *name*, else -1.
     """
     covered = profile.covered.copy()
     covered[node[node >= 0]] = True
@@ -126,20 +125,12 @@ def _find_or_add(profile: Profile, node: I64, name: Strings) -> tuple[I64, Profi
     profile = replace(profile, covered=covered)
     if not len(added):
         return node, profile
-    types, op = with_types(profile.types, added)
-    grown = with_nodes(replace(profile, types=types), added, op, Shapes.none(len(added)))
-    none = np.zeros(len(added), np.int64)
-    old = profile.outputs
-    grown = replace(
-        grown,
-        covered=np.concatenate([covered, again]),
-        outputs=Outputs(np.concatenate([old.start, old.start[-1] + none]), old.shape),
-    )
-    return node, without_inputs(grown, profile)
+    grown = with_bare_nodes(profile, added, added)
+    return node, replace(grown, covered=np.concatenate([covered, again]))
 
 
 def _placed(profile: Profile, node: I64, device: I64, devices: _Devices) -> tuple[Profile, I64]:
-    """(*profile* with the first canonical device of each node that had none, since which stat)."""
+    """(*profile* with each unplaced node on its first canonical device, from which stat on)."""
     fresh = np.flatnonzero(devices.canonical[device] & (profile.nodes.device[node] < 0))
     nodes, first = first_rows(node[fresh])
     types, kind = with_types(profile.types, devices.name.take(device[fresh[first]]))
@@ -152,18 +143,18 @@ def _placed(profile: Profile, node: I64, device: I64, devices: _Devices) -> tupl
 
 
 def _memory_notes(run: RunColumns, stat: I64, timed: Bool) -> list[Note]:
-    odd = np.flatnonzero(~timed | (run.gpu_allocators[stat] > 1))
-    told = odd[: limit("notes")]
-    names = run.name.take(stat[told]).texts()
-    gpus = run.gpu_allocators[stat[told]].tolist()
+    unusual = np.flatnonzero(~timed | (run.gpu_allocators[stat] > 1))
+    shown = unusual[: limit("notes")]
+    names = run.name.take(stat[shown]).texts()
+    gpus = run.gpu_allocators[stat[shown]].tolist()
     notes = [
         Note(
             f"found {gpu} gpu allocator for 1 node" if ok else f"{name} has no start time, skipping"
         )
-        for name, gpu, ok in zip(names, gpus, timed[told].tolist(), strict=True)
+        for name, gpu, ok in zip(names, gpus, timed[shown].tolist(), strict=True)
     ]
-    if told.size < odd.size:
-        notes.append(Note(f"… and so on: {odd.size:,} stats in all (--limit_notes tells more)"))
+    if shown.size < unusual.size:
+        notes.append(Note(f"… {unusual.size:,} such stats in all (--limit_notes shows more)"))
     return notes
 
 
@@ -178,7 +169,7 @@ def _step(number: int, run: RunColumns, devices: _Devices, stats: _Stats) -> Ste
     end = run.end_rel_us[rows]
     held = stats.row[stats.with_memory]
     persistent, temp = run.persistent_bytes[held], run.temp_bytes[held]
-    # Where each stat stands among the memory rows, for what belongs to it.
+    # The memory row of each stat, to link allocations and outputs to it.
     memory_row = np.full(len(run.name), -1, np.int64)
     memory_row[held] = np.arange(held.size)
     allocated = np.flatnonzero(memory_row[run.allocation_stat] >= 0)
@@ -193,7 +184,7 @@ def _step(number: int, run: RunColumns, devices: _Devices, stats: _Stats) -> Ste
         device=device,
         devices=devices.name,
         start_us=start,
-        us=np.where(end == 0, 1, end),  # parity Q35: no time at all counts as a microsecond
+        us=np.where(end == 0, 1, end),  # parity Q35: a duration of 0 counts as one microsecond
         counts_as=counts_as,
         memory_node=memory_node,
         memory_us=run.start_us[held] + run.end_rel_us[held],
@@ -215,15 +206,15 @@ def _step(number: int, run: RunColumns, devices: _Devices, stats: _Stats) -> Ste
     )
 
 
-def _joined_steps(one: Step, other: Step) -> Step:
-    """Two runs given the same number: one step that did both."""
-    devices, row = with_types(one.devices, other.devices)
-    other = replace(
-        other, device=row[other.device], output_row=other.output_row + one.memory_node.size
+def _joined_steps(first: Step, second: Step) -> Step:
+    """The single step of two runs with the same number."""
+    devices, row = with_types(first.devices, second.devices)
+    second = replace(
+        second, device=row[second.device], output_row=second.output_row + first.memory_node.size
     )
     columns = {
-        column.name: np.concatenate([getattr(one, column.name), getattr(other, column.name)])
+        column.name: np.concatenate([getattr(first, column.name), getattr(second, column.name)])
         for column in fields(Step)
         if column.name not in {"number", "devices"}
     }
-    return Step(number=one.number, devices=devices, **columns)
+    return Step(number=first.number, devices=devices, **columns)

@@ -1,10 +1,10 @@
-"""NodeDefs in wire format, as columns: those of a graph, or of the body of a function.
+"""Reads NodeDefs of a graph or a function body into columns.
 
     NodeDef ─┬─ name, op, input*
              └─ attr* ─► key, value ─┬─ shape            for key "shape"
                                      └─ list ─► shape*   for "_output_shapes"
 
-Only the attributes whose key is wanted are opened.
+Only attributes with these two keys are decoded.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, U8, Strings
-from tfprof.columns.unique import distinct
+from tfprof.columns.unique import unique
 from tfprof.read.attributes import StoredAttributes
 from tfprof.read.columns import GraphColumns
 from tfprof.wire.decode import BYTES, VARINT, Field, scan
@@ -29,7 +29,7 @@ _MAP_KEY_TAG = 10
 
 
 class _Attributes(NamedTuple):
-    """Map entries that may have a wanted key: their node, which key, and the value's bytes."""
+    """Attributes: their node, their key (a row of _KEYS or -1), and the slice of their value."""
 
     node: I64
     key: I64
@@ -37,7 +37,7 @@ class _Attributes(NamedTuple):
     end: I64
 
     def of(self, key: int) -> _Attributes:
-        """The value of *key* for each node that has it; of a repeated key the last counts."""
+        """The value of *key* for each node that has it; the last one if the key is repeated."""
         rows = np.flatnonzero(self.key == key)
         last = np.ones(rows.size, np.bool_)
         last[:-1] = self.node[rows[1:]] != self.node[rows[:-1]]
@@ -46,14 +46,14 @@ class _Attributes(NamedTuple):
 
 
 def node_columns(buffer: U8, nodes: Field) -> GraphColumns:
-    """The NodeDefs in these slices, as they stand."""
+    """The NodeDefs in these slices."""
     count = nodes.start.size
     field = scan(buffer, nodes.start, nodes.end, {1: BYTES, 2: BYTES, 3: BYTES, 5: BYTES})
     attributes = _attributes(buffer, field[5])
     shape = attributes.of(_SHAPE)
     held = scan(buffer, shape.start, shape.end, {7: BYTES})[7]
     shape_start, shape_length = held.last_slice(shape.node.size)
-    has_shape = distinct(held.message)
+    has_shape = unique(held.message)
     outputs = attributes.of(_OUTPUT_SHAPES)
     lists = scan(buffer, outputs.start, outputs.end, {1: BYTES})[1]
     listed = scan(buffer, lists.start, lists.end, {7: BYTES})[7]
@@ -79,14 +79,14 @@ def _shapes(buffer: U8, start: I64, end: I64) -> Shapes:
 
 
 def _attributes(buffer: U8, entry: Field) -> _Attributes:
-    """The entries of the nodes' attribute maps whose key may be a wanted one."""
+    """The entries of the nodes' attribute maps, less most of those with other keys."""
     long_enough = entry.value > 1
     first = buffer[np.where(long_enough, entry.start, 0)]
     second = buffer[np.where(long_enough, entry.start + 1, 0)]
-    # A key of another length, leading its entry as it does in every real file, is passed by.
+    # In every real file an entry begins with its key: skip keys of another length.
     other = long_enough & (first == _MAP_KEY_TAG) & ~np.isin(second, _KEYS.length)
-    picked = np.flatnonzero(~other)
-    field = scan(buffer, entry.start[picked], entry.end[picked], {1: BYTES, 2: BYTES})
-    key = _KEYS.find(Strings(buffer, *field[1].last_slice(picked.size)))
-    start, length = field[2].last_slice(picked.size)
-    return _Attributes(entry.message[picked], key, start, start + length)
+    candidates = np.flatnonzero(~other)
+    field = scan(buffer, entry.start[candidates], entry.end[candidates], {1: BYTES, 2: BYTES})
+    key = _KEYS.find(Strings(buffer, *field[1].last_slice(candidates.size)))
+    start, length = field[2].last_slice(candidates.size)
+    return _Attributes(entry.message[candidates], key, start, start + length)

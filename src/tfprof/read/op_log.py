@@ -1,9 +1,9 @@
-"""An OpLogProto in wire format, as columns.
+"""Reads an OpLogProto in wire format into columns.
 
     OpLogProto ─┬─ log_entries* ─► name, float_ops, types*, code_def ─► traces*
-                └─ id_to_string*     the texts that the traces name by number
+                └─ id_to_string*     the strings that the traces refer to by id
 
-Many nodes share a call stack, so stacks are told apart by their bytes and read once each.
+Many nodes share a call stack, so stacks are compared by their bytes and decoded once each.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tfprof.wire.decode import BYTES, VARINT, scan, whole
 
 
 def columns(buffer: U8) -> OpLogColumns:
-    """The entries of an op log; raises WireError where the bytes are no such message."""
+    """The entries of an op log; raises WireError."""
     top = scan(buffer, *whole(buffer), {1: BYTES, 2: BYTES})
     entry = top[1]
     count = entry.start.size

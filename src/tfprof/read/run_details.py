@@ -1,9 +1,9 @@
-"""What a RunMetadata tells beyond times: what ran under each name, and where it came from.
+"""Details of a RunMetadata: the operation type and the origin of what ran under each name.
 
     timeline_label        "[cpu 1KB 1KB] loop/body/_1/mm = MatMul(x, y)"          the real operation
     partition_graphs      node "loop/body/_1/mm" ─► original "mm" in "loop_body_3"  the real name
 
-Only graphs with functions need it: their nodes run under names that no graph has.
+Only graphs with functions need them: their nodes run under names that are not in the graph.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _OPERATION: Final = re.compile(rb" = (\w+)\(")
 
 
 class RunDetails(NamedTuple):
-    """The type of operation of each stat, empty where it is not told; (node, function) of names."""
+    """The operation type of each stat, and where renamed nodes came from."""
 
-    op: Strings
-    renamed: dict[bytes, tuple[bytes, bytes]]
+    op: Strings  # empty if unknown
+    renamed: dict[bytes, tuple[bytes, bytes]]  # by name: (original name, function)
 
 
 def details(buffer: U8) -> RunDetails:
-    """What the RunMetadata in *buffer* tells; raises WireError."""
+    """The details of the RunMetadata in *buffer*; raises WireError."""
     part = scan(buffer, *whole(buffer), {1: BYTES, 3: BYTES})
     device = scan(buffer, part[1].start, part[1].end, {1: BYTES})[1]
     stat = scan(buffer, device.start, device.end, {2: BYTES})[2]
@@ -45,5 +45,5 @@ def details(buffer: U8) -> RunDetails:
 
 
 def _operation(label: bytes) -> bytes:
-    found = _OPERATION.search(label)
-    return found[1] if found else b""
+    match = _OPERATION.search(label)
+    return match[1] if match else b""

@@ -1,7 +1,7 @@
-"""The step stats of a RunMetadata in wire format, as columns.
+"""Reads the step stats of a RunMetadata in wire format into columns.
 
 RunMetadata ─step_stats─► StepStats ─► DeviceStepStats* ─┬─ device
-                                                         └─ NodeExecStats*  a row each
+                                                         └─ NodeExecStats*  one row each
 NodeExecStats ─┬─ name, start, end
                ├─ memory*        an allocator: total, peak, live, in use
                ├─ output*        ─► tensor ─► allocation: requested, allocated
@@ -20,10 +20,7 @@ from tfprof.wire.decode import BYTES, VARINT, Field, scan, whole
 
 
 def columns(buffer: U8) -> RunColumns | None:
-    """The step stats of a RunMetadata, or None where it has none at all.
-
-    Raises WireError where the bytes are no such message.
-    """
+    """The step stats of a RunMetadata, or None if it has none; raises WireError."""
     step_stats = scan(buffer, *whole(buffer), {1: BYTES})[1]
     if not step_stats.start.size:
         return None
@@ -64,7 +61,7 @@ def columns(buffer: U8) -> RunColumns | None:
 
 
 class _Allocators(NamedTuple):
-    """What the allocators of each execution say, added up, and the records of GPU ones."""
+    """The sums over the allocators of each stat, and the allocation records of GPU allocators."""
 
     total: I64
     peak: I64
@@ -85,22 +82,22 @@ def _allocators(buffer: U8, memory: Field, count: int) -> _Allocators:
     gpu = np.array([b"GPU" in name for name in names.take(first)], np.bool_)[ids]
     in_use = np.zeros(count, np.int64)
     np.maximum.at(in_use, memory.message[gpu], part[5].last(rows)[gpu])
-    kept = np.flatnonzero(gpu[part[6].message])
-    record = scan(buffer, part[6].start[kept], part[6].end[kept], {1: VARINT, 2: VARINT})
+    on_gpu = np.flatnonzero(gpu[part[6].message])
+    record = scan(buffer, part[6].start[on_gpu], part[6].end[on_gpu], {1: VARINT, 2: VARINT})
     return _Allocators(
         _sum(memory.message, part[2].last(rows), count),
         _sum(memory.message, part[3].last(rows), count),
         _sum(memory.message, part[4].last(rows), count),
         _sum(memory.message, gpu.astype(np.int64), count),
         in_use,
-        memory.message[part[6].message[kept]],
-        record[1].last(kept.size),
-        record[2].last(kept.size),
+        memory.message[part[6].message[on_gpu]],
+        record[1].last(on_gpu.size),
+        record[2].last(on_gpu.size),
     )
 
 
 class _Outputs(NamedTuple):
-    """The outputs that were allocated."""
+    """The allocated outputs."""
 
     stat: I64
     slot: I64
@@ -109,7 +106,7 @@ class _Outputs(NamedTuple):
 
 
 def _outputs(buffer: U8, output: Field) -> _Outputs:
-    """The larger of requested and allocated bytes of each output."""
+    """The outputs; the size is the larger of requested and allocated bytes."""
     part = scan(buffer, output.start, output.end, {1: VARINT, 3: BYTES})
     tensor = part[3]
     allocation = scan(buffer, tensor.start, tensor.end, {4: BYTES})[4]
@@ -126,7 +123,7 @@ def _outputs(buffer: U8, output: Field) -> _Outputs:
 
 
 def _through(outer: Field, inner: Field, count: int) -> I64:
-    """A number one message deeper, by the outermost message; the last one given counts."""
+    """The last value of a field one message deeper, by the outermost message."""
     column = np.zeros(count, np.int64)
     column[outer.message[inner.message]] = inner.value
     return column

@@ -5,11 +5,11 @@
                   │                             ├─ output_shapes*  number of the output → shape
                   │                             └─ execs*          step → what the node did in it
                   ├─ steps*, has_trace, miss_accelerator_stream
-                  └─ id_to_string*     the texts that the traces name by number
+                  └─ id_to_string*     the strings that the traces refer to by id
 
-Nodes stand in the file in any order; here they stand by id, and gaps between ids close. Some fields
-are our own (see schema/profile.proto); in a file of the original they are missing, and
-then every node with stats counts as covered.
+Nodes are in any order in the file; here they are sorted by id, without gaps. Some fields are our
+own (see schema/profile.proto). Files of the original do not have them; then every node with stats
+counts as covered.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _TOP = {1: BYTES, 2: VARINT, 3: BYTES, 4: BYTES, 5: VARINT, 29: BYTES}
 _NAME, _INPUTS, _SHAPE, _TYPES, _DEVICE, _FLOAT_OPS, _OP, _TRACE = 1, 2, 4, 5, 6, 8, 9, 10
 _ATTRS, _EXECS, _OUTPUT_SHAPES, _SLOTS = 11, 12, 15, 28
 _REGION, _UNCOVERED, _UNKNOWN_INPUTS = 29, 30, 31
-# Inputs of a node are fewer, and a greater number of an output is none that a node has.
+# No node has as many inputs, or an output with this number.
 _INPUTS_MOST, _NO_OUTPUT, _SLOT = 1 << 31, 10**9, 2
 _NODE = {
     **dict.fromkeys((_NAME, _INPUTS, _TYPES, _DEVICE, _OP, _TRACE, _ATTRS), BYTES),
@@ -56,9 +56,9 @@ _NODE = {
 
 
 def profile(source: Source) -> Profile:
-    """The profile that was saved; raises WireError where the bytes are no such message.
+    """The saved profile in *source*.
 
-    Raises InputError where the file asks for too much.
+    Raises WireError if the bytes are not a ProfileProto, InputError if the file exceeds a limit.
     """
     buffer, name = source.data, source.name
     top = scan(buffer, *whole(buffer), _TOP)
@@ -98,18 +98,18 @@ def profile(source: Source) -> Profile:
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """The nodes by id: their names, all different, and their fields."""
+    """The nodes by id: their distinct names and their fields."""
 
     name: Strings
     start: I64
     end: I64
     field: dict[int, Field]
-    ids: I64  # all that the file has, ascending
+    ids: I64  # all ids in the file, ascending
     row: I64  # the node of each id
 
 
 def _table(buffer: U8, listed: Messages) -> _Table:
-    """The nodes of the map; of equal names the first node counts, and stands for the others."""
+    """The nodes of the map; nodes with the same name become the first of them."""
     start, end = listed.start, listed.end
     field = scan(buffer, start, end, _NODE)
     row, first = Strings(buffer, *field[_NAME].last_slice(start.size)).intern()
@@ -121,7 +121,7 @@ def _table(buffer: U8, listed: Messages) -> _Table:
 
 
 def _types(buffer: U8, field: dict[int, Field], count: int) -> tuple[Strings, I64, I64, I64, I64]:
-    """(types, op, device, typed_node, typed_as) as a Profile has them."""
+    """(types, op, device, typed_node, typed_as) of a Profile."""
     op_start, op_length = field[_OP].last_slice(count)
     device_start, device_length = field[_DEVICE].last_slice(count)
     placed = np.flatnonzero(device_length)
@@ -146,7 +146,7 @@ def _shapes(buffer: U8, table: _Table) -> Shapes:
 
 
 def _outputs(buffer: U8, table: _Table) -> Outputs:
-    """The shapes of the outputs; those behind a gap are left out, for no writer leaves one."""
+    """The output shapes; those after a gap are dropped, since no writer leaves a gap."""
     listed = maps.messages(buffer, table.field[_OUTPUT_SHAPES])
     rows = np.flatnonzero(listed.key >= 0)
     owner, number = listed.owner[rows], listed.key[rows]
@@ -159,36 +159,36 @@ def _outputs(buffer: U8, table: _Table) -> Outputs:
 
 
 def _edges(buffer: U8, table: _Table) -> tuple[Edges, int]:
-    """(the inputs in order, how many ids among them are no node's)."""
+    """(the inputs in order, how many of their ids belong to no node)."""
     known = maps.numbers(buffer, table.field[_INPUTS])
     at = np.searchsorted(table.ids, known.value)
-    found = np.append(table.ids, 0)[at] == known.value
-    found &= at < table.ids.size
+    is_node = np.append(table.ids, 0)[at] == known.value
+    is_node &= at < table.ids.size
     unknown = maps.messages(buffer, table.field[_UNKNOWN_INPUTS])
     names = Strings(buffer, unknown.start, unknown.end - unknown.start)
     ids, first = names.intern()
     names = names.take(first).compact()
-    owner = np.append(known.owner[found], unknown.owner)
-    number = np.append(known.key[found], unknown.key)
-    source = np.append(table.row[at[found]], -1 - ids)
+    owner = np.append(known.owner[is_node], unknown.owner)
+    number = np.append(known.key[is_node], unknown.key)
+    source = np.append(table.row[at[is_node]], -1 - ids)
     order = np.lexsort((number, owner))
     start = np.searchsorted(owner[order], np.arange(len(table.name) + 1))
     slot = _slots(buffer, table, owner[order], number[order])
-    return Edges(start, source[order], slot, names), int((~found).sum())
+    return Edges(start, source[order], slot, names), int((~is_node).sum())
 
 
 def _slots(buffer: U8, table: _Table, owner: I64, number: I64) -> I64:
-    """Which output of its source each input is; the first where the file does not say.
+    """Which output of its source each input is; 0 if the file does not record it.
 
     The original's files never do.
     """
     slot = np.zeros(owner.size, np.int64)
-    told = maps.numbers(buffer, table.field[_SLOTS])
-    if told.owner.size:
-        key, wanted = (column[0] * _INPUTS_MOST + column[1] for column in (told, (owner, number)))
-        fits = (told.key >= 0) & (told.key < _INPUTS_MOST) & (told.value > 0)
+    saved = maps.numbers(buffer, table.field[_SLOTS])
+    if saved.owner.size:
+        key, wanted = (column[0] * _INPUTS_MOST + column[1] for column in (saved, (owner, number)))
+        fits = (saved.key >= 0) & (saved.key < _INPUTS_MOST) & (saved.value > 0)
         order = np.argsort(key[fits], kind="stable")
-        known, value = key[fits][order], told.value[fits][order] - _SLOT
+        known, value = key[fits][order], saved.value[fits][order] - _SLOT
         at = np.minimum(np.searchsorted(known, wanted), max(known.size - 1, 0))
         same = known[at] == wanted if known.size else np.zeros(owner.size, np.bool_)
         slot[same] = np.clip(value[at[same]], -1, _NO_OUTPUT)
@@ -196,7 +196,7 @@ def _slots(buffer: U8, table: _Table, owner: I64, number: I64) -> I64:
 
 
 def _regions(buffer: U8, table: _Table, region: Field) -> Regions:
-    """The bodies of functions; none where what the file says of them does not fit."""
+    """The bodies of functions; none if the file's data on them is inconsistent."""
     count = region.start.size
     if not count:
         return NO_REGIONS
@@ -220,7 +220,7 @@ def _regions(buffer: U8, table: _Table, region: Field) -> Regions:
 
 
 def _stacks(buffer: U8, trace: Field, count: int, texts: Messages) -> tuple[I64, Stacks]:
-    """(stack of each node or -1, the stacks): many nodes share one, so equal ones are one."""
+    """(stack of each node or -1, the distinct stacks)."""
     ids, first = trace.strings(buffer).intern()
     stack = np.full(count, -1, np.int64)
     stack[trace.message] = ids

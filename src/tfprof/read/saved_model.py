@@ -1,13 +1,14 @@
-"""A SavedModel: the graph that its signatures run, and which of its variables are trained.
+"""Reads a SavedModel: the graph that its signatures run, and its trainable variables.
 
-    SavedModel ─ 2 MetaGraphDef* ─┬─ 1 tags            the one that serves, else the first
+    SavedModel ─ 2 MetaGraphDef* ─┬─ 1 tags            tfprof reads the one tagged "serve", else
+                                  │                    the first
                                   ├─ 2 GraphDef        with the functions
                                   ├─ 5 signature_def   name ─► outputs ─► tensor names
                                   └─ 7 object graph ─┬─ 1 SavedObject* ─ 7 variable ─ 3 trainable
                                                      └─ 2 function ─► the variables it captures
 
-What no signature needs, as savers and initialisers, is left out, so every variable is there once.
-Signatures that run one and the same function are counted once.
+Nodes that no signature needs, such as savers and initializers, are left out, so every variable
+appears once. Signatures that run the same function are counted once.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from tfprof.read.columns import GraphColumns
     from tfprof.read.source import Source
 
-# It runs once, when the model is loaded.
+# Runs once, when the model is loaded.
 _INITIAL: Final = b"__saved_model_init_op"
 _SERVE: Final = b"serve"
 _WRAPPER: Final = b"__inference_signature_wrapper"
@@ -47,9 +48,9 @@ class Signature(NamedTuple):
 
 
 def columns(data: U8, signature: str | None = None) -> GraphColumns:
-    """The nodes that the signatures of a SavedModel need, or the one of this name.
+    """The nodes that all signatures of a SavedModel need, or only the one with this name.
 
-    Raises WireError, InputError where a function calls itself and UsageError where there is no such
+    Raises WireError, InputError if a function calls itself, and UsageError if there is no such
     signature.
     """
     meta, notes = _meta_graph(data)
@@ -57,7 +58,7 @@ def columns(data: U8, signature: str | None = None) -> GraphColumns:
 
 
 def of_meta_graph(meta: U8, signature: str | None, notes: Iterable[Note] = ()) -> GraphColumns:
-    """The same of a MetaGraphDef; *notes* come first among those of the graph."""
+    """As `columns`, of a MetaGraphDef; *notes* go before those of the graph."""
     notes = list(notes)
     graph = scan(meta, *whole(meta), {2: BYTES})[2]
     if not graph.start.size:
@@ -66,27 +67,27 @@ def of_meta_graph(meta: U8, signature: str | None, notes: Iterable[Note] = ()) -
     pool = library(buffer, *graph_def.parts(buffer))
     chosen = _chosen(signatures(meta), signature)
     if chosen:
-        chosen, same = _without_repeats(pool, chosen)
-        notes += same
-        pool = rooted(pool, sorted({node for one in chosen for node in one.outputs}))
+        chosen, repeats = _without_repeats(pool, chosen)
+        notes += repeats
+        pool = rooted(pool, sorted({node for each in chosen for node in each.outputs}))
     else:
-        notes.append(Note("the SavedModel has no signature: all of its graph is shown", ours=True))
-    made = expanded(pool)
+        notes.append(Note("the SavedModel has no signatures: its whole graph is shown", ours=True))
+    graph_columns = expanded(pool)
     return replace(
-        made,
+        graph_columns,
         trainable=Strings.concat([trainable(meta), Strings.of(_trainable(meta, pool))]),
         model_variables=listed(meta, MODEL),
-        notes=(*notes, *made.notes),
+        notes=(*notes, *graph_columns.notes),
     )
 
 
 def signatures_of(source: Source) -> list[Signature]:
-    """The signatures of a SavedModel; raises WireError, as reading it does."""
+    """The signatures of a SavedModel; raises WireError."""
     return signatures(_meta_graph(source.data)[0])
 
 
 def _meta_graph(data: U8) -> tuple[U8, list[Note]]:
-    """The MetaGraphDef that serves, else the first; what there is to say of the others."""
+    """(the MetaGraphDef tagged "serve", else the first; a note if there are others)."""
     metas = scan(data, *whole(data), {2: BYTES})[2]
     if not metas.start.size:
         raise WireError(0, "no graph in it")
@@ -97,20 +98,20 @@ def _meta_graph(data: U8) -> tuple[U8, list[Note]]:
         for row, name in zip(tag.message.tolist(), tag.strings(data).tolist(), strict=True)
         if name == _SERVE
     ]
-    place = min(serving, default=0)
+    row = min(serving, default=0)
     others = metas.start.size - 1
-    notes = [Note(f"{others} more graphs of the SavedModel are left out", ours=True)]
-    return data[int(metas.start[place]) : int(metas.end[place])], notes if others else []
+    notes = [Note(f"{others} more graphs of the SavedModel are ignored", ours=True)]
+    return data[int(metas.start[row]) : int(metas.end[row])], notes if others else []
 
 
 def signatures(meta: U8) -> list[Signature]:
-    """The signatures of a MetaGraphDef, by name, but for the one that only initialises."""
+    """The signatures of a MetaGraphDef by name, except the one that only initializes."""
     entry = scan(meta, *whole(meta), {5: BYTES})[5]
     part = scan(meta, entry.start, entry.end, {1: BYTES, 2: BYTES})
     name = Strings(meta, *part[1].last_slice(entry.start.size)).tolist()
     output = scan(meta, part[2].start, part[2].end, {2: BYTES})[2]
     info = scan(meta, output.start, output.end, {2: BYTES})[2]
-    # A tensor that is made of several names each of them.
+    # A composite or sparse tensor names each of its component tensors.
     tensor = scan(meta, info.start, info.end, {1: BYTES, 4: BYTES, 5: BYTES})
     inside = scan(meta, tensor[4].start, tensor[4].end, {1: BYTES, 2: BYTES, 3: BYTES})
     component = scan(meta, tensor[5].start, tensor[5].end, {2: BYTES})[2]
@@ -120,51 +121,51 @@ def signatures(meta: U8) -> list[Signature]:
         *((tensor[4].message[inside[n].message], inside[n]) for n in (1, 2, 3)),
         (tensor[5].message[component.message[single.message]], single),
     ]
-    found: dict[bytes, list[bytes]] = {one: [] for one in sorted(name) if one != _INITIAL}
+    nodes_of: dict[bytes, list[bytes]] = {text: [] for text in sorted(name) if text != _INITIAL}
     for row, field in named:
-        of = part[2].message[output.message[info.message[row]]].tolist()
-        for signature, text in zip(of, field.strings(meta).tolist(), strict=True):
-            if name[signature] in found:
-                found[name[signature]].append(text.partition(b":")[0])
-    return [Signature(one, tuple(nodes)) for one, nodes in found.items()]
+        owner = part[2].message[output.message[info.message[row]]].tolist()
+        for signature, text in zip(owner, field.strings(meta).tolist(), strict=True):
+            if name[signature] in nodes_of:
+                nodes_of[name[signature]].append(text.partition(b":")[0])
+    return [Signature(text, tuple(nodes)) for text, nodes in nodes_of.items()]
 
 
-def _chosen(there: list[Signature], name: str | None) -> list[Signature]:
-    """The signature of this name, or all."""
+def _chosen(available: list[Signature], name: str | None) -> list[Signature]:
+    """The signature with this name, or all."""
     if name is None:
-        return there
+        return available
     wanted = name.encode("utf-8", "surrogateescape")
-    chosen = [one for one in there if one.name == wanted]
+    chosen = [signature for signature in available if signature.name == wanted]
     if not chosen:
-        known = [one.name.decode("utf-8", "replace") for one in there]
-        listed = f" (there are: {', '.join(known)})" if known else " (there is none)"
-        raise UsageError(f"there is no signature {name!r}{nearest(name, known)}{listed}")
+        names = [signature.name.decode("utf-8", "replace") for signature in available]
+        listed = f" (signatures: {', '.join(names)})" if names else " (the model has none)"
+        raise UsageError(f"there is no signature {name!r}{nearest(name, names)}{listed}")
     return chosen
 
 
 def _without_repeats(pool: Pool, chosen: list[Signature]) -> tuple[list[Signature], list[Note]]:
-    """The signatures that run different functions, and what there is to say of the others."""
-    kept: dict[object, Signature] = {}
+    """(one signature per function that they run, notes on the others)."""
+    by_function: dict[object, Signature] = {}
     notes = []
-    for one in sorted(chosen, key=lambda one: one.name != _DEFAULT):
-        first = kept.setdefault(_what_runs(pool, one), one)
-        if first is not one:
-            name, other = (s.name.decode("utf-8", "replace") for s in (one, first))
+    for signature in sorted(chosen, key=lambda each: each.name != _DEFAULT):
+        first = by_function.setdefault(_functions_run(pool, signature), signature)
+        if first is not signature:
+            name, other = (s.name.decode("utf-8", "replace") for s in (signature, first))
             notes.append(
-                Note(f"signature {name} runs what {other} runs, and is left out", ours=True)
+                Note(f"signature {name} runs the same as {other} and is left out", ours=True)
             )
-    return list(kept.values()), notes
+    return list(by_function.values()), notes
 
 
-def _what_runs(pool: Pool, signature: Signature) -> object:
-    """What tells signatures apart: the functions inside of the wrapper that each has of its own."""
+def _functions_run(pool: Pool, signature: Signature) -> object:
+    """The functions inside the wrapper that each signature has of its own; else its name."""
     graph = pool.bodies[0]
-    place = {pool.columns.name[int(graph.rows[at])]: calls for at, calls in graph.calls}
+    calls_of = {pool.columns.name[int(graph.rows[at])]: calls for at, calls in graph.calls}
     inner = [
         call.function
         for node in set(signature.outputs)
-        for wrapper in place.get(node, ())
-        # Other functions than wrappers may do more than to call the same.
+        for wrapper in calls_of.get(node, ())
+        # Functions other than wrappers may do more than call another one.
         if pool.bodies[wrapper.function].name.startswith(_WRAPPER)
         for _, calls in pool.bodies[wrapper.function].calls
         for call in calls
@@ -173,28 +174,28 @@ def _what_runs(pool: Pool, signature: Signature) -> object:
 
 
 class _Objects(NamedTuple):
-    """What the object graph tells: which objects are trained, and what functions capture."""
+    """The object graph: which objects are trainable, and what each function captures."""
 
     trained: set[int]
     captured: dict[bytes, list[int]]
 
 
 def _trainable(meta: U8, pool: Pool) -> Iterable[bytes]:
-    """The nodes of trainable variables, told by what the functions that are called capture."""
+    """The nodes of trainable variables, from what the called functions capture."""
     objects = _objects(meta)
     graph, name = pool.bodies[0], pool.columns.name
     start = np.searchsorted(graph.edge_node, np.arange(graph.rows.size + 1))
-    found = set()
+    nodes = set()
     for at, calls in graph.calls:
         edge = np.arange(start[at], start[at + 1])
         edge = edge[(graph.edge_slot[edge] >= 0) & (graph.edge_source[edge] >= 0)]
-        given = [name[int(graph.rows[source])] for source in graph.edge_source[edge].tolist()]
+        inputs = [name[int(graph.rows[source])] for source in graph.edge_source[edge].tolist()]
         captured = objects.captured.get(pool.bodies[calls[0].function].name, [])
-        if len(captured) <= len(given):
-            handed = given[len(given) - len(captured) :]
-            pairs = zip(handed, captured, strict=True)
-            found |= {node for node, number in pairs if number in objects.trained}
-    return sorted(found)
+        if len(captured) <= len(inputs):
+            # Captured variables are the last inputs of a call.
+            pairs = zip(inputs[len(inputs) - len(captured) :], captured, strict=True)
+            nodes |= {node for node, number in pairs if number in objects.trained}
+    return sorted(nodes)
 
 
 def _objects(meta: U8) -> _Objects:
@@ -206,13 +207,13 @@ def _objects(meta: U8) -> _Objects:
     entry = scan(meta, part[2].start, part[2].end, {1: BYTES, 2: BYTES})
     count = part[2].start.size
     names = Strings(meta, *entry[1].last_slice(count)).tolist()
-    captured: dict[bytes, list[int]] = {one: [] for one in names}
-    for function, number in _bound(meta, entry[2]):
+    captured: dict[bytes, list[int]] = {name: [] for name in names}
+    for function, number in _captures(meta, entry[2]):
         captured[names[function]].append(number)
     return _Objects(trained, captured)
 
 
-def _bound(meta: U8, functions: Field) -> Iterable[tuple[int, int]]:
-    """(function, object) of what each function captures, in order."""
+def _captures(meta: U8, functions: Field) -> Iterable[tuple[int, int]]:
+    """(function, captured object) pairs, in order."""
     row, number = repeated(meta, functions.start, functions.end, 2)
     return zip(functions.message[row].tolist(), number.tolist(), strict=True)

@@ -1,7 +1,7 @@
-"""The steps of a saved profile: what its nodes did, told by node in the file and by step here.
+"""Reads the steps of a saved profile: stored by node in the file, returned by step.
 
 ProfileNode ─execs*─► step, ExecProfile ─┬─ accelerator_execs*, cpu_execs*   device → times
-                         a record        ├─ devices*        all that said something of it
+                         a record        ├─ devices*        all that have a stat of the node
                                          ├─ all_start_micros, latest_end_micros
                                          ├─ memory_execs* ─► output_memory*
                                          └─ allocations*
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _ALL_START, _LATEST_END, _DEVICES, _MEMORY, _ALLOCATIONS = 2, 3, 6, 7, 11
 _PAIR = 2
-_APART = ("record", "device")  # what is not cut out of the executions as it stands
+_CONVERTED = ("record", "device")  # the columns of executions that a Step does not take as they are
 _TIMES = {4: ACCELERATOR, 5: CPU}
 _RECORD = {
     **dict.fromkeys((_ALL_START, _LATEST_END), VARINT),
@@ -36,11 +36,11 @@ _RECORD = {
 def steps(buffer: U8, listed: I64, records: Messages, name: str) -> tuple[Step, ...]:
     """The steps that are listed or have records, by number; the owner of a record is its node.
 
-    Raises InputError where *name* has more of them than are accepted.
+    Raises InputError if *name*, the file, has too many steps.
     """
-    every = np.unique(np.append(listed, records.key)).tolist()
-    if len(every) > limit("steps"):
-        raise InputError(f"{name} has {len(every):,} steps; accepted are {beyond('steps')}")
+    numbers = np.unique(np.append(listed, records.key)).tolist()
+    if len(numbers) > limit("steps"):
+        raise InputError(f"{name} has {len(numbers):,} steps; tfprof accepts {beyond('steps')}")
     order = np.lexsort((records.owner, records.key))
     node, key = records.owner[order], records.key[order]
     field = scan(buffer, records.start[order], records.end[order], _RECORD)
@@ -65,7 +65,7 @@ def steps(buffer: U8, listed: I64, records: Messages, name: str) -> tuple[Step, 
             node=node[ran.record[runs]],
             device=device,
             devices=devices.take(used),
-            **{n: column[runs] for n, column in ran._asdict().items() if n not in _APART},
+            **{n: column[runs] for n, column in ran._asdict().items() if n not in _CONVERTED},
             memory_node=node[held.record[memories]],
             **{n: column[memories] for n, column in held._asdict().items() if n != "record"},
             allocation_node=node[allocation.message[allocations]],
@@ -77,11 +77,11 @@ def steps(buffer: U8, listed: I64, records: Messages, name: str) -> tuple[Step, 
             output_pointer=output.pointer[outputs],
         )
 
-    return tuple(map(step, every))
+    return tuple(map(step, numbers))
 
 
 class _Executions(NamedTuple):
-    """The executions of all records, in their order, named as a Step names them."""
+    """The executions of all records, in order; the columns have the names of a Step's."""
 
     record: I64
     device: I64
@@ -90,13 +90,13 @@ class _Executions(NamedTuple):
     counts_as: I64
 
     def ordered(self) -> _Executions:
-        """By record."""
+        """The executions sorted by record."""
         order = np.argsort(self.record, kind="stable")
         return _Executions(*(column[order] for column in self))
 
 
 class _Memory(NamedTuple):
-    """The memory of all records, in their order, named as a Step names it."""
+    """The memory of all records, in order; the columns have the names of a Step's."""
 
     record: I64
     memory_us: I64
@@ -111,7 +111,7 @@ class _Memory(NamedTuple):
 
 
 class _Outputs(NamedTuple):
-    """What was put out, by the row of memory that it is of."""
+    """The outputs, by their row of memory."""
 
     row: I64
     slot: I64
@@ -122,15 +122,15 @@ class _Outputs(NamedTuple):
 def _executions(buffer: U8, field: dict[int, Field], count: int) -> tuple[Strings, _Executions]:
     """(devices, executions) of *count* records.
 
-    A device that is listed without an execution has a row that counts as nothing.
+    A device that is listed without an execution gets an untimed row.
     """
     timed = [_timed(buffer, field[number]) for number in _TIMES]
     listed = field[_DEVICES]
-    told = np.zeros(count, np.bool_)
-    for one in (listed.message, *(times.record for times in timed)):
-        told[one] = True
-    # Every record the original writes lists a device; this one had none, so it is nameless.
-    bare = np.flatnonzero(~told)
+    has_device = np.zeros(count, np.bool_)
+    for records in (listed.message, *(times.record for times in timed)):
+        has_device[records] = True
+    # Every record that the original writes lists a device; give one without any a nameless device.
+    bare = np.flatnonzero(~has_device)
     names = Strings(
         buffer,
         np.concatenate([*(times.device_start for times in timed), listed.start, bare * 0]),
@@ -149,15 +149,15 @@ def _executions(buffer: U8, field: dict[int, Field], count: int) -> tuple[String
     pair = np.setdiff1d(pair, record * first.size + ran.device)
     start, end = (field[number].last(count) for number in (_ALL_START, _LATEST_END))
     untimed = _untimed(pair // max(first.size, 1), pair % max(first.size, 1), ran, start, end)
-    every = _Executions(*map(np.append, ran, untimed))
-    return names.take(first).compact(), every.ordered()
+    executions = _Executions(*map(np.append, ran, untimed))
+    return names.take(first).compact(), executions.ordered()
 
 
 def _untimed(record: I64, device: I64, ran: _Executions, start: I64, end: I64) -> _Executions:
-    """The rows of devices that count as nothing.
+    """The untimed rows of devices.
 
-    They may have begun before or ended after what counts, which only *start* and *end* of the
-    record tell: then the first such row of the record, one more if need be, spans it.
+    They may begin before or end after the timed ones; only the record's *start* and *end* show it.
+    Then the record's first untimed row, or an additional one, covers that span.
     """
     known_start = np.full(start.size, np.iinfo(np.int64).max)
     known_end = np.zeros(start.size, np.int64)
@@ -178,7 +178,7 @@ def _untimed(record: I64, device: I64, ran: _Executions, start: I64, end: I64) -
 
 
 class _Times(NamedTuple):
-    """Executions with a start and a duration, and the slices that name their devices."""
+    """Executions with a start and a duration, and the slices of their device names."""
 
     record: I64
     device_start: I64
@@ -188,7 +188,7 @@ class _Times(NamedTuple):
 
 
 def _timed(buffer: U8, entry: Field) -> _Times:
-    """What a map from devices to times holds; raises WireError where a time is no pair."""
+    """The executions in a map from devices to times; raises WireError if a time is not a pair."""
     count = entry.start.size
     part = scan(buffer, entry.start, entry.end, {1: BYTES, 2: BYTES})
     name = Strings(buffer, *part[1].last_slice(count))
@@ -214,7 +214,7 @@ def _memory(buffer: U8, entry: Field) -> tuple[_Memory, _Outputs]:
     count = entry.start.size
     part = scan(buffer, entry.start, entry.end, {**dict.fromkeys(range(1, 11), VARINT), 11: BYTES})
     number = {n: part[n].last(count) for n in range(1, 11)}
-    # A node's memory is its own device's. Where a file tells of both, the accelerator's counts.
+    # A node's memory is on its own device. If a file has both, the accelerator's counts.
     on_host = (number[4] == 0) & (number[5] == 0)
     held = _Memory(
         record=entry.message,

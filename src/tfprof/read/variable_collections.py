@@ -1,37 +1,36 @@
-"""The variables that a MetaGraphDef lists; a GraphDef alone tells of none.
+"""Collections of variables in a MetaGraphDef; a GraphDef has none.
 
 MetaGraphDef ─ 4 collection* ─┬─ 1 key = "trainable_variables", "model_variables"
                               └─ 2 value ─ 2 bytes_list ─ 1 VariableDef* ─ 1 variable_name "w:0"
 
-What is in a collection has its name, behind a `_`, as another type.
+A variable in a collection gets an extra type: `_` and the name of the collection.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from tfprof.columns.strings import U8, Strings
-from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.read.merge import with_types
+from tfprof.read.merge import with_extra_type
 from tfprof.wire.decode import BYTES, scan, whole
 
 if TYPE_CHECKING:
     from tfprof.model import Profile
 
 TYPE: Final = b"_trainable_variables"
-# The weights of a model, which are all that it has of parameters; a capture lists them.
+# The weights of a model, which are all of its parameters; a capture lists them.
 MODEL: Final = b"_model_variables"
+# The variables that a checkpoint has values for.
+CHECKPOINT: Final = b"_checkpoint_variables"
 
 
 def trainable(meta: U8) -> Strings:
-    """The names of the nodes that hold trainable variables; raises WireError."""
+    """The names of the nodes that are trainable variables; raises WireError."""
     return listed(meta, TYPE)
 
 
 def listed(meta: U8, kind: bytes) -> Strings:
-    """The names of the nodes that hold the variables of a collection; raises WireError."""
+    """The names of the nodes that are variables of a collection; raises WireError."""
     wanted = Strings.of([kind.removeprefix(b"_")])
     collection = scan(meta, *whole(meta), {4: BYTES})[4]
     count = collection.start.size
@@ -45,20 +44,11 @@ def listed(meta: U8, kind: bytes) -> Strings:
 
 
 def with_trainable(profile: Profile, names: Strings) -> Profile:
-    """*profile* whose nodes of these names have the type of trainable variables."""
+    """*profile* with the nodes of these names typed as trainable variables."""
     return with_listed(profile, names, TYPE)
 
 
 def with_listed(profile: Profile, names: Strings, kind: bytes) -> Profile:
-    """*profile* whose nodes of these names have this type, too."""
-    node = profile.nodes.name.find(names)
-    node = node[node >= 0]
-    if not node.size:
-        return profile
-    types, typed_as = with_types(profile.types, Strings.of([kind] * node.size))
-    return replace(
-        profile,
-        types=types,
-        typed_node=np.concatenate([profile.typed_node, node]),
-        typed_as=np.concatenate([profile.typed_as, typed_as]),
-    )
+    """*profile* with the extra type *kind* on the nodes of these names, if there are any."""
+    is_node = profile.nodes.name.find(names) >= 0
+    return with_extra_type(profile, names, kind) if is_node.any() else profile

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.columns.strings import clean_text
-from tfprof.columns.unique import distinct
+from tfprof.columns.unique import unique
 from tfprof.foundation import units
 
 if TYPE_CHECKING:
@@ -78,14 +78,14 @@ class NodeTexts:
 
     def device_list_of(self, nodes: I64) -> list[str]:
         """All known devices of *nodes*, in byte order, as clean text."""
-        kinds = distinct(self._profile.nodes.device[nodes])
+        kinds = unique(self._profile.nodes.device[nodes])
         return list(map(clean_text, self._listed(kinds[kinds >= 0])))
 
     def devices_of(self, nodes: I64) -> str | None:
         """All devices of *nodes*, an unknown one being ""; None where there are no nodes."""
         if not nodes.size:
             return None
-        kinds = distinct(self._profile.nodes.device[nodes])
+        kinds = unique(self._profile.nodes.device[nodes])
         unknown = [""] if kinds[0] < 0 else []
         known = self._together(kinds[kinds >= 0])
         return "|".join([*unknown, *([known] if known else [])])
@@ -139,7 +139,7 @@ class NodeTexts:
         count = self._type_range[nodes + 1] - first
         before = np.cumsum(count) - count
         pair = np.arange(count.sum()) + np.repeat(first - before, count)
-        return distinct(self._profile.type_pairs[1][pair])
+        return unique(self._profile.type_pairs[1][pair])
 
     @cached_property
     def _types(self) -> list[str]:

@@ -1,1 +1,1 @@
-"""Everything a user can name, one row each; no NumPy, so that help starts fast."""
+"""Everything that a user can name, one row each; imports no NumPy, so that help starts fast."""

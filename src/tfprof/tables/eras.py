@@ -1,8 +1,8 @@
-"""ERAS: how the documents of a time print and default, one row per era.
+"""ERAS: the output format and defaults of tfprof at different times, one row each.
 
-`now` is TensorFlow 2.21's form; `original` rejects a line of the shell with its sentences, too. The
-others are those of the documents that people learnt tfprof from. All that an era changes is a
-column of this table.
+`now` is TensorFlow 2.21; `original` rejects a line of the shell with its sentences, too. The others
+reproduce the documents that people learned tfprof from. What an era prints depends only on the
+columns of this table.
 """
 
 from __future__ import annotations
@@ -58,18 +58,18 @@ class Era:
 
     name: str
     block: tuple[str, ...]  # the options that the shell lists, in order
-    defaults: Mapping[str, Any] = field(default_factory=dict)  # those that were others than now
-    heading: bool = True  # a report has its Doc block and a legend
-    keeps_scopes: bool = True  # scopes that are not accounted are rows, and add their own numbers
-    root_counts: bool = False  # the root is accounted where everything is
-    bounds_own: bool = False  # min_* are compared with a graph node's own numbers
-    totals_from_start: bool = False  # the root's total is that of what start_name_regexes leave
-    names_stdout: bool = True  # the shell's list of options names the plain output
+    defaults: Mapping[str, Any] = field(default_factory=dict)  # defaults that differ from now
+    heading: bool = True  # a report has a Doc block and a legend
+    keeps_scopes: bool = True  # scopes that are not accounted are rows and add their own numbers
+    root_counts: bool = False  # the root is accounted if everything is
+    bounds_own: bool = False  # min_* apply to a graph node's own numbers
+    totals_from_start: bool = False  # the root's total counts only what start_name_regexes match
+    names_stdout: bool = True  # the shell's list of options shows "stdout" as the plain output
     scalar_shape: bool = True  # a scalar variable shows a shape
     splits_time: bool = True  # micros has columns for accelerator and cpu
-    counts_runs: bool = True  # occurrence in op view tells runs, too
-    source_text: bool = False  # a line of code shows its text
-    float_op_types: frozenset[bytes] | None = None  # the only types whose operations were counted
+    counts_runs: bool = True  # occurrence in op view also shows runs
+    source_text: bool = False  # a line of code shows its source text
+    float_op_types: frozenset[bytes] | None = None  # if set, the only types with float operations
     original_errors: bool = False  # the shell rejects a line with the original's sentences
 
 

@@ -1,10 +1,10 @@
-"""FIELDS: all that can be selected, ordered by or bounded — one row each.
+"""FIELDS: everything that --select, --order_by and --min_* can name, one row each.
 
 Flags, help, legends, sort keys, thresholds and the Doc block of a report are derived from this
-table. To add a metric, add a row here and the lines that read it.
+table. To add a metric, add a row here and the code that computes it.
 
-A field with a `unit` is a metric: every graph node has a whole number of it, every row of a view
-its own and a total. The others are attributes, shown only.
+A field with a `unit` is a metric: every graph node has an integer value, and every row of a view
+has its own value and a total. The other fields are only displayed.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Field:
     help: str  # the sentence in a report's Doc block
     legend: str  # the heading of its column
     unit: units.Format | None = None
-    suffix: str = ""  # behind a number in a report line
+    suffix: str = ""  # after the number in a report line
     bound: Literal["own", "total"] | None = None  # what min_<name> is compared with in a tree
     bound_help: str = ""
-    columns: tuple[str, ...] = ()  # the metrics it shows, where not just itself
+    columns: tuple[str, ...] = ()  # the metrics it shows, if other than just itself
 
     @property
     def shows(self) -> tuple[str, ...]:
@@ -153,5 +153,5 @@ FIELDS: dict[str, Field] = {
 
 METRICS: tuple[str, ...] = tuple(name for name, field in FIELDS.items() if field.unit)
 
-# What order_by takes; "occurrence" orders groups, so only views that group have it.
+# The values of order_by; only op and code view, which group nodes, accept "occurrence".
 ORDERS: tuple[str, ...] = ("name", "depth", *METRICS)

@@ -1,11 +1,11 @@
-"""LIMITS: how much a file may make us do, whatever it says of itself — one row each.
+"""LIMITS: how much work and memory a file may cause, one row each.
 
     tfprof scope graph.pb.gz --limit_unpack_ratio=1000  on the command line
     with tfprof.raised_limits(unpack_ratio=1000): …     in Python, for this thread
 
-Everything else grows with the bytes that are there. These are the places where a small file could
-ask for much: what is packed, what has no end, what repeats itself when it is written. A file that
-goes beyond is refused, and the sentence names the flag that raises the limit.
+All other work grows with the size of the file. A limit guards the cases where a small file could
+demand a lot: compressed data, endless streams, and text that is repeated in the output. A file that
+exceeds a limit is an error, and the message names the flag that raises the limit.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ class Limit:
 
     name: str
     default: int
-    counts: str  # what the number is of: "at most 200 …"
+    counts: str  # what the limit counts: "at most 200 …"
     help: str
     guards: str  # what would happen without it
-    consequence: str  # what happens to what goes beyond it
+    consequence: str  # what happens when the limit is exceeded
 
     @property
     def flag(self) -> str:
-        """The option that sets it."""
+        """The option that sets the limit."""
         return f"--limit_{self.name}"
 
 
@@ -47,90 +47,89 @@ LIMITS: dict[str, Limit] = {
             "unpack_ratio",
             200,
             "times its packed size",
-            "how many times its size a packed file may unpack to, once that is over 64 MiB",
-            "A gzip file of a megabyte can hold a gigabyte of zeros, and a table of a checkpoint "
-            "can repeat a long name for every tensor, for which a tenth of the limit holds. Real "
-            "graphs, runs and op logs unpack to at most some 60 times their size.",
-            "refused, exit code 3",
+            "how many times its size a compressed file may unpack to, if that is over 64 MiB",
+            "A gzip file of a megabyte can hold a gigabyte of zeros. A checkpoint's table can "
+            "repeat a long name for every tensor; a tenth of the limit applies to it. Real "
+            "graphs, runs and op logs unpack to about 60 times their size at most.",
+            "error, exit code 3",
         ),
         Limit(
             "piped_bytes",
             2 << 30,
             "bytes",
-            "how much is read from a pipe or a device, which may have no end",
-            "A plain file is mapped and takes no memory of its own; what comes through a pipe is "
-            "held, and /dev/zero goes on for ever.",
-            "refused, exit code 3",
+            "how many bytes to read from a pipe or a device, which may be endless",
+            "A regular file is memory-mapped; data from a pipe is held in memory, and /dev/zero "
+            "never ends.",
+            "error, exit code 3",
         ),
         Limit(
             "name_parts",
             100,
-            "parts a name",
-            "how many parts names may have on the average, once they are a million in all",
+            "parts per name",
+            "how many parts a name may have on average, if all names have over a million parts",
             "Every part of a name is a row of scope view: a megabyte of slashes is a million rows, "
-            "which take two hundred times as much.",
+            "which take two hundred times as much memory.",
             "no scope view, exit code 3",
         ),
         Limit(
             "row_bytes",
             1_000,
-            "bytes a row",
-            "how long the texts that rows share may be on the average, once they are 64 MiB in all",
-            "A device, a path or a shape stands in a file once, and every row that has it shows "
-            "it: a name of a megabyte on three thousand stats is a report of three gigabytes.",
-            "refused, exit code 3",
+            "bytes per row",
+            "how long the strings that rows share may be on average, if they exceed 64 MiB in all",
+            "A device, a path or a shape is stored in a file once, and every row that has it shows "
+            "it: a name of a megabyte on three thousand stats makes a report of three gigabytes.",
+            "error, exit code 3",
         ),
         Limit(
             "function_nodes",
             1_000_000,
             "nodes",
-            "how many nodes the bodies of functions may have, with one body for each call",
-            "A function stands in a graph once and takes part wherever it is called: thirty that "
-            "each call the next one twice are a billion nodes.",
-            "refused, exit code 3",
+            "how many nodes the bodies of functions may have, counting a body once per call",
+            "A function is stored in a graph once and expanded at every call: thirty functions "
+            "that each call the next one twice are a billion nodes.",
+            "error, exit code 3",
         ),
         Limit(
             "steps",
             10_000,
             "steps",
             "how many steps a saved profile may have",
-            "A step is a table of its own, even one in which nothing ran: a megabyte of numbers of "
-            "steps would be a million tables.",
-            "refused, exit code 3",
+            "Every step is a table, even if nothing ran in it: a megabyte of step numbers would "
+            "be a million tables.",
+            "error, exit code 3",
         ),
         Limit(
             "notes",
             100,
             "notes of a kind for each run",
-            "how many notes of a kind are told of a run, before the rest is only counted",
-            "A run can have a million stats without a start time, each worth a line.",
-            "counted, in one more note",
+            "how many notes of a kind to print for a run; the rest are only counted",
+            "A run can have a million stats without a start time, with one note each.",
+            "one more note with their number",
         ),
         Limit(
             "pprof_frames",
             100_000_000,
             "frames",
             "how many frames the samples of a pprof file may have in all",
-            "Every sample spells out its path: a graph drawn ten thousand rows deep would fill a "
-            "disk.",
-            "refused, exit code 2",
+            "Every sample lists its whole path: a graph that is ten thousand rows deep would fill "
+            "a disk.",
+            "error, exit code 2",
         ),
         Limit(
             "arrows",
             2_000_000,
             "arrows",
-            "how many arrows between devices a timeline may have for a step",
-            "One node that runs a thousand times and takes another one's output a thousand times "
-            "has a million arrows.",
-            "refused, exit code 2",
+            "how many arrows between devices a timeline may have per step",
+            "Two connected nodes that both run a thousand times have a million arrows.",
+            "error, exit code 2",
         ),
         Limit(
             "output_bytes",
             16 << 30,
             "bytes",
-            "how long a report, a timeline or any other result may become",
-            "Every row of a view repeats its name or is set in by its depth: a name of a million "
-            "scopes is a megabyte, and the report of them a terabyte.",
+            "how many bytes a report, a timeline or any other result may have",
+            "Every row of a view repeats its name or is indented by its depth: a name with a "
+            "million scopes is a megabyte, and its report a terabyte.",
             "the result is not written, exit code 4",
         ),
     )
@@ -140,18 +139,18 @@ _raised: ContextVar[Mapping[str, int]] = ContextVar("raised", default=MappingPro
 
 
 def limit(name: str) -> int:
-    """The limit that holds here and now."""
+    """The limit in force in this thread."""
     return _raised.get().get(name, LIMITS[name].default)
 
 
 def beyond(name: str) -> str:
-    """The end of a sentence about something that goes beyond a limit."""
+    """The end of a message about an exceeded limit."""
     return f"at most {limit(name):,} {LIMITS[name].counts} ({LIMITS[name].flag} raises this limit)"
 
 
 @contextmanager
 def raised_limits(**raised: int) -> Iterator[None]:
-    """Have other limits hold for what is done inside, in this thread; see the table for names.
+    """Set limits for the block, in this thread; `tfprof help limits` lists their names.
 
     >>> import tfprof
     >>> with tfprof.raised_limits(unpack_ratio=1000):
@@ -162,7 +161,7 @@ def raised_limits(**raised: int) -> Iterator[None]:
         if name not in LIMITS:
             known = ", ".join(LIMITS)
             raise UsageError(
-                f"there is no limit {name}{nearest(name, list(LIMITS))} (there are: {known})"
+                f"unknown limit {name!r}{nearest(name, list(LIMITS))} (limits: {known})"
             )
     checked = {name: whole_number(name, value, least=1) for name, value in raised.items()}
     before = _raised.set({**_raised.get(), **checked})

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.columns.tree import Tree
-from tfprof.columns.unique import places
+from tfprof.columns.unique import unique_inverse
 from tfprof.views.drawing import Drawing, under_root
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def draw(profile: Profile) -> Drawing:
     """The chain of operation types that occur."""
-    used, row = places(profile.nodes.op)
+    used, row = unique_inverse(profile.nodes.op)
     names = profile.types.take(used)
     order = names.order()
     rank = np.empty(order.size, np.int64)

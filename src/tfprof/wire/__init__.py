@@ -1,1 +1,1 @@
-"""Protobuf's wire format, read and written by columns; our own schema of its messages."""
+"""Protobuf's wire format: decoded and encoded by columns; the schema of the messages we use."""

@@ -1,16 +1,16 @@
-"""Protobuf's wire format, whole columns at a time.
+"""Decodes protobuf's wire format, many messages at once.
 
-`scan` takes many messages of one type, given as slices of a buffer, and returns their fields as
-columns. All messages advance together, one field a step, so the work a step is a handful of
-NumPy operations whatever the number of messages; the last few stragglers, and a lone message
-with a million fields, are walked one field at a time.
+`scan` takes messages of one type, as slices of a buffer, and returns their fields as columns. All
+messages advance together, one field per step, so a step is a handful of NumPy operations however
+many messages there are. The last few messages that still have fields, and a single message with a
+million fields, are decoded one field at a time.
 
     messages   start  end          scan(…, {1: BYTES, 2: VARINT})
        0         12    40     →    {1: Field(message=[0 1 …], start=[…], value=[length…]),
        1         42    77           2: Field(message=[0 …],   start=[…], value=[number…])}
 
-Fields come back in message order and, within a message, in the order they stand. A field that
-was not asked for, or stands with another wire type, is stepped over, as protobuf does.
+Fields are in message order and, within a message, in file order. Fields that are not wanted or
+have another wire type are skipped, as protobuf does.
 """
 
 from __future__ import annotations
@@ -20,40 +20,53 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.columns import byte_words as wordwise
+from tfprof.columns import byte_words
 from tfprof.columns.strings import I64, U8, Strings
-from tfprof.foundation.progress_events import tell_further
+from tfprof.foundation.progress_events import announce_bytes
 from tfprof.wire.field_steps import REACH, Fields, Tags
+from tfprof.wire.scalar import (
+    BYTES,
+    FIXED32,
+    FIXED64,
+    LARGEST_TAG,
+    ONE_BYTE,
+    TRUNCATED,
+    VARINT,
+    WIDTH,
+    WireError,
+    decode_varint,
+    signed,
+)
+from tfprof.wire.varint_columns import check_ends, varints_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+__all__ = [
+    "BYTES",
+    "FIXED32",
+    "FIXED64",
+    "VARINT",
+    "Field",
+    "WireError",
+    "buffer_view",
+    "scan",
+    "whole",
+]
 
-# Messages that advance together: their positions and words stay in the processor's cache.
+# Messages that advance together: so many that their positions and words stay in the CPU cache.
 _CHUNK = 1 << 15
-# Below this many, stepping message by message is faster than another round of columns.
+# With fewer messages than this, a plain loop is faster than NumPy operations.
 _FEW = 12
-_MOST_VARINT_BYTES = 10
 _FIELD_NUMBERS = 32
-_ONE_BYTE = 127
 _PART = 1 << 16
-_LARGEST_TAG = 0xFFFFFFFF
 
-_IMPOSSIBLE = "a field with no number or an impossible length"
-_TOO_LONG = "a field runs past the end of its message"
-
-
-class WireError(ValueError):
-    """The bytes are no protobuf message; says what is wrong and where."""
-
-    def __init__(self, offset: int, what: str) -> None:
-        super().__init__(f"{what} at byte {offset}")
-        self.offset = offset
+_IMPOSSIBLE = "invalid field number or length"
+_TOO_LONG = "field longer than its message"
 
 
 class Field(NamedTuple):
-    """One field of many messages: for BYTES the value is a length, else the number itself."""
+    """One field of many messages: for BYTES the value is its length, else the number itself."""
 
     message: I64
     start: I64
@@ -69,20 +82,20 @@ class Field(NamedTuple):
         return Strings(buffer, self.start, self.value)
 
     def last(self, count: int, default: int = 0) -> I64:
-        """The value of each of *count* messages: the last one given counts."""
+        """The value in each of *count* messages; if the field is repeated, the last one."""
         column = np.full(count, default, np.int64)
         column[self.message] = self.value
         return column
 
     def last_slice(self, count: int) -> tuple[I64, I64]:
-        """(start, length) of the last value of each of *count* messages; empty if none."""
+        """(start, length) of the last value in each of *count* messages; length 0 if absent."""
         start = np.zeros(count, np.int64)
         start[self.message] = self.start
         return start, self.last(count)
 
 
 def whole(buffer: U8) -> tuple[I64, I64]:
-    """The one slice that is all of *buffer*."""
+    """(start, end) of the single slice that is all of *buffer*."""
     return np.zeros(1, np.int64), np.full(1, buffer.size, np.int64)
 
 
@@ -91,13 +104,13 @@ def scan(buffer: U8, start: I64, end: I64, wanted: Mapping[int, int]) -> dict[in
     scanner = _Scanner(buffer, start, end, wanted)
     for first in range(0, start.size, _CHUNK):
         if first:
-            tell_further(int(start[first]))
-        scanner.together(np.arange(first, min(first + _CHUNK, start.size), dtype=np.int64))
+            announce_bytes(int(start[first]))
+        scanner.scan_chunk(np.arange(first, min(first + _CHUNK, start.size), dtype=np.int64))
     return {number: scanner.field(number) for number in wanted}
 
 
 def _in_order(pieces: list[Field]) -> Field:
-    """All of *pieces* by message, in columns of its own; a message's own stay in their order."""
+    """The *pieces* joined and sorted by message; the order within a message does not change."""
     if not pieces:
         return Field(*np.empty((3, 0), np.int64))
     message, at, value = (np.concatenate(column) for column in zip(*pieces, strict=True))
@@ -108,57 +121,57 @@ def _in_order(pieces: list[Field]) -> Field:
 
 
 class _Scanner:
-    """Collects the wanted fields of messages, many at a time or one by one."""
+    """Collects the wanted fields, many messages at once or one field at a time."""
 
     def __init__(self, buffer: U8, start: I64, end: I64, wanted: Mapping[int, int]) -> None:
         self._buffer, self._start, self._end = buffer, start, end
         self._wire_type = np.full(_FIELD_NUMBERS, -1, np.int64)
         self._wire_type[list(wanted)] = list(wanted.values())
         self._tags = Tags.wanted(wanted)
-        self._words = wordwise.words_of(buffer)
-        # The fields of each number, in pieces: of all messages so far, and of those at hand.
-        self._found: dict[int, list[Field]] = {number: [] for number in wanted}
-        self._at_hand: dict[int, list[Field]] = {number: [] for number in wanted}
-        # What the one-by-one walk collects: number, start, value; and how many a message has.
-        self._singly = (array("q"), array("q"), array("q"))
-        self._singly_of: list[tuple[int, int]] = []
+        self._words = byte_words.words_of(buffer)
+        # Pieces of each wanted field: of finished chunks, and of the current chunk.
+        self._finished: dict[int, list[Field]] = {number: [] for number in wanted}
+        self._current: dict[int, list[Field]] = {number: [] for number in wanted}
+        # Fields that `_walk` collects (number, start, value), and (message, end in these columns).
+        self._walked = (array("q"), array("q"), array("q"))
+        self._walked_messages: list[tuple[int, int]] = []
 
     def field(self, number: int) -> Field:
-        """All fields of a *number* that were found."""
-        row, end = np.array(self._singly_of, np.int64).reshape(-1, 2).T
-        of_message = np.repeat(row, np.diff(end, prepend=0))
-        numbers, start, value = (np.frombuffer(column, np.int64) for column in self._singly)
+        """All fields with this *number* so far."""
+        row, end = np.array(self._walked_messages, np.int64).reshape(-1, 2).T
+        message = np.repeat(row, np.diff(end, prepend=0))
+        numbers, start, value = (np.frombuffer(column, np.int64) for column in self._walked)
         mine = np.flatnonzero(numbers == number)
-        singly = Field(of_message[mine], start[mine], value[mine])
-        return _in_order([*self._found[number], *([singly] if mine.size else [])])
+        walked = Field(message[mine], start[mine], value[mine])
+        return _in_order([*self._finished[number], *([walked] if mine.size else [])])
 
-    def together(self, rows: I64) -> None:
+    def scan_chunk(self, rows: I64) -> None:
         """Advance *rows* field by field until few are left, then walk those one by one."""
         at, stop = self._start[rows], self._end[rows]
-        _check(at, stop, at, "a message ends past its container")
+        check_ends(at, stop, at, "message longer than its container")
         more = at < stop
-        # Words are not taken from beyond the buffer, so what ends near its end goes singly.
+        # A step reads whole words, so messages near the end of the buffer are walked instead.
         late = np.flatnonzero(more & (stop > self._buffer.size - REACH))
         near_end = (rows[late], at[late], stop[late])
         more[late] = False
         rows, at, stop = rows[more], at[more], stop[more]
         while rows.size > _FEW:
-            taken = self._tags.step(self._buffer, self._words, at, stop)
-            if taken is None:
-                taken = self._carefully(at, stop)
-            self._collect(rows, *taken)
-            rows, at, stop = _still_open(rows, taken[0].after, stop)
-        for number, pieces in self._at_hand.items():
+            step = self._tags.step(self._buffer, self._words, at, stop)
+            if step is None:
+                step = self._checked_step(at, stop)
+            self._collect(rows, *step)
+            rows, at, stop = _unfinished(rows, step[0].after, stop)
+        for number, pieces in self._current.items():
             if pieces:
-                self._found[number].append(_in_order(pieces))
+                self._finished[number].append(_in_order(pieces))
                 pieces.clear()
         view, kinds = buffer_view(self._buffer), self._wire_type.tolist()
-        for some in ((rows, at, stop), near_end):
-            for row, position, limit in zip(*(column.tolist() for column in some), strict=True):
-                self._one_by_one(view, kinds, row, (position, limit))
+        for columns in ((rows, at, stop), near_end):
+            for row, position, limit in zip(*(column.tolist() for column in columns), strict=True):
+                self._walk(view, kinds, row, (position, limit))
 
     def _collect(self, rows: I64, fields: Fields, hit: I64) -> None:
-        """Keep those of *fields* that are wanted, by their numbers."""
+        """Store the wanted *fields* (*hit*) by their numbers."""
         if not hit.size:
             return
         tags = fields.tag if hit.size == rows.size else fields.tag.take(hit)
@@ -166,28 +179,28 @@ class _Scanner:
         if bool((tags == first).all()):
             groups = [(first, hit)]
         else:
-            every = [(number << 3) | int(self._wire_type[number]) for number in self._at_hand]
-            groups = [(tag, hit.take(np.flatnonzero(tags == tag))) for tag in every]
-        for tag, some in groups:
-            if some.size == rows.size:
+            wanted = [(number << 3) | int(self._wire_type[number]) for number in self._current]
+            groups = [(tag, hit.take(np.flatnonzero(tags == tag))) for tag in wanted]
+        for tag, same in groups:
+            if same.size == rows.size:
                 piece = Field(rows, fields.at, fields.value)
-            elif some.size:
-                piece = Field(rows.take(some), fields.at.take(some), fields.value.take(some))
+            elif same.size:
+                piece = Field(rows.take(same), fields.at.take(same), fields.value.take(same))
             else:
                 continue
-            self._at_hand[tag >> 3].append(piece)
+            self._current[tag >> 3].append(piece)
 
-    def _carefully(self, at: I64, stop: I64) -> tuple[Fields, I64]:
-        """As `Tags.step`, for all fields there are; raises WireError where one is none."""
+    def _checked_step(self, at: I64, stop: I64) -> tuple[Fields, I64]:
+        """As `Tags.step`, for every kind of field; raises WireError."""
         begin = at
-        tag, at = _varints(self._buffer, at, stop, begin)
+        tag, at = varints_at(self._buffer, at, stop, begin)
         number, kind = tag >> 3, tag & 7
-        impossible = np.flatnonzero((number <= 0) | (tag > _LARGEST_TAG))
+        impossible = np.flatnonzero((number <= 0) | (tag > LARGEST_TAG))
         if impossible.size:
             raise WireError(int(begin[impossible[0]]), _IMPOSSIBLE)
         value, at = _values(self._buffer, kind, at, stop, begin)
         length = _lengths(kind, value)
-        # Compared this way round, no length is too large to be added to.
+        # Comparing with the difference cannot overflow; a sum could.
         too_long = np.flatnonzero((length < 0) | (length > stop - at))
         if too_long.size:
             raise WireError(int(begin[too_long[0]]), _TOO_LONG)
@@ -195,40 +208,41 @@ class _Scanner:
         hit = np.flatnonzero(known & (self._wire_type[np.where(known, number, 0)] == kind))
         return Fields(tag, at, value, at + length), hit
 
-    def _one_by_one(  # noqa: C901, PLR0912 - one flat loop: a call would cost more than the field
+    def _walk(  # noqa: C901, PLR0912 - one flat loop: a call would cost more than a field
         self, view: memoryview, kinds: list[int], row: int, span: tuple[int, int]
     ) -> None:
-        """Walk the fields of one message; there may be a million, so the loop is kept flat."""
-        numbers, starts, values = self._singly
+        """Decode one message field by field; it may have a million."""
+        numbers, starts, values = self._walked
         add_number, add_start, add_value = numbers.append, starts.append, values.append
         at, stop = span
         while at < stop:
             begin = at
             tag = view[at]
             at += 1
-            if tag > _ONE_BYTE:
-                tag, at = _varint(view, begin, stop)
+            if tag > ONE_BYTE:
+                tag, at = decode_varint(view, begin, stop)
             kind = tag & 7
             number = tag >> 3
             if kind in (BYTES, VARINT):
                 if at >= stop:
-                    raise WireError(begin, "a field is cut off")
+                    raise WireError(begin, TRUNCATED)
                 value = view[at]
                 at += 1
-                if value > _ONE_BYTE:
-                    # Most messages have a length of two bytes: no call for those.
-                    second = view[at] if at < stop else _ONE_BYTE + 1
-                    if second <= _ONE_BYTE:
-                        value += (second << 7) - _ONE_BYTE - 1
+                if value > ONE_BYTE:
+                    # Most lengths take two bytes: no call for those.
+                    second = view[at] if at < stop else ONE_BYTE + 1
+                    if second <= ONE_BYTE:
+                        value += (second << 7) - ONE_BYTE - 1
                         at += 1
                     else:
-                        value, at = _varint(view, at - 1, stop)
+                        value, at = decode_varint(view, at - 1, stop)
+                        value = signed(value)
                 after = at + value if kind == BYTES else at
             elif kind in (FIXED64, FIXED32):
-                value, after = 0, at + (8 if kind == FIXED64 else 4)
+                value, after = 0, at + WIDTH[kind]
             else:
-                raise WireError(begin, f"wire type {kind}, which no file here uses")
-            if number <= 0 or after < at or tag > _LARGEST_TAG:
+                raise WireError(begin, f"unsupported wire type {kind}")
+            if number <= 0 or after < at or tag > LARGEST_TAG:
                 raise WireError(begin, _IMPOSSIBLE)
             if after > stop:
                 raise WireError(begin, _TOO_LONG)
@@ -238,157 +252,84 @@ class _Scanner:
                 add_start(at)
                 add_value(value)
             at = after
-            if kind == BYTES and tag <= _ONE_BYTE and at < stop and view[at] == tag:
+            if kind == BYTES and tag <= ONE_BYTE and at < stop and view[at] == tag:
                 ends = _run(view, at, stop)
                 if wanted:
                     self._add_run(number, at, ends)
                 at = ends[-1] if ends else at
-        self._singly_of.append((row, len(numbers)))
+        self._walked_messages.append((row, len(numbers)))
 
     def _add_run(self, number: int, at: int, ends: list[int]) -> None:
-        """Add the fields that begin at *at* and end at *ends*, as `_run` finds them."""
+        """Add the fields of a run: the first begins at *at*, and they end at *ends*."""
         size = np.diff(ends, prepend=at)
-        head = np.where(size <= _ONE_BYTE + 2, 2, 3)
-        numbers, starts, values = self._singly
+        head = np.where(size <= ONE_BYTE + 2, 2, 3)
+        numbers, starts, values = self._walked
         numbers.frombytes(np.full(size.size, number, np.int64).tobytes())
         starts.frombytes((ends - size + head).astype(np.int64).tobytes())
         values.frombytes((size - head).astype(np.int64).tobytes())
 
 
 def _run(view: memoryview, at: int, stop: int) -> list[int]:
-    """Where the fields that follow each other from *at* on end, all with the tag of the first.
+    """The ends of the consecutive fields from *at* on that have the same tag as the first.
 
-    A file is mostly one such run, so this is the loop that its length counts in. What it is not
-    made for ends it: a tag or length of more bytes, and whatever is out of order.
+    A file is mostly one such run, so this loop decides how long decoding takes. A longer tag or
+    length, or anything invalid, ends the run.
     """
     tag = view[at]
     ends: list[int] = []
     add = ends.append
     while at < stop - 3 and view[at] == tag:
-        # Bytes of a bytes object are at hand sooner than those of a view.
+        # Indexing a bytes object is faster than indexing a memoryview.
         part = bytes(view[at : at + _PART])
-        place, limit = 0, min(len(part), stop - at) - 3
-        while place < limit and part[place] == tag:
-            size = part[place + 1]
-            if size > _ONE_BYTE:
-                high = part[place + 2]
-                if high > _ONE_BYTE or not high:
+        index, limit = 0, min(len(part), stop - at) - 3
+        while index < limit and part[index] == tag:
+            size = part[index + 1]
+            if size > ONE_BYTE:
+                high = part[index + 2]
+                if high > ONE_BYTE or not high:
                     break
-                place += size + (high << 7) - 125
+                index += size + (high << 7) - 125
             else:
-                place += size + 2
-            add(at + place)
-        if not place:
+                index += size + 2
+            add(at + index)
+        if not index:
             break
-        at += place
+        at += index
     if ends and ends[-1] > stop:
         ends.pop()
     return ends
 
 
 def buffer_view(buffer: U8) -> memoryview:
-    """The bytes of *buffer*, to be read one at a time."""
-    return memoryview(buffer)  # type: ignore[arg-type]  # arrays are buffers; typeshed cannot say so
+    """*buffer* as a memoryview, which is faster to read byte by byte than an array."""
+    return memoryview(buffer)  # type: ignore[arg-type]  # typeshed does not know arrays as buffers
 
 
-def _still_open(rows: I64, at: I64, stop: I64) -> tuple[I64, I64, I64]:
+def _unfinished(rows: I64, at: I64, stop: I64) -> tuple[I64, I64, I64]:
     more = at < stop
     if bool(more.all()):
         return rows, at, stop
     return rows[more], at[more], stop[more]
 
 
-def _check(at: I64, stop: I64, begin: I64, what: str) -> None:
-    over = at > stop
-    if bool(over.any()):
-        raise WireError(int(begin[np.flatnonzero(over)[0]]), what)
-
-
 def _values(buffer: U8, kind: I64, at: I64, stop: I64, begin: I64) -> tuple[I64, I64]:
-    """The number or length behind each tag, and the position after it."""
+    """(the number or length after each tag, the position after it)."""
     fixed = (kind != VARINT) & (kind != BYTES)
     if not bool(fixed.any()):
-        return _varints(buffer, at, stop, begin)
+        return varints_at(buffer, at, stop, begin)
     unknown = np.flatnonzero(fixed & (kind != FIXED64) & (kind != FIXED32))
     if unknown.size:
         first = unknown[0]
-        raise WireError(int(begin[first]), f"wire type {int(kind[first])}, which no file here uses")
+        raise WireError(int(begin[first]), f"unsupported wire type {int(kind[first])}")
     value, after = np.zeros_like(at), at.copy()
     rest = np.flatnonzero(~fixed)
-    value[rest], after[rest] = _varints(buffer, at[rest], stop[rest], begin[rest])
+    value[rest], after[rest] = varints_at(buffer, at[rest], stop[rest], begin[rest])
     return value, after
 
 
 def _lengths(kind: I64, value: I64) -> I64:
-    """How many bytes follow each number: those of a text or message, or of a fixed number."""
+    """The size of each field's value after its tag and, for BYTES, its length."""
     length = np.where(kind == BYTES, value, 0)
     length[kind == FIXED64] = 8
     length[kind == FIXED32] = 4
     return length
-
-
-def _varints(buffer: U8, at: I64, stop: I64, begin: I64) -> tuple[I64, I64]:
-    """The varint at each position, and the position after it."""
-    _check(at + 1, stop, begin, "a field is cut off")
-    byte = buffer[at]
-    value = (byte & 127).astype(np.int64)
-    at = at + 1
-    more = np.flatnonzero(byte > _ONE_BYTE)
-    shift = 7
-    while more.size:
-        if shift == 7 * _MOST_VARINT_BYTES:
-            raise WireError(int(begin[more[0]]), "a number longer than ten bytes")
-        where = at[more]
-        _check(where + 1, stop[more], begin[more], "a number is cut off")
-        byte = buffer[where]
-        value[more] |= (byte & 127).astype(np.int64) << shift
-        at[more] = where + 1
-        more = more[byte > _ONE_BYTE]
-        shift += 7
-    return value, at
-
-
-def _varint(view: memoryview, at: int, stop: int) -> tuple[int, int]:
-    """The signed 64-bit number at *at*, and the position after it."""
-    value = shift = 0
-    begin = at
-    while True:
-        if at >= stop:
-            raise WireError(begin, "a number is cut off")
-        if shift == 7 * _MOST_VARINT_BYTES:
-            raise WireError(begin, "a number longer than ten bytes")
-        byte = view[at]
-        at += 1
-        value |= (byte & 127) << shift
-        if byte <= _ONE_BYTE:
-            break
-        shift += 7
-    value &= 0xFFFFFFFFFFFFFFFF
-    return (value - (1 << 64) if value >> 63 else value), at
-
-
-class HeadField(NamedTuple):
-    """A field near the beginning of a message."""
-
-    number: int
-    wire_type: int
-    start: int
-    end: int
-
-
-def head(view: memoryview, at: int, stop: int, most: int = 64) -> list[HeadField]:
-    """The first fields of one message, up to *most*; the last may be cut off by *stop*."""
-    fields: list[HeadField] = []
-    while at < stop and len(fields) < most:
-        begin = at
-        tag, at = _varint(view, at, stop)
-        kind, number = tag & 7, tag >> 3
-        if kind not in (VARINT, FIXED64, BYTES, FIXED32) or number <= 0:
-            raise WireError(begin, "no field of a message")
-        value, at = (0, at) if kind in (FIXED64, FIXED32) else _varint(view, at, stop)
-        end = at + {BYTES: value, FIXED64: 8, FIXED32: 4}.get(kind, 0)
-        if value < 0 and kind == BYTES:
-            raise WireError(begin, "no field of a message")
-        fields.append(HeadField(number, kind, at, min(end, stop)))
-        at = end
-    return fields

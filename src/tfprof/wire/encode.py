@@ -1,18 +1,18 @@
-"""Protobuf's wire format, written whole columns at a time.
+"""Encodes protobuf's wire format, many messages at once.
 
-A column of messages is a column of strings, a row a message. Its fields are columns too, and no
-byte is copied until they are joined:
+A column of messages is a column of strings, one row per message. Its fields are columns too, and
+no byte is copied until they are joined:
 
-    numbers({2: [7, 0, 300]})        10 07 |  | 10 AC 02        a number that is 0 is not written
-    field(1, names)                  0A 01 61 | 0A 02 62 63     each row behind its length
+    numbers({2: [7, 0, 300]})        10 07 |  | 10 AC 02        0 is not written
+    field(1, names)                  0A 01 61 | 0A 02 62 63     each row after its tag and length
     entries(4, keys, values)         entries of a map
     packed(3, owner, value, count)   repeated numbers
 
-    beside(*fields)                  joined row by row: a row a message
-    within(owner, count, *fields)    joined all rows of an owner: a row an owner
-    nested(tree, 12, own)            what goes before each row, however deep its rows are nested
+    beside(*fields)                  the fields joined row by row: one row per message
+    within(owner, count, *fields)    the rows of each owner joined: one row per owner
+    nested(tree, 12, own)            the tags and lengths of messages nested as a tree
 
-The order of fields in a message means nothing, so each message puts them where it is easiest.
+The order of fields in a message has no meaning, so each message uses the easiest one.
 """
 
 from __future__ import annotations
@@ -21,46 +21,44 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.columns.strings import I64, U64, Bool, Strings
+from tfprof.columns.strings import I64, Strings
+from tfprof.wire.scalar import BYTES, VARINT, encode_tag
+from tfprof.wire.varint_columns import prefixed, varint_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tfprof.columns.tree import Tree
 
-_VARINT, _BYTES = 0, 2
-_GROUP, _MORE = np.uint64(7), np.uint64(0x80)
-_LOW = np.uint64(0x7F)
-
 
 def numbers(columns: Mapping[int, I64], *, zeros: bool = False) -> tuple[Strings, ...]:
-    """The fields {number: value of each row}; those of value 0 are left out unless *zeros*."""
+    """The fields {number: value of each row}; a value of 0 is left out unless *zeros*."""
     return tuple(
-        _prefixed(number << 3 | _VARINT, value, np.full(value.size, zeros) | (value != 0))
+        prefixed(encode_tag(number, VARINT), value, np.full(value.size, zeros) | (value != 0))
         for number, value in columns.items()
     )
 
 
 def field(number: int, *columns: Strings, empty: bool = True) -> tuple[Strings, ...]:
-    """Each row as the bytes of field *number*; rows of no bytes are left out unless *empty*."""
+    """Each row as field *number*; empty rows are left out unless *empty*."""
     length = lengths(columns)
     written = np.full(length.size, empty) | (length > 0)
-    return _prefixed(number << 3 | _BYTES, length, written), *columns
+    return prefixed(encode_tag(number, BYTES), length, written), *columns
 
 
 def packed(number: int, owner: I64, value: I64, count: int) -> tuple[Strings, ...]:
-    """The field of repeated numbers of each of *count* owners; *owner* is ascending."""
-    bare = _prefixed(None, value, np.ones(value.size, np.bool_))
+    """The packed field *number* of each of *count* owners; *owner* is ascending."""
+    bare = prefixed(b"", value, np.ones(value.size, np.bool_))
     return field(number, within(owner, count, bare), empty=False)
 
 
 def entries(number: int, key: I64, *value: Strings) -> tuple[Strings, ...]:
-    """Each row an entry of the map that is field *number*, from a number to bytes."""
+    """Each row as an entry, from a number to bytes, of the map field *number*."""
     return field(number, *numbers({1: key}, zeros=True), *field(2, *value))
 
 
 def taken(column: Strings, rows: I64) -> Strings:
-    """The *rows* of a column; row -1 is of no bytes."""
+    """The *rows* of a column; row -1 gives an empty string."""
     start, length = np.zeros(rows.size, np.int64), np.zeros(rows.size, np.int64)
     known = np.flatnonzero(rows >= 0)
     start[known], length[known] = column.start[rows[known]], column.length[rows[known]]
@@ -68,12 +66,12 @@ def taken(column: Strings, rows: I64) -> Strings:
 
 
 def beside(*columns: Strings) -> Strings:
-    """Each row the rows of all *columns*, one behind the other; the blob holds nothing else."""
+    """The *columns* joined row by row; the blob holds nothing else."""
     return Strings.beside(columns)
 
 
 def within(owner: I64, count: int, *columns: Strings) -> Strings:
-    """The rows of each of *count* owners, one behind the other; *owner* is ascending."""
+    """The rows of each of *count* owners joined into one; *owner* is ascending."""
     joined = beside(*columns)
     end = np.append(joined.start, joined.blob.size)
     edge = end[np.searchsorted(owner, np.arange(count + 1))]
@@ -81,64 +79,28 @@ def within(owner: I64, count: int, *columns: Strings) -> Strings:
 
 
 def nested(tree: Tree, number: int, own: I64) -> Strings:
-    """What stands before each row's own bytes, of which there are *own*; nothing for the root.
+    """The tag and length before each row's own bytes, whose count is *own*; none for the root.
 
-    Every other row is field *number* of the row above it. A row's own bytes stand before those of
-    the rows below it, so all rows stand in drawing order, each behind its length. A length takes
-    more bytes the more lengths are below it. Beginning with one byte each, every round settles the
-    lengths that need one byte more: ten rounds suffice.
+    Every other row is field *number* of its parent. A row's own bytes come before its children, so
+    rows are in drawing order. A length counts the lengths below it, so its size depends on theirs:
+    start with one byte each and repeat until no length needs another byte, at most ten times.
     """
-    tag = number << 3 | _BYTES
-    lead = np.full(own.size, len(_varint(tag)) + 1)
+    tag = encode_tag(number, BYTES)
+    lead = np.full(own.size, len(tag) + 1)
     lead[0] = 0
     while True:
         length = tree.totals(own + lead) - lead
-        longer = len(_varint(tag)) + _varint_sizes(length.astype(np.uint64))
+        longer = len(tag) + varint_sizes(length.astype(np.uint64))
         longer[0] = 0
         if bool((longer == lead).all()):
             break
         lead = longer
-    return _prefixed(tag, length, lead > 0)
+    return prefixed(tag, length, lead > 0)
 
 
 def lengths(columns: Sequence[Strings]) -> I64:
-    """How many bytes each row of *columns* has in all."""
+    """The total number of bytes in each row of *columns*."""
     length = np.zeros(len(columns[0]), np.int64)
     for column in columns:
         length += column.length
     return length
-
-
-def _prefixed(tag: int | None, value: I64, written: Bool) -> Strings:
-    """The *written* rows as a varint behind the varint *tag*; the others are of no bytes."""
-    rows = np.flatnonzero(written)
-    left = value[rows].astype(np.uint64)
-    prefix = _varint(tag) if tag is not None else b""
-    size = len(prefix) + _varint_sizes(left)
-    width = int(size.max(initial=len(prefix)))
-    table = np.empty((rows.size, width), np.uint8)
-    table[:, : len(prefix)] = np.frombuffer(prefix, np.uint8)
-    for place in range(len(prefix), width):
-        low = left & _LOW
-        left >>= _GROUP
-        table[:, place] = np.where(left > 0, low | _MORE, low)
-    start, length = np.zeros(value.size, np.int64), np.zeros(value.size, np.int64)
-    start[rows] = np.arange(rows.size) * width
-    length[rows] = size
-    return Strings(table.reshape(-1), start, length)
-
-
-def _varint(value: int) -> bytes:
-    """One number, not negative, as a varint."""
-    low, rest = value & 0x7F, value >> 7
-    return bytes([low | 0x80]) + _varint(rest) if rest else bytes([low])
-
-
-def _varint_sizes(value: U64) -> I64:
-    """How many bytes each number takes as a varint."""
-    size = np.ones(value.size, np.int64)
-    left = value >> _GROUP
-    while bool(left.any()):
-        size += left > 0
-        left = left >> _GROUP
-    return size

@@ -1,9 +1,9 @@
-"""Maps and repeated numbers in wire format, whole columns at a time.
+"""Decodes map fields and repeated numbers of many messages at once.
 
-    a map        field*  ─► entry ─► 1 key, 2 value      in any order; of equal keys the last counts
-    numbers      field*  ─► one varint behind the other  packed, or each a field of its own
+    a map        field*  ─► entry ─► 1 key, 2 value      in any order; the last of equal keys wins
+    numbers      field*  ─► varint, varint, …            packed, or one field per number
 
-Many messages are read together: every row says which of them it belongs to, its owner.
+Every row names the message it belongs to, its owner.
 """
 
 from __future__ import annotations
@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.wire.decode import BYTES, VARINT, WireError, scan
-from tfprof.wire.varints import varints
+from tfprof.wire.scalar import ONE_BYTE, TRUNCATED
+from tfprof.wire.varint_columns import varint_run
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import I64, U8
     from tfprof.wire.decode import Field
 
-_ONE_BYTE = 127
-
 
 class Messages(NamedTuple):
-    """A map from numbers to messages, by owner and key."""
+    """A map from numbers to messages, sorted by owner and key."""
 
     owner: I64
     key: I64
@@ -32,7 +31,7 @@ class Messages(NamedTuple):
 
 
 class Numbers(NamedTuple):
-    """A map from numbers to numbers, by owner and key."""
+    """A map from numbers to numbers, sorted by owner and key."""
 
     owner: I64
     key: I64
@@ -40,7 +39,7 @@ class Numbers(NamedTuple):
 
 
 def messages(buffer: U8, entry: Field) -> Messages:
-    """The map whose entries these are; a text is read as a message is, by its slice."""
+    """The map with these entries, whose values are messages or strings."""
     count = entry.start.size
     part = scan(buffer, entry.start, entry.end, {1: VARINT, 2: BYTES})
     key = part[1].last(count)
@@ -50,7 +49,7 @@ def messages(buffer: U8, entry: Field) -> Messages:
 
 
 def numbers(buffer: U8, entry: Field) -> Numbers:
-    """The map whose entries these are."""
+    """The map with these entries, whose values are numbers."""
     count = entry.start.size
     part = scan(buffer, entry.start, entry.end, {1: VARINT, 2: VARINT})
     key, value = part[1].last(count), part[2].last(count)
@@ -59,7 +58,7 @@ def numbers(buffer: U8, entry: Field) -> Numbers:
 
 
 def last_of(owner: I64, key: I64) -> I64:
-    """The last row of each pair of owner and key, by owner and key."""
+    """The last row of each (owner, key), sorted by owner and key."""
     order = np.lexsort((key, owner))
     owner, key = owner[order], key[order]
     last = np.ones(order.size, np.bool_)
@@ -68,7 +67,7 @@ def last_of(owner: I64, key: I64) -> I64:
 
 
 def repeated(buffer: U8, start: I64, end: I64, number: int) -> tuple[I64, I64]:
-    """(owner, number) of the repeated numbers in field *number* of these messages, by owner."""
+    """(owner, value) of the repeated numbers in field *number* of these messages, by owner."""
     owner, value = packed(buffer, scan(buffer, start, end, {number: BYTES})[number])
     single = scan(buffer, start, end, {number: VARINT})[number]
     if not single.message.size:
@@ -79,14 +78,14 @@ def repeated(buffer: U8, start: I64, end: I64, number: int) -> tuple[I64, I64]:
 
 
 def packed(buffer: U8, run: Field) -> tuple[I64, I64]:
-    """(owner, number) of all numbers in these fields; raises WireError."""
+    """(owner, value) of all numbers in these packed fields; raises WireError."""
     end = np.cumsum(run.value)
     begin = end - run.value
     joined = buffer[np.arange(int(run.value.sum())) + np.repeat(run.start - begin, run.value)]
-    last = joined <= _ONE_BYTE
+    last = joined <= ONE_BYTE
     full = np.flatnonzero(run.value)
     cut = full[~last[end[full] - 1]]
     if cut.size:
-        raise WireError(int(run.end[cut[0]]), "a number is cut off")
+        raise WireError(int(run.end[cut[0]]), TRUNCATED)
     before = np.append(0, np.cumsum(last))
-    return np.repeat(run.message, before[end] - before[begin]), varints(joined).astype(np.int64)
+    return np.repeat(run.message, before[end] - before[begin]), varint_run(joined).astype(np.int64)

@@ -12,14 +12,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfprof.read.text.fields import varint
+from tfprof.wire.scalar import encode_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfprof.checkers import Advice
-
-_LENGTH_DELIMITED = 2
 
 
 def text(advice: Advice) -> Iterator[bytes]:
@@ -39,4 +37,4 @@ def proto(advice: Advice) -> Iterator[bytes]:
 def _field(number: int, value: str | bytes) -> bytes:
     """A string or message field in wire format."""
     data = value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
-    return varint(number << 3 | _LENGTH_DELIMITED) + varint(len(data)) + data
+    return encode_bytes(number, data)

@@ -17,7 +17,7 @@ from tfprof.model import Profile
 from tfprof.read.columnar import ATTRIBUTES, RUN_SHAPES
 from tfprof.read.columnar.checks import LONGEST_SHARED
 from tfprof.read.columnar.coding import ALIGNMENT, FORMAT, HEAD, TEXT
-from tfprof.read.columnar.layout import Attributes, RunShapes, laid
+from tfprof.read.columnar.layout import Attributes, RunShapes, to_columns
 from tfprof.read.detect import CONVERTED_MAGIC
 
 if TYPE_CHECKING:
@@ -59,12 +59,12 @@ def columnar(profile: Profile) -> Iterator[bytes]:
 
 
 def _columns(profile: Profile) -> Iterator[tuple[str, I64 | U8]]:
-    yield from laid(Profile, "", profile)
-    yield from laid(Attributes, ATTRIBUTES, _attributes(profile))
+    yield from to_columns(Profile, "", profile)
+    yield from to_columns(Attributes, ATTRIBUTES, _attributes(profile))
     if profile.shape_sources:
         shaped = profile.with_run_shapes
         run_shapes = RunShapes(shaped.outputs, shaped.notes[len(profile.notes) :])
-        yield from laid(RunShapes, RUN_SHAPES, run_shapes)
+        yield from to_columns(RunShapes, RUN_SHAPES, run_shapes)
 
 
 def _attributes(profile: Profile) -> Attributes:

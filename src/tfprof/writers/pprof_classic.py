@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof.wire.scalar import encode_varint
 from tfprof.writers.pprof_frames import frames
 from tfprof.writers.pprof_kinds import NODE_LABEL, NODES
 from tfprof.writers.pprof_tables import (
@@ -26,7 +27,6 @@ from tfprof.writers.pprof_tables import (
     location_section,
     sample_section,
     sample_type_section,
-    varint,
 )
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _walk(
             caller, called = frame[parent[at]], frame[at]
             call = id(caller), id(called)
             if call not in known:
-                known[call] = varint(calls.number(caller, called))
+                known[call] = encode_varint(calls.number(caller, called))
             path.append(known[call])
         first, last = begin[at : at + 2]
         if first < last:

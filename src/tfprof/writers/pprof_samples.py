@@ -23,6 +23,7 @@ from tfprof.columns.strings import Strings
 from tfprof.errors import UsageError
 from tfprof.tables.limits import beyond, limit
 from tfprof.wire.encode import taken
+from tfprof.wire.scalar import encode_varint
 from tfprof.writers.pprof_frames import frames
 from tfprof.writers.pprof_kinds import NODE_LABEL, NODES
 from tfprof.writers.pprof_tables import (
@@ -35,7 +36,6 @@ from tfprof.writers.pprof_tables import (
     location_section,
     sample_section,
     sample_type_section,
-    varint,
 )
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def samples(answer: Answer, kinds: Sequence[Kind]) -> Iterator[bytes]:
     if frames_in_all > limit("pprof_frames"):
         raise UsageError(
             f"{answer.view.name} view is too deep for pprof, which repeats the path of every "
-            f"node: {frames_in_all:,} frames, where accepted are {beyond('pprof_frames')}; "
+            f"node: {frames_in_all:,} frames, where tfprof accepts {beyond('pprof_frames')}; "
             "a lower max_depth makes paths shorter"
         )
     return _message(answer, kinds, row, node)
@@ -117,7 +117,7 @@ def _rows(answer: Answer, texts: Texts) -> _Places:
     number = np.arange(1, len(answer) + 1)
     locations = location_section(number, number, np.zeros_like(number))
     functions = function_section(number, texts.numbers(answer.label))
-    return _Places(list(map(varint, number.tolist())), locations + functions)
+    return _Places(list(map(encode_varint, number.tolist())), locations + functions)
 
 
 def _lines(answer: Answer, texts: Texts) -> _Places:
@@ -127,7 +127,7 @@ def _lines(answer: Answer, texts: Texts) -> _Places:
     number = []
     for frame in frames(answer):
         place = functions.number(frame.function, frame.title), frame.line
-        number.append(varint(known.setdefault(place, len(known) + 1)))
+        number.append(encode_varint(known.setdefault(place, len(known) + 1)))
     function, line = columns_of(list(known), 2)
     locations = location_section(np.arange(1, len(known) + 1), function, line)
     return _Places(number, locations + functions.section())

@@ -167,15 +167,5 @@ def columns_of(rows: Sequence[tuple[int, ...]], width: int) -> list[I64]:
     return list(np.array(rows, np.uint64).astype(np.int64).reshape(-1, width).T)
 
 
-def varint(number: int) -> bytes:
-    """*number*, not negative, in groups of seven bits, lowest first."""
-    groups = bytearray()
-    while number > 127:  # noqa: PLR2004 - the most that a group holds
-        groups.append(number & 127 | 128)
-        number >>= 7
-    groups.append(number)
-    return bytes(groups)
-
-
 def _joined(*columns: Strings) -> bytes:
     return beside(*columns).blob.tobytes()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.packed import taken
+from tfprof.columns.packed import take
 from tfprof.columns.strings import I64, Strings
 from tfprof.model import ACCELERATOR, CPU
 from tfprof.wire.encode import beside, entries, field, numbers, packed, within
@@ -105,12 +105,12 @@ class SavedSteps:
     def _values(self, name: str, number: int, rows: I64) -> I64:
         step = self._steps[number]
         if name == "device":
-            return self._device[number][taken(step, name, rows)]
+            return self._device[number][take(step, name, rows)]
         if name == "on_host":
             return step.on_host[rows].astype(np.int64)
         if name == "output_count":
             return self._output_count[number][rows]
-        return taken(step, name, rows)
+        return take(step, name, rows)
 
     def _times(self, number: int, ran: dict[str, I64], owner: I64, count: int) -> Strings:
         """The map from device to times, of what counts as field *number* says."""

@@ -98,7 +98,7 @@ class Arrows:
         arrows = int(times.sum())
         if arrows > limit("arrows"):
             raise UsageError(
-                f"the timeline would have {arrows:,} arrows between devices; accepted are "
+                f"the timeline would have {arrows:,} arrows between devices; tfprof accepts "
                 f"{beyond('arrows')}"
             )
         rows = np.flatnonzero(times)

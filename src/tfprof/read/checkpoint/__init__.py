@@ -1,10 +1,10 @@
-"""Checkpoints, read without TensorFlow: the names of the tensors in one, and their values.
+"""Reads checkpoints without TensorFlow: the names of their tensors, and their values.
 
     PREFIX.index exists    → the second format (bundle.py)
     PREFIX is a table      → the first format (tensor_slices.py)
 
-Only what is asked for is read: the index when a checkpoint is opened, a tensor's own bytes when
-its values are wanted. Everything read is held to its checksum.
+Opening a checkpoint reads its index; the bytes of a tensor are read on demand. Checksums are
+verified for everything that is read.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from tfprof.read.checkpoint.slices import Box
     from tfprof.read.checkpoint.tensors import Array, Stored, Values
 
-# Gives the bytes of the file with this name, mapped rather than read, as they stand: these bytes
-# may look like a compressed file and be none. Raises FileNotFoundError where there is no file.
+# Memory-maps the file with this name; never decompresses, since values may look like a compressed
+# file. Raises FileNotFoundError.
 Opener = Callable[[str], U8]
 
-# People name a checkpoint by one of its files, too.
+# A checkpoint may also be named by one of its files.
 _FILE_OF_BUNDLE = re.compile(r"\.(?:index|data-\d{5}-of-\d{5})\Z")
 _SHARDED = re.compile(r"-\?{5}-of-(?!0{5})(\d{5})\Z")
 
 
 class _Contents(Protocol):
-    """What each format offers."""
+    """The interface of both formats."""
 
     @property
     def names(self) -> list[bytes]: ...
@@ -57,8 +57,8 @@ class Checkpoint:
     def open(cls, prefix: str, opener: Opener) -> Checkpoint:
         """The checkpoint with this prefix; raises InputError.
 
-        *prefix* may also be the name of one of the files, or PREFIX-?????-of-00002 for the files
-        of a checkpoint of the first format that is in pieces.
+        *prefix* may also be the name of one of its files, or PREFIX-?????-of-00002 for a sharded
+        checkpoint of the first format.
         """
         checkpoint = cls(prefix, opener)
         checkpoint.prefix, checkpoint._contents = _contents(prefix, opener)
@@ -84,11 +84,11 @@ class Checkpoint:
         return frozenset(self._contents.names)
 
     def has(self, name: bytes) -> bool:
-        """Whether there is a tensor *name*."""
+        """Whether the checkpoint has a tensor *name*."""
         return name in self._known
 
     def dtype(self, name: bytes) -> int:
-        """TensorFlow's number of the type of a tensor."""
+        """The dtype of a tensor, as TensorFlow's DataType number."""
         return self._stored(name).dtype
 
     def shape(self, name: bytes) -> tuple[int, ...]:
@@ -96,11 +96,11 @@ class Checkpoint:
         return self._stored(name).shape
 
     def tensor(self, name: bytes) -> Tensor:
-        """The tensor *name*, with its values; raises InputError where they cannot be read."""
+        """The tensor *name* with its values; raises InputError."""
         stored = self._stored(name)
         if stored.dtype not in DTYPES:
             kind = OPAQUE.get(stored.dtype, f"unknown type {stored.dtype}")
-            raise InputError(f"{self._what(name)} is of {kind}, whose values cannot be read")
+            raise InputError(f"{self._title(name)} is of {kind}, whose values cannot be read")
         return Tensor(stored.dtype, stored.shape, self._values(name, stored))
 
     def _stored(self, name: bytes) -> Stored:
@@ -109,30 +109,30 @@ class Checkpoint:
             raise InputError(f"{self.prefix} has no {called(name)}{hint}")
         return self._contents.stored(name)
 
-    def _what(self, name: bytes) -> str:
+    def _title(self, name: bytes) -> str:
         return f"{called(name)} of {self.prefix}"
 
     def _values(self, name: bytes, stored: Stored) -> Values:
         if not stored.slices:
             return stored.read(None)
-        places = boxes(stored.shape, stored.slices, self._what(name))
-        # All pieces first: what they really hold bounds the memory that the whole will take.
+        piece_boxes = boxes(stored.shape, stored.slices, self._title(name))
+        # Read all pieces first: their actual size bounds the memory that the whole takes.
         pieces = [stored.read(part) for part in stored.slices]
-        for piece, place in zip(pieces, places, strict=True):
-            if len(piece) != elements(place):
+        for piece, box in zip(pieces, piece_boxes, strict=True):
+            if len(piece) != elements(box):
                 raise InputError(
-                    f"{self._what(name)} is damaged: a piece has {len(piece)} values, not "
-                    f"{elements(place)}"
+                    f"{self._title(name)} is damaged: a piece has {len(piece)} values, not "
+                    f"{elements(box)}"
                 )
         if len(pieces) == 1 or not prod(stored.shape):
             return pieces[0]
-        if _overlap(stored.shape, places):
-            raise InputError(f"{self._what(name)} is damaged: its pieces overlap")
-        return _put_together(stored, places, pieces)
+        if _overlap(stored.shape, piece_boxes):
+            raise InputError(f"{self._title(name)} is damaged: its pieces overlap")
+        return _assembled(stored, piece_boxes, pieces)
 
 
 def _contents(prefix: str, opener: Opener) -> tuple[str, _Contents]:
-    """(the prefix itself, what is in the files)."""
+    """(the prefix itself, the contents of the files)."""
     for candidate in dict.fromkeys((prefix, _FILE_OF_BUNDLE.sub("", prefix))):
         try:
             index = opener(f"{candidate}.index")
@@ -142,26 +142,26 @@ def _contents(prefix: str, opener: Opener) -> tuple[str, _Contents]:
     return prefix, TensorSlices(_tables(prefix, opener))
 
 
-def _overlap(shape: tuple[int, ...], places: list[Box]) -> bool:
-    """Whether *places*, which have as many values as the whole, leave some of it out."""
+def _overlap(shape: tuple[int, ...], piece_boxes: list[Box]) -> bool:
+    """Whether boxes with as many values as the whole tensor overlap, so leave a gap."""
     filled = np.zeros(shape, np.bool_)
-    for place in places:
-        filled[place] = True
+    for box in piece_boxes:
+        filled[box] = True
     return not bool(filled.all())
 
 
-def _put_together(stored: Stored, places: list[Box], pieces: list[Values]) -> Values:
-    """The values of a whole tensor from those of its pieces."""
+def _assembled(stored: Stored, piece_boxes: list[Box], pieces: list[Values]) -> Values:
+    """The values of a tensor from those of its pieces."""
     arrays = [np.array(p, object) if isinstance(p, list) else p for p in pieces]
     whole: Array = np.zeros(stored.shape, arrays[0].dtype)
-    for place, array in zip(places, arrays, strict=True):
-        whole[place] = array.reshape(whole[place].shape)
+    for box, array in zip(piece_boxes, arrays, strict=True):
+        whole[box] = array.reshape(whole[box].shape)
     values = whole.reshape(-1)
     return list(values) if stored.dtype == STRING else values
 
 
 def _tables(prefix: str, opener: Opener) -> list[tuple[str, U8]]:
-    """The files of a checkpoint of the first format: name and content."""
+    """(name, content) of the files of a checkpoint of the first format."""
     sharded = _SHARDED.search(prefix)
     if not sharded:
         missing = f"there is no checkpoint {prefix}: neither {prefix}.index nor {prefix} exists"

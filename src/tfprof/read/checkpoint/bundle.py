@@ -1,14 +1,14 @@
-"""The second checkpoint format: an index, and the tensors' bytes in one or more pieces.
+"""The second checkpoint format: an index, and the tensors' bytes in one or more data files.
 
-    PREFIX.index                  sorted table:  ""         → header: pieces, byte order
+    PREFIX.index                  sorted table:  ""         → header: data files, byte order
                                                  name       → type, shape, piece, offset, size, crc
                                                  name       → type, shape, slices
                                                  slice key  → … of that slice
     PREFIX.data-00000-of-00002    the values, end to end
     PREFIX.data-00001-of-00002
 
-Strings lie as their lengths (varints), a checksum of the lengths, and their bytes. Both checksums
-count a length as four bytes, or as eight where four are too few.
+Strings are stored as their lengths (varints), a checksum of the lengths, and their bytes. Both
+checksums treat a length as four bytes, or as eight if it needs more than four.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ import numpy as np
 
 from tfprof.errors import InputError
 from tfprof.read.checkpoint.crc32c import crc32c, masked
-from tfprof.read.checkpoint.message import Message
 from tfprof.read.checkpoint.slices import PIECE, Slice, key_of, shape_of, slice_of
 from tfprof.read.checkpoint.sorted_table import SortedTable
 from tfprof.read.checkpoint.tensors import DTYPES, STRING, Stored, called, from_bytes
 from tfprof.wire.decode import WireError
-from tfprof.wire.varints import MOST_BYTES, varints
+from tfprof.wire.message import Message
+from tfprof.wire.scalar import MOST_BYTES, ONE_BYTE
+from tfprof.wire.varint_columns import varint_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,11 +40,10 @@ if TYPE_CHECKING:
 _BYTE_ORDERS: dict[int, ByteOrder] = {0: "little", 1: "big"}
 _CHECKSUM = 4
 _FOUR_BYTES = 0xFFFFFFFF
-_ONE_BYTE = 127
 
 
 class Entry(NamedTuple):
-    """What the index says of a tensor, or of one slice of it."""
+    """The index entry of a tensor or of one slice of it."""
 
     dtype: int
     shape: tuple[int, ...]
@@ -57,7 +57,7 @@ class Entry(NamedTuple):
 class Bundle:
     """The tensors of the checkpoint *prefix*, whose index is *index*; raises InputError.
 
-    *opener* is asked for a file of values when a tensor in it is read for the first time.
+    *opener* opens a data file when a tensor in it is first read.
     """
 
     def __init__(self, prefix: str, index: U8, opener: Callable[[str], U8]) -> None:
@@ -76,14 +76,14 @@ class Bundle:
 
     def _header(self) -> Message:
         if b"" not in self._entries:
-            raise InputError(f"{self._index} is no index of a checkpoint: it has no header")
+            raise InputError(f"{self._index} is not the index of a checkpoint: it has no header")
         try:
             return Message(self._entries.pop(b""))
         except WireError as problem:
-            raise InputError(f"{self._index} is damaged: its header has {problem}") from None
+            raise InputError(f"{self._index} is damaged: header: {problem}") from None
 
     def stored(self, name: bytes) -> Stored:
-        """What the index says of the tensor *name*."""
+        """The index entry of the tensor *name*, and how to read its values."""
         entry = self._entry(name, name)
 
         def read(part: Slice | None) -> Values:
@@ -92,30 +92,30 @@ class Bundle:
             of_part = self._entry(key_of(name, part), name)
             if of_part.dtype != entry.dtype:
                 raise InputError(
-                    f"{self._index} is damaged: a slice of {called(name)} has another type"
+                    f"{self._index} is damaged: a slice of {called(name)} has another dtype"
                 )
             return self._values(name, of_part)
 
         return Stored(entry.dtype, entry.shape, entry.slices, read)
 
     def _values(self, name: bytes, entry: Entry) -> Values:
-        """The values that *entry* places, checked."""
-        data, what = self._data(entry, name)
+        """The values of *entry*; checks their checksum."""
+        data, title = self._data(entry, name)
         count, dtype = prod(entry.shape), DTYPES[entry.dtype]
         values: Values
         if entry.dtype == STRING:
-            values, checksum = self._strings(data, count, what)
+            values, checksum = self._strings(data, count, title)
         else:
             width = np.dtype(dtype.layout).itemsize
             if data.size != count * width:
                 raise InputError(
-                    f"{what} has {data.size} bytes, but its shape {entry.shape} of "
+                    f"{title} has {data.size} bytes, but its shape {entry.shape} of "
                     f"{dtype.name} needs {count * width}"
                 )
             checksum = crc32c(data)
             values = from_bytes(dtype, data, self._byte_order)
         if masked(checksum) != entry.checksum:
-            raise InputError(f"{what} does not match its checksum")
+            raise InputError(f"{title} does not match its checksum")
         return values
 
     def _entry(self, key: bytes, name: bytes) -> Entry:
@@ -133,10 +133,10 @@ class Bundle:
                 slices=tuple(map(slice_of, fields.parts(7))),
             )
         except WireError as problem:
-            raise InputError(f"{self._index} is damaged: {called(name)} has {problem}") from None
+            raise InputError(f"{self._index} is damaged: {called(name)}: {problem}") from None
 
     def _data(self, entry: Entry, name: bytes) -> tuple[U8, str]:
-        """The bytes of an entry, and what messages call them."""
+        """(the bytes of an entry, the beginning of a message about them)."""
         if not 0 <= entry.piece < self._pieces:
             raise InputError(
                 f"{self._index} is damaged: {called(name)} is in piece {entry.piece} of "
@@ -160,50 +160,50 @@ class Bundle:
             )
         if self._overlap:
             raise InputError(f"{self._index} is damaged: it gives {self._overlap} the same bytes")
-        what = f"{file} is damaged: {called(name)} at bytes {entry.offset} to {end}"
-        return data[entry.offset : end], what
+        title = f"{file} is damaged: {called(name)} at bytes {entry.offset} to {end}"
+        return data[entry.offset : end], title
 
     @cached_property
     def _overlap(self) -> str:
-        """The two tensors that share bytes, which no writer makes; "" where all is well.
+        """Two tensors that share bytes, which no writer does; "" if there are none.
 
-        Otherwise a thousand names for one gigabyte would be read as a terabyte.
+        Without this check, a thousand names for the same gigabyte would be read as a terabyte.
         """
-        placed = []
+        spans = []
         for key in self._entries:
-            # What is wrong with another tensor is told when that one is asked for.
+            # An error in another tensor is reported when that tensor is read.
             with suppress(InputError):
                 entry = self._entry(key, key)
-                placed.append((entry.piece, entry.offset, entry.offset + entry.size, key))
-        filled = sorted(one for one in placed if one[1] < one[2])
-        for (piece, _, end, key), (next_piece, offset, _, next_key) in pairwise(filled):
+                spans.append((entry.piece, entry.offset, entry.offset + entry.size, key))
+        nonempty = sorted(span for span in spans if span[1] < span[2])
+        for (piece, _, end, key), (next_piece, offset, _, next_key) in pairwise(nonempty):
             if piece == next_piece and offset < end:
                 return f"{called(key)} and {called(next_key)}"
         return ""
 
-    def _strings(self, data: U8, count: int, what: str) -> tuple[list[bytes], int]:
-        """*count* strings, and the checksum of all of *data*."""
-        last = np.flatnonzero(data[: MOST_BYTES * count] <= _ONE_BYTE)[:count]
+    def _strings(self, data: U8, count: int, title: str) -> tuple[list[bytes], int]:
+        """(*count* strings, the checksum of all of *data*)."""
+        last = np.flatnonzero(data[: MOST_BYTES * count] <= ONE_BYTE)[:count]
         after = int(last[-1]) + 1 if last.size else 0
         begin = after + _CHECKSUM
         try:
-            lengths = varints(data[:after])
+            lengths = varint_run(data[:after])
         except WireError as problem:
-            raise InputError(f"{what} has {problem} of its lengths") from None
+            raise InputError(f"{title}: {problem} of its lengths") from None
         ends = list(accumulate(lengths.tolist(), initial=begin))
         if len(lengths) != count or ends[-1] != data.size:
-            raise InputError(f"{what} does not hold {count} strings of the lengths it says")
-        counted = _counted(lengths, self._byte_order)
+            raise InputError(f"{title} does not hold {count} strings of the stated lengths")
+        length_bytes = _length_bytes(lengths, self._byte_order)
         written = int.from_bytes(data[after:begin].tobytes(), self._byte_order)
-        if masked(crc32c(counted)) != written:
-            raise InputError(f"{what} does not match the checksum of its lengths")
+        if masked(crc32c(length_bytes)) != written:
+            raise InputError(f"{title} does not match the checksum of its lengths")
         text = data.tobytes()
         strings = [text[first:last] for first, last in pairwise(ends)]
-        return strings, crc32c(counted, data[after:])
+        return strings, crc32c(length_bytes, data[after:])
 
 
-def _counted(lengths: U64, byte_order: ByteOrder) -> U8:
-    """The lengths of strings as bytes, the way checksums count them."""
+def _length_bytes(lengths: U64, byte_order: ByteOrder) -> U8:
+    """The lengths of strings as the bytes that checksums cover."""
     if not bool((lengths > _FOUR_BYTES).any()):
         return lengths.astype(np.dtype(np.uint32).newbyteorder(byte_order)).view(np.uint8)
     sizes = lengths.tolist()

@@ -1,17 +1,17 @@
-"""Which part of a tensor a piece is, and the key it is stored under.
+"""Slices of tensors, and the keys they are stored under.
 
     a variable of 7x3 in three pieces       rows 0-2     rows 3-4     rows 5-6
-    slice: (start, length) a dimension    (0,3)(0,3)   (3,2)(0,3)   (5,2)(0,3)
+    slice: (start, length) per dimension  (0,3)(0,3)   (3,2)(0,3)   (5,2)(0,3)
 
-The key of a piece is written so that keys sort, byte by byte, as names and numbers do:
+The key of a piece is encoded so that keys sort by bytes as names and numbers do:
 
     ┌───┬──────────────┬───────────────┬───────┬────────┬───────┬────────┬─
     │ 0 │ name, 00 01  │ 1, dimensions │ start │ length │ start │ length │ …
     └───┴──────────────┴───────────────┴───────┴────────┴───────┴────────┴─
 
-In the name 00 becomes 00 FF and FF becomes FF 00, so that 00 01 ends it. A number has as many
-leading one bits as it has bytes, a zero bit, and its value; a negative one is the complement of
-that of its own complement. The length of a dimension that is not cut may be written as -1.
+In the name, 00 becomes 00 FF and FF becomes FF 00, so that 00 01 ends it. A number has as many
+leading one bits as it has bytes, a zero bit, and its value; the encoding of a negative number n is
+the complement of that of ~n. A full dimension may have length -1.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 
 from tfprof.errors import InputError
 from tfprof.foundation.arguments import INT64_MAX
-from tfprof.read.checkpoint.message import Message
 from tfprof.wire.decode import WireError
+from tfprof.wire.message import Message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,21 +35,21 @@ Box = tuple[slice, ...]
 
 UNCUT = -1
 _SPECIAL = re.compile(rb"[\0\xff]")
-# Every key of a piece begins so; no name of a graph node does.
+# The first byte of every key of a piece; no name of a graph node begins with it.
 PIECE = b"\0"
-# As many as every NumPy can lay out.
+# The most that every supported NumPy version allows.
 _MOST_DIMENSIONS = 32
 _MOST_OF_TENSORFLOW = 254
 
 
 def shape_of(data: U8) -> tuple[int, ...]:
-    """The shape in a TensorShapeProto; raises WireError where it is not fully known."""
+    """The shape in a TensorShapeProto; raises WireError unless it is fully known."""
     message = Message(data)
     shape = tuple(Message(dim).signed(1) for dim in message.parts(2))
     if message.number(3) or any(dim < 0 for dim in shape):
-        raise WireError(0, "a shape that is not fully known")
+        raise WireError(0, "shape that is not fully known")
     if len(shape) > _MOST_OF_TENSORFLOW or prod(shape) > INT64_MAX:
-        raise WireError(0, "a shape that no tensor can have")
+        raise WireError(0, "shape that no tensor can have")
     return shape
 
 
@@ -60,7 +60,7 @@ def slice_of(data: U8) -> Slice:
 
 
 def key_of(name: bytes, piece: Slice) -> bytes:
-    """The key that the piece of tensor *name* is stored under."""
+    """The key of a piece of the tensor *name*."""
     numbers = b"".join(_number(start) + _number(length) for start, length in piece)
     escaped = _SPECIAL.sub(lambda byte: byte[0] + bytes([byte[0][0] ^ 0xFF]), name)
     return PIECE + escaped + b"\0\1" + _count(len(piece)) + numbers
@@ -78,17 +78,17 @@ def _number(number: int) -> bytes:
     return (number | ((1 << size) - 1) << 7 * size).to_bytes(size, "big")
 
 
-def boxes(shape: Sequence[int], pieces: Sequence[Slice], what: str) -> list[Box]:
-    """Where in a tensor of *shape* each piece belongs.
+def boxes(shape: Sequence[int], pieces: Sequence[Slice], title: str) -> list[Box]:
+    """The index of each piece in a tensor of *shape*.
 
-    Raises InputError where they do not fill the tensor, which the message calls *what*.
+    Raises InputError, beginning with *title*, if the pieces do not fill the tensor.
     """
-    result = [_box(shape, piece, what) for piece in pieces]
+    result = [_box(shape, piece, title) for piece in pieces]
     held = sum(map(elements, result))
     if held != prod(shape):
-        raise InputError(f"{what} is not whole: its pieces hold {held} of {prod(shape)} values")
+        raise InputError(f"{title} is incomplete: its pieces hold {held} of {prod(shape)} values")
     if len(pieces) > 1 and len(shape) > _MOST_DIMENSIONS:
-        raise InputError(f"{what} is in pieces and has more than {_MOST_DIMENSIONS} dimensions")
+        raise InputError(f"{title} is in pieces and has more than {_MOST_DIMENSIONS} dimensions")
     return result
 
 
@@ -97,13 +97,13 @@ def elements(box: Box) -> int:
     return prod(side.stop - side.start for side in box)
 
 
-def _box(shape: Sequence[int], piece: Slice, what: str) -> Box:
+def _box(shape: Sequence[int], piece: Slice, title: str) -> Box:
     if len(piece) != len(shape):
-        raise InputError(f"{what} has {len(shape)} dimensions, but a piece has {len(piece)}")
+        raise InputError(f"{title} has {len(shape)} dimensions, but a piece has {len(piece)}")
     box = []
     for (start, length), dim in zip(piece, shape, strict=True):
         end = dim if length == UNCUT else start + length
         if not 0 <= start <= end <= dim:
-            raise InputError(f"{what} has a piece outside its shape {tuple(shape)}: {piece}")
+            raise InputError(f"{title} has a piece outside its shape {tuple(shape)}: {piece}")
         box.append(slice(start, end))
     return tuple(box)

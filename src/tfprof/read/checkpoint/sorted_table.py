@@ -1,16 +1,17 @@
-"""A sorted table of byte strings: what checkpoints keep their names in.
+"""Reads sorted tables of byte strings (SSTables), which checkpoints store their entries in.
 
     ┌──────────┬──────────┬─ … ─┬───────┬────────────────────────────────────────────┐
-    │ block    │ block    │     │ index │ footer: places of meta-index and index,    │
+    │ block    │ block    │     │ index │ footer: handles of meta-index and index,   │
     │ a … conv │ conv … m │     │ block │ padding, magic                    48 bytes │
     └──────────┴──────────┴─ … ─┴───────┴────────────────────────────────────────────┘
 
     block   entry*  restart*  number of restarts   then, outside its size: kind 1, checksum 4
-    entry   bytes shared with the key before, further bytes, value's bytes; those bytes; value
+    entry   bytes shared with the previous key, further key bytes, value bytes; the key's further
+            bytes; the value
 
-The index holds, for each block, a key not below its last one and its place: offset and size. A
-block is read, checked and unpacked when something in it is asked for; only the index block is
-read at once. So a table of gigabytes costs what is looked up in it.
+The index has an entry per block: a key not below the block's last one, and its handle: offset and
+size. Only the index block is read at once; a block is read, checked and unpacked when something in
+it is looked up.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from tfprof.read.checkpoint.snappy import unpacked
 from tfprof.read.detect import TABLE_MAGIC
 from tfprof.tables.limits import beyond, unpacked_most
 from tfprof.wire.decode import WireError, buffer_view
-from tfprof.wire.varints import varint
+from tfprof.wire.scalar import ONE_BYTE, decode_varint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,15 +38,14 @@ _FOOTER = 48
 _TRAILER = 5
 _NUMBER = 4
 _PLAIN, _SNAPPY = 0, 1
-_ONE_BYTE = 127
-# Blocks kept unpacked: neighbours in a table are often asked for one after the other.
-_KEPT_BLOCKS = 16
-# What an entry takes besides its key, which may be empty.
+# Unpacked blocks to cache: neighbours in a table are often read one after the other.
+_CACHED_BLOCKS = 16
+# The memory that an entry takes besides its key, which may be empty.
 _ENTRY_BYTES = 64
 
 
-class Place(NamedTuple):
-    """Where a block stands; its trailer is not counted."""
+class BlockHandle(NamedTuple):
+    """The position of a block, without its trailer."""
 
     offset: int
     size: int
@@ -60,75 +60,75 @@ class Block(NamedTuple):
     end: list[int]
 
     def value(self, row: int) -> U8:
-        """The value of the key with this number."""
+        """The value of the key in this row."""
         return self.data[self.start[row] : self.end[row]]
 
 
 class SortedTable:
-    """The entries of the table *data*, which messages call *name*; raises InputError."""
+    """The entries of the table *data* in the file *name*; raises InputError."""
 
     def __init__(self, name: str, data: U8) -> None:
         self.name = name
         self._data = data
-        # A key that repeats most of the one before takes three bytes, however long it is. Names
-        # are kept as objects, so of them less is too much.
+        # A key that repeats the previous one takes three bytes, however long it is. Keys are kept
+        # as bytes objects, so their limit is lower.
         self._most_key_bytes = unpacked_most(data.size) // 10
-        index = self._read(self._index_place())
+        index = self._read(self._index_handle())
         self._last_keys = index.keys
-        self._places = [self._place(index.value(row), 0)[0] for row in range(len(index.keys))]
-        self._check_places()
-        self._block = lru_cache(_KEPT_BLOCKS)(self._read)
+        self._handles = [self._handle(index.value(row), 0)[0] for row in range(len(index.keys))]
+        self._check_handles()
+        self._block = lru_cache(_CACHED_BLOCKS)(self._read)
 
     def __iter__(self) -> Iterator[tuple[bytes, U8]]:
         """All keys, in order, with their values."""
         key_bytes = 0
-        for place in self._places:
-            block = self._block(place)
+        for handle in self._handles:
+            block = self._block(handle)
             key_bytes += sum(map(len, block.keys)) + len(block.keys) * _ENTRY_BYTES
             if key_bytes > self._most_key_bytes:
-                raise self._damaged(place.offset, f"cannot be read: {_repetitive()}")
+                raise self._damaged(handle.offset, f"cannot be read: {_repetitive()}")
             for row, key in enumerate(block.keys):
                 yield key, block.value(row)
 
     def get(self, key: bytes) -> U8 | None:
-        """The value of *key*, None where there is none."""
+        """The value of *key*, or None."""
         number = bisect_left(self._last_keys, key)
-        if number == len(self._places):
+        if number == len(self._handles):
             return None
-        block = self._block(self._places[number])
+        block = self._block(self._handles[number])
         row = bisect_left(block.keys, key)
-        found = row < len(block.keys) and block.keys[row] == key
-        return block.value(row) if found else None
+        exists = row < len(block.keys) and block.keys[row] == key
+        return block.value(row) if exists else None
 
-    def _index_place(self) -> Place:
+    def _index_handle(self) -> BlockHandle:
         size = self._data.size
         if size < _FOOTER or self._data[-len(TABLE_MAGIC) :].tobytes() != TABLE_MAGIC:
             raise InputError(
-                f"{self.name} is cut off or no checkpoint: at byte {max(size - _FOOTER, 0)} of "
+                f"{self.name} is cut off or not a checkpoint: at byte {max(size - _FOOTER, 0)} of "
                 f"{size} there is no footer of a sorted table"
             )
         footer = self._data[-_FOOTER : -len(TABLE_MAGIC)]
-        _, after = self._place(footer, 0)
-        return self._place(footer, after)[0]
+        _, after = self._handle(footer, 0)
+        return self._handle(footer, after)[0]
 
-    def _place(self, data: U8, at: int) -> tuple[Place, int]:
-        """The place written at *at*, and the position after it."""
+    def _handle(self, data: U8, at: int) -> tuple[BlockHandle, int]:
+        """(the block handle at *at*, the position after it)."""
         try:
-            offset, at = varint(buffer_view(data), at, data.size)
-            size, at = varint(buffer_view(data), at, data.size)
+            offset, at = decode_varint(buffer_view(data), at, data.size)
+            size, at = decode_varint(buffer_view(data), at, data.size)
         except WireError:
-            raise InputError(f"{self.name} is damaged: the place of a block is cut off") from None
-        return Place(offset, size), at
+            raise InputError(f"{self.name} is damaged: the handle of a block is cut off") from None
+        return BlockHandle(offset, size), at
 
-    def _check_places(self) -> None:
-        """Raise InputError where blocks overlap: each would be read again and again."""
-        for before, after in pairwise(self._places):
+    def _check_handles(self) -> None:
+        """Raise InputError if blocks overlap: a small file could have any number of them."""
+        for before, after in pairwise(self._handles):
             if after.offset < before.offset + before.size + _TRAILER:
                 raise self._damaged(after.offset, f"overlaps the one at byte {before.offset}")
 
-    def _read(self, place: Place) -> Block:
-        """The block at *place*, checked and unpacked."""
-        offset, size = place
+    def _read(self, handle: BlockHandle) -> Block:
+        """The block at *handle*, checked and unpacked."""
+        offset, size = handle
         end = offset + size
         if end + _TRAILER > self._data.size - _FOOTER:
             raise InputError(
@@ -149,8 +149,8 @@ class SortedTable:
         except WireError as problem:
             raise self._damaged(offset, f"cannot be read: {problem} of the block") from None
 
-    def _damaged(self, offset: int, what: str) -> InputError:
-        return InputError(f"{self.name} is damaged: the block at byte {offset} {what}")
+    def _damaged(self, offset: int, problem: str) -> InputError:
+        return InputError(f"{self.name} is damaged: the block at byte {offset} {problem}")
 
 
 def _entries(data: U8, most_key_bytes: int) -> Block:
@@ -168,7 +168,7 @@ def _entries(data: U8, most_key_bytes: int) -> Block:
         (shared, further, length), at = _lengths(view, at, stop)
         start = at + further
         if shared > len(key) or start + length > stop:
-            raise WireError(begin, "an entry longer than its block")
+            raise WireError(begin, "entry longer than its block")
         key = key[:shared] + bytes(view[at:start])
         at = start + length
         key_bytes += len(key) + _ENTRY_BYTES
@@ -182,16 +182,16 @@ def _entries(data: U8, most_key_bytes: int) -> Block:
 
 def _repetitive() -> str:
     return (
-        "names far longer than their table, where accepted is a tenth of "
+        "names far longer than their table; tfprof accepts a tenth of "
         f"{beyond('unpack_ratio').removeprefix('at most ')}"
     )
 
 
 def _lengths(view: memoryview, at: int, stop: int) -> tuple[tuple[int, int, int], int]:
-    """The three numbers an entry begins with, and the position after them."""
-    if at + 3 <= stop and max(view[at : at + 3]) <= _ONE_BYTE:
+    """(the three numbers at the beginning of an entry, the position after them)."""
+    if at + 3 <= stop and max(view[at : at + 3]) <= ONE_BYTE:
         return (view[at], view[at + 1], view[at + 2]), at + 3
-    shared, at = varint(view, at, stop)
-    further, at = varint(view, at, stop)
-    length, at = varint(view, at, stop)
+    shared, at = decode_varint(view, at, stop)
+    further, at = decode_varint(view, at, stop)
+    length, at = decode_varint(view, at, stop)
     return (shared, further, length), at

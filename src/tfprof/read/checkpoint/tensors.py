@@ -1,7 +1,7 @@
-"""Tensors as checkpoints hold them: a type, a shape and the values, flat and in row-major order.
+"""Tensors of checkpoints: a dtype, a shape and the values, flat and in row-major order.
 
-DTYPES has a row for each type that can be read. Types that NumPy lacks (bfloat16 and the floats
-of eight and four bits) come out as 32-bit floats, which hold each of their values exactly.
+DTYPES has a row for each dtype that can be read. Types that NumPy lacks (bfloat16 and the 8-bit and
+4-bit floats) become 32-bit floats, which represent their values exactly.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ Values = Array | list[bytes]
 ByteOrder = Literal["little", "big"]
 
 STRING = 7
-# TensorProto's field of each family of types, as the first checkpoint format uses it.
+# TensorProto's field for each family of types, which the first checkpoint format uses.
 _FLOAT, _DOUBLE, _INT, _STRING, _COMPLEX64, _INT64, _BOOL, _COMPLEX128, _HALF = range(5, 14)
 _UINT32, _UINT64, _FLOAT8 = 16, 17, 18
 
 
 class Tensor(NamedTuple):
-    """A tensor: TensorFlow's number of its type, its shape, its values in row-major order."""
+    """A tensor: its dtype as TensorFlow's number, its shape, its values in row-major order."""
 
     dtype: int
     shape: tuple[int, ...]
@@ -38,9 +38,9 @@ class Tensor(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """What is known of a tensor before its values are read.
+    """A tensor whose values have not been read.
 
-    A tensor without slices is read whole: read(None). Of the others each slice is read by itself.
+    A tensor without slices is read with read(None), others slice by slice.
     """
 
     dtype: int
@@ -50,21 +50,21 @@ class Stored(NamedTuple):
 
 
 def called(name: bytes) -> str:
-    """A tensor, as messages name it."""
+    """The name of a tensor in messages."""
     return f"tensor {name.decode('utf-8', 'backslashreplace')!r}"
 
 
 class DType(NamedTuple):
-    """A type of values: how they lie in a file, and what turns those bits into values."""
+    """A dtype: how values are stored in a file, and how to decode them."""
 
     name: str
-    layout: str  # NumPy's, without byte order
+    layout: str  # the NumPy dtype, without byte order
     proto_field: int
     decode: Callable[[Array], Array] | None = None
 
 
 def _low_bits(count: int, bits: Array) -> Array:
-    """Numbers that fill only the *count* low bits of a byte, with a sign if the byte has one."""
+    """Numbers in the *count* low bits of a byte, signed if the byte is."""
     return bits << 8 - count >> 8 - count
 
 
@@ -79,7 +79,7 @@ def _small_float(kind: tuple[int, int, int, str], bits: Array) -> F32:
 
 @cache
 def _small_floats(exponent_bits: int, fraction_bits: int, bias: int, special: str) -> F32:
-    """The value of each byte; *special* says which ones are no finite numbers."""
+    """The value of each byte; *special* determines which are not finite numbers."""
     byte = np.arange(256)
     exponent = byte >> fraction_bits & (1 << exponent_bits) - 1
     fraction = byte & (1 << fraction_bits) - 1
@@ -96,7 +96,7 @@ def _small_floats(exponent_bits: int, fraction_bits: int, bias: int, special: st
     elif special == "no -0":
         value[highest] = np.nan
     negative = byte & highest > 0
-    # A NaN, too, has its sign turned by this, and would not by a product.
+    # Unlike a product, this also flips the sign of a NaN.
     value[negative] = -value[negative]
     return value
 
@@ -138,17 +138,17 @@ DTYPES: dict[int, DType] = {
     32: DType("uint2", "u1", _INT, partial(_low_bits, 2)),
     33: DType("float4_e2m1fn", "u1", _INT, partial(_small_float, (2, 1, 1, "finite"))),
 }
-# Types that exist but hold no values of their own, for messages.
+# Names of dtypes that have no readable values, for messages.
 OPAQUE = {20: "resource", 21: "variant"}
 
 
 def from_bytes(dtype: DType, data: U8, byte_order: ByteOrder = "little") -> Array:
-    """The values that lie end to end in *data*; a view of it wherever that is possible."""
+    """The values packed in *data*; a view where possible."""
     on_disk = np.dtype(dtype.layout).newbyteorder(byte_order)
     values: Array = np.ascontiguousarray(data).view(on_disk)
     return from_bits(dtype, values.astype(on_disk.newbyteorder("="), copy=False))
 
 
 def from_bits(dtype: DType, bits: Array) -> Array:
-    """The values of numbers as wide as the type."""
+    """The values of these bits, which are as wide as the dtype."""
     return bits if dtype.decode is None else dtype.decode(bits)

@@ -1,8 +1,7 @@
-"""What must hold between the columns of a converted profile, whoever wrote it.
+"""Checks that the columns of a converted profile are consistent.
 
-A checksum tells that a file is as it was written, not that who wrote it meant well: every number
-that is used to look something up is within what it looks up, every column as long as its table.
-Whatever passes is a profile that every view can draw.
+Checksums detect accidental damage, not a malicious file. So every index must be in range and every
+column as long as its table. Every view can draw a profile that passes.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tfprof.columns.unique import distinct
+from tfprof.columns.unique import unique
 from tfprof.foundation.lazy_dataclasses import fields
 from tfprof.model import BRANCH, CPU
 from tfprof.read.columnar.coding import Damage
@@ -22,22 +21,22 @@ if TYPE_CHECKING:
     from tfprof.model import Outputs, Profile, Step
     from tfprof.read.columnar.layout import Attributes
 
-# Texts of attributes that are longer stand in the file once for every attribute: what many share
-# takes a byte each in the file and all of its length in memory.
+# Attributes with longer text do not share it: a shared text takes a byte per attribute in the file,
+# but its full length per attribute in memory.
 LONGEST_SHARED: Final = 256
-# Fewer strings than this are told apart faster by Python.
+# With fewer strings than this, a Python set is faster.
 _FEW: Final = 200
 
 
 def check(profile: Profile) -> None:
-    """Raises Damage unless the columns of *profile* fit each other."""
+    """Raises Damage unless the columns of *profile* are consistent."""
     count, types = len(profile), len(profile.types)
     nodes, edges, stacks = profile.nodes, profile.edges, profile.stacks
     _shapes("nodes.shape", nodes.shape)
     _lists("stacks.start", stacks.start, stacks.start.size - 1, stacks.file.size)
     _alike("stacks", stacks, "file", "text_id")
-    if distinct(stacks.text_id).size < stacks.text_id.size:
-        raise Damage("the column stacks.text_id has one number twice")
+    if unique(stacks.text_id).size < stacks.text_id.size:
+        raise Damage("the column stacks.text_id has a repeated number")
     _alike("nodes", nodes, "name")
     _distinct("nodes.name", nodes.name)
     _distinct("types", profile.types)
@@ -71,7 +70,7 @@ def _check_regions(profile: Profile) -> None:
     _below("regions.of_node", regions.of_node, len(regions), least=-1)
     _below("regions.call", regions.call, min(count, regions.of_node.size))
     _below("regions.kind", regions.kind, BRANCH + 1)
-    # An outer one stands before those in it, so to walk outwards comes to an end.
+    # An outer region comes before those inside it, so a walk outwards ends.
     if (regions.of_node[regions.call] >= np.arange(len(regions))).any():
         raise Damage("its regions are not in order")
     length = profile.nodes.name.length[: regions.of_node.size]
@@ -98,28 +97,28 @@ def _check_step(step: Step, count: int) -> None:
 
 
 def check_outputs(name: str, outputs: Outputs, count: int) -> None:
-    """Raises Damage unless these are outputs of *count* nodes."""
+    """Raises Damage unless these are the outputs of *count* nodes."""
     _shapes(f"{name}.shape", outputs.shape)
     _lists(f"{name}.start", outputs.start, count, len(outputs.shape))
 
 
 def check_attributes(attributes: Attributes) -> None:
-    """Raises Damage unless each attribute is of a node that a graph describes."""
+    """Raises Damage unless each attribute belongs to a node of a graph."""
     node, texts = attributes.node, attributes.texts
     _below("attributes.node", node, attributes.described.size)
     if not (node[1:] >= node[:-1]).all() or not attributes.described[node].all():
-        raise Damage("its attributes are not in the order of the nodes that have some")
+        raise Damage("its attributes are not in the order of their nodes")
     _as_long("attributes.text", attributes.text, node.size)
     _below("attributes.text", attributes.text, len(texts))
     used = np.bincount(attributes.text, minlength=len(texts))
     if used[texts.length > LONGEST_SHARED].max(initial=0) > 1:
-        raise Damage("its attributes share what is too long to be shared")
+        raise Damage("its attributes share a text that is too long to be shared")
 
 
 def _below(name: str, column: I64, bound: int, least: int = 0) -> None:
-    """Every number is from *least* on and below *bound*."""
+    """Every number is at least *least* and below *bound*."""
     if column.size and (column.min() < least or column.max() >= bound):
-        raise Damage(f"the column {name} points to what is not there")
+        raise Damage(f"the column {name} has an index out of range")
 
 
 def _as_long(name: str, column: Any, rows: int) -> None:  # noqa: ANN401 - any with a length
@@ -128,7 +127,7 @@ def _as_long(name: str, column: Any, rows: int) -> None:  # noqa: ANN401 - any w
 
 
 def _alike(name: str, table: object, *heads: str, apart: str = "") -> None:
-    """From each of *heads* on, up to the next, the columns of *table* are of one length."""
+    """From each of *heads* to the next one, all columns of *table* have the same length."""
     rows = None
     for part in fields(table):  # type: ignore[arg-type]
         column = getattr(table, part.name)
@@ -139,9 +138,9 @@ def _alike(name: str, table: object, *heads: str, apart: str = "") -> None:
 
 
 def _lists(name: str, start: I64, owners: int, items: int) -> None:
-    """The lists of *owners* stand end to end and take up all *items*."""
+    """The lists of *owners* are contiguous and cover all *items*."""
     fits = start.size == owners + 1 and start.size and start[0] == 0 and start[-1] == items
-    # Compared, not subtracted: a difference may be too large for 64 bits.
+    # Compared, not subtracted: a difference may overflow.
     if not fits or not (start[1:] >= start[:-1]).all():
         raise Damage(f"the column {name} does not divide its table")
 
@@ -151,7 +150,7 @@ def _shapes(name: str, shapes: Shapes) -> None:
 
 
 def _distinct(name: str, strings: Strings) -> None:
-    """No string stands there twice: they are looked up."""
+    """No string is repeated: they are looked up."""
     different = len(set(strings)) if len(strings) < _FEW else strings.intern()[1].size
     if different < len(strings):
-        raise Damage(f"the column {name} has one text twice")
+        raise Damage(f"the column {name} has a repeated string")

@@ -1,14 +1,14 @@
-"""The bytes of a converted profile: a head, an index, and columns of narrow numbers.
+"""The file format of converted profiles: a head, an index, and columns of compact numbers.
 
-    89 74 66 70 0D 0A 1A 0A     told by content; a transfer as text would spoil it
+    89 74 66 70 0D 0A 1A 0A     identifies the format; a text-mode transfer would change it
     format  checksum  size      of the index: 4, 4 and 8 bytes
-    nodes.op u1 0 10001 5f3a…   the index, a line a column: name, kind, base, rows, checksum
+    nodes.op u1 0 10001 5f3a…   the index, one line per column: name, kind, base, rows, checksum
     …
-    columns                     in the order of the index, each from a multiple of 8 on
+    columns                     in the order of the index, each at a multiple of 8 bytes
 
-A number is stored in as few bytes as its column needs, little-endian. In `u2` it is what stands
-there and the base; in `+u2` what stands there is how much it is more than the number before it.
-The place of a column follows from the index, so none can overlap another or lie outside.
+A number is stored in as few bytes as its column needs, little-endian. In `u2` it is the difference
+from the base; in `+u2` the difference from the number before it. The position of a column follows
+from the index, so columns cannot overlap or be outside the file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tfprof.columns.strings import I64, U8
     from tfprof.read.source import Source
 
-# To be raised with every change of the columns that a file holds, and of how they are stored.
+# Increase this whenever the columns of a file or their encoding change.
 FORMAT: Final = 3
 HEAD: Final = struct.Struct("<8sIIQ")
 ALIGNMENT: Final = 8
@@ -40,12 +40,12 @@ _WIDTH: Final = {kind: int(kind[-1]) for kind in KINDS}
 _LEAST, _MOST = -(2**63), 2**63 - 1
 
 
-class Damage(Exception):  # noqa: N818 - what is wrong with a file, not yet told to anyone
-    """A file is not what was written; the text says how, behind "… is damaged: "."""
+class Damage(Exception):  # noqa: N818 - becomes an InputError once the file name is known
+    """What is wrong with a file; the message continues "… is damaged: "."""
 
 
 class Stored(NamedTuple):
-    """A column as the index tells it, and where it stands."""
+    """The index entry of a column, and its position."""
 
     kind: str
     base: int
@@ -56,10 +56,10 @@ class Stored(NamedTuple):
 
 
 class Columns:
-    """The columns of a file by name; each is checked and decoded when it is asked for."""
+    """The columns of a file by name; each is checked and decoded on demand."""
 
     def __init__(self, source: Source) -> None:
-        """Read head and index; raises InputError for a file of another format, else Damage."""
+        """Read head and index; raises InputError for a newer format, else Damage."""
         self._data = source.data
         self._stored = _placed(_index(source), source.data.size)
 
@@ -67,7 +67,7 @@ class Columns:
         return name in self._stored
 
     def numbers(self, name: str) -> I64:
-        """The column of this *name*, which nobody else has."""
+        """The numeric column *name*, as a new array."""
         stored, raw = self._raw(name)
         values = raw.view(f"<{stored.kind.removeprefix(_RISING)}")
         if stored.kind.startswith(_RISING):
@@ -79,10 +79,10 @@ class Columns:
         return column
 
     def text(self, name: str) -> U8:
-        """The bytes of this *name*, likewise."""
+        """The text column *name*, as a new array."""
         stored, raw = self._raw(name)
         if stored.kind != TEXT or stored.base:
-            raise Damage(f"the column {name} holds no text")
+            raise Damage(f"the column {name} does not hold text")
         return raw.copy()
 
     def _raw(self, name: str) -> tuple[Stored, U8]:
@@ -91,12 +91,12 @@ class Columns:
         stored = self._stored[name]
         raw = self._data[stored.begin : stored.end]
         if zlib.crc32(raw.data) != stored.checksum:
-            raise Damage(f"the checksum of the column {name} does not fit")
+            raise Damage(f"the checksum of the column {name} does not match")
         return stored, raw
 
 
 def aligned(size: int) -> int:
-    """The next place from *size* on where a column may begin."""
+    """The first position from *size* on where a column may begin."""
     return -(-size // ALIGNMENT) * ALIGNMENT
 
 
@@ -105,7 +105,7 @@ def _index(source: Source) -> bytes:
     data = source.data
     head = data[: HEAD.size].tobytes()
     if head[: len(MAGIC)] != MAGIC[: len(head)]:
-        raise Damage("its first bytes were changed, as by a transfer as text")
+        raise Damage("its first bytes were changed, as by a text-mode transfer")
     if len(head) < HEAD.size:
         raise Damage("it is cut off")
     _, version, checksum, size = HEAD.unpack(head)
@@ -115,17 +115,17 @@ def _index(source: Source) -> bytes:
             f"(format {version}; this one reads up to {FORMAT})"
         )
     if not version:
-        raise Damage("it has no format")
+        raise Damage("it has no format version")
     if size > data.size - HEAD.size:
         raise Damage("it is cut off")
     index = data[HEAD.size : HEAD.size + size].tobytes()
     if zlib.crc32(index) != checksum:
-        raise Damage("the checksum of its index does not fit")
+        raise Damage("the checksum of its index does not match")
     return index
 
 
 def _placed(index: bytes, size: int) -> dict[str, Stored]:
-    """The columns of the index and their places, which fill the file to its end."""
+    """The columns of the index and their positions, which must fill the file."""
     stored: dict[str, Stored] = {}
     end = HEAD.size + len(index)
     lines = index.splitlines()
@@ -136,12 +136,12 @@ def _placed(index: bytes, size: int) -> dict[str, Stored]:
         except ValueError:
             raise Damage("its index cannot be read") from None
         if kind not in KINDS or rows < 0 or not _LEAST <= base <= _MOST:
-            raise Damage(f"its index has no such column as {name}")
+            raise Damage(f"its index has an invalid entry for the column {name}")
         begin = aligned(end)
         end = begin + rows * _WIDTH[kind]
         stored[name] = Stored(kind, base, rows, checksum, begin, end)
     if len(stored) < len(lines):
-        raise Damage("its index names a column twice")
+        raise Damage("its index repeats a column")
     if end != size:
-        raise Damage("it is cut off" if end > size else "there is something behind its end")
+        raise Damage("it is cut off" if end > size else "it has data after its end")
     return stored

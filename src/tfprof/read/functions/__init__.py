@@ -1,24 +1,24 @@
-"""Functions are part of the graph: the body of each stands below every node that calls it.
+"""Expands functions: the body of a function appears below every node that calls it.
 
     node  loss ◄ call(x)              loss ◄ call ◄ call/sum ◄ call/mul ◄ x
-    def   f(a): sum(mul(a))     ──►                 what f returns    what a stands for
+    def   f(a): sum(mul(a))     ──►                 f returns sum     a is x
 
-library      what the functions hold, as one pool of nodes
-op_outputs   what `node:output:2` of a body means as a plain number
-calls        which functions a node calls, and as what
-instances    a body for each call, from the outside in
-woven        all of them as one graph
+library         the functions of a graph as one pool of nodes
+op_outputs      the output number that `node:output:2` of a body refers to
+calls           which functions a node calls, and how
+call_instances  one body per call, from the outside in
+inlined         all instances as one graph
 
-What a body is called with is read directly, whichever functions it is handed through. What no
-output of a body needs is left out, as it is when the function runs.
+Arguments are resolved through calls. Nodes that no output of a body needs are left out, as when
+the function runs.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfprof.read.functions.call_instances import instances
-from tfprof.read.functions.inlined import woven
+from tfprof.read.functions.call_instances import call_instances
+from tfprof.read.functions.inlined import inlined
 from tfprof.read.functions.library import Pool, library, rooted
 
 if TYPE_CHECKING:
@@ -28,5 +28,5 @@ __all__ = ["Pool", "expanded", "library", "rooted"]
 
 
 def expanded(pool: Pool) -> GraphColumns:
-    """The graph of *pool* with all bodies in their places; raises InputError."""
-    return woven(pool, instances(pool))
+    """The graph of *pool* with all functions expanded; raises InputError."""
+    return inlined(pool, call_instances(pool))

@@ -1,10 +1,10 @@
-"""A body for every call, from the outside in: where its rows begin and what its arguments are.
+"""One body per call, from the outside in: where its rows begin and what its arguments are.
 
-    graph ── call ──► f ── call ──► g        an instance each; f called twice is two of them
+    graph ── call ──► f ── call ──► g        one instance each; f called twice has two
 
-Functions that call themselves have no last instance, so they are refused, and the number of rows
-is known before any is made: a chain of functions that each call the next one twice would double it
-at every link. So is the number of what rows have, of which a single one may have any number.
+A function that calls itself would never end, so it is an error. The number of rows is checked
+before any is created: in a chain of functions that each call the next one twice it doubles with
+every link. So is the number of inputs, dimensions and attributes, since one row may have many.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ if TYPE_CHECKING:
 
 NOWHERE: Final = -1
 _NAME_BYTES: Final = 64 << 20
-_LONGEST_WAY: Final = 5
-# So many inputs, outputs, dimensions and attributes a node may have on the average: several times
-# what real ones have.
-_ITEMS_A_NODE: Final = 40
-_MANY: Final = 10**18  # where counting ends
-# Operations whose first input is not for the function, but says where or which.
+_LONGEST_CYCLE: Final = 5
+# Inputs, outputs, dimensions and attributes that a node may have on average: several times as many
+# as in real graphs.
+_ITEMS_PER_NODE: Final = 40
+_MANY: Final = 10**18  # counting stops here
+# Operations whose first input is not an argument of the function but, for example, a device.
 _FIRST_IS_NO_ARGUMENT: Final = (b"RemoteCall",)
 
 
 class Sources(NamedTuple):
-    """What some inputs stand for: a row and slot, or where the row is NOWHERE an input's text."""
+    """The sources of inputs: a row and slot or, if the row is NOWHERE, the input's text."""
 
     row: I64
     slot: I64
     text: I64
 
     def take(self, at: I64 | slice) -> Sources:
-        """Some of them."""
+        """The sources at these positions."""
         return Sources(self.row[at], self.slot[at], self.text[at])
 
 
@@ -53,86 +53,86 @@ class Instance(NamedTuple):
 
     body: Body
     first: int  # its first row
-    prefix: bytes  # what names begin with
+    prefix: bytes  # of the names of its nodes
     arguments: Sources
     call: int  # the row that calls it
     kind: int
     region: int  # of the row that calls it
 
     def sources(self, source: I64, slot: I64, text: I64) -> Sources:
-        """What sources inside of the body stand for; what it is not given stays a text."""
+        """The sources of inputs inside the body; a missing argument stays a text."""
         row, slot, text = np.full(source.size, NOWHERE), slot.copy(), text.copy()
         inside = source >= 0
         row[inside] = source[inside] + self.first
         argument = np.flatnonzero((source < 0) & (source > UNKNOWN))
-        given = -1 - source[argument]
-        argument, given = (column[given < self.arguments.row.size] for column in (argument, given))
-        row[argument] = self.arguments.row[given]
-        slot[argument] = self.arguments.slot[given]
-        text[argument] = self.arguments.text[given]
+        index = -1 - source[argument]
+        argument, index = (column[index < self.arguments.row.size] for column in (argument, index))
+        row[argument] = self.arguments.row[index]
+        slot[argument] = self.arguments.slot[index]
+        text[argument] = self.arguments.text[index]
         return Sources(row, slot, text)
 
 
-def instances(pool: Pool) -> list[Instance]:
-    """All instances, an outer one before those inside it; the graph itself is the first."""
+def call_instances(pool: Pool) -> list[Instance]:
+    """All instances, each before those inside it; the first is the graph itself."""
     _check(pool)
     nothing = np.empty(0, np.int64)
     graph = Instance(
         pool.bodies[0], 0, b"", Sources(nothing, nothing, nothing), NOWHERE, 0, NOWHERE
     )
-    made: list[Instance] = []
+    result: list[Instance] = []
     waiting = [graph]
     first = name_bytes = 0
     while waiting:
-        one = waiting.pop()._replace(first=first)
-        first += one.body.rows.size
-        name_bytes += one.body.rows.size * len(one.prefix)
-        name_bytes += int(pool.columns.name.length[one.body.rows].sum())
+        instance = waiting.pop()._replace(first=first)
+        first += instance.body.rows.size
+        name_bytes += instance.body.rows.size * len(instance.prefix)
+        name_bytes += int(pool.columns.name.length[instance.body.rows].sum())
         check_texts(name_bytes, first)
-        made.append(one)
-        waiting += reversed(_inside(pool, one, len(made) - 1))
-    return made
+        result.append(instance)
+        waiting += reversed(_inside(pool, instance, len(result) - 1))
+    return result
 
 
 def check_texts(size: int, count: int) -> None:
-    """Raise InputError where *count* names that functions make come to far too much."""
+    """Raise InputError if *count* names in functions have too many bytes, *size*, in all."""
     if size > max(_NAME_BYTES, count * limit("row_bytes")):
         raise InputError(
-            "functions are nested too deeply, or the names in them are too long: "
+            "functions are nested too deeply, or the names in them are too long; tfprof accepts "
             f"{beyond('row_bytes')}"
         )
 
 
 def _inside(pool: Pool, outer: Instance, region: int) -> list[Instance]:
-    """The instances that the nodes of another one call."""
-    body, found = outer.body, []
+    """The instances that the nodes of *outer* call."""
+    body, inner = outer.body, []
     start = np.searchsorted(body.edge_node, np.arange(body.rows.size + 1))
-    for place, calls in body.calls:
-        edge = np.arange(start[place], start[place + 1])
+    for node, calls in body.calls:
+        edge = np.arange(start[node], start[node + 1])
         edge = edge[body.edge_slot[edge] != CONTROL]
-        given = outer.sources(body.edge_source[edge], body.edge_slot[edge], body.edge_text[edge])
-        row = int(body.rows[place])
+        inputs = outer.sources(body.edge_source[edge], body.edge_slot[edge], body.edge_text[edge])
+        row = int(body.rows[node])
         prefix = outer.prefix + pool.columns.name[row]
         for call in calls:
             skipped = int(call.kind == BRANCH or pool.columns.op[row] in _FIRST_IS_NO_ARGUMENT)
-            found.append(
+            inner.append(
                 Instance(
                     pool.bodies[call.function],
                     NOWHERE,
                     prefix + call.scope,
-                    given.take(slice(skipped, None)),
-                    outer.first + place,
+                    inputs.take(slice(skipped, None)),
+                    outer.first + node,
                     call.kind,
                     region,
                 )
             )
-    return found
+    return inner
 
 
 def _check(pool: Pool) -> None:
-    """Raise InputError where functions call themselves, or become too much."""
+    """Raise InputError if a function calls itself or the expanded functions are too large."""
     sizes: dict[int, _Size] = {}
-    path: dict[int, None] = {}  # in order, and quick to ask
+    path: dict[int, None] = {}  # an ordered set
     waiting = [0]
     while waiting:
         body = waiting[-1]
@@ -142,29 +142,30 @@ def _check(pool: Pool) -> None:
         called = [call.function for call in _calls(pool, body)]
         if body in path:
             del path[body]
-            sizes[body] = _Size.of(pool, body).with_all(sizes[one] for one in called)
+            sizes[body] = _Size.of(pool, body).with_all(sizes[function] for function in called)
             continue
         path[body] = None
-        inner = [one for one in called if one not in sizes]
-        for one in inner:
-            if one in path:
-                raise InputError(f"a function of the graph calls itself: {_cycle(pool, path, one)}")
+        inner = [function for function in called if function not in sizes]
+        for function in inner:
+            if function in path:
+                cycle = _cycle(pool, path, function)
+                raise InputError(f"a function of the graph calls itself: {cycle}")
         waiting += inner
     most, graph = limit("function_nodes"), _Size.of(pool, 0)
-    for count, of_graph, what, allowed in (
+    for count, of_graph, title, allowed in (
         (sizes[0].rows, graph.rows, "nodes", most),
-        (sizes[0].items, graph.items, "inputs, dimensions and attributes", most * _ITEMS_A_NODE),
+        (sizes[0].items, graph.items, "inputs, dimensions and attributes", most * _ITEMS_PER_NODE),
     ):
         if count - of_graph > allowed:
             more = " or more" if count >= _MANY else ""
             raise InputError(
-                f"the functions of the graph have {count:,}{more} {what} with one body for each "
-                f"call: {beyond('function_nodes')}"
+                f"the functions of the graph have {count:,}{more} {title}, counting a body once "
+                f"per call; tfprof accepts {beyond('function_nodes')}"
             )
 
 
 class _Size(NamedTuple):
-    """How much the body of a function is, with the bodies of all that it calls."""
+    """The size of a function's body, including the bodies that it calls."""
 
     rows: int
     items: int
@@ -172,24 +173,24 @@ class _Size(NamedTuple):
     @classmethod
     def of(cls, pool: Pool, body: int) -> _Size:
         """The size of a body alone."""
-        one = pool.bodies[body]
-        ends = one.returns[0].size + one.effects.size
-        return cls(one.rows.size + 1, int(pool.items[one.rows].sum()) + ends)
+        function = pool.bodies[body]
+        ends = function.returns[0].size + function.effects.size
+        return cls(function.rows.size + 1, int(pool.items[function.rows].sum()) + ends)
 
-    def with_all(self, inside: Iterable[_Size]) -> _Size:
-        """Together with those of the bodies that are called."""
+    def with_all(self, called: Iterable[_Size]) -> _Size:
+        """The size including the *called* bodies."""
         rows, items = self
-        for one in inside:
-            rows, items = rows + one.rows, items + one.items
+        for size in called:
+            rows, items = rows + size.rows, items + size.items
         return _Size(min(rows, _MANY), min(items, _MANY))
 
 
 def _cycle(pool: Pool, path: Iterable[int], function: int) -> str:
-    """The way from a function to itself, at most as long as a sentence can be."""
-    way = list(path)
-    way = [*way[way.index(function) :], function]
-    names = [pool.bodies[one].name.decode("utf-8", "replace") for one in way]
-    return " → ".join(names if len(names) <= _LONGEST_WAY else [*names[:_LONGEST_WAY], "…"])
+    """The calls from a function to itself, shortened."""
+    callers = list(path)
+    cycle = [*callers[callers.index(function) :], function]
+    names = [pool.bodies[body].name.decode("utf-8", "replace") for body in cycle]
+    return " → ".join(names if len(names) <= _LONGEST_CYCLE else [*names[:_LONGEST_CYCLE], "…"])
 
 
 def _calls(pool: Pool, body: int) -> list[Call]:

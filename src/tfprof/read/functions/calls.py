@@ -1,10 +1,10 @@
-"""Which functions a node calls: the names in its attributes, or its own type.
+"""Which functions a node calls: those named in its attributes, or by its own type.
 
-StatefulPartitionedCall   f                          the body once
-While                     body, cond                 the body as often as the condition holds
-If                        then_branch, else_branch   one of them
-Case                      branches
-my_function               a node whose type is the name of a function calls that one
+StatefulPartitionedCall   f                          runs the body once
+While                     body, cond                 runs the body while the condition holds
+If                        then_branch, else_branch   runs one of them
+Case                      branches                   runs one of them
+my_function               a node whose type is the name of a function calls that function
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Call(NamedTuple):
     scope: bytes  # between the name of the node and the names of the body
 
 
-# By type of operation: the attributes that name functions, each with what the body is.
+# By operation type: the attributes that name functions, the kind of each body and its scope.
 _LOOP: Final = ((b"body", LOOP_BODY, b"/body/"), (b"cond", LOOP_CONDITION, b"/cond/"))
 _CHOICE: Final = ((b"then_branch", BRANCH, b"/then/"), (b"else_branch", BRANCH, b"/else/"))
 _CASES: Final = ((b"branches", BRANCH, b"/branch"),)
@@ -56,36 +56,35 @@ _FUNC, _LIST, _LIST_FUNC = 10, 1, 9
 def calls_of(
     op: Strings, attributes: tuple[I64, Strings], function: Mapping[bytes, int]
 ) -> dict[int, tuple[Call, ...]]:
-    """The calls of each row that makes some; *attributes* are (row, map entry), by row."""
+    """The calls of each row that has any; *attributes* are (row, map entry), by row."""
     kind, first = op.intern()
     types = op.take(first).tolist()
-    calling = np.array([one in CALLERS or one in function for one in types], np.bool_)
+    calling = np.array([name in CALLERS or name in function for name in types], np.bool_)
     rows = np.flatnonzero(calling[kind])
     wanted = np.zeros(len(op), np.bool_)
     wanted[rows] = True
     owner, entry = attributes
-    kept = np.flatnonzero(wanted[owner])
-    named = _named_functions(owner[kept], entry.take(kept))
-    found = {}
+    entries = np.flatnonzero(wanted[owner])
+    named = _named_functions(owner[entries], entry.take(entries))
+    calls_by_row = {}
     for row in rows.tolist():
-        one = types[int(kind[row])]
-        if calls := _calls(one, named.get(row, {}), function):
-            found[row] = calls
-    return found
+        if calls := _calls(types[int(kind[row])], named.get(row, {}), function):
+            calls_by_row[row] = calls
+    return calls_by_row
 
 
 def _calls(
     op: bytes, named: Mapping[bytes, list[bytes]], function: Mapping[bytes, int]
 ) -> tuple[Call, ...]:
-    """What a node calls; nothing where the library lacks one of its functions."""
+    """The calls of a node; none if the library lacks one of its functions."""
     if op in function:
         return (Call(function[op], CALLED, b"/"),)
     calls = []
     for key, kind, scope in CALLERS[op]:
-        for place, name in enumerate(named.get(key, [])):
+        for index, name in enumerate(named.get(key, [])):
             if name not in function:
                 return ()
-            numbered = b"%s%d/" % (scope, place) if key == b"branches" else scope
+            numbered = b"%s%d/" % (scope, index) if key == b"branches" else scope
             calls.append(Call(function[name], kind, numbered))
     return tuple(calls)
 
@@ -98,17 +97,17 @@ def _named_functions(owner: I64, entry: Strings) -> dict[int, dict[bytes, list[b
     start, length = part[2].last_slice(count)
     held = scan(buffer, start, start + length, {_FUNC: BYTES, _LIST: BYTES})
     inside = scan(buffer, held[_LIST].start, held[_LIST].end, {_LIST_FUNC: BYTES})[_LIST_FUNC]
-    found: dict[int, dict[bytes, list[bytes]]] = {}
+    by_owner: dict[int, dict[bytes, list[bytes]]] = {}
     for rows, functions in (
         (held[_FUNC].message, held[_FUNC]),
         (held[_LIST].message[inside.message], inside),
     ):
         for row, name in zip(rows.tolist(), _names(buffer, functions), strict=True):
-            found.setdefault(int(owner[row]), {}).setdefault(key[row], []).append(name)
-    return found
+            by_owner.setdefault(int(owner[row]), {}).setdefault(key[row], []).append(name)
+    return by_owner
 
 
 def _names(buffer: U8, functions: Field) -> list[bytes]:
-    """The name that each NameAttrList begins with."""
+    """The name of each NameAttrList."""
     name = scan(buffer, functions.start, functions.end, {1: BYTES})[1]
     return Strings(buffer, *name.last_slice(functions.start.size)).tolist()

@@ -1,9 +1,9 @@
-"""The instances of all bodies as one graph.
+"""Joins the instances of all bodies into one graph.
 
-    inputs of a row    what its body says; an argument is what the call was given
-    inputs of a call   first what its bodies return, then its own, then what runs for its effect
+    inputs of a row    as in its body; an argument is replaced by the input of the call
+    inputs of a call   first what its bodies return, then its own, then nodes run for their effect
 
-Rows stand instance by instance, those of the graph itself first and in their order.
+Rows are ordered by instance, those of the graph itself first and in file order.
 """
 
 from __future__ import annotations
@@ -53,15 +53,15 @@ class _Inlined(Frozen):
         return _Inlined(self.attributes.within(source), self.row)
 
 
-def woven(pool: Pool, made: list[Instance]) -> GraphColumns:
-    """The graph that *made* of *pool*."""
+def inlined(pool: Pool, instances: list[Instance]) -> GraphColumns:
+    """The graph that the *instances* of *pool* form."""
     columns = pool.columns
-    row = np.concatenate([one.body.rows for one in made])
-    size = [one.body.rows.size for one in made]
-    instance = np.repeat(np.arange(len(made)), size)
-    prefix = Strings.of(one.prefix for one in made)
-    name = _apart(Strings.beside([prefix.take(instance), columns.name.take(row)]), instance)
-    edges = _edges(made)
+    row = np.concatenate([each.body.rows for each in instances])
+    size = [each.body.rows.size for each in instances]
+    instance = np.repeat(np.arange(len(instances)), size)
+    prefix = Strings.of(each.prefix for each in instances)
+    name = _unique(Strings.beside([prefix.take(instance), columns.name.take(row)]), instance)
+    edges = _edges(instances)
     shaped = np.full(len(columns.name), -1, np.int64)
     shaped[columns.shape_node] = np.arange(columns.shape_node.size)
     shape_node = np.flatnonzero(shaped[row] >= 0)
@@ -78,33 +78,34 @@ def woven(pool: Pool, made: list[Instance]) -> GraphColumns:
         output_node=output_node,
         output_shape=columns.output_shape.take(output),
         attributes=_Inlined(columns.attributes, row),
-        regions=_regions(made, instance),
-        notes=_notes(pool, made),
+        regions=_regions(instances, instance),
+        notes=_notes(pool, instances),
     )
 
 
-def _apart(name: Strings, instance: I64) -> Strings:
-    """The names, with something behind those of bodies that another row already has."""
+def _unique(name: Strings, instance: I64) -> Strings:
+    """The names; a number is appended to those in bodies that repeat an earlier one."""
     number, first = name.intern()
-    taken = (first[number] != np.arange(len(name))) & (instance > 0)
-    if not taken.any():
+    repeated = (first[number] != np.arange(len(name))) & (instance > 0)
+    if not repeated.any():
         return name
-    behind = Strings.of(b"(%d)" % row if again else b"" for row, again in enumerate(taken.tolist()))
-    return Strings.beside([name, behind])
+    repeats = enumerate(repeated.tolist())
+    suffix = Strings.of(b"(%d)" % row if again else b"" for row, again in repeats)
+    return Strings.beside([name, suffix])
 
 
-def _edges(made: list[Instance]) -> _Edges:
-    """The inputs of all rows, by row and in their order."""
+def _edges(instances: list[Instance]) -> _Edges:
+    """The inputs of all rows, sorted by row and in order."""
     pieces = []
-    for one in made:
-        body = one.body
-        own = one.sources(body.edge_source, body.edge_slot, body.edge_text)
-        # A text says the same of the graph's own nodes, and may name what no node of ours is.
-        if one.call == NOWHERE:
+    for each in instances:
+        body = each.body
+        own = each.sources(body.edge_source, body.edge_slot, body.edge_text)
+        # The graph's own nodes keep their inputs as text, which may name nodes it does not have.
+        if each.call == NOWHERE:
             own = own._replace(row=np.full(own.row.size, NOWHERE))
-        pieces.append(_piece(body.edge_node + one.first, _OWN, own))
-        if one.call != NOWHERE:
-            pieces += _of_call(one)
+        pieces.append(_piece(body.edge_node + each.first, _OWN, own))
+        if each.call != NOWHERE:
+            pieces += _of_call(each)
     node = np.concatenate([piece.node for piece in pieces])
     group = np.concatenate([piece.group for piece in pieces])
     source = Sources(*map(np.concatenate, zip(*(piece.source for piece in pieces), strict=True)))
@@ -114,15 +115,15 @@ def _edges(made: list[Instance]) -> _Edges:
     return _Edges(node[order], group[order], source.take(order))
 
 
-def _of_call(one: Instance) -> list[_Edges]:
-    """What the node that calls *one* takes from it."""
-    returned, slot = one.body.returns
-    values = one.sources(returned, slot, np.full(returned.size, NOWHERE))
-    effects = one.body.effects
-    done = one.sources(effects, np.full(effects.size, CONTROL), np.full(effects.size, NOWHERE))
+def _of_call(each: Instance) -> list[_Edges]:
+    """The inputs that a call has from its body: returned values and effects."""
+    returned, slot = each.body.returns
+    values = each.sources(returned, slot, np.full(returned.size, NOWHERE))
+    effects = each.body.effects
+    done = each.sources(effects, np.full(effects.size, CONTROL), np.full(effects.size, NOWHERE))
     return [
-        _piece(np.full(returned.size, one.call), _RETURNED, values),
-        _piece(np.full(effects.size, one.call), _EFFECT, done),
+        _piece(np.full(returned.size, each.call), _RETURNED, values),
+        _piece(np.full(effects.size, each.call), _EFFECT, done),
     ]
 
 
@@ -131,51 +132,50 @@ def _piece(node: I64, group: int, source: Sources) -> _Edges:
 
 
 def _texts(source: Sources, name: Strings, written: Strings) -> Strings:
-    """The inputs as a graph writes them: "x", "x:1", "^x"."""
+    """The inputs as written in a graph: "x", "x:1", "^x"."""
     nowhere = source.row == NOWHERE
     known = np.where(nowhere, 0, source.row)
     text = np.where(nowhere, source.text, 0)
     both = Strings.concat([name, written])
-    slot, place = np.unique(source.slot, return_inverse=True)
-    behind = Strings.of(b":%d" % one if one > 0 else b"" for one in slot.tolist())
-    behind = behind.take(place)
-    behind = Strings(behind.blob, behind.start, np.where(nowhere, 0, behind.length))
+    slots, index = np.unique(source.slot, return_inverse=True)
+    suffix = Strings.of(b":%d" % slot if slot > 0 else b"" for slot in slots.tolist()).take(index)
+    suffix = Strings(suffix.blob, suffix.start, np.where(nowhere, 0, suffix.length))
     caret = Strings.of([b"^"]).take(np.zeros(nowhere.size, np.int64))
     controls = ~nowhere & (source.slot == CONTROL)
     caret = Strings(caret.blob, caret.start, np.where(controls, 1, 0))
     named = both.take(np.where(nowhere, len(name) + text, known))
-    # What is handed to a function stands in the graph once, and all that reads it names it.
+    # An argument is stored in the graph once, but every node that reads it repeats its name.
     check_texts(int(named.length.sum()), len(named))
-    return Strings.beside([caret, named, behind])
+    return Strings.beside([caret, named, suffix])
 
 
 def _of_rows(owner: I64, row: I64) -> tuple[I64, I64]:
-    """(place in *row*, item) of each item that has one of the rows as its *owner*, ascending."""
+    """(index into *row*, item) of each item that a row owns; *owner* is ascending."""
     first = np.searchsorted(owner, row)
     count = np.searchsorted(owner, row, "right") - first
-    place = np.repeat(np.arange(row.size), count)
+    index = np.repeat(np.arange(row.size), count)
     before = np.cumsum(count) - count
-    return place, np.arange(place.size) + np.repeat(first - before, count)
+    return index, np.arange(index.size) + np.repeat(first - before, count)
 
 
-def _regions(made: list[Instance], instance: I64) -> Regions:
-    inner = made[1:]
+def _regions(instances: list[Instance], instance: I64) -> Regions:
+    inner = instances[1:]
     return Regions(
         of_node=instance - 1,
-        call=np.array([one.call for one in inner], np.int64),
-        kind=np.array([one.kind for one in inner], np.int64),
-        returns=np.array([one.body.returns[0].size for one in inner], np.int64),
-        function=Strings.of(one.body.name for one in inner),
-        prefix=np.array([len(one.prefix) for one in inner], np.int64),
+        call=np.array([each.call for each in inner], np.int64),
+        kind=np.array([each.kind for each in inner], np.int64),
+        returns=np.array([each.body.returns[0].size for each in inner], np.int64),
+        function=Strings.of(each.body.name for each in inner),
+        prefix=np.array([len(each.prefix) for each in inner], np.int64),
     )
 
 
-def _notes(pool: Pool, made: list[Instance]) -> tuple[Note, ...]:
-    dead = sum(one.body.dead for one in made[1:])
+def _notes(pool: Pool, instances: list[Instance]) -> tuple[Note, ...]:
+    dead = sum(each.body.dead for each in instances[1:])
     outside = pool.bodies[0].dead
     notes = []
     if outside:
         notes.append(f"{outside:,} nodes of the graph that no output needs are left out")
     if dead:
-        notes.append(f"{dead:,} nodes of functions that no output of theirs needs are left out")
+        notes.append(f"{dead:,} nodes of functions that no output needs are left out")
     return tuple(Note(text, ours=True) for text in notes)

@@ -1,12 +1,12 @@
-"""The functions of a graph as one pool of nodes, and what each body reads, returns and calls.
+"""Reads the functions of a graph into one pool of nodes: what each body reads, returns and calls.
 
     GraphDef ─library─► FunctionDef* ─┬─ signature: name, input_arg*, output_arg*
                                       ├─ node_def*     inputs are  x  node:output:0  ^node
-                                      ├─ ret           what each output is
-                                      └─ control_ret   what runs for its effect alone
+                                      ├─ ret           the source of each output
+                                      └─ control_ret   nodes that run only for their effect
 
-The graph itself is the first body: it has no arguments, and all of it is needed unless some of its
-nodes are named as roots.
+The graph itself is the first body: it has no arguments, and all of it is needed unless roots are
+given.
 """
 
 from __future__ import annotations
@@ -28,32 +28,32 @@ if TYPE_CHECKING:
 
     from tfprof.read.columns import GraphColumns
 
-# A source that is no node of the body: an argument k is -1 - k, this is a name that nobody has.
+# The source of an unknown name. Sources that are nodes are >= 0; argument k is -1 - k.
 UNKNOWN: Final = -(1 << 40)
 CONTROL: Final = -1
-# Effects that old functions, which list no control outputs, still have.
+# Operation types with effects, for old functions that list no control outputs.
 _EFFECT: Final = re.compile(
     rb"Assign|Resource(Apply|Scatter|SparseApply|Strided)|Print|Write|Enqueue"
 )
 
 
 class Body(NamedTuple):
-    """What of a function takes part when it is called; sources and nodes are places in `rows`."""
+    """The live nodes of a function; sources and nodes are indices into `rows`."""
 
     name: bytes
     rows: I64  # of the pool
     edge_node: I64
     edge_source: I64  # or -1 - k for argument k, or UNKNOWN
-    edge_slot: I64  # CONTROL for what only has to be done first
-    edge_text: I64  # the input as it is written, a row of the pool's inputs
+    edge_slot: I64  # CONTROL for a control input
+    edge_text: I64  # the input as written, a row of the pool's inputs
     returns: tuple[I64, I64]  # (source, slot) of each output
-    effects: I64  # the nodes that run before it is done, whatever it returns
+    effects: I64  # the nodes that run for their effect
     calls: tuple[tuple[int, tuple[Call, ...]], ...]  # of nodes
-    dead: int  # how many nodes do not take part
+    dead: int  # how many nodes no output needs
 
 
 class Pool(NamedTuple):
-    """The nodes of the graph and, behind them, of all functions; body 0 is the graph itself."""
+    """The nodes of the graph, then those of all functions; body 0 is the graph itself."""
 
     columns: GraphColumns
     bodies: list[Body]
@@ -62,7 +62,7 @@ class Pool(NamedTuple):
 
 
 class _Parts(NamedTuple):
-    """The functions of a library as they are written."""
+    """The functions of a library as written."""
 
     name: list[bytes]
     nodes: Field  # message: the function
@@ -76,43 +76,43 @@ def library(buffer: U8, nodes: Field, libraries: Field) -> Pool:
     """The pool of a graph's *nodes* and the functions in its *libraries*; raises WireError."""
     parts = _parts(buffer, libraries)
     columns = node_columns(buffer, Field(*map(np.append, nodes, parts.nodes)))
-    # A function without a name is called by nobody.
-    named = [(place, name) for place, name in enumerate(parts.name, 1) if name]
-    number = {name: place for place, name in reversed(named)}
+    # Nothing can call a function without a name.
+    named = [(index, name) for index, name in enumerate(parts.name, 1) if name]
+    number = {name: index for index, name in reversed(named)}
     assert columns.attributes is not None, "a graph read from wire bytes has its attributes"
     attributes = columns.attributes()
     calls = calls_of(columns.op, attributes, number)
     first = nodes.start.size
     ends = first + np.searchsorted(parts.nodes.message, np.arange(len(parts.name)), "right")
-    bodies = [_taking_part(_graph(columns, first), np.ones(first, np.bool_), calls)]
+    bodies = [_live_body(_graph(columns, first), np.ones(first, np.bool_), calls)]
     text = np.searchsorted(columns.input_node, np.append(first, ends))
-    for place, end in enumerate(ends.tolist()):
-        written = slice(int(text[place]), int(text[place + 1]))
-        bodies.append(_body(columns, slice(first, end), written, parts, place, calls, number))
+    for function, end in enumerate(ends.tolist()):
+        written = slice(int(text[function]), int(text[function + 1]))
+        bodies.append(_body(columns, slice(first, end), written, parts, function, calls, number))
         first = end
     return Pool(columns, bodies, calls, _items(columns, attributes[0]))
 
 
 def _items(columns: GraphColumns, attribute_row: I64) -> I64:
     """How many inputs, dimensions and attributes each row has."""
-    found = np.bincount(columns.input_node, minlength=len(columns.name))
-    found += np.bincount(attribute_row, minlength=found.size)
+    count = np.bincount(columns.input_node, minlength=len(columns.name))
+    count += np.bincount(attribute_row, minlength=count.size)
     for row, shapes in (
         (columns.shape_node, columns.shape),
         (columns.output_node, columns.output_shape),
     ):
-        np.add.at(found, row, np.diff(shapes.start))
-    return found
+        np.add.at(count, row, np.diff(shapes.start))
+    return count
 
 
 def rooted(pool: Pool, roots: Iterable[bytes]) -> Pool:
-    """The pool whose graph has only the *roots*, by name, and what they need."""
+    """The pool with its graph reduced to the nodes named *roots* and what they need."""
     count = pool.bodies[0].rows.size
     graph = _graph(pool.columns, count)
     name, first = _distinct(pool.columns, count)
-    found = name.find(Strings.of(roots))
-    needed = _needed(graph, first[found[found >= 0]])
-    return pool._replace(bodies=[_taking_part(graph, needed, pool.calls), *pool.bodies[1:]])
+    row = name.find(Strings.of(roots))
+    needed = _needed(graph, first[row[row >= 0]])
+    return pool._replace(bodies=[_live_body(graph, needed, pool.calls), *pool.bodies[1:]])
 
 
 def _parts(buffer: U8, libraries: Field) -> _Parts:
@@ -128,49 +128,49 @@ def _parts(buffer: U8, libraries: Field) -> _Parts:
         _names(buffer, signature[2], count),
         _names(buffer, signature[3], count),
         pairs[0],
-        [list(one.values()) for one in pairs[1]],
+        [list(control_ret.values()) for control_ret in pairs[1]],
     )
 
 
 def _names(buffer: U8, arguments: Field, count: int) -> list[list[bytes]]:
     """The names of the arguments of each function."""
     name = scan(buffer, arguments.start, arguments.end, {1: BYTES})[1]
-    found: list[list[bytes]] = [[] for _ in range(count)]
+    by_function: list[list[bytes]] = [[] for _ in range(count)]
     names = Strings(buffer, *name.last_slice(arguments.start.size)).tolist()
-    for function, one in zip(arguments.message.tolist(), names, strict=True):
-        found[function].append(one)
-    return found
+    for function, text in zip(arguments.message.tolist(), names, strict=True):
+        by_function[function].append(text)
+    return by_function
 
 
 def _pairs(buffer: U8, entry: Field, count: int) -> list[dict[bytes, bytes]]:
-    """The map from texts to texts of each function."""
+    """The map from strings to strings of each function."""
     part = scan(buffer, entry.start, entry.end, {1: BYTES, 2: BYTES})
     key, value = (
         Strings(buffer, *part[number].last_slice(entry.start.size)).tolist() for number in (1, 2)
     )
-    found: list[dict[bytes, bytes]] = [{} for _ in range(count)]
-    for function, one, other in zip(entry.message.tolist(), key, value, strict=True):
-        found[function][one] = other
-    return found
+    by_function: list[dict[bytes, bytes]] = [{} for _ in range(count)]
+    for function, name, text in zip(entry.message.tolist(), key, value, strict=True):
+        by_function[function][name] = text
+    return by_function
 
 
 def _distinct(columns: GraphColumns, count: int) -> tuple[Strings, I64]:
-    """(the names of the first *count* rows, each once, the first row that has it)."""
+    """(the distinct names of the first *count* rows, the first row of each)."""
     names = columns.name.take(slice(count))
     _, first = names.intern()
     return names.take(first), first
 
 
-def _graph(columns: GraphColumns, count: int) -> _Whole:
-    """The graph itself as a body; it is the first *count* rows."""
+def _graph(columns: GraphColumns, count: int) -> _FullBody:
+    """The graph itself, the first *count* rows, as a body."""
     name, first = _distinct(columns, count)
     edges = int(np.searchsorted(columns.input_node, count))
     written = columns.input_name.take(slice(edges))
     plain = written.without_first(b"^")
-    found, before = find_before(name, plain, b":")
-    source = np.append(first, UNKNOWN)[found]
+    row, before = find_before(name, plain, b":")
+    source = np.append(first, UNKNOWN)[row]
     slot = np.where(plain.length < written.length, CONTROL, slots(plain, before))
-    return _Whole(
+    return _FullBody(
         b"",
         np.arange(count),
         columns.input_node[:edges],
@@ -182,8 +182,8 @@ def _graph(columns: GraphColumns, count: int) -> _Whole:
     )
 
 
-class _Whole(NamedTuple):
-    """A body with all its nodes; see Body."""
+class _FullBody(NamedTuple):
+    """A Body with all its nodes, dead ones included."""
 
     name: bytes
     rows: I64
@@ -195,7 +195,7 @@ class _Whole(NamedTuple):
     effects: I64
 
 
-def _body(  # noqa: PLR0913, PLR0917 - all that a function is
+def _body(  # noqa: PLR0913, PLR0917 - everything that belongs to a function
     columns: GraphColumns,
     rows: slice,
     written: slice,
@@ -209,12 +209,12 @@ def _body(  # noqa: PLR0913, PLR0917 - all that a function is
     texts = columns.input_name.take(written).tolist()
     source, slot = names.resolved(texts)
     outputs = parts.outputs[function]
-    returns = names.resolved([parts.returns[function].get(one, b"") for one in outputs])
-    effects = [names.place[one] for one in parts.effects[function] if one in names.place]
+    returns = names.resolved([parts.returns[function].get(output, b"") for output in outputs])
+    effects = [names.node[name] for name in parts.effects[function] if name in names.node]
     if not effects:
-        effects = [place for place, op in enumerate(ops) if _EFFECT.match(op)]
+        effects = [node for node, op in enumerate(ops) if _EFFECT.match(op)]
     known = np.flatnonzero((source != UNKNOWN) | (slot != CONTROL))
-    whole = _Whole(
+    full = _FullBody(
         parts.name[function],
         np.arange(rows.start, rows.stop),
         columns.input_node[written][known] - rows.start,
@@ -225,12 +225,12 @@ def _body(  # noqa: PLR0913, PLR0917 - all that a function is
         np.array(effects, np.int64),
     )
     needed = returns[0]
-    roots = np.append(needed[needed >= 0], whole.effects)
-    return _taking_part(whole, _needed(whole, roots), calls)
+    roots = np.append(needed[needed >= 0], full.effects)
+    return _live_body(full, _needed(full, roots), calls)
 
 
 class _Names:
-    """What the names in a function mean."""
+    """Resolves the names in a function."""
 
     def __init__(
         self,
@@ -240,28 +240,28 @@ class _Names:
         function: int,
         number: Mapping[bytes, int],
     ) -> None:
-        self.place = {name: place for place, name in reversed(list(enumerate(nodes)))}
-        self._argument = {name: place for place, name in enumerate(parts.arguments[function])}
+        self.node = {name: index for index, name in reversed(list(enumerate(nodes)))}
+        self._argument = {name: index for index, name in enumerate(parts.arguments[function])}
         self._ops, self._parts, self._number = ops, parts, number
 
     def resolved(self, texts: Iterable[bytes]) -> tuple[I64, I64]:
         """(source, slot) of each text."""
-        pairs = [self._one(text) for text in texts]
+        pairs = [self._resolve(text) for text in texts]
         source, slot = np.array(pairs, np.int64).reshape(-1, 2).T
         return source, slot
 
-    def _one(self, text: bytes) -> tuple[int, int]:
+    def _resolve(self, text: bytes) -> tuple[int, int]:
         if text.startswith(b"^"):
-            return self.place.get(text[1:], UNKNOWN), CONTROL
+            return self.node.get(text[1:], UNKNOWN), CONTROL
         name, _, rest = text.partition(b":")
         output, _, digits = rest.rpartition(b":")
         index = int(digits[:10]) if digits.isdigit() else 0
         if name in self._argument:
             return -1 - self._argument[name] - index, 0
-        place = self.place.get(name, UNKNOWN)
-        if place == UNKNOWN:
+        node = self.node.get(name, UNKNOWN)
+        if node == UNKNOWN:
             return UNKNOWN, 0
-        return place, flat_number(self._outputs(self._ops[place]), output, index)
+        return node, flat_number(self._outputs(self._ops[node]), output, index)
 
     def _outputs(self, op: bytes) -> list[bytes] | None:
         """The names of the outputs of an operation, or of the function that it calls."""
@@ -270,13 +270,13 @@ class _Names:
         return op_outputs().get(op)
 
 
-def _needed(whole: _Whole, roots: I64) -> Bool:
-    """Which nodes *roots* need, themselves included."""
-    count = whole.rows.size
-    order = np.argsort(whole.edge_node, kind="stable")
-    inside = order[whole.edge_source[order] >= 0]
-    start = np.searchsorted(whole.edge_node[inside], np.arange(count + 1)).tolist()
-    source = whole.edge_source[inside].tolist()
+def _needed(full: _FullBody, roots: I64) -> Bool:
+    """Whether *roots* need each node; they need themselves."""
+    count = full.rows.size
+    order = np.argsort(full.edge_node, kind="stable")
+    inside = order[full.edge_source[order] >= 0]
+    start = np.searchsorted(full.edge_node[inside], np.arange(count + 1)).tolist()
+    source = full.edge_source[inside].tolist()
     waiting = roots.tolist()
     seen = bytearray(count)
     while waiting:
@@ -288,30 +288,30 @@ def _needed(whole: _Whole, roots: I64) -> Bool:
     return needed
 
 
-def _taking_part(whole: _Whole, needed: Bool, calls: Mapping[int, tuple[Call, ...]]) -> Body:
-    """The body of the nodes that are *needed*."""
-    place = np.cumsum(needed) - 1
-    edge = np.flatnonzero(needed[whole.edge_node]) if needed.size else np.empty(0, np.int64)
-    rows = whole.rows[needed]
+def _live_body(full: _FullBody, needed: Bool, calls: Mapping[int, tuple[Call, ...]]) -> Body:
+    """The body with only the *needed* nodes."""
+    index = np.cumsum(needed) - 1
+    edge = np.flatnonzero(needed[full.edge_node]) if needed.size else np.empty(0, np.int64)
+    rows = full.rows[needed]
     calling = [(at, calls[row]) for at, row in enumerate(rows.tolist()) if row in calls]
-    returned, slot = whole.returns
+    returned, slot = full.returns
     return Body(
-        whole.name,
+        full.name,
         rows,
-        place[whole.edge_node[edge]],
-        _renumbered(whole.edge_source[edge], place),
-        whole.edge_slot[edge],
-        whole.edge_text[edge],
-        (_renumbered(returned, place), slot),
-        place[whole.effects],
+        index[full.edge_node[edge]],
+        _renumbered(full.edge_source[edge], index),
+        full.edge_slot[edge],
+        full.edge_text[edge],
+        (_renumbered(returned, index), slot),
+        index[full.effects],
         tuple(calling),
         int(needed.size - needed.sum()),
     )
 
 
-def _renumbered(source: I64, place: I64) -> I64:
-    """The places of sources that are nodes; others stay what they are."""
+def _renumbered(source: I64, index: I64) -> I64:
+    """The sources, with nodes replaced by their *index*."""
     result = source.copy()
     node = source >= 0
-    result[node] = place[source[node]]
+    result[node] = index[source[node]]
     return result

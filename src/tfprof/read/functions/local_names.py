@@ -1,4 +1,4 @@
-"""What nodes are called inside of the function whose body they are in: "MatMul@body_12"."""
+"""The names of nodes inside their function: "MatMul@body_12"."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def local_names(profile: Profile) -> Strings:
-    """The name of each node in its function, and behind an @ that of the function or nothing."""
+    """The name of each node in its function, then "@" and the function's name, if any."""
     name, regions = profile.nodes.name, profile.regions
     of_node = np.full(len(profile), -1, np.int64)
     of_node[: regions.of_node.size] = regions.of_node

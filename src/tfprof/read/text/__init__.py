@@ -1,10 +1,10 @@
-"""Protobuf text: the quickest reader that understands it, and in the end protobuf's own.
+"""Reads protobuf text with the fastest of three readers that can handle it.
 
-    as protobuf prints it ──canonical──► columns      a graph only; whole columns at a time
-    any other layout ───────wire───────► wire bytes   a field at a time
-    the rest ───────────────text_format► wire bytes   slow, and knows what is wrong
+    as protobuf prints it ──canonical───► columns      graphs only; whole columns at a time
+    any other layout ───────any_layout──► wire bytes   one field at a time
+    the rest ───────────────text_format─► wire bytes   protobuf's parser: slow; reports errors
 
-All three read the same from the same text. The last one alone decides what is no text at all.
+All three give the same result for the same text. Only the last one decides that a text is invalid.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from tfprof.errors import InputError
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.read import graph_def
 from tfprof.read.source import Source
-from tfprof.read.text import canonical, wire
+from tfprof.read.text import any_layout, canonical
 from tfprof.read.text.error import position, sentence
-from tfprof.read.text.strings import Odd, without_warnings
+from tfprof.read.text.literals import Unhandled, without_warnings
 from tfprof.wire import schema
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tfprof.read.columns import GraphColumns
 
 _STEP = 1 << 20
-_ZEROS = 1 << 11  # so many of them are no text, whoever wrote it
+_ZEROS = 1 << 11  # so many consecutive zero bytes are never text
 
 
 class TextSource(Source):
@@ -39,7 +39,7 @@ class TextSource(Source):
 
     def _read(self) -> U8:
         data, name = self._text.data, self._text.name
-        refuse_zeros(data, name)
+        reject_zeros(data, name)
         return np.frombuffer(to_wire(data.tobytes(), self._message, name), np.uint8)
 
     def __getstate__(self) -> dict[str, object]:
@@ -48,7 +48,7 @@ class TextSource(Source):
 
 def graph_columns(source: Source) -> GraphColumns:
     """The nodes of a GraphDef in text; raises InputError."""
-    refuse_zeros(source.data, source.name)
+    reject_zeros(source.data, source.name)
     columns = canonical.columns(source.data)
     if columns is None:
         return graph_by_wire(source)
@@ -65,7 +65,7 @@ def graph_by_wire(source: Source) -> GraphColumns:
 
 @dataclass(frozen=True, eq=False)
 class _TextAttributes:
-    """Attributes in text. To convert all of it takes longer than to read the rest."""
+    """Attributes in text. Few queries need them, and converting takes longer than all the rest."""
 
     source: Source
 
@@ -79,14 +79,14 @@ class _TextAttributes:
         return _TextAttributes(source)
 
 
-def refuse_zeros(data: U8, path: str) -> None:
-    """Raise InputError where *data* has zeros only for long, as files have that were cut short.
+def reject_zeros(data: U8, path: str) -> None:
+    """Raise InputError if *data* has a long run of zero bytes, as incompletely written files do.
 
-    What follows them may be gigabytes, none of which is worth a parser's time or a copy.
+    Gigabytes may follow, which need not be copied or parsed.
     """
     for first in range(0, data.size, _STEP):
-        for place in np.flatnonzero(data[first : first + _STEP : _ZEROS] == 0).tolist():
-            at = first + place * _ZEROS
+        for sample in np.flatnonzero(data[first : first + _STEP : _ZEROS] == 0).tolist():
+            at = first + sample * _ZEROS
             if at + _ZEROS <= data.size and not data[at : at + _ZEROS].any():
                 before = np.append(1, data[max(at - _ZEROS, 0) : at])[::-1]
                 begin = at - int((before != 0).argmax())
@@ -97,13 +97,13 @@ def to_wire(data: bytes, message_name: str, path: str) -> bytes:
     """The wire bytes of a message in text; raises InputError naming *path*."""
     _check_utf8(data, path)
     try:
-        return wire.to_wire(data, message_name)
-    except Odd:
+        return any_layout.to_wire(data, message_name)
+    except Unhandled:
         return _by_protobuf(data, message_name, path)
 
 
 def _check_utf8(data: bytes, path: str) -> None:
-    """Raise InputError where *data* is no UTF-8. A piece at a time is decoded, to be light."""
+    """Raise InputError if *data* is not UTF-8. Decodes in pieces to save memory."""
     begin = len(data) if data.isascii() else 0
     while begin < len(data):
         end = data.find(b"\n", begin + _STEP) + 1 or len(data)
@@ -116,8 +116,8 @@ def _check_utf8(data: bytes, path: str) -> None:
 
 
 def _by_protobuf(data: bytes, message_name: str, path: str) -> bytes:
-    """The same as `to_wire`, by protobuf's parser."""
-    from google.protobuf import text_format  # noqa: PLC0415 - most texts never need it
+    """As `to_wire`, with protobuf's parser."""
+    from google.protobuf import text_format  # noqa: PLC0415 - few texts need it
 
     message = schema.message(message_name)()
     try:

@@ -1,15 +1,14 @@
-"""A GraphDef in text, laid out as protobuf prints it, straight to columns.
+"""Reads a GraphDef in text, as protobuf prints it, directly into columns.
 
     block ──lines──► depth, form, name ──levels──► field of each line ──► columns of the block
     block ──lines──► …                                                    …  joined at the end
 
 The text is cut into blocks after a line that is only "}", which ends a top-level message. In a
-block all lines of one depth are resolved together: the line above that has one depth less says
-which message they are in, and that message's table says what their names mean. No Python object
-is made for a line or a node.
+block all lines of one depth are resolved together: the last line with one depth less is the message
+that contains them, and that message's table gives the fields of their names. There is no Python
+object per line or node.
 
-Whatever is accepted is exactly what protobuf's own parser would read; the answer to anything
-else is None.
+The result is exactly that of protobuf's parser; any other text gives None.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from tfprof.read.text.lines import (
     lines,
     require,
 )
-from tfprof.read.text.strings import Odd, unescape
+from tfprof.read.text.literals import Unhandled, unescape
 from tfprof.wire.decode import buffer_view
 
 if TYPE_CHECKING:
@@ -48,14 +47,14 @@ _EMPTY = b"library {\n}"
 _BLOCK = 1 << 20
 _BLOCK_END = b"\n}\n"
 # A block's temporary arrays are far smaller than this; see `_keep_memory`.
-_KEPT = 1 << 24
+_LARGE = 1 << 24
 _LEVELS = 7
 _INT64 = 1 << 63
 _WORD_SIZE = 8
 
 
 def _number(characters: bytes) -> np.uint64:
-    """The characters as they are found in a word of the text."""
+    """The characters as a little-endian word of the text."""
     return np.uint64(int.from_bytes(characters, "little"))
 
 
@@ -64,7 +63,7 @@ _KEY_SHAPE, _KEY_OUTPUT_SHAPES = 1, 2
 _QUOTED_SHAPE = _number(b'"shape"')
 _QUOTED_OUTPUT = _number(b'"_output'), _number(b'_shapes"')
 
-# Messages, which are also the fields that hold them.
+# Messages; the same numbers are used for the fields that hold them.
 _NOTHING, _GRAPH, _NODE, _ATTR, _VALUE, _LIST, _SHAPE, _DIM = range(8)
 # Fields that hold values; those from _F on may hold a word.
 _NAME, _OP, _INPUT, _KEY, _S, _I, _SIZE, _F, _B, _UNKNOWN_RANK = range(8, 18)
@@ -84,7 +83,7 @@ _FORMS = {
     FLOAT: (_F,),
     WORD: (_F, _B, _UNKNOWN_RANK),
 }
-# The field of each token in each message; _WRONG where a known field cannot have that form.
+# The field of each token in each message; _WRONG if a known field cannot have that form.
 _WRONG, _TOKEN_BITS = 255, 8
 _FIELD = np.zeros(8 << _TOKEN_BITS, np.uint8)
 for _message, _named in _FIELDS.items():
@@ -95,19 +94,19 @@ for _message, _named in _FIELDS.items():
 
 
 class _Level(NamedTuple):
-    """The lines of one depth, and for each the place of its parent in the level above."""
+    """The lines of one depth, and the index of each line's parent in the level above."""
 
     line: I64
     parent: I64
     field: U8
 
     def of(self, field: int) -> I64:
-        """The places of the lines that are *field*."""
+        """The indices of the lines that are *field*."""
         return np.flatnonzero(self.field == field)
 
-    def single(self, places: I64) -> None:
-        """Raise Odd where two of *places* have the same parent."""
-        parent = self.parent[places]
+    def single(self, rows: I64) -> None:
+        """Raise Unhandled if two of *rows* have the same parent."""
+        parent = self.parent[rows]
         require(parent[1:] != parent[:-1])
 
 
@@ -120,7 +119,7 @@ class _Slices(NamedTuple):
 
 
 class _ShapeParts(NamedTuple):
-    """Shapes in the making: the node of each, and dimensions that name their shape."""
+    """The parts of shapes: the node of each shape, and the shape of each dimension."""
 
     node: I64
     unknown_rank: Bool
@@ -140,7 +139,7 @@ class _Piece(NamedTuple):
 
 
 def _has_functions(data: U8) -> bool:
-    """Whether there is more than one empty library of functions, as most graphs have."""
+    """Whether there is more than a single empty function library, which most graphs have."""
     view = buffer_view(data)
     libraries = [match.start() for match in islice(_LIBRARY.finditer(view), 2)]
     return bool(libraries) and (
@@ -149,7 +148,7 @@ def _has_functions(data: U8) -> bool:
 
 
 def columns(data: U8) -> GraphColumns | None:
-    """The nodes of a GraphDef printed by protobuf; None for any other text, or with functions."""
+    """The nodes of a GraphDef printed by protobuf; None for other text or if it has functions."""
     if _has_functions(data):
         return None
     _keep_memory()
@@ -158,7 +157,7 @@ def columns(data: U8) -> GraphColumns | None:
         for begin, end in _blocks(data):
             pieces.append(_piece(lines(data[begin:end]), begin, nodes, unescaped))
             nodes += pieces[-1].nodes
-    except Odd:
+    except Unhandled:
         return None
     blob = data
     if unescaped.text:
@@ -167,13 +166,13 @@ def columns(data: U8) -> GraphColumns | None:
 
 
 def _keep_memory() -> None:
-    """Let the allocator keep what each block gives back, for the next block.
+    """Make the allocator keep freed memory for the next block.
 
-    A large array is returned to the system as soon as it is freed, and the next one is paid for
-    again, page by page; that takes longer than all the work here. The C library stops doing so
-    for sizes up to the largest it has seen freed.
+    The C library returns a large array to the system as soon as it is freed, and the next one
+    faults in its pages again; that takes longer than all the work here. It stops doing so for
+    sizes up to the largest that was ever freed.
     """
-    np.empty(_KEPT, np.uint8)
+    np.empty(_LARGE, np.uint8)
 
 
 def _blocks(data: U8) -> Iterator[tuple[int, int]]:
@@ -191,40 +190,40 @@ def _blocks(data: U8) -> Iterator[tuple[int, int]]:
         begin, size = end, _BLOCK
 
 
-# --- what the lines mean ------------------------------------------------------------------
+# --- fields -------------------------------------------------------------------------------
 
 
 def _levels(block: Lines) -> list[_Level]:
-    """The lines of each depth at which a known message can stand, with their fields."""
-    place, message = np.zeros(block.depth.size, np.int64), np.full(1, _GRAPH, np.uint8)
+    """The lines of each depth that a known message can have, with their fields."""
+    index, message = np.zeros(block.depth.size, np.int64), np.full(1, _GRAPH, np.uint8)
     levels = []
     for depth in range(_LEVELS):
         here = block.depth == depth
         line = np.flatnonzero(here)
-        parent = place[line]
+        parent = index[line]
         token = message[parent].astype(np.int64) << _TOKEN_BITS | block.token[line]
         field = _FIELD[token]
         require(field != _WRONG)
         levels.append(_Level(line, parent, field))
-        place, message = np.cumsum(here) - 1, field
+        index, message = np.cumsum(here) - 1, field
     return levels
 
 
 def _check_values(block: Lines, levels: list[_Level]) -> None:
-    """Words of known fields are such as the field can hold, and its integers fit 64 bits."""
+    """Require that words are valid in their field and integers fit 64 bits."""
     for line, _, field in levels:
-        place = np.flatnonzero(field >= _F)
-        first = block.first_word(line[place])
-        is_word = block.token[line[place]] & (1 << FORM_BITS) - 1 == WORD
+        rows = np.flatnonzero(field >= _F)
+        first = block.first_word(line[rows])
+        is_word = block.token[line[rows]] & (1 << FORM_BITS) - 1 == WORD
         is_float = ~is_word | (first == _INF) | (first == _NAN)
         is_bool = (first == _TRUE) | (first == _FALSE)
-        require(np.where(field[place] == _F, is_float, is_bool))
+        require(np.where(field[rows] == _F, is_float, is_bool))
         if block.long.size:
             _read_long(block, line[(field == _I) | (field == _SIZE)])
 
 
 def _read_long(block: Lines, line: I64) -> None:
-    """Read those of the lines' integers that are long; they must fit 64 bits."""
+    """Read the long integers of these lines; they must fit 64 bits."""
     for each in np.intersect1d(line, block.long).tolist():
         number = int(block.text[block.value[each] : block.end[each]].tobytes())
         require(-_INT64 <= number < _INT64)
@@ -232,9 +231,9 @@ def _read_long(block: Lines, line: I64) -> None:
 
 
 def _check_repeats(levels: list[_Level]) -> None:
-    """No message has a field twice that can be there once."""
+    """Require that no message repeats a field that is not repeated."""
     _, node, attr, value, inner, listed, deepest = levels
-    value.single(np.flatnonzero(value.field))  # of all these fields a value has only one
+    value.single(np.flatnonzero(value.field))  # a value has only one of these fields
     for level, field in (
         (node, _NAME), (node, _OP), (attr, _KEY), (attr, _VALUE), (inner, _UNKNOWN_RANK),
         (listed, _UNKNOWN_RANK), (listed, _SIZE), (deepest, _SIZE),
@@ -252,8 +251,8 @@ def _piece(block: Lines, base: int, nodes: int, unescaped: _Unescaped) -> _Piece
     owner = (nodes - 1 + np.cumsum(is_node))[node.parent]
 
     def slices(field: int) -> _Slices:
-        place = node.of(field)
-        return _Slices(owner[place], *unescaped.slices(block, node.line[place], base))
+        rows = node.of(field)
+        return _Slices(owner[rows], *unescaped.slices(block, node.line[rows], base))
 
     attribute = attr.parent[value.parent]
     wanted = _wanted(block, node, attr, owner)[attribute]
@@ -272,7 +271,7 @@ def _piece(block: Lines, base: int, nodes: int, unescaped: _Unescaped) -> _Piece
 
 
 def _wanted(block: Lines, node: _Level, attr: _Level, owner: I64) -> U8:
-    """For each line of a node, whether it is an attribute wanted for its key, and which."""
+    """For each line of a node, which of the wanted attributes it is; 0 if none."""
     key = attr.of(_KEY)
     line = attr.line[key]
     require(~block.escaped[line])
@@ -283,21 +282,21 @@ def _wanted(block: Lines, node: _Level, attr: _Level, owner: I64) -> U8:
     long = long[block.word_at(block.value[line[long]] + _WORD_SIZE) == _QUOTED_OUTPUT[1]]
     which[attr.parent[key[long]]] = _KEY_OUTPUT_SHAPES
     for wanted in (_KEY_SHAPE, _KEY_OUTPUT_SHAPES):
-        places = np.flatnonzero(which == wanted)
-        same = owner[places[1:]] == owner[places[:-1]]
-        which[places[:-1][same]] = 0  # of a repeated key the last counts
+        rows = np.flatnonzero(which == wanted)
+        same = owner[rows[1:]] == owner[rows[:-1]]
+        which[rows[:-1][same]] = 0  # the last one counts if a key is repeated
     return which
 
 
 def _shapes(
-    block: Lines, place: I64, node: I64, levels: tuple[_Level, _Level, _Level]
+    block: Lines, rows: I64, node: I64, levels: tuple[_Level, _Level, _Level]
 ) -> _ShapeParts:
-    """The shapes at *place* in the first of three levels; the last has the sizes."""
+    """The shapes in these *rows* of the first of three levels; the last has the sizes."""
     level, inside, below = levels
-    shape = _numbered(place, level.line.size)[inside.parent]
+    shape = _numbered(rows, level.line.size)[inside.parent]
     ranks = inside.of(_UNKNOWN_RANK)
     ranks = ranks[(shape[ranks] >= 0) & (block.first_word(inside.line[ranks]) == _TRUE)]
-    unknown_rank = np.zeros(place.size, np.bool_)
+    unknown_rank = np.zeros(rows.size, np.bool_)
     unknown_rank[shape[ranks]] = True
     dims = np.flatnonzero((inside.field == _DIM) & (shape >= 0))
     sizes = below.of(_SIZE)
@@ -307,18 +306,18 @@ def _shapes(
     return _ShapeParts(node, unknown_rank, shape[dims], size)
 
 
-def _numbered(places: I64, count: int) -> I64:
-    """0, 1, 2 … at these of *count* places, -1 at all others."""
+def _numbered(rows: I64, count: int) -> I64:
+    """0, 1, 2 … at these of *count* rows, -1 at all others."""
     number = np.full(count, -1, np.int64)
-    number[places] = np.arange(places.size)
+    number[rows] = np.arange(rows.size)
     return number
 
 
-# --- strings and the end ------------------------------------------------------------------
+# --- strings and joining ------------------------------------------------------------------
 
 
 class _Unescaped:
-    """The few strings with escapes, as the bytes they mean, behind the end of the text."""
+    """The decoded values of the few strings with escapes, appended to the text."""
 
     def __init__(self, after: int) -> None:
         self.text = bytearray()
@@ -348,8 +347,8 @@ def _joined(pieces: list[_Piece], nodes: int, blob: U8) -> GraphColumns:
     shape_node, shape = _all_shapes([piece.shape for piece in pieces])
     output_node, output_shape = _all_shapes([piece.output for piece in pieces])
     return GraphColumns(
-        name=_one_a_node([piece.name for piece in pieces], nodes, blob),
-        op=_one_a_node([piece.op for piece in pieces], nodes, blob),
+        name=_one_per_node([piece.name for piece in pieces], nodes, blob),
+        op=_one_per_node([piece.op for piece in pieces], nodes, blob),
         input_node=inputs.node,
         input_name=Strings(blob, inputs.start, inputs.length),
         shape_node=shape_node,
@@ -363,11 +362,11 @@ def _all(parts: list[_Slices]) -> _Slices:
     return _Slices(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _one_a_node(parts: list[_Slices], nodes: int, blob: U8) -> Strings:
-    """A string for each node; empty where it was not given."""
-    given = _all(parts)
+def _one_per_node(parts: list[_Slices], nodes: int, blob: U8) -> Strings:
+    """One string per node; empty if absent."""
+    present = _all(parts)
     start, length = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
-    start[given.node], length[given.node] = given.start, given.length
+    start[present.node], length[present.node] = present.start, present.length
     return Strings(blob, start, length)
 
 

@@ -1,8 +1,8 @@
-"""What is wrong with a text, in one sentence.
+"""Turns errors of protobuf's text parser into one plain sentence.
 
     7:12: expected an integer, found "x"
 
-Protobuf's parser tells line and column of most errors, in words for those who know its source.
+The parser reports line and column of most errors, but its wording assumes knowledge of its code.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from google.protobuf.text_format import ParseError
 
-# What the parser says, and what is meant.
+# The parser's message, and ours.
 _SENTENCES = (
     (r"Expected identifier or number, got (.*)\.$", 'expected a field name, found "{}"'),
     (r"Couldn't parse integer: (.*)$", 'expected an integer, found "{}"'),
@@ -30,10 +30,10 @@ _SENTENCES = (
     (r"Expected (.*)\.$", "expected {}"),
 )
 _LONGEST = 40
-_LONGEST_SAID = 200
+_LONGEST_MESSAGE = 200
 
 _BAD_VALUE = "Invalid field value: "
-# What stands before a value; strings, of which one may end nowhere, and comments: stepped over.
+# What comes before a value; strings (possibly unterminated) and comments, which are skipped.
 _STEPS = re.compile(
     rb"([:\[,])(?:\s|#[^\n]*\n)*"
     rb'|"[^"\\\n]*(?:\\.[^"\\\n]*)*(?:"|())'
@@ -45,12 +45,12 @@ _BEFORE_VALUE = 1
 
 def sentence(data: bytes, problem: ParseError) -> str:
     """Line, column and what was expected there."""
-    said = re.sub(r"^\d+:\d+ : ", "", str(problem))
+    message = re.sub(r"^\d+:\d+ : ", "", str(problem))
     line, column = problem.GetLine(), problem.GetColumn()
     if line is None or column is None:
-        bad = said.removeprefix(_BAD_VALUE).encode()
+        bad = message.removeprefix(_BAD_VALUE).encode()
         line, column = position(data, _first_value(data, bad))
-    return f"{line}:{column}: {_in_our_words(said)}"
+    return f"{line}:{column}: {_reworded(message)}"
 
 
 def position(data: bytes, offset: int) -> tuple[int, int]:
@@ -61,7 +61,7 @@ def position(data: bytes, offset: int) -> tuple[int, int]:
 
 
 def _first_value(data: bytes, value: bytes) -> int:
-    """Where *value* first stands where a value is due; its place is all the parser keeps quiet."""
+    """The offset of the first field value *value*, whose position the parser does not report."""
     for step in _STEPS.finditer(data) if value else ():
         if step.lastindex is not None:
             at = step.end() if step.lastindex == _BEFORE_VALUE else step.start()
@@ -70,15 +70,15 @@ def _first_value(data: bytes, value: bytes) -> int:
     return len(data)
 
 
-def _in_our_words(said: str) -> str:
-    # What it says may hold a megabyte of the text, also one that repeats its very words: only RE2
-    # is through with that in linear time.
-    import re2  # noqa: PLC0415 - only a mistake pays for it
+def _reworded(message: str) -> str:
+    # The message may quote a megabyte of the text, even one that repeats the parser's own words:
+    # RE2 handles that in linear time.
+    import re2  # noqa: PLC0415 - needed only for an error message
 
-    for pattern, meant in _SENTENCES:
-        if found := re2.search(pattern, said):
-            return meant.format(*map(_shortened, found.groups()))
-    return f"expected protobuf text ({said[:_LONGEST_SAID]})"
+    for pattern, wording in _SENTENCES:
+        if match := re2.search(pattern, message):
+            return wording.format(*map(_shortened, match.groups()))
+    return f"expected protobuf text ({message[:_LONGEST_MESSAGE]})"
 
 
 def _shortened(word: str) -> str:

@@ -1,14 +1,14 @@
-"""Protobuf text as protobuf prints it, one field a line, taken apart a block of lines at a time.
+"""Splits protobuf text as protobuf prints it, one field per line, many lines at once.
 
     node {                       depth 0   OPEN     node
       name: "conv1/weights"      depth 1   STRING   name
       attr {                     depth 1   OPEN     attr
         key: "T"                 depth 2   STRING   key
-      }                                    closings only move the depth
+      }                                    closing lines only change the depth
 
-Every line is checked whole: its indent is two spaces a depth, its name a word, its value a
-string, a number or a word, and nothing else stands on it. What is checked this way means to
-protobuf what it means here; anything else raises Odd and is left to a reader of any layout.
+Every line is checked completely: its indent is two spaces per depth, its name a word, its value a
+string, a number or a word, and there is nothing else on it. Protobuf reads such a line the same
+way; anything else raises Unhandled and is left to `any_layout`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.read.text.strings import Odd
+from tfprof.read.text.literals import Unhandled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 OPEN, STRING, INTEGER, FLOAT, WORD = 1, 2, 3, 4, 5
 FORM_BITS = 3
 
-# Names get a number by their place here. Those that tfprof has no use for are named because
-# they are frequent, and a known name needs no check of its letters.
+# A name's number is its index here. Names that tfprof does not use are listed because they are
+# frequent, and the letters of a known name need no check.
 NAMES = (
     b"", b"node", b"name", b"op", b"input", b"attr", b"key", b"value", b"list", b"shape",
     b"s", b"i", b"f", b"b", b"dim", b"size", b"unknown_rank", b"device", b"type", b"tensor",
     b"dtype", b"int_val", b"func",
 )  # fmt: skip
-LONG_NAME = b"unknown_rank"  # the one that does not fit in a word
-# Frequent words, that need no check of their letters either.
+LONG_NAME = b"unknown_rank"  # the only one longer than eight bytes
+# Frequent words, whose letters need no check either.
 _WORDS = (
     b"true", b"false", b"DT_FLOAT", b"DT_INT32", b"DT_INT64", b"DT_BOOL", b"DT_HALF", b"DT_UINT8",
 )  # fmt: skip
@@ -45,9 +45,9 @@ _PAD = 16
 _WORD = 8
 _INDENT = 2
 _NEWLINE, _SPACE, _QUOTE, _COLON, _BACKSLASH, _LEFT, _RIGHT, _MINUS = b'\n ":\\{}-'
-# Escapes are looked at this many bytes at a time: a tensor's content may be one very long line.
+# Escapes are checked this many bytes at a time: a tensor's content may be one very long line.
 _WINDOW = 1 << 20
-# No name and no number is longer; a longer word is left to a reader of any layout.
+# No name and no number is longer; a longer word is left to `any_layout`.
 _LONGEST = 64
 
 _ONES = np.uint64(0x0101010101010101)
@@ -62,32 +62,32 @@ class Lines(NamedTuple):
 
     text: U8
     depth: U8  # at most 255
-    token: U8  # the name's place in NAMES (0: another name), then FORM_BITS bits of form
-    value: I64  # where the value begins; a string's, at its quote
+    token: U8  # the name's index in NAMES (0: another name), then FORM_BITS bits of form
+    value: I64  # where the value begins; a string's value begins at its quote
     end: I64  # where the line ends
     number: I64  # of an INTEGER that has at most eight characters
-    long: I64  # the lines with an INTEGER that has more
-    escaped: Bool  # whether a backslash stands in the line
+    long: I64  # the lines with a longer INTEGER
+    escaped: Bool  # whether the line has a backslash
 
-    def word_at(self, place: I64) -> U64:
-        """The eight bytes at each *place*, little-endian."""
-        return _words(self.text)[place]
+    def word_at(self, offset: I64) -> U64:
+        """The eight bytes at each *offset*, little-endian."""
+        return _words(self.text)[offset]
 
     def first_word(self, line: I64) -> U64:
-        """The first eight bytes of each value, little-endian; zeros behind a shorter one."""
+        """The first eight bytes of each value, little-endian; a shorter one is zero-padded."""
         start = self.value[line]
         word: U64 = self.word_at(start) & _FIRST[np.minimum(self.end[line] - start, _WORD)]
         return word
 
 
 def require(fine: Bool | np.bool_ | bool) -> None:  # noqa: FBT001
-    """Raise Odd unless everything is *fine*."""
+    """Raise Unhandled unless everything is *fine*."""
     if not np.all(fine):
-        raise Odd
+        raise Unhandled
 
 
 def lines(block: U8) -> Lines:
-    """The lines of *block*, whose last line may lack its newline; raises Odd."""
+    """The lines of *block*, whose last line may lack its newline; raises Unhandled."""
     text = np.zeros(block.size + _PAD, np.uint8)
     text[: block.size] = block
     if block.size and block[-1] != _NEWLINE:
@@ -128,7 +128,7 @@ def _fields(text: U8, depth: U8, start: I64, end: I64, last: U8) -> Lines:
 
 
 def _check_quotes(text: U8, value: I64, end: I64, strings: I64, escaped: I64) -> None:
-    """A string begins and ends with the only quotes that are not *escaped*; no others stand."""
+    """A string begins and ends with a quote; all other quotes must be *escaped*."""
     quotes = np.flatnonzero(text == _QUOTE)
     if escaped.size:
         plain = np.ones(text.size, np.bool_)
@@ -145,7 +145,7 @@ def _words(text: U8) -> U64:
 
 
 def _check_indent(text: U8, start: I64, depth: I64) -> None:
-    """Each line begins with two spaces a depth, compared a word at a time."""
+    """Each line begins with two spaces per depth; compared a word at a time."""
     words = _words(text)
     wide = _INDENT * depth
     while start.size:
@@ -155,11 +155,11 @@ def _check_indent(text: U8, start: I64, depth: I64) -> None:
 
 
 def _check_utf8(text: U8) -> None:
-    """What is not ASCII can only stand in strings, as all else was checked; it must be UTF-8."""
+    """Other characters than ASCII are only in strings, as all else was checked; require UTF-8."""
     try:
         text.tobytes().decode()
     except UnicodeDecodeError as problem:
-        raise Odd from problem
+        raise Unhandled from problem
 
 
 # --- names --------------------------------------------------------------------------------
@@ -168,36 +168,36 @@ _LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 _DIGITS = b"0123456789"
 
 
-def _those(characters: bytes) -> Bool:
-    """A table that tells for each byte whether it is one of *characters*."""
+def _is_one_of(characters: bytes) -> Bool:
+    """A table: whether each byte value is one of *characters*."""
     table = np.zeros(256, np.bool_)
     table[list(characters)] = True
     return table
 
 
-_IS_LETTER, _IS_LETTER_OR_DIGIT = _those(_LETTERS), _those(_LETTERS + _DIGITS)
+_IS_LETTER, _IS_LETTER_OR_DIGIT = _is_one_of(_LETTERS), _is_one_of(_LETTERS + _DIGITS)
 
 
 class _Table:
-    """Numbers for a few words of at most eight bytes each; a perfect hash."""
+    """A perfect hash of a few words of at most eight bytes to numbers."""
 
     def __init__(self, words: Mapping[bytes, int]) -> None:
         keys = [int.from_bytes(word, "little") for word in words]
-        choice = random.Random(1)  # noqa: S311 - any factor will do that keeps the slots apart
+        choice = random.Random(1)  # noqa: S311 - any factor that gives distinct slots works
         while True:
             factor = choice.getrandbits(64)
             slots = [(key * factor % (1 << 64)) >> 58 for key in keys]
             if len(set(slots)) == len(slots):
                 break
         self._factor, self._shift = np.uint64(factor), np.uint64(58)
-        # No text has eight bytes of 255, so an empty slot equals nothing.
+        # No text has eight bytes of 255, so no word matches an empty slot.
         self._key = np.full(64, ~np.uint64(0))
         self._key[slots] = keys
         self.number, self.length = np.zeros(64, np.uint8), np.zeros(64, np.int64)
         self.number[slots], self.length[slots] = list(words.values()), list(map(len, words))
 
     def find(self, key: U64) -> tuple[I64, Bool]:
-        """The slot of each *key*, and whether it is there."""
+        """(the slot of each *key*, whether the key is in the table)."""
         slot = (key * self._factor >> self._shift).view(np.int64)
         return slot, self._key[slot] == key
 
@@ -207,10 +207,10 @@ _KNOWN_WORDS = _Table(dict.fromkeys(_WORDS, WORD))
 
 
 def _names(text: U8, start: I64, end: I64, opens: Bool) -> tuple[U8, I64]:
-    """The number of each line's name, and where its value begins: two bytes after the name."""
+    """(the number of each line's name, where its value begins: two bytes after the name)."""
     word = _words(text)[start]
-    # The name ends before the first space of an opening, the first colon of another line.
-    # `ends` gets the high bit of that byte, lowest; what is below its byte is the name.
+    # The name ends before the first space of an opening line, or the first colon of another one.
+    # The lowest set bit of `ends` is in that byte; the bytes below it are the name.
     differs = word ^ np.where(opens, _SPACES, _COLONS)
     ends = (differs - _ONES) & ~differs & _HIGHS
     key = word & (((ends & (~ends + np.uint64(1))) >> np.uint64(7)) - np.uint64(1))
@@ -223,7 +223,7 @@ def _names(text: U8, start: I64, end: I64, opens: Bool) -> tuple[U8, I64]:
 
 
 def _other_names(text: U8, start: I64, opens: Bool) -> tuple[U8, I64]:
-    """The same for names that are not in the table: any word is one."""
+    """As `_names`, for names that are not in the table: any word is a name."""
     require(_IS_LETTER[text[start]])
     stop, rows, length = start.copy(), np.arange(start.size), 0
     while rows.size and length < _LONGEST:
@@ -241,13 +241,13 @@ def _other_names(text: U8, start: I64, opens: Bool) -> tuple[U8, I64]:
 
 # --- strings ------------------------------------------------------------------------------
 
-# What may stand behind a backslash. Protobuf takes more, but prints no other.
-_IS_ESCAPE = _those(b"abfnrtv\\'\"01234567x")
-_IS_OCTAL, _IS_HEX = _those(b"01234567"), _those(_DIGITS + b"abcdefABCDEF")
+# Characters that may follow a backslash. Protobuf accepts more, but prints no others.
+_IS_ESCAPE = _is_one_of(b"abfnrtv\\'\"01234567x")
+_IS_OCTAL, _IS_HEX = _is_one_of(b"01234567"), _is_one_of(_DIGITS + b"abcdefABCDEF")
 
 
 def _escapes(text: U8, end: I64) -> tuple[Bool, I64]:
-    """Which lines have a backslash, and where quotes that one escapes; escapes are checked."""
+    """(which lines have a backslash, the positions of escaped quotes); checks all escapes."""
     escaped, quotes = np.zeros(end.size, np.bool_), [np.empty(0, np.int64)]
     low = 0
     while low < text.size:
@@ -264,12 +264,12 @@ def _escapes(text: U8, end: I64) -> tuple[Bool, I64]:
 
 
 def _escaped_quotes(text: U8, at: I64) -> I64:
-    """The quotes that are escaped, given where all backslashes of a window stand."""
+    """The escaped quotes, given the positions of all backslashes in a window."""
     first = np.ones(at.size, np.bool_)
     first[1:] = at[1:] != at[:-1] + 1
-    place = np.arange(at.size)
-    # Of a run of backslashes every other one, from the first on, begins an escape.
-    begins = (place - np.maximum.accumulate(np.where(first, place, 0))) % 2 == 0
+    index = np.arange(at.size)
+    # In a run of backslashes every other one, from the first on, begins an escape.
+    begins = (index - np.maximum.accumulate(np.where(first, index, 0))) % 2 == 0
     at = at[begins] + 1
     kind = text[at]
     require(_IS_ESCAPE[kind])
@@ -285,8 +285,8 @@ def _escaped_quotes(text: U8, at: I64) -> I64:
 _ZEROS = np.uint64(ord("0")) * _ONES
 _OVER_NINE = np.uint64(0x80 - 10) * _ONES
 
-# An automaton for what stands behind a colon: (state, characters, next state). Words may be
-# anything, numbers are decimal, and a leading zero stands alone: before digits it means octal.
+# An automaton for what follows a colon: (state, characters, next state). Any word is accepted;
+# numbers are decimal, without a leading zero, which would mean octal.
 _DEAD, _START, _SIGN, _ZERO, _WHOLE, _POINT, _DECIMALS, _E, _E_SIGN, _POWER = range(10)
 _A_WORD, _I, _N, _IN, _NA, _NAME = range(10, 16)
 _MOVES = (
@@ -310,7 +310,7 @@ _FORM[_A_WORD] = WORD
 
 
 def _scalars(text: U8, start: I64, end: I64) -> tuple[U8, I64, I64]:
-    """The form of each value, the number that a short integer is, and which are long ones."""
+    """(the form of each value, the number of a short integer, the rows of long integers)."""
     word, length = _words(text)[start], end - start
     fine, number = _short_integers(word, length)
     slot, known = _KNOWN_WORDS.find(word & _FIRST[np.clip(length, 0, _WORD)])
@@ -322,10 +322,10 @@ def _scalars(text: U8, start: I64, end: I64) -> tuple[U8, I64, I64]:
 
 
 def _short_integers(word: U64, length: I64) -> tuple[Bool, I64]:
-    """Which values are integers of at most eight characters, and these integers.
+    """(which values are integers of at most eight characters, these integers).
 
     All digits of a value are converted at once: its word is shifted so that the last digit is
-    the highest byte, then neighbours are joined to pairs, pairs to fours and fours to eights.
+    the highest byte; then digits are combined to pairs, pairs to fours and fours to eights.
     """
     negative = word & np.uint64(0xFF) == _MINUS
     word = word >> np.uint64(8) * negative
@@ -343,7 +343,7 @@ def _short_integers(word: U64, length: I64) -> tuple[Bool, I64]:
 
 
 def _forms(text: U8, start: I64, length: I64) -> U8:
-    """The form of each value by the automaton, all values advancing a character a step."""
+    """The form of each value by the automaton; all values advance one character per step."""
     require((length > 0) & (length <= _LONGEST))
     state, rows, step = np.full(start.size, _START, np.uint8), np.arange(start.size), 0
     while rows.size:

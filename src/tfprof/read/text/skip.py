@@ -1,19 +1,19 @@
-"""Fields of protobuf text in any layout, and the way past those that nobody asked for.
+"""The syntax of fields in protobuf text, and how to skip unknown ones.
 
 `FIELD` matches one of
 
     name: "value"      name: value      name {      name: {      name: [      }
 
-with the blanks and the one separator that may stand behind. `skip` goes past a message or a list
-that is not read, however deep, and checks it as protobuf's parser does: braces pair, strings and
-numbers are valid, and of names and words only the letters matter.
+with the blanks and the one separator that may follow. `skip` skips a message or a list of any
+depth and checks it as protobuf's parser does: braces match, and names, words, strings and numbers
+are well-formed.
 """
 
 from __future__ import annotations
 
 import re
 
-from tfprof.read.text.strings import Odd, blanks, literals
+from tfprof.read.text.literals import Unhandled, blanks, literals
 
 _NAME = rb"[a-zA-Z_][0-9a-zA-Z_+-]*"
 _TOKEN = rb"[a-zA-Z_][0-9a-zA-Z_+-]*|[0-9+-][0-9a-zA-Z_.+-]*|\.[0-9][0-9a-zA-Z_.+-]*"
@@ -21,7 +21,7 @@ _TOKEN = rb"[a-zA-Z_][0-9a-zA-Z_+-]*|[0-9+-][0-9a-zA-Z_.+-]*|\.[0-9][0-9a-zA-Z_.
 _PLAIN = rb'"([^"\\\n]*)"(?!\s*["\'])'
 _BEHIND = rb"\s*[;,]?\s*"
 
-# The groups of FIELD by which a match is told from another; group 2 is the name.
+# The groups of FIELD that identify what matched; group 2 is the name.
 CLOSE, OPEN, STRING, ATOM, COLON_OPEN, OTHER, BARE_LIST = 1, 3, 4, 5, 6, 7, 8
 FIELD = re.compile(
     rb"([}>])" + _BEHIND
@@ -32,12 +32,12 @@ CLOSER = {b"{": b"}", b"<": b">"}
 LIST_END = b"]"
 
 _SEPARATOR = re.compile(_BEHIND)
-# An element of a list, without its end if it is a message or a string that is not plain.
+# An element of a list; of a message or string only the beginning.
 _ELEMENT = re.compile(rb"\s*(?:([{<])|([\"'])|(" + _TOKEN + rb"))\s*")
 _MESSAGE, _LITERAL, _VALUE = 1, 2, 3
 _ELEMENT_END = re.compile(rb"\s*([,\]])\s*")
 
-# Numbers that protobuf surely takes; a word is taken whatever it is.
+# Numbers that protobuf certainly accepts; it accepts any word.
 _NUMBER = re.compile(
     rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|-(?:inf|nan)"
     rb"|0[xX][0-9a-fA-F]{1,16}|-0[xX][0-9a-fA-F]{1,15}|-?0[0-7]{1,20}"
@@ -45,74 +45,74 @@ _NUMBER = re.compile(
 
 
 def check_value(token: bytes) -> None:
-    """Raise Odd unless *token* is valid as the value of any field."""
+    """Raise Unhandled unless *token* is valid as the value of any field."""
     if not (token[:1].isalpha() or token[:1] == b"_" or _NUMBER.fullmatch(token)):
-        raise Odd
+        raise Unhandled
 
 
 def after_separator(data: bytes, at: int) -> int:
     """The end of blanks and at most one separator from *at* on."""
-    found = _SEPARATOR.match(data, at)
-    assert found is not None  # it matches the empty string too
-    return found.end()
+    match = _SEPARATOR.match(data, at)
+    assert match is not None  # it matches the empty string too
+    return match.end()
 
 
 def element(data: bytes, at: int) -> tuple[bytes | None, list[bytes], bytes, int]:
-    """(brace, literals, token, end) of the element of a list *at*; only one of them is there.
+    """(brace, literals, token, end) of the list element at *at*; only one of the three is set.
 
-    Behind a brace the end is where its first field begins.
+    After a brace, the end is where its first field begins.
     """
-    found = _ELEMENT.match(data, at)
-    if found is None:
-        raise Odd
-    if found.lastindex == _LITERAL:
-        strings, end = literals(data, found.start(_LITERAL))
+    match = _ELEMENT.match(data, at)
+    if match is None:
+        raise Unhandled
+    if match.lastindex == _LITERAL:
+        strings, end = literals(data, match.start(_LITERAL))
         return None, strings, b"", end
-    return found[_MESSAGE], [], found[_VALUE] or b"", found.end()
+    return match[_MESSAGE], [], match[_VALUE] or b"", match.end()
 
 
 def element_end(data: bytes, at: int) -> tuple[bool, int]:
-    """Whether another element follows, and where it begins; else the end of the list."""
-    found = _ELEMENT_END.match(data, at)
-    if found is None:
-        raise Odd
-    if found[1] == b",":
-        return True, found.end()
-    return False, after_separator(data, found.end())
+    """(whether another element follows, where it begins or else the list ends)."""
+    match = _ELEMENT_END.match(data, at)
+    if match is None:
+        raise Unhandled
+    if match[1] == b",":
+        return True, match.end()
+    return False, after_separator(data, match.end())
 
 
 def skip(data: bytes, at: int, closer: bytes) -> int:  # noqa: C901 - a case for each match
-    """The end of a message or list that *closer* ends and whose inside begins *at*."""
+    """The end of the message or list that *closer* closes and whose contents begin at *at*."""
     waiting = [closer]
     if closer == LIST_END:
         at = _skip_elements(data, at, waiting, first=True)
     while waiting:
-        found = FIELD.match(data, at)
-        if found is None:
+        match = FIELD.match(data, at)
+        if match is None:
             at = past_blanks(data, at)
             continue
-        kind, at = found.lastindex, found.end()
+        kind, at = match.lastindex, match.end()
         if kind == ATOM:
-            check_value(found[ATOM])
+            check_value(match[ATOM])
         elif kind in (OPEN, COLON_OPEN):
-            waiting.append(CLOSER[found[kind]])
+            waiting.append(CLOSER[match[kind]])
         elif kind == CLOSE:
-            if found[CLOSE] != waiting.pop():
-                raise Odd
+            if match[CLOSE] != waiting.pop():
+                raise Unhandled
             if waiting and waiting[-1] == LIST_END:
-                at = _skip_elements(data, found.end(CLOSE), waiting)
-        elif kind == OTHER and found[OTHER] == b"[":
+                at = _skip_elements(data, match.end(CLOSE), waiting)
+        elif kind == OTHER and match[OTHER] == b"[":
             waiting.append(LIST_END)
             at = _skip_elements(data, at, waiting, first=True)
         elif kind == OTHER:
             at = after_separator(data, literals(data, at - 1)[1])
         elif kind != STRING:
-            raise Odd
+            raise Unhandled
     return at
 
 
 def _skip_elements(data: bytes, at: int, waiting: list[bytes], *, first: bool = False) -> int:
-    """Go on in the list that waits last, *at* its first element or behind another one."""
+    """Continue in the innermost open list, at its *first* element or after another one."""
     if first:
         at = blanks(data, at)
         more = not data.startswith(LIST_END, at)
@@ -133,8 +133,8 @@ def _skip_elements(data: bytes, at: int, waiting: list[bytes], *, first: bool = 
 
 
 def past_blanks(data: bytes, at: int) -> int:
-    """The end of blanks and comments from *at* on; raises Odd where there are none."""
+    """The end of blanks and comments from *at* on; raises Unhandled if there are none."""
     end = blanks(data, at)
     if end == at:
-        raise Odd
+        raise Unhandled
     return end

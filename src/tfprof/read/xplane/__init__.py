@@ -1,9 +1,9 @@
-"""XPlane: what the profiler of TensorFlow 2 traced, as steps of a Profile.
+"""XPlane: reads traces of the TensorFlow 2 profiler into steps of a Profile.
 
     read_trace(source) ──► TraceColumns ──► with_trace(profile, trace) ──► Profile
 
-reading      which events are operations, how long each took, in which step
-merge        on which nodes of a graph they are
+read_trace   which events are operations, how long each took, in which step
+merge        the graph node of each operation
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Devices and lines: where the events of a plane ran, and which lines tell each thing once.
+"""Devices and lines: the device of each plane, and the lines of it that count.
 
 /host:CPU                  …/device:cpu:0
-/device:GPU:0              …/device:gpu:0/stream:all      as a run of a session calls it
+/device:GPU:0              …/device:gpu:0/stream:all      its name in a session's RunMetadata
   Stream #13(Compute)      counts
-  XLA Modules, Steps, …    tell what the streams have once more; only where a device has no
-                           streams, `XLA Ops` counts
+  XLA Modules, Steps, …    repeat what is on the streams, so they do not count;
+                           `XLA Ops` counts if a device has no streams
 """
 
 from __future__ import annotations
@@ -25,20 +25,21 @@ _STREAM = re.compile(rb"(?i)stream\b.*")
 _ONLY_OPS = b"XLA Ops"
 
 
-def device(plane: bytes) -> bytes:
-    """The device of a plane, as a run of a session calls it."""
-    found = _DEVICE_NAME.fullmatch(plane)
-    if found is None:
+def device_of(plane: bytes) -> bytes:
+    """The device of a plane, with its name in a session's RunMetadata."""
+    match = _DEVICE_NAME.fullmatch(plane)
+    if match is None:
         return _TASK + b"/device:cpu:0"
-    return b"%b/device:%b:%b/stream:all" % (_TASK, found[1].lower(), found[2])
+    return b"%b/device:%b:%b/stream:all" % (_TASK, match[1].lower(), match[2])
 
 
-def device_lines(read: Space) -> Bool:
-    """Which lines are of an accelerator and hold what ran on it, each thing once."""
-    is_device = np.array([one.startswith(_DEVICE) for one in read.plane], np.bool_)
-    stream = np.array([_STREAM.fullmatch(one) is not None for one in read.line], np.bool_)
-    has_stream = np.zeros(len(read.plane), np.bool_)
-    has_stream[read.line_plane[stream]] = True
-    only = np.array([one == _ONLY_OPS for one in read.line], np.bool_)
-    kept: Bool = is_device[read.line_plane] & np.where(has_stream[read.line_plane], stream, only)
-    return kept
+def device_lines(space: Space) -> Bool:
+    """Which lines of accelerators count."""
+    is_device = np.array([name.startswith(_DEVICE) for name in space.plane], np.bool_)
+    stream = np.array([_STREAM.fullmatch(name) is not None for name in space.line], np.bool_)
+    has_stream = np.zeros(len(space.plane), np.bool_)
+    has_stream[space.line_plane[stream]] = True
+    only_ops = np.array([name == _ONLY_OPS for name in space.line], np.bool_)
+    plane = space.line_plane
+    counted: Bool = is_device[plane] & np.where(has_stream[plane], stream, only_ops)
+    return counted

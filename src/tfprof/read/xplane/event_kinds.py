@@ -1,7 +1,7 @@
-"""What an event is, told by the name of its kind.
+"""Classifies events by the name of their kind (XEventMetadata).
 
-layer/MatMul:MatMul            a node ran; so is `_send_x_0:_Send`, whose display name is empty
-EagerLocalExecute: MatMul      an operation ran, or a function was called, outside of a graph
+layer/MatMul:MatMul            a node ran; also `_send_x_0:_Send`, whose display name is empty
+EagerLocalExecute: MatMul      an operation ran, or a function was called, outside a graph
 FunctionRun                    a function was started; `id` is the number of this run
 ExecutorState::Process         a thread works for the run `id`
 ExecutorPropagateOutputs       a node of the run `id` is done
@@ -35,7 +35,7 @@ _BY_NAME = {
 
 
 class Kinds(NamedTuple):
-    """A row a kind of event."""
+    """One row per kind of event."""
 
     what: I64
     name: Strings  # of the node, or of what ran eagerly
@@ -43,25 +43,25 @@ class Kinds(NamedTuple):
 
 
 def kinds(space: Space) -> Kinds:
-    """What the events of each kind are."""
+    """The class, name and operation type of each kind of event."""
     what: list[int] = []
     names: list[bytes] = []
     ops: list[bytes] = []
     for name, display in zip(space.kind, space.kind_display, strict=True):
-        one, node, op = _told(name, display)
-        what.append(one)
+        event_class, node, op = _classified(name, display)
+        what.append(event_class)
         names.append(node)
         ops.append(op)
     return Kinds(np.array(what, np.int64), Strings.of(names), Strings.of(ops))
 
 
 def node_and_op(name: bytes) -> tuple[bytes, bytes]:
-    """What stands before and behind the colon of `node:Op`; empty where it is no such name."""
-    found = _NODE.fullmatch(name)
-    return (found[1], found[2]) if found else (b"", b"")
+    """(node, op) of a name `node:Op`; both empty for other names."""
+    match = _NODE.fullmatch(name)
+    return (match[1], match[2]) if match else (b"", b"")
 
 
-def _told(name: bytes, display: bytes) -> tuple[int, bytes, bytes]:
+def _classified(name: bytes, display: bytes) -> tuple[int, bytes, bytes]:
     if name in _BY_NAME:
         return _BY_NAME[name], b"", b""
     if name.startswith(_EAGERLY):

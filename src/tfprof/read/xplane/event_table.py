@@ -1,6 +1,6 @@
-"""Seen: the events of a trace, with what each is and when and where it was.
+"""EventTable: the events of a trace, with the class, time and place of each.
 
-The parts of the reading share it: operations, runs, memory.
+`operations`, `runs`, `memory` and `steps` read from it.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.columns.strings import Strings
+from tfprof.read.expansion_limits import bounded
 from tfprof.read.xplane import event_kinds as kinds
 from tfprof.read.xplane.devices import device_lines
-from tfprof.read.xplane.expansion_limits import bounded
 from tfprof.read.xplane.nesting import Spans
 
 if TYPE_CHECKING:
@@ -33,90 +33,90 @@ class Frames(NamedTuple):
     long: I64
 
     def take(self, rows: I64) -> Frames:
-        """Some of them."""
+        """The frames of these rows."""
         return Frames(self.line[rows], self.start[rows], self.long[rows])
 
     def spans(self) -> Spans:
-        """To look moments up in."""
+        """The frames as Spans."""
         return Spans.of(*self)
 
 
-class Seen(NamedTuple):
-    """All events of a trace: a row each."""
+class EventTable(NamedTuple):
+    """All events of a trace, one row each."""
 
     space: Space
     kinds: Kinds
-    what: I64  # as `kinds` has it; OTHER for what is not of a host
+    what: I64  # the class from `kinds`; OTHER unless the event is on a host
     frames: Frames
-    ns: I64  # when each began, since 1970
-    is_function: Bool  # whether it is the call of a function by the program
+    ns: I64  # the start of each, since 1970
+    is_function: Bool  # whether it is a call of a function by the program
     on_host: Bool
     on_device: Bool  # on a line of an accelerator that counts
     on_tf_data: Bool  # on a thread of tf.data
-    file: str  # as messages call it
+    file: str  # its name in messages
 
     def rows(self, what: int) -> I64:
-        """The events that are this."""
+        """The events of this class."""
         return np.flatnonzero(self.what == what)
 
     def names(self, rows: I64) -> Strings:
-        """What ran in these events."""
+        """The names of what ran in these events."""
         return bounded(self.kinds.name.take(self.space.event_kind[rows]), self.file)
 
     def numbers(self, stat: bytes) -> I64:
-        """A number that is said of every event, 0 where it is not."""
+        """The numeric stat with this name of every event; 0 if absent."""
         return self.space.event_stats.numbers(stat, self.what.size)
 
     def texts(self, stat: bytes, rows: I64) -> Strings:
-        """A text that is said of these events, empty where it is not."""
-        every = self.space.event_stats.texts(stat, self.what.size)
-        return bounded(every.take(rows), self.file)
+        """The string stat with this name of these events; empty if absent."""
+        column = self.space.event_stats.texts(stat, self.what.size)
+        return bounded(column.take(rows), self.file)
 
-    def beside(self, one: Strings, other: Strings) -> Strings:
-        """The texts of *one*, each with that of *other* behind it."""
-        return Strings.beside([bounded(one, self.file, other), other])
+    def joined(self, left: Strings, right: Strings) -> Strings:
+        """The strings of *left* and *right* joined row by row."""
+        return Strings.beside([bounded(left, self.file, right), right])
 
 
-def seen(read: Space, file: str) -> Seen:
+def event_table(space: Space, file: str) -> EventTable:
     """The events of a trace."""
-    of_kind = kinds.kinds(read)
-    plane = read.line_plane[read.event_line]
-    on_host = np.array([one.startswith(_HOST) for one in read.plane], np.bool_)[plane]
-    what = np.append(of_kind.what, kinds.OTHER)[read.event_kind]
+    of_kind = kinds.kinds(space)
+    plane = space.line_plane[space.event_line]
+    on_host = np.array([name.startswith(_HOST) for name in space.plane], np.bool_)[plane]
+    what = np.append(of_kind.what, kinds.OTHER)[space.event_kind]
     what = np.where(on_host, what, kinds.OTHER)
-    tf_data = np.array([one.startswith(_TF_DATA) for one in read.line], np.bool_)
-    return Seen(
-        read,
+    tf_data = np.array([name.startswith(_TF_DATA) for name in space.line], np.bool_)
+    return EventTable(
+        space,
         of_kind,
         what,
-        Frames(read.event_line, read.event_ps, read.event_long_ps),
-        _moments(read),
+        Frames(space.event_line, space.event_ps, space.event_long_ps),
+        _start_ns(space),
         (what == kinds.EAGERLY)
-        & np.append(_functions(read, of_kind, file), False)[read.event_kind],
+        & np.append(_functions(space, of_kind, file), False)[space.event_kind],
         on_host,
-        device_lines(read)[read.event_line],
-        tf_data[read.event_line],
+        device_lines(space)[space.event_line],
+        tf_data[space.event_line],
         file,
     )
 
 
-def _moments(read: Space) -> I64:
-    """When each event began: lines count from the beginning of the trace, or from 1970."""
-    rows = read.plane_stats.named(b"profile_start_time")
-    base = int(read.plane_stats.number[rows[0]]) if rows.size else 0
+def _start_ns(space: Space) -> I64:
+    """The start of each event: lines count from the beginning of the trace or from 1970."""
+    rows = space.plane_stats.named(b"profile_start_time")
+    base = int(space.plane_stats.number[rows[0]]) if rows.size else 0
     base = min(max(base, 0), _LATEST_NS)
-    begins = np.where(read.line_ns < base, base, 0) + read.line_ns
-    moments: I64 = begins[read.event_line] + read.event_ps // _NS_PER_PS
-    return moments
+    begins = np.where(space.line_ns < base, base, 0) + space.line_ns
+    start_ns: I64 = begins[space.event_line] + space.event_ps // _NS_PER_PS
+    return start_ns
 
 
-def _functions(read: Space, of_kind: Kinds, file: str) -> Bool:
-    """Which kinds of events are calls of a function, as what is around them says."""
-    told = read.event_stats
-    is_function = told.numbers(b"is_func", read.event_line.size) != 0
-    rows = told.named(b"eager_op")
-    rows = rows[is_function[told.owner[rows]]]
-    texts = bounded(told.text.take(rows), file)
+def _functions(space: Space, of_kind: Kinds, file: str) -> Bool:
+    """Which kinds of events are function calls, according to the stats of surrounding events."""
+    stats = space.event_stats
+    is_function = stats.numbers(b"is_func", space.event_line.size) != 0
+    rows = stats.named(b"eager_op")
+    rows = rows[is_function[stats.owner[rows]]]
+    texts = bounded(stats.text.take(rows), file)
     _, first = texts.intern()
-    found: Bool = texts.take(first).find(of_kind.name) >= 0
-    return found
+    is_call: Bool = texts.take(first).find(of_kind.name) >= 0
+    return is_call

@@ -1,9 +1,9 @@
-"""Operations that an optimizer made of several: which node of the graph each is put on.
+"""Finds the graph node for an operation that an optimizer fused from several.
 
-    graph    Conv2D ─► BiasAdd ─► Relu     `_FusedConv2D` runs under the name of Relu, and here it
-    runs                  _FusedConv2D     is put on Conv2D, which it is most of
+    graph    Conv2D ─► BiasAdd ─► Relu     `_FusedConv2D` runs under the name of Relu; it counts
+    runs                  _FusedConv2D     for Conv2D, which does most of the work
 
-What was fused is looked for among the inputs of the node that gave its name.
+The node is searched for among the inputs of the node whose name the fused operation has.
 """
 
 from __future__ import annotations
@@ -21,30 +21,31 @@ _STEPS_BACK, _MOST_NODES = 6, 64
 
 
 def is_fused(op: bytes) -> bool:
-    """Whether an operation of this type is made of several."""
+    """Whether this operation type is a fused one."""
     return _FUSED.fullmatch(op) is not None
 
 
 def fused_node(profile: Profile, node: int, op: bytes) -> int:
-    """The node that *op*, which ran under the name of *node*, stands for; -1 if none is found."""
-    found = _FUSED.fullmatch(op)
-    assert found is not None, "only what is fused is asked for"
-    wanted = {_plain(found[1]), _plain(found[2])}
-    edges, waiting, seen = profile.edges, [node], {node}
+    """The node that the fused *op*, which ran under the name of *node*, counts for; -1 if none."""
+    match = _FUSED.fullmatch(op)
+    assert match is not None, "the caller passes fused operations only"
+    wanted = {_without_version(match[1]), _without_version(match[2])}
+    edges, waiting, visited = profile.edges, [node], {node}
     for _ in range(_STEPS_BACK + 1):
-        for one in waiting:
-            if _plain(profile.types[int(profile.nodes.op[one])]) in wanted:
-                return one
+        for candidate in waiting:
+            if _without_version(profile.types[int(profile.nodes.op[candidate])]) in wanted:
+                return candidate
         before: list[int] = []
-        for one in waiting:
-            span = slice(int(edges.start[one]), int(edges.start[one + 1]))
+        for candidate in waiting:
+            span = slice(int(edges.start[candidate]), int(edges.start[candidate + 1]))
             inputs = zip(edges.source[span].tolist(), edges.slot[span].tolist(), strict=True)
             before += [source for source, slot in inputs if source >= 0 and slot >= 0]
-        waiting = [one for one in dict.fromkeys(before) if one not in seen][:_MOST_NODES]
-        seen.update(waiting)
+        waiting = [source for source in dict.fromkeys(before) if source not in visited]
+        waiting = waiting[:_MOST_NODES]
+        visited.update(waiting)
     return -1
 
 
-def _plain(op: bytes) -> bytes:
-    """The type without its version."""
+def _without_version(op: bytes) -> bytes:
+    """The operation type without its version."""
     return _VERSION.sub(b"", op)

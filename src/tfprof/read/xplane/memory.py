@@ -1,10 +1,10 @@
-"""What operations allocated: the events of an allocator, added up by execution.
+"""Adds up the memory that each execution allocated, from the events of an allocator.
 
     MemoryAllocation    tf_op addr requested_bytes region_type       output or temp
     MemoryDeallocation  addr
 
-An allocation is freed by the next deallocation at its address. It belongs to the execution that it
-happened in; where a trace has no event of that, to its operation and step.
+An allocation is freed by the next deallocation at its address. It belongs to the execution during
+which it happened or, if the trace has no event for that, to its operation and step.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.columns.strings import Strings
-from tfprof.columns.unique import first_rows, places
+from tfprof.columns.unique import first_rows, unique_inverse
 from tfprof.read.xplane import event_kinds as kinds
 from tfprof.read.xplane.trace import Memory, taken
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import I64, Bool
-    from tfprof.read.xplane.event_table import Seen
+    from tfprof.read.xplane.event_table import EventTable
     from tfprof.read.xplane.nesting import Spans
     from tfprof.read.xplane.steps import Steps
     from tfprof.read.xplane.trace import Events
 
 _NEVER = np.iinfo(np.int64).max
-# More than there is; what says so is cut off, so that sums stay numbers.
+# More memory than exists; larger sizes are clipped, so that sums do not overflow.
 _MOST_BYTES = 1 << 50
 
 
 class Allocations(NamedTuple):
-    """A row an allocation."""
+    """One row per allocation."""
 
-    op: Strings  # the node it is for; empty: not told
-    event: I64  # the execution that it happened in, or -1
+    op: Strings  # the node it is for; empty if unknown
+    event: I64  # the execution during which it happened, or -1
     address: I64
     moment_ns: I64
     requested: I64
@@ -43,45 +43,46 @@ class Allocations(NamedTuple):
     step_end_ns: I64
 
 
-class Found(NamedTuple):
-    """What was allocated, and the bytes of each allocation that names no operation."""
+class TraceMemory(NamedTuple):
+    """The memory of each execution, and the size of each allocation without an operation."""
 
     memory: Memory
     nameless: I64
 
 
-def memory(seen: Seen, events: Events, spans: Spans, steps: Steps) -> Found:
-    """What the executions allocated, whose *spans* these are."""
-    given, back = seen.rows(kinds.ALLOCATED), seen.rows(kinds.FREED)
-    address = seen.numbers(b"addr")
-    event = spans.around(seen.frames.line[given], seen.frames.start[given])
-    moment = seen.ns[given]
+def memory(table: EventTable, events: Events, spans: Spans, steps: Steps) -> TraceMemory:
+    """The memory that the executions with these *spans* allocated."""
+    allocated, deallocated = table.rows(kinds.ALLOCATED), table.rows(kinds.FREED)
+    address = table.numbers(b"addr")
+    event = spans.around(table.frames.line[allocated], table.frames.start[allocated])
+    moment = table.ns[allocated]
     step = np.where(event >= 0, np.append(events.step, -1)[event], steps.of(moment))
-    every = Allocations(
-        op=seen.texts(b"tf_op", given),
+    allocations = Allocations(
+        op=table.texts(b"tf_op", allocated),
         event=event,
-        address=address[given],
+        address=address[allocated],
         moment_ns=moment,
-        requested=np.clip(seen.numbers(b"requested_bytes")[given], 0, _MOST_BYTES),
-        is_output=Strings.of([b"output"]).find(seen.texts(b"region_type", given)) >= 0,
+        requested=np.clip(table.numbers(b"requested_bytes")[allocated], 0, _MOST_BYTES),
+        is_output=Strings.of([b"output"]).find(table.texts(b"region_type", allocated)) >= 0,
         step=step,
         step_end_ns=np.append(steps.end_ns, 0)[step],
     )
-    until = freed(every, address[back], seen.ns[back])
-    named = every.op.length > 0
-    kept = np.flatnonzero(named & (step >= 0))
-    some = Allocations(*(taken(column, kept) for column in every))
-    return Found(_by_owner(events, some, until[kept]), every.requested[~named & (step >= 0)])
+    until = freed(allocations, address[deallocated], table.ns[deallocated])
+    named = allocations.op.length > 0
+    rows = np.flatnonzero(named & (step >= 0))
+    in_steps = Allocations(*(taken(column, rows) for column in allocations))
+    nameless = allocations.requested[~named & (step >= 0)]
+    return TraceMemory(_by_owner(events, in_steps, until[rows]), nameless)
 
 
 def _by_owner(events: Events, allocations: Allocations, until: I64) -> Memory:
-    """Sums by execution, or by operation and step where there is no event of it."""
+    """Sums by execution or, if that has no event, by operation and step."""
     ids, _ = allocations.op.intern()
-    # An execution is known by its row, the others by numbers behind all rows.
-    behind = len(events.name) + allocations.step * max(ids.size, 1) + ids
-    key = np.where(allocations.event >= 0, allocations.event, behind)
-    first, owner = first_rows(key)[1], places(key)[1]
-    sums = rows(allocations, until, owner, first.size)
+    # The key of an execution is its row; other keys are larger than all rows.
+    other = len(events.name) + allocations.step * max(ids.size, 1) + ids
+    key = np.where(allocations.event >= 0, allocations.event, other)
+    first, owner = first_rows(key)[1], unique_inverse(key)[1]
+    sums = sums_by_owner(allocations, until, owner, first.size)
     event = allocations.event[first]
     last = np.zeros(first.size, np.int64)
     np.maximum.at(last, owner, allocations.moment_ns)
@@ -99,7 +100,7 @@ def _by_owner(events: Events, allocations: Allocations, until: I64) -> Memory:
     )
 
 
-class Rows(NamedTuple):
+class Sums(NamedTuple):
     """Sums over the allocations of each owner."""
 
     requested: I64
@@ -112,23 +113,23 @@ class Rows(NamedTuple):
 def freed(allocations: Allocations, address: I64, moment_ns: I64) -> I64:
     """When each allocation was freed, by deallocations at these addresses and moments."""
     count = allocations.address.size
-    every = np.concatenate([allocations.address, address])
+    addresses = np.concatenate([allocations.address, address])
     moments = np.concatenate([allocations.moment_ns, moment_ns])
-    # What is freed and given out again in the same nanosecond is freed first.
-    gives = np.arange(every.size) < count
-    order = np.lexsort((gives, moments, every))
+    # An address that is freed and allocated in the same nanosecond is freed first.
+    allocates = np.arange(addresses.size) < count
+    order = np.lexsort((allocates, moments, addresses))
     after = order[1:]
     first = order[:-1]
-    ends = (every[first] == every[after]) & gives[first] & ~gives[after]
+    ends = (addresses[first] == addresses[after]) & allocates[first] & ~allocates[after]
     until = np.full(count, _NEVER, np.int64)
     until[first[ends]] = moments[after[ends]]
     return until
 
 
-def rows(allocations: Allocations, until: I64, owner: I64, count: int) -> Rows:
-    """What the allocations of each of *count* owners come to; *until* is when each was freed."""
+def sums_by_owner(allocations: Allocations, until: I64, owner: I64, count: int) -> Sums:
+    """The sums for each of *count* owners; *until* is when each allocation was freed."""
     left = until > allocations.step_end_ns
-    return Rows(
+    return Sums(
         _sum(owner, allocations.requested, count),
         _peaks(allocations, until, owner, count),
         _sum(owner[left], allocations.requested[left], count),
@@ -144,7 +145,7 @@ def _sum(owner: I64, amount: I64, count: int) -> I64:
 
 
 def _peaks(allocations: Allocations, until: I64, owner: I64, count: int) -> I64:
-    """The most that each owner had at a time."""
+    """The most bytes that each owner held at a time."""
     if not owner.size:
         return np.zeros(count, np.int64)
     gone = np.flatnonzero(until < _NEVER)

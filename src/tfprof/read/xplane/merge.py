@@ -1,13 +1,13 @@
-"""Profile + columns of a trace → Profile: its executions as steps, on the nodes that they are of.
+"""Profile + columns of a trace → Profile: its executions become steps, matched to graph nodes.
 
-    graph has the node        on it, whatever it is called at run time (`runtime_names`)
-    fused                     on what it fused, which has the fused type as well (`fused`)
-    made by XLA               on the node that its instruction names
-    not in the graph          on a node of its own, below `_not_in_graph`
+    in the graph              matched by any of its runtime names (`runtime_names`)
+    fused                     a node that it fused, which also gets the fused type (`fused`)
+    compiled by XLA           the node that its instruction names
+    not in the graph          a new node below `_not_in_graph`
     no graph                  every name is a node
 
-Times are microseconds in a step. They are rounded so that every scope, taken with all that is
-below it, is right to a microsecond: an execution may be off by one, a sum of thousands is not.
+Times are microseconds in a step. They are rounded so that the total of every scope is right to a
+microsecond: an execution may be off by one, a sum of thousands is not.
 """
 
 from __future__ import annotations
@@ -16,15 +16,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, Strings
-from tfprof.columns.unique import places
+from tfprof.columns.unique import unique_inverse
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.model import ACCELERATOR, CPU, Outputs, Step
-from tfprof.read.merge import with_nodes, with_types, without_inputs
+from tfprof.model import ACCELERATOR, CPU, Step
+from tfprof.read.merge import with_bare_nodes, with_types
 from tfprof.read.runtime_names import node_of, without_numbers
-from tfprof.read.xplane.fold_aliases import gathered
-from tfprof.read.xplane.node_matching import NOT_IN_GRAPH, Placing
+from tfprof.read.xplane.fold_aliases import fold_aliases
+from tfprof.read.xplane.node_matching import NOT_IN_GRAPH, NodeMatcher
 from tfprof.read.xplane.shapes import with_shape_source
 from tfprof.read.xplane.trace import Events, taken
 
@@ -35,42 +34,47 @@ if TYPE_CHECKING:
 _ALL_STREAMS = b"/stream:all"
 _PS_IN_US = 10**6
 _LARGEST_SUM = 2.0**62
+# Columns of a Step that a trace does not fill.
+_NOT_TRACED = (
+    *("allocation_node", "allocation_us", "allocation_bytes"),
+    *("output_row", "output_slot", "output_bytes", "output_pointer"),
+)
 
 
 def with_trace(profile: Profile, trace: TraceColumns) -> Profile:
-    """*profile* with the steps of *trace*, numbered behind those that it has."""
+    """*profile* with the steps of *trace*, numbered after its own."""
     trace = _in_steps(trace)
-    placing = Placing(profile, trace.events)
-    node = placing.nodes()
-    notes = (*trace.notes, *placing.notes(node))
+    matcher = NodeMatcher(profile, trace.events)
+    node = matcher.nodes()
+    notes = (*trace.notes, *matcher.notes(node))
     before = len(profile)
     profile, node = _with_names(profile, node, trace.events)
     profile, memory_node = _with_memory_names(profile, trace.memory, node)
     profile = _placed(profile, trace, node)
-    profile = _typed(profile, placing.fused)
-    runs, own_ps = gathered(trace.events, node, placing.itself(node >= before))
+    profile = _typed(profile, matcher.fused)
+    runs, own_ps = fold_aliases(trace.events, node, matcher.has_own_name(node >= before))
     steps = _steps(profile, trace, _Runs(runs, node[runs], own_ps), memory_node)
-    first = max((one.number for one in profile.steps), default=-1) + 1
+    first = max((step.number for step in profile.steps), default=-1) + 1
     if profile.steps:
-        steps = [replace(one, number=first + place) for place, one in enumerate(steps)]
+        steps = [replace(step, number=first + index) for index, step in enumerate(steps)]
     grown = replace(
         profile,
         steps=tuple(sorted((*profile.steps, *steps), key=lambda step: step.number)),
         notes=(*profile.notes, *notes),
     )
-    exact = np.where((node < before) & placing.exact, node, -1)
+    exact = np.where((node < before) & matcher.exact, node, -1)
     return with_shape_source(grown, exact, trace.events.shapes)
 
 
 def _in_steps(trace: TraceColumns) -> TraceColumns:
-    """The same without what is in no step, of which the trace has a note."""
+    """*trace* without events outside steps, for which it already has a note."""
     inside = trace.events.step >= 0
     if bool(inside.all()):
         return trace
     rows = np.flatnonzero(inside)
-    place = np.append(np.cumsum(inside) - 1, -1)
+    row = np.append(np.cumsum(inside) - 1, -1)
     events = Events(*(taken(column, rows) for column in trace.events))
-    memory = trace.memory._replace(event=place[trace.memory.event])
+    memory = trace.memory._replace(event=row[trace.memory.event])
     return trace._replace(events=events, memory=memory)
 
 
@@ -78,7 +82,7 @@ def _in_steps(trace: TraceColumns) -> TraceColumns:
 
 
 def _with_names(profile: Profile, node: I64, events: Events) -> tuple[Profile, I64]:
-    """(*profile* with a node for each name that it has none for, the node of each execution)."""
+    """(*profile* with a node for each unmatched name, the node of each execution)."""
     rows = np.flatnonzero(node < 0)
     name = _own_names(profile, events.name.take(rows))
     profile, added = _grown(profile, name, events.op.take(rows))
@@ -90,7 +94,7 @@ def _with_names(profile: Profile, node: I64, events: Events) -> tuple[Profile, I
 
 
 def _own_names(profile: Profile, names: Strings) -> Strings:
-    """What nodes are called that the graph does not have."""
+    """The names of new nodes for *names* that are not in the graph."""
     plain = without_numbers(names)
     if not bool(profile.in_graph.any()):
         return plain
@@ -99,24 +103,18 @@ def _own_names(profile: Profile, names: Strings) -> Strings:
 
 
 def _grown(profile: Profile, name: Strings, op: Strings) -> tuple[Profile, I64]:
-    """(*profile* with those of these nodes that it does not have, the row of each)."""
+    """(*profile* with these nodes added unless it has them, the row of each)."""
     ids, first = name.intern()
     known = profile.nodes.name.find(name.take(first))
     new = first[known < 0]
     if not new.size:
         return profile, known[ids]
     known[known < 0] = len(profile) + np.arange(new.size)
-    types, kind = with_types(profile.types, op.take(new))
-    shapes = Shapes.none(new.size)
-    grown = with_nodes(replace(profile, types=types), name.take(new), kind, shapes)
-    old = profile.outputs
-    none = np.full(new.size, old.start[-1])
-    grown = replace(grown, outputs=Outputs(np.concatenate([old.start, none]), old.shape))
-    return without_inputs(grown, profile), known[ids]
+    return with_bare_nodes(profile, name.take(new), op.take(new)), known[ids]
 
 
 def _with_memory_names(profile: Profile, memory: Memory, ran: I64) -> tuple[Profile, I64]:
-    """(*profile* with nodes for what allocated, the node of each row of memory).
+    """(*profile* with nodes for allocations, the node of each row of memory).
 
     *ran* is the node of each execution.
     """
@@ -132,7 +130,7 @@ def _with_memory_names(profile: Profile, memory: Memory, ran: I64) -> tuple[Prof
 
 
 def _placed(profile: Profile, trace: TraceColumns, node: I64) -> Profile:
-    """*profile* with the device of each node that ran and had none: an accelerator, or the host."""
+    """*profile* with a device for each node that ran: an accelerator if it ran on one."""
     names = Strings.of(name.removesuffix(_ALL_STREAMS) for name in trace.devices)
     types, kind = with_types(profile.types, names)
     device = profile.nodes.device.copy()
@@ -144,7 +142,7 @@ def _placed(profile: Profile, trace: TraceColumns, node: I64) -> Profile:
 
 
 def _typed(profile: Profile, pairs: list[tuple[int, bytes]]) -> Profile:
-    """*profile* with these types on these nodes."""
+    """*profile* with these (node, type) pairs as extra types."""
     if not pairs:
         return profile
     types, kind = with_types(profile.types, Strings.of(op for _, op in pairs))
@@ -168,85 +166,51 @@ class _Runs(NamedTuple):
 
 
 def _steps(profile: Profile, trace: TraceColumns, runs: _Runs, memory_node: I64) -> list[Step]:
-    """A Step for each of the trace."""
+    """The steps of the trace."""
     memory, node = trace.memory, runs.node
     events = Events(*(taken(column, runs.row) for column in trace.events))
-    which, place = places(node)
-    rank = profile.nodes.name.take(which).rank()
-    order = np.lexsort((events.start_ns, rank[place], events.step))
+    ran_nodes, index = unique_inverse(node)
+    rank = profile.nodes.name.take(ran_nodes).rank()
+    order = np.lexsort((events.start_ns, rank[index], events.step))
     us = np.zeros(node.size, np.int64)
     us[order] = _rounded(runs.own_ps[order])
     by_time = np.lexsort((events.start_ns, events.step))
     begins = np.searchsorted(events.step[by_time], np.arange(trace.step_number.size + 1))
     by_end = np.lexsort((memory.end_ns, memory.step))
     held = np.searchsorted(memory.step[by_end], np.arange(trace.step_number.size + 1))
-    counts = np.where(trace.accelerator > 0, ACCELERATOR, CPU)
-    made = []
-    for row, number in enumerate(trace.step_number.tolist()):
+    counts_as = np.where(trace.accelerator > 0, ACCELERATOR, CPU)
+    none = np.empty(0, np.int64)
+
+    def step(row: int, number: int) -> Step:
         ran = by_time[begins[row] : begins[row + 1]]
-        kept = by_end[held[row] : held[row + 1]]
-        made.append(
-            _step(
-                number,
-                _Ran(
-                    node[ran],
-                    events.device[ran],
-                    np.maximum(events.start_ns[ran] // 1000, 1),
-                    us[ran],
-                    counts[events.device[ran]],
-                ),
-                trace,
-                (memory_node[kept], kept),
-            )
+        allocated = by_end[held[row] : held[row + 1]]
+        zeros = np.zeros(allocated.size, np.int64)
+        return Step(
+            number=number,
+            node=node[ran],
+            device=events.device[ran],
+            devices=trace.devices,
+            start_us=np.maximum(events.start_ns[ran] // 1000, 1),
+            us=us[ran],
+            counts_as=counts_as[events.device[ran]],
+            memory_node=memory_node[allocated],
+            memory_us=memory.end_ns[allocated] // 1000,
+            requested=memory.requested[allocated],
+            peak=memory.peak[allocated],
+            residual=memory.residual[allocated],
+            output=memory.output[allocated],
+            in_use=zeros,
+            on_host=np.ones(allocated.size, np.bool_),
+            temporary=memory.temporary[allocated],
+            persistent=zeros,
+            **dict.fromkeys(_NOT_TRACED, none),
         )
-    return made
+
+    return [step(*pair) for pair in enumerate(trace.step_number.tolist())]
 
 
 def _rounded(own_ps: I64) -> I64:
-    """Microseconds, whose sum up to any place is right to one."""
+    """Microseconds, rounded so that every prefix sum is right to one."""
     if float(own_ps.sum(dtype=np.float64)) > _LARGEST_SUM:
         return own_ps // _PS_IN_US
     return np.diff(np.cumsum(own_ps) // _PS_IN_US, prepend=0)
-
-
-class _Ran(NamedTuple):
-    """What ran in a step."""
-
-    node: I64
-    device: I64
-    start_us: I64
-    us: I64
-    counts_as: I64
-
-
-def _step(number: int, ran: _Ran, trace: TraceColumns, held: tuple[I64, I64]) -> Step:
-    memory_node, rows = held
-    memory = trace.memory
-    none = np.empty(0, np.int64)
-    zero = np.zeros(rows.size, np.int64)
-    return Step(
-        number=number,
-        node=ran.node,
-        device=ran.device,
-        devices=trace.devices,
-        start_us=ran.start_us,
-        us=ran.us,
-        counts_as=ran.counts_as,
-        memory_node=memory_node,
-        memory_us=memory.end_ns[rows] // 1000,
-        requested=memory.requested[rows],
-        peak=memory.peak[rows],
-        residual=memory.residual[rows],
-        output=memory.output[rows],
-        in_use=zero,
-        on_host=np.ones(rows.size, np.bool_),
-        temporary=memory.temporary[rows],
-        persistent=zero,
-        allocation_node=none,
-        allocation_us=none,
-        allocation_bytes=none,
-        output_row=none,
-        output_slot=none,
-        output_bytes=none,
-        output_pointer=none,
-    )

@@ -1,12 +1,12 @@
-"""Which event of a line happened inside of which, and how long each took on its own.
+"""The nesting of events on a line, and the self time of each.
 
     call   ├────────────────────┤        parent -1   own 21 - 8 - 5
     a         ├───────┤                  parent call own 8 - 3
     b            ├──┤                    parent a    own 3
     c                     ├────┤         parent call own 5
 
-A thread does one thing at a time, so its events are nested. What only overlaps is held to be
-inside as far as it goes, so that no time is counted twice.
+A thread does one thing at a time, so its events are nested. An event that only overlaps another
+counts as inside it for the overlap, so that no time is counted twice.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.unique import places
+from tfprof.columns.unique import unique_inverse
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import I64
 
-# Frames inside of each other that are tried before a moment is held to be in none.
+# At most so many nested spans are tried to find the one around a moment.
 _MOST_FRAMES = 64
 
 
 class Spans(NamedTuple):
-    """Events by line and start, an outer one before what it holds."""
+    """Events sorted by line and start, an outer one before those inside it."""
 
     line: I64
     start: I64
@@ -40,17 +40,16 @@ class Spans(NamedTuple):
         return cls(line[order], start[order], end[order], order)
 
     def parents(self) -> I64:
-        """The place of the innermost span around each, -1 where there is none."""
+        """The index of the innermost span around each, or -1."""
         count = self.line.size
-        # What takes no time at all is inside of what begins with it.
+        # A span without duration is inside a span that begins at the same time.
         until = np.maximum(self.end, self.start + 1)
         first = np.searchsorted(self.line, self.line)
         ends = np.lexsort((until, self.line))
         ended = count_before(self.line[ends], until[ends], self.line, self.start) - first
         depth = np.arange(count) - first - ended
-        # The last one before it that is one less deep.
-        place = np.arange(count)
-        deep = depth * count + place
+        # The parent is the last span before it with a depth of one less.
+        deep = depth * count + np.arange(count)
         by_depth = np.argsort(deep)
         before = np.searchsorted(deep[by_depth], deep - count) - 1
         parent = by_depth[np.maximum(before, 0)]
@@ -63,7 +62,7 @@ class Spans(NamedTuple):
         return np.where(fits, parent, -1)
 
     def own(self) -> I64:
-        """How long each took, less what is inside of it, by row of the columns."""
+        """The self time of each span, by row of the columns."""
         parent = self.parents()
         inner = np.flatnonzero(parent >= 0)
         outer = parent[inner]
@@ -91,7 +90,7 @@ class Spans(NamedTuple):
 
 
 def count_before(line: I64, moment: I64, of_line: I64, wanted: I64) -> I64:
-    """How many of the sorted (line, moment) are not behind each of the *wanted*."""
-    distinct, place = places(np.concatenate([moment, wanted]))
-    key = line * distinct.size + place[: line.size]
-    return np.searchsorted(key, of_line * distinct.size + place[line.size :], "right")
+    """How many of the sorted (line, moment) are not after each (of_line, wanted)."""
+    distinct, rank = unique_inverse(np.concatenate([moment, wanted]))
+    key = line * distinct.size + rank[: line.size]
+    return np.searchsorted(key, of_line * distinct.size + rank[line.size :], "right")

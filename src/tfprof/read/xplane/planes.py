@@ -1,13 +1,13 @@
-"""An XSpace in wire format, as columns: planes, lines, the events on them and what is said of each.
+"""Reads an XSpace in wire format into columns: planes, lines, events and their stats.
 
 XSpace ─► XPlane* ─┬─ name                     "/host:CPU", "/device:GPU:0", "Task Environment"
                    ├─ XLine*  ─► XEvent*       a thread or a stream, and what happened on it
-                   ├─ event metadata           a Kind each: what events are called
-                   ├─ stat metadata            what stats are called, and texts they refer to
+                   ├─ event metadata           the kinds of events and their names
+                   ├─ stat metadata            the names of stats, and strings they refer to
                    └─ XStat*
 XEvent ─► kind, offset, duration, XStat*
 
-Metadata are numbered by plane; here every event and stat holds the row of its own.
+Metadata are numbered per plane; here every event and stat has the row of its metadata.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.columns.strings import Strings
-from tfprof.columns.unique import places
+from tfprof.columns.unique import unique_inverse
 from tfprof.wire.decode import BYTES, VARINT, Field, scan, whole
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import I64, U8
 
-# Times beyond this are nobody's: eleven days in picoseconds, and the year 2116 in nanoseconds.
+# No real time is later: eleven days in picoseconds, and the year 2116 in nanoseconds.
 _LONGEST_PS = 10**18
 _LATEST_NS = 1 << 62
 
 
 class Stats(NamedTuple):
-    """What is said of many owners: a row a stat."""
+    """The stats of many owners, one row per stat."""
 
     owner: I64
     name: I64  # a row of `names`, or -1
     names: Strings  # distinct
     number: I64
-    text: Strings  # a text that is referred to counts as one that is given
+    text: Strings  # stored in the stat or referred to by it
 
     def named(self, name: bytes) -> I64:
-        """The rows of the stats of this name."""
+        """The rows of the stats with this name."""
         row = int(self.names.find(Strings.of([name]))[0])
         return np.flatnonzero(self.name == row) if row >= 0 else np.empty(0, np.int64)
 
@@ -50,18 +50,18 @@ class Stats(NamedTuple):
         return column
 
     def texts(self, name: bytes, count: int) -> Strings:
-        """The text that each of *count* owners has under this name, or an empty one."""
+        """The string that each of *count* owners has under this name; empty if absent."""
         row = np.full(count, -1, np.int64)
         rows = self.named(name)
         row[self.owner[rows]] = rows
-        given = row >= 0
+        is_present = row >= 0
         if not len(self.text):
             return Strings(self.text.blob, np.zeros(count, np.int64), np.zeros(count, np.int64))
-        return Strings(self.text.blob, self.text.start[row], self.text.length[row] * given)
+        return Strings(self.text.blob, self.text.start[row], self.text.length[row] * is_present)
 
 
 class Space(NamedTuple):
-    """All of an XSpace that is made use of."""
+    """The parts of an XSpace that tfprof uses."""
 
     plane: Strings  # names
     plane_stats: Stats
@@ -69,7 +69,7 @@ class Space(NamedTuple):
     line_plane: I64
     line_ns: I64
     kind: Strings  # names of event metadata
-    kind_id: I64  # as its plane numbers it
+    kind_id: I64  # its number in its plane
     kind_plane: I64
     kind_display: Strings
     kind_stats: Stats
@@ -80,8 +80,8 @@ class Space(NamedTuple):
     event_stats: Stats
 
 
-def space(buffer: U8) -> Space:
-    """The columns of an XSpace. Raises WireError where the bytes are no such message."""
+def read_space(buffer: U8) -> Space:
+    """The columns of an XSpace; raises WireError."""
     plane = scan(buffer, *whole(buffer), {1: BYTES})[1]
     part = scan(buffer, plane.start, plane.end, {2: BYTES, 3: BYTES, 4: BYTES, 5: BYTES, 6: BYTES})
     kind_plane, kind_id, kind = _metadata(buffer, part[4], {2: BYTES, 4: BYTES, 5: BYTES})
@@ -106,7 +106,7 @@ def space(buffer: U8) -> Space:
         kind_display=Strings(buffer, *kind[4].last_slice(kind_id.size)),
         kind_stats=stats.read(kind[5], kind_plane),
         event_line=event.message,
-        event_kind=_found(kind_plane, kind_id, event_plane, of_event[1].last(count)),
+        event_kind=_metadata_row(kind_plane, kind_id, event_plane, of_event[1].last(count)),
         event_ps=np.clip(of_event[2].last(count), 0, _LONGEST_PS),
         event_long_ps=np.clip(of_event[3].last(count), 0, _LONGEST_PS),
         event_stats=stats.read(of_event[4], event_plane),
@@ -124,7 +124,7 @@ def _metadata(
 
 
 class _StatReader(NamedTuple):
-    """Reads stats, whose names and texts are metadata of their plane."""
+    """Reads stats, whose names and strings are metadata of their plane."""
 
     buffer: U8
     plane: I64
@@ -132,7 +132,7 @@ class _StatReader(NamedTuple):
     name: Strings
 
     def read(self, stat: Field, owner_plane: I64) -> Stats:
-        """The stats that stand in the messages of the owners."""
+        """The stats in the messages of the owners."""
         count = stat.start.size
         part = scan(
             self.buffer,
@@ -142,13 +142,13 @@ class _StatReader(NamedTuple):
         )
         plane = owner_plane[stat.message]
         ids, first = self.name.intern()
-        row = _found(self.plane, self.number, plane, part[1].last(count))
+        row = _metadata_row(self.plane, self.number, plane, part[1].last(count))
         number = part[3].last(count)
         number[part[4].message] = part[4].value
         start, length = part[5].last_slice(count)
         start[part[6].message], length[part[6].message] = part[6].start, part[6].value
         refers = part[7].message
-        text = _found(self.plane, self.number, plane[refers], part[7].value)
+        text = _metadata_row(self.plane, self.number, plane[refers], part[7].value)
         known = np.flatnonzero(text >= 0)
         start[refers[known]] = self.name.start[text[known]]
         length[refers[known]] = self.name.length[text[known]]
@@ -158,13 +158,13 @@ class _StatReader(NamedTuple):
         )
 
 
-def _found(plane: I64, number: I64, of_plane: I64, wanted: I64) -> I64:
-    """The row of the metadata with the *wanted* number in a plane, or -1; the last one counts."""
+def _metadata_row(plane: I64, number: I64, of_plane: I64, wanted: I64) -> I64:
+    """The last metadata row with the *wanted* number in a plane, or -1."""
     if not number.size or not wanted.size:
         return np.full(wanted.size, -1, np.int64)
-    distinct, place = places(np.concatenate([number, wanted]))
-    key = plane * distinct.size + place[: number.size]
-    query = of_plane * distinct.size + place[number.size :]
+    distinct, rank = unique_inverse(np.concatenate([number, wanted]))
+    key = plane * distinct.size + rank[: number.size]
+    query = of_plane * distinct.size + rank[number.size :]
     order = np.argsort(key, kind="stable")
     at = np.searchsorted(key[order], query, "right") - 1
     row = order[np.maximum(at, 0)]

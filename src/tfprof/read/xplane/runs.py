@@ -1,7 +1,7 @@
-"""Runs of functions: which call each node ran for.
+"""Finds the call that each node ran for.
 
-A function that the runtime keeps as one is started by the event of the node that calls it, and its
-nodes run on any thread under their bare names. What leads back:
+A function that is not inlined is started during the event of the node that calls it, and its nodes
+run on any thread under their bare names. These events lead back to the call:
 
     python    EagerLocalExecute: __inference_step_12 ├───────────────────┤
                 FunctionRun id=7                        ├─┤
@@ -20,30 +20,30 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.unique import places
+from tfprof.columns.unique import unique_inverse
 from tfprof.read.xplane.nesting import count_before
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import I64, Bool, Strings
     from tfprof.read.xplane.event_table import Frames
 
-# Calls inside of calls that names are put together for.
+# Names are built for at most so many nested calls.
 _DEEPEST = 64
-# So long are all such names together at most; no program has as many.
+# All such names together have at most so many bytes; no real program has more.
 _MOST_BYTES = 64 << 20
 
 
 class Runs(NamedTuple):
-    """What each node's event ran for."""
+    """The call that each node's event ran for."""
 
-    prefix: list[bytes]  # distinct: what stands before the name, such as "net/call/"
-    function: list[bytes]  # of each of these: what the program called
-    of_event: I64  # rows of these
-    start_ns: I64  # when the program called it; -1: not known
+    prefix: list[bytes]  # distinct prefixes of names, such as "net/call/"
+    function: list[bytes]  # for each prefix, the function that the program called
+    of_event: I64  # the row of these for each event
+    start_ns: I64  # when the program called it; -1 if unknown
 
 
-class Given(NamedTuple):
-    """What the runs are found by."""
+class RunEvents(NamedTuple):
+    """The events from which runs are found."""
 
     ran: Frames  # nodes
     names: Strings  # of the nodes
@@ -58,86 +58,86 @@ class Given(NamedTuple):
     done_id: I64
 
 
-def runs(given: Given) -> Runs:
-    """What each node's event ran for."""
-    run = _run_of_each(given)
-    chains = _Chains(given, run)
-    distinct, back = places(run)
-    of_run = np.array([chains.tell(one) for one in distinct.tolist()], np.int64).reshape(-1, 2)
-    of_event, start = of_run[back, 0], of_run[back, 1]
-    # What ran on the thread of the call itself, such as a function that XLA compiled.
-    directly = given.called.spans().around(given.ran.line, given.ran.start)
+def runs(events: RunEvents) -> Runs:
+    """The call that each node's event ran for."""
+    run = _run_of_each(events)
+    chains = _Chains(events, run)
+    distinct, inverse = unique_inverse(run)
+    of_run = [chains.resolve(number) for number in distinct.tolist()]
+    of_event, start = np.array(of_run, np.int64).reshape(-1, 2)[inverse].T
+    # Events on the thread of the call itself, such as a function that XLA compiled.
+    directly = events.called.spans().around(events.ran.line, events.ran.start)
     plain = np.flatnonzero((run < 0) & (directly >= 0))
-    rows, back = places(directly[plain])
-    called = [chains.place(b"", given.functions[row]) for row in rows.tolist()]
-    of_event[plain] = np.array(called, np.int64)[back]
-    start[plain] = given.called_ns[directly[plain]]
+    rows, inverse = unique_inverse(directly[plain])
+    called = [chains.row(b"", events.functions[row]) for row in rows.tolist()]
+    of_event[plain] = np.array(called, np.int64)[inverse]
+    start[plain] = events.called_ns[directly[plain]]
     prefix, function = zip(*chains.names, strict=True)
     return Runs([*prefix], [*function], of_event, start)
 
 
 class _Chains:
-    """The calls that lead to a run, as the beginning of names; each put together once."""
+    """The chain of calls that leads to each run, as a prefix of names; each is built once."""
 
-    def __init__(self, given: Given, run: I64) -> None:
-        started = (given.started.line, given.started.start)
-        self._given = given
-        self._node = given.ran.spans().around(*started).tolist()  # that started each run
-        self._program = given.called.spans().around(*started).tolist()
+    def __init__(self, events: RunEvents, run: I64) -> None:
+        started = (events.started.line, events.started.start)
+        self._events = events
+        self._node = events.ran.spans().around(*started).tolist()  # the node that started each run
+        self._program = events.called.spans().around(*started).tolist()
         self._run_of_node = run.tolist()
-        self._told: dict[int, tuple[int, int]] = {}
-        self._places = {(b"", b""): 0}
+        self._known: dict[int, tuple[int, int]] = {}
+        self._rows = {(b"", b""): 0}
         self._spent = 0
         self.names = [(b"", b"")]  # (prefix, function)
 
-    def place(self, prefix: bytes, function: bytes) -> int:
-        """The row of these in `names`."""
-        if (prefix, function) not in self._places:
-            self._places[prefix, function] = len(self.names)
+    def row(self, prefix: bytes, function: bytes) -> int:
+        """The row of this pair in `names`."""
+        if (prefix, function) not in self._rows:
+            self._rows[prefix, function] = len(self.names)
             self.names.append((prefix, function))
             self._spent += len(prefix)
-        return self._places[prefix, function]
+        return self._rows[prefix, function]
 
-    def tell(self, run: int) -> tuple[int, int]:
-        """(row of `names`, moment of the program's call) of a run."""
+    def resolve(self, run: int) -> tuple[int, int]:
+        """(row of `names`, time of the program's call) of a run."""
         chain: list[int] = []
-        while run >= 0 and run not in self._told and len(chain) < _DEEPEST and run not in chain:
+        while run >= 0 and run not in self._known and len(chain) < _DEEPEST and run not in chain:
             chain.append(run)
             run = self._run_of_node[self._node[run]] if self._node[run] >= 0 else -1
-        known, moment = self._told.get(run, (0, -1))
+        known, moment = self._known.get(run, (0, -1))
         for inner in reversed(chain):
             prefix, function = self.names[known]
             node, program = self._node[inner], self._program[inner]
             if program >= 0:
-                moment = int(self._given.called_ns[program])
-                function = self._given.functions[program]
+                moment = int(self._events.called_ns[program])
+                function = self._events.functions[program]
             if node >= 0 and self._spent < _MOST_BYTES:
-                prefix += self._given.names[node] + b"/"
-            known = self.place(prefix, function)
-            self._told[inner] = known, moment
+                prefix += self._events.names[node] + b"/"
+            known = self.row(prefix, function)
+            self._known[inner] = known, moment
         return known, moment
 
 
-def _run_of_each(given: Given) -> I64:
+def _run_of_each(events: RunEvents) -> I64:
     """The row in `started` of each node's event, or -1."""
-    process = given.process.spans().around(given.ran.line, given.ran.start)
-    number = np.append(given.process_id, 0)[process]
-    # A thread that was still at work when the trace ended has no Process; what it says as it is
-    # done with a node has the number, too.
-    lost = np.flatnonzero(process < 0)
-    after, found = _next(given.done, given.ran.take(lost))
-    number[lost] = np.where(found, np.append(given.done_id, 0)[after], 0)
+    process = events.process.spans().around(events.ran.line, events.ran.start)
+    number = np.append(events.process_id, 0)[process]
+    # A thread that was still working when the trace ended has no Process event; the event at the
+    # end of a node also has the number.
+    rest = np.flatnonzero(process < 0)
+    after, exists = _next(events.done, events.ran.take(rest))
+    number[rest] = np.where(exists, np.append(events.done_id, 0)[after], 0)
     known = process >= 0
-    known[lost] = found
-    order = np.argsort(given.started_id, kind="stable")
-    ids = given.started_id[order]
+    known[rest] = exists
+    order = np.argsort(events.started_id, kind="stable")
+    ids = events.started_id[order]
     at = np.searchsorted(ids, number)
     fits = known & (np.append(ids, 0)[at] == number) & (at < ids.size)
     return np.where(fits, np.append(order, -1)[at], -1)
 
 
 def _next(frames: Frames, ran: Frames) -> tuple[I64, Bool]:
-    """(the next frame on the line behind each event, whether there is one)."""
+    """(the next frame on the line after each event, whether there is one)."""
     order = np.lexsort((frames.start, frames.line))
     lines, starts = frames.line[order], frames.start[order]
     at = count_before(lines, starts, ran.line, ran.start + ran.long - 1)

@@ -1,10 +1,10 @@
-"""Steps of a trace: the windows of time that markers tell, and which of them a moment is in.
+"""The steps of a trace: windows of time between markers.
 
     with tf.profiler.experimental.Trace("train", step_num=7, _r=1): …
 
-Every event of a host with a `step_num` is a marker; of markers inside of each other the outermost
-counts. If a capture marked steps with `tfprof_step`, only those count: Keras 2 puts markers of its
-own around them. Without any, all of the trace is step 0.
+Every host event with a `step_num` is a marker; of nested markers only the outermost counts. If a
+capture marked steps with `tfprof_step`, only those count: Keras 2 puts markers of its own around
+them. Without markers, the whole trace is step 0.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.unique import distinct
+from tfprof.columns.unique import unique
 from tfprof.errors import InputError
 from tfprof.model import Note
 from tfprof.read.xplane.nesting import Spans
@@ -26,7 +26,7 @@ _FOR_EVER = np.iinfo(np.int64).max
 
 
 class Steps(NamedTuple):
-    """A row a step, by time."""
+    """One row per step, by time."""
 
     number: I64
     start_ns: I64
@@ -34,28 +34,28 @@ class Steps(NamedTuple):
     notes: tuple[Note, ...]
 
     def of(self, moment_ns: I64) -> I64:
-        """The row of the step that each moment is in, or -1."""
+        """The row of the step that contains each moment, or -1."""
         at = np.searchsorted(self.start_ns, moment_ns, "right") - 1
         inside = (at >= 0) & (moment_ns < np.append(self.end_ns, 0)[at])
         return np.where(inside, at, -1)
 
 
 def steps(number: I64, start_ns: I64, long_ns: I64, name: str) -> Steps:
-    """The steps that these markers tell; raises InputError where there are too many."""
+    """The steps of these markers; raises InputError if there are too many."""
     if not number.size:
         return Steps(np.zeros(1, np.int64), np.zeros(1, np.int64), np.full(1, _FOR_EVER), ())
-    # Threads may each have their own, so all of them are held against each other.
+    # Each thread may have its own markers, so nesting is checked across all threads.
     spans = Spans.of(np.zeros(number.size, np.int64), start_ns, np.maximum(long_ns, 1))
     outer = np.flatnonzero(spans.parents() < 0)
     number, start, end = number[spans.order[outer]], spans.start[outer], spans.end[outer]
     if number.size > limit("steps"):
-        raise InputError(f"{name} has {number.size:,} steps; {beyond('steps')}")
+        raise InputError(f"{name} has {number.size:,} steps; tfprof accepts {beyond('steps')}")
     notes: tuple[Note, ...] = ()
-    if distinct(number).size < number.size or bool((number < 0).any()):
+    if unique(number).size < number.size or bool((number < 0).any()):
         notes = (
             Note(
-                f"the {number.size:,} steps of the trace have numbers that come twice or are below "
-                "zero: they are numbered by time",
+                f"the {number.size:,} steps of the trace have repeated or negative numbers, so "
+                "they are numbered by time",
                 ours=True,
             ),
         )

@@ -1,10 +1,10 @@
-"""TraceColumns: what a trace tells of the operations that ran, as the merge takes it.
+"""TraceColumns: the executions in a trace, as the reader passes them to the merge.
 
-    events     name op kind function line device start own step shapes      a row an execution
-    steps      number start end                       what markers tell, by time
-    memory     name step end requested …              a row an execution that allocated
+    events     name op kind function line device start own step shapes      one row per execution
+    steps      number start end                       from markers, by time
+    memory     name step end requested …              one row per execution that allocated
 
-Names are those of the runtime; `read.runtime_names` knows what they are in a graph.
+Names are those of the runtime; `read.runtime_names` maps them to names of a graph.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ if TYPE_CHECKING:
     from tfprof.columns.strings import I64
     from tfprof.model import Note
 
-# What an event is of: a node of a function that ran, an operation outside of any, an instruction
-# that XLA made, work of an accelerator, or a node of a function that tf.data runs.
+# Kinds of executions: a node of a function, an operation outside functions, an XLA instruction, a
+# kernel on an accelerator, a node of a function that tf.data runs.
 NODE, EAGER, COMPILED, KERNEL, DATA = range(5)
-# The level of the tracer where the trace does not say it.
+# The level of the tracer if the trace does not record it.
 UNKNOWN_LEVEL = -1
-# The level from which on cheap operations and shapes are in a trace.
+# From this level on, a trace includes cheap operations and shapes.
 FULL_LEVEL = 3
 
 
 class Events(NamedTuple):
-    """A row an execution of an operation."""
+    """One row per execution of an operation."""
 
-    name: Strings  # of the node; behind `_eager/` the type, behind `_tf_data/` the node
+    name: Strings  # of the node; `_eager/` and the type; `_tf_data/` and the node
     op: Strings
-    function: Strings  # what the program called that it ran for: `__inference_step_12`, or empty
+    function: Strings  # the function that the program called: `__inference_step_12`, or empty
     kind: I64
-    label: I64  # the same for all that the trace has under one name
+    label: I64  # the same for all events with the same name in the trace
     line: I64  # of the thread or stream
     device: I64  # a row of the trace's devices
     start_ns: I64  # since 1970
-    own_ps: I64  # less what other rows took meanwhile on the same line
+    own_ps: I64  # self time: without other rows inside it on the same line
     long_ps: I64
-    step: I64  # a row of the steps, -1: in none
-    shapes: Strings  # of its inputs, as in "(float[32,64];int32[])"; empty: not told
+    step: I64  # a row of the steps, or -1
+    shapes: Strings  # of its inputs, such as "(float[32,64];int32[])"; empty if unknown
 
 
 class Memory(NamedTuple):
-    """A row an execution that allocated something, or all of an unknown one's in a step."""
+    """One row per execution that allocated, or per operation and step if that is unknown."""
 
     event: I64  # the execution, or -1
     name: Strings
@@ -54,17 +54,17 @@ class Memory(NamedTuple):
     end_ns: I64
     requested: I64
     peak: I64
-    residual: I64  # not freed when the step ended
+    residual: I64  # not freed by the end of the step
     output: I64
     temporary: I64
 
 
 class TraceColumns(NamedTuple):
-    """What a trace tells."""
+    """The columns of a trace."""
 
     lines: Strings  # names of threads and streams
     devices: Strings  # in lower case
-    accelerator: I64  # of each device: whether it is one
+    accelerator: I64  # whether each device is one
     step_number: I64  # distinct, in order of time
     events: Events
     memory: Memory
@@ -73,5 +73,5 @@ class TraceColumns(NamedTuple):
 
 
 def taken(column: Any, rows: I64) -> Any:  # noqa: ANN401 - of either kind, as it was given
-    """These rows of a column of numbers or texts."""
+    """These rows of a column of numbers or strings."""
     return column.take(rows) if isinstance(column, Strings) else column[rows]

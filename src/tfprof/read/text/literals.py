@@ -2,8 +2,7 @@ r"""The string literals of protobuf's text format.
 
     "plain"      'either quote'      "esc\141ped \"so\" \303\251"      "continued" " by another"
 
-Taken are the escapes that protobuf prints and the usual others; what an escape means is asked of
-protobuf itself.
+Accepts the escapes that protobuf prints and the other usual ones; protobuf itself decodes them.
 """
 
 from __future__ import annotations
@@ -11,12 +10,12 @@ from __future__ import annotations
 import re
 
 
-class Odd(Exception):  # noqa: N818 - not an error: another reader takes over
-    """The text is not laid out as this reader knows it, or is not valid at all."""
+class Unhandled(Exception):  # noqa: N818 - not an error: another reader takes over
+    """The text has a form that this reader does not handle, or is invalid."""
 
 
-# These are bounded, for the matcher remembers each repetition: the content of a tensor may have
-# millions of escapes. The first go as far as a quote or something odd.
+# Repetitions are bounded because the matcher uses memory for each one: the content of a tensor may
+# have millions of escapes. A stretch ends at a quote or at anything unusual.
 _STRETCHES = {
     quote: re.compile(
         rb"[^\n\\" + quote + rb"]*(?:\\(?:[abfnrtv\\'\"]|[0-3][0-7]{2}|[0-7]{1,2}(?![0-7])"
@@ -26,7 +25,7 @@ _STRETCHES = {
 }
 _BLANKS = re.compile(rb"\s*(?:#[^\n]*\s*){0,64}")
 
-# Strings and comments; in a string an escape: one that is known, one above a byte, any other.
+# Strings and comments. Escapes in strings: known ones, octal ones above a byte, any other.
 _PARTS = re.compile(rb'#[^\n]*|"[^"\\\n]*(?:\\.[^"\\\n]*)*"?|\'[^\'\\\n]*(?:\\.[^\'\\\n]*)*\'?')
 _ESCAPE = re.compile(
     rb"\\(?:([abfnrtvxuUN\\'\"]|[0-3][0-7]{0,2}|[4-7][0-7]?(?![0-7]))|([4-7])|(.))"
@@ -34,15 +33,15 @@ _ESCAPE = re.compile(
 
 
 def literals(data: bytes, at: int) -> tuple[list[bytes], int]:
-    """What stands between the quotes of the strings from *at* on, and where they end."""
-    found = []
+    """(the contents of the quoted strings from *at* on, where they end)."""
+    contents = []
     while (quote := data[at : at + 1]) in _STRETCHES:
         end = _furthest(_STRETCHES[quote], data, at + 1)
         if not data.startswith(quote, end):
-            raise Odd
-        found.append(data[at + 1 : end])
+            raise Unhandled
+        contents.append(data[at + 1 : end])
         at = blanks(data, end + 1)
-    return found, at
+    return contents, at
 
 
 def blanks(data: bytes, at: int) -> int:
@@ -51,16 +50,16 @@ def blanks(data: bytes, at: int) -> int:
 
 
 def _furthest(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
-    """Where a bounded *pattern*, taken as often as it goes, comes to."""
-    while (found := pattern.match(data, at)) and found.end() > at:
-        at = found.end()
+    """The end of as many matches of a bounded *pattern* as possible."""
+    while (match := pattern.match(data, at)) and match.end() > at:
+        at = match.end()
     return at
 
 
 def without_warnings(data: bytes) -> bytes:
-    r"""*data* with the escapes that Python warns of in other words: they mean, or fail, the same.
+    r"""*data* with escapes that Python warns of rewritten; they mean, or fail, the same.
 
-    To Python's parser an escape that it does not know is what it is written as.
+    Python's parser takes an unknown escape literally.
     """
     return _PARTS.sub(_part_without_warnings, data) if b"\\" in data else data
 
@@ -76,14 +75,14 @@ def _escape_without_warnings(escape: re.Match[bytes]) -> bytes:
 
 
 def unescape(strings: list[bytes], *, text: bool) -> bytes:
-    """What literals mean together; raises Odd if that is to be *text* and is no UTF-8."""
-    # The runtime's own function: so it cannot mean anything else.
+    """The joined value of literals; raises Unhandled if it should be *text* but is not UTF-8."""
+    # protobuf's own function, so the result is certainly the same.
     from google.protobuf.text_encoding import CUnescape  # noqa: PLC0415
 
     try:
-        meant = b"".join([CUnescape(string.decode()) for string in strings])
+        value = b"".join([CUnescape(string.decode()) for string in strings])
         if text:
-            meant.decode()
+            value.decode()
     except ValueError as problem:
-        raise Odd from problem
-    return meant
+        raise Unhandled from problem
+    return value
