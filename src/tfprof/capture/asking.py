@@ -71,7 +71,7 @@ def ask(loaded: Loaded, asked: Question) -> Any:  # noqa: ANN401 - a message has
     output = asked.query.output
     outcome = deliver(report, output, loaded.inputs)
     tell(outcome.notes)
-    framing = OUTPUTS[output.kind].for_reading and output.path is None
+    framing = OUTPUTS[output.kind].printed
     put(framed(asked.options, outcome.stdout) if framing else outcome.stdout)
     return _message(report)
 
