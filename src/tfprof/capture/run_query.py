@@ -71,7 +71,7 @@ def run_query(loaded: Loaded, asked: ViewQuery) -> Any:  # noqa: ANN401 - a mess
     output = asked.query.output
     outcome = deliver(report, output, loaded.inputs)
     print_notes(outcome.notes)
-    framing = OUTPUTS[output.kind].for_reading and output.path is None
+    framing = OUTPUTS[output.kind].printed
     print_report(framed(asked.options, outcome.stdout) if framing else outcome.stdout)
     return _message(report)
 

@@ -33,7 +33,7 @@ def deliver(
     """
     row = OUTPUTS[output.kind]
     if output.path is None:
-        if row.for_reading and to_terminal:
+        if row.printed and to_terminal:
             result = result.for_terminal()
         files = result.files(row, "")
         return Outcome(chain.from_iterable(file.pieces for file in files), result.own_notes)

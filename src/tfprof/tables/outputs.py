@@ -66,6 +66,11 @@ class OutputKind:
         """The name of the data it writes: stdout and file both hold text."""
         return "text" if self.for_reading else self.name
 
+    @property
+    def printed(self) -> bool:
+        """Whether it is text on standard output."""
+        return self.for_reading and self.file == "never"
+
     def writer(self, offers: Iterable[str]) -> tuple[str, Callable[..., Any]]:
         """The first form in *offers* that this output takes, and the function that writes it."""
         form = next(form for form in offers if form in self.writers)
@@ -164,9 +169,9 @@ def kinds(offers: Iterable[str], *, is_list: bool = False) -> tuple[str, ...]:
 def check_output(command: str, output: Output, offers: Iterable[str], *, is_list: bool) -> None:
     """Raise UsageError unless *command*, whose result offers these forms, has this output."""
     row, known = OUTPUTS[output.kind], kinds(offers)
-    if known == ("file",) and row.name != "file":
-        raise UsageError(f"{command} needs -o PATH or --output=file:outfile=PATH")
     if row.name not in known:
+        if all(OUTPUTS[name].file == "always" for name in known):
+            raise UsageError(f"{command} needs -o PATH or --output={known[0]}:outfile=PATH")
         raise UsageError(f"{command} has no output {row.name} (there are: {', '.join(known)})")
     if is_list and row.not_for_lists:
         raise UsageError(row.not_for_lists.format(view=command))
@@ -179,8 +184,7 @@ def row_of_form(form: str) -> OutputKind:
 
 def formats() -> tuple[str, ...]:
     """The choices of --format: what can go to standard output."""
-    rows = [row for row in OUTPUTS.values() if row.file == "maybe" or row.name == "stdout"]
-    return tuple(row.form for row in rows)
+    return tuple(row.form for row in OUTPUTS.values() if row.file == "maybe" or row.printed)
 
 
 def option_help(names: Iterable[str]) -> str:
