@@ -95,7 +95,7 @@ class Profiler:
             self._inputs += paths(run_meta)
         print_notes(grown.notes[len(before.notes) :])
 
-    def _turn_to(self, graph: Any) -> None:  # noqa: ANN401 - a tf.Graph
+    def _switch_graph(self, graph: Any) -> None:  # noqa: ANN401 - a tf.Graph
         """Treat the next steps as runs of *graph*; the steps of other graphs stay."""
         with self._growing:
             known = [model for model in self._models if model.is_of(graph)]

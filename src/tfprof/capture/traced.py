@@ -84,10 +84,11 @@ def python_name(name: str | bytes) -> str:
 
 
 def _is_concrete(value: object) -> bool:
-    tensorflow = sys.modules.get("tensorflow")
-    return tensorflow is not None and isinstance(
-        value, tensorflow.types.experimental.ConcreteFunction
-    )
+    try:
+        kind = sys.modules["tensorflow"].types.experimental.ConcreteFunction
+    except (KeyError, AttributeError):  # TensorFlow is not imported
+        return False
+    return isinstance(value, kind)
 
 
 def _has_signatures(value: object) -> bool:

@@ -223,7 +223,7 @@ class ProfileContext:
         """The profiler, created when first needed; sessions of several graphs share it."""
         if self._profiler is None:
             self._profiler = Profiler(graph)
-        self._profiler._turn_to(graph)  # noqa: SLF001 - only a context has several graphs
+        self._profiler._switch_graph(graph)  # noqa: SLF001 - only a context has several graphs
         return self._profiler
 
     def _coverage(self) -> float:
