@@ -97,7 +97,7 @@ def dealt(given: Given, view: str) -> tuple[Callable[[Any], Any], ...]:
 
 
 def test_presets(same: Both, given: Given) -> None:
-    for view, preset in sampled([*product(VIEWS, PRESETS)], 3, f"presets {given}"):
+    for view, preset in sampled([*product(VIEWS, PRESETS)], 2, f"presets {given}"):
 
         def call(profiler: Any, _: Path, view: str = view, preset: str = preset) -> Any:
             options = getattr(profiler.ProfileOptionBuilder, preset)()
@@ -108,7 +108,7 @@ def test_presets(same: Both, given: Given) -> None:
 
 def test_options(same: Both, given: Given) -> None:
     changes = [(view, change) for view in VIEWS for change in dealt(given, view)]
-    for view, change in sampled(changes, 3, f"options {given}"):
+    for view, change in sampled(changes, 2, f"options {given}"):
 
         def call(
             profiler: Any, _: Path, view: str = view, change: Callable[[Any], Any] = change

@@ -145,7 +145,7 @@ def said(profile: Profile, case: Case) -> bytes:
     return ours._with_their_doc(b"".join(text(report)))
 
 
-@batches(100, 25, 25)
+@batches(100, 15, 25)
 @pytest.mark.parametrize("view", VIEWS)
 def test_nothing_is_lost_on_the_way(view: str, numbers: Sequence[int]) -> None:
     agree(numbers, lambda n: make_case(n, view), lost_on_the_way)

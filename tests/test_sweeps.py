@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from tfprof.model import Profile
 
 # A sample tries so many of what is damaged everywhere, and a part of what is damaged in places.
-SOME: Final = 250
+SOME: Final = 180
 TRIED: Final = {
     "graph in wire format, everywhere": 4_185,
     "meta_graph in wire format, everywhere": 2_277,
@@ -64,7 +64,7 @@ TRIED: Final = {
     "a gzip file": 240,
     "small gzip files": 8_000,
     "a converted profile": 800,
-    "by the command": 240,
+    "by the command": 248,
 }
 ALL_FIELDS: Final = [name for name in OPTIONS["select"].choices if name != "tensor_value"]
 BY_RULE: Final = {"select": ["float_ops"], "flops": "all"}
@@ -164,7 +164,7 @@ def test_a_small_file_damaged_anywhere_is_read_or_refused(name: str, part: int) 
     assert len(all_damages) == TRIED[f"{name}, everywhere"]
     numbers = all_damages[part :: parts(name)]
     tried, read = swept(
-        sample, some(sample.data, numbers, SOME, name), use_every=amount(200, SOME // 20)
+        sample, some(sample.data, numbers, SOME, name), use_every=amount(200, SOME // 15)
     )
     assert tried == amount(len(numbers), SOME)
     assert 0 < read < tried
@@ -240,7 +240,7 @@ def test_a_large_file_damaged_here_and_there_is_read_or_refused(profile: str, na
         sample = sweeps.written(sweeps.whole(profile))[name]
     else:
         _, sample = sweeps.packed(profile)[name]
-    places = amount(LARGE[profile][name], 4)
+    places = amount(LARGE[profile][name], 2)
     tried, read = swept(sample, sample.spread(places), use_every=20)
     assert tried == 2 * places
     assert read < tried
@@ -321,7 +321,8 @@ def test_the_command_ends_as_documented_whatever_is_damaged(
     flags |= {"log": "op_log_path", "saved": "profile_path"}
     codes: Counter[int] = Counter()
     for name, sample in small().items():
-        for number, damage in enumerate(sample.spread(15)):
+        # First what is not damaged: of code view, which it has no call stacks for, exit code 2.
+        for number, damage in enumerate([Damage("nothing", sample.data), *sample.spread(15)]):
             path = tmp_path / f"{name} {number}"
             path.write_bytes(damage.data)
             view = VIEWS[number % len(VIEWS) - 1]
