@@ -129,13 +129,13 @@ def _calls() -> Iterator[Row]:
     yield row(
         "30 that call the next one twice",
         _chain(30, 2),
-        refused="one body for each call",
+        refused="a body once per call",
         commands=("scope",),
     )
     yield row(
         "8,000 that call the next one twice",
         _chain(8_000, 2),
-        refused="one body for each call",
+        refused="a body once per call",
         commands=("scope",),
     )
     wide = inner(b"n", b"AddN", inputs=[b"a"] * 20_000)
@@ -147,7 +147,7 @@ def _calls() -> Iterator[Row]:
             GRAPH,
             *(call(b"c%d" % at, b"f", b"x") for at in range(5_000)),
             library(function(b"f", one, arguments=[b"a"], effects=[b"n"])),
-            refused="one body for each call",
+            refused="a body once per call",
             commands=("scope",),
         )
     many = [(b"o%d" % at, b"a") for at in range(20_000)]
@@ -156,7 +156,7 @@ def _calls() -> Iterator[Row]:
         GRAPH,
         *(call(b"c%d" % at, b"f", b"x") for at in range(5_000)),
         library(function(b"f", arguments=[b"a"], returns=many)),
-        refused="one body for each call",
+        refused="a body once per call",
         commands=("scope",),
     )
     yield row(

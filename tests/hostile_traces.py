@@ -141,7 +141,7 @@ def _times() -> Iterator[Row]:
             b"/host:CPU",
             line(*(event(3, at * 10**6, 10**5, stat(b"step_num", at)) for at in range(20_000))),
         ),
-        refused="has 20,000 steps; at most 10,000 steps",
+        refused="has 20,000 steps; tfprof accepts at most 10,000 steps",
         commands=("scope",),
     )
 

@@ -40,7 +40,7 @@ OUT: Final = "out"
 LINES_TOLD: Final = 40
 # The original cannot read its own answer of more than a hundred levels; it then returns nothing.
 # What is odd about an op log; the original leaves such entries out without a word.
-_OURS_ALONE = re.compile(r"(?m)^\d+ of \d+ entries of the op log are of nodes that .*\n")
+_OURS_ALONE = re.compile(r"(?m)^\d+ of \d+ entries of the op log name nodes that .*\n")
 _UNREAD: Final = re.compile(r"(?m)^Cannot parse returned proto: .*MaxDepth.*\n")
 _END: Final = "\n======================End of Report"
 _NUMBERS: Final = re.compile(r"(--|[\d.]+[kmb]?)/([\d.]+[kmb]?) (params|flops)")

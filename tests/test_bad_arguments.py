@@ -306,7 +306,7 @@ def test_empty_paths(arguments: dict[str, Any], what: str) -> None:
 
 
 def test_a_trace_is_a_path() -> None:
-    refused(lambda: tfprof.load(trace=5), "trace takes a text or a pathlib.Path, not 5")  # type: ignore[arg-type]
+    refused(lambda: tfprof.load(trace=5), "trace takes a string or a pathlib.Path, not 5")  # type: ignore[arg-type]
 
 
 def test_progress_that_cannot_be_told() -> None:

@@ -214,7 +214,7 @@ def test_attributes_are_in_order_and_of_nodes_that_have_some() -> None:
     described[node[0]] = 0
     assert node[0] < node[-1]
     for name, wrong in (("node", node[::-1]), ("described", described)):
-        with pytest.raises(InputError, match="its attributes are not in the order of the nodes"):
+        with pytest.raises(InputError, match="its attributes are not in the order of their nodes"):
             known(reread(put_together({**stored, f"attributes.{name}": wide(wrong)})))
 
 

@@ -102,7 +102,7 @@ def _piped(path: str, file: BinaryIO) -> bytearray:
         if len(data) > most:
             raise InputError(
                 f"{path} is not a regular file and is too long; "
-                f"accepted are {beyond('piped_bytes')}"
+                f"tfprof accepts {beyond('piped_bytes')}"
             )
     return data
 

@@ -70,7 +70,7 @@ TRACE = Input(
     "trace_path", "list", (),
     "the traces: XPlane files of TensorFlow 2 (*.xplane.pb), comma-separated",
     parameter="trace", title="a trace", turn=5, fallback="trace",
-    if_empty="TensorFlow leaves such a file where a trace is over 2 GB: trace fewer steps",
+    if_empty="TensorFlow writes an empty file if a trace exceeds 2 GB: trace fewer steps",
 )
 CHECKPOINT = Input(
     "checkpoint_path", "text", "",
