@@ -35,10 +35,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 with redirect_stderr(io.StringIO()), atheris.instrument_imports(include=["tfprof"]):
     from fuzz import mutate
     from fuzz.targets import TARGETS
-    from tfprof import checkers, flops, inference, read, summary, views
+    from tfprof import checkers, ops, read, summary, views
     from tfprof import writers as reporters
 
-    for _package in (checkers, flops, inference, read, reporters, summary, views):
+    for _package in (checkers, ops, read, reporters, summary, views):
         for _module in walk_packages(_package.__path__, f"{_package.__name__}."):
             import_module(_module.name)
 
