@@ -67,12 +67,8 @@ FUSED: Final = {
     "Dequantize": 2,
 }
 _STEPS: Final = {**ACTIVATIONS, **GRADIENTS, **MKL}
-
-
-@float_ops(*_STEPS)
-def activation(op: Op) -> int:
-    """The steps of the formula, per element."""
-    return _STEPS[op.type] * size(op.output())
+# The steps of the formula, per element.
+float_ops(*_STEPS)(lambda op: _STEPS[op.type] * size(op.output()))
 
 
 def fused(op: Op) -> int:

@@ -89,10 +89,10 @@ def batch_mat_mul_shape(op: Op) -> Shape:
     return (*broadcast(left[:-2], right[:-2]), rows, columns)
 
 
-@float_ops("UniformQuantizedDot{,Hybrid}", contraction=True)
-def quantized_dot(op: Op) -> int:
-    """The product of two matrices that are never transposed."""
-    return 2 * size(op.output()) * _matrix(op.input(0))[-1]
+# The product of two matrices that are never transposed.
+float_ops("UniformQuantizedDot{,Hybrid}", contraction=True)(
+    lambda op: 2 * size(op.output()) * _matrix(op.input(0))[-1]
+)
 
 
 @shape("UniformQuantizedDot{,Hybrid}")

@@ -139,15 +139,13 @@ def padded(op: Op) -> int:
     return 2 * size(op.output()) * _weights_seen(op, op.input(op.inputs - 1))
 
 
-@float_ops(
+# The gradient of an input; also the transposed convolution, which is the same.
+float_ops(
     "Conv{2D,3D}BackpropInput{,V2} _Mkl{,Native}{Conv2D,DepthwiseConv2dNative}BackpropInput",
     "_Mkl{,Native}Conv3DBackpropInputV2 DepthwiseConv2dNativeBackpropInput",
     attributes=LAYOUT,
     contraction=True,
-)
-def to_input(op: Op) -> int:
-    """The gradient of an input; also the transposed convolution, which is the same."""
-    return 2 * size(op.input(2)) * _weights_seen(op, op.input(1))
+)(lambda op: 2 * size(op.input(2)) * _weights_seen(op, op.input(1)))
 
 
 @float_ops(
@@ -163,10 +161,10 @@ def to_filter(op: Op) -> int:
     return 2 * gradient * _weights_seen(op, op.output()) + ("Bias" in op.type) * gradient
 
 
-@float_ops("Dilation2DBackprop{Input,Filter}")
-def dilation_gradient(op: Op) -> int:
-    """A sum and a comparison per weight to find the largest, then a sum for the gradient."""
-    return (2 * size(op.input(1)[:2]) + 1) * size(op.input(2))
+# A sum and a comparison per weight to find the largest, then a sum for the gradient.
+float_ops("Dilation2DBackprop{Input,Filter}")(
+    lambda op: (2 * size(op.input(1)[:2]) + 1) * size(op.input(2))
+)
 
 
 # --- shapes ---

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape, Shape
+    from tfprof.ops.shape import MaybeShape
     from tfprof.ops.value import Value
 
 FUNCTIONS: Final = """
@@ -87,23 +87,19 @@ def add_n_of_tensorflow(op: Op) -> int:
     return size(op.input(0)) * (summands - 1) if summands else 0
 
 
-@float_ops("AddN AccumulateNV2 NcclReduce")
-def add_n(op: Op) -> int:
-    """One addition less than there are data inputs."""
-    return size(op.input(0)) * (op.inputs - 1) if op.inputs else 0
+# One addition less than there are data inputs.
+float_ops("AddN AccumulateNV2 NcclReduce")(
+    lambda op: size(op.input(0)) * (op.inputs - 1) if op.inputs else 0
+)
 
 
 # --- shapes ---
 
 
-@shape(
+# What all inputs broadcast to.
+shape(
     OF_TENSORFLOW, BINARY, "{Div,Mul}NoNan Xdivy Xlogy Xlog1py SquaredDifference Complex SelectV2"
-)
-def broadcast_inputs(op: Op) -> Shape:
-    """What all inputs broadcast to."""
-    return reduce(broadcast, (op.known(number) for number in range(op.inputs)))
-
-
+)(lambda op: reduce(broadcast, (op.known(number) for number in range(op.inputs))))
 shape(
     FUNCTIONS,
     """
@@ -130,10 +126,8 @@ def equal_inputs(op: Op) -> MaybeShape:
     return reduce(merged, (op.shape(number) for number in range(count)), None)
 
 
-@shape("AccumulateNV2")
-def declared_sum(op: Op) -> MaybeShape:
-    """The attribute, completed with what the inputs say."""
-    return merged(op.attr("shape"), equal_inputs(op))
+# The attribute, completed with what the inputs say.
+shape("AccumulateNV2")(lambda op: merged(op.attr("shape"), equal_inputs(op)))
 
 
 @shape("Select")

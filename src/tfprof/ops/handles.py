@@ -46,10 +46,10 @@ def from_tensor(op: Op) -> Item:
     return Item(tensor[1:], tensor[0] if tensor[0] >= 0 else None)
 
 
-@item("TensorListReserve")
-def reserved(op: Op) -> Item:
-    """Elements to be set."""
-    return Item(_element(op, 0), None if op.value(1) is None else op.number(1))
+# Elements to be set.
+item("TensorListReserve")(
+    lambda op: Item(_element(op, 0), None if op.value(1) is None else op.number(1))
+)
 
 
 @item("TensorListSetItem")

@@ -30,24 +30,16 @@ float_ops("ResizeBilinearGrad")(per_input(0, steps=8))
 float_ops("ResizeBicubicGrad")(per_input(0, steps=32))
 float_ops("ResizeNearestNeighborGrad")(per_input(0))
 float_ops("AdjustContrast{,v2}")(per_output(4))  # mean, difference, product, sum
-
-
-@float_ops("ResizeArea")
-def resize_area(op: Op) -> int:
-    """A weighted sum of what each area covers, each element of the finer image once."""
-    return 2 * max(size(op.input(0)), size(op.output()))
-
-
-@float_ops("CropAndResize", attributes="method")
-def crop_and_resize(op: Op) -> int:
-    """Three interpolations between two; none for the nearest neighbour."""
-    return 0 if op.attr("method") == "nearest" else BILINEAR * size(op.output())
-
-
-@float_ops("CropAndResizeGradImage", attributes="method")
-def crop_and_resize_grad(op: Op) -> int:
-    """A product and a sum for each of four taps; one sum for the nearest neighbour."""
-    return (1 if op.attr("method") == "nearest" else 8) * size(op.input(0))
+# A weighted sum of what each area covers, each element of the finer image once.
+float_ops("ResizeArea")(lambda op: 2 * max(size(op.input(0)), size(op.output())))
+# Three interpolations between two; none for the nearest neighbour.
+float_ops("CropAndResize", attributes="method")(
+    lambda op: 0 if op.attr("method") == "nearest" else BILINEAR * size(op.output())
+)
+# A product and a sum for each of four taps; one sum for the nearest neighbour.
+float_ops("CropAndResizeGradImage", attributes="method")(
+    lambda op: (1 if op.attr("method") == "nearest" else 8) * size(op.input(0))
+)
 
 
 # --- shapes ---
@@ -85,10 +77,8 @@ def cropped(op: Op) -> Shape:
     return (boxes[0], *_sides(op, 3), image[3])
 
 
-@shape("CropAndResizeGradImage")
-def uncropped(op: Op) -> Shape:
-    """The image whose sizes are the last input."""
-    return (OPEN,) * _IMAGE if op.value(3) is None else op.dims(3)
+# The image whose sizes are the last input.
+shape("CropAndResizeGradImage")(lambda op: (OPEN,) * _IMAGE if op.value(3) is None else op.dims(3))
 
 
 @shape("SpaceToDepth DepthToSpace")

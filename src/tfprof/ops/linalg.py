@@ -62,22 +62,12 @@ def solve(op: Op) -> float:
     return lu(op) + 2 * op.input(0)[-1] * size(op.input(1))
 
 
-@float_ops("MatrixTriangularSolve")
-def triangular_solve(op: Op) -> int:
-    """n² per column on the right; either side may broadcast over a batch."""
-    return op.input(0)[-1] * size(op.output())
-
-
-@float_ops("BatchMatrixTriangularSolve")
-def batch_triangular_solve(op: Op) -> int:
-    """The same; nothing broadcasts."""
-    return op.input(0)[-1] * size(op.input(1))
-
-
-@float_ops("BandedTriangularSolve")
-def banded_solve(op: Op) -> int:
-    """A multiply-add per band but one, and a quotient."""
-    return (2 * op.input(0)[-2] - 1) * size(op.output())
+# n² per column on the right; either side may broadcast over a batch.
+float_ops("MatrixTriangularSolve")(lambda op: op.input(0)[-1] * size(op.output()))
+# The same; nothing broadcasts.
+float_ops("BatchMatrixTriangularSolve")(lambda op: op.input(0)[-1] * size(op.input(1)))
+# A multiply-add per band but one, and a quotient.
+float_ops("BandedTriangularSolve")(lambda op: (2 * op.input(0)[-2] - 1) * size(op.output()))
 
 
 @float_ops("TridiagonalSolve")
@@ -150,16 +140,10 @@ def eig(op: Op) -> int:
     return many * (25 if op.attr("compute_v", default=True) else 10) * n**3
 
 
-@float_ops("{,Batch}{,I}FFT{,2D,3D}")
-def fft(op: Op) -> float:
-    """5 · N · log₂ N per transform."""
-    return _transform(op.input(0), _axes(op))
-
-
-@float_ops("IRFFT{,2D,3D}")
-def real_inverse(op: Op) -> float:
-    """Half of that; the output is the real side, which has N elements."""
-    return _transform(op.output(), _axes(op)) / 2
+# 5 · N · log₂ N per transform.
+float_ops("{,Batch}{,I}FFT{,2D,3D}")(lambda op: _transform(op.input(0), _axes(op)))
+# Half of that; the output is the real side, which has N elements.
+float_ops("IRFFT{,2D,3D}")(lambda op: _transform(op.output(), _axes(op)) / 2)
 
 
 @float_ops("RFFT{,2D,3D}")

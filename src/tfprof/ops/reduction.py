@@ -42,16 +42,12 @@ def reduced_of_tensorflow(op: Op) -> int:
     return size(op.input(0)) - size(op.output())
 
 
-@float_ops("Mean", tensorflow=True)
-def mean(op: Op) -> int:
-    """A sum, and a quotient per output element, so both shapes are needed."""
-    return reduced_of_tensorflow(op) + size(op.output())
-
-
-@float_ops("Sum ArgMax ArgMin BiasAddGrad All Any Max Min Prod TileGrad MirrorPadGrad")
-def reduced(op: Op) -> int:
-    """One per element that vanishes; none where the output has more."""
-    return max(0, reduced_of_tensorflow(op))
+# A sum, and a quotient per output element, so both shapes are needed.
+float_ops("Mean", tensorflow=True)(lambda op: reduced_of_tensorflow(op) + size(op.output()))
+# One per element that vanishes; none where the output has more.
+float_ops("Sum ArgMax ArgMin BiasAddGrad All Any Max Min Prod TileGrad MirrorPadGrad")(
+    lambda op: max(0, reduced_of_tensorflow(op))
+)
 
 
 @float_ops("L2Loss", tensorflow=True)
@@ -60,12 +56,8 @@ def l2_loss_of_tensorflow(op: Op) -> int:
     return 3 * size(op.input(0)) - 1
 
 
-@float_ops("L2Loss")
-def l2_loss(op: Op) -> int:
-    """Squares, their sum and a halving; nothing for no elements."""
-    return max(0, l2_loss_of_tensorflow(op))
-
-
+# Squares, their sum and a halving; nothing for no elements.
+float_ops("L2Loss")(lambda op: max(0, l2_loss_of_tensorflow(op)))
 float_ops("EuclideanNorm")(per_input(0, steps=2))  # squares, sums and roots
 float_ops("HistogramFixedWidth")(per_input(0, steps=4))  # difference, product, rounding, sum
 float_ops("Cumsum Cumprod")(per_output(1))
@@ -154,12 +146,8 @@ shape("ScatterNd")(listed_by(2))
 shape("L2Loss {,Resource}CountUpTo")(scalar)
 shape("Bincount")(lambda op: (op.length(1),))
 shape("HistogramFixedWidth")(lambda op: (op.length(2),))
-
-
-@shape("DenseBincount")
-def dense_bincount_shape(op: Op) -> Shape:
-    """As many bins as the second input says, per row of a matrix."""
-    return (*op.known(0)[:-1], op.length(1))
+# As many bins as the second input says, per row of a matrix.
+shape("DenseBincount")(lambda op: (*op.known(0)[:-1], op.length(1)))
 
 
 @shape("XlaReduceScatter")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -81,16 +81,10 @@ def shape_value(op: Op) -> Value:
     return of_dims(tensor)
 
 
-@shape("ShapeN")
-def shapes_of_shapes(op: Op) -> list[MaybeShape]:
-    """As many numbers as each input has dimensions."""
-    return [(OPEN if tensor is None else len(tensor),) for tensor in op.shapes()]
-
-
-@value("ShapeN")
-def shape_values(op: Op) -> list[Any]:
-    """The dimensions of each input."""
-    return [None if tensor is None else of_dims(tensor) for tensor in op.shapes()]
+# As many numbers as each input has dimensions.
+shape("ShapeN")(lambda op: [(OPEN if tensor is None else len(tensor),) for tensor in op.shapes()])
+# The dimensions of each input.
+value("ShapeN")(lambda op: [None if tensor is None else of_dims(tensor) for tensor in op.shapes()])
 
 
 @value("Size")
@@ -100,10 +94,7 @@ def size_value(op: Op) -> Value:
     return np.array(HOLE if count == OPEN else count)
 
 
-@value("Rank")
-def rank_value(op: Op) -> Value:
-    """The number of dimensions."""
-    return np.array(len(op.known(0)))
+value("Rank")(lambda op: np.array(len(op.known(0))))  # the number of dimensions
 
 
 @value("TensorListLength")
@@ -118,16 +109,14 @@ def length_value(op: Op) -> Value:
 # --- two shapes that broadcast ---
 
 
-@shape("BroadcastGradientArgs")
-def summed_axes_shape(op: Op) -> list[MaybeShape]:
-    """As many numbers as there are axes to sum over, for each operand."""
-    return [(OPEN,) if axes is None else (len(axes),) for axes in _broadcast_axes(op)]
-
-
-@value("BroadcastGradientArgs")
-def summed_axes(op: Op) -> list[Any]:
-    """The axes of each operand that a gradient sums over."""
-    return [None if axes is None else np.array(axes, np.int64) for axes in _broadcast_axes(op)]
+# As many numbers as there are axes to sum over, for each operand.
+shape("BroadcastGradientArgs")(
+    lambda op: [(OPEN,) if axes is None else (len(axes),) for axes in _broadcast_axes(op)]
+)
+# The axes of each operand that a gradient sums over.
+value("BroadcastGradientArgs")(
+    lambda op: [None if axes is None else np.array(axes, np.int64) for axes in _broadcast_axes(op)]
+)
 
 
 def _broadcast_axes(op: Op) -> list[list[int] | None]:
@@ -155,10 +144,8 @@ def _aligned(first: Value, second: Value) -> list[tuple[int, int]]:
     return list(zip(*wide, strict=True))
 
 
-@shape("BroadcastArgs")
-def broadcast_args_shape(op: Op) -> Shape:
-    """As many numbers as the longer of two shapes has."""
-    return (max(elements(op.known(0)), elements(op.known(1))),)
+# As many numbers as the longer of two shapes has.
+shape("BroadcastArgs")(lambda op: (max(elements(op.known(0)), elements(op.known(1))),))
 
 
 @value("BroadcastArgs")
