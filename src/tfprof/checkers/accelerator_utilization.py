@@ -15,11 +15,10 @@ import numpy as np
 
 from tfprof.checkers.findings import Findings
 from tfprof.checkers.placement import on_accelerator
-from tfprof.model import ACCELERATOR
+from tfprof.model import ACCELERATOR, Profile
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import I64
-    from tfprof.model import Profile
 
 _NEVER = np.iinfo(np.int64).max
 

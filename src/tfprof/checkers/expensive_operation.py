@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from tfprof.checkers.findings import Findings
 from tfprof.foundation.units import micros
-from tfprof.model import Note
+from tfprof.model import Note, Profile
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from tfprof.columns.strings import I64
-    from tfprof.model import Profile
     from tfprof.query.counted import Answer
 
 _NAME: Final = "ExpensiveOperationChecker"

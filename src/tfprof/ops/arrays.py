@@ -11,6 +11,8 @@ import numpy as np
 from tfprof.ops.dtypes import DTYPES
 from tfprof.ops.shape import (
     OPEN,
+    MaybeShape,
+    Shape,
     UnknownShape,
     agreed,
     axis_of,
@@ -22,12 +24,10 @@ from tfprof.ops.shape import (
 )
 from tfprof.ops.shared_rules import like_input, listed_by
 from tfprof.ops.table import shape, value
-from tfprof.ops.value import HOLE, MOST_VALUES, dims_of, has_holes
+from tfprof.ops.value import HOLE, MOST_VALUES, Value, dims_of, has_holes
 
 if TYPE_CHECKING:
     from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape, Shape
-    from tfprof.ops.value import Value
 
 
 @shape("Reshape")

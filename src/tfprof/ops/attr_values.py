@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from tfprof.ops.dtypes import DTYPES
-from tfprof.ops.shape import sanitized
+from tfprof.ops.shape import MaybeShape, sanitized
 from tfprof.ops.value import MOST_VALUES, Value
 from tfprof.wire.decode import WireError
 from tfprof.wire.varints import varint
@@ -25,7 +25,6 @@ from tfprof.wire.varints import varint
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfprof.ops.shape import MaybeShape
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 _SIGN: Final = 1 << 63

@@ -12,13 +12,12 @@ import numpy as np
 
 from tfprof.model import BRANCH, CALLED, LOOP_BODY, LOOP_CONDITION
 from tfprof.ops.op import Item
-from tfprof.ops.shape import agreed, merged
+from tfprof.ops.shape import MaybeShape, agreed, merged
 
 if TYPE_CHECKING:
     from tfprof.ops.calls import Call
     from tfprof.ops.graph_op import GraphOp
     from tfprof.ops.loops import Loops
-    from tfprof.ops.shape import MaybeShape
     from tfprof.ops.value import Value
 
 

@@ -10,17 +10,13 @@ which mostly is a variable. A fused kernel adds the float operations of its bias
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from tfprof.ops.activation import fused
-from tfprof.ops.op import size
-from tfprof.ops.shape import OPEN, UnknownShape, broadcast
+from tfprof.ops.op import Op, size
+from tfprof.ops.shape import OPEN, Shape, UnknownShape, broadcast
 from tfprof.ops.shared_rules import like_input, per_output, with_range
 from tfprof.ops.table import float_ops, no_shape, shape
-
-if TYPE_CHECKING:
-    from tfprof.ops.op import Op
-    from tfprof.ops.shape import Shape
 
 WITH_BIAS: Final = "WithBias{,AndRelu,AndReluAndRequantize,AndRequantize}"
 _MATRIX: Final = 2

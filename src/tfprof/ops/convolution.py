@@ -13,19 +13,15 @@ products of the forward pass, so it is counted from the incoming gradient:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from tfprof.ops.activation import fused
-from tfprof.ops.op import size
-from tfprof.ops.shape import OPEN, UnknownShape, times
+from tfprof.ops.op import Op, size
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, UnknownShape, times
 from tfprof.ops.shared_rules import like_input, with_range, with_unknown_range
 from tfprof.ops.table import float_ops, shape
 from tfprof.ops.value import dims_of
 from tfprof.ops.windows import channel_axis, per_axis, spatial_axes, windows
-
-if TYPE_CHECKING:
-    from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape, Shape
 
 LAYOUT: Final = "data_format filter_format"
 

@@ -14,22 +14,19 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from tfprof.columns.frozen import Frozen
-from tfprof.columns.strings import I64, Strings
+from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.errors import TfprofError, UsageError
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.ops.classes import of_class
 from tfprof.ops.shape import UnknownShape
-from tfprof.ops.signatures import signatures
-from tfprof.ops.table import rules
+from tfprof.ops.signatures import Signatures, signatures
+from tfprof.ops.table import FloatOps, Which, rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tfprof.columns.strings import Bool
     from tfprof.model import Profile
     from tfprof.ops.op import Op
-    from tfprof.ops.signatures import Signatures
-    from tfprof.ops.table import FloatOps, Which
 
 NO_RULE: Final = "no rule"
 UNKNOWN_SHAPE: Final = "unknown shape"

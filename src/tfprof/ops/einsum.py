@@ -14,15 +14,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from tfprof.ops.op import size
-from tfprof.ops.shape import OPEN, UnknownShape, broadcast
+from tfprof.ops.op import Op, size
+from tfprof.ops.shape import OPEN, Shape, UnknownShape, broadcast
 from tfprof.ops.table import float_ops, shape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfprof.ops.op import Op
-    from tfprof.ops.shape import Shape
 
 NAMES: Final = "Einsum _MklEinsum XlaEinsum"
 ELLIPSIS: Final = "..."

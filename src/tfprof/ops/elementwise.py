@@ -13,18 +13,15 @@ import numpy as np
 
 from tfprof.ops.activation import ACTIVATIONS
 from tfprof.ops.dtypes import BOOL, DTYPES
-from tfprof.ops.op import size
-from tfprof.ops.shape import UnknownShape, broadcast, merged
+from tfprof.ops.op import Op, size
+from tfprof.ops.shape import MaybeShape, UnknownShape, broadcast, merged
 from tfprof.ops.shared_rules import like_input, per_input, per_output
 from tfprof.ops.table import float_ops, names, shape, value
-from tfprof.ops.value import HOLE, has_holes
+from tfprof.ops.value import HOLE, Value, has_holes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape
-    from tfprof.ops.value import Value
 
 FUNCTIONS: Final = """
 Abs Acos{,h} Angle Asin{,h} Atan{,h} Bessel{I0,I0e,I1,I1e,J0,J1,K0,K0e,K1,K1e,Y0,Y1} Ceil ComplexAbs

@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tfprof.ops.op import Item, Op
-from tfprof.ops.shape import UnknownShape
+from tfprof.ops.shape import MaybeShape, UnknownShape
 
 if TYPE_CHECKING:
-    from tfprof.ops.shape import MaybeShape
     from tfprof.ops.value import Value
 
 

@@ -6,18 +6,12 @@ TensorListReserve ─► SetItem ─► Stack            the shape of an element
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from tfprof.ops.op import Item
-from tfprof.ops.shape import OPEN, UnknownShape, merged
+from tfprof.ops.op import Item, Op
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, UnknownShape, merged
 from tfprof.ops.table import item, shape, value
 from tfprof.ops.value import dims_of
-
-if TYPE_CHECKING:
-    from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape, Shape
 
 
 def _element(op: Op, number: int) -> MaybeShape:

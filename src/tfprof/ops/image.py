@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from tfprof.ops.op import size
-from tfprof.ops.shape import OPEN, UnknownShape, merged, plus, split, times
+from tfprof.ops.op import Op, size
+from tfprof.ops.shape import OPEN, Shape, UnknownShape, merged, plus, split, times
 from tfprof.ops.shared_rules import like_input, per_input, per_output, with_range
 from tfprof.ops.table import float_ops, shape
-
-if TYPE_CHECKING:
-    from tfprof.ops.op import Op
-    from tfprof.ops.shape import Shape
 
 LERP: Final = 3  # difference, product, sum
 BILINEAR: Final = 3 * LERP  # two along a row, one across

@@ -11,17 +11,11 @@ counts for every matrix of a batch; fractions are cut off at the end.
 from __future__ import annotations
 
 from math import log2
-from typing import TYPE_CHECKING
 
-from tfprof.ops.op import size
-from tfprof.ops.shape import OPEN, UnknownShape, broadcast, merged
+from tfprof.ops.op import Op, size
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, UnknownShape, broadcast, merged
 from tfprof.ops.shared_rules import like_input
 from tfprof.ops.table import float_ops, no_shape, shape
-
-if TYPE_CHECKING:
-    from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape, Shape
-
 
 # --- float operations ---
 

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tfprof.model import CALLED, LOOP_BODY, LOOP_CONDITION
-from tfprof.ops.graph_op import GraphOp
+from tfprof.ops.graph_op import Graph, GraphOp
 from tfprof.ops.shape import UnknownShape
 
 if TYPE_CHECKING:
     from tfprof.ops.calls import Call, Calls
-    from tfprof.ops.graph_op import Graph
     from tfprof.ops.value import Value
 
 Source = tuple[int, int]

@@ -12,17 +12,13 @@ A reciprocal square root counts 2, as on its own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
-from tfprof.ops.op import size
-from tfprof.ops.shape import OPEN, merged
+from tfprof.ops.op import Op, size
+from tfprof.ops.shape import OPEN, MaybeShape, merged
 from tfprof.ops.shared_rules import like_input, per_input
 from tfprof.ops.table import float_ops, shape
 from tfprof.ops.windows import channel_axis
-
-if TYPE_CHECKING:
-    from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape
 
 BATCH_NORMS: Final = "{,_Mkl,_MklNative}FusedBatchNorm{,V2,V3}"
 EXTENDED: Final = "_FusedBatchNormEx _Mkl{,Native}FusedBatchNormEx"

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tfprof.columns.strings import I64, Strings
+from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.foundation.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from tfprof.columns.shapes import Shapes
-    from tfprof.columns.strings import Bool
     from tfprof.model import Profile
     from tfprof.ops.shape import Shape
 

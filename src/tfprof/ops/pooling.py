@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tfprof.ops.op import size
-from tfprof.ops.shape import OPEN, UnknownShape
+from tfprof.ops.op import Op, size
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, UnknownShape
 from tfprof.ops.shared_rules import (
     like_input,
     per_input,
@@ -20,8 +20,6 @@ from tfprof.ops.windows import windows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape, Shape
 
 POOLS: Final = "{,_Mkl,_MklNative}{Avg,Max}Pool{,3D}"
 QUANTIZED: Final = "{,_Mkl}Quantized{Avg,Max}Pool _QuantizedMaxPool3D"

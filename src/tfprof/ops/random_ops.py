@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfprof.ops.shape import OPEN, broadcast
+from tfprof.ops.shape import OPEN, Shape, broadcast
 from tfprof.ops.shared_rules import like_input, listed_by
 from tfprof.ops.table import shape
 
 if TYPE_CHECKING:
     from tfprof.ops.op import Op
-    from tfprof.ops.shape import Shape
 
 
 shape(

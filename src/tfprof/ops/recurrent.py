@@ -10,15 +10,11 @@ A gradient has such a product for the inputs and another for the weights, where 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
-from tfprof.ops.op import size
-from tfprof.ops.shape import OPEN, merged, split
+from tfprof.ops.op import Op, size
+from tfprof.ops.shape import OPEN, MaybeShape, merged, split
 from tfprof.ops.table import float_ops, shape
-
-if TYPE_CHECKING:
-    from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape
 
 LSTM: Final = "cell_clip forget_bias use_peephole"
 CUDNN: Final = "rnn_mode input_mode direction num_proj"

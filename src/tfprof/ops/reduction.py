@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tfprof.ops.op import size
-from tfprof.ops.shape import OPEN, UnknownShape, axis_of, split
+from tfprof.ops.op import Op, size
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, UnknownShape, axis_of, split
 from tfprof.ops.shared_rules import (
     like_input,
     listed_by,
@@ -23,14 +23,10 @@ from tfprof.ops.shared_rules import (
     scalar,
 )
 from tfprof.ops.table import float_ops, no_shape, shape, value
-from tfprof.ops.value import HOLE, has_holes
+from tfprof.ops.value import HOLE, Value, has_holes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape, Shape
-    from tfprof.ops.value import Value
 
 
 # --- float operations ---

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from tfprof.model import BRANCH, LOOP_BODY, LOOP_CONDITION
+from tfprof.model import BRANCH, LOOP_BODY, LOOP_CONDITION, Profile
 from tfprof.ops.engine import TRIPS
 from tfprof.ops.inferred_shapes import engine_of
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tfprof.columns.strings import I64
-    from tfprof.model import Profile
 
 _MOST: Final = 2**62
 

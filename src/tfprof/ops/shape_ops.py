@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.ops.attr_values import Tensor
-from tfprof.ops.shape import OPEN, UnknownShape, elements
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, UnknownShape, elements
 from tfprof.ops.shared_rules import scalar
 from tfprof.ops.table import shape, value
-from tfprof.ops.value import HOLE, has_holes, of_dims
+from tfprof.ops.value import HOLE, Value, has_holes, of_dims
 
 if TYPE_CHECKING:
     from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape, Shape
-    from tfprof.ops.value import Value
 
 
 # --- constants and inputs ---

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfprof.ops.op import size
-from tfprof.ops.shape import OPEN, broadcast
+from tfprof.ops.op import Op, size
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, broadcast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape, Shape
 
 
 # --- float operations ---

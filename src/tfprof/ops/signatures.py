@@ -16,16 +16,14 @@ import numpy as np
 
 from tfprof.columns.strings import I64, Strings
 from tfprof.foundation.lazy_dataclasses import dataclass
-from tfprof.ops.attributes import asked_attributes
-from tfprof.ops.numbered_shapes import numbered_shapes
+from tfprof.ops.attributes import AskedAttributes, asked_attributes
+from tfprof.ops.numbered_shapes import NumberedShapes, numbered_shapes
 from tfprof.ops.op import Op
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tfprof.model import Profile
-    from tfprof.ops.attributes import AskedAttributes
-    from tfprof.ops.numbered_shapes import NumberedShapes
     from tfprof.ops.shape import Shape
     from tfprof.ops.table import FloatOps
 

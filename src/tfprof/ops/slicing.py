@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from tfprof.ops.shape import OPEN, UnknownShape, axis_of
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, UnknownShape, axis_of
 from tfprof.ops.shared_rules import listed_by
 from tfprof.ops.table import shape, value
-from tfprof.ops.value import HOLE
+from tfprof.ops.value import HOLE, Value
 
 if TYPE_CHECKING:
     from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape, Shape
-    from tfprof.ops.value import Value
 
 NEW_AXIS: Final = "new axis"
 

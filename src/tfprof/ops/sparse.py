@@ -6,17 +6,10 @@ SparseTensorDenseMatMul            2 · n · columns
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from tfprof.ops.op import size
-from tfprof.ops.shape import OPEN, merged
+from tfprof.ops.op import Op, size
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, merged
 from tfprof.ops.shared_rules import like_input, per_input, rows_of_unknown_number
 from tfprof.ops.table import float_ops, no_shape, shape
-
-if TYPE_CHECKING:
-    from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape, Shape
-
 
 # --- float operations ---
 

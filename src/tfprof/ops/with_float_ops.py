@@ -7,20 +7,18 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.model import BRANCH, LOOP_BODY, Note
+from tfprof.model import BRANCH, LOOP_BODY, Note, Profile
 from tfprof.ops.classes import of_class
 from tfprof.ops.counting import UNKNOWN_SHAPE, Counts, count
 from tfprof.ops.inferred_shapes import with_inferred_shapes
 from tfprof.ops.run_counts import may_end_sooner, run_counts, trip_counts
 from tfprof.ops.symbols import symbols
-from tfprof.ops.table import rules
+from tfprof.ops.table import Which, rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from tfprof.columns.strings import I64
-    from tfprof.model import Profile
-    from tfprof.ops.table import Which
 
 _MOST_NAMED: Final = 3
 _SAFE_SUM: Final = 2.0**62

@@ -23,7 +23,7 @@ from tfprof.summary.activations import computing
 from tfprof.summary.caveats import Gaps, sentences
 from tfprof.summary.costs import Costing, Costs, only, sums
 from tfprof.summary.formula import MOST_SYMBOLS, Fitted, Formula, formulas
-from tfprof.summary.layers import OTHER, layers
+from tfprof.summary.layers import OTHER, Layers, layers
 from tfprof.summary.model_nodes import living
 from tfprof.summary.parameters import Parameters, casts_of_variables, parameters
 from tfprof.summary.scopes import scopes
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from tfprof.columns.strings import I64, Bool
     from tfprof.model import Profile
     from tfprof.ops.counting import Counts
-    from tfprof.summary.layers import Layers
 
 DEPTH: Final = 2
 

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from tfprof.model import BRANCH, LOOP_BODY
+from tfprof.model import BRANCH, LOOP_BODY, Profile
 from tfprof.ops.run_counts import may_end_sooner, trip_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from tfprof.columns.strings import Bool
-    from tfprof.model import Profile
     from tfprof.summary.parameters import Parameters
 
 _MOST_NAMED: Final = 3

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
-from tfprof.ops.counting import are_contractions
+from tfprof.ops.counting import Counts, are_contractions
 from tfprof.ops.inferred_shapes import with_inferred_shapes
 from tfprof.ops.with_float_ops import with_float_ops
 from tfprof.summary.activations import activation_bytes
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from tfprof.columns.strings import I64, Bool
     from tfprof.model import Profile
-    from tfprof.ops.counting import Counts
 
 _LOW = 32
 _SAFE = 2.0**62

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tfprof.columns.strings import Strings
+from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.errors import UsageError, nearest
-from tfprof.model import CALLED
+from tfprof.model import CALLED, Profile
 from tfprof.ops.classes import of_class
 from tfprof.read.xplane.node_matching import NOT_IN_GRAPH
 from tfprof.summary.reach import Links
@@ -27,8 +27,6 @@ from tfprof.summary.reach import Links
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfprof.columns.strings import I64, Bool
-    from tfprof.model import Profile
 
 _GRADIENTS: Final = re.compile(rb"(?:^|/)(?:gradients(?:_\d+)?|gradient_tape)/")
 

@@ -15,17 +15,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tfprof.columns.strings import Strings
+from tfprof.columns.strings import I64, Strings
 from tfprof.errors import InputError
 from tfprof.foundation.lazy_dataclasses import dataclass
-from tfprof.model import CALLED
+from tfprof.model import CALLED, Profile
 from tfprof.tables.limits import beyond, limit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tfprof.columns.strings import I64
-    from tfprof.model import Profile
 
 _MADE_UP: Final = re.compile(rb"(?:Stateful)?PartitionedCall(?:_\d+)?")
 _FEW_PARTS: Final = 1_000_000
