@@ -13,12 +13,13 @@ from tfprof.ops.shape import (
     OPEN,
     MaybeShape,
     Shape,
-    UnknownShape,
     agreed,
     axis_of,
     elements,
     merged,
+    need,
     plus,
+    require,
     split,
     times,
 )
@@ -46,8 +47,7 @@ def squeezed(op: Op) -> Shape:
     """Without the named dimensions, or without all that are 1."""
     tensor, named = op.known(0), op.attr("squeeze_dims") or []
     if not named:
-        if OPEN in tensor:
-            raise UnknownShape
+        require(OPEN not in tensor)
         return tuple(dim for dim in tensor if dim != 1)
     gone = {axis_of(axis, len(tensor)) for axis in named}
     return tuple(dim for axis, dim in enumerate(tensor) if axis not in gone)
@@ -78,9 +78,7 @@ def transposed(op: Op) -> Shape:
 @shape("Pack")
 def packed(op: Op) -> Shape:
     """Equal shapes, along a new dimension."""
-    element = reduce(merged, op.shapes(), None)
-    if element is None:
-        raise UnknownShape
+    element = need(reduce(merged, op.shapes(), None))
     axis = axis_of(int(op.attr("axis", 0)), len(element) + 1)
     return (*element[:axis], op.inputs, *element[axis:])
 
@@ -102,10 +100,7 @@ def concatenated(op: Op) -> Shape:
     last = op.type == "ConcatV2"
     numbers = range(op.inputs - 1) if last else range(1, op.inputs)
     shapes = [op.shape(number) for number in numbers]
-    known = [tensor for tensor in shapes if tensor is not None]
-    if not known:
-        raise UnknownShape
-    rank = len(known[0])
+    rank = len(need(next((tensor for tensor in shapes if tensor is not None), None)))
     axis_input = op.inputs - 1 if last else 0
     if op.value(axis_input) is None:
         return (OPEN,) * rank
@@ -194,13 +189,8 @@ def one_hot(op: Op) -> Shape:
 def stitched(op: Op) -> Shape:
     """Rows at the places that the first half of the inputs lists."""
     half = op.inputs // 2
-    element = agreed(
-        data[len(place) :]
-        for place, data in ((op.known(at), op.known(at + half)) for at in range(half))
-    )
+    element = need(agreed(op.known(at + half)[len(op.known(at)) :] for at in range(half)))
     values = [op.value(number) for number in range(half)]
-    if element is None:
-        raise UnknownShape
     if any(constant is None or bool((constant == HOLE).any()) for constant in values):
         return (OPEN, *element)
     last = max(
@@ -232,15 +222,13 @@ value("InvertPermutation")(lambda op: np.argsort(op.full(0)))
 @value("Pack")
 def packed_value(op: Op) -> Value:
     """Along a new axis; unknown scalars are holes."""
-    if op.inputs > MOST_VALUES:
-        raise UnknownShape
+    require(op.inputs <= MOST_VALUES)
     values = op.values()
     known = [number for number in values if number is not None]
     if len(known) == len(values):
         return np.stack(known, int(op.attr("axis", 0)))
-    is_scalar = all(tensor == () for tensor in op.shapes())
-    if not is_scalar or not known or any(number.dtype.kind != "i" for number in known):
-        raise UnknownShape
+    require(known and all(tensor == () for tensor in op.shapes()))
+    require(all(number.dtype.kind == "i" for number in known))
     return np.array([HOLE if number is None else int(number) for number in values], np.int64)
 
 
@@ -250,8 +238,7 @@ def joined_value(op: Op) -> Value:
     last = op.type == "ConcatV2"
     numbers = range(op.inputs - 1) if last else range(1, op.inputs)
     axis = op.number(op.inputs - 1 if last else 0)
-    if len(numbers) > MOST_VALUES:
-        raise UnknownShape
+    require(len(numbers) <= MOST_VALUES)
     return np.concatenate([_or_holes(op, number) for number in numbers], axis)
 
 
@@ -260,8 +247,7 @@ def _or_holes(op: Op, number: int) -> Value:
     if constant is not None:
         return constant
     tensor = op.known(number)
-    if len(tensor) != 1 or not 0 <= tensor[0] <= MOST_VALUES:
-        raise UnknownShape
+    require(len(tensor) == 1 and 0 <= tensor[0] <= MOST_VALUES)
     return np.full(tensor, HOLE)
 
 
@@ -293,8 +279,7 @@ def tiled_value(op: Op) -> Value:
 def range_value(op: Op) -> Value:
     """From a start to a limit."""
     start, limit, step = (op.full(number).item() for number in range(3))
-    if ceil((limit - start) / step) > MOST_VALUES:
-        raise UnknownShape
+    require(ceil((limit - start) / step) <= MOST_VALUES)
     return np.arange(start, limit, step)
 
 
@@ -302,20 +287,17 @@ def range_value(op: Op) -> Value:
 def stitched_value(op: Op) -> Value:
     """Numbers at places; the later of two at one place counts."""
     half = op.inputs // 2
-    if half > MOST_VALUES:
-        raise UnknownShape
+    require(half <= MOST_VALUES)
     places = [op.full(number) for number in range(half)]
     size = 1 + max(int(place.max()) for place in places if place.size)
     result = np.full(_small((size,)), HOLE)
     for number, place in enumerate(places):
         result[place] = op.constant(half + number)
-    if has_holes(result) and any(place.dtype.kind != "i" for place in places):
-        raise UnknownShape
+    require(not has_holes(result) or all(place.dtype.kind == "i" for place in places))
     return result
 
 
 def _small(dims: Shape) -> Shape:
     """The shape of a small tensor; raises UnknownShape for others."""
-    if OPEN in dims or prod(dims) > MOST_VALUES:
-        raise UnknownShape
+    require(OPEN not in dims and prod(dims) <= MOST_VALUES)
     return dims

@@ -14,7 +14,7 @@ from typing import Final, cast
 
 from tfprof.ops.activation import fused
 from tfprof.ops.op import Op, size
-from tfprof.ops.shape import OPEN, Shape, UnknownShape, broadcast
+from tfprof.ops.shape import OPEN, Shape, UnknownShape, broadcast, require
 from tfprof.ops.shared_rules import like_input, per_output, with_range
 from tfprof.ops.table import float_ops, no_shape, shape
 
@@ -68,8 +68,7 @@ def mat_mul(op: Op) -> int:
 def mat_mul_shape(op: Op) -> Shape:
     """Rows of the left factor, columns of the right one."""
     left, right = (op.shape(number) or (OPEN, OPEN) for number in (0, 1))
-    if len(left) != _MATRIX or len(right) != _MATRIX:
-        raise UnknownShape
+    require(len(left) == len(right) == _MATRIX)
     return (left[bool(op.attr("transpose_a"))], right[not op.attr("transpose_b")])
 
 
@@ -153,6 +152,5 @@ def _fields(op: Op) -> dict[int, tuple[int, ...]]:
 
 
 def _matrix(factor: Shape) -> Shape:
-    if len(factor) < _MATRIX:
-        raise UnknownShape
+    require(len(factor) >= _MATRIX)
     return factor

@@ -17,11 +17,18 @@ from typing import Any, Final, cast
 
 from tfprof.ops.activation import fused
 from tfprof.ops.op import Op, size
-from tfprof.ops.shape import OPEN, MaybeShape, Shape, UnknownShape, times
-from tfprof.ops.shared_rules import like_input, with_range, with_unknown_range
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, require, times
+from tfprof.ops.shared_rules import (
+    channel_axis,
+    like_input,
+    per_axis,
+    spatial_axes,
+    windows,
+    with_range,
+    with_unknown_range,
+)
 from tfprof.ops.table import float_ops, shape
 from tfprof.ops.value import dims_of
-from tfprof.ops.windows import channel_axis, per_axis, spatial_axes, windows
 
 LAYOUT: Final = "data_format filter_format"
 
@@ -95,8 +102,7 @@ def to_filter_of_tensorflow(op: Op) -> float:
 
 
 def _per_stride(op: Op, work: int, image: Shape) -> float:
-    if op.attr("data_format") != "NHWC":
-        raise UnknownShape
+    require(op.attr("data_format") == "NHWC")
     _, down, right, _ = tuple(cast("Any", op.attr("strides")))
     share = image[-1] * down * right
     return work / share if share else 0  # the original fails without channels; there is no work
@@ -109,8 +115,7 @@ def _weights_seen(op: Op, weights: Shape) -> int:
     """How many weights an output element sees: all of its group, or those of one channel."""
     output_first = "OIHW" in str(op.attr("filter_format"))
     if "Depthwise" in op.type:
-        if output_first:
-            raise UnknownShape
+        require(not output_first)
         return size(weights[:-2])
     output_first |= op.attr("data_format") == "NCHW_VECT_C"
     return size(weights[1:] if output_first else weights[:-1])
@@ -185,8 +190,7 @@ def _image_and_filter(op: Op) -> tuple[Shape, Shape]:
     if weights is None or image is None:
         rank = len(weights or image or ())
         weights, image = weights or (OPEN,) * rank, image or (OPEN,) * rank
-    if len(image) != len(weights) or len(image) < 3:  # noqa: PLR2004 - batch, length, channels
-        raise UnknownShape
+    require(len(image) == len(weights) >= 3)  # noqa: PLR2004 - batch, length, channels
     return image, weights
 
 

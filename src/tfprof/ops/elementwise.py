@@ -14,7 +14,7 @@ import numpy as np
 from tfprof.ops.activation import ACTIVATIONS
 from tfprof.ops.dtypes import BOOL, DTYPES
 from tfprof.ops.op import Op, size
-from tfprof.ops.shape import MaybeShape, UnknownShape, broadcast, merged
+from tfprof.ops.shape import MaybeShape, broadcast, merged, require
 from tfprof.ops.shared_rules import like_input, per_input, per_output
 from tfprof.ops.table import float_ops, names, shape, value
 from tfprof.ops.value import HOLE, Value, has_holes
@@ -157,14 +157,12 @@ _DIVISIONS: Final = ("FloorDiv", "FloorMod", *_TOWARDS_ZERO)
 def binary(op: Op) -> Value:
     """Element by element."""
     first, second = op.constant(0), op.constant(1)
-    if op.type in _DIVISIONS and not np.all(second):
-        raise UnknownShape
+    require(op.type not in _DIVISIONS or np.all(second))
     function = _BINARY.get(op.type) or _towards_zero(op.type, first)
     result = np.asarray(function(first, second))
     if not (has_holes(first) or has_holes(second)):
         return result
-    if result.dtype.kind != "i":
-        raise UnknownShape
+    require(result.dtype.kind == "i")
     return np.where(np.logical_or(first == HOLE, second == HOLE), HOLE, result)
 
 
@@ -187,9 +185,7 @@ def cast_value(op: Op) -> Value:
     """Numbers of another dtype, in 64 bits."""
     number, dtype = op.constant(0), DTYPES.get(op.dtype, DTYPES[0])
     if dtype.is_float or dtype.number == BOOL:
-        if has_holes(number):
-            raise UnknownShape
+        require(not has_holes(number))
         return number.astype(np.float64 if dtype.is_float else np.bool_)
-    if number.dtype.kind == "f" and not np.all(np.isfinite(number)):
-        raise UnknownShape
+    require(number.dtype.kind != "f" or np.all(np.isfinite(number)))
     return number.astype(np.int64)

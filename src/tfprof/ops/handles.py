@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from tfprof.ops.op import Item, Op
-from tfprof.ops.shape import OPEN, MaybeShape, Shape, UnknownShape, merged
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, merged, need
 from tfprof.ops.table import item, shape, value
 from tfprof.ops.value import dims_of
 
@@ -78,6 +78,9 @@ def with_one_less(op: Op) -> Item:
 value("TensorListPopBack")(lambda op: [None, op.item(0).value])
 shape("ReadVariableOp")(lambda op: op.item(0).shape)
 shape("TensorListGetItem")(lambda op: merged(op.item(0).shape, _element(op, 2)))
+shape("TensorListGather")(
+    lambda op: (*op.known(1), *need(merged(op.item(0).shape, _element(op, 2))))
+)
 shape("TensorListPopBack")(lambda op: [(), merged(op.item(0).shape, _element(op, 1))])
 
 
@@ -85,21 +88,10 @@ shape("TensorListPopBack")(lambda op: [(), merged(op.item(0).shape, _element(op,
 def stacked(op: Op) -> Shape:
     """All elements, along a new dimension."""
     source = op.item(0)
-    element = merged(source.shape, _element(op, 1))
+    element = need(merged(source.shape, _element(op, 1)))
     declared = int(op.attr("num_elements", -1))
-    if element is None:
-        raise UnknownShape
     length = source.length if declared < 0 else declared
     return (OPEN if length is None else length, *element)
-
-
-@shape("TensorListGather")
-def gathered(op: Op) -> Shape:
-    """Elements by number."""
-    element = merged(op.item(0).shape, _element(op, 2))
-    if element is None:
-        raise UnknownShape
-    return (*op.known(1), *element)
 
 
 @shape("TensorListConcat TensorListConcatV2")

@@ -6,7 +6,7 @@ from math import prod
 from typing import Final
 
 from tfprof.ops.op import Op, size
-from tfprof.ops.shape import OPEN, Shape, UnknownShape, merged, plus, split, times
+from tfprof.ops.shape import OPEN, Shape, merged, plus, require, split, times
 from tfprof.ops.shared_rules import like_input, per_input, per_output, with_range
 from tfprof.ops.table import float_ops, shape
 
@@ -43,8 +43,7 @@ float_ops("CropAndResizeGradImage", attributes="method")(
 
 def _images(op: Op, number: int = 0) -> Shape:
     images = op.shape(number) or (OPEN,) * _IMAGE
-    if len(images) != _IMAGE:
-        raise UnknownShape
+    require(len(images) == _IMAGE)
     return images
 
 
@@ -82,8 +81,7 @@ def depth_and_space(op: Op) -> Shape:
     """Blocks become channels, or channels blocks."""
     image, block = list(_images(op)), int(op.attr("block_size"))
     layout = str(op.attr("data_format", "NHWC"))
-    if layout not in ("NHWC", "NCHW"):
-        raise UnknownShape
+    require(layout in ("NHWC", "NCHW"))
     channel, sides = (1, (2, 3)) if layout == "NCHW" else (3, (1, 2))
     smaller, larger = (sides, [channel]) if op.type == "SpaceToDepth" else ([channel], sides)
     for axis in smaller:

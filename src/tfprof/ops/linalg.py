@@ -13,7 +13,7 @@ from __future__ import annotations
 from math import log2
 
 from tfprof.ops.op import Op, size
-from tfprof.ops.shape import OPEN, MaybeShape, Shape, UnknownShape, broadcast, merged
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, broadcast, merged, require
 from tfprof.ops.shared_rules import like_input
 from tfprof.ops.table import float_ops, no_shape, shape
 
@@ -153,8 +153,7 @@ def real(op: Op) -> float:
 def fft_nd(op: Op) -> float:
     """The same where all axes are transformed; otherwise the shapes do not say which ones are."""
     side = op.input(0) if op.type == "RFFTND" else op.output()
-    if size(op.input(1)) != len(side):
-        raise UnknownShape
+    require(size(op.input(1)) == len(side))
     return _transform(side, len(side)) / (2 if "RFFT" in op.type else 1)
 
 
@@ -173,8 +172,7 @@ def _axes(op: Op) -> int:
 
 def _matrix(tensor: Shape) -> tuple[Shape, int, int]:
     """(batch, rows, columns)."""
-    if len(tensor) < 2:  # noqa: PLR2004 - a matrix has two
-        raise UnknownShape
+    require(len(tensor) >= 2)  # noqa: PLR2004 - a matrix has two
     return tensor[:-2], tensor[-2], tensor[-1]
 
 

@@ -16,9 +16,8 @@ from typing import Final, cast
 
 from tfprof.ops.op import Op, size
 from tfprof.ops.shape import OPEN, MaybeShape, merged
-from tfprof.ops.shared_rules import like_input, per_input
+from tfprof.ops.shared_rules import channel_axis, like_input, per_input
 from tfprof.ops.table import float_ops, shape
-from tfprof.ops.windows import channel_axis
 
 BATCH_NORMS: Final = "{,_Mkl,_MklNative}FusedBatchNorm{,V2,V3}"
 EXTENDED: Final = "_FusedBatchNormEx _Mkl{,Native}FusedBatchNormEx"

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tfprof.ops.op import Op, size
-from tfprof.ops.shape import OPEN, MaybeShape, Shape, UnknownShape
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, require
 from tfprof.ops.shared_rules import (
     like_input,
     per_input,
     per_output,
+    windows,
     with_range,
     with_unknown_range,
 )
 from tfprof.ops.table import float_ops, shape
 from tfprof.ops.value import dims_of
-from tfprof.ops.windows import windows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,8 +45,7 @@ float_ops("MaxPoolGrad", attributes="data_format ksize", tensorflow=True)(
 
 
 def _nhwc_window(op: Op) -> int:
-    if op.attr("data_format") != "NHWC":
-        raise UnknownShape
+    require(op.attr("data_format") == "NHWC")
     return size(tuple(cast("Any", op.attr("ksize"))))
 
 
@@ -56,8 +55,7 @@ def _nhwc_window(op: Op) -> int:
 def _window(op: Op) -> int:
     """The number of elements of a window."""
     ksize = op.attr("ksize")
-    if not isinstance(ksize, list):
-        raise UnknownShape
+    require(isinstance(ksize, list))
     return size(tuple(int(str(length)) for length in ksize))
 
 
@@ -102,8 +100,7 @@ def _pooled(op: Op, sizes: Sequence[int], strides: Sequence[int]) -> Shape:
         image = (OPEN,) * len(sizes)
     padding = str(op.attr("padding", "VALID"))
     pads = op.attr("explicit_paddings") or [0] * (2 * len(image))
-    if not len(image) == len(sizes) == len(strides):
-        raise UnknownShape
+    require(len(image) == len(sizes) == len(strides))
     explicit = padding == "EXPLICIT"
     return tuple(
         windows(length, sizes[axis], strides[axis], padding,

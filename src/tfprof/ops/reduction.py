@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tfprof.ops.op import Op, size
-from tfprof.ops.shape import OPEN, MaybeShape, Shape, UnknownShape, axis_of, split
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, axis_of, require, split
 from tfprof.ops.shared_rules import (
     like_input,
     listed_by,
@@ -77,20 +77,14 @@ float_ops(
 @shape("Sum Mean Prod Max Min All Any EuclideanNorm ReduceJoin")
 def reduced_shape(op: Op) -> Shape:
     """Without the axes that the second input names, or with 1 in their place."""
-    tensor, axes = op.shape(0), op.value(1)
+    tensor, axes = op.known(0), op.value(1)
     keep = bool(op.attr("keep_dims"))
     if axes is None:
-        listed = op.shape(1)
-        if tensor is not None and keep:
+        if keep:
             return (OPEN,) * len(tensor)
-        if tensor is None or listed is None or OPEN in listed:
-            raise UnknownShape
-        count = listed[0] if listed else 1
-        if count > len(tensor):
-            raise UnknownShape
+        (count,) = op.known(1) or (1,)
+        require(0 <= count <= len(tensor))
         return (OPEN,) * (len(tensor) - count) if count else tensor
-    if tensor is None:
-        raise UnknownShape
     gone = {axis_of(axis, len(tensor)) for axis in op.numbers(1)}
     if keep:
         return tuple(1 if axis in gone else dim for axis, dim in enumerate(tensor))
@@ -112,8 +106,7 @@ def top(op: Op) -> list[MaybeShape]:
     """The largest elements of each row, and their places."""
     tensor = op.known(0)
     count = int(op.attr("k")) if op.type == "TopK" else op.length(1)
-    if not tensor:
-        raise UnknownShape
+    require(tensor)
     return [(*tensor[:-1], count)] * 2
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.ops.attr_values import Tensor
-from tfprof.ops.shape import OPEN, MaybeShape, Shape, UnknownShape, elements
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, elements, need
 from tfprof.ops.shared_rules import scalar
 from tfprof.ops.table import shape, value
 from tfprof.ops.value import HOLE, Value, has_holes, of_dims
@@ -19,29 +19,18 @@ if TYPE_CHECKING:
 # --- constants and inputs ---
 
 
-@shape("Const HostConst _HostConst")
-def const_shape(op: Op) -> MaybeShape:
-    """The shape of the tensor in the graph."""
+def _tensor(op: Op) -> Tensor:
+    """The tensor in the graph; its numbers are known if there are few."""
     tensor = op.attr("value")
-    if not isinstance(tensor, Tensor):
-        raise UnknownShape
-    return tensor.shape
+    return tensor if isinstance(tensor, Tensor) else Tensor(None, None)
 
 
-@value("Const HostConst _HostConst")
-def const_value(op: Op) -> Value | None:
-    """The numbers in the graph, if there are few."""
-    tensor = op.attr("value")
-    return tensor.value if isinstance(tensor, Tensor) else None
-
-
-@shape("Placeholder{,V2,WithDefault} Variable{,V2} TemporaryVariable FakeParam")
-def declared(op: Op) -> MaybeShape:
-    """The attribute; a run may feed something else than the default."""
-    tensor: MaybeShape = op.attr("shape")
-    return tensor
-
-
+shape("Const HostConst _HostConst")(lambda op: _tensor(op).shape)
+value("Const HostConst _HostConst")(lambda op: _tensor(op).value)
+# The attribute; a run may feed something else than the default.
+shape("Placeholder{,V2,WithDefault} Variable{,V2} TemporaryVariable FakeParam")(
+    lambda op: op.attr("shape")
+)
 shape(
     """
     Size Rank VarHandleOp IsVariableInitialized VarIsInitializedOp EmptyTensorList
@@ -70,15 +59,7 @@ def shape_of_shape(op: Op) -> Shape:
     return (OPEN if tensor is None else len(tensor),)
 
 
-@value("Shape VariableShape TensorListElementShape")
-def shape_value(op: Op) -> Value:
-    """The dimensions."""
-    tensor = _behind(op)
-    if tensor is None:
-        raise UnknownShape
-    return of_dims(tensor)
-
-
+value("Shape VariableShape TensorListElementShape")(lambda op: of_dims(need(_behind(op))))
 # As many numbers as each input has dimensions.
 shape("ShapeN")(lambda op: [(OPEN if tensor is None else len(tensor),) for tensor in op.shapes()])
 # The dimensions of each input.
@@ -95,13 +76,7 @@ def size_value(op: Op) -> Value:
 value("Rank")(lambda op: np.array(len(op.known(0))))  # the number of dimensions
 
 
-@value("TensorListLength")
-def length_value(op: Op) -> Value:
-    """The number of elements of a list."""
-    count = op.item(0).length
-    if count is None:
-        raise UnknownShape
-    return np.array(count)
+value("TensorListLength")(lambda op: np.array(need(op.item(0).length)))
 
 
 # --- two shapes that broadcast ---

@@ -19,9 +19,8 @@ from tfprof.ops.dtypes import FLOAT
 from tfprof.ops.inferred_shapes import with_inferred_shapes
 from tfprof.ops.output_dtypes import output_dtypes
 from tfprof.ops.symbols import symbols
-from tfprof.summary.activations import computing
 from tfprof.summary.caveats import Gaps, sentences
-from tfprof.summary.costs import Costing, Costs, only, sums
+from tfprof.summary.costs import Costing, Costs, computing, only, sums
 from tfprof.summary.formula import MOST_SYMBOLS, Fitted, Formula, formulas
 from tfprof.summary.layers import OTHER, Layers, layers
 from tfprof.summary.model_nodes import living
