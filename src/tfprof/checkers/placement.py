@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def on_accelerator(profile: Profile) -> Bool:
-    """Whether each node's own device is an accelerator, going by the device's name.
+    """Whether each node's own device is an accelerator, judged by its name.
 
-    parity Q33: "gpu" anywhere in it will do, so a job called gpu_worker makes its cpu one.
+    parity Q33: "gpu" anywhere in the name is enough, so the cpu of a job gpu_worker counts, too.
     """
     device = profile.nodes.device
     used = np.unique(device[device >= 0])
