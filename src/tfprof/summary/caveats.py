@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from tfprof.model import BRANCH, LOOP_BODY, Profile
-from tfprof.ops.run_counts import may_end_sooner, trip_counts
+from tfprof.columns.strings import Bool, clean_text
+from tfprof.ops.run_counts import loop_notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tfprof.columns.strings import Bool
+    from tfprof.model import Profile
     from tfprof.summary.parameters import Parameters
-
-_MOST_NAMED: Final = 3
 
 
 class Gaps(NamedTuple):
@@ -32,12 +28,16 @@ class Gaps(NamedTuple):
 
 def caveats(profile: Profile, in_model: Bool, params: Parameters, gaps: Gaps) -> tuple[str, ...]:
     """One sentence per caveat."""
-    return (
-        *_of_parameters(params),
-        *_of_numbers(gaps),
-        *_of_functions(profile, in_model, gaps.dims),
-        *_of_left_out(gaps.left_out),
-    )
+    loops = loop_notes(profile, profile.with_run_shapes, gaps.dims, in_model)
+    functions = [f"{clean_text(note)}." for note in loops] if len(profile.regions) else []
+    return (*_of_parameters(params), *_of_numbers(gaps), *functions, *_of_left_out(gaps.left_out))
+
+
+def _of_left_out(count: int) -> Iterator[str]:
+    if count:
+        operations = _many(count, "operation")
+        why = "such as those that initialize, save, report or train"
+        yield f"Left out: {operations} that no output needs, {why}."
 
 
 def _of_parameters(params: Parameters) -> Iterator[str]:
@@ -69,40 +69,6 @@ def _of_numbers(gaps: Gaps) -> Iterator[str]:
     if gaps.unknown_outputs:
         outputs = _many(gaps.unknown_outputs, "output")
         yield f"Not in the activation bytes: {outputs} of unknown size."
-
-
-def _of_functions(profile: Profile, in_model: Bool, dims: Mapping[str, int]) -> Iterator[str]:
-    regions = profile.regions
-    if not len(regions):
-        return
-    recorded = regions.runs(profile.values("occurrence", None)) >= 0
-    unrecorded = in_model[regions.call] & ~recorded
-    shaped = profile.with_run_shapes
-    loops = unrecorded & (regions.kind == LOOP_BODY)
-    unbounded = regions.call[loops & (trip_counts(shaped, dims) < 0)]
-    if unbounded.size:
-        few = profile.nodes.name.take(unbounded[:_MOST_NAMED])
-        names = ", ".join(name.decode("utf-8", "replace") for name in few)
-        more = ", …" if unbounded.size > _MOST_NAMED else ""
-        yield f"Counted as if run once, since the number of iterations is unknown: {names}{more}."
-    sooner = np.intersect1d(may_end_sooner(shaped, dims), regions.call[loops])
-    if sooner.size:
-        verb = "loop counts" if sooner.size == 1 else "loops count"
-        yield f"{sooner.size:,} {verb} as long as the bound allows, and may end sooner."
-    branch = regions.kind == BRANCH
-    choices = np.setdiff1d(regions.call[unrecorded & branch], regions.call[recorded & branch])
-    if choices.size:
-        verb = "counts its" if choices.size == 1 else "count their"
-        yield f"{_many(choices.size, 'conditional')} {verb} most expensive branch."
-
-
-def _of_left_out(count: int) -> Iterator[str]:
-    if count:
-        operations = _many(count, "operation")
-        yield (
-            f"Left out: {operations} that no output needs, "
-            "such as those that initialize, save, report or train."
-        )
 
 
 def _many(count: int, what: str) -> str:
