@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.checkers import Findings
-from tfprof.checkers.placement import on_accelerator
 from tfprof.model import ACCELERATOR, Profile
 
 if TYPE_CHECKING:
-    from tfprof.columns.strings import I64
+    from tfprof.columns.strings import I64, Bool
 
 _NEVER = np.iinfo(np.int64).max
 
@@ -52,3 +51,14 @@ def _use(profile: Profile) -> tuple[I64, I64, I64]:
         np.maximum.at(end, device, start + us)
         np.add.at(busy, device, np.where(step.counts_as[rows] == ACCELERATOR, us, 0))
     return first, end, busy
+
+
+def on_accelerator(profile: Profile) -> Bool:
+    """Whether each node's own device is an accelerator, judged by its name.
+
+    parity Q33: "gpu" anywhere in the name is enough, so the cpu of a job gpu_worker counts, too.
+    """
+    device = profile.nodes.device
+    used = np.unique(device[device >= 0])
+    named_so = [b"gpu" in name for name in profile.types.take(used)]
+    return np.isin(device, used[np.array(named_so, np.bool_)])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tfprof.checkers import Findings
-from tfprof.checkers.placement import on_accelerator
+from tfprof.checkers.accelerator_utilization import on_accelerator
 from tfprof.columns.strings import Strings
 from tfprof.ops.attr_values import decode
 from tfprof.ops.attributes import damaged, entries

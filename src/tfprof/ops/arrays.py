@@ -23,7 +23,7 @@ from tfprof.ops.shape import (
     split,
     times,
 )
-from tfprof.ops.shared_rules import like_input, listed_by
+from tfprof.ops.shared_rules import all_open, like_input, listed_by
 from tfprof.ops.table import shape, value
 from tfprof.ops.value import HOLE, MOST_VALUES, Value, dims_of, has_holes
 
@@ -68,7 +68,7 @@ def transposed(op: Op) -> Shape:
     """The dimensions in another order."""
     tensor = op.shape(0)
     if op.value(1) is None:
-        return (OPEN,) * len(tensor if tensor is not None else (0,) * op.known(1)[0])
+        return all_open(op)
     order = op.numbers(1)
     if tensor is None:
         return (OPEN,) * len(order)
@@ -94,14 +94,18 @@ def unpacked(op: Op) -> list[MaybeShape]:
     return [tensor[:axis] + tensor[axis + 1 :]] * count
 
 
+def _joined_inputs(op: Op) -> tuple[range, int]:
+    """(inputs that are joined, input that names the axis)."""
+    last = op.inputs - 1
+    return (range(last), last) if op.type == "ConcatV2" else (range(1, last + 1), 0)
+
+
 @shape("ConcatV2 Concat")
 def concatenated(op: Op) -> Shape:
     """The sum of lengths along one dimension."""
-    last = op.type == "ConcatV2"
-    numbers = range(op.inputs - 1) if last else range(1, op.inputs)
+    numbers, axis_input = _joined_inputs(op)
     shapes = [op.shape(number) for number in numbers]
     rank = len(need(next((tensor for tensor in shapes if tensor is not None), None)))
-    axis_input = op.inputs - 1 if last else 0
     if op.value(axis_input) is None:
         return (OPEN,) * rank
     axis = axis_of(op.number(axis_input), rank)
@@ -110,31 +114,20 @@ def concatenated(op: Op) -> Shape:
     return (*others[:axis], length, *others[axis + 1 :])
 
 
-@shape("Split")
-def split_evenly(op: Op) -> list[MaybeShape]:
-    """Equal parts, along the dimension that the first input names."""
-    count = int(op.attr("num_split"))
-    tensor = op.shape(1)
+@shape("Split SplitV")
+def split_shapes(op: Op) -> list[MaybeShape]:
+    """Equal parts, or parts of the sizes that the second input lists; one may be the rest."""
+    even, count = op.type == "Split", int(op.attr("num_split"))
+    tensor, axis_input = op.shape(1 if even else 0), 0 if even else 2
     if tensor is None:
         return [None] * count
-    if op.value(0) is None:
+    if op.value(axis_input) is None:
         return [(OPEN,) * len(tensor)] * count
-    axis = axis_of(op.number(0), len(tensor))
-    return [(*tensor[:axis], split(tensor[axis], count), *tensor[axis + 1 :])] * count
-
-
-@shape("SplitV")
-def split_by_sizes(op: Op) -> list[MaybeShape]:
-    """Parts of the sizes that the second input lists; one of them may be the rest."""
-    count = int(op.attr("num_split"))
-    tensor = op.shape(0)
-    if tensor is None:
-        return [None] * count
-    if op.value(2) is None:
-        return [(OPEN,) * len(tensor)] * count
-    axis = axis_of(op.number(2), len(tensor))
-    sizes = (OPEN,) * count if op.value(1) is None else dims_of(op.constant(1))
-    if sizes.count(OPEN) == 1 and tensor[axis] >= 0:
+    axis = axis_of(op.number(axis_input), len(tensor))
+    sizes: Shape = (split(tensor[axis], count),) * count if even else (OPEN,) * count
+    if not even and op.value(1) is not None:
+        sizes = dims_of(op.constant(1))
+    if not even and sizes.count(OPEN) == 1 and tensor[axis] >= 0:
         rest = tensor[axis] - sum(size for size in sizes if size >= 0)
         sizes = tuple(rest if size == OPEN else size for size in sizes)
     return [(*tensor[:axis], size, *tensor[axis + 1 :]) for size in sizes]
@@ -145,7 +138,7 @@ def tiled(op: Op) -> Shape:
     """Each dimension times a number."""
     tensor, multiples = op.shape(0), op.value(1)
     if multiples is None:
-        return (OPEN,) * len(tensor if tensor is not None else (0,) * op.known(1)[0])
+        return all_open(op)
     often = dims_of(multiples)
     if tensor is None:
         return (OPEN,) * len(often)
@@ -235,11 +228,9 @@ def packed_value(op: Op) -> Value:
 @value("ConcatV2 Concat")
 def joined_value(op: Op) -> Value:
     """Joined; an unknown vector is as many holes."""
-    last = op.type == "ConcatV2"
-    numbers = range(op.inputs - 1) if last else range(1, op.inputs)
-    axis = op.number(op.inputs - 1 if last else 0)
+    numbers, axis_input = _joined_inputs(op)
     require(len(numbers) <= MOST_VALUES)
-    return np.concatenate([_or_holes(op, number) for number in numbers], axis)
+    return np.concatenate([_or_holes(op, number) for number in numbers], op.number(axis_input))
 
 
 def _or_holes(op: Op, number: int) -> Value:

@@ -7,7 +7,7 @@ from typing import Final
 
 from tfprof.ops.op import Op, size
 from tfprof.ops.shape import OPEN, Shape, merged, plus, require, split, times
-from tfprof.ops.shared_rules import like_input, per_input, per_output, with_range
+from tfprof.ops.shared_rules import all_open, like_input, per_input, per_output, with_range
 from tfprof.ops.table import float_ops, shape
 
 LERP: Final = 3  # difference, product, sum
@@ -120,7 +120,7 @@ def padded(op: Op) -> Shape:
     """So many before and behind along each dimension."""
     margins, tensor = op.value(1), op.shape(0)
     if margins is None:
-        return (OPEN,) * len(tensor if tensor is not None else (0,) * op.known(1)[0])
+        return all_open(op)
     if tensor is None:
         return (OPEN,) * len(margins)
     return tuple(

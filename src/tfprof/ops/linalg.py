@@ -20,21 +20,21 @@ from tfprof.ops.table import float_ops, no_shape, shape
 # --- float operations ---
 
 
-def _square(op: Op) -> tuple[int, int]:
-    """(number of matrices, their order)."""
-    *batch, _, order = op.input(0)
-    return size(tuple(batch)), order
-
-
 def _rectangle(op: Op) -> tuple[int, int, int]:
     """(number of matrices, rows, columns)."""
     *batch, rows, columns = op.input(0)
     return size(tuple(batch)), rows, columns
 
 
+def _sorted_rectangle(op: Op) -> tuple[int, int, int]:
+    """(number of matrices, shorter side, longer side)."""
+    many, *sides = _rectangle(op)
+    return many, min(sides), max(sides)
+
+
 def _cubes(op: Op, thirds: int) -> float:
     """So many thirds of n³ per matrix."""
-    many, n = _square(op)
+    many, _, n = _rectangle(op)
     return many * thirds * n**3 / 3
 
 
@@ -64,19 +64,15 @@ float_ops("BatchMatrixTriangularSolve")(lambda op: op.input(0)[-1] * size(op.inp
 float_ops("BandedTriangularSolve")(lambda op: (2 * op.input(0)[-2] - 1) * size(op.output()))
 
 
-@float_ops("TridiagonalSolve")
-def tridiagonal_solve(op: Op) -> int:
-    """Three per row, and five per element on the right."""
-    right = op.input(1)
-    return 3 * size(right[:-1]) + 5 * size(right)
+# Three per row, and five per element on the right.
+float_ops("TridiagonalSolve")(lambda op: 3 * size(op.input(1)[:-1]) + 5 * size(op.input(1)))
 
 
 @float_ops("{,Batch}MatrixSolveLs", attributes="fast")
 def least_squares(op: Op) -> float:
     """Normal equations, or where not fast an orthogonal decomposition; then two solves."""
-    many, rows, columns = _rectangle(op)
+    many, n, m = _sorted_rectangle(op)
     right = op.input(1)[-1]
-    m, n = max(rows, columns), min(rows, columns)
     if op.attr("fast", default=True):
         each = m * n**2 + n**3 / 3 + 2 * m * n * right + 2 * n**2 * right
     else:
@@ -105,8 +101,7 @@ def svd(op: Op) -> float:
     """Values alone 4mn² - 4n³/3; with vectors 14mn² + 8n³, or 4m²n + 8mn² + 9n³ if full."""
     if op.attr("compute_uv", default=True) and op.attr("full_matrices"):
         return full_svd(op)
-    many, rows, columns = _rectangle(op)
-    m, n = max(rows, columns), min(rows, columns)
+    many, n, m = _sorted_rectangle(op)
     if not op.attr("compute_uv", default=True):
         return many * (4 * m * n**2 - 4 * n**3 / 3)
     return many * (14 * m * n**2 + 8 * n**3)
@@ -115,22 +110,21 @@ def svd(op: Op) -> float:
 @float_ops("XlaSvd")
 def full_svd(op: Op) -> int:
     """Values and all vectors."""
-    many, rows, columns = _rectangle(op)
-    m, n = max(rows, columns), min(rows, columns)
+    many, n, m = _sorted_rectangle(op)
     return many * (4 * m**2 * n + 8 * m * n**2 + 9 * n**3)
 
 
 @float_ops("{,Batch}SelfAdjointEig{,V2} XlaSelfAdjointEig", attributes="compute_v")
 def symmetric_eig(op: Op) -> float:
     """4n³/3, with vectors 9n³."""
-    many, n = _square(op)
+    many, _, n = _rectangle(op)
     return many * (9 * n**3 if op.attr("compute_v", default=True) else 4 * n**3 / 3)
 
 
 @float_ops("Eig", attributes="compute_v")
 def eig(op: Op) -> int:
     """10n³, with vectors 25n³."""
-    many, n = _square(op)
+    many, _, n = _rectangle(op)
     return many * (25 if op.attr("compute_v", default=True) else 10) * n**3
 
 

@@ -46,6 +46,12 @@ def listed_by(number: int) -> Callable[[Op], Shape]:
     return lambda op: op.dims(number)
 
 
+def all_open(op: Op) -> Shape:
+    """As many open dimensions as the first input has, or as the second has numbers."""
+    tensor = op.shape(0)
+    return (OPEN,) * (op.known(1)[0] if tensor is None else len(tensor))
+
+
 def scalar(_: Op) -> Shape:
     """One number, or one handle."""
     return ()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from tfprof.ops.shape import OPEN, Shape, axis_of, need, require
-from tfprof.ops.shared_rules import listed_by
+from tfprof.ops.shared_rules import all_open, listed_by
 from tfprof.ops.table import shape, value
 from tfprof.ops.value import HOLE, Value
 
@@ -108,7 +108,7 @@ def sliced(op: Op) -> Shape:
     """So many from a start; -1: all that follow."""
     begin, size, tensor = op.value(1), op.value(2), op.shape(0)
     if size is None:
-        return (OPEN,) * len(tensor if tensor is not None else (0,) * op.known(1)[0])
+        return all_open(op)
     result = []
     for axis, length in enumerate(size.tolist()):
         first = HOLE if begin is None else int(begin[axis])
