@@ -94,15 +94,15 @@ def perceptron(batch: str = "4") -> list[str]:
 
 SUMMARY: Final = """\
 net
-Layer      Parameters  Float ops  Mult-adds  Param. B  Activ. B
-───────────────────────────────────────────────────────────────
-body              400      3.20k      1.54k     1.60k     1.02k
-  a               128      1.02k        512       512       256
-  b               272      2.11k      1.02k     1.09k       512
-  (other)           0         64          0         0       256
-head               48        384        192       192        48
-───────────────────────────────────────────────────────────────
-Total             448      3.58k      1.73k     1.79k     1.07k
+Layer      Parameters  Float ops  Mult-adds  Param. B  Activations
+──────────────────────────────────────────────────────────────────
+body              400      3.20k      1.54k     1.60k        1.02k
+  a               128      1.02k        512       512          256
+  b               272      2.11k      1.02k     1.09k          512
+  (other)           0         64          0         0          256
+head               48        384        192       192           48
+──────────────────────────────────────────────────────────────────
+Total             448      3.58k      1.73k     1.79k        1.07k
 
 Parameters        448
 Parameter bytes   1,792
@@ -111,7 +111,7 @@ Multiply-adds     1,728
 Activation bytes  1,072
 
 float_ops counts all 5 operations of the graph
-Which parameters are trainable is not told.
+Trainable: unknown. This file does not record it.
 """
 
 
@@ -154,7 +154,7 @@ def test_what_no_formula_tells_is_asked_for() -> None:
     assert report.total["parameters"] == 3 * 3 * 3 * 8 + 8
     (sentence,) = (one for one in report.sentences if "?" in one)
     assert sentence == (
-        "What stands as ? depends on image_1, image_2: give --dim image_1=N,image_2=N."
+        "Numbers shown as ? depend on image_1, image_2: give --dim image_1=N,image_2=N."
     )
     assert " ? " in str(report)
     given = graph.summary(dims={"image_1": 7, "image_2": 7})
@@ -222,7 +222,7 @@ def test_counters_are_no_parameters() -> None:
     ]
     report = loaded(*perceptron(), *counter).summary()
     assert report.total["parameters"] == 448
-    assert any("1 variable of whole numbers" in sentence for sentence in report.sentences)
+    assert any("1 integer variable, such as" in sentence for sentence in report.sentences)
 
 
 def constant(name: str, shape: str, kind: str = "DT_FLOAT") -> str:
@@ -254,7 +254,7 @@ def test_constants_stand_in_for_variables_that_are_gone() -> None:
         "a": 128,
         "b": 8,
     }
-    assert any("2 constants" in one and "which is a guess" in one for one in report.sentences)
+    assert any("2 constants" in one and "a guess" in one for one in report.sentences)
 
 
 def test_constants_of_unknown_shape_are_not_taken_for_no_parameters() -> None:
@@ -270,7 +270,10 @@ def test_constants_of_unknown_shape_are_not_taken_for_no_parameters() -> None:
     report = Loaded(load(Source("a.pbtxt", np.frombuffer(text.encode(), np.uint8)))).summary()
     assert {row["name"]: row["parameters"] for row in report.rows} == {"a": None, "b": 0}
     assert report.total["parameters"] is report.total["parameter_bytes"] is None
-    assert "Parameters are not known: the shape of 1 constant is not told." in report.sentences
+    assert (
+        "Parameters: unknown. This file does not record the shape of 1 constant."
+        in report.sentences
+    )
     assert "Parameters        ?\n" in str(report)
 
 

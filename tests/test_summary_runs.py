@@ -35,11 +35,11 @@ def without_bound() -> Profile:
 def test_a_run_tells_how_often_a_loop_turns_and_which_branch_is_taken() -> None:
     static = Loaded(without_bound()).summary()
     assert static.total["multiply_adds"] == 4 * PRODUCT
-    assert any("Counted as if run once" in one for one in static.sentences)
-    assert any("Of 2 choices" in one for one in static.sentences)
+    assert any("no constant bound, and is counted once" in one for one in static.sentences)
+    assert any("2 conds count their larger branch" in one for one in static.sentences)
     run = Loaded(with_trace(without_bound(), recorded("loop"))).summary()
     assert run.total["multiply_adds"] == 8 * PRODUCT  # 5 of them in the loop
-    assert not any("once" in one or "choice" in one for one in run.sentences)
+    assert not any("once" in one or "cond" in one for one in run.sentences)
 
 
 def test_a_trace_alone_is_no_model() -> None:

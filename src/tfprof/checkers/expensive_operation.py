@@ -3,16 +3,16 @@
 top 1 operation type: MatMul, cpu: 1.21ms, …      op view, by own time
 top 1 graph node: net, cpu: 0us, …                scope view, first level, by total time
 model.py:12:build, cpu: 1.20ms, …                 code view, from where it first branches
-  layers.py:7:dense, cpu: 1.10ms, …               the lines that a line calls, heaviest first
+  layers.py:7:dense, cpu: 1.10ms, …               its callees, heaviest first
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tfprof.checkers.findings import Findings
+from tfprof.checkers import Findings
 from tfprof.foundation.units import micros
-from tfprof.model import Note
+from tfprof.model import Note, Profile
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from tfprof.columns.strings import I64
-    from tfprof.model import Profile
     from tfprof.query.counted import Answer
 
 _NAME: Final = "ExpensiveOperationChecker"
@@ -28,7 +27,7 @@ _DEEP: Final = 100
 
 
 def check(profile: Profile, **options: int) -> Findings:
-    """Up to three reports; the options are those of the table of checkers."""
+    """Up to three reports; CHECKERS lists the options."""
     reports: list[str] = []
     notes: list[Note] = []
     if profile.steps:
@@ -49,9 +48,9 @@ def _op_types(profile: Profile, options: Mapping[str, int]) -> list[str]:
     top = options["top"]
     answer = _heaviest(profile, "op", max_depth=top, min_micros=options["min_op_micros"])
     line = _lines(answer, answer.own)
-    own, whole = answer.own("micros").tolist(), int(answer.total("micros")[0]) + 1e-10
+    own, total = answer.own("micros").tolist(), int(answer.total("micros")[0]) + 1e-10
     lines = [
-        f"top {row} operation type: {line(row)} ({100.0 * own[row] / whole:.2f}%)"
+        f"top {row} operation type: {line(row)} ({100.0 * own[row] / total:.2f}%)"
         for row in range(1, min(top + 1, len(answer)))
     ]
     return ["\n".join(lines)] if lines else []
@@ -59,7 +58,7 @@ def _op_types(profile: Profile, options: Mapping[str, int]) -> list[str]:
 
 def _graph_nodes(profile: Profile, options: Mapping[str, int]) -> list[str]:
     answer = _heaviest(profile, "scope", max_depth=_DEEP, min_micros=options["min_node_micros"])
-    # parity Q17: ordered by totals, told by what the scopes have of their own.
+    # parity Q17: ordered by total time, but the lines show the scopes' own time.
     line = _lines(answer, answer.own)
     heaviest = answer.tree.children(0)[: options["top"]]
     lines = [f"top {place} graph node: {line(row)}" for place, row in enumerate(heaviest, 1)]
@@ -73,13 +72,14 @@ def _code(profile: Profile, options: Mapping[str, int]) -> list[str]:
     children = answer.tree.children
 
     def called(row: int, level: int) -> list[tuple[int, int]]:
-        """(row, level) of the lines to tell below a row, the last first."""
+        """(row, level) of the lines to report below a row, the last first."""
         below = children(row)
         if len(below) <= 1 or level >= options["code_levels"]:
             return []
-        return [(one, level) for one in reversed(below[: options["top"]]) if total[one] >= least]
+        top = reversed(below[: options["top"]])
+        return [(line, level) for line in top if total[line] >= least]
 
-    # What has one caller is mostly a library's; where calls first branch, the user's own begins.
+    # Lines with a single callee are mostly libraries; the user's code begins where calls branch.
     row = 0
     while len(below := children(row)) == 1:
         row = below[0]
@@ -89,7 +89,7 @@ def _code(profile: Profile, options: Mapping[str, int]) -> list[str]:
         row, level = waiting.pop()
         lines.append("  " * level + line(row))
         waiting += called(row, level + 1)
-    # parity: with branches, but none of them heavy enough, the report is an empty one.
+    # parity: if no branch is heavy enough, the report is empty.
     return ["\n".join(lines)] if below else []
 
 
@@ -99,12 +99,11 @@ def _heaviest(profile: Profile, view: str, max_depth: int, min_micros: int) -> A
 
 
 def _lines(answer: Answer, column: Callable[[str], I64]) -> Callable[[int], str]:
-    """What to say of a row: its name and its times."""
-    label = answer.label
+    """A function that writes the name and the times of a row."""
     cpu, accelerator, both = map(column, ("cpu_micros", "accelerator_micros", "micros"))
 
     def line(row: int) -> str:
-        name = label[row].decode("utf-8", "surrogateescape")
+        name = answer.label[row].decode("utf-8", "surrogateescape")
         times = [micros(int(times[row])) for times in (cpu, accelerator, both)]
         return "{}, cpu: {}, accelerator: {}, total: {}".format(name, *times)
 

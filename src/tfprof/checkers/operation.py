@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tfprof.checkers.findings import Findings
-from tfprof.checkers.placement import on_accelerator
+from tfprof.checkers import Findings
+from tfprof.checkers.accelerator_utilization import on_accelerator
 from tfprof.columns.strings import Strings
 from tfprof.ops.attr_values import decode
 from tfprof.ops.attributes import damaged, entries
@@ -38,14 +38,14 @@ def check(profile: Profile) -> Findings:
 
 
 def _normalizes_batches(profile: Profile) -> bool:
-    """Whether a name says so (parity Q16); those of Keras are spelled differently."""
+    """Whether a name says so (parity Q16); Keras spells its names differently."""
     names = profile.nodes.name
     # All names at once first: most models have no such name.
     return b"BatchNorm" in names.blob.tobytes() and any(b"BatchNorm" in name for name in names)
 
 
 def _fuses(profile: Profile) -> bool:
-    """Whether a node is fused; the original knows the first version only (Q16)."""
+    """Whether a node is fused; the original only knows the first version (Q16)."""
     used = profile.types.take(np.unique(profile.type_pairs[1])).texts()
     return any(op in CLASSES["fused batch normalization"] for op in used)
 
@@ -54,7 +54,7 @@ def _is_channels_last(profile: Profile) -> bool:
     """Whether a node on an accelerator has NHWC as its data_format."""
     placed = on_accelerator(profile)
     if not placed.any():
-        return False  # and the attributes, which may be many, need not be read
+        return False  # attributes may be many: do not read them
     for node, key, value in entries(profile, placed):
         rows = np.flatnonzero(_DATA_FORMAT.find(key) == 0)
         # The last of several attributes of a name counts.

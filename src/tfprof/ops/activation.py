@@ -8,16 +8,12 @@ A comparison that chooses between two branches is one step, and the longer branc
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
-from tfprof.ops.op import size
-from tfprof.ops.shape import OPEN, broadcast, merged
+from tfprof.ops.op import Op, size
+from tfprof.ops.shape import OPEN, MaybeShape, broadcast, merged
 from tfprof.ops.shared_rules import like_input, per_input
 from tfprof.ops.table import float_ops, shape
-
-if TYPE_CHECKING:
-    from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape
 
 ACTIVATIONS: Final = {
     "Relu": 1,  # maximum
@@ -67,12 +63,8 @@ FUSED: Final = {
     "Dequantize": 2,
 }
 _STEPS: Final = {**ACTIVATIONS, **GRADIENTS, **MKL}
-
-
-@float_ops(*_STEPS)
-def activation(op: Op) -> int:
-    """The steps of the formula, per element."""
-    return _STEPS[op.type] * size(op.output())
+# The steps of the formula, per element.
+float_ops(*_STEPS)(lambda op: _STEPS[op.type] * size(op.output()))
 
 
 def fused(op: Op) -> int:

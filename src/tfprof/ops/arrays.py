@@ -11,23 +11,24 @@ import numpy as np
 from tfprof.ops.dtypes import DTYPES
 from tfprof.ops.shape import (
     OPEN,
-    UnknownShape,
+    MaybeShape,
+    Shape,
     agreed,
     axis_of,
     elements,
     merged,
+    need,
     plus,
+    require,
     split,
     times,
 )
-from tfprof.ops.shared_rules import like_input, listed_by
+from tfprof.ops.shared_rules import all_open, like_input, listed_by
 from tfprof.ops.table import shape, value
-from tfprof.ops.value import HOLE, MOST_VALUES, dims_of, has_holes
+from tfprof.ops.value import HOLE, MOST_VALUES, Value, dims_of, has_holes
 
 if TYPE_CHECKING:
     from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape, Shape
-    from tfprof.ops.value import Value
 
 
 @shape("Reshape")
@@ -46,8 +47,7 @@ def squeezed(op: Op) -> Shape:
     """Without the named dimensions, or without all that are 1."""
     tensor, named = op.known(0), op.attr("squeeze_dims") or []
     if not named:
-        if OPEN in tensor:
-            raise UnknownShape
+        require(OPEN not in tensor)
         return tuple(dim for dim in tensor if dim != 1)
     gone = {axis_of(axis, len(tensor)) for axis in named}
     return tuple(dim for axis, dim in enumerate(tensor) if axis not in gone)
@@ -68,7 +68,7 @@ def transposed(op: Op) -> Shape:
     """The dimensions in another order."""
     tensor = op.shape(0)
     if op.value(1) is None:
-        return (OPEN,) * len(tensor if tensor is not None else (0,) * op.known(1)[0])
+        return all_open(op)
     order = op.numbers(1)
     if tensor is None:
         return (OPEN,) * len(order)
@@ -78,9 +78,7 @@ def transposed(op: Op) -> Shape:
 @shape("Pack")
 def packed(op: Op) -> Shape:
     """Equal shapes, along a new dimension."""
-    element = reduce(merged, op.shapes(), None)
-    if element is None:
-        raise UnknownShape
+    element = need(reduce(merged, op.shapes(), None))
     axis = axis_of(int(op.attr("axis", 0)), len(element) + 1)
     return (*element[:axis], op.inputs, *element[axis:])
 
@@ -96,17 +94,18 @@ def unpacked(op: Op) -> list[MaybeShape]:
     return [tensor[:axis] + tensor[axis + 1 :]] * count
 
 
+def _joined_inputs(op: Op) -> tuple[range, int]:
+    """(inputs that are joined, input that names the axis)."""
+    last = op.inputs - 1
+    return (range(last), last) if op.type == "ConcatV2" else (range(1, last + 1), 0)
+
+
 @shape("ConcatV2 Concat")
 def concatenated(op: Op) -> Shape:
     """The sum of lengths along one dimension."""
-    last = op.type == "ConcatV2"
-    numbers = range(op.inputs - 1) if last else range(1, op.inputs)
+    numbers, axis_input = _joined_inputs(op)
     shapes = [op.shape(number) for number in numbers]
-    known = [tensor for tensor in shapes if tensor is not None]
-    if not known:
-        raise UnknownShape
-    rank = len(known[0])
-    axis_input = op.inputs - 1 if last else 0
+    rank = len(need(next((tensor for tensor in shapes if tensor is not None), None)))
     if op.value(axis_input) is None:
         return (OPEN,) * rank
     axis = axis_of(op.number(axis_input), rank)
@@ -115,31 +114,20 @@ def concatenated(op: Op) -> Shape:
     return (*others[:axis], length, *others[axis + 1 :])
 
 
-@shape("Split")
-def split_evenly(op: Op) -> list[MaybeShape]:
-    """Equal parts, along the dimension that the first input names."""
-    count = int(op.attr("num_split"))
-    tensor = op.shape(1)
+@shape("Split SplitV")
+def split_shapes(op: Op) -> list[MaybeShape]:
+    """Equal parts, or parts of the sizes that the second input lists; one may be the rest."""
+    even, count = op.type == "Split", int(op.attr("num_split"))
+    tensor, axis_input = op.shape(1 if even else 0), 0 if even else 2
     if tensor is None:
         return [None] * count
-    if op.value(0) is None:
+    if op.value(axis_input) is None:
         return [(OPEN,) * len(tensor)] * count
-    axis = axis_of(op.number(0), len(tensor))
-    return [(*tensor[:axis], split(tensor[axis], count), *tensor[axis + 1 :])] * count
-
-
-@shape("SplitV")
-def split_by_sizes(op: Op) -> list[MaybeShape]:
-    """Parts of the sizes that the second input lists; one of them may be the rest."""
-    count = int(op.attr("num_split"))
-    tensor = op.shape(0)
-    if tensor is None:
-        return [None] * count
-    if op.value(2) is None:
-        return [(OPEN,) * len(tensor)] * count
-    axis = axis_of(op.number(2), len(tensor))
-    sizes = (OPEN,) * count if op.value(1) is None else dims_of(op.constant(1))
-    if sizes.count(OPEN) == 1 and tensor[axis] >= 0:
+    axis = axis_of(op.number(axis_input), len(tensor))
+    sizes: Shape = (split(tensor[axis], count),) * count if even else (OPEN,) * count
+    if not even and op.value(1) is not None:
+        sizes = dims_of(op.constant(1))
+    if not even and sizes.count(OPEN) == 1 and tensor[axis] >= 0:
         rest = tensor[axis] - sum(size for size in sizes if size >= 0)
         sizes = tuple(rest if size == OPEN else size for size in sizes)
     return [(*tensor[:axis], size, *tensor[axis + 1 :]) for size in sizes]
@@ -150,7 +138,7 @@ def tiled(op: Op) -> Shape:
     """Each dimension times a number."""
     tensor, multiples = op.shape(0), op.value(1)
     if multiples is None:
-        return (OPEN,) * len(tensor if tensor is not None else (0,) * op.known(1)[0])
+        return all_open(op)
     often = dims_of(multiples)
     if tensor is None:
         return (OPEN,) * len(often)
@@ -194,13 +182,8 @@ def one_hot(op: Op) -> Shape:
 def stitched(op: Op) -> Shape:
     """Rows at the places that the first half of the inputs lists."""
     half = op.inputs // 2
-    element = agreed(
-        data[len(place) :]
-        for place, data in ((op.known(at), op.known(at + half)) for at in range(half))
-    )
+    element = need(agreed(op.known(at + half)[len(op.known(at)) :] for at in range(half)))
     values = [op.value(number) for number in range(half)]
-    if element is None:
-        raise UnknownShape
     if any(constant is None or bool((constant == HOLE).any()) for constant in values):
         return (OPEN, *element)
     last = max(
@@ -232,27 +215,22 @@ value("InvertPermutation")(lambda op: np.argsort(op.full(0)))
 @value("Pack")
 def packed_value(op: Op) -> Value:
     """Along a new axis; unknown scalars are holes."""
-    if op.inputs > MOST_VALUES:
-        raise UnknownShape
+    require(op.inputs <= MOST_VALUES)
     values = op.values()
     known = [number for number in values if number is not None]
     if len(known) == len(values):
         return np.stack(known, int(op.attr("axis", 0)))
-    is_scalar = all(tensor == () for tensor in op.shapes())
-    if not is_scalar or not known or any(number.dtype.kind != "i" for number in known):
-        raise UnknownShape
+    require(known and all(tensor == () for tensor in op.shapes()))
+    require(all(number.dtype.kind == "i" for number in known))
     return np.array([HOLE if number is None else int(number) for number in values], np.int64)
 
 
 @value("ConcatV2 Concat")
 def joined_value(op: Op) -> Value:
     """Joined; an unknown vector is as many holes."""
-    last = op.type == "ConcatV2"
-    numbers = range(op.inputs - 1) if last else range(1, op.inputs)
-    axis = op.number(op.inputs - 1 if last else 0)
-    if len(numbers) > MOST_VALUES:
-        raise UnknownShape
-    return np.concatenate([_or_holes(op, number) for number in numbers], axis)
+    numbers, axis_input = _joined_inputs(op)
+    require(len(numbers) <= MOST_VALUES)
+    return np.concatenate([_or_holes(op, number) for number in numbers], op.number(axis_input))
 
 
 def _or_holes(op: Op, number: int) -> Value:
@@ -260,8 +238,7 @@ def _or_holes(op: Op, number: int) -> Value:
     if constant is not None:
         return constant
     tensor = op.known(number)
-    if len(tensor) != 1 or not 0 <= tensor[0] <= MOST_VALUES:
-        raise UnknownShape
+    require(len(tensor) == 1 and 0 <= tensor[0] <= MOST_VALUES)
     return np.full(tensor, HOLE)
 
 
@@ -293,8 +270,7 @@ def tiled_value(op: Op) -> Value:
 def range_value(op: Op) -> Value:
     """From a start to a limit."""
     start, limit, step = (op.full(number).item() for number in range(3))
-    if ceil((limit - start) / step) > MOST_VALUES:
-        raise UnknownShape
+    require(ceil((limit - start) / step) <= MOST_VALUES)
     return np.arange(start, limit, step)
 
 
@@ -302,20 +278,17 @@ def range_value(op: Op) -> Value:
 def stitched_value(op: Op) -> Value:
     """Numbers at places; the later of two at one place counts."""
     half = op.inputs // 2
-    if half > MOST_VALUES:
-        raise UnknownShape
+    require(half <= MOST_VALUES)
     places = [op.full(number) for number in range(half)]
     size = 1 + max(int(place.max()) for place in places if place.size)
     result = np.full(_small((size,)), HOLE)
     for number, place in enumerate(places):
         result[place] = op.constant(half + number)
-    if has_holes(result) and any(place.dtype.kind != "i" for place in places):
-        raise UnknownShape
+    require(not has_holes(result) or all(place.dtype.kind == "i" for place in places))
     return result
 
 
 def _small(dims: Shape) -> Shape:
     """The shape of a small tensor; raises UnknownShape for others."""
-    if OPEN in dims or prod(dims) > MOST_VALUES:
-        raise UnknownShape
+    require(OPEN not in dims and prod(dims) <= MOST_VALUES)
     return dims

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from tfprof.ops.dtypes import DTYPES
-from tfprof.ops.shape import sanitized
+from tfprof.ops.shape import MaybeShape, sanitized
 from tfprof.ops.value import MOST_VALUES, Value
 from tfprof.wire.message import fields
 from tfprof.wire.scalar import BYTES, FIXED32, FIXED64, VARINT, decode_varint, signed
@@ -25,7 +25,6 @@ from tfprof.wire.scalar import BYTES, FIXED32, FIXED64, VARINT, decode_varint, s
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfprof.ops.shape import MaybeShape
 
 _LIST, _TEXT, _NUMBER, _FLOAT, _BOOL, _TYPE, _SHAPE, _TENSOR, _, _FUNCTION = range(1, 11)
 # Fields of a TensorProto that hold small numbers as they are, and how each is packed.

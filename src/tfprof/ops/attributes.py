@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tfprof.columns.strings import I64, Strings
+from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.errors import InputError
 from tfprof.foundation.lazy_dataclasses import dataclass, field
 from tfprof.ops.attr_values import Tensor, decode
@@ -23,7 +23,6 @@ from tfprof.wire.maps import last_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tfprof.columns.strings import Bool
     from tfprof.model import Profile
     from tfprof.ops.table import FloatOps
 

@@ -24,47 +24,47 @@ if TYPE_CHECKING:
     from tfprof.model import Profile
 
 _LONGEST: Final = 200
+_EXACTLY: Final = "exactly"
 
 
 class OpClass:
-    """Operation types by name, by pattern, and all of some other classes.
+    """Operation types by name and by pattern, which matches names up to their version.
 
-    A pattern matches a whole name, or a name up to its version where there are *versions*.
+    Where the first word is `exactly`, patterns match whole names.
     """
 
-    def __init__(self, words: str, *others: OpClass, versions: bool = True) -> None:
-        listed = words.split()
-        self._names = frozenset(word for word in listed if word.isidentifier())
-        patterns = "|".join(word for word in listed if not word.isidentifier())
-        self._text = f"(?:{patterns}){'(?:V[0-9]+)?' if versions else ''}" if patterns else ""
-        self._others = others
+    def __init__(self, *texts: str) -> None:
+        words = " ".join(texts).split()
+        versions = "" if words[0] == _EXACTLY else "(?:V[0-9]+)?"
+        self._names = frozenset(word for word in words if word.isidentifier()) - {_EXACTLY}
+        patterns = "|".join(word for word in words if not word.isidentifier())
+        self._text = f"(?:{patterns}){versions}" if patterns else ""
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
         return re.compile(self._text)
 
     def __contains__(self, op: str) -> bool:
-        if op in self._names or any(op in other for other in self._others):
+        if op in self._names:
             return True
         # No operation has such a long name, and patterns could take long.
         short = len(op) <= _LONGEST
         return bool(self._text) and short and self._pattern.fullmatch(op) is not None
 
 
-MOVES: Final = OpClass(r"""
+MOVES: Final = r"""
     AllToAll AssignVariableXlaConcatND Bitcast BroadcastTo Cast Complex Concat ConcatV2
     CompositeTensorVariantFromComponents CompositeTensorVariantToComponents CompressElement Conj
-    ConjugateTranspose Copy CopyHost CopyToMesh CopyToMeshGrad DataFormatDimMap
-    DataFormatVecPermute DeepCopy DepthToSpace Diag DiagPart DynamicPartition DynamicStitch
-    EnsureShape ExpandDims Fill GetElementAtIndex GuaranteeConst Identity IdentityN Imag
-    InplaceUpdate InvertPermutation LinSpace MaxPoolGradGradWithArgmax MirrorPad OneHot OnesLike
-    Pack Pad PadV2 ParallelConcat ParallelDynamicStitch PreventGradient QuantizedConcat
-    QuantizedConcatV2 QuantizedReshape Range ReadVariableXlaSplitND Real Recv Relayout
-    RelayoutLike Reshape ResizeNearestNeighbor Roll Select SelectV2 Send Slice Snapshot Split
-    SplitV Squeeze StopGradient Tile ToBool Transpose UnbatchGrad UncompressElement Unpack
-    UnravelIndex Where XlaBroadcastHelper XlaConcatND XlaDynamicSlice XlaDynamicUpdateSlice
-    XlaGather XlaOptimizationBarrier XlaPad XlaRecv XlaReducePrecision XlaSend XlaSharding
-    XlaSplitND ZerosLike Batch Unbatch (Batch)?Matrix(BandPart|Diag|DiagPart|SetDiag)
+    ConjugateTranspose Copy CopyHost CopyToMesh CopyToMeshGrad DataFormatDimMap DataFormatVecPermute
+    DeepCopy DepthToSpace Diag DiagPart DynamicPartition DynamicStitch EnsureShape ExpandDims Fill
+    GetElementAtIndex GuaranteeConst Identity IdentityN Imag InplaceUpdate InvertPermutation
+    LinSpace MaxPoolGradGradWithArgmax MirrorPad OneHot OnesLike Pack Pad PadV2 ParallelConcat
+    ParallelDynamicStitch PreventGradient QuantizedConcat QuantizedConcatV2 QuantizedReshape Range
+    ReadVariableXlaSplitND Real Recv Relayout RelayoutLike Reshape ResizeNearestNeighbor Roll Select
+    SelectV2 Send Slice Snapshot Split SplitV Squeeze StopGradient Tile ToBool Transpose UnbatchGrad
+    UncompressElement Unpack UnravelIndex Where XlaBroadcastHelper XlaConcatND XlaDynamicSlice
+    XlaDynamicUpdateSlice XlaGather XlaOptimizationBarrier XlaPad XlaRecv XlaReducePrecision XlaSend
+    XlaSharding XlaSplitND ZerosLike Batch Unbatch (Batch)?Matrix(BandPart|Diag|DiagPart|SetDiag)
     (BatchToSpace|SpaceToBatch)(ND)? SpaceToDepth(V2)?
     Collective(AllToAll|Bcast\w*|Gather|Permute|AssignGroup|InitializeCommunicator)
     CudnnRNN(CanonicalToParams|ParamsToCanonical|ParamsSize) Extract(Image|Volume)Patches
@@ -80,31 +80,31 @@ MOVES: Final = OpClass(r"""
     _(ArrayToList|ListToArray|HostCast|HostRecv|HostSend|Recv|Send|SwitchN) _(Device)?(Arg|Retval)
     _ParallelConcat\w+ _ScopedAllocator\w*
     _Xla(RecvAtHost|SendFromHost|Merge|CompileMlirPlaceholderProgramKey)
-""")
-STATE: Final = OpClass(r"""
-    Assign AssignVariableOp BroadcastArgs BroadcastGradientArgs ComputeBatchSize ConcatOffset
-    Const ControlTrigger ConsumeMutexLock DestroyResourceOp DestroyTemporaryVariable DeviceIndex
+"""
+STATE: Final = r"""
+    Assign AssignVariableOp BroadcastArgs BroadcastGradientArgs ComputeBatchSize ConcatOffset Const
+    ControlTrigger ConsumeMutexLock DestroyResourceOp DestroyTemporaryVariable DeviceIndex
     DisableCopyOnRead Empty FakeParam FakeQueue GetOptions GlobalIterId ImmutableConst
     IsTensorFloat32Enabled IsResourceHandleRefCounting IsVariableInitialized LoopCond
-    MakeWeakResourceHandle NoOp Rank ReadVariableOp RefSelect Shape ShapeN Size
-    StubResourceHandleOp TemporaryVariable Timestamp VarHandleOp VarIsInitializedOp Variable
-    VariableShape VariableV2 XlaClusterOutput XlaReplicaId GraphDefVersion SyncDevice
-    TPUReplicateMetadata TPURoundRobin TPUOrdinalSelector TPUCompilationResult
-    TPUCompileSucceededAssert TPUReshardVariables DataServiceDataset DataServiceDatasetV2
-    SnapshotDataset CheckPinned _ReadVariablesOp _VarHandlesOp _XlaAotOnlyVarHandleOp
-    (Ref)?(Enter|Exit|Merge|NextIteration|Switch) RefIdentity(V2)? Placeholder(WithDefault)?
+    MakeWeakResourceHandle NoOp Rank ReadVariableOp RefSelect Shape ShapeN Size StubResourceHandleOp
+    TemporaryVariable Timestamp VarHandleOp VarIsInitializedOp Variable VariableShape VariableV2
+    XlaClusterOutput XlaReplicaId GraphDefVersion SyncDevice TPUReplicateMetadata TPURoundRobin
+    TPUOrdinalSelector TPUCompilationResult TPUCompileSucceededAssert TPUReshardVariables
+    DataServiceDataset DataServiceDatasetV2 SnapshotDataset CheckPinned _ReadVariablesOp
+    _VarHandlesOp _XlaAotOnlyVarHandleOp (Ref)?(Enter|Exit|Merge|NextIteration|Switch)
+    RefIdentity(V2)? Placeholder(WithDefault)?
     (?!OneShot)\w*(Barrier\w*|Iterator\w*|MemoryCache|SeedGenerator|IterationCounter)
     (TensorArray|TensorList|TensorMap|EmptyTensor|Optional)\w*
-    (Ordered)?Map(Clear|IncompleteSize|Peek|Size|Stage|Unstage|UnstageNoKey)
-    Stack(Close|Pop|Push)? Stage(Clear|Peek|Size)? Unstage(V2)? RecordInput(V2)? Mutex(Lock)?
+    (Ordered)?Map(Clear|IncompleteSize|Peek|Size|Stage|Unstage|UnstageNoKey) Stack(Close|Pop|Push)?
+    Stage(Clear|Peek|Size)? Unstage(V2)? RecordInput(V2)? Mutex(Lock)?
     Queue(Close|(De|En)queue(Many|UpTo)?|IsClosed|Size) \w*(FIFO|Priority|RandomShuffle)Queue
     LookupTable\w+ InitializeTable\w* \w*HashTable(OfTensors)?
     (Resource|Sparse)?(ConditionalAccumulator|Accumulator(NumAccumulated|SetGlobalStep))
     GetSession(Handle|Tensor) DeleteSessionTensor(V2)? (Add|Take)(Many)?Sparse(To|From)TensorsMap
     Rpc(CheckStatus|Client|GetValue|Server|ServerStart) DeleteRpcFutureResource(V2)?
     (_|)(Configure|Initialize|Shutdown|Wait|Disconnect)\w*TPU\w* _SetGlobalTPUArray(V2)?
-    GetDeadline(V2)? GetTpuTaskId(V2)? UpdateTaskIdAndGlobalCoreArray(V2)?
-    TpuHandleToProtoKey(V2)? WorkerHeartbeat(V2)? FileSystemSetConfiguration(V2)?
+    GetDeadline(V2)? GetTpuTaskId(V2)? UpdateTaskIdAndGlobalCoreArray(V2)? TpuHandleToProtoKey(V2)?
+    WorkerHeartbeat(V2)? FileSystemSetConfiguration(V2)?
     (Experimental)?(Assert(Next|Prev|Cardinality)|AutoShard|BytesProducedStats|CSV)Dataset
     (Experimental)?(Cache|ChooseFastest|Concatenate|DenseToSparseBatch)Dataset
     (Experimental)?(DirectedInterleave|FilterByLastComponent|Finalize|FixedLengthRecord)Dataset
@@ -119,11 +119,11 @@ STATE: Final = OpClass(r"""
     (Experimental)?Dataset(Cardinality|Fingerprint|FromGraph|ToGraph|ToSingleElement|ToTFRecord)
     (Register|Window)(Dataset|Op) (Unw|W)rapDatasetVariant Snapshot(Nested)?DatasetReader
     (Experimental)?(StatsAggregator\w+|ThreadPoolHandle)
-""")
-DESCRIBES: Final = OpClass(r"""
+"""
+DESCRIBES: Final = r"""
     Abort AsString Assert CalibrationStatisticsSaver DrawBoundingBoxes DrawBoundingBoxesV2
-    DumpTensor EditDistance Fingerprint GenerateVocabRemapping ImportEvent LoadAndRemapMatrix
-    Print PrintV2 ReadFile ReduceJoin Substr UnsortedSegmentJoin WriteFile _TensorToHashBucketFast
+    DumpTensor EditDistance Fingerprint GenerateVocabRemapping ImportEvent LoadAndRemapMatrix Print
+    PrintV2 ReadFile ReduceJoin Substr UnsortedSegmentJoin WriteFile _TensorToHashBucketFast
     SdcaFprint DistributedSave MatchingFiles MergeV2Checkpoints CheckNumerics(V2)? Debug\w+
     (Audio|Histogram|Image|Merge|Scalar|Tensor)Summary (Close|Flush)?SummaryWriter
     CreateSummary(Db|File)Writer Write(Audio|Graph|Histogram|Image|RawProto|Scalar)?Summary
@@ -132,8 +132,8 @@ DESCRIBES: Final = OpClass(r"""
     (Decode|Encode|Parse)(Base64|CSV|Compressed|JSONExample|PaddedRaw|Proto|Raw|Tensor)
     Parse(Single)?(Sequence)?Example (Des|S)erialize(Iterator|ManySparse|Sparse|Tensor)
     ExtractJpegShape(V2)? (\w*Reader|Reader\w+)
-""")
-RANDOM: Final = OpClass(r"""
+"""
+RANDOM: Final = r"""
     Multinomial NonDeterministicInts ParameterizedTruncatedNormal Skipgram SobolSample
     StatelessMultinomial StatelessParameterizedTruncatedNormal StatelessShuffle
     StatelessTruncatedNormal StatelessTruncatedNormalV2 StochasticCastToInt TruncatedNormal
@@ -142,16 +142,16 @@ RANDOM: Final = OpClass(r"""
     (Stateless)?Random(IndexShuffle|Normal|Poisson|Shuffle|StandardNormal|Uniform\w*)
     Stateful(StandardNormal|TruncatedNormal|Uniform\w*) Rng(ReadAndSkip|Skip)
     (Stateless)?SampleDistortedBoundingBox
-""")
-ORDER: Final = OpClass("""
+"""
+ORDER: Final = """
     ApproxTopK Bucketize DenseCountSparseOutput InTopK InTopKV2 KthOrderStatistic ListDiff
     LowerBound MakeUnique NthElement RaggedCountSparseOutput SetSize SparseCountSparseOutput TopK
     TopKUnique TopKV2 TopKWithUnique UpperBound XlaKeyValueSort XlaSort Unique(WithCounts)?
     (Dense|Sparse)To(Dense|Sparse)SetOperation
-""")
+"""
 
 CLASSES: Final = {
-    "no arithmetic": OpClass("", MOVES, STATE, DESCRIBES, RANDOM, ORDER),
+    "no arithmetic": OpClass(MOVES, STATE, DESCRIBES, RANDOM, ORDER),
     # Functions whose bodies are part of the graph count by their bodies; the others are gaps.
     "function call": OpClass(r"""
         BatchFunction EagerPyFunc For MapDefun OneShotIterator PyFunc PyFuncStateless RemoteCall
@@ -173,50 +173,36 @@ CLASSES: Final = {
     "reference variable": OpClass("Variable VariableV2"),
     "variable read": OpClass("ReadVariableOp _ReadVariablesOp"),
     "constant": OpClass("Const HostConst ImmutableConst"),
-    "placeholder": OpClass("Placeholder(V2|WithDefault)? _(Device)?Arg _Retval", versions=False),
+    "placeholder": OpClass("exactly Placeholder(V2|WithDefault)? _(Device)?Arg _Retval"),
     # They pass a tensor on, or describe it: no memory of their own.
-    "alias": OpClass(
-        r"""
-        Identity(N)? RefIdentity Reshape Squeeze ExpandDims StopGradient PreventGradient Bitcast
-        EnsureShape Snapshot Shape(N)? Size Rank VariableShape NoOp _?(Send|Recv)
+    "alias": OpClass(r"""
+        exactly Identity(N)? RefIdentity Reshape Squeeze ExpandDims StopGradient PreventGradient
+        Bitcast EnsureShape Snapshot Shape(N)? Size Rank VariableShape NoOp _?(Send|Recv)
         (Ref)?(Enter|Exit|Merge|NextIteration|Switch) LoopCond ControlTrigger GuaranteeConst
         TensorList\w* EmptyTensorList TensorArray\w* Stack(Push|Pop|Close)?(V2)? Assert Print(V2)?
         DisableCopyOnRead IteratorGetNext\w* Optional(HasValue|GetValue) BroadcastGradientArgs
-    """,
-        versions=False,
-    ),
+    """),
     # What they take out of a list was not a tensor before.
-    "out of a list": OpClass(
-        r"""
-        TensorList(Stack|Concat(V2)?|Gather|GetItem|PopBack) TensorArray(Gather|Concat|Read)(V\d)?
-        StackPop(V2)?
-    """,
-        versions=False,
-    ),
+    "out of a list": OpClass(r"""
+        exactly TensorList(Stack|Concat(V2)?|Gather|GetItem|PopBack)
+        TensorArray(Gather|Concat|Read)(V\d)? StackPop(V2)?
+    """),
     # They initialise, save, restore or train.
-    "saves": OpClass(
-        r"""
-        (Merge)?Save(V2|Slices)? SaveSlices Restore(V2|Slice)? MergeV2Checkpoints ShardedFilename
-        Assign\w* \w*Apply[A-Z]\w* Initialize\w* (Resource)?Scatter\w* VarIsInitializedOp
-        IsVariableInitialized DestroyResourceOp MakeIterator WriteFile LookupTableImport\w*
-    """,
-        versions=False,
-    ),
+    "saves": OpClass(r"""
+        exactly (Merge)?Save(V2|Slices)? SaveSlices Restore(V2|Slice)? MergeV2Checkpoints
+        ShardedFilename Assign\w* \w*Apply[A-Z]\w* Initialize\w* (Resource)?Scatter\w*
+        VarIsInitializedOp IsVariableInitialized DestroyResourceOp MakeIterator WriteFile
+        LookupTableImport\w*
+    """),
     # They change a variable, as training does.
-    "changes a variable": OpClass(
-        r"""
-        Assign\w* \w*Apply[A-Z]\w* (Resource)?Scatter(Nd)?(Add|Sub|Update)
-    """,
-        versions=False,
-    ),
-    "no outputs": OpClass("Save(V2|Slices)? MergeV2Checkpoints NoOp", versions=False),
-    "reports": OpClass(r"\w*Summary(V2)? NoOp Assert Print(V2)? MergeSummary", versions=False),
-    "call in a graph": OpClass(
-        """
-        (Stateful)?PartitionedCall (Stateless)?(While|If|Case) RemoteCall SymbolicGradient
-    """,
-        versions=False,
-    ),
+    "changes a variable": OpClass(r"""
+        exactly Assign\w* \w*Apply[A-Z]\w* (Resource)?Scatter(Nd)?(Add|Sub|Update)
+    """),
+    "no outputs": OpClass("exactly Save(V2|Slices)? MergeV2Checkpoints NoOp"),
+    "reports": OpClass(r"exactly \w*Summary(V2)? NoOp Assert Print(V2)? MergeSummary"),
+    "call in a graph": OpClass(r"""
+        exactly (Stateful)?PartitionedCall (Stateless)?(While|If|Case) RemoteCall SymbolicGradient
+    """),
     "identity": OpClass("Identity"),
     "cast": OpClass("Cast"),
     "list or constant": OpClass("EmptyTensorList Const"),

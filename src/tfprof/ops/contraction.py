@@ -10,19 +10,15 @@ which mostly is a variable. A fused kernel adds the float operations of its bias
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from tfprof.ops.activation import fused
-from tfprof.ops.op import size
-from tfprof.ops.shape import OPEN, UnknownShape, broadcast
+from tfprof.ops.op import Op, size
+from tfprof.ops.shape import OPEN, Shape, UnknownShape, broadcast, require
 from tfprof.ops.shared_rules import like_input, per_output, with_range
 from tfprof.ops.table import float_ops, no_shape, shape
 from tfprof.wire.message import fields
 from tfprof.wire.scalar import BYTES
-
-if TYPE_CHECKING:
-    from tfprof.ops.op import Op
-    from tfprof.ops.shape import Shape
 
 WITH_BIAS: Final = "WithBias{,AndRelu,AndReluAndRequantize,AndRequantize}"
 _MATRIX: Final = 2
@@ -74,8 +70,7 @@ def mat_mul(op: Op) -> int:
 def mat_mul_shape(op: Op) -> Shape:
     """Rows of the left factor, columns of the right one."""
     left, right = (op.shape(number) or (OPEN, OPEN) for number in (0, 1))
-    if len(left) != _MATRIX or len(right) != _MATRIX:
-        raise UnknownShape
+    require(len(left) == len(right) == _MATRIX)
     return (left[bool(op.attr("transpose_a"))], right[not op.attr("transpose_b")])
 
 
@@ -91,10 +86,10 @@ def batch_mat_mul_shape(op: Op) -> Shape:
     return (*broadcast(left[:-2], right[:-2]), rows, columns)
 
 
-@float_ops("UniformQuantizedDot{,Hybrid}", contraction=True)
-def quantized_dot(op: Op) -> int:
-    """The product of two matrices that are never transposed."""
-    return 2 * size(op.output()) * _matrix(op.input(0))[-1]
+# The product of two matrices that are never transposed.
+float_ops("UniformQuantizedDot{,Hybrid}", contraction=True)(
+    lambda op: 2 * size(op.output()) * _matrix(op.input(0))[-1]
+)
 
 
 @shape("UniformQuantizedDot{,Hybrid}")
@@ -154,6 +149,5 @@ def _numbers(op: Op) -> dict[int, tuple[int, ...]]:
 
 
 def _matrix(factor: Shape) -> Shape:
-    if len(factor) < _MATRIX:
-        raise UnknownShape
+    require(len(factor) >= _MATRIX)
     return factor

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tfprof.ops.shape import agreed
+from tfprof.ops.shape import MaybeShape, agreed
 from tfprof.ops.table import shape
 
 if TYPE_CHECKING:
     from tfprof.ops.graph_op import GraphOp
-    from tfprof.ops.shape import MaybeShape
 
 BACK: Final = ("NextIteration", "RefNextIteration")
 

@@ -13,19 +13,22 @@ products of the forward pass, so it is counted from the incoming gradient:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from tfprof.ops.activation import fused
-from tfprof.ops.op import size
-from tfprof.ops.shape import OPEN, UnknownShape, times
-from tfprof.ops.shared_rules import like_input, with_range, with_unknown_range
+from tfprof.ops.op import Op, size
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, require, times
+from tfprof.ops.shared_rules import (
+    channel_axis,
+    like_input,
+    per_axis,
+    spatial_axes,
+    windows,
+    with_range,
+    with_unknown_range,
+)
 from tfprof.ops.table import float_ops, shape
 from tfprof.ops.value import dims_of
-from tfprof.ops.windows import channel_axis, per_axis, spatial_axes, windows
-
-if TYPE_CHECKING:
-    from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape, Shape
 
 LAYOUT: Final = "data_format filter_format"
 
@@ -99,8 +102,7 @@ def to_filter_of_tensorflow(op: Op) -> float:
 
 
 def _per_stride(op: Op, work: int, image: Shape) -> float:
-    if op.attr("data_format") != "NHWC":
-        raise UnknownShape
+    require(op.attr("data_format") == "NHWC")
     _, down, right, _ = tuple(cast("Any", op.attr("strides")))
     share = image[-1] * down * right
     return work / share if share else 0  # the original fails without channels; there is no work
@@ -113,8 +115,7 @@ def _weights_seen(op: Op, weights: Shape) -> int:
     """How many weights an output element sees: all of its group, or those of one channel."""
     output_first = "OIHW" in str(op.attr("filter_format"))
     if "Depthwise" in op.type:
-        if output_first:
-            raise UnknownShape
+        require(not output_first)
         return size(weights[:-2])
     output_first |= op.attr("data_format") == "NCHW_VECT_C"
     return size(weights[1:] if output_first else weights[:-1])
@@ -139,15 +140,13 @@ def padded(op: Op) -> int:
     return 2 * size(op.output()) * _weights_seen(op, op.input(op.inputs - 1))
 
 
-@float_ops(
+# The gradient of an input; also the transposed convolution, which is the same.
+float_ops(
     "Conv{2D,3D}BackpropInput{,V2} _Mkl{,Native}{Conv2D,DepthwiseConv2dNative}BackpropInput",
     "_Mkl{,Native}Conv3DBackpropInputV2 DepthwiseConv2dNativeBackpropInput",
     attributes=LAYOUT,
     contraction=True,
-)
-def to_input(op: Op) -> int:
-    """The gradient of an input; also the transposed convolution, which is the same."""
-    return 2 * size(op.input(2)) * _weights_seen(op, op.input(1))
+)(lambda op: 2 * size(op.input(2)) * _weights_seen(op, op.input(1)))
 
 
 @float_ops(
@@ -163,10 +162,10 @@ def to_filter(op: Op) -> int:
     return 2 * gradient * _weights_seen(op, op.output()) + ("Bias" in op.type) * gradient
 
 
-@float_ops("Dilation2DBackprop{Input,Filter}")
-def dilation_gradient(op: Op) -> int:
-    """A sum and a comparison per weight to find the largest, then a sum for the gradient."""
-    return (2 * size(op.input(1)[:2]) + 1) * size(op.input(2))
+# A sum and a comparison per weight to find the largest, then a sum for the gradient.
+float_ops("Dilation2DBackprop{Input,Filter}")(
+    lambda op: (2 * size(op.input(1)[:2]) + 1) * size(op.input(2))
+)
 
 
 # --- shapes ---
@@ -191,8 +190,7 @@ def _image_and_filter(op: Op) -> tuple[Shape, Shape]:
     if weights is None or image is None:
         rank = len(weights or image or ())
         weights, image = weights or (OPEN,) * rank, image or (OPEN,) * rank
-    if len(image) != len(weights) or len(image) < 3:  # noqa: PLR2004 - batch, length, channels
-        raise UnknownShape
+    require(len(image) == len(weights) >= 3)  # noqa: PLR2004 - batch, length, channels
     return image, weights
 
 

@@ -14,22 +14,19 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from tfprof.columns.frozen import Frozen
-from tfprof.columns.strings import I64, Strings
+from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.errors import TfprofError, UsageError
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.ops.classes import of_class
 from tfprof.ops.shape import UnknownShape
-from tfprof.ops.signatures import signatures
-from tfprof.ops.table import rules
+from tfprof.ops.signatures import Signatures, signatures
+from tfprof.ops.table import FloatOps, Which, rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tfprof.columns.strings import Bool
     from tfprof.model import Profile
     from tfprof.ops.op import Op
-    from tfprof.ops.signatures import Signatures
-    from tfprof.ops.table import FloatOps, Which
 
 NO_RULE: Final = "no rule"
 UNKNOWN_SHAPE: Final = "unknown shape"
@@ -147,30 +144,27 @@ def _values(distinct: Signatures, which: Which) -> tuple[I64, Bool]:
         except UnknownShape:
             counted[row] = False
             continue
-        value[row] = _wrapped(number) if rule.wraps and which == "tensorflow" else _clamped(number)
+        if rule.wraps and which == "tensorflow":  # as an int64, like the original
+            number = (number + _LARGEST + 1) % (2 * (_LARGEST + 1)) - (_LARGEST + 1)
+        value[row] = max(min(number, _LARGEST), -_LARGEST - 1)
     return value, counted
 
 
 def _number(rule: FloatOps, op: Op) -> int:
-    """The result of a rule's formula as an int; raises UnknownShape."""
-    if rule.origin == "user":
-        return _of_user(rule, op)
-    try:
-        return int(rule.formula(op))
-    except _NOT_MADE_FOR:
-        raise UnknownShape from None
-
-
-def _of_user(rule: FloatOps, op: Op) -> int:
+    """The result of a rule's formula as an int; raises UnknownShape, or UsageError for a user's."""
+    by_user = rule.origin == "user"
     try:
         result = rule.formula(op)
+        number = _whole(result) if by_user else int(result)
     except (UnknownShape, TfprofError):
         raise
     except Exception as problem:
-        raise UsageError(
-            f"the rule of {rule.op} failed: {type(problem).__name__}: {problem}"
-        ) from problem
-    number = _whole(result)
+        if by_user:
+            text = f"the rule of {rule.op} failed: {type(problem).__name__}: {problem}"
+            raise UsageError(text) from problem
+        if isinstance(problem, _NOT_MADE_FOR):
+            raise UnknownShape from None
+        raise
     if number is None:
         raise UsageError(
             f"the rule of {rule.op} gave {result!r}, which is no number of operations; "
@@ -186,13 +180,3 @@ def _whole(result: Any) -> int | None:  # noqa: ANN401 - whatever a user's formu
         return int(number) if number >= 0 else None
     except (OverflowError, TypeError, ValueError):  # not a number, or not finite
         return None
-
-
-def _wrapped(number: int) -> int:
-    """The number as an int64 that wraps around, as in the original."""
-    return (number + _LARGEST + 1) % (2 * (_LARGEST + 1)) - (_LARGEST + 1)
-
-
-def _clamped(number: int) -> int:
-    """The number, or the nearest int64."""
-    return max(min(number, _LARGEST), -_LARGEST - 1)

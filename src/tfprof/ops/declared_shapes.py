@@ -9,12 +9,11 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
-from tfprof.ops.shape import is_whole, merged
+from tfprof.ops.shape import MaybeShape, is_whole, merged
 
 if TYPE_CHECKING:
     from tfprof.model import Profile
     from tfprof.ops.attributes import Attributes
-    from tfprof.ops.shape import MaybeShape
 
 _ONE = (1,)
 

@@ -14,15 +14,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from tfprof.ops.op import size
-from tfprof.ops.shape import OPEN, UnknownShape, broadcast
+from tfprof.ops.op import Op, size
+from tfprof.ops.shape import OPEN, Shape, broadcast, require
 from tfprof.ops.table import float_ops, shape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfprof.ops.op import Op
-    from tfprof.ops.shape import Shape
 
 NAMES: Final = "Einsum _MklEinsum XlaEinsum"
 ELLIPSIS: Final = "..."
@@ -39,8 +37,7 @@ def parse(equation: str, ranks: Sequence[int | None]) -> Equation:
     """The labels of an equation for operands of these ranks; raises UnknownShape."""
     left, arrow, right = "".join(equation.split()).partition("->")
     terms = left.split(",")
-    if len(terms) != len(ranks):
-        raise UnknownShape
+    require(len(terms) == len(ranks))
     hidden = [_hidden(term, rank) for term, rank in zip(terms, ranks, strict=True)]
     if not arrow:
         # Without an arrow: what the ellipses hide, then the labels written once, by name.
@@ -54,8 +51,8 @@ def _hidden(term: str, rank: int | None) -> int:
     """How many dimensions the ellipsis of a term stands for."""
     plain = len(term.replace(ELLIPSIS, ""))
     hidden = 0 if rank is None and ELLIPSIS not in term else (rank or 0) - plain
-    if hidden < 0 or (rank is None and ELLIPSIS in term) or (hidden and ELLIPSIS not in term):
-        raise UnknownShape
+    require(hidden == 0 or (hidden > 0 and ELLIPSIS in term))
+    require(rank is not None or ELLIPSIS not in term)
     return hidden
 
 
@@ -72,8 +69,7 @@ def einsum(op: Op) -> int:
     terms = "".join(text.split()).partition("->")[0].split(",")
     # In columns a scalar has one dimension; a term without labels is one.
     shapes = [op.input(number) if term else () for number, term in enumerate(terms)]
-    if len(shapes) != op.inputs:
-        raise UnknownShape
+    require(len(shapes) == op.inputs)
     equation = parse(text, [len(dims) for dims in shapes])
     operands = [
         dict(zip(labels, dims, strict=True))

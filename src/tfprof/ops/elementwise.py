@@ -13,18 +13,15 @@ import numpy as np
 
 from tfprof.ops.activation import ACTIVATIONS
 from tfprof.ops.dtypes import BOOL, DTYPES
-from tfprof.ops.op import size
-from tfprof.ops.shape import UnknownShape, broadcast, merged
+from tfprof.ops.op import Op, size
+from tfprof.ops.shape import MaybeShape, broadcast, merged, require
 from tfprof.ops.shared_rules import like_input, per_input, per_output
 from tfprof.ops.table import float_ops, names, shape, value
-from tfprof.ops.value import HOLE, has_holes
+from tfprof.ops.value import HOLE, Value, has_holes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape, Shape
-    from tfprof.ops.value import Value
 
 FUNCTIONS: Final = """
 Abs Acos{,h} Angle Asin{,h} Atan{,h} Bessel{I0,I0e,I1,I1e,J0,J1,K0,K0e,K1,K1e,Y0,Y1} Ceil ComplexAbs
@@ -87,23 +84,19 @@ def add_n_of_tensorflow(op: Op) -> int:
     return size(op.input(0)) * (summands - 1) if summands else 0
 
 
-@float_ops("AddN AccumulateNV2 NcclReduce")
-def add_n(op: Op) -> int:
-    """One addition less than there are data inputs."""
-    return size(op.input(0)) * (op.inputs - 1) if op.inputs else 0
+# One addition less than there are data inputs.
+float_ops("AddN AccumulateNV2 NcclReduce")(
+    lambda op: size(op.input(0)) * (op.inputs - 1) if op.inputs else 0
+)
 
 
 # --- shapes ---
 
 
-@shape(
+# What all inputs broadcast to.
+shape(
     OF_TENSORFLOW, BINARY, "{Div,Mul}NoNan Xdivy Xlogy Xlog1py SquaredDifference Complex SelectV2"
-)
-def broadcast_inputs(op: Op) -> Shape:
-    """What all inputs broadcast to."""
-    return reduce(broadcast, (op.known(number) for number in range(op.inputs)))
-
-
+)(lambda op: reduce(broadcast, (op.known(number) for number in range(op.inputs))))
 shape(
     FUNCTIONS,
     """
@@ -130,10 +123,8 @@ def equal_inputs(op: Op) -> MaybeShape:
     return reduce(merged, (op.shape(number) for number in range(count)), None)
 
 
-@shape("AccumulateNV2")
-def declared_sum(op: Op) -> MaybeShape:
-    """The attribute, completed with what the inputs say."""
-    return merged(op.attr("shape"), equal_inputs(op))
+# The attribute, completed with what the inputs say.
+shape("AccumulateNV2")(lambda op: merged(op.attr("shape"), equal_inputs(op)))
 
 
 @shape("Select")
@@ -166,14 +157,12 @@ _DIVISIONS: Final = ("FloorDiv", "FloorMod", *_TOWARDS_ZERO)
 def binary(op: Op) -> Value:
     """Element by element."""
     first, second = op.constant(0), op.constant(1)
-    if op.type in _DIVISIONS and not np.all(second):
-        raise UnknownShape
+    require(op.type not in _DIVISIONS or np.all(second))
     function = _BINARY.get(op.type) or _towards_zero(op.type, first)
     result = np.asarray(function(first, second))
     if not (has_holes(first) or has_holes(second)):
         return result
-    if result.dtype.kind != "i":
-        raise UnknownShape
+    require(result.dtype.kind == "i")
     return np.where(np.logical_or(first == HOLE, second == HOLE), HOLE, result)
 
 
@@ -196,9 +185,7 @@ def cast_value(op: Op) -> Value:
     """Numbers of another dtype, in 64 bits."""
     number, dtype = op.constant(0), DTYPES.get(op.dtype, DTYPES[0])
     if dtype.is_float or dtype.number == BOOL:
-        if has_holes(number):
-            raise UnknownShape
+        require(not has_holes(number))
         return number.astype(np.float64 if dtype.is_float else np.bool_)
-    if number.dtype.kind == "f" and not np.all(np.isfinite(number)):
-        raise UnknownShape
+    require(number.dtype.kind != "f" or np.all(np.isfinite(number)))
     return number.astype(np.int64)

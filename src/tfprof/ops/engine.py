@@ -15,24 +15,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tfprof.model import BRANCH
+from tfprof.model import BRANCH, Profile
 from tfprof.ops.attributes import attributes_of
-from tfprof.ops.call_rules import CALL_RULES
 from tfprof.ops.calls import Calls
 from tfprof.ops.declared_shapes import DeclaredShapes
 from tfprof.ops.graph_op import GraphOp
-from tfprof.ops.loops import Loops
+from tfprof.ops.loops import CALL_RULES, Loops
 from tfprof.ops.op import Item
-from tfprof.ops.shape import UnknownShape, sanitized
+from tfprof.ops.shape import MaybeShape, UnknownShape, sanitized
 from tfprof.ops.table import OPS
-from tfprof.ops.value import small
+from tfprof.ops.value import Value, small
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from tfprof.model import Profile
-    from tfprof.ops.shape import MaybeShape
-    from tfprof.ops.value import Value
 
 SHAPE, VALUE, ITEM, TRIPS = range(4)
 # What rules raise for an operation that TensorFlow would not build.

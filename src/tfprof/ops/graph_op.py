@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tfprof.ops.op import Item, Op
-from tfprof.ops.shape import UnknownShape
+from tfprof.ops.shape import MaybeShape, require
 
 if TYPE_CHECKING:
-    from tfprof.ops.shape import MaybeShape
     from tfprof.ops.value import Value
 
 
@@ -88,6 +87,5 @@ class GraphOp(Op):
         return self._graph.attribute(self.node, name, default)
 
     def _source(self, number: int) -> tuple[int, int]:
-        if not -len(self.sources) <= number < len(self.sources):
-            raise UnknownShape
+        require(-len(self.sources) <= number < len(self.sources))
         return self.sources[number]

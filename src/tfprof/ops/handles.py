@@ -6,18 +6,12 @@ TensorListReserve ─► SetItem ─► Stack            the shape of an element
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from tfprof.ops.op import Item
-from tfprof.ops.shape import OPEN, UnknownShape, merged
+from tfprof.ops.op import Item, Op
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, merged, need
 from tfprof.ops.table import item, shape, value
 from tfprof.ops.value import dims_of
-
-if TYPE_CHECKING:
-    from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape, Shape
 
 
 def _element(op: Op, number: int) -> MaybeShape:
@@ -46,10 +40,10 @@ def from_tensor(op: Op) -> Item:
     return Item(tensor[1:], tensor[0] if tensor[0] >= 0 else None)
 
 
-@item("TensorListReserve")
-def reserved(op: Op) -> Item:
-    """Elements to be set."""
-    return Item(_element(op, 0), None if op.value(1) is None else op.number(1))
+# Elements to be set.
+item("TensorListReserve")(
+    lambda op: Item(_element(op, 0), None if op.value(1) is None else op.number(1))
+)
 
 
 @item("TensorListSetItem")
@@ -84,6 +78,9 @@ def with_one_less(op: Op) -> Item:
 value("TensorListPopBack")(lambda op: [None, op.item(0).value])
 shape("ReadVariableOp")(lambda op: op.item(0).shape)
 shape("TensorListGetItem")(lambda op: merged(op.item(0).shape, _element(op, 2)))
+shape("TensorListGather")(
+    lambda op: (*op.known(1), *need(merged(op.item(0).shape, _element(op, 2))))
+)
 shape("TensorListPopBack")(lambda op: [(), merged(op.item(0).shape, _element(op, 1))])
 
 
@@ -91,21 +88,10 @@ shape("TensorListPopBack")(lambda op: [(), merged(op.item(0).shape, _element(op,
 def stacked(op: Op) -> Shape:
     """All elements, along a new dimension."""
     source = op.item(0)
-    element = merged(source.shape, _element(op, 1))
+    element = need(merged(source.shape, _element(op, 1)))
     declared = int(op.attr("num_elements", -1))
-    if element is None:
-        raise UnknownShape
     length = source.length if declared < 0 else declared
     return (OPEN if length is None else length, *element)
-
-
-@shape("TensorListGather")
-def gathered(op: Op) -> Shape:
-    """Elements by number."""
-    element = merged(op.item(0).shape, _element(op, 2))
-    if element is None:
-        raise UnknownShape
-    return (*op.known(1), *element)
 
 
 @shape("TensorListConcat TensorListConcatV2")

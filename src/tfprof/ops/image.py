@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from tfprof.ops.op import size
-from tfprof.ops.shape import OPEN, UnknownShape, merged, plus, split, times
-from tfprof.ops.shared_rules import like_input, per_input, per_output, with_range
+from tfprof.ops.op import Op, size
+from tfprof.ops.shape import OPEN, Shape, merged, plus, require, split, times
+from tfprof.ops.shared_rules import all_open, like_input, per_input, per_output, with_range
 from tfprof.ops.table import float_ops, shape
-
-if TYPE_CHECKING:
-    from tfprof.ops.op import Op
-    from tfprof.ops.shape import Shape
 
 LERP: Final = 3  # difference, product, sum
 BILINEAR: Final = 3 * LERP  # two along a row, one across
@@ -30,24 +26,16 @@ float_ops("ResizeBilinearGrad")(per_input(0, steps=8))
 float_ops("ResizeBicubicGrad")(per_input(0, steps=32))
 float_ops("ResizeNearestNeighborGrad")(per_input(0))
 float_ops("AdjustContrast{,v2}")(per_output(4))  # mean, difference, product, sum
-
-
-@float_ops("ResizeArea")
-def resize_area(op: Op) -> int:
-    """A weighted sum of what each area covers, each element of the finer image once."""
-    return 2 * max(size(op.input(0)), size(op.output()))
-
-
-@float_ops("CropAndResize", attributes="method")
-def crop_and_resize(op: Op) -> int:
-    """Three interpolations between two; none for the nearest neighbour."""
-    return 0 if op.attr("method") == "nearest" else BILINEAR * size(op.output())
-
-
-@float_ops("CropAndResizeGradImage", attributes="method")
-def crop_and_resize_grad(op: Op) -> int:
-    """A product and a sum for each of four taps; one sum for the nearest neighbour."""
-    return (1 if op.attr("method") == "nearest" else 8) * size(op.input(0))
+# A weighted sum of what each area covers, each element of the finer image once.
+float_ops("ResizeArea")(lambda op: 2 * max(size(op.input(0)), size(op.output())))
+# Three interpolations between two; none for the nearest neighbour.
+float_ops("CropAndResize", attributes="method")(
+    lambda op: 0 if op.attr("method") == "nearest" else BILINEAR * size(op.output())
+)
+# A product and a sum for each of four taps; one sum for the nearest neighbour.
+float_ops("CropAndResizeGradImage", attributes="method")(
+    lambda op: (1 if op.attr("method") == "nearest" else 8) * size(op.input(0))
+)
 
 
 # --- shapes ---
@@ -55,8 +43,7 @@ def crop_and_resize_grad(op: Op) -> int:
 
 def _images(op: Op, number: int = 0) -> Shape:
     images = op.shape(number) or (OPEN,) * _IMAGE
-    if len(images) != _IMAGE:
-        raise UnknownShape
+    require(len(images) == _IMAGE)
     return images
 
 
@@ -85,10 +72,8 @@ def cropped(op: Op) -> Shape:
     return (boxes[0], *_sides(op, 3), image[3])
 
 
-@shape("CropAndResizeGradImage")
-def uncropped(op: Op) -> Shape:
-    """The image whose sizes are the last input."""
-    return (OPEN,) * _IMAGE if op.value(3) is None else op.dims(3)
+# The image whose sizes are the last input.
+shape("CropAndResizeGradImage")(lambda op: (OPEN,) * _IMAGE if op.value(3) is None else op.dims(3))
 
 
 @shape("SpaceToDepth DepthToSpace")
@@ -96,8 +81,7 @@ def depth_and_space(op: Op) -> Shape:
     """Blocks become channels, or channels blocks."""
     image, block = list(_images(op)), int(op.attr("block_size"))
     layout = str(op.attr("data_format", "NHWC"))
-    if layout not in ("NHWC", "NCHW"):
-        raise UnknownShape
+    require(layout in ("NHWC", "NCHW"))
     channel, sides = (1, (2, 3)) if layout == "NCHW" else (3, (1, 2))
     smaller, larger = (sides, [channel]) if op.type == "SpaceToDepth" else ([channel], sides)
     for axis in smaller:
@@ -136,7 +120,7 @@ def padded(op: Op) -> Shape:
     """So many before and behind along each dimension."""
     margins, tensor = op.value(1), op.shape(0)
     if margins is None:
-        return (OPEN,) * len(tensor if tensor is not None else (0,) * op.known(1)[0])
+        return all_open(op)
     if tensor is None:
         return (OPEN,) * len(margins)
     return tuple(

@@ -11,7 +11,7 @@ import numpy as np
 
 from tfprof.columns.shapes import Shapes
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.model import Outputs
+from tfprof.model import Outputs, Profile
 from tfprof.ops.engine import SHAPE, Engine
 from tfprof.ops.symbols import bound
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tfprof.columns.strings import I64
-    from tfprof.model import Profile
     from tfprof.ops.shape import MaybeShape
 
 

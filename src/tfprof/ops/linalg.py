@@ -11,25 +11,13 @@ counts for every matrix of a batch; fractions are cut off at the end.
 from __future__ import annotations
 
 from math import log2
-from typing import TYPE_CHECKING
 
-from tfprof.ops.op import size
-from tfprof.ops.shape import OPEN, UnknownShape, broadcast, merged
+from tfprof.ops.op import Op, size
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, broadcast, merged, require
 from tfprof.ops.shared_rules import like_input
 from tfprof.ops.table import float_ops, no_shape, shape
 
-if TYPE_CHECKING:
-    from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape, Shape
-
-
 # --- float operations ---
-
-
-def _square(op: Op) -> tuple[int, int]:
-    """(number of matrices, their order)."""
-    *batch, _, order = op.input(0)
-    return size(tuple(batch)), order
 
 
 def _rectangle(op: Op) -> tuple[int, int, int]:
@@ -38,9 +26,15 @@ def _rectangle(op: Op) -> tuple[int, int, int]:
     return size(tuple(batch)), rows, columns
 
 
+def _sorted_rectangle(op: Op) -> tuple[int, int, int]:
+    """(number of matrices, shorter side, longer side)."""
+    many, *sides = _rectangle(op)
+    return many, min(sides), max(sides)
+
+
 def _cubes(op: Op, thirds: int) -> float:
     """So many thirds of n³ per matrix."""
-    many, n = _square(op)
+    many, _, n = _rectangle(op)
     return many * thirds * n**3 / 3
 
 
@@ -62,37 +56,23 @@ def solve(op: Op) -> float:
     return lu(op) + 2 * op.input(0)[-1] * size(op.input(1))
 
 
-@float_ops("MatrixTriangularSolve")
-def triangular_solve(op: Op) -> int:
-    """n² per column on the right; either side may broadcast over a batch."""
-    return op.input(0)[-1] * size(op.output())
+# n² per column on the right; either side may broadcast over a batch.
+float_ops("MatrixTriangularSolve")(lambda op: op.input(0)[-1] * size(op.output()))
+# The same; nothing broadcasts.
+float_ops("BatchMatrixTriangularSolve")(lambda op: op.input(0)[-1] * size(op.input(1)))
+# A multiply-add per band but one, and a quotient.
+float_ops("BandedTriangularSolve")(lambda op: (2 * op.input(0)[-2] - 1) * size(op.output()))
 
 
-@float_ops("BatchMatrixTriangularSolve")
-def batch_triangular_solve(op: Op) -> int:
-    """The same; nothing broadcasts."""
-    return op.input(0)[-1] * size(op.input(1))
-
-
-@float_ops("BandedTriangularSolve")
-def banded_solve(op: Op) -> int:
-    """A multiply-add per band but one, and a quotient."""
-    return (2 * op.input(0)[-2] - 1) * size(op.output())
-
-
-@float_ops("TridiagonalSolve")
-def tridiagonal_solve(op: Op) -> int:
-    """Three per row, and five per element on the right."""
-    right = op.input(1)
-    return 3 * size(right[:-1]) + 5 * size(right)
+# Three per row, and five per element on the right.
+float_ops("TridiagonalSolve")(lambda op: 3 * size(op.input(1)[:-1]) + 5 * size(op.input(1)))
 
 
 @float_ops("{,Batch}MatrixSolveLs", attributes="fast")
 def least_squares(op: Op) -> float:
     """Normal equations, or where not fast an orthogonal decomposition; then two solves."""
-    many, rows, columns = _rectangle(op)
+    many, n, m = _sorted_rectangle(op)
     right = op.input(1)[-1]
-    m, n = max(rows, columns), min(rows, columns)
     if op.attr("fast", default=True):
         each = m * n**2 + n**3 / 3 + 2 * m * n * right + 2 * n**2 * right
     else:
@@ -121,8 +101,7 @@ def svd(op: Op) -> float:
     """Values alone 4mn² - 4n³/3; with vectors 14mn² + 8n³, or 4m²n + 8mn² + 9n³ if full."""
     if op.attr("compute_uv", default=True) and op.attr("full_matrices"):
         return full_svd(op)
-    many, rows, columns = _rectangle(op)
-    m, n = max(rows, columns), min(rows, columns)
+    many, n, m = _sorted_rectangle(op)
     if not op.attr("compute_uv", default=True):
         return many * (4 * m * n**2 - 4 * n**3 / 3)
     return many * (14 * m * n**2 + 8 * n**3)
@@ -131,35 +110,28 @@ def svd(op: Op) -> float:
 @float_ops("XlaSvd")
 def full_svd(op: Op) -> int:
     """Values and all vectors."""
-    many, rows, columns = _rectangle(op)
-    m, n = max(rows, columns), min(rows, columns)
+    many, n, m = _sorted_rectangle(op)
     return many * (4 * m**2 * n + 8 * m * n**2 + 9 * n**3)
 
 
 @float_ops("{,Batch}SelfAdjointEig{,V2} XlaSelfAdjointEig", attributes="compute_v")
 def symmetric_eig(op: Op) -> float:
     """4n³/3, with vectors 9n³."""
-    many, n = _square(op)
+    many, _, n = _rectangle(op)
     return many * (9 * n**3 if op.attr("compute_v", default=True) else 4 * n**3 / 3)
 
 
 @float_ops("Eig", attributes="compute_v")
 def eig(op: Op) -> int:
     """10n³, with vectors 25n³."""
-    many, n = _square(op)
+    many, _, n = _rectangle(op)
     return many * (25 if op.attr("compute_v", default=True) else 10) * n**3
 
 
-@float_ops("{,Batch}{,I}FFT{,2D,3D}")
-def fft(op: Op) -> float:
-    """5 · N · log₂ N per transform."""
-    return _transform(op.input(0), _axes(op))
-
-
-@float_ops("IRFFT{,2D,3D}")
-def real_inverse(op: Op) -> float:
-    """Half of that; the output is the real side, which has N elements."""
-    return _transform(op.output(), _axes(op)) / 2
+# 5 · N · log₂ N per transform.
+float_ops("{,Batch}{,I}FFT{,2D,3D}")(lambda op: _transform(op.input(0), _axes(op)))
+# Half of that; the output is the real side, which has N elements.
+float_ops("IRFFT{,2D,3D}")(lambda op: _transform(op.output(), _axes(op)) / 2)
 
 
 @float_ops("RFFT{,2D,3D}")
@@ -175,8 +147,7 @@ def real(op: Op) -> float:
 def fft_nd(op: Op) -> float:
     """The same where all axes are transformed; otherwise the shapes do not say which ones are."""
     side = op.input(0) if op.type == "RFFTND" else op.output()
-    if size(op.input(1)) != len(side):
-        raise UnknownShape
+    require(size(op.input(1)) == len(side))
     return _transform(side, len(side)) / (2 if "RFFT" in op.type else 1)
 
 
@@ -195,8 +166,7 @@ def _axes(op: Op) -> int:
 
 def _matrix(tensor: Shape) -> tuple[Shape, int, int]:
     """(batch, rows, columns)."""
-    if len(tensor) < 2:  # noqa: PLR2004 - a matrix has two
-        raise UnknownShape
+    require(len(tensor) >= 2)  # noqa: PLR2004 - a matrix has two
     return tensor[:-2], tensor[-2], tensor[-1]
 
 

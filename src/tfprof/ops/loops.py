@@ -1,25 +1,27 @@
-"""Loops: how often a body runs, and which inputs change between iterations.
+"""Loops and calls: how often a body runs, which inputs change, and what a call returns.
 
     while i < n and j < 50:      the condition compares a counter with a constant
         i, j = i + 1, j + 1      the body returns a counter plus a constant step
 
 A node in the body that reads an argument reads the loop's own input, whose value holds for the
 first iteration only. So the values of arguments that the body changes are unknown inside.
+ops/calls.py draws which data inputs an output of a call may come from; it has what they agree on.
 """
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tfprof.model import CALLED, LOOP_BODY, LOOP_CONDITION
-from tfprof.ops.graph_op import GraphOp
-from tfprof.ops.shape import UnknownShape
+from tfprof.model import BRANCH, CALLED, LOOP_BODY, LOOP_CONDITION
+from tfprof.ops.graph_op import Graph, GraphOp
+from tfprof.ops.op import Item
+from tfprof.ops.shape import MaybeShape, UnknownShape, agreed, merged
 
 if TYPE_CHECKING:
     from tfprof.ops.calls import Call, Calls
-    from tfprof.ops.graph_op import Graph
     from tfprof.ops.value import Value
 
 Source = tuple[int, int]
@@ -203,3 +205,61 @@ def _iterations(first: int, bound: int, step: int, *, rises: bool, reaches: bool
     if way <= 0:
         return 0
     return None if pace <= 0 else min(-(-way // pace), _MOST_TRIPS)
+
+
+def _sources(call: Call, output: int) -> list[int]:
+    """The data inputs that an output may be."""
+    if call.kind == CALLED:
+        return [output]
+    if call.kind == BRANCH:
+        return [first + output for first in call.first]
+    return [call.first[call.kinds.index(LOOP_BODY)] + output, call.own + output]
+
+
+def _shapes(_: Loops, call: Call, op: GraphOp) -> list[MaybeShape]:
+    return [
+        agreed(op.shape(number) for number in _sources(call, output) if number < op.inputs)
+        for output in range(call.outputs)
+    ]
+
+
+def _values(loops: Loops, call: Call, op: GraphOp) -> list[Value | None]:
+    if LOOP_CONDITION in call.kinds:
+        return loops.final_values(call, op)
+    return [
+        _same([op.value(number) for number in _sources(call, output)])
+        for output in range(call.outputs)
+    ]
+
+
+def _same(values: list[Value | None]) -> Value | None:
+    first = values[0]
+    if first is None or any(
+        value is None or not np.array_equal(first, value) for value in values[1:]
+    ):
+        return None
+    return first
+
+
+def _items(_: Loops, call: Call, op: GraphOp) -> list[Item]:
+    """What handles point to; a loop may add elements to a list."""
+    items = []
+    for output in range(call.outputs):
+        sources = [op.item(number) for number in _sources(call, output) if number < op.inputs]
+        lengths = {item.length for item in sources}
+        filled = [item for item in sources if not item.is_new] or sources[:1]
+        # Elements are alike: those that a loop adds complete the shape of an empty list.
+        known = [item.shape for item in sources if item.shape is not None]
+        shape = agreed(known) if call.kind == BRANCH else reduce(merged, known, None)
+        items.append(
+            Item(
+                shape,
+                lengths.pop() if len(lengths) == 1 else None,
+                _same([item.value for item in filled]) if filled else None,
+                all(item.is_new for item in sources),
+            )
+        )
+    return items
+
+
+CALL_RULES: Final = (_shapes, _values, _items)

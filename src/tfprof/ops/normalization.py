@@ -12,17 +12,12 @@ A reciprocal square root counts 2, as on its own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
-from tfprof.ops.op import size
-from tfprof.ops.shape import OPEN, merged
-from tfprof.ops.shared_rules import like_input, per_input
+from tfprof.ops.op import Op, size
+from tfprof.ops.shape import OPEN, MaybeShape, merged
+from tfprof.ops.shared_rules import channel_axis, like_input, per_input
 from tfprof.ops.table import float_ops, shape
-from tfprof.ops.windows import channel_axis
-
-if TYPE_CHECKING:
-    from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape
 
 BATCH_NORMS: Final = "{,_Mkl,_MklNative}FusedBatchNorm{,V2,V3}"
 EXTENDED: Final = "_FusedBatchNormEx _Mkl{,Native}FusedBatchNormEx"
@@ -88,10 +83,10 @@ def global_norm(op: Op) -> int:
     return 2 * size(op.input(0)) + (6 if op.attr("scale_after_normalization") else 5) * channels
 
 
-@float_ops("BatchNormWithGlobalNormalizationGrad")
-def global_norm_grad(op: Op) -> int:
-    """Two sums, a difference and two products per element; nine steps per channel."""
-    return 5 * size(op.input(0)) + 9 * size(op.input(1))
+# Two sums, a difference and two products per element; nine steps per channel.
+float_ops("BatchNormWithGlobalNormalizationGrad")(
+    lambda op: 5 * size(op.input(0)) + 9 * size(op.input(1))
+)
 
 
 @shape("BatchNormWithGlobalNormalizationGrad")
@@ -107,18 +102,12 @@ float_ops("QuantizedInstanceNorm _MklLayerNorm _MklFusedInstanceNorm")(
 )
 shape("_MklLayerNorm _MklFusedInstanceNorm BatchNormWithGlobalNormalization LRNGrad")(like_input(0))
 shape("LRN")(lambda op: op.shape(0) or (OPEN,) * 4)
-
-
-@float_ops("LRN", attributes="depth_radius")
-def local_response(op: Op) -> int:
-    """Square, 2 · radius sums, product, sum, power, quotient."""
-    return (2 * _radius(op) + 5) * size(op.input(0))
-
-
-@float_ops("LRNGrad", attributes="depth_radius")
-def local_response_grad(op: Op) -> int:
-    """The norm once more, two products and a quotient, another 2 · radius sums, and five steps."""
-    return (4 * _radius(op) + 10) * size(op.input(0))
+# Square, 2 · radius sums, product, sum, power, quotient.
+float_ops("LRN", attributes="depth_radius")(lambda op: (2 * _radius(op) + 5) * size(op.input(0)))
+# The norm once more, two products and a quotient, another 2 · radius sums, and five steps.
+float_ops("LRNGrad", attributes="depth_radius")(
+    lambda op: (4 * _radius(op) + 10) * size(op.input(0))
+)
 
 
 def _radius(op: Op) -> int:

@@ -18,7 +18,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from tfprof.errors import UsageError
-from tfprof.ops.shape import MOST_DIMENSIONS, OPEN, MaybeShape, Shape, UnknownShape
+from tfprof.ops.shape import MOST_DIMENSIONS, OPEN, MaybeShape, Shape, UnknownShape, need, require
 from tfprof.ops.value import Value, dims_of, has_holes
 
 if TYPE_CHECKING:
@@ -74,8 +74,7 @@ class Op:
 
     def output(self, number: int = 0) -> Shape:
         """The shape of an output, (1,) for a scalar; raises UnknownShape."""
-        if not -len(self._outputs) <= number < len(self._outputs):
-            raise UnknownShape
+        require(-len(self._outputs) <= number < len(self._outputs))
         return _whole(self._outputs[number])
 
     def attr(self, name: str, default: AttrValue | None = None) -> Any:  # noqa: ANN401 - as declared
@@ -95,8 +94,7 @@ class Op:
 
     def shape(self, number: int) -> MaybeShape:
         """The shape of a data input, as far as known."""
-        if not -len(self._inputs) <= number < len(self._inputs):
-            raise UnknownShape
+        require(-len(self._inputs) <= number < len(self._inputs))
         return self._inputs[number]
 
     def shapes(self) -> list[MaybeShape]:
@@ -105,10 +103,7 @@ class Op:
 
     def known(self, number: int) -> Shape:
         """The shape of a data input of known rank; raises UnknownShape."""
-        shape = self.shape(number)
-        if shape is None:
-            raise UnknownShape
-        return shape
+        return need(self.shape(number))
 
     def value(self, number: int) -> Value | None:  # noqa: ARG002 - see GraphOp
         """The numbers of a data input, if known before the graph runs and small."""
@@ -120,31 +115,25 @@ class Op:
 
     def constant(self, number: int) -> Value:
         """The numbers of a data input; single integers may be HOLE. Raises UnknownShape."""
-        value = self.value(number)
-        if value is None:
-            raise UnknownShape
-        return value
+        return need(self.value(number))
 
     def full(self, number: int) -> Value:
         """The numbers of a data input without holes; raises UnknownShape."""
         value = self.constant(number)
-        if has_holes(value):
-            raise UnknownShape
+        require(not has_holes(value))
         return value
 
     def numbers(self, number: int) -> list[int]:
         """A data input as a list of integers; raises UnknownShape."""
         value = self.full(number)
-        if value.dtype.kind != "i":
-            raise UnknownShape
+        require(value.dtype.kind == "i")
         numbers: list[int] = value.reshape(-1).tolist()
         return numbers
 
     def number(self, number: int) -> int:
         """A data input as a single integer; raises UnknownShape."""
         numbers = self.numbers(number)
-        if len(numbers) != 1:
-            raise UnknownShape
+        require(len(numbers) == 1)
         return numbers[0]
 
     def length(self, number: int) -> int:
@@ -158,8 +147,7 @@ class Op:
         if value is not None:
             return dims_of(value)
         count = self.known(number)
-        if len(count) != 1 or not 0 <= count[0] <= MOST_DIMENSIONS:
-            raise UnknownShape
+        require(len(count) == 1 and 0 <= count[0] <= MOST_DIMENSIONS)
         return (OPEN,) * count[0]
 
     def item(self, number: int) -> Item:  # noqa: ARG002 - see GraphOp

@@ -12,16 +12,12 @@ known by its handle only, and a sparse update touches the rows that have a gradi
 from __future__ import annotations
 
 from functools import reduce
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from tfprof.ops.op import size
-from tfprof.ops.shape import merged
+from tfprof.ops.op import Op, size
+from tfprof.ops.shape import MaybeShape, merged
 from tfprof.ops.shared_rules import per_input, per_output
 from tfprof.ops.table import float_ops, no_shape, shape
-
-if TYPE_CHECKING:
-    from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape
 
 DENSE: Final = ("Apply", "ResourceApply")
 SPARSE: Final = ("SparseApply", "ResourceSparseApply")

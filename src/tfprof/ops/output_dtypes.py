@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tfprof.columns.strings import I64, Strings
+from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.ops.attributes import damaged, entries
 from tfprof.ops.dtypes import DTYPES, KEYS, REFERENCE, dtype_rule
 from tfprof.wire.decode import VARINT, WireError, scan
 
 if TYPE_CHECKING:
-    from tfprof.columns.strings import Bool
     from tfprof.model import Profile
 
 _KEYS: Final = Strings.of(key.encode() for key in KEYS)

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tfprof.ops.op import size
-from tfprof.ops.shape import OPEN, UnknownShape
+from tfprof.ops.op import Op, size
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, require
 from tfprof.ops.shared_rules import (
     like_input,
     per_input,
     per_output,
+    windows,
     with_range,
     with_unknown_range,
 )
 from tfprof.ops.table import float_ops, shape
 from tfprof.ops.value import dims_of
-from tfprof.ops.windows import windows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape, Shape
 
 POOLS: Final = "{,_Mkl,_MklNative}{Avg,Max}Pool{,3D}"
 QUANTIZED: Final = "{,_Mkl}Quantized{Avg,Max}Pool _QuantizedMaxPool3D"
@@ -32,27 +30,22 @@ MAX_GRADIENTS: Final = "{,_Mkl,_MklNative}MaxPool{,3D}Grad"
 # --- TensorFlow's own numbers: other layouts than NHWC are not counted ---
 
 
-@float_ops("AvgPool MaxPool", attributes="data_format ksize", tensorflow=True)
-def pool_of_tensorflow(op: Op) -> int:
-    """One per element of each window."""
-    return _nhwc_window(op) * size(op.output())
-
-
-@float_ops("AvgPoolGrad", attributes="data_format ksize", tensorflow=True)
-def avg_pool_grad_of_tensorflow(op: Op) -> int:
-    """A quotient and a sum per element of each window."""
-    return 2 * _nhwc_window(op) * size(op.input(1))
-
-
-@float_ops("MaxPoolGrad", attributes="data_format ksize", tensorflow=True)
-def max_pool_grad_of_tensorflow(op: Op) -> int:
-    """The windows once more, and a sum for each."""
-    return (_nhwc_window(op) + 1) * size(op.input(1))
+# One per element of each window.
+float_ops("AvgPool MaxPool", attributes="data_format ksize", tensorflow=True)(
+    lambda op: _nhwc_window(op) * size(op.output())
+)
+# A quotient and a sum per element of each window.
+float_ops("AvgPoolGrad", attributes="data_format ksize", tensorflow=True)(
+    lambda op: 2 * _nhwc_window(op) * size(op.input(1))
+)
+# The windows once more, and a sum for each.
+float_ops("MaxPoolGrad", attributes="data_format ksize", tensorflow=True)(
+    lambda op: (_nhwc_window(op) + 1) * size(op.input(1))
+)
 
 
 def _nhwc_window(op: Op) -> int:
-    if op.attr("data_format") != "NHWC":
-        raise UnknownShape
+    require(op.attr("data_format") == "NHWC")
     return size(tuple(cast("Any", op.attr("ksize"))))
 
 
@@ -62,44 +55,25 @@ def _nhwc_window(op: Op) -> int:
 def _window(op: Op) -> int:
     """The number of elements of a window."""
     ksize = op.attr("ksize")
-    if not isinstance(ksize, list):
-        raise UnknownShape
+    require(isinstance(ksize, list))
     return size(tuple(int(str(length)) for length in ksize))
 
 
-@float_ops(POOLS, QUANTIZED, "MaxPoolWithArgmax", attributes="ksize")
-def pool(op: Op) -> int:
-    """One per element of each window."""
-    return _window(op) * size(op.output())
-
-
-@float_ops(AVG_GRADIENTS, attributes="ksize")
-def avg_pool_grad(op: Op) -> int:
-    """A quotient and a sum per element of each window."""
-    return 2 * _window(op) * size(op.input(1))
-
-
-@float_ops(MAX_GRADIENTS, attributes="ksize")
-def max_pool_grad(op: Op) -> int:
-    """The windows once more, and a sum for each."""
-    return (_window(op) + 1) * size(op.input(1))
-
-
-@float_ops("MaxPool{,3D}GradGrad", attributes="ksize")
-def max_pool_grad_grad(op: Op) -> int:
-    """The windows once more."""
-    return _window(op) * size(op.input(1))
-
-
+# One per element of each window.
+float_ops(POOLS, QUANTIZED, "MaxPoolWithArgmax", attributes="ksize")(
+    lambda op: _window(op) * size(op.output())
+)
+# A quotient and a sum per element of each window.
+float_ops(AVG_GRADIENTS, attributes="ksize")(lambda op: 2 * _window(op) * size(op.input(1)))
+# The windows once more, and a sum for each.
+float_ops(MAX_GRADIENTS, attributes="ksize")(lambda op: (_window(op) + 1) * size(op.input(1)))
+# The windows once more.
+float_ops("MaxPool{,3D}GradGrad", attributes="ksize")(lambda op: _window(op) * size(op.input(1)))
 float_ops("Fractional{Max,Avg}Pool")(per_input(0))  # the windows cover the image once
 float_ops("FractionalAvgPoolGrad")(per_output(2))  # a quotient and a sum
 float_ops("MaxPoolGradWithArgmax")(per_input(1))  # a sum per element of the gradient
-
-
-@float_ops("FractionalMaxPoolGrad")
-def fractional_max_pool_grad(op: Op) -> int:
-    """The windows once more, and a sum for each."""
-    return size(op.input(0)) + size(op.input(1))
+# The windows once more, and a sum for each.
+float_ops("FractionalMaxPoolGrad")(lambda op: size(op.input(0)) + size(op.input(1)))
 
 
 # --- shapes ---
@@ -116,12 +90,8 @@ shape("{,_Mkl}QuantizedAvgPool QuantizedMaxPool")(with_range(pool_shape))
 shape("_MklQuantizedMaxPool _QuantizedMaxPool3D")(with_unknown_range(pool_shape))
 shape(MAX_GRADIENTS, "MaxPoolGrad{V2,WithArgmax} FractionalMaxPoolGrad")(like_input(0))
 shape("MaxPoolGradGrad{,V2} MaxPool3DGradGrad")(like_input(1))
-
-
-@shape("MaxPoolV2")
-def pool_by_inputs(op: Op) -> Shape:
-    """Windows of the sizes that inputs list."""
-    return _pooled(op, op.numbers(1), op.numbers(2))
+# Windows of the sizes that inputs list.
+shape("MaxPoolV2")(lambda op: _pooled(op, op.numbers(1), op.numbers(2)))
 
 
 def _pooled(op: Op, sizes: Sequence[int], strides: Sequence[int]) -> Shape:
@@ -130,8 +100,7 @@ def _pooled(op: Op, sizes: Sequence[int], strides: Sequence[int]) -> Shape:
         image = (OPEN,) * len(sizes)
     padding = str(op.attr("padding", "VALID"))
     pads = op.attr("explicit_paddings") or [0] * (2 * len(image))
-    if not len(image) == len(sizes) == len(strides):
-        raise UnknownShape
+    require(len(image) == len(sizes) == len(strides))
     explicit = padding == "EXPLICIT"
     return tuple(
         windows(length, sizes[axis], strides[axis], padding,

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tfprof.ops.shared_rules import broadcast_pair, like_input, per_input, per_output, with_range
 from tfprof.ops.table import float_ops, no_shape, shape
-
-if TYPE_CHECKING:
-    from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape
 
 FAKE: Final = "FakeQuantWithMinMax{Args,Vars,VarsPerChannel}"
 STEPS: Final = {
@@ -36,12 +32,10 @@ shape(
 shape("Quantized{Add,Mul}")(with_range(broadcast_pair))
 shape("UniformQuantizedAdd")(broadcast_pair)
 shape("RequantizationRange{,PerChannel}")(lambda _: [(), ()])
-
-
-@shape("FakeQuantWithMinMaxVarsPerChannelGradient")
-def per_channel_gradient(op: Op) -> list[MaybeShape]:
-    """The gradients of the input and of the ranges of its channels."""
-    return [op.shape(0), op.shape(2), op.shape(3)]
+# The gradients of the input and of the ranges of its channels.
+shape("FakeQuantWithMinMaxVarsPerChannelGradient")(
+    lambda op: [op.shape(0), op.shape(2), op.shape(3)]
+)
 
 
 no_shape("TensorFlow infers none: it depends on how the input is packed", "XlaDequantize")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfprof.ops.shape import OPEN, broadcast
+from tfprof.ops.shape import OPEN, Shape, broadcast
 from tfprof.ops.shared_rules import like_input, listed_by
 from tfprof.ops.table import shape
 
 if TYPE_CHECKING:
     from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape, Shape
 
 
 shape(
@@ -40,13 +39,6 @@ def where(op: Op) -> Shape:
     return (OPEN, OPEN if tensor is None else len(tensor))
 
 
-@shape("Unique UniqueV2")
-def unique(op: Op) -> list[MaybeShape]:
-    """Distinct elements, and which of them each element is."""
-    return [(OPEN,), op.shape(0)]
-
-
-@shape("InTopK InTopKV2")
-def in_top(op: Op) -> Shape:
-    """A bool per row."""
-    return broadcast(op.known(0)[:1], op.known(1))
+# Distinct elements, and which of them each element is.
+shape("Unique UniqueV2")(lambda op: [(OPEN,), op.shape(0)])
+shape("InTopK InTopKV2")(lambda op: broadcast(op.known(0)[:1], op.known(1)))  # a bool per row

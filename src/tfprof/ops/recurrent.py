@@ -10,15 +10,11 @@ A gradient has such a product for the inputs and another for the weights, where 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
-from tfprof.ops.op import size
-from tfprof.ops.shape import OPEN, merged, split
+from tfprof.ops.op import Op, size
+from tfprof.ops.shape import OPEN, MaybeShape, merged, split
 from tfprof.ops.table import float_ops, shape
-
-if TYPE_CHECKING:
-    from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape
 
 LSTM: Final = "cell_clip forget_bias use_peephole"
 CUDNN: Final = "rnn_mode input_mode direction num_proj"
@@ -27,24 +23,18 @@ GATES: Final = {"lstm": 4, "gru": 3, "rnn_relu": 1, "rnn_tanh": 1}
 FORWARD: Final = {"lstm": 18, "gru": 14, "rnn_relu": 1, "rnn_tanh": 1}
 BACK: Final = {"lstm": 22, "gru": 18, "rnn_relu": 2, "rnn_tanh": 3}
 PEEPHOLES, PEEPHOLES_BACK = 6, 12
-
-
-@float_ops("LSTMBlockCell", attributes=LSTM, contraction=True)
-def lstm_cell(op: Op) -> int:
-    """One step of a batch."""
-    return _lstm(op, weights=3, clips=3.0)
-
-
-@float_ops("BlockLSTM", attributes=LSTM, contraction=True)
-def block_lstm(op: Op) -> int:
-    """All steps of a batch, as many as the input has room for."""
-    return op.input(1)[0] * _lstm(op, weights=4, clips=3.0)
-
-
-@float_ops("BlockLSTMV2", attributes=LSTM, contraction=True)
-def block_lstm_v2(op: Op) -> int:
-    """The same; nothing is added to the forget gate."""
-    return op.input(1)[0] * _lstm(op, weights=4, clips=0.0, forgets=0.0)
+# One step of a batch.
+float_ops("LSTMBlockCell", attributes=LSTM, contraction=True)(
+    lambda op: _lstm(op, weights=3, clips=3.0)
+)
+# All steps of a batch, as many as the input has room for.
+float_ops("BlockLSTM", attributes=LSTM, contraction=True)(
+    lambda op: op.input(1)[0] * _lstm(op, weights=4, clips=3.0)
+)
+# The same; nothing is added to the forget gate.
+float_ops("BlockLSTMV2", attributes=LSTM, contraction=True)(
+    lambda op: op.input(1)[0] * _lstm(op, weights=4, clips=0.0, forgets=0.0)
+)
 
 
 def _lstm(op: Op, weights: int, clips: float, forgets: float = 1.0) -> int:
@@ -57,10 +47,10 @@ def _lstm(op: Op, weights: int, clips: float, forgets: float = 1.0) -> int:
     return batch * (2 * inputs * gates + each * units)
 
 
-@float_ops("LSTMBlockCellGrad", attributes="use_peephole")
-def lstm_cell_grad(op: Op) -> int:
-    """The gradients of gates and state; those of weights and inputs are other operations."""
-    return _lstm_grad(op, units=size(op.input(1)))
+# The gradients of gates and state; those of weights and inputs are other operations.
+float_ops("LSTMBlockCellGrad", attributes="use_peephole")(
+    lambda op: _lstm_grad(op, units=size(op.input(1)))
+)
 
 
 @float_ops("BlockLSTMGrad{,V2}", attributes="use_peephole", contraction=True)
@@ -76,16 +66,14 @@ def _lstm_grad(op: Op, units: int) -> int:
     return (BACK["lstm"] + PEEPHOLES_BACK * bool(op.attr("use_peephole"))) * units
 
 
-@float_ops("GRUBlockCell", contraction=True)
-def gru_cell(op: Op) -> int:
-    """One step of a batch."""
-    return _gru_product(op) + (GATES["gru"] + FORWARD["gru"]) * size(op.input(1))
-
-
-@float_ops("GRUBlockCellGrad", contraction=True)
-def gru_cell_grad(op: Op) -> int:
-    """The gradients of gates, state and inputs, which are the sum of two products."""
-    return _gru_product(op) + BACK["gru"] * size(op.input(1)) + size(op.input(0))
+# One step of a batch.
+float_ops("GRUBlockCell", contraction=True)(
+    lambda op: _gru_product(op) + (GATES["gru"] + FORWARD["gru"]) * size(op.input(1))
+)
+# The gradients of gates, state and inputs, which are the sum of two products.
+float_ops("GRUBlockCellGrad", contraction=True)(
+    lambda op: _gru_product(op) + BACK["gru"] * size(op.input(1)) + size(op.input(0))
+)
 
 
 def _gru_product(op: Op) -> int:
@@ -151,16 +139,10 @@ def block_lstm_shapes(op: Op) -> list[MaybeShape]:
     return [(*steps[:2], split(bias[0], GATES["lstm"]))] * 7
 
 
-@shape("BlockLSTMGrad{,V2}")
-def block_lstm_grad_shapes(op: Op) -> list[MaybeShape]:
-    """The gradients of the inputs but the first: sequence, state, weights, peepholes, bias."""
-    return op.shapes()[1:9]
-
-
-@shape("GRUBlockCell")
-def gru_cell_shapes(op: Op) -> list[MaybeShape]:
-    """Reset gate, update gate, candidate, output."""
-    return [(op.known(0)[0], op.known(1)[1])] * 4
+# The gradients of the inputs but the first: sequence, state, weights, peepholes, bias.
+shape("BlockLSTMGrad{,V2}")(lambda op: op.shapes()[1:9])
+# Reset gate, update gate, candidate, output.
+shape("GRUBlockCell")(lambda op: [(op.known(0)[0], op.known(1)[1])] * 4)
 
 
 @shape("GRUBlockCellGrad")
@@ -183,7 +165,5 @@ def cudnn_shapes(op: Op) -> list[MaybeShape]:
     return [(*sequence[:2], width), state, second, *scratch]
 
 
-@shape("CudnnRNNBackprop{,V2,V3}")
-def cudnn_back_shapes(op: Op) -> list[MaybeShape]:
-    """The gradients of the first four inputs."""
-    return op.shapes()[:4]
+# The gradients of the first four inputs.
+shape("CudnnRNNBackprop{,V2,V3}")(lambda op: op.shapes()[:4])

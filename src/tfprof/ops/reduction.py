@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tfprof.ops.op import size
-from tfprof.ops.shape import OPEN, UnknownShape, axis_of, split
+from tfprof.ops.op import Op, size
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, axis_of, require, split
 from tfprof.ops.shared_rules import (
     like_input,
     listed_by,
@@ -23,14 +23,10 @@ from tfprof.ops.shared_rules import (
     scalar,
 )
 from tfprof.ops.table import float_ops, no_shape, shape, value
-from tfprof.ops.value import HOLE, has_holes
+from tfprof.ops.value import HOLE, Value, has_holes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape, Shape
-    from tfprof.ops.value import Value
 
 
 # --- float operations ---
@@ -42,16 +38,12 @@ def reduced_of_tensorflow(op: Op) -> int:
     return size(op.input(0)) - size(op.output())
 
 
-@float_ops("Mean", tensorflow=True)
-def mean(op: Op) -> int:
-    """A sum, and a quotient per output element, so both shapes are needed."""
-    return reduced_of_tensorflow(op) + size(op.output())
-
-
-@float_ops("Sum ArgMax ArgMin BiasAddGrad All Any Max Min Prod TileGrad MirrorPadGrad")
-def reduced(op: Op) -> int:
-    """One per element that vanishes; none where the output has more."""
-    return max(0, reduced_of_tensorflow(op))
+# A sum, and a quotient per output element, so both shapes are needed.
+float_ops("Mean", tensorflow=True)(lambda op: reduced_of_tensorflow(op) + size(op.output()))
+# One per element that vanishes; none where the output has more.
+float_ops("Sum ArgMax ArgMin BiasAddGrad All Any Max Min Prod TileGrad MirrorPadGrad")(
+    lambda op: max(0, reduced_of_tensorflow(op))
+)
 
 
 @float_ops("L2Loss", tensorflow=True)
@@ -60,12 +52,8 @@ def l2_loss_of_tensorflow(op: Op) -> int:
     return 3 * size(op.input(0)) - 1
 
 
-@float_ops("L2Loss")
-def l2_loss(op: Op) -> int:
-    """Squares, their sum and a halving; nothing for no elements."""
-    return max(0, l2_loss_of_tensorflow(op))
-
-
+# Squares, their sum and a halving; nothing for no elements.
+float_ops("L2Loss")(lambda op: max(0, l2_loss_of_tensorflow(op)))
 float_ops("EuclideanNorm")(per_input(0, steps=2))  # squares, sums and roots
 float_ops("HistogramFixedWidth")(per_input(0, steps=4))  # difference, product, rounding, sum
 float_ops("Cumsum Cumprod")(per_output(1))
@@ -89,20 +77,14 @@ float_ops(
 @shape("Sum Mean Prod Max Min All Any EuclideanNorm ReduceJoin")
 def reduced_shape(op: Op) -> Shape:
     """Without the axes that the second input names, or with 1 in their place."""
-    tensor, axes = op.shape(0), op.value(1)
+    tensor, axes = op.known(0), op.value(1)
     keep = bool(op.attr("keep_dims"))
     if axes is None:
-        listed = op.shape(1)
-        if tensor is not None and keep:
+        if keep:
             return (OPEN,) * len(tensor)
-        if tensor is None or listed is None or OPEN in listed:
-            raise UnknownShape
-        count = listed[0] if listed else 1
-        if count > len(tensor):
-            raise UnknownShape
+        (count,) = op.known(1) or (1,)
+        require(0 <= count <= len(tensor))
         return (OPEN,) * (len(tensor) - count) if count else tensor
-    if tensor is None:
-        raise UnknownShape
     gone = {axis_of(axis, len(tensor)) for axis in op.numbers(1)}
     if keep:
         return tuple(1 if axis in gone else dim for axis, dim in enumerate(tensor))
@@ -124,8 +106,7 @@ def top(op: Op) -> list[MaybeShape]:
     """The largest elements of each row, and their places."""
     tensor = op.known(0)
     count = int(op.attr("k")) if op.type == "TopK" else op.length(1)
-    if not tensor:
-        raise UnknownShape
+    require(tensor)
     return [(*tensor[:-1], count)] * 2
 
 
@@ -154,12 +135,8 @@ shape("ScatterNd")(listed_by(2))
 shape("L2Loss {,Resource}CountUpTo")(scalar)
 shape("Bincount")(lambda op: (op.length(1),))
 shape("HistogramFixedWidth")(lambda op: (op.length(2),))
-
-
-@shape("DenseBincount")
-def dense_bincount_shape(op: Op) -> Shape:
-    """As many bins as the second input says, per row of a matrix."""
-    return (*op.known(0)[:-1], op.length(1))
+# As many bins as the second input says, per row of a matrix.
+shape("DenseBincount")(lambda op: (*op.known(0)[:-1], op.length(1)))
 
 
 @shape("XlaReduceScatter")

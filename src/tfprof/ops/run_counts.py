@@ -8,21 +8,21 @@ loop 50 times               a call     1
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tfprof.model import BRANCH, LOOP_BODY, LOOP_CONDITION
+from tfprof.model import BRANCH, LOOP_BODY, LOOP_CONDITION, Profile
 from tfprof.ops.engine import TRIPS
 from tfprof.ops.inferred_shapes import engine_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from tfprof.columns.strings import I64
-    from tfprof.model import Profile
+    from tfprof.columns.strings import I64, Bool
 
 _MOST: Final = 2**62
+_MOST_NAMED: Final = 3
 
 
 def trip_counts(profile: Profile, dims: Mapping[str, int] | None = None) -> I64:
@@ -45,14 +45,37 @@ def may_end_sooner(profile: Profile, dims: Mapping[str, int] | None = None) -> I
     return np.array(engine_of(profile, dims or {}).may_end_sooner(), np.int64)
 
 
-class RunCounts(NamedTuple):
-    """How often each node runs, and the calls that choose between branches."""
+def loop_notes(
+    profile: Profile, shaped: Profile, dims: Mapping[str, int], among: Bool | None = None
+) -> Iterator[str]:
+    """What is assumed of the loops and conditionals (*among* these nodes) that no run records."""
+    regions = profile.regions
+    recorded = regions.runs(profile.values("occurrence", None)) >= 0
+    assumed = ~recorded if among is None else ~recorded & among[regions.call]
+    body, branch = regions.kind == LOOP_BODY, regions.kind == BRANCH
+    loops = regions.call[assumed & body & (trip_counts(shaped, dims) < 0)]
+    if loops.size:
+        have, are = ("loop has", "is") if loops.size == 1 else ("loops have", "are")
+        text = f"{loops.size:,} {have} no constant bound, and {are} counted once"
+        yield f"{text}: {_named(profile, loops)}"
+    bounded = np.intersect1d(may_end_sooner(shaped, dims), regions.call[assumed & body])
+    if bounded.size:
+        some = "1 loop counts" if bounded.size == 1 else f"{bounded.size:,} loops count"
+        text = f"{some} as long as the bound allows, and may end sooner"
+        yield f"{text}: {_named(profile, bounded)}"
+    choices = np.setdiff1d(regions.call[assumed & branch], regions.call[recorded & branch])
+    if choices.size:
+        text = "cond counts its" if choices.size == 1 else "conds count their"
+        yield f"{choices.size:,} {text} larger branch"
 
-    of_node: I64
-    choices: I64
+
+def _named(profile: Profile, nodes: I64) -> str:
+    """The first few names."""
+    more = ", …" if nodes.size > _MOST_NAMED else ""
+    return ", ".join(profile.nodes.name.take(nodes[:_MOST_NAMED]).texts()) + more
 
 
-def run_counts(profile: Profile, trips: I64, float_ops: I64) -> RunCounts:
+def run_counts(profile: Profile, trips: I64, float_ops: I64) -> I64:
     """How often each node runs in one run; unknown *trips* count as 1."""
     regions = profile.regions
     runs = np.where(trips < 0, 1, trips).tolist()
@@ -70,7 +93,7 @@ def run_counts(profile: Profile, trips: I64, float_ops: I64) -> RunCounts:
         added = region
         if kind[region] == BRANCH:
             branches.setdefault(call[region], []).append(region)
-            if any(kind[other] == BRANCH for other in _before(region, call)):
+            if region and call[region - 1] == call[region] and kind[region - 1] == BRANCH:
                 continue
             added = max(reversed(branches[call[region]]), key=sums.__getitem__)
             best[call[region]] = added
@@ -81,10 +104,5 @@ def run_counts(profile: Profile, trips: I64, float_ops: I64) -> RunCounts:
         own = 0 if best.get(call[region], region) != region else runs[region]
         around = 1 if outer[region] < 0 else total[outer[region]]
         total[region] = min(own * around, _MOST)
-    result = np.append(np.array(total, np.int64), 1)[of_node]
-    return RunCounts(result, np.array(sorted(best), np.int64))
-
-
-def _before(region: int, call: list[int]) -> list[int]:
-    """The previous region, if it belongs to the same call."""
-    return [region - 1] if region and call[region - 1] == call[region] else []
+    result: I64 = np.append(np.array(total, np.int64), 1)[of_node]
+    return result

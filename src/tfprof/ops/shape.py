@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from math import prod
 from operator import index
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 Shape: TypeAlias = tuple[int, ...]
 MaybeShape: TypeAlias = Shape | None
+T = TypeVar("T")
 
 OPEN: Final = -1
 # TensorFlow's own limit; a graph that exceeds it runs nowhere.
@@ -30,6 +31,19 @@ class UnknownShape(Exception):  # noqa: N818 - not an error: the answer where a 
 
     A float-operation rule may raise it: the operation is then reported as not counted.
     """
+
+
+def need(known: T | None) -> T:
+    """What is known; raises UnknownShape for None."""
+    if known is None:
+        raise UnknownShape
+    return known
+
+
+def require(fits: object) -> None:
+    """Raise UnknownShape where a rule was not made for an operation."""
+    if not fits:
+        raise UnknownShape
 
 
 def is_whole(shape: MaybeShape) -> bool:
@@ -85,8 +99,7 @@ def _stretched(a: int, b: int) -> int:
 
 def axis_of(axis: int, rank: int) -> int:
     """An axis counted from the front; raises UnknownShape if it is out of range."""
-    if not -rank <= axis < rank:
-        raise UnknownShape
+    require(-rank <= axis < rank)
     return axis % rank
 
 

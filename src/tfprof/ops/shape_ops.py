@@ -2,48 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tfprof.ops.attr_values import Tensor
-from tfprof.ops.shape import OPEN, UnknownShape, elements
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, elements, need
 from tfprof.ops.shared_rules import scalar
 from tfprof.ops.table import shape, value
-from tfprof.ops.value import HOLE, has_holes, of_dims
+from tfprof.ops.value import HOLE, Value, has_holes, of_dims
 
 if TYPE_CHECKING:
     from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape, Shape
-    from tfprof.ops.value import Value
 
 
 # --- constants and inputs ---
 
 
-@shape("Const HostConst _HostConst")
-def const_shape(op: Op) -> MaybeShape:
-    """The shape of the tensor in the graph."""
+def _tensor(op: Op) -> Tensor:
+    """The tensor in the graph; its numbers are known if there are few."""
     tensor = op.attr("value")
-    if not isinstance(tensor, Tensor):
-        raise UnknownShape
-    return tensor.shape
+    return tensor if isinstance(tensor, Tensor) else Tensor(None, None)
 
 
-@value("Const HostConst _HostConst")
-def const_value(op: Op) -> Value | None:
-    """The numbers in the graph, if there are few."""
-    tensor = op.attr("value")
-    return tensor.value if isinstance(tensor, Tensor) else None
-
-
-@shape("Placeholder{,V2,WithDefault} Variable{,V2} TemporaryVariable FakeParam")
-def declared(op: Op) -> MaybeShape:
-    """The attribute; a run may feed something else than the default."""
-    tensor: MaybeShape = op.attr("shape")
-    return tensor
-
-
+shape("Const HostConst _HostConst")(lambda op: _tensor(op).shape)
+value("Const HostConst _HostConst")(lambda op: _tensor(op).value)
+# The attribute; a run may feed something else than the default.
+shape("Placeholder{,V2,WithDefault} Variable{,V2} TemporaryVariable FakeParam")(
+    lambda op: op.attr("shape")
+)
 shape(
     """
     Size Rank VarHandleOp IsVariableInitialized VarIsInitializedOp EmptyTensorList
@@ -72,25 +59,11 @@ def shape_of_shape(op: Op) -> Shape:
     return (OPEN if tensor is None else len(tensor),)
 
 
-@value("Shape VariableShape TensorListElementShape")
-def shape_value(op: Op) -> Value:
-    """The dimensions."""
-    tensor = _behind(op)
-    if tensor is None:
-        raise UnknownShape
-    return of_dims(tensor)
-
-
-@shape("ShapeN")
-def shapes_of_shapes(op: Op) -> list[MaybeShape]:
-    """As many numbers as each input has dimensions."""
-    return [(OPEN if tensor is None else len(tensor),) for tensor in op.shapes()]
-
-
-@value("ShapeN")
-def shape_values(op: Op) -> list[Any]:
-    """The dimensions of each input."""
-    return [None if tensor is None else of_dims(tensor) for tensor in op.shapes()]
+value("Shape VariableShape TensorListElementShape")(lambda op: of_dims(need(_behind(op))))
+# As many numbers as each input has dimensions.
+shape("ShapeN")(lambda op: [(OPEN if tensor is None else len(tensor),) for tensor in op.shapes()])
+# The dimensions of each input.
+value("ShapeN")(lambda op: [None if tensor is None else of_dims(tensor) for tensor in op.shapes()])
 
 
 @value("Size")
@@ -100,34 +73,23 @@ def size_value(op: Op) -> Value:
     return np.array(HOLE if count == OPEN else count)
 
 
-@value("Rank")
-def rank_value(op: Op) -> Value:
-    """The number of dimensions."""
-    return np.array(len(op.known(0)))
+value("Rank")(lambda op: np.array(len(op.known(0))))  # the number of dimensions
 
 
-@value("TensorListLength")
-def length_value(op: Op) -> Value:
-    """The number of elements of a list."""
-    count = op.item(0).length
-    if count is None:
-        raise UnknownShape
-    return np.array(count)
+value("TensorListLength")(lambda op: np.array(need(op.item(0).length)))
 
 
 # --- two shapes that broadcast ---
 
 
-@shape("BroadcastGradientArgs")
-def summed_axes_shape(op: Op) -> list[MaybeShape]:
-    """As many numbers as there are axes to sum over, for each operand."""
-    return [(OPEN,) if axes is None else (len(axes),) for axes in _broadcast_axes(op)]
-
-
-@value("BroadcastGradientArgs")
-def summed_axes(op: Op) -> list[Any]:
-    """The axes of each operand that a gradient sums over."""
-    return [None if axes is None else np.array(axes, np.int64) for axes in _broadcast_axes(op)]
+# As many numbers as there are axes to sum over, for each operand.
+shape("BroadcastGradientArgs")(
+    lambda op: [(OPEN,) if axes is None else (len(axes),) for axes in _broadcast_axes(op)]
+)
+# The axes of each operand that a gradient sums over.
+value("BroadcastGradientArgs")(
+    lambda op: [None if axes is None else np.array(axes, np.int64) for axes in _broadcast_axes(op)]
+)
 
 
 def _broadcast_axes(op: Op) -> list[list[int] | None]:
@@ -155,10 +117,8 @@ def _aligned(first: Value, second: Value) -> list[tuple[int, int]]:
     return list(zip(*wide, strict=True))
 
 
-@shape("BroadcastArgs")
-def broadcast_args_shape(op: Op) -> Shape:
-    """As many numbers as the longer of two shapes has."""
-    return (max(elements(op.known(0)), elements(op.known(1))),)
+# As many numbers as the longer of two shapes has.
+shape("BroadcastArgs")(lambda op: (max(elements(op.known(0)), elements(op.known(1))),))
 
 
 @value("BroadcastArgs")

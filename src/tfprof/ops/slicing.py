@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from tfprof.ops.shape import OPEN, UnknownShape, axis_of
-from tfprof.ops.shared_rules import listed_by
+from tfprof.ops.shape import OPEN, Shape, axis_of, need, require
+from tfprof.ops.shared_rules import all_open, listed_by
 from tfprof.ops.table import shape, value
-from tfprof.ops.value import HOLE
+from tfprof.ops.value import HOLE, Value
 
 if TYPE_CHECKING:
     from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape, Shape
-    from tfprof.ops.value import Value
 
 NEW_AXIS: Final = "new axis"
 
@@ -34,8 +32,7 @@ def cuts(op: Op, rank: int) -> list[Cut | str]:
     count = len(begin if begin is not None else end if end is not None else stride or [])
     if begin is None and end is None and stride is None:
         count = op.known(1)[0]
-        if count < 0:
-            raise UnknownShape
+        require(count >= 0)
     masks = {
         name: int(op.attr(f"{name}_mask", 0))
         for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
@@ -60,8 +57,7 @@ def cuts(op: Op, rank: int) -> list[Cut | str]:
                 )
             )
     count = sum(cut is not NEW_AXIS for cut in result)
-    if count > rank:
-        raise UnknownShape
+    require(count <= rank)
     return result + [whole] * (rank - count)
 
 
@@ -112,7 +108,7 @@ def sliced(op: Op) -> Shape:
     """So many from a start; -1: all that follow."""
     begin, size, tensor = op.value(1), op.value(2), op.shape(0)
     if size is None:
-        return (OPEN,) * len(tensor if tensor is not None else (0,) * op.known(1)[0])
+        return all_open(op)
     result = []
     for axis, length in enumerate(size.tolist()):
         first = HOLE if begin is None else int(begin[axis])
@@ -144,9 +140,7 @@ def gathered(op: Op) -> Shape:
 @shape("ResourceGather")
 def gathered_from_variable(op: Op) -> Shape:
     """Rows of a variable."""
-    data, indices = op.item(0).shape, op.known(1)
-    if data is None:
-        raise UnknownShape
+    data, indices = need(op.item(0).shape), op.known(1)
     batch = int(op.attr("batch_dims", 0))
     return (*data[:batch], *indices[batch:], *data[batch + 1 :])
 
@@ -154,10 +148,9 @@ def gathered_from_variable(op: Op) -> Shape:
 @shape("GatherNd ResourceGatherNd")
 def gathered_nd(op: Op) -> Shape:
     """The last dimension of the indices says how many dimensions each one has."""
-    data: MaybeShape = op.shape(0) if op.type == "GatherNd" else op.item(0).shape
+    data = need(op.shape(0) if op.type == "GatherNd" else op.item(0).shape)
     indices = op.known(1)
-    if data is None or not indices or indices[-1] < 0:
-        raise UnknownShape
+    require(indices and indices[-1] >= 0)
     return (*indices[:-1], *data[indices[-1] :])
 
 
@@ -172,9 +165,8 @@ def strided_value(op: Op) -> Value:
     for cut in cuts(op, numbers.ndim):
         if not isinstance(cut, Cut):
             index.append(None)
-        elif HOLE in cut:
-            raise UnknownShape
         else:
+            require(HOLE not in cut)
             index.append(cut.begin if cut.shrinks else slice(cut.begin, cut.end, cut.stride))
     return np.asarray(numbers[tuple(index)])
 
@@ -194,7 +186,6 @@ def sliced_value(op: Op) -> Value:
 def gathered_value(op: Op) -> Value:
     """Elements by number."""
     numbers, indices = op.constant(0), op.full(1)
-    if op.attr("batch_dims", 0):
-        raise UnknownShape
+    require(not op.attr("batch_dims", 0))
     axis = 0 if op.type == "Gather" else op.number(2)
     return np.take(numbers, indices, axis)

@@ -6,17 +6,10 @@ SparseTensorDenseMatMul            2 · n · columns
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from tfprof.ops.op import size
-from tfprof.ops.shape import OPEN, merged
+from tfprof.ops.op import Op, size
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, merged
 from tfprof.ops.shared_rules import like_input, per_input, rows_of_unknown_number
 from tfprof.ops.table import float_ops, no_shape, shape
-
-if TYPE_CHECKING:
-    from tfprof.ops.op import Op
-    from tfprof.ops.shape import MaybeShape, Shape
-
 
 # --- float operations ---
 
@@ -33,12 +26,10 @@ float_ops("SparseDenseCwise{Add,Div,Mul} SparseTensorDenseAdd SparseReduce{Max,S
 )
 float_ops("{Ragged,Sparse}Bincount {Ragged,Sparse}FillEmptyRowsGrad")(per_input(1))
 float_ops("SparseSoftmax")(per_input(1, steps=5))
-
-
-@float_ops("SparseAdd SparseSparse{Maximum,Minimum}")
-def each_of_both(op: Op) -> int:
-    """One per stored element of both."""
-    return size(op.input(1)) + size(op.input(4))
+# One per stored element of both.
+float_ops("SparseAdd SparseSparse{Maximum,Minimum}")(
+    lambda op: size(op.input(1)) + size(op.input(4))
+)
 
 
 @float_ops("SparseSegment{Sum,Mean,SqrtN}{,WithNumSegments} SparseSegmentSumGrad{,V2}")
@@ -47,10 +38,8 @@ def picked(op: Op) -> int:
     return size(op.input(1)) * size(op.input(0)[1:])
 
 
-@float_ops("SparseSegment{Mean,SqrtN}Grad{,V2}")
-def scaled_and_picked(op: Op) -> int:
-    """A product and a sum per element of the rows that the indices pick."""
-    return 2 * picked(op)
+# A product and a sum per element of the rows that the indices pick.
+float_ops("SparseSegment{Mean,SqrtN}Grad{,V2}")(lambda op: 2 * picked(op))
 
 
 # --- shapes ---
@@ -81,32 +70,18 @@ def sum_of_sparse(op: Op) -> list[MaybeShape]:
     return [(OPEN, shape_of[0]), (OPEN,), shape_of]
 
 
-@shape("SparseSparse{Maximum,Minimum}")
-def larger_of_sparse(_: Op) -> list[MaybeShape]:
-    """Indices and values of a sparse tensor: the numbers say how many are stored."""
-    return [(OPEN, OPEN), (OPEN,)]
-
-
+# Indices and values of a sparse tensor: the numbers say how many are stored.
+shape("SparseSparse{Maximum,Minimum}")(lambda _: [(OPEN, OPEN), (OPEN,)])
 shape("SparseTensorDenseAdd")(like_input(3))
 shape("SparseSegment{Sum,Mean,SqrtN}")(rows_of_unknown_number)
-
-
-@shape("SparseSegment{Sum,Mean,SqrtN}{WithNumSegments,Grad}")
-def counted_segments(op: Op) -> Shape:
-    """The last input says how many rows there are."""
-    return (op.length(3), *op.known(0)[1:])
-
-
-@shape("SparseSegment{Sum,Mean,SqrtN}GradV2")
-def sparse_gradient(op: Op) -> list[MaybeShape]:
-    """Rows, and where they belong."""
-    return [rows_of_unknown_number(op), (OPEN,)]
-
-
-@shape("{Ragged,Sparse}FillEmptyRowsGrad")
-def gradient_and_default(op: Op) -> list[MaybeShape]:
-    """The gradient of the values, as many as the map has, and that of the default."""
-    return [op.shape(0), ()]
+# The last input says how many rows there are.
+shape("SparseSegment{Sum,Mean,SqrtN}{WithNumSegments,Grad}")(
+    lambda op: (op.length(3), *op.known(0)[1:])
+)
+# Rows, and where they belong.
+shape("SparseSegment{Sum,Mean,SqrtN}GradV2")(lambda op: [rows_of_unknown_number(op), (OPEN,)])
+# The gradient of the values, as many as the map has, and that of the default.
+shape("{Ragged,Sparse}FillEmptyRowsGrad")(lambda op: [op.shape(0), ()])
 
 
 no_shape("TensorFlow infers none: the numbers of the axes say it", "SparseReduce{Max,Sum}{,Sparse}")

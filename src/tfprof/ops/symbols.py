@@ -93,14 +93,14 @@ def bound(profile: Profile, dims: Mapping[str, int]) -> dict[int, dict[int, int]
     sizes: dict[int, dict[int, int]] = {}
     for name, size in dims.items():
         if name not in known:
-            raise UsageError(_no_such(name, list(known)))
+            names = list(known)
+            near, more = nearest(name, names), ", …" if len(names) > _MOST_NAMED else ""
+            there = (
+                f"there are: {', '.join(names[:_MOST_NAMED])}{more}" if names else "there is none"
+            )
+            text = f"no dimension of the inputs is called {shown(name)}{near} ({there})"
+            raise UsageError(text)
         length = whole_number(f"dim {name}", size, least=1)
         for node, axis in known[name].places:
             sizes.setdefault(node, {})[axis] = length
     return sizes
-
-
-def _no_such(name: str, known: list[str]) -> str:
-    more = ", …" if len(known) > _MOST_NAMED else ""
-    there = f"there are: {', '.join(known[:_MOST_NAMED])}{more}" if known else "there is none"
-    return f"no dimension of the inputs is called {shown(name)}{nearest(name, known)} ({there})"

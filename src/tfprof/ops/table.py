@@ -18,19 +18,26 @@ which="all"          tensorflow ◄── ours ◄── user         for a type
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from itertools import product
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    Literal,
+    NamedTuple,
+    SupportsIndex,
+    SupportsInt,
+    TypeAlias,
+    TypeVar,
+)
 
 from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import SupportsIndex, SupportsInt
-
     from tfprof.ops.dtypes import DtypeRule
     from tfprof.ops.op import Item, Op
     from tfprof.ops.shape import MaybeShape

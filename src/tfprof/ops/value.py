@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tfprof.ops.shape import OPEN, UnknownShape
+from tfprof.ops.shape import OPEN, require
 
 Value: TypeAlias = npt.NDArray[Any]
 
@@ -27,8 +27,7 @@ def of_dims(dims: tuple[int, ...]) -> Value:
 
 def dims_of(value: Value) -> tuple[int, ...]:
     """A vector as a shape; holes and negative numbers are open. Raises UnknownShape."""
-    if value.ndim != 1 or value.dtype.kind != "i":
-        raise UnknownShape
+    require(value.ndim == 1 and value.dtype.kind == "i")
     return tuple(max(int(dim), OPEN) for dim in value)
 
 

@@ -7,22 +7,19 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.model import BRANCH, LOOP_BODY, Note
+from tfprof.model import Note, Profile
 from tfprof.ops.classes import of_class
 from tfprof.ops.counting import UNKNOWN_SHAPE, Counts, count
 from tfprof.ops.inferred_shapes import with_inferred_shapes
-from tfprof.ops.run_counts import may_end_sooner, run_counts, trip_counts
+from tfprof.ops.run_counts import loop_notes, run_counts, trip_counts
 from tfprof.ops.symbols import symbols
-from tfprof.ops.table import rules
+from tfprof.ops.table import Which, rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from tfprof.columns.strings import I64
-    from tfprof.model import Profile
-    from tfprof.ops.table import Which
 
-_MOST_NAMED: Final = 3
 _SAFE_SUM: Final = 2.0**62
 
 
@@ -68,9 +65,9 @@ def _repeated(profile: Profile, shaped: Profile, dims: Mapping[str, int]) -> Pro
     """*profile* with the run counts of its nodes, and notes on what these leave out."""
     trips = trip_counts(shaped, dims)
     often = run_counts(profile, trips, profile.nodes.float_ops)
-    sooner = may_end_sooner(shaped, dims)
-    counted, less = _within_64_bits(profile.nodes.float_ops, often.of_node)
-    notes = [*profile.notes, *_notes(profile, trips, sooner, often.choices)]
+    counted, less = _within_64_bits(profile.nodes.float_ops, often)
+    loops = loop_notes(profile, shaped, dims)
+    notes = [*profile.notes, *(Note(text, ours=True) for text in loops)]
     if less:
         text = f"{less:,} nodes run too often for numbers of 64 bits, and count less often"
         notes.append(Note(text, ours=True))
@@ -88,31 +85,3 @@ def _within_64_bits(float_ops: I64, often: I64) -> tuple[I64, int]:
     often = often.copy()
     often[over] = np.maximum(most // amount[over], 1).astype(np.int64)
     return often, over.size
-
-
-def _notes(profile: Profile, trips: I64, sooner: I64, choices: I64) -> Iterator[Note]:
-    """Notes on loops and choices that no run records."""
-    regions = profile.regions
-    recorded = regions.runs(profile.values("occurrence", None)) >= 0
-    body = regions.kind == LOOP_BODY
-    loops = regions.call[body & (trips < 0) & ~recorded]
-    if loops.size:
-        have, are = ("loop has", "is") if loops.size == 1 else ("loops have", "are")
-        text = f"{loops.size:,} {have} no constant bound, and {are} counted once"
-        yield Note(f"{text}: {_named(profile, loops)}", ours=True)
-    bounded = np.intersect1d(sooner, regions.call[body & ~recorded])
-    if bounded.size:
-        some = "1 loop counts" if bounded.size == 1 else f"{bounded.size:,} loops count"
-        text = f"{some} as long as the bound allows, and may end sooner"
-        yield Note(f"{text}: {_named(profile, bounded)}", ours=True)
-    taken = np.isin(choices, regions.call[(regions.kind == BRANCH) & recorded])
-    count = int((~taken).sum())
-    if count:
-        text = "cond counts its" if count == 1 else "conds count their"
-        yield Note(f"{count:,} {text} larger branch", ours=True)
-
-
-def _named(profile: Profile, nodes: I64) -> str:
-    """The first few names."""
-    more = ", …" if nodes.size > _MOST_NAMED else ""
-    return ", ".join(profile.nodes.name.take(nodes[:_MOST_NAMED]).texts()) + more

@@ -78,7 +78,7 @@ class _Amount(NamedTuple):
 
 def _amounts(summary: Summary) -> list[_Amount]:
     names = short_names(summary.symbols)
-    splits = summary.tells_trainable
+    splits = summary.knows_trainable
 
     def short_cost(formula: Formula | None) -> str:
         return short_formula(formula, names)
@@ -88,7 +88,7 @@ def _amounts(summary: Summary) -> list[_Amount]:
 
     trainable = [
         _Amount("trainable", "Trainable", lambda of: of.trainable, _exact_number),
-        _Amount("non_trainable", "Fixed", _non_trainable, _exact_number),
+        _Amount("non_trainable", "Non-trainable", _non_trainable, _exact_number),
     ]
     return [
         # Fitted text has no room for a number that is the sum of those beside it.
@@ -97,7 +97,7 @@ def _amounts(summary: Summary) -> list[_Amount]:
         _Amount("float_ops", "Float ops", lambda of: of.float_ops, short_cost),
         _Amount("multiply_adds", "Mult-adds", lambda of: of.multiply_adds, short_cost),
         _Amount("parameter_bytes", "Param. B", lambda of: of.parameter_bytes, short_bytes),
-        _Amount("activation_bytes", "Activ. B", lambda of: of.activation_bytes, short_cost),
+        _Amount("activation_bytes", "Activations", lambda of: of.activation_bytes, short_cost),
     ]
 
 

@@ -1,13 +1,13 @@
-"""What a model is made of and what it costs, layer by layer, told from its graph alone.
+"""What a model is made of and what it costs, layer by layer, from its graph alone.
 
-assembled      all of it: rows, total, sentences
-living         which nodes are the model: what its outputs need
-scopes         the name scopes they stand in, with calls of functions folded
+build_summary  all of it: rows, total, caveats
+model_nodes    which nodes are the model: what its outputs need
+scopes         the name scopes of these nodes, with calls of functions folded
 layers         the rows: layers and blocks, down to a depth
-parameters     what is trained or loaded, and who reads it
+parameters     what is trained or loaded, and which nodes read it
 costs          float operations, multiply-adds and activation bytes of each row
-formula        these numbers where a dimension is open
-sentences      what is guessed, left out or not known
+formula        these numbers if a dimension is open
+caveats        what is guessed, left out or unknown
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ scopes ─► layers ─┐
 parameters ───────┼─► rows ─► totals
 costs ─► formulas ┘
 
-Every row of a block is the sum of the rows in it, and the total that of the outermost ones.
+The numbers of a block are the sums of the rows in it, and the total that of the outermost rows.
 """
 
 from __future__ import annotations
@@ -19,12 +19,11 @@ from tfprof.ops.dtypes import FLOAT
 from tfprof.ops.inferred_shapes import with_inferred_shapes
 from tfprof.ops.output_dtypes import output_dtypes
 from tfprof.ops.symbols import symbols
-from tfprof.summary.activations import computing
-from tfprof.summary.caveats import Gaps, sentences
-from tfprof.summary.costs import Costing, Costs, only, sums
+from tfprof.summary.caveats import Gaps, caveats
+from tfprof.summary.costs import CostModel, Costs, makes_tensors, row_sums, without_others
 from tfprof.summary.formula import MOST_SYMBOLS, Fitted, Formula, formulas
-from tfprof.summary.layers import OTHER, layers
-from tfprof.summary.model_nodes import living
+from tfprof.summary.layers import OTHER, Layers, layers
+from tfprof.summary.model_nodes import model_nodes
 from tfprof.summary.parameters import Parameters, casts_of_variables, parameters
 from tfprof.summary.scopes import scopes
 
@@ -34,13 +33,12 @@ if TYPE_CHECKING:
     from tfprof.columns.strings import I64, Bool
     from tfprof.model import Profile
     from tfprof.ops.counting import Counts
-    from tfprof.summary.layers import Layers
 
 DEPTH: Final = 2
 
 
 class Numbers(NamedTuple):
-    """What a row has and costs; None: not known."""
+    """What a row has and costs; None: unknown."""
 
     trainable: int | None
     parameters: int | None
@@ -53,18 +51,17 @@ class Numbers(NamedTuple):
         return Numbers(*(_sum(*pair) for pair in zip(self, other, strict=True)))  # type: ignore[arg-type]
 
     @property
-    def is_nothing(self) -> bool:
-        """Whether all of it is 0."""
-        costs = (self.float_ops, self.multiply_adds, self.activation_bytes)
-        return self.parameters == 0 and all(one is not None and not one.terms for one in costs)
+    def costs(self) -> tuple[Formula | None, ...]:
+        """The numbers that may depend on open dimensions."""
+        return self[3:]
 
 
-def _sum(one: object, other: object) -> object:
-    return None if one is None or other is None else one + other  # type: ignore[operator]
+def _sum(first: object, second: object) -> object:
+    return None if first is None or second is None else first + second  # type: ignore[operator]
 
 
 class Row(NamedTuple):
-    """A layer, a block or what is left in a block."""
+    """A layer, a block, or the rest of a block."""
 
     name: str  # below the row around it
     path: str  # of its scope
@@ -76,7 +73,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """The rows, their total, and what is to be said of them."""
+    """The rows, their total, and the caveats."""
 
     title: str
     rows: list[Row]
@@ -84,7 +81,7 @@ class Summary:
     symbols: tuple[str, ...]  # the open dimensions that the numbers depend on
     counts: Counts
     sentences: tuple[str, ...]
-    tells_trainable: bool  # whether parameters are trainable or not is known
+    knows_trainable: bool  # the file records which parameters are trainable
 
 
 def summary(
@@ -93,132 +90,114 @@ def summary(
     dims: Mapping[str, int] | None = None,
     outputs: Sequence[str] = (),
 ) -> Summary:
-    """The summary of what the *outputs* need, all where none is named; raises TfprofError."""
+    """The summary of what the *outputs* need, all outputs if none is named; raises TfprofError."""
     if depth < 1:
         raise UsageError(f"depth takes a whole number from 1 on, not {depth}")
     if profile.steps and not profile.edges.source.size and not profile.in_graph.any():
         raise InputError("a run holds no model to sum up; give the graph of the model, too")
-    given = dict(dims or {})
-    alive = living(profile, outputs)
-    model = only(profile, alive)
-    types = output_dtypes(model)
-    typed = bool(types.any())
-    if not typed:  # as in a graph in text format, of which types are not read
-        types = np.full(len(model), FLOAT)
-    held = _held(model, alive, types, given)
-    can_compute = computing(model)
-    computes = can_compute & alive
-    readers = np.concatenate([held.reader, held.unknown])
+    sizes = dict(dims or {})
+    in_model = model_nodes(profile, outputs)
+    model = without_others(profile, in_model)
+    dtypes = output_dtypes(model)
+    has_dtypes = bool(dtypes.any())
+    if not has_dtypes:  # a graph in text format: its dtypes are not read
+        dtypes = np.full(len(model), FLOAT)
+    params = _parameters(model, in_model, dtypes, sizes)
+    can_compute = makes_tensors(model)
+    computes = can_compute & in_model
+    readers = np.concatenate([params.reader, params.unknown])
     placed = layers(scopes(model), computes & ~casts_of_variables(model), readers, depth)
-    costing = Costing(model, computes, types, placed.of_node, len(placed))
-    unbound = [symbol.name for symbol in symbols(model) if symbol.name not in given]
-    costs = _Priced(costing, given, unbound)
-    busy = np.bincount(placed.of_node[computes], minlength=len(placed)) > 0
-    rows, total = _rows(placed, held, costs, busy)
-    used = tuple(name for name in unbound if _uses(total, name))
+    cost_model = CostModel(model, computes, dtypes, placed.of_node, len(placed.rows))
+    unbound = [symbol.name for symbol in symbols(model) if symbol.name not in sizes]
+    costs = _RowCosts(cost_model, sizes, unbound)
+    rows, total = _rows(placed, params, costs, computes)
+    used = {symbol for cost in total.costs if cost is not None for symbol in cost.used}
+    gaps = Gaps(
+        0 if costs.is_opaque else costs.example.unknown,
+        tuple(name for name in unbound if name in used),
+        costs.unfit,
+        costs.sizes,
+        has_dtypes,
+        costs.is_opaque,
+        int((can_compute & ~in_model).sum()),
+    )
     return Summary(
         placed.title.decode("utf-8", "replace"),
         rows,
         total,
-        used,
+        gaps.symbols,
         costs.example.counts,
-        sentences(
-            model,
-            alive,
-            held,
-            Gaps(
-                0 if costs.opaque else costs.example.unknown,
-                used,
-                costs.unfit,
-                costs.sizes,
-                typed=typed,
-                opaque=costs.opaque,
-                left_out=int((can_compute & ~alive).sum()),
-            ),
-        ),
-        tells_trainable=held.trainable is not None,
+        caveats(model, in_model, params, gaps),
+        knows_trainable=params.trainable is not None,
     )
 
 
-def _held(model: Profile, alive: Bool, types: I64, dims: Mapping[str, int]) -> Parameters:
-    """The parameters; shapes are inferred only where variables do not tell their own."""
-    listed = parameters(model.with_run_shapes, alive, types)
-    if listed.node.size and not listed.unknown.size and not listed.guessed:
-        return listed
-    return parameters(with_inferred_shapes(model.with_run_shapes, dims), alive, types)
+def _parameters(model: Profile, in_model: Bool, dtypes: I64, dims: Mapping[str, int]) -> Parameters:
+    """The parameters; infers shapes only if variables do not declare their own."""
+    declared = parameters(model.with_run_shapes, in_model, dtypes)
+    if declared.node.size and not declared.unknown.size and not declared.guessed:
+        return declared
+    return parameters(with_inferred_shapes(model.with_run_shapes, dims), in_model, dtypes)
 
 
-class _Priced:
-    """The formulas of each row, and the open dimensions of which there are none."""
+class _RowCosts:
+    """The formulas of each row, and the open dimensions for which there are none."""
 
-    def __init__(self, costing: Costing, dims: Mapping[str, int], unbound: list[str]) -> None:
+    def __init__(self, model: CostModel, dims: Mapping[str, int], unbound: list[str]) -> None:
         tried: list[tuple[dict[str, int], Costs]] = []
 
         def evaluate(sizes: Mapping[str, int]) -> list[int]:
-            costs = costing.at({**dims, **sizes})
+            costs = model.at({**dims, **sizes})
             if not tried:
                 tried.append(({**dims, **sizes}, costs))
-            return [*costs.float_ops, *costs.multiply_adds, *costs.activations]
+            return [number for column in costs.columns for number in column]
 
         too_many = len(unbound) > MOST_SYMBOLS
         fitted = formulas(evaluate, [] if too_many else unbound)
         self.sizes, self.example = tried[0]
         counts = self.example.counts
-        # What layers cost that nobody can tell the work of is not known, and not nothing.
-        self.opaque = counts.ops > 0 and counts.counted == 0
-        if too_many or self.opaque:
-            fitted = Fitted([None] * len(fitted.found), unbound if too_many else [])
+        # The costs of layers whose work is not recorded are unknown, not 0.
+        self.is_opaque = counts.ops > 0 and counts.counted == 0
+        if too_many or self.is_opaque:
+            fitted = Fitted([None] * len(fitted.formulas), unbound if too_many else [])
         self.unfit = fitted.unfit
-        count = costing.rows
-        self.float_ops = fitted.found[:count]
-        self.multiply_adds = fitted.found[count : 2 * count]
-        self.activations = fitted.found[2 * count :]
+        starts = range(0, 3 * model.rows, model.rows or 1)
+        self.columns = [fitted.formulas[start : start + model.rows] for start in starts]
 
 
 def _rows(
-    placed: Layers, held: Parameters, costs: _Priced, busy: Bool
+    placed: Layers, params: Parameters, costs: _RowCosts, computes: Bool
 ) -> tuple[list[Row], Numbers]:
-    """The rows that have something to tell, as those have that are *busy*, and the total."""
-    row, count = placed.of_node[held.reader], len(placed)
+    """The rows with their numbers, and the total; a rest that has none is left out."""
+    row, count = placed.of_node[params.reader], len(placed.rows)
+    busy = np.bincount(placed.of_node[computes], minlength=count) > 0
     once = np.ones(row.size, np.int64)
-    elements: list[int | None] = [*sums(held.elements, once, row, count)]
-    size: list[int | None] = [*sums(held.size, once, row, count)]
-    told: list[int | None] = [None] * count
-    if held.trainable is not None:
-        told[:] = sums(np.where(held.trainable, held.elements, 0), once, row, count)
-    for unknown in np.unique(placed.of_node[held.unknown]).tolist():
-        elements[unknown] = size[unknown] = told[unknown] = None
-    columns = (told, elements, size, costs.float_ops, costs.multiply_adds, costs.activations)
+    elements: list[int | None] = [*row_sums(params.elements, once, row, count)]
+    size: list[int | None] = [*row_sums(params.size, once, row, count)]
+    trainable: list[int | None] = [None] * count
+    if params.trainable is not None:
+        trained = np.where(params.trainable, params.elements, 0)
+        trainable[:] = row_sums(trained, once, row, count)
+    for unknown in np.unique(placed.of_node[params.unknown]).tolist():
+        elements[unknown] = size[unknown] = trainable[unknown] = None
+    columns = (trainable, elements, size, *costs.columns)
     numbers = [Numbers(*cells) for cells in zip(*columns, strict=True)]
     zero = Formula()
-    total = Numbers(None if held.trainable is None else 0, 0, 0, zero, zero, zero)
+    total = Numbers(None if params.trainable is None else 0, 0, 0, zero, zero, zero)
     for at in range(count - 1, -1, -1):
-        around = placed.parent[at]
-        if around >= 0:
-            numbers[around] = numbers[around] + numbers[at]
+        parent = placed.rows[at].parent
+        if parent >= 0:
+            numbers[parent] = numbers[parent] + numbers[at]
         else:
             total = total + numbers[at]
-    place: dict[int, int] = {-1: -1}
+    place: dict[int, int | None] = {-1: None}
     rows: list[Row] = []
-    for at, own in enumerate(numbers):
-        is_empty = not busy[at] and own.parameters == 0 and own.float_ops is None
-        if placed.name[at] == OTHER and (own.is_nothing or is_empty):
+    for at, (layer, own) in enumerate(zip(placed.rows, numbers, strict=True)):
+        is_zero = all(cost is not None and not cost.terms for cost in own.costs)
+        is_idle = not busy[at] and own.float_ops is None
+        if layer.name == OTHER and own.parameters == 0 and (is_zero or is_idle):
             continue
         place[at] = len(rows)
-        around = place[placed.parent[at]]
-        rows.append(
-            Row(
-                placed.name[at].decode("utf-8", "replace"),
-                placed.path[at].decode("utf-8", "replace"),
-                None if around < 0 else around,
-                placed.depth[at],
-                placed.is_block[at],
-                own,
-            )
-        )
+        name, path = (text.decode("utf-8", "replace") for text in (layer.name, layer.path))
+        rows.append(Row(name, path, place[layer.parent], layer.depth, layer.is_block, own))
     return rows, total
-
-
-def _uses(total: Numbers, symbol: str) -> bool:
-    costs = (total.float_ops, total.multiply_adds, total.activation_bytes)
-    return any(one is not None and symbol in one.used for one in costs)

@@ -1,7 +1,11 @@
-"""What a model costs a layer for given sizes of its open dimensions: operations and bytes.
+"""What each row of a summary costs for given sizes of the open dimensions: operations and bytes.
 
-Everything is for one run of the graph: what stands in a loop counts as often as it runs, and of
-the branches of a choice the dearest does. Where steps were recorded, they say how often that is.
+Everything is for one run of the graph: nodes in a loop count once per iteration, and of the
+branches of a conditional the most expensive one counts. Recorded steps say how often nodes ran.
+
+Activation bytes are the outputs of nodes that make a tensor of their own, once per run of each. Not
+counted: variables, constants, inputs, nodes that pass a tensor on or describe its shape, and calls
+of functions, whose bodies count. This is what a run allocates, not its peak: memory is freed early.
 """
 
 from __future__ import annotations
@@ -11,17 +15,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
-from tfprof.ops.counting import are_contractions
+from tfprof.ops.classes import of_class
+from tfprof.ops.counting import Counts, are_contractions
 from tfprof.ops.inferred_shapes import with_inferred_shapes
+from tfprof.ops.output_dtypes import element_sizes
 from tfprof.ops.with_float_ops import with_float_ops
-from tfprof.summary.activations import activation_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tfprof.columns.strings import I64, Bool
     from tfprof.model import Profile
-    from tfprof.ops.counting import Counts
 
 _LOW = 32
 _SAFE = 2.0**62
@@ -30,57 +34,68 @@ _SAFE = 2.0**62
 class Costs(NamedTuple):
     """The numbers of each row, and what they do not cover."""
 
-    float_ops: list[int]
-    multiply_adds: list[int]  # half of those of products and sums, node by node: they are whole
-    activations: list[int]
+    columns: list[list[int]]  # float operations, multiply-adds, activation bytes
     counts: Counts
-    unknown: int  # outputs whose size is not known
+    unknown: int  # outputs of unknown size
 
 
 @dataclass(frozen=True, eq=False)
-class Costing:
+class CostModel:
     """A profile and the row that each of its nodes adds to."""
 
     profile: Profile
     computes: Bool
-    types: I64
+    dtypes: I64
     row: I64
     rows: int
 
     def at(self, dims: Mapping[str, int]) -> Costs:
-        """What the rows cost where the open dimensions are of these sizes."""
-        fresh = replace(self.profile)  # what is worked out for one size is not kept
+        """What the rows cost if the open dimensions have these sizes."""
+        fresh = replace(self.profile)  # without a cache: each size is needed once
         counted, counts = with_float_ops(fresh, "all", dims)
         shaped = with_inferred_shapes(fresh.with_run_shapes, dims)
-        times = _times(counted)
-        contracts = are_contractions(fresh)
         float_ops = counted.nodes.float_ops
-        size, unknown = activation_bytes(shaped, self.computes, self.types)
-        return Costs(
-            self._sums(float_ops, times),
-            self._sums(np.where(contracts, float_ops // 2, 0), times),
-            self._sums(size, times),
-            counts,
-            int(unknown[times > 0].sum()),
-        )
-
-    def _sums(self, amount: I64, times: I64) -> list[int]:
-        return sums(amount, times, self.row, self.rows)
+        # Two float operations of a contraction are a multiply-add.
+        halves = np.where(are_contractions(fresh), float_ops // 2, 0)
+        size, unknown = _activation_bytes(shaped, self.computes, self.dtypes)
+        # How often each node runs, as the views count it: as if each had one float operation.
+        ones = replace(counted.nodes, float_ops=np.ones(len(counted), np.int64))
+        times = replace(counted, nodes=ones).values("float_ops", None)
+        amounts = (float_ops, halves, size)
+        columns = [row_sums(amount, times, self.row, self.rows) for amount in amounts]
+        return Costs(columns, counts, int(unknown[times > 0].sum()))
 
 
-def _times(profile: Profile) -> I64:
-    """How often each node runs, as the views count it: what one float operation a node makes."""
-    nodes = replace(profile.nodes, float_ops=np.ones(len(profile), np.int64))
-    return replace(profile, nodes=nodes).values("float_ops", None)
+def makes_tensors(profile: Profile) -> Bool:
+    """Which nodes make a tensor of their own."""
+    holds = ("variable handle", "reference variable", "variable read", "constant", "placeholder")
+    passes = of_class(profile, *holds, "alias") & ~of_class(profile, "out of a list")
+    passes |= of_class(profile, "call in a graph", "saves", "reports")
+    passes[profile.regions.call] = True
+    return ~passes
 
 
-def sums(amount: I64, times: I64, row: I64, rows: int) -> list[int]:
-    """The sum of amounts times times in each row, however large."""
+def _activation_bytes(shaped: Profile, computes: Bool, dtypes: I64) -> tuple[I64, I64]:
+    """(bytes, outputs of unknown size) of each node that *computes*; 0 for all others."""
+    outputs, each = shaped.outputs, np.diff(shaped.outputs.start)
+    owner = np.repeat(np.arange(len(shaped)), each)
+    known = outputs.shape.are_whole() & (dtypes[owner] > 0)
+    size = element_sizes(dtypes)
+    sums = np.zeros(len(shaped), np.int64)
+    np.add.at(sums, owner, np.where(known, outputs.shape.elements(), 0))
+    unknown = np.bincount(owner[~known], minlength=len(shaped))
+    unknown[each == 0] = 1
+    # Handles and strings have no size in a graph.
+    counts = computes & ((size > 0) | (dtypes == 0))
+    return np.where(counts, sums * size, 0), np.where(counts, unknown, 0)
+
+
+def row_sums(amount: I64, times: I64, row: I64, rows: int) -> list[int]:
+    """The sum of amount · times in each row, however large."""
     if float(np.abs(amount).max(initial=0)) * float(times.max(initial=0)) > _SAFE:
         totals = [0] * rows
-        products = zip(amount.tolist(), times.tolist(), row.tolist(), strict=True)
-        for one, often, at in products:
-            totals[at] += one * often
+        for number, often, at in zip(amount.tolist(), times.tolist(), row.tolist(), strict=True):
+            totals[at] += number * often
         return totals
     product = amount * times
     low, high = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
@@ -89,11 +104,11 @@ def sums(amount: I64, times: I64, row: I64, rows: int) -> list[int]:
     return [(up << _LOW) + down for up, down in zip(high.tolist(), low.tolist(), strict=True)]
 
 
-def only(profile: Profile, living: Bool) -> Profile:
-    """*profile* where nothing is counted but the nodes *living*, which keep their numbers."""
+def without_others(profile: Profile, in_model: Bool) -> Profile:
+    """*profile* where only the nodes *in_model* count; nodes stay where they are."""
     sources = tuple(
-        replace(source, node=np.where((source.node >= 0) & living[source.node], source.node, -1))
+        replace(source, node=np.where((source.node >= 0) & in_model[source.node], source.node, -1))
         for source in profile.attribute_sources
     )
-    nodes = replace(profile.nodes, float_ops=np.where(living, profile.nodes.float_ops, 0))
+    nodes = replace(profile.nodes, float_ops=np.where(in_model, profile.nodes.float_ops, 0))
     return replace(profile, nodes=nodes, attribute_sources=sources)

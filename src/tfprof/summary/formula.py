@@ -1,11 +1,10 @@
-"""Numbers that depend on dimensions nobody gave: exact formulas in these, found by trying.
+"""Numbers that depend on open dimensions: exact formulas, fitted to examples.
 
     float operations    batch 11: 11,000,  12: 12,000,  13: 13,000   …    1,000·batch
 
-What a graph costs is known for any sizes of its open dimensions. It is worked out for a few, a
-polynomial is laid through the results, in fractions, and tried on the smallest sizes and on some
-far off. Where none fits, as behind a convolution with a stride over an image of any size, there is
-no formula.
+The cost of a graph can be computed for any sizes of its open dimensions. So tfprof computes it for
+a few, fits a polynomial in fractions, and checks it on the smallest sizes and on some far off. If
+none fits, as after a convolution with a stride over an image of any size, there is no formula.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ if TYPE_CHECKING:
 MOST_SYMBOLS: Final = 3
 _MOST_POINTS: Final = 48
 _BASE: Final = 11
-_SAMPLES: Final = (3, 4, 6)  # degrees below the number of them less one are told for certain
+_SAMPLES: Final = (3, 4, 6)  # n samples are enough for degrees below n - 1
 _SMALL: Final = (1, 2)
 _FAR: Final = (1_000, 5_000, 100_000)
-_SAFE: Final = 2**61  # what is larger may not have been counted in full
+_SAFE: Final = 2**61  # larger counts may be cut to 64 bits
 
 
 @dataclass(frozen=True)
@@ -78,20 +77,16 @@ class Formula:
 
     def ordered(self) -> list[tuple[Fraction, list[tuple[str, int]]]]:
         """(factor, powers of symbols) of each term, the highest powers first."""
-        items = sorted(self.terms.items(), key=lambda item: (sum(item[0]), item[0]), reverse=True)
-        return [
-            (
-                factor,
-                [(s, power) for s, power in zip(self.symbols, powers, strict=False) if power],
-            )
-            for powers, factor in items
-        ]
+        highest = sorted(self.terms, key=lambda powers: (sum(powers), powers), reverse=True)
+        named = [zip(self.symbols, powers, strict=False) for powers in highest]
+        raised = [[(symbol, power) for symbol, power in term if power] for term in named]
+        return [(self.terms[powers], term) for powers, term in zip(highest, raised, strict=True)]
 
 
 class Fitted(NamedTuple):
-    """A formula for each number, None where none fits, and the symbols that are to blame."""
+    """A formula for each number, None if none fits, and the symbols that prevent it."""
 
-    found: list[Formula | None]
+    formulas: list[Formula | None]
     unfit: list[str]
 
 
@@ -108,27 +103,27 @@ def formulas(evaluate: Evaluate, symbols: Sequence[str]) -> Fitted:
         return Fitted([Formula.number(value) for value in at()], [])
     base = tuple(_BASE + number for number in range(len(symbols)))
     degrees = [_degrees(at, base, symbol) for symbol in range(len(symbols))]
-    unfit = [name for name, found in zip(symbols, degrees, strict=True) if None in found]
-    most = [max((one for one in found if one is not None), default=0) for found in degrees]
+    unfit = [name for name, column in zip(symbols, degrees, strict=True) if None in column]
+    most = [max((degree or 0 for degree in column), default=0) for column in degrees]
     if prod(degree + 1 for degree in most) > _MOST_POINTS:
         return Fitted([None] * len(at(*base)), list(symbols))
     grid = list(product(*(range(degree + 1) for degree in most)))
     points = [tuple(low + step for low, step in zip(base, steps, strict=True)) for steps in grid]
     columns = list(zip(*(at(*point) for point in points), strict=True))
-    made = {  # rows are often alike
+    formula_of = {  # rows are often alike
         values: _through(dict(zip(grid, values, strict=True)), base, most, symbols)
         for values in set(columns)
     }
-    wrong = {place for place, degree in enumerate(zip(*degrees, strict=True)) if None in degree}
+    wrong = {row for row, degree in enumerate(zip(*degrees, strict=True)) if None in degree}
     for point in _trials(base):
         sizes = dict(zip(symbols, point, strict=True))
-        value = {values: one.at(sizes) for values, one in made.items()}
-        said = {place: value[one] for place, one in enumerate(columns) if place not in wrong}
-        if _may_be(point, said.values()):
+        value = {values: formula.at(sizes) for values, formula in formula_of.items()}
+        expected = {row: value[column] for row, column in enumerate(columns) if row not in wrong}
+        if _is_possible(point, expected.values()):
             actual = at(*point)
-            wrong |= {place for place, one in said.items() if one != actual[place]}
-    found = [None if place in wrong else made[one] for place, one in enumerate(columns)]
-    return Fitted(found, unfit or (list(symbols) if wrong else []))
+            wrong |= {row for row, number in expected.items() if number != actual[row]}
+    fitted = [None if row in wrong else formula_of[column] for row, column in enumerate(columns)]
+    return Fitted(fitted, unfit or (list(symbols) if wrong else []))
 
 
 def _trials(base: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
@@ -139,11 +134,8 @@ def _trials(base: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         yield tuple(size + number for number in range(len(base)))
 
 
-def _may_be(point: tuple[int, ...], values: Collection[Fraction]) -> bool:
-    """Whether these sizes can be those of a run, and what it costs can have been counted.
-
-    A small size of which there is less than nothing cannot: an image has to fill a window.
-    """
+def _is_possible(point: tuple[int, ...], values: Collection[Fraction]) -> bool:
+    """Whether a run can have these sizes: no cost is negative, as where an image is too small."""
     if not values or sum(values) > _SAFE:
         return False
     return min(point) > max(_SMALL) or min(values) >= 0
@@ -152,17 +144,17 @@ def _may_be(point: tuple[int, ...], values: Collection[Fraction]) -> bool:
 def _degrees(
     at: Callable[..., Sequence[int]], base: tuple[int, ...], symbol: int
 ) -> list[int | None]:
-    """The power of a symbol that each number grows with, the others held; None: no power."""
-    found: list[int | None] = []
+    """The degree of each number in one symbol, the others held; None: not a polynomial."""
+    degrees: list[int | None] = []
     for samples in _SAMPLES:
         rows = [
             at(*(size + step * (number == symbol) for number, size in enumerate(base)))
             for step in range(samples)
         ]
-        found = [_degree(*column) for column in zip(*rows, strict=True)]
-        if all(degree is not None for degree in found):
+        degrees = [_degree(*column) for column in zip(*rows, strict=True)]
+        if None not in degrees:
             break
-    return found
+    return degrees
 
 
 @lru_cache(1 << 12)
@@ -182,22 +174,14 @@ def _through(
     symbols: Sequence[str],
 ) -> Formula:
     """The polynomial of these degrees through the values on a grid that begins at *base*."""
-    factors: dict[tuple[int, ...], Fraction] = {
-        steps: Fraction(value) for steps, value in values.items()
-    }
+    factors = {steps: Fraction(value) for steps, value in values.items()}
     for axis, degree in enumerate(degrees):
         basis = _newton(base[axis], degree)
-        made: dict[tuple[int, ...], Fraction] = {}
-        for steps in factors:
-            if steps[axis]:
-                continue
-            line = [
-                factors[(*steps[:axis], step, *steps[axis + 1 :])] for step in range(degree + 1)
-            ]
-            for power, factor in enumerate(_powers(line, basis)):
-                made[(*steps[:axis], power, *steps[axis + 1 :])] = factor
-        factors = made
-    return Formula(tuple(symbols), {powers: one for powers, one in factors.items() if one})
+        for steps in [steps for steps in factors if not steps[axis]]:
+            line = [(*steps[:axis], step, *steps[axis + 1 :]) for step in range(degree + 1)]
+            powers = _powers([factors[point] for point in line], basis)
+            factors.update(zip(line, powers, strict=True))
+    return Formula(tuple(symbols), {steps: factor for steps, factor in factors.items() if factor})
 
 
 def _newton(base: int, degree: int) -> list[list[Fraction]]:

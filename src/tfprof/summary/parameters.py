@@ -1,23 +1,23 @@
-"""The parameters of a model: which nodes hold them, how many, and who reads them.
+"""The parameters of a model: which nodes hold them, how many, and which nodes read them.
 
     VarHandleOp, VariableV2, Variable    a variable; its shape is an attribute
-    Placeholder of a resource            a variable that a function captured; its reader tells more
-    Const                                a guess, where a graph has no variable left: see `guessed`
+    Placeholder of a resource            a variable that a function captured; its reader has a shape
+    Const                                a guess, if a graph has no variable left: see `guessed`
 
-Only what the model reads counts: not what only an optimizer or a saver has, nor a variable of whole
-numbers, which is a counter or a seed. A parameter belongs where it is read first.
+Only variables that the model reads count: not those that only an optimizer or a saver reads, nor
+integer variables, which are counters or seeds. A parameter belongs to its first reader.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.ops.classes import of_class
-from tfprof.ops.dtypes import RESOURCE
+from tfprof.ops.dtypes import FLOAT, RESOURCE
 from tfprof.ops.output_dtypes import element_sizes, is_of_weights
 from tfprof.read.variable_collections import MODEL
 from tfprof.read.variable_collections import TYPE as TRAINABLE
@@ -31,51 +31,51 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
-    """A row a parameter."""
+    """One row per parameter."""
 
     node: I64  # what holds it
-    reader: I64  # what reads it first; itself where nothing does
+    reader: I64  # the first node that reads it; itself if none does
     elements: I64
     size: I64  # in bytes
-    trainable: Bool | None  # None: not told
+    trainable: Bool | None  # None: not recorded
     guessed: bool  # constants that may be parameters
-    unknown: I64  # what reads first each of those that are more, whose shapes are not known
-    counters: int  # variables of whole numbers, which are none
+    unknown: I64  # the first readers of further parameters, whose shapes are unknown
+    counters: int  # integer variables, which are no parameters
 
 
-def parameters(shaped: Profile, living: Bool, types: I64) -> Parameters:
-    """Those of the nodes *living* of a profile whose shapes are known as far as can be.
-
-    *types* is the DataType of each node's outputs.
-    """
-    listed = _of_type(shaped, MODEL)
-    variable, shape = _variables(shaped, living | listed, types)
-    kind = types[variable.read]
-    counters = (kind > 0) & ~is_of_weights(kind) & ~variable.trainable
+def parameters(shaped: Profile, in_model: Bool, dtypes: I64) -> Parameters:
+    """The parameters of the nodes *in_model*; *dtypes* are those of each node's outputs."""
+    listed = _with_type(shaped, MODEL)
+    variable, shape = _variables(shaped, in_model | listed, dtypes)
+    dtype = dtypes[variable.typed_by]
+    counters = (dtype > 0) & ~is_of_weights(dtype) & ~variable.trainable
     if listed.any():
-        # A capture of Keras says which variables are weights: then the others are none.
+        # A capture of Keras lists the variables that are weights: then the others are none.
         counters &= listed[variable.node]
         keep = ~counters & listed[variable.node]
     else:
-        keep = ~counters & (_is_of_model(shaped, living, variable) | variable.trainable)
+        keep = ~counters & (_is_of_model(shaped, in_model, variable) | variable.trainable)
     guessed = not variable.node.size
     if guessed:
-        variable, shape = _constants(shaped, living & is_of_weights(types), living)
-        kind = types[variable.node]
+        variable, shape = _constants(shaped, in_model & is_of_weights(dtypes), in_model)
+        dtype = dtypes[variable.node]
         keep = np.ones(variable.node.size, np.bool_)
     known = keep & (np.diff(shape.start) > 0) & shape.are_whole()
     elements = shape.elements()
     unknown = keep & ~known
     if guessed:
         known &= elements > 1
-    told = not guessed and _tells_trainable(shaped, variable)
-    size = element_sizes(np.where(kind > 0, kind, 1))  # a type that is not told is a float
+    # A SavedModel records whether variables are trained, if only that none is; a graph does not.
+    recorded = len(shaped.types) and int(shaped.types.find(Strings.of([TRAINABLE]))[0]) >= 0
+    handles = of_class(shaped, "variable handle")
+    recorded = recorded or (len(shaped.regions) > 0 and bool(handles[variable.node].all()))
+    size = element_sizes(np.where(dtype > 0, dtype, FLOAT))
     return Parameters(
         variable.node[known],
         variable.reader[known],
         elements[known],
         (elements * size)[known],
-        variable.trainable[known] if told else None,
+        variable.trainable[known] if recorded and not guessed else None,
         guessed=guessed and bool((known | unknown).any()),
         unknown=variable.reader[unknown],
         counters=0 if guessed else int(counters.sum()),
@@ -83,7 +83,7 @@ def parameters(shaped: Profile, living: Bool, types: I64) -> Parameters:
 
 
 def casts_of_variables(profile: Profile) -> Bool:
-    """What hands on a variable in another type: no work of a layer of its own."""
+    """Which nodes cast a variable to another dtype: no work of a layer of its own."""
     edges = profile.edges
     holds = of_class(profile, "variable read", "reference variable")
     taken = (edges.source >= 0) & holds[np.maximum(edges.source, 0)]
@@ -92,120 +92,103 @@ def casts_of_variables(profile: Profile) -> Bool:
     return takes & of_class(profile, "cast")
 
 
-def _tells_trainable(shaped: Profile, variable: _Held) -> bool:
-    """Whether it is told which variables are trained, if only that none is.
-
-    What brings functions along and the variables that they use says so; a graph alone does not.
-    """
-    if len(shaped.types) and int(shaped.types.find(Strings.of([TRAINABLE]))[0]) >= 0:
-        return True
-    handles = of_class(shaped, "variable handle")
-    return len(shaped.regions) > 0 and bool(handles[variable.node].all())
-
-
-@dataclass(frozen=True, eq=False)
-class _Held:
-    """What may hold parameters: the node, its first reader, and who tells its type."""
+class _Holders(NamedTuple):
+    """Nodes that may hold parameters."""
 
     node: I64
-    reader: I64
-    read: I64
+    reader: I64  # the first one
+    typed_by: I64  # the node whose dtype is that of the parameter
     trainable: Bool
 
 
-def _variables(shaped: Profile, living: Bool, kind: I64) -> tuple[_Held, Shapes]:
-    """The variables among the nodes *living*, and their shapes."""
+def _variables(shaped: Profile, in_model: Bool, dtypes: I64) -> tuple[_Holders, Shapes]:
+    """The variables among the nodes *in_model*, and their shapes."""
     own = of_class(shaped, "variable handle", "reference variable")
-    captured = of_class(shaped, "placeholder") & (kind == RESOURCE)
+    captured = of_class(shaped, "placeholder") & (dtypes == RESOURCE)
     reads = of_class(shaped, "variable read")
-    consumers = Links.consumers(shaped.edges)
-    node = np.flatnonzero((own | captured) & living)
-    owner, consumer = consumers.of(node)
-    kept = _readers(shaped, living)[consumer]
-    owner, consumer = owner[kept], consumer[kept]
-    reader = _first(node, owner, consumer)
-    by_read = _first(node, owner[reads[consumer]], consumer[reads[consumer]])
+    consumers, readers = Links.consumers(shaped.edges), _readers(shaped, in_model)
+    node = np.flatnonzero((own | captured) & in_model)
+    reader = _first_readers(consumers, node, readers)
+    read = _first_readers(consumers, node, readers & reads)
     # A resource that nothing reads as a variable is a table, an iterator or the like.
-    is_variable = own[node] | (by_read != node)
-    node, reader, by_read = node[is_variable], reader[is_variable], by_read[is_variable]
-    told = np.where(own[node], node, -1)
-    shape = shaped.nodes.shape.take(told)
-    output = np.where(
-        (np.diff(shape.start) == 0) & (by_read != node), shaped.outputs.start[by_read], -1
-    )
+    is_variable = own[node] | (read != node)
+    node, reader, read = node[is_variable], reader[is_variable], read[is_variable]
+    shape = shaped.nodes.shape.take(np.where(own[node], node, -1))
+    undeclared = (np.diff(shape.start) == 0) & (read != node)
+    output = np.where(undeclared, shaped.outputs.start[read], -1)
     output = np.where(output < len(shaped.outputs.shape), output, -1)
-    shape = shape.joined(shaped.outputs.shape.take(output)).take(
-        np.where(output >= 0, node.size + np.arange(node.size), np.arange(node.size))
-    )
-    told = np.where(own[node], node, by_read)
-    return _Held(node, reader, told, _of_type(shaped, TRAINABLE)[node]), shape
+    rows = np.arange(node.size)
+    both = shape.joined(shaped.outputs.shape.take(output))
+    shape = both.take(np.where(output >= 0, node.size + rows, rows))
+    typed_by = np.where(own[node], node, read)
+    return _Holders(node, reader, typed_by, _with_type(shaped, TRAINABLE)[node]), shape
 
 
-def _of_type(shaped: Profile, kind: bytes) -> Bool:
-    """Which nodes have this as another type."""
-    found = np.zeros(len(shaped), np.bool_)
+def _with_type(shaped: Profile, kind: bytes) -> Bool:
+    """Which nodes have this additional type."""
+    has_type = np.zeros(len(shaped), np.bool_)
     if len(shaped.types):
         row = int(shaped.types.find(Strings.of([kind]))[0])
-        found[shaped.typed_node[shaped.typed_as == row]] = True
-    return found
+        has_type[shaped.typed_node[shaped.typed_as == row]] = True
+    return has_type
 
 
-def _readers(shaped: Profile, living: Bool) -> Bool:
-    """Which nodes may read a parameter: not a call, which only hands it on to those in its body."""
-    readers = living.copy()
+def _readers(shaped: Profile, in_model: Bool) -> Bool:
+    """Which nodes may read a parameter: not calls, which pass it on to their bodies."""
+    readers = in_model.copy()
     readers[shaped.regions.call] = False
     return readers
 
 
-def _first(node: I64, owner: I64, consumer: I64) -> I64:
-    """The first consumer of each node in the order of the graph; itself where it has none."""
+def _first_readers(consumers: Links, node: I64, readers: Bool) -> I64:
+    """The first consumer of each node that is one of the *readers*; itself if it has none."""
+    owner, consumer = consumers.of(node)
+    reads = readers[consumer]
     none = np.iinfo(np.int64).max
     first = np.full(node.size, none)
-    np.minimum.at(first, owner, consumer)
+    np.minimum.at(first, owner[reads], consumer[reads])
     return np.where(first == none, node, first)
 
 
-def _is_of_model(shaped: Profile, living: Bool, held: _Held) -> Bool:
-    """Which variables are read for more than to be trained: not by what follows the gradients."""
+def _is_of_model(shaped: Profile, in_model: Bool, variable: _Holders) -> Bool:
+    """Which variables the model reads, and not only what follows the gradients."""
     backward = training_gradients(shaped)
     if not backward.any():
-        return np.ones(held.node.size, np.bool_)
+        return np.ones(variable.node.size, np.bool_)
     consumers = Links.consumers(shaped.edges)
     trains = consumers.reached(backward) | of_class(shaped, "saves")
-    trains |= ~_readers(shaped, living)
+    trains |= ~_readers(shaped, in_model)
     reads = of_class(shaped, "variable read", "identity")
-    # A read on its own says nothing: who takes it does.
+    # The consumers of a read decide.
     owner, consumer = consumers.of(np.flatnonzero(reads))
     by_model = np.zeros(len(shaped), np.bool_)
     by_model[np.flatnonzero(reads)[owner[~trains[consumer]]]] = True
     by_model |= ~reads & ~trains
-    owner, consumer = consumers.of(held.node)
-    result = np.zeros(held.node.size, np.bool_)
-    result[owner[by_model[consumer] & living[consumer]]] = True
+    owner, consumer = consumers.of(variable.node)
+    result = np.zeros(variable.node.size, np.bool_)
+    result[owner[by_model[consumer] & in_model[consumer]]] = True
     return result
 
 
-def _constants(shaped: Profile, of_weights: Bool, living: Bool) -> tuple[_Held, Shapes]:
+def _constants(shaped: Profile, of_weights: Bool, in_model: Bool) -> tuple[_Holders, Shapes]:
     """The constants that may be parameters, and their shapes.
 
-    They are *of_weights*, of a type that these have, and something takes them, or what is made of
-    nothing but constants, together with what is no constant.
+    They have a dtype *of_weights*, and meet something that is not constant, directly or through
+    nodes that depend on constants only.
     """
     constant = of_class(shaped, "constant")
     edges = shaped.edges
     takes_none = np.diff(Links.inputs(edges).start) == 0
     consumers = Links.consumers(edges, data=True)
     varies = consumers.reached(takes_none & ~constant)
-    fixed = living & ~varies
+    fixed = in_model & ~varies
     owner, consumer = consumers.of(np.flatnonzero(fixed))
     meets = np.zeros(len(shaped), np.bool_)
-    meets[np.flatnonzero(fixed)[owner[varies[consumer] & living[consumer]]]] = True
+    meets[np.flatnonzero(fixed)[owner[varies[consumer] & in_model[consumer]]]] = True
     used = Links.inputs(edges).reached(meets, through=fixed)
     node = np.flatnonzero(constant & of_weights & used)
-    owner, consumer = consumers.of(node)
-    kept = _readers(shaped, living)[consumer]
-    reader = _first(node, owner[kept], consumer[kept])
+    reader = _first_readers(consumers, node, _readers(shaped, in_model))
     first = shaped.outputs.start[node]
-    listed = np.where(shaped.outputs.start[node + 1] > first, first, -1)
-    shape = shaped.outputs.shape.take(listed)
-    return _Held(node, reader, node, np.zeros(node.size, np.bool_)), shape
+    output = np.where(shaped.outputs.start[node + 1] > first, first, -1)
+    shape = shaped.outputs.shape.take(output)
+    return _Holders(node, reader, node, np.zeros(node.size, np.bool_)), shape

@@ -1,4 +1,4 @@
-"""Which nodes others lead to: along the edges, against or with the flow of the data."""
+"""Links: the graph as arrays, and which nodes are reachable from others."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ if TYPE_CHECKING:
     from tfprof.columns.strings import I64, Bool
     from tfprof.model import Edges
 
-# Fewer nodes than this at a time are followed faster one by one.
+# It is faster to follow fewer nodes than this one by one.
 _FEW = 64
 
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """From each node to others: those of node i are node[start[i]:start[i + 1]]."""
+    """Links from each node to others; those of node i are node[start[i]:start[i + 1]]."""
 
     start: I64
     node: I64
 
     @classmethod
     def inputs(cls, edges: Edges, aside: Bool | None = None, silent: Bool | None = None) -> Links:
-        """From each node to what it takes something from, or runs after if that is not *aside*.
+        """From each node to its inputs, and to control inputs that are not *aside*.
 
-        Nothing can be taken from what is *silent*: a saved profile does not tell who only waits.
+        Nodes that are *silent* have no outputs: a saved profile lists control inputs as inputs.
         """
         known = edges.source >= 0
         if aside is not None:
@@ -39,7 +39,7 @@ class Links:
 
     @classmethod
     def consumers(cls, edges: Edges, *, data: bool = False) -> Links:
-        """From each node to those that take something from it; control edges unless *data*."""
+        """From each node to its consumers; control edges count unless *data*."""
         count = edges.start.size - 1
         consumer = np.repeat(np.arange(count), np.diff(edges.start))
         known = edges.source >= 0
@@ -51,10 +51,7 @@ class Links:
         return cls(np.append(0, np.cumsum(per_node)), consumer[order])
 
     def reached(self, begin: Bool, through: Bool | None = None) -> Bool:
-        """All nodes that those of *begin* lead to, and they themselves.
-
-        Where *through* is given, only these nodes are entered.
-        """
+        """The nodes reachable from those of *begin*, which are included; only *through* these."""
         seen = begin.copy()
         front = np.flatnonzero(begin)
         while front.size:
@@ -63,22 +60,20 @@ class Links:
         return seen
 
     def of(self, nodes: I64) -> tuple[I64, I64]:
-        """(place in *nodes*, node it leads to) of every link of these nodes."""
+        """(index in *nodes*, linked node) of every link of these nodes."""
         length = self.start[nodes + 1] - self.start[nodes]
         owner = np.repeat(np.arange(nodes.size), length)
         before = np.cumsum(length) - length
         return owner, self.node[np.arange(owner.size) + (self.start[nodes] - before)[owner]]
 
     def _at_once(self, front: I64, seen: Bool, through: Bool | None) -> I64:
-        found = np.unique(self.of(front)[1])
-        found = found[~seen[found]]
-        if through is not None:
-            found = found[through[found]]
-        seen[found] = True
-        return found
+        after = np.unique(self.of(front)[1])
+        after = after[~seen[after] if through is None else ~seen[after] & through[after]]
+        seen[after] = True
+        return after
 
     def _one_by_one(self, front: I64, seen: Bool, through: Bool | None) -> I64:
-        """As far as it goes with few nodes at a time; what is left to do at once."""
+        """Follow links until there are too many nodes at a time; those are the result."""
         ahead = front.tolist()
         while ahead and len(ahead) < 4 * _FEW:
             node = ahead.pop()

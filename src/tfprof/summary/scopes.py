@@ -1,11 +1,11 @@
-"""The name scope that each node stands in, as a tree, with calls of functions folded away.
+"""The name scope of each node, as a tree, without the names of function calls.
 
     net/conv/Conv2D                                        net > conv
     StatefulPartitionedCall_1/net/conv/Conv2D              net > conv
     net/lstm/while/body/net/lstm/while/MatMul              net > lstm > while
 
-The body of a function is named anew below its call. What it repeats of the way there is one way,
-and the names that TensorFlow makes up for calls are none that anybody gave to a layer.
+TensorFlow names the body of a function below its call. Scopes that the body repeats count once, and
+names that TensorFlow invents for calls are not layers.
 """
 
 from __future__ import annotations
@@ -15,27 +15,25 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tfprof.columns.strings import Strings
+from tfprof.columns.strings import I64, Strings
 from tfprof.errors import InputError
 from tfprof.foundation.lazy_dataclasses import dataclass
-from tfprof.model import CALLED
+from tfprof.model import CALLED, Profile
 from tfprof.tables.limits import beyond, limit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tfprof.columns.strings import I64
-    from tfprof.model import Profile
 
-_MADE_UP: Final = re.compile(rb"(?:Stateful)?PartitionedCall(?:_\d+)?")
+_INVENTED: Final = re.compile(rb"(?:Stateful)?PartitionedCall(?:_\d+)?")
 _FEW_PARTS: Final = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Scopes:
-    """Scopes, each behind the one around it; the first is around everything."""
+    """Scopes, each after its parent; the first is the root."""
 
-    part: list[bytes]  # the last part of its name
+    part: list[bytes]  # the last part of the name
     parent: list[int]
     of_node: I64
 
@@ -43,7 +41,7 @@ class Scopes:
         return len(self.part)
 
     def name(self, scope: int) -> bytes:
-        """All parts of the name."""
+        """The full name."""
         parts = []
         while scope > 0:
             parts.append(self.part[scope])
@@ -52,57 +50,61 @@ class Scopes:
 
 
 def scopes(profile: Profile) -> Scopes:
-    """The scopes of all nodes; raises InputError where names have far too many parts."""
+    """The scopes of all nodes; raises InputError if names have far too many parts."""
     names = profile.nodes.name
-    _check(names)
+    parts = len(names) + int(np.count_nonzero(names.blob == ord("/")))
+    if parts > max(_FEW_PARTS, len(names) * limit("name_parts")):
+        raise InputError(
+            f"the {len(names):,} names of the graph have {parts:,} parts; accepted are "
+            f"{beyond('name_parts')}"
+        )
+    regions = profile.regions
+    calls = dict(
+        zip(profile.nodes.name.take(regions.call), (regions.kind != CALLED).tolist(), strict=True)
+    )
     number, first = _around(names).intern()
     part, parent = [b""], [-1]
     known: dict[tuple[int, bytes], int] = {}
-    calls = _calls(profile)
     place = np.zeros(first.size, np.int64)
     for at, text in enumerate(_around(names.take(first))):
         here = 0
-        for one in folded(text, calls):
-            inside = known.get((here, one))
-            if inside is None:
-                inside = known[here, one] = len(part)
-                part.append(one)
+        for name in folded(text, calls):
+            if (here, name) not in known:
+                known[here, name] = len(part)
+                part.append(name)
                 parent.append(here)
-            here = inside
+            here = known[here, name]
         place[at] = here
     return Scopes(part, parent, place[number])
 
 
 def folded(scope: bytes, calls: Mapping[bytes, bool]) -> list[bytes]:
-    """The parts of a scope that name layers; *calls* says of each call if its bodies have a name.
+    """The parts of a scope that name layers; *calls* maps each call to whether bodies have names.
 
-    A call of a function has one body, right below it; a loop or a choice has several, each below a
-    part that says which.
+    A function call has one body, right below it; a loop or a conditional has several, each below a
+    name of its own.
     """
     parts = scope.split(b"/") if scope else []
-    kept: list[bytes] = []
+    path: list[bytes] = []
     at = until = 0
     while at < len(parts):
-        kept.append(parts[at])
+        if not _INVENTED.fullmatch(parts[at]):
+            path.append(parts[at])
         until += len(parts[at]) + (at > 0)
         at += 1
-        if _MADE_UP.fullmatch(kept[-1]):
-            kept.pop()
         if scope[:until] not in calls:
             continue
         skipped = 1 if calls[scope[:until]] else 0
-        skipped += _repeated(kept, parts[at + skipped :])
+        skipped += _repeated(path, parts[at + skipped :])
         until += sum(1 + len(part) for part in parts[at : at + skipped])
         at += skipped
-    return kept
+    return path
 
 
-def _repeated(way: list[bytes], further: list[bytes]) -> int:
-    """How many parts of what follows are the end of the way so far once more."""
-    for length in range(min(len(way), len(further)), 0, -1):
-        if way[-length:] == further[:length]:
-            return length
-    return 0
+def _repeated(path: list[bytes], after: list[bytes]) -> int:
+    """How many of the parts *after* repeat the end of the path."""
+    longest = min(len(path), len(after))
+    return next((n for n in range(longest, 0, -1) if path[-n:] == after[:n]), 0)
 
 
 def _around(names: Strings) -> Strings:
@@ -111,24 +113,3 @@ def _around(names: Strings) -> Strings:
     length = np.zeros(len(names), np.int64)
     length[row] = offset  # of a row's slashes the last is written last
     return Strings(names.blob, names.start, length)
-
-
-def _calls(profile: Profile) -> dict[bytes, bool]:
-    """The names of the nodes that call a function, and whether their bodies have names."""
-    regions = profile.regions
-    return dict(
-        zip(
-            profile.nodes.name.take(regions.call),
-            (regions.kind != CALLED).tolist(),
-            strict=True,
-        )
-    )
-
-
-def _check(names: Strings) -> None:
-    parts = len(names) + int(np.count_nonzero(names.blob == ord("/")))
-    if parts > max(_FEW_PARTS, len(names) * limit("name_parts")):
-        raise InputError(
-            f"the {len(names):,} names of the graph have {parts:,} parts; tfprof accepts "
-            f"{beyond('name_parts')}"
-        )

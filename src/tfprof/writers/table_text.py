@@ -1,11 +1,11 @@
 """A Table as text that fits a screen: rows, the total, and what there is to say about them.
 
 net
-Layer          Params  Float ops  Mult-adds  Param B  Activ. B
-──────────────────────────────────────────────────────────────
-conv              448    908.3k     442.4k    1.79k     65.5k
+Layer          Params  Float ops  Mult-adds  Param B  Activations
+─────────────────────────────────────────────────────────────────
+conv              448    908.3k     442.4k    1.79k        65.5k
 …
-──────────────────────────────────────────────────────────────
+─────────────────────────────────────────────────────────────────
 Total             698    …
 """
 
