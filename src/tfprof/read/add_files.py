@@ -9,14 +9,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.model import Note
+from tfprof.model import Note, Profile
 from tfprof.read.merge import with_extra_type, with_graph
 from tfprof.read.merge_op_log import with_op_log
 from tfprof.read.merge_run import with_run
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import Strings
-    from tfprof.model import Profile
     from tfprof.read.checkpoint import Checkpoint
     from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
     from tfprof.read.debug_info import Stacks

@@ -12,14 +12,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfprof.foundation.lazy_dataclasses import dataclass
-from tfprof.model import NO_REGIONS
+from tfprof.model import NO_REGIONS, Note, Regions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfprof.columns.shapes import Shapes
     from tfprof.columns.strings import I64, Strings
-    from tfprof.model import Note, Regions
     from tfprof.read.attributes import NodeAttributes
     from tfprof.read.run_details import RunDetails
 

@@ -12,14 +12,13 @@ from codecs import getincrementaldecoder
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tfprof.tables.formats import FORMATS
+from tfprof.tables.formats import FORMATS, Format
 from tfprof.wire.decode import BYTES, VARINT, WireError
 from tfprof.wire.message import head
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfprof.tables.formats import Format
 
 TABLE_MAGIC = (0xDB4775248B80FB57).to_bytes(8, "little")
 # The second half breaks where a transfer treats the file as text.

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.foundation.arguments import shown
-from tfprof.model import Note
+from tfprof.model import Note, Profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfprof.columns.strings import I64, Strings
-    from tfprof.model import Profile
     from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
 
 

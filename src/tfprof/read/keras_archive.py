@@ -25,7 +25,7 @@ from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note, Profile
 from tfprof.read import graph_def
 from tfprof.read.keras_model import Model
-from tfprof.read.keras_weights import Bytes, contents
+from tfprof.read.keras_weights import Bytes, Contents, contents
 from tfprof.read.merge import with_extra_type, with_graph
 from tfprof.read.variable_collections import TYPE
 from tfprof.tables.limits import beyond, unpacked_most
@@ -35,7 +35,6 @@ from tfprof.wire.schema import message
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfprof.read.keras_weights import Contents
     from tfprof.read.source import Source
 
 CONFIG: Final = "config.json"

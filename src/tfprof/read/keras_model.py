@@ -13,12 +13,11 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tfprof.read.keras_layers import ALL_TRAINED, weights
+from tfprof.read.keras_layers import ALL_TRAINED, Weight, weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tfprof.read.keras_layers import Weight
     from tfprof.read.keras_weights import Contents, Stored
 
 Entry = Any  # an object of the configuration, which may be anything

@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.columns.shapes import Shapes
-from tfprof.columns.strings import Strings
+from tfprof.columns.strings import I64, Strings
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.model import AttributeSource, Edges, Outputs, Regions
+from tfprof.model import AttributeSource, Edges, Outputs, Profile, Regions
 from tfprof.read import input_notes
 
 if TYPE_CHECKING:
-    from tfprof.columns.strings import I64
-    from tfprof.model import Profile
     from tfprof.read.columns import GraphColumns
 
 

@@ -9,12 +9,11 @@ import numpy as np
 from tfprof.columns.strings import Strings
 from tfprof.columns.unique import first_rows
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.model import Stacks
+from tfprof.model import Profile, Stacks
 from tfprof.read import input_notes
 from tfprof.read.merge import with_types
 
 if TYPE_CHECKING:
-    from tfprof.model import Profile
     from tfprof.read.columns import OpLogColumns
 
 

@@ -15,13 +15,12 @@ import numpy as np
 from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.columns.unique import first_rows
 from tfprof.foundation.lazy_dataclasses import fields, replace
-from tfprof.model import ACCELERATOR, CPU, UNTIMED, Note, Step
+from tfprof.model import ACCELERATOR, CPU, UNTIMED, Note, Profile, Step
 from tfprof.read import input_notes
 from tfprof.read.merge import find_before, with_bare_nodes, with_types
 from tfprof.tables.limits import limit
 
 if TYPE_CHECKING:
-    from tfprof.model import Profile
     from tfprof.read.columns import RunColumns
 
 _CANONICAL = re.compile(rb".*/(device:gpu|gpu|device:cpu|cpu):\d+")

@@ -9,19 +9,16 @@ Only attributes with these two keys are decoded.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from tfprof.columns.shapes import Shapes
-from tfprof.columns.strings import I64, U8, Strings
+from tfprof.columns.strings import I64, U8, Bool, Strings
 from tfprof.columns.unique import unique
 from tfprof.read.attributes import StoredAttributes
 from tfprof.read.columns import GraphColumns
 from tfprof.wire.decode import BYTES, VARINT, Field, scan
-
-if TYPE_CHECKING:
-    from tfprof.columns.strings import Bool
 
 _SHAPE, _OUTPUT_SHAPES = 0, 1
 _KEYS = Strings.of([b"shape", b"_output_shapes"])

@@ -12,7 +12,7 @@ from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.read import graph_def, op_log, run_metadata
 from tfprof.read.from_text import in_wire, read_wire
 from tfprof.read.run_details import details
-from tfprof.read.source import decode
+from tfprof.read.source import Source, decode
 from tfprof.tables.formats import GRAPH, OP_LOG, PROFILE, RUN
 from tfprof.wire.decode import BYTES, WireError, scan, whole
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from tfprof.model import Profile
     from tfprof.read.checkpoint import Checkpoint
     from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
-    from tfprof.read.source import Source
 
 
 def read_graph_def(source: Source) -> GraphColumns:

@@ -17,7 +17,7 @@ import numpy as np
 from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, U8, Bool, Strings
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.model import Note, Outputs
+from tfprof.model import Note, Outputs, Profile
 from tfprof.read.from_text import read_wire
 from tfprof.tables.formats import RUN
 from tfprof.wire.decode import BYTES, VARINT, Field, scan, whole
@@ -25,7 +25,6 @@ from tfprof.wire.decode import BYTES, VARINT, Field, scan, whole
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfprof.model import Profile
     from tfprof.read.source import Source
 
 

@@ -18,15 +18,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.strings import Strings
+from tfprof.columns.strings import I64, Strings
 from tfprof.columns.unique import first_rows, unique_inverse
-from tfprof.model import CALLED
+from tfprof.model import CALLED, Profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tfprof.columns.strings import I64
-    from tfprof.model import Profile
 
 _PART = rb"(?:body|cond|then|else|branch\d+)"
 _BODY = re.compile(rb"(/%b)/_\d+(?=/)" % _PART)

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tfprof.errors import InputError
 from tfprof.read import detect
-from tfprof.tables.formats import FORMATS, expected_formats
+from tfprof.tables.formats import FORMATS, Format, Input, expected_formats
 from tfprof.wire.decode import WireError, buffer_view
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfprof.columns.strings import U8
-    from tfprof.tables.formats import Format, Input
 
 T = TypeVar("T")
 

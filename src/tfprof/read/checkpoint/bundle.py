@@ -25,7 +25,15 @@ from tfprof.errors import InputError
 from tfprof.read.checkpoint.crc32c import crc32c, masked
 from tfprof.read.checkpoint.slices import PIECE, Slice, key_of, shape_of, slice_of
 from tfprof.read.checkpoint.sorted_table import SortedTable
-from tfprof.read.checkpoint.tensors import DTYPES, STRING, Stored, called, from_bytes
+from tfprof.read.checkpoint.tensors import (
+    DTYPES,
+    STRING,
+    ByteOrder,
+    Stored,
+    Values,
+    called,
+    from_bytes,
+)
 from tfprof.wire.decode import WireError
 from tfprof.wire.message import Message
 from tfprof.wire.scalar import MOST_BYTES, ONE_BYTE
@@ -35,7 +43,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfprof.columns.strings import U8, U64
-    from tfprof.read.checkpoint.tensors import ByteOrder, Values
 
 _BYTE_ORDERS: dict[int, ByteOrder] = {0: "little", 1: "big"}
 _CHECKSUM = 4

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.read.checkpoint.tensors import from_bits, from_bytes
+from tfprof.read.checkpoint.tensors import DType, Values, from_bits, from_bytes
 from tfprof.wire.decode import WireError
 from tfprof.wire.message import Message
 from tfprof.wire.varint_columns import varint_run
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import U8
-    from tfprof.read.checkpoint.tensors import DType, Values
 
 # float_val, double_val, scomplex_val, dcomplex_val and float8_val: bytes as in memory.
 _FIXED_WIDTH = {5, 6, 9, 12, 18}

@@ -15,7 +15,7 @@ from tfprof.errors import InputError
 from tfprof.read.checkpoint.slices import Slice, key_of, shape_of, slice_of
 from tfprof.read.checkpoint.sorted_table import SortedTable
 from tfprof.read.checkpoint.tensor_proto import values_of
-from tfprof.read.checkpoint.tensors import DTYPES, Stored, called
+from tfprof.read.checkpoint.tensors import DTYPES, Stored, Values, called
 from tfprof.wire.decode import WireError
 from tfprof.wire.message import Message
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tfprof.columns.strings import U8
-    from tfprof.read.checkpoint.tensors import Values
 
 
 class _Listed(NamedTuple):

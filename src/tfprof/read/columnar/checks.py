@@ -12,13 +12,12 @@ import numpy as np
 
 from tfprof.columns.unique import unique
 from tfprof.foundation.lazy_dataclasses import fields
-from tfprof.model import BRANCH, CPU
+from tfprof.model import BRANCH, CPU, Outputs, Profile, Step
 from tfprof.read.columnar.coding import Damage
 
 if TYPE_CHECKING:
     from tfprof.columns.shapes import Shapes
     from tfprof.columns.strings import I64, Strings
-    from tfprof.model import Outputs, Profile, Step
     from tfprof.read.columnar.layout import Attributes
 
 # Attributes with longer text do not share it: a shared text takes a byte per attribute in the file,

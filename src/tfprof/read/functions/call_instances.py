@@ -15,7 +15,7 @@ import numpy as np
 
 from tfprof.errors import InputError
 from tfprof.model import BRANCH
-from tfprof.read.functions.library import CONTROL, UNKNOWN
+from tfprof.read.functions.library import CONTROL, UNKNOWN, Body, Pool
 from tfprof.tables.limits import beyond, limit
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from tfprof.columns.strings import I64
     from tfprof.read.functions.calls import Call
-    from tfprof.read.functions.library import Body, Pool
 
 NOWHERE: Final = -1
 _NAME_BYTES: Final = 64 << 20

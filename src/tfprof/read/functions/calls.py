@@ -13,15 +13,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.strings import Strings
+from tfprof.columns.strings import I64, U8, Strings
 from tfprof.model import BRANCH, CALLED, LOOP_BODY, LOOP_CONDITION
-from tfprof.wire.decode import BYTES, scan
+from tfprof.wire.decode import BYTES, Field, scan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from tfprof.columns.strings import I64, U8
-    from tfprof.wire.decode import Field
 
 
 class Call(NamedTuple):

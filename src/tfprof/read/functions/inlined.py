@@ -16,14 +16,12 @@ from tfprof.columns.frozen import Frozen
 from tfprof.columns.strings import I64, Strings
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.model import Note, Regions
-from tfprof.read.functions.call_instances import NOWHERE, Sources, check_texts
-from tfprof.read.functions.library import CONTROL
+from tfprof.read.functions.call_instances import NOWHERE, Instance, Sources, check_texts
+from tfprof.read.functions.library import CONTROL, Pool
 
 if TYPE_CHECKING:
     from tfprof.read.attributes import NodeAttributes
     from tfprof.read.columns import GraphColumns
-    from tfprof.read.functions.call_instances import Instance
-    from tfprof.read.functions.library import Pool
     from tfprof.read.source import Source
 
 _RETURNED, _OWN, _EFFECT = range(3)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.columns.shapes import Shapes
-from tfprof.columns.strings import I64, U8, Strings
+from tfprof.columns.strings import I64, U8, Bool, Strings
 from tfprof.read.columns import GraphColumns
 from tfprof.read.text.lines import (
     FLOAT,
@@ -40,7 +40,6 @@ from tfprof.wire.decode import buffer_view
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfprof.columns.strings import Bool
 
 _LIBRARY = re.compile(rb"^library\b", re.MULTILINE)
 _EMPTY = b"library {\n}"

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.strings import Strings
+from tfprof.columns.strings import I64, Strings
 
 if TYPE_CHECKING:
-    from tfprof.columns.strings import I64
     from tfprof.read.xplane.planes import Space
 
 OTHER, RAN, EAGERLY, RUN, PROCESS, DONE, ALLOCATED, FREED = range(8)

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.strings import Strings
+from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.read.expansion_limits import bounded
 from tfprof.read.xplane import event_kinds as kinds
 from tfprof.read.xplane.devices import device_lines
 from tfprof.read.xplane.nesting import Spans
 
 if TYPE_CHECKING:
-    from tfprof.columns.strings import I64, Bool
     from tfprof.read.xplane.event_kinds import Kinds
     from tfprof.read.xplane.planes import Space
 

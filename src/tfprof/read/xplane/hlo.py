@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.strings import Strings
+from tfprof.columns.strings import I64, Strings
 from tfprof.columns.unique import first_rows, unique_inverse
 from tfprof.wire.decode import BYTES, scan
 
 if TYPE_CHECKING:
-    from tfprof.columns.strings import I64
     from tfprof.read.xplane.planes import Space
 
 _PLANE = b"/host:metadata"

@@ -12,16 +12,13 @@ only one that has not run this instruction itself; otherwise its launch is unkno
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from tfprof.columns.strings import Strings
+from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.columns.unique import first_rows, unique_inverse
 from tfprof.read.xplane.nesting import count_before
-
-if TYPE_CHECKING:
-    from tfprof.columns.strings import I64, Bool
 
 UNKNOWN, SEVERAL = -1, -2
 # At most so many simultaneous launches of a program are distinguished.

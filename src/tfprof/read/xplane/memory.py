@@ -13,17 +13,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.strings import Strings
+from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.columns.unique import first_rows, unique_inverse
 from tfprof.read.xplane import event_kinds as kinds
-from tfprof.read.xplane.trace import Memory, taken
+from tfprof.read.xplane.trace import Events, Memory, taken
 
 if TYPE_CHECKING:
-    from tfprof.columns.strings import I64, Bool
     from tfprof.read.xplane.event_table import EventTable
     from tfprof.read.xplane.nesting import Spans
     from tfprof.read.xplane.steps import Steps
-    from tfprof.read.xplane.trace import Events
 
 _NEVER = np.iinfo(np.int64).max
 # More memory than exists; larger sizes are clipped, so that sums do not overflow.

@@ -12,24 +12,20 @@ microsecond: an execution may be off by one, a sum of thousands is not.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from tfprof.columns.strings import I64, Strings
 from tfprof.columns.unique import unique_inverse
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.model import ACCELERATOR, CPU, Step
+from tfprof.model import ACCELERATOR, CPU, Profile, Step
 from tfprof.read.merge import with_bare_nodes, with_types
 from tfprof.read.runtime_names import node_of, without_numbers
 from tfprof.read.xplane.fold_aliases import fold_aliases
 from tfprof.read.xplane.node_matching import NOT_IN_GRAPH, NodeMatcher
 from tfprof.read.xplane.shapes import with_shape_source
-from tfprof.read.xplane.trace import Events, taken
-
-if TYPE_CHECKING:
-    from tfprof.model import Profile
-    from tfprof.read.xplane.trace import Memory, TraceColumns
+from tfprof.read.xplane.trace import Events, Memory, TraceColumns, taken
 
 _ALL_STREAMS = b"/stream:all"
 _PS_IN_US = 10**6

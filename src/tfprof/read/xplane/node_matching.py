@@ -11,22 +11,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.columns.strings import Strings
+from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.columns.unique import unique_inverse
 from tfprof.foundation.arguments import shown
-from tfprof.model import Note
+from tfprof.model import Note, Profile
 from tfprof.read.merge import with_types
 from tfprof.read.runtime_names import is_added, node_of
 from tfprof.read.xplane.fused import fused_node, is_fused
 from tfprof.read.xplane.operations import either
-from tfprof.read.xplane.trace import COMPILED, DATA, EAGER, KERNEL, NODE
+from tfprof.read.xplane.trace import COMPILED, DATA, EAGER, KERNEL, NODE, Events
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfprof.columns.strings import I64, Bool
-    from tfprof.model import Profile
-    from tfprof.read.xplane.trace import Events
 
 # The scope of what is not in the graph.
 NOT_IN_GRAPH = b"_not_in_graph/"

@@ -13,19 +13,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.strings import Strings
+from tfprof.columns.strings import I64, Strings
 from tfprof.columns.unique import first_rows, unique, unique_inverse
 from tfprof.read.expansion_limits import bounded
 from tfprof.read.xplane import event_kinds as kinds
 from tfprof.read.xplane import hlo
 from tfprof.read.xplane.launches import SEVERAL, Instructions, Launches, functions_of, launched
-from tfprof.read.xplane.runs import RunEvents, runs
+from tfprof.read.xplane.runs import RunEvents, Runs, runs
 from tfprof.read.xplane.trace import COMPILED, DATA, EAGER, KERNEL, NODE
 
 if TYPE_CHECKING:
-    from tfprof.columns.strings import I64
     from tfprof.read.xplane.event_table import EventTable
-    from tfprof.read.xplane.runs import Runs
 
 _EAGER, _TF_DATA = b"_eager/", b"_tf_data/"
 _PS_IN_NS = 10**3

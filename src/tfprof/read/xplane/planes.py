@@ -12,16 +12,13 @@ Metadata are numbered per plane; here every event and stat has the row of its me
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from tfprof.columns.strings import Strings
+from tfprof.columns.strings import I64, U8, Strings
 from tfprof.columns.unique import unique_inverse
 from tfprof.wire.decode import BYTES, VARINT, Field, scan, whole
-
-if TYPE_CHECKING:
-    from tfprof.columns.strings import I64, U8
 
 # No real time is later: eleven days in picoseconds, and the year 2116 in nanoseconds.
 _LONGEST_PS = 10**18

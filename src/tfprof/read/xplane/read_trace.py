@@ -12,26 +12,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.columns.strings import Strings
+from tfprof.columns.strings import I64, U8, Strings
 from tfprof.columns.unique import unique_inverse
 from tfprof.model import Note
 from tfprof.read.xplane.devices import device_of
-from tfprof.read.xplane.event_table import event_table
-from tfprof.read.xplane.memory import memory
+from tfprof.read.xplane.event_table import EventTable, event_table
+from tfprof.read.xplane.memory import TraceMemory, memory
 from tfprof.read.xplane.operations import operations
-from tfprof.read.xplane.planes import read_space
-from tfprof.read.xplane.steps import steps
+from tfprof.read.xplane.planes import Space, read_space
+from tfprof.read.xplane.steps import Steps, steps
 from tfprof.read.xplane.trace import FULL_LEVEL, UNKNOWN_LEVEL, Events, TraceColumns
 from tfprof.wire.decode import VARINT, scan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfprof.columns.strings import I64, U8
-    from tfprof.read.xplane.event_table import EventTable
-    from tfprof.read.xplane.memory import TraceMemory
-    from tfprof.read.xplane.planes import Space
-    from tfprof.read.xplane.steps import Steps
 
 _CPU = b"/device:cpu:0"
 _PS_IN_NS, _PS_IN_US = 10**3, 10**6

@@ -18,11 +18,10 @@ import numpy as np
 from tfprof.columns.shapes import Shapes
 from tfprof.columns.unique import unique
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.model import Outputs
+from tfprof.model import Outputs, Profile
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import I64, Strings
-    from tfprof.model import Profile
 
 _INPUT = re.compile(r"[a-z]\w*\[([\d,]*)\]")
 _MOST_DIMS = 254

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tfprof.columns.strings import Strings
+from tfprof.columns.strings import I64, Strings
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from tfprof.columns.strings import I64
     from tfprof.model import Note
 
 # Kinds of executions: a node of a function, an operation outside functions, an XLA instruction, a
