@@ -27,8 +27,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
-from tfprof.columns.frozen import Frozen
-from tfprof.columns.packed import packed_columns
+from tfprof.columns.frozen import Frozen, packed_columns
 from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.columns.unique import unique
@@ -36,7 +35,7 @@ from tfprof.foundation.caches import Cache
 from tfprof.foundation.lazy_dataclasses import dataclass, field
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 T = TypeVar("T")
 
@@ -163,11 +162,7 @@ _COUNTED: Final = {
     "cpu_micros": (CPU,),
     "occurrence": (CPU,),
 }
-
-
 _OF_GRAPH: Final = ("params", "float_ops")  # not recorded by steps
-
-
 # How a node uses a region that it calls.
 CALLED, LOOP_BODY, LOOP_CONDITION, BRANCH = range(4)
 
@@ -228,6 +223,11 @@ class Note:
 
     def __str__(self) -> str:
         return self.text if self.times == 1 else f"{self.text} ({self.times} times)"
+
+
+def own_notes(texts: Iterable[str]) -> tuple[Note, ...]:
+    """Notes that the original does not print."""
+    return tuple(Note(text, ours=True) for text in texts)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note, Profile
 from tfprof.read.merge import with_extra_type, with_graph
-from tfprof.read.merge_op_log import with_op_log
 from tfprof.read.merge_run import with_run
+from tfprof.read.op_log import with_op_log
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import Strings
@@ -29,9 +29,9 @@ def add_graph(profile: Profile, columns: GraphColumns, source: Source, _: int = 
     source.let_go()
     if columns.trainable is None:
         return grown
-    from tfprof.read.variable_collections import MODEL, with_listed, with_trainable  # noqa: PLC0415
+    from tfprof.read.variable_collections import MODEL, TYPE, with_listed  # noqa: PLC0415
 
-    grown = with_trainable(grown, columns.trainable)
+    grown = with_listed(grown, columns.trainable, TYPE)
     if columns.model_variables is None:
         return grown
     return with_listed(grown, columns.model_variables, MODEL)

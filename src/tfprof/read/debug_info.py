@@ -16,7 +16,7 @@ import numpy as np
 from tfprof.columns.strings import I64, Strings
 from tfprof.errors import InputError
 from tfprof.read.columns import OpLogColumns
-from tfprof.read.functions.local_names import local_names
+from tfprof.read.runtime_names import local_names
 from tfprof.wire.schema import message
 
 if TYPE_CHECKING:

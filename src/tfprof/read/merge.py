@@ -16,7 +16,7 @@ import numpy as np
 from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, Strings
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.model import AttributeSource, Edges, Outputs, Profile, Regions
+from tfprof.model import AttributeSource, Edges, Outputs, Profile, Regions, own_notes
 from tfprof.read import input_notes
 
 if TYPE_CHECKING:
@@ -59,7 +59,8 @@ def with_graph(profile: Profile, graph: GraphColumns) -> Profile:
     source, names = find_before(grown.nodes.name, tensor, b":")
     slot = slots(tensor, names)
     slot[tensor.length < written.length] = -1
-    notes = (*profile.notes, *graph.notes, *input_notes.of_graph(graph, first, names, source))
+    unusual = input_notes.of_graph(graph, first, names, source)
+    notes = (*profile.notes, *graph.notes, *own_notes(unusual))
     regions = _regions(profile, graph.regions, row, new)
     return with_edges(
         replace(grown, outputs=outputs, attribute_sources=sources, notes=notes, regions=regions),

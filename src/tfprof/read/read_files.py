@@ -6,14 +6,13 @@ What few files need is imported when one of them comes: a small graph is read in
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.read import graph_def, op_log, run_metadata
-from tfprof.read.from_text import in_wire, read_wire
-from tfprof.read.run_details import details
-from tfprof.read.source import Source, decode
-from tfprof.tables.formats import GRAPH, OP_LOG, PROFILE, RUN
+from tfprof.read.run_metadata import details
+from tfprof.read.source import Source, decode, format_for
+from tfprof.tables.formats import GRAPH, OP_LOG, PROFILE, RUN, Input
 from tfprof.wire.decode import BYTES, WireError, scan, whole
 
 if TYPE_CHECKING:
@@ -23,6 +22,23 @@ if TYPE_CHECKING:
     from tfprof.model import Profile
     from tfprof.read.checkpoint import Checkpoint
     from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
+
+T = TypeVar("T")
+
+
+def in_wire(source: Source, row: Input) -> Source:
+    """*source* in wire format: text is converted. Raises InputError."""
+    message = format_for(source, row).message
+    if not message:
+        return source
+    from tfprof.read.text import TextSource  # noqa: PLC0415 - most files are binary
+
+    return TextSource(source, message)
+
+
+def read_wire(source: Source, row: Input, columns: Callable[[U8], T]) -> T:
+    """Call *columns* with the wire bytes of *source*, binary or text; raises InputError."""
+    return decode(in_wire(source, row), row, columns)
 
 
 def read_graph_def(source: Source) -> GraphColumns:

@@ -25,7 +25,6 @@ from tfprof.model import CALLED, Profile
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-
 _PART = rb"(?:body|cond|then|else|branch\d+)"
 _BODY = re.compile(rb"(/%b)/_\d+(?=/)" % _PART)
 _BODY_OF = re.compile(rb"(.+?)/%b/_\d+/" % _PART)
@@ -269,3 +268,15 @@ def _outer(text: bytes, calls: set[bytes]) -> bytes:
         if name in calls:
             return name
     return text
+
+
+def local_names(profile: Profile) -> Strings:
+    """The name of each node in its function, then "@" and the function's name, if any."""
+    name, regions = profile.nodes.name, profile.regions
+    of_node = np.full(len(profile), -1, np.int64)
+    of_node[: regions.of_node.size] = regions.of_node
+    function = Strings.concat([regions.function, Strings.of([b""])]).take(of_node)
+    prefix = np.append(regions.prefix, 0)[of_node]
+    local = Strings(name.blob, name.start + prefix, name.length - prefix)
+    at = Strings.of([b"@"]).take(np.zeros(len(profile), np.int64))
+    return Strings.beside([local, at, function])

@@ -33,7 +33,7 @@ from tfprof.model import (
     Regions,
     Stacks,
 )
-from tfprof.read.attributes import StoredAttributes
+from tfprof.read.columns import StoredAttributes
 from tfprof.read.saved_steps import steps
 from tfprof.wire import maps
 from tfprof.wire.decode import BYTES, VARINT, Field, scan, whole

@@ -43,11 +43,6 @@ def listed(meta: U8, kind: bytes) -> Strings:
     return Strings.of(tensor.partition(b":")[0] for tensor in name.strings(meta))
 
 
-def with_trainable(profile: Profile, names: Strings) -> Profile:
-    """*profile* with the nodes of these names typed as trainable variables."""
-    return with_listed(profile, names, TYPE)
-
-
 def with_listed(profile: Profile, names: Strings, kind: bytes) -> Profile:
     """*profile* with the extra type *kind* on the nodes of these names, if there are any."""
     is_node = profile.nodes.name.find(names) >= 0

@@ -23,7 +23,6 @@ import numpy as np
 from tfprof.columns import byte_words
 from tfprof.columns.strings import I64, U8, Strings
 from tfprof.foundation.progress_events import announce_bytes
-from tfprof.wire.field_steps import REACH, Fields, Tags
 from tfprof.wire.scalar import (
     BYTES,
     FIXED32,
@@ -37,7 +36,7 @@ from tfprof.wire.scalar import (
     decode_varint,
     signed,
 )
-from tfprof.wire.varint_columns import check_ends, varints_at
+from tfprof.wire.varint_columns import REACH, Fields, Tags, check_ends, varints_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,11 +12,18 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tfprof.wire.decode import WireError
+from tfprof.wire.message import Message
+from tfprof.wire.varint_columns import varint_run
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfprof.columns.strings import U8
-    from tfprof.read.checkpoint.slices import Slice
+
+
+Slice = tuple[tuple[int, int], ...]
+
 
 Array = NDArray[Any]
 F32 = NDArray[np.float32]
@@ -27,6 +34,10 @@ STRING = 7
 # TensorProto's field for each family of types, which the first checkpoint format uses.
 _FLOAT, _DOUBLE, _INT, _STRING, _COMPLEX64, _INT64, _BOOL, _COMPLEX128, _HALF = range(5, 14)
 _UINT32, _UINT64, _FLOAT8 = 16, 17, 18
+# Names of dtypes that have no readable values, for messages.
+OPAQUE = {20: "resource", 21: "variant"}
+# float_val, double_val, scomplex_val, dcomplex_val and float8_val: bytes as in memory.
+_FIXED_WIDTH = {5, 6, 9, 12, 18}
 
 
 class Tensor(NamedTuple):
@@ -138,8 +149,6 @@ DTYPES: dict[int, DType] = {
     32: DType("uint2", "u1", _INT, partial(_low_bits, 2)),
     33: DType("float4_e2m1fn", "u1", _INT, partial(_small_float, (2, 1, 1, "finite"))),
 }
-# Names of dtypes that have no readable values, for messages.
-OPAQUE = {20: "resource", 21: "variant"}
 
 
 def from_bytes(dtype: DType, data: U8, byte_order: ByteOrder = "little") -> Array:
@@ -152,3 +161,16 @@ def from_bytes(dtype: DType, data: U8, byte_order: ByteOrder = "little") -> Arra
 def from_bits(dtype: DType, bits: Array) -> Array:
     """The values of these bits, which are as wide as the dtype."""
     return bits if dtype.decode is None else dtype.decode(bits)
+
+
+def values_of(data: U8, dtype: DType) -> Values:
+    """The values of the TensorProto *data*; raises WireError."""
+    parts = Message(data).parts(dtype.proto_field)
+    if dtype.proto_field == _STRING:
+        return [part.tobytes() for part in parts]
+    run = parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.uint8), *parts])
+    if dtype.proto_field in _FIXED_WIDTH:
+        if run.size % np.dtype(dtype.layout).itemsize:
+            raise WireError(run.size, f"truncated value of type {dtype.name}")
+        return from_bytes(dtype, run)
+    return from_bits(dtype, varint_run(run).astype(dtype.layout))

@@ -32,10 +32,7 @@ HEAD: Final = struct.Struct("<8sIIQ")
 ALIGNMENT: Final = 8
 TEXT: Final = "u1"
 _RISING: Final = "+"
-KINDS: Final = (
-    *("u1", "u2", "u4", "i8"),
-    *("+u1", "+u2", "+u4", "+i1", "+i2", "+i4"),
-)
+KINDS: Final = (*("u1", "u2", "u4", "i8"), *("+u1", "+u2", "+u4", "+i1", "+i2", "+i4"))
 _WIDTH: Final = {kind: int(kind[-1]) for kind in KINDS}
 _LEAST, _MOST = -(2**63), 2**63 - 1
 

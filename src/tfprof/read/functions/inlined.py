@@ -15,13 +15,12 @@ import numpy as np
 from tfprof.columns.frozen import Frozen
 from tfprof.columns.strings import I64, Strings
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
-from tfprof.model import Note, Regions
+from tfprof.model import Note, Regions, own_notes
 from tfprof.read.functions.call_instances import NOWHERE, Instance, Sources, check_texts
 from tfprof.read.functions.library import CONTROL, Pool
 
 if TYPE_CHECKING:
-    from tfprof.read.attributes import NodeAttributes
-    from tfprof.read.columns import GraphColumns
+    from tfprof.read.columns import GraphColumns, NodeAttributes
     from tfprof.read.source import Source
 
 _RETURNED, _OWN, _EFFECT = range(3)
@@ -176,4 +175,4 @@ def _notes(pool: Pool, instances: list[Instance]) -> tuple[Note, ...]:
         notes.append(f"{outside:,} nodes of the graph that no output needs are left out")
     if dead:
         notes.append(f"{dead:,} nodes of functions that no output needs are left out")
-    return tuple(Note(text, ours=True) for text in notes)
+    return own_notes(notes)

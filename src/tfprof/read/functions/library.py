@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from tfprof.columns.strings import I64, U8, Bool, Strings
-from tfprof.read.functions.calls import Call, calls_of
-from tfprof.read.functions.op_outputs import flat_number, op_outputs
+from tfprof.read.functions.calls import Call, calls_of, flat_number, op_outputs
 from tfprof.read.merge import find_before, slots
 from tfprof.read.nodes import node_columns
 from tfprof.wire.decode import BYTES, Field, scan
@@ -38,7 +37,7 @@ _EFFECT: Final = re.compile(
 
 
 class Body(NamedTuple):
-    """The live nodes of a function; sources and nodes are indices into `rows`."""
+    """The nodes of a function; sources and nodes are indices into `rows`."""
 
     name: bytes
     rows: I64  # of the pool
@@ -48,8 +47,8 @@ class Body(NamedTuple):
     edge_text: I64  # the input as written, a row of the pool's inputs
     returns: tuple[I64, I64]  # (source, slot) of each output
     effects: I64  # the nodes that run for their effect
-    calls: tuple[tuple[int, tuple[Call, ...]], ...]  # of nodes
-    dead: int  # how many nodes no output needs
+    calls: tuple[tuple[int, tuple[Call, ...]], ...] = ()  # of nodes
+    dead: int = 0  # how many nodes no output needs
 
 
 class Pool(NamedTuple):
@@ -161,7 +160,7 @@ def _distinct(columns: GraphColumns, count: int) -> tuple[Strings, I64]:
     return names.take(first), first
 
 
-def _graph(columns: GraphColumns, count: int) -> _FullBody:
+def _graph(columns: GraphColumns, count: int) -> Body:
     """The graph itself, the first *count* rows, as a body."""
     name, first = _distinct(columns, count)
     edges = int(np.searchsorted(columns.input_node, count))
@@ -170,7 +169,7 @@ def _graph(columns: GraphColumns, count: int) -> _FullBody:
     row, before = find_before(name, plain, b":")
     source = np.append(first, UNKNOWN)[row]
     slot = np.where(plain.length < written.length, CONTROL, slots(plain, before))
-    return _FullBody(
+    return Body(
         b"",
         np.arange(count),
         columns.input_node[:edges],
@@ -180,19 +179,6 @@ def _graph(columns: GraphColumns, count: int) -> _FullBody:
         (np.empty(0, np.int64), np.empty(0, np.int64)),
         np.empty(0, np.int64),
     )
-
-
-class _FullBody(NamedTuple):
-    """A Body with all its nodes, dead ones included."""
-
-    name: bytes
-    rows: I64
-    edge_node: I64
-    edge_source: I64
-    edge_slot: I64
-    edge_text: I64
-    returns: tuple[I64, I64]
-    effects: I64
 
 
 def _body(  # noqa: PLR0913, PLR0917 - everything that belongs to a function
@@ -214,7 +200,7 @@ def _body(  # noqa: PLR0913, PLR0917 - everything that belongs to a function
     if not effects:
         effects = [node for node, op in enumerate(ops) if _EFFECT.match(op)]
     known = np.flatnonzero((source != UNKNOWN) | (slot != CONTROL))
-    full = _FullBody(
+    full = Body(
         parts.name[function],
         np.arange(rows.start, rows.stop),
         columns.input_node[written][known] - rows.start,
@@ -270,7 +256,7 @@ class _Names:
         return op_outputs().get(op)
 
 
-def _needed(full: _FullBody, roots: I64) -> Bool:
+def _needed(full: Body, roots: I64) -> Bool:
     """Whether *roots* need each node; they need themselves."""
     count = full.rows.size
     order = np.argsort(full.edge_node, kind="stable")
@@ -288,7 +274,7 @@ def _needed(full: _FullBody, roots: I64) -> Bool:
     return needed
 
 
-def _live_body(full: _FullBody, needed: Bool, calls: Mapping[int, tuple[Call, ...]]) -> Body:
+def _live_body(full: Body, needed: Bool, calls: Mapping[int, tuple[Call, ...]]) -> Body:
     """The body with only the *needed* nodes."""
     index = np.cumsum(needed) - 1
     edge = np.flatnonzero(needed[full.edge_node]) if needed.size else np.empty(0, np.int64)

@@ -15,8 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from tfprof.read.text.field_encoding import MESSAGE, TEXT, TOKEN, Field, fields_of_message
-from tfprof.read.text.literals import Unhandled, blanks, literals, unescape
-from tfprof.read.text.skip import (
+from tfprof.read.text.syntax import (
     ATOM,
     BARE_LIST,
     CLOSE,
@@ -27,12 +26,16 @@ from tfprof.read.text.skip import (
     OPEN,
     OTHER,
     STRING,
+    Unhandled,
     after_separator,
+    blanks,
     check_value,
     element,
     element_end,
+    literals,
     past_blanks,
     skip,
+    unescape,
 )
 from tfprof.wire.scalar import encode_varint
 

@@ -34,7 +34,7 @@ from tfprof.read.text.lines import (
     lines,
     require,
 )
-from tfprof.read.text.literals import Unhandled, unescape
+from tfprof.read.text.syntax import Unhandled, unescape
 from tfprof.wire.decode import buffer_view
 
 if TYPE_CHECKING:

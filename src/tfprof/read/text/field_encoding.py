@@ -12,7 +12,7 @@ import re
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
-from tfprof.read.text.literals import Unhandled
+from tfprof.read.text.syntax import Unhandled
 from tfprof.wire import schema
 from tfprof.wire.scalar import BYTES as LENGTH_DELIMITED
 from tfprof.wire.scalar import FIXED32, VARINT, encode_float, encode_tag, encode_varint

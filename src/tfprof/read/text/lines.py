@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.read.text.literals import Unhandled
+from tfprof.read.text.syntax import Unhandled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,12 +12,11 @@ import numpy as np
 from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.read.expansion_limits import bounded
 from tfprof.read.xplane import event_kinds as kinds
-from tfprof.read.xplane.devices import device_lines
 from tfprof.read.xplane.nesting import Spans
+from tfprof.read.xplane.planes import Space, device_lines
 
 if TYPE_CHECKING:
     from tfprof.read.xplane.event_kinds import Kinds
-    from tfprof.read.xplane.planes import Space
 
 _HOST, _TF_DATA = b"/host:", b"tf_data_"
 _NS_PER_PS = 1000

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.columns.strings import I64, Bool, Strings
-from tfprof.columns.unique import first_rows, unique_inverse
+from tfprof.columns.unique import first_rows, sum_by, unique_inverse
 from tfprof.read.xplane import event_kinds as kinds
 from tfprof.read.xplane.trace import Events, Memory, taken
 
 if TYPE_CHECKING:
     from tfprof.read.xplane.event_table import EventTable
-    from tfprof.read.xplane.nesting import Spans
-    from tfprof.read.xplane.steps import Steps
+    from tfprof.read.xplane.nesting import Spans, Steps
 
 _NEVER = np.iinfo(np.int64).max
 # More memory than exists; larger sizes are clipped, so that sums do not overflow.
@@ -90,11 +89,7 @@ def _by_owner(events: Events, allocations: Allocations, until: I64) -> Memory:
         name=allocations.op.take(first),
         step=allocations.step[first],
         end_ns=np.where(event >= 0, ends, last),
-        requested=sums.requested,
-        peak=sums.peak,
-        residual=sums.residual,
-        output=sums.output,
-        temporary=sums.temporary,
+        **sums._asdict(),
     )
 
 
@@ -128,18 +123,12 @@ def sums_by_owner(allocations: Allocations, until: I64, owner: I64, count: int) 
     """The sums for each of *count* owners; *until* is when each allocation was freed."""
     left = until > allocations.step_end_ns
     return Sums(
-        _sum(owner, allocations.requested, count),
+        sum_by(owner, allocations.requested, count),
         _peaks(allocations, until, owner, count),
-        _sum(owner[left], allocations.requested[left], count),
-        _sum(owner[allocations.is_output], allocations.requested[allocations.is_output], count),
-        _sum(owner[~allocations.is_output], allocations.requested[~allocations.is_output], count),
+        sum_by(owner[left], allocations.requested[left], count),
+        sum_by(owner[allocations.is_output], allocations.requested[allocations.is_output], count),
+        sum_by(owner[~allocations.is_output], allocations.requested[~allocations.is_output], count),
     )
-
-
-def _sum(owner: I64, amount: I64, count: int) -> I64:
-    total = np.zeros(count, np.int64)
-    np.add.at(total, owner, amount)
-    return total
 
 
 def _peaks(allocations: Allocations, until: I64, owner: I64, count: int) -> I64:

@@ -17,8 +17,15 @@ from tfprof.columns.strings import I64, Strings
 from tfprof.columns.unique import first_rows, unique, unique_inverse
 from tfprof.read.expansion_limits import bounded
 from tfprof.read.xplane import event_kinds as kinds
-from tfprof.read.xplane import hlo
-from tfprof.read.xplane.launches import SEVERAL, Instructions, Launches, functions_of, launched
+from tfprof.read.xplane.launches import (
+    SEVERAL,
+    InstructionEvents,
+    Launches,
+    functions_of,
+    instruction_keys,
+    instructions,
+    launched,
+)
 from tfprof.read.xplane.runs import RunEvents, Runs, runs
 from tfprof.read.xplane.trace import COMPILED, DATA, EAGER, KERNEL, NODE
 
@@ -141,7 +148,8 @@ def _compiled(table: EventTable, nodes: Operations) -> list[Operations]:
     at = launches.around(table.frames.line[event], table.frames.start[event])
     instruction = table.texts(b"hlo_op", event).intern()[0]
     program = table.numbers(b"program_id")[event]
-    at = launched(_launches(table, nodes), Instructions(at, program, instruction, table.ns[event]))
+    ran = InstructionEvents(at, program, instruction, table.ns[event])
+    at = launched(_launches(table, nodes), ran)
     free, held = np.flatnonzero(at < 0), np.flatnonzero(at >= 0)
     node = at[held]
     label = nodes.name.take(node)
@@ -183,8 +191,8 @@ def _launches(table: EventTable, nodes: Operations) -> Launches:
 def _instructions(table: EventTable, event: I64) -> tuple[Strings, Strings]:
     """(name, op) of these events, from their instructions in the module."""
     instruction = table.texts(b"hlo_op", event)
-    known = hlo.instructions(table.space)
-    at = known.find(hlo.keys(table.numbers(b"program_id")[event], instruction))
+    known = instructions(table.space)
+    at = known.find(instruction_keys(table.numbers(b"program_id")[event], instruction))
     name = either(known.op_name, at, instruction)
     return name, either(known.op_type, at, either(known.opcode, at, instruction))
 
