@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from tfprof.tables.formats import FORMATS, Format
 from tfprof.wire.decode import BYTES, VARINT, WireError
-from tfprof.wire.message import HeadField, head
+from tfprof.wire.scalar import HeadField, head
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

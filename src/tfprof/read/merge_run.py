@@ -103,11 +103,9 @@ def _devices(listed: Strings) -> _Devices:
 
 
 def _find_or_add(profile: Profile, node: I64, name: Strings) -> tuple[I64, Profile]:
-    """(node of each name or -1, profile): names that are not in the graph become nodes.
-
-    Such a node's op is its name. It counts as covered only from its second stat on. *node* is
-    the row of each known *name*, else -1.
-    """
+    """(node of each name or -1, profile): names that are not in the graph become nodes."""
+    # Such a node's op is its name. It counts as covered only from its second stat on. *node* is the
+    # row of each known *name*, else -1.
     covered = profile.covered.copy()
     covered[node[node >= 0]] = True
     missing = np.flatnonzero(node < 0)

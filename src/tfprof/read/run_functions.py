@@ -63,11 +63,9 @@ def with_functions(profile: Profile, run: RunColumns, node: I64) -> tuple[I64, R
 def _inside_calls(
     profile: Profile, run: RunColumns, details: RunDetails, node: I64
 ) -> tuple[I64, I64]:
-    """(the node of each stat inside a running call or -1, the stat of that call or -1).
-
-    Calls may overlap: a stat belongs to the latest running call whose body has its name. The stat
-    of a call is recorded when it ends, after those of its body.
-    """
+    """(the node of each stat inside a running call or -1, the stat of that call or -1)."""
+    # Calls may overlap: a stat belongs to the latest running call whose body has its name. The stat
+    # of a call is recorded when it ends, after those of its body.
     node_inside, container = np.full((2, len(run.name)), -1, np.int64)
     op = details.op.tolist()
     if not any(op_type in _CALLS for op_type in op):

@@ -94,10 +94,8 @@ def _run_outputs(profile: Profile, buffer: U8) -> _RunOutputs:
 
 
 def _shapes(buffer: U8, output: Field) -> tuple[Shapes, I64, I64]:
-    """(shape, rank, slot) of each NodeOutput; the slot is -1 if it has no shape.
-
-    A missing shape counts as a scalar, and so does an unknown rank.
-    """
+    """(shape, rank, slot) of each NodeOutput; the slot is -1 if it has no shape."""
+    # A missing shape counts as a scalar, and so does an unknown rank.
     count = output.start.size
     part = scan(buffer, output.start, output.end, {1: VARINT, 3: BYTES})
     start, length = part[3].last_slice(count)

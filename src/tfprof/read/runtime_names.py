@@ -118,11 +118,9 @@ def _matched(profile: Profile, texts: list[bytes], called: list[bytes]) -> I64:
 def _attempt_below(
     known: Strings, row: I64, plain: list[bytes], called: list[bytes], calls: _Calls
 ) -> None:
-    """Match the remaining names below a call that has such a node.
-
-    If the graph calls the function, no other call is tried. If several calls have the node, and
-    they are inside functions or the function is unknown, the name stays unmatched.
-    """
+    """Match the remaining names below a call that has such a node."""
+    # If the graph calls the function, no other call is tried. If several calls have the node, and
+    # they are inside functions or the function is unknown, the name stays unmatched.
     for nested, prefixes in enumerate((calls.name, calls.nested)):
         left = [
             index for index in np.flatnonzero(row < 0).tolist() if not calls.call(called[index])

@@ -178,10 +178,8 @@ def _edges(buffer: U8, table: _Table) -> tuple[Edges, int]:
 
 
 def _slots(buffer: U8, table: _Table, owner: I64, number: I64) -> I64:
-    """Which output of its source each input is; 0 if the file does not record it.
-
-    The original's files never do.
-    """
+    """Which output of its source each input is; 0 if the file does not record it."""
+    # The original's files never do.
     slot = np.zeros(owner.size, np.int64)
     saved = maps.numbers(buffer, table.field[_SLOTS])
     if saved.owner.size:

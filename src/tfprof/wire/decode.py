@@ -33,6 +33,7 @@ from tfprof.wire.scalar import (
     VARINT,
     WIDTH,
     WireError,
+    buffer_view,
     decode_varint,
     signed,
 )
@@ -42,16 +43,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = [
-    "BYTES",
-    "FIXED32",
-    "FIXED64",
-    "VARINT",
-    "Field",
-    "WireError",
-    "buffer_view",
-    "scan",
-    "whole",
-]
+    "BYTES", "FIXED32", "FIXED64", "VARINT", "Field", "WireError", "buffer_view", "scan", "whole",
+]  # fmt: skip
 
 # Messages that advance together: so many that their positions and words stay in the CPU cache.
 _CHUNK = 1 << 15
@@ -269,11 +262,9 @@ class _Scanner:
 
 
 def _run(view: memoryview, at: int, stop: int) -> list[int]:
-    """The ends of the consecutive fields from *at* on that have the same tag as the first.
-
-    A file is mostly one such run, so this loop decides how long decoding takes. A longer tag or
-    length, or anything invalid, ends the run.
-    """
+    """The ends of the consecutive fields from *at* on that have the same tag as the first."""
+    # A file is mostly one such run, so this loop decides how long decoding takes. A longer tag or
+    # length, or anything invalid, ends the run.
     tag = view[at]
     ends: list[int] = []
     add = ends.append
@@ -297,11 +288,6 @@ def _run(view: memoryview, at: int, stop: int) -> list[int]:
     if ends and ends[-1] > stop:
         ends.pop()
     return ends
-
-
-def buffer_view(buffer: U8) -> memoryview:
-    """*buffer* as a memoryview, which is faster to read byte by byte than an array."""
-    return memoryview(buffer)  # type: ignore[arg-type]  # typeshed does not know arrays as buffers
 
 
 def _unfinished(rows: I64, at: I64, stop: I64) -> tuple[I64, I64, I64]:

@@ -165,10 +165,8 @@ class Tags(NamedTuple):
 
 
 def _long(word: U64) -> tuple[I64, I64 | None]:
-    """(the varint at the beginning of each word, its size in bytes minus one).
-
-    The sizes are None if any varint is longer than its word.
-    """
+    """(the varint at the beginning of each word, its size in bytes minus one)."""
+    # The sizes are None if any varint is longer than its word.
     last = ~word & _LAST_BYTES
     below = (last & (~last + _ONE)) - _ONE
     value = word & below & _SEVENS

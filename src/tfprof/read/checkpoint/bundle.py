@@ -36,8 +36,7 @@ from tfprof.read.checkpoint.tensors import (
     from_bytes,
 )
 from tfprof.wire.decode import WireError
-from tfprof.wire.message import Message
-from tfprof.wire.scalar import MOST_BYTES, ONE_BYTE
+from tfprof.wire.scalar import MOST_BYTES, ONE_BYTE, Message
 from tfprof.wire.varint_columns import varint_run
 
 if TYPE_CHECKING:
@@ -173,10 +172,8 @@ class Bundle:
 
     @cached_property
     def _overlap(self) -> str:
-        """Two tensors that share bytes, which no writer does; "" if there are none.
-
-        Without this check, a thousand names for the same gigabyte would be read as a terabyte.
-        """
+        """Two tensors that share bytes, which no writer does; "" if there are none."""
+        # Without this check, a thousand names for the same gigabyte would be read as a terabyte.
         spans = []
         for key in self._entries:
             # An error in another tensor is reported when that tensor is read.

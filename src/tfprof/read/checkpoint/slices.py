@@ -31,7 +31,7 @@ from tfprof.foundation.arguments import INT64_MAX
 from tfprof.read.checkpoint.sorted_table import SortedTable
 from tfprof.read.checkpoint.tensors import DTYPES, Slice, Stored, Values, called, values_of
 from tfprof.wire.decode import WireError
-from tfprof.wire.message import Message
+from tfprof.wire.scalar import Message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tfprof.wire.decode import WireError
-from tfprof.wire.message import Message
+from tfprof.wire.scalar import Message
 from tfprof.wire.varint_columns import varint_run
 
 if TYPE_CHECKING:

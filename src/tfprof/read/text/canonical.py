@@ -165,12 +165,10 @@ def columns(data: U8) -> GraphColumns | None:
 
 
 def _keep_memory() -> None:
-    """Make the allocator keep freed memory for the next block.
-
-    The C library returns a large array to the system as soon as it is freed, and the next one
-    faults in its pages again; that takes longer than all the work here. It stops doing so for
-    sizes up to the largest that was ever freed.
-    """
+    """Make the allocator keep freed memory for the next block."""
+    # The C library returns a large array to the system as soon as it is freed, and the next one
+    # faults in its pages again; that takes longer than all the work here. It stops doing so for
+    # sizes up to the largest that was ever freed.
     np.empty(_LARGE, np.uint8)
 
 

@@ -119,10 +119,8 @@ def functions_of(modules: Strings) -> Strings:
 
 
 def _of_programs(node: I64, at: I64, program: I64) -> tuple[I64, I64]:
-    """(launches, the program of each): nodes with instructions inside, and others like them.
-
-    If all instructions of a launch ran elsewhere, its node identifies the program, if it has one.
-    """
+    """(launches, the program of each): nodes with instructions inside, and others like them."""
+    # If all instructions of a launch ran elsewhere, its node identifies the program, if it has one.
     held = np.flatnonzero(at >= 0)
     known = np.full(node.size, -1, np.int64)
     rows, first = first_rows(at[held])

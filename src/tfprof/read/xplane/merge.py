@@ -117,10 +117,8 @@ def _grown(profile: Profile, name: Strings, op: Strings) -> tuple[Profile, I64]:
 
 
 def _with_memory_names(profile: Profile, memory: Memory, ran: I64) -> tuple[Profile, I64]:
-    """(*profile* with nodes for allocations, the node of each row of memory).
-
-    *ran* is the node of each execution.
-    """
+    """(*profile* with nodes for allocations, the node of each row of memory)."""
+    # *ran* is the node of each execution.
     node = np.append(ran, -1)[memory.event]
     rows = np.flatnonzero(node < 0)
     names = memory.name.take(rows)
