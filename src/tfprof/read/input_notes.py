@@ -27,9 +27,10 @@ def of_graph(graph: GraphColumns, first: I64, inputs: Strings, source: I64) -> I
     """Notes on a graph: *first* are the nodes with a new name, *source* the node of each input."""
     repeated = len(graph.name) - first.size
     if repeated:
+        others = np.setdiff1d(np.arange(len(graph.name)), first)
         yield (
             f"{repeated:,} of {len(graph.name):,} nodes of the graph repeat an earlier name and "
-            f"are ignored, such as {_example(graph.name, _others(first, graph))}"
+            f"are ignored, such as {_example(graph.name, others)}"
         )
     unknown = np.flatnonzero(source < 0)
     if unknown.size:
@@ -70,10 +71,6 @@ def of_op_log(log: OpLogColumns, node: I64) -> Iterator[str]:
             f"call stacks of the op log refer {missing:,} times to strings that it does not have; "
             "they are shown as empty"
         )
-
-
-def _others(first: I64, graph: GraphColumns) -> I64:
-    return np.setdiff1d(np.arange(len(graph.name)), first)
 
 
 def _example(names: Strings, rows: I64) -> str:

@@ -20,11 +20,11 @@ import numpy as np
 from tfprof.columns.strings import U8, Strings
 from tfprof.errors import UsageError, nearest
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.model import Note
+from tfprof.model import Note, own_notes
 from tfprof.read import graph_def
 from tfprof.read.functions import Pool, expanded, library, rooted
 from tfprof.read.variable_collections import MODEL, listed, trainable
-from tfprof.wire.decode import BYTES, VARINT, Field, WireError, scan, whole
+from tfprof.wire.decode import BYTES, VARINT, WireError, scan, whole
 from tfprof.wire.maps import repeated
 
 if TYPE_CHECKING:
@@ -143,7 +143,9 @@ def _chosen(available: list[Signature], name: str | None) -> list[Signature]:
     return chosen
 
 
-def _without_repeats(pool: Pool, chosen: list[Signature]) -> tuple[list[Signature], list[Note]]:
+def _without_repeats(
+    pool: Pool, chosen: list[Signature]
+) -> tuple[list[Signature], tuple[Note, ...]]:
     """(one signature per function that they run, notes on the others)."""
     by_function: dict[object, Signature] = {}
     notes = []
@@ -151,10 +153,8 @@ def _without_repeats(pool: Pool, chosen: list[Signature]) -> tuple[list[Signatur
         first = by_function.setdefault(_functions_run(pool, signature), signature)
         if first is not signature:
             name, other = (s.name.decode("utf-8", "replace") for s in (signature, first))
-            notes.append(
-                Note(f"signature {name} runs the same as {other} and is left out", ours=True)
-            )
-    return list(by_function.values()), notes
+            notes.append(f"signature {name} runs the same as {other} and is left out")
+    return list(by_function.values()), own_notes(notes)
 
 
 def _functions_run(pool: Pool, signature: Signature) -> object:
@@ -173,16 +173,9 @@ def _functions_run(pool: Pool, signature: Signature) -> object:
     return tuple(sorted(inner)) or signature.name
 
 
-class _Objects(NamedTuple):
-    """The object graph: which objects are trainable, and what each function captures."""
-
-    trained: set[int]
-    captured: dict[bytes, list[int]]
-
-
 def _trainable(meta: U8, pool: Pool) -> Iterable[bytes]:
     """The nodes of trainable variables, from what the called functions capture."""
-    objects = _objects(meta)
+    trained, captured_by = _objects(meta)
     graph, name = pool.bodies[0], pool.columns.name
     start = np.searchsorted(graph.edge_node, np.arange(graph.rows.size + 1))
     nodes = set()
@@ -190,15 +183,16 @@ def _trainable(meta: U8, pool: Pool) -> Iterable[bytes]:
         edge = np.arange(start[at], start[at + 1])
         edge = edge[(graph.edge_slot[edge] >= 0) & (graph.edge_source[edge] >= 0)]
         inputs = [name[int(graph.rows[source])] for source in graph.edge_source[edge].tolist()]
-        captured = objects.captured.get(pool.bodies[calls[0].function].name, [])
+        captured = captured_by.get(pool.bodies[calls[0].function].name, [])
         if len(captured) <= len(inputs):
             # Captured variables are the last inputs of a call.
             pairs = zip(inputs[len(inputs) - len(captured) :], captured, strict=True)
-            nodes |= {node for node, number in pairs if number in objects.trained}
+            nodes |= {node for node, number in pairs if number in trained}
     return sorted(nodes)
 
 
-def _objects(meta: U8) -> _Objects:
+def _objects(meta: U8) -> tuple[set[int], dict[bytes, list[int]]]:
+    """(the trainable objects of the object graph, what each function captures)."""
     graph = scan(meta, *whole(meta), {7: BYTES})[7]
     part = scan(meta, graph.start, graph.end, {1: BYTES, 2: BYTES})
     variable = scan(meta, part[1].start, part[1].end, {7: BYTES})[7]
@@ -208,12 +202,7 @@ def _objects(meta: U8) -> _Objects:
     count = part[2].start.size
     names = Strings(meta, *entry[1].last_slice(count)).tolist()
     captured: dict[bytes, list[int]] = {name: [] for name in names}
-    for function, number in _captures(meta, entry[2]):
-        captured[names[function]].append(number)
-    return _Objects(trained, captured)
-
-
-def _captures(meta: U8, functions: Field) -> Iterable[tuple[int, int]]:
-    """(function, captured object) pairs, in order."""
-    row, number = repeated(meta, functions.start, functions.end, 2)
-    return zip(functions.message[row].tolist(), number.tolist(), strict=True)
+    row, number = repeated(meta, entry[2].start, entry[2].end, 2)
+    for function, each in zip(entry[2].message[row].tolist(), number.tolist(), strict=True):
+        captured[names[function]].append(each)
+    return trained, captured

@@ -53,6 +53,7 @@ _FEW = 12
 _FIELD_NUMBERS = 32
 _PART = 1 << 16
 
+_WIDTHS = np.array([WIDTH.get(kind, 0) for kind in range(8)])
 _IMPOSSIBLE = "invalid field number or length"
 _TOO_LONG = "field longer than its message"
 
@@ -152,7 +153,10 @@ class _Scanner:
             if step is None:
                 step = self._checked_step(at, stop)
             self._collect(rows, *step)
-            rows, at, stop = _unfinished(rows, step[0].after, stop)
+            at = step[0].after
+            more = at < stop
+            if not bool(more.all()):
+                rows, at, stop = rows[more], at[more], stop[more]
         for number, pieces in self._current.items():
             if pieces:
                 self._finished[number].append(_in_order(pieces))
@@ -191,7 +195,7 @@ class _Scanner:
         if impossible.size:
             raise WireError(int(begin[impossible[0]]), _IMPOSSIBLE)
         value, at = _values(self._buffer, kind, at, stop, begin)
-        length = _lengths(kind, value)
+        length = np.where(kind == BYTES, value, _WIDTHS[kind])
         # Comparing with the difference cannot overflow; a sum could.
         too_long = np.flatnonzero((length < 0) | (length > stop - at))
         if too_long.size:
@@ -290,13 +294,6 @@ def _run(view: memoryview, at: int, stop: int) -> list[int]:
     return ends
 
 
-def _unfinished(rows: I64, at: I64, stop: I64) -> tuple[I64, I64, I64]:
-    more = at < stop
-    if bool(more.all()):
-        return rows, at, stop
-    return rows[more], at[more], stop[more]
-
-
 def _values(buffer: U8, kind: I64, at: I64, stop: I64, begin: I64) -> tuple[I64, I64]:
     """(the number or length after each tag, the position after it)."""
     fixed = (kind != VARINT) & (kind != BYTES)
@@ -310,11 +307,3 @@ def _values(buffer: U8, kind: I64, at: I64, stop: I64, begin: I64) -> tuple[I64,
     rest = np.flatnonzero(~fixed)
     value[rest], after[rest] = varints_at(buffer, at[rest], stop[rest], begin[rest])
     return value, after
-
-
-def _lengths(kind: I64, value: I64) -> I64:
-    """The size of each field's value after its tag and, for BYTES, its length."""
-    length = np.where(kind == BYTES, value, 0)
-    length[kind == FIXED64] = 8
-    length[kind == FIXED32] = 4
-    return length

@@ -23,9 +23,12 @@ from tfprof.read.nodes import node_columns
 from tfprof.wire.decode import BYTES, Field, scan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from tfprof.read.columns import GraphColumns
+
+    Calls = Mapping[int, tuple[Call, ...]]
+    Numbers = Mapping[bytes, int]
 
 # The source of an unknown name. Sources that are nodes are >= 0; argument k is -1 - k.
 UNKNOWN: Final = -(1 << 40)
@@ -56,7 +59,7 @@ class Pool(NamedTuple):
 
     columns: GraphColumns
     bodies: list[Body]
-    calls: Mapping[int, tuple[Call, ...]]  # of rows
+    calls: Calls  # of rows
     items: I64  # how many inputs, dimensions and attributes each row has
 
 
@@ -84,10 +87,10 @@ def library(buffer: U8, nodes: Field, libraries: Field) -> Pool:
     first = nodes.start.size
     ends = first + np.searchsorted(parts.nodes.message, np.arange(len(parts.name)), "right")
     bodies = [_live_body(_graph(columns, first), np.ones(first, np.bool_), calls)]
-    text = np.searchsorted(columns.input_node, np.append(first, ends))
     for function, end in enumerate(ends.tolist()):
-        written = slice(int(text[function]), int(text[function + 1]))
-        bodies.append(_body(columns, slice(first, end), written, parts, function, calls, number))
+        rows = slice(first, end)
+        names = _Names(columns, rows, parts, function, number)
+        bodies.append(_body(columns, rows, names, calls))
         first = end
     return Pool(columns, bodies, calls, _items(columns, attributes[0]))
 
@@ -181,24 +184,17 @@ def _graph(columns: GraphColumns, count: int) -> Body:
     )
 
 
-def _body(  # noqa: PLR0913, PLR0917 - everything that belongs to a function
-    columns: GraphColumns,
-    rows: slice,
-    written: slice,
-    parts: _Parts,
-    function: int,
-    calls: Mapping[int, tuple[Call, ...]],
-    number: Mapping[bytes, int],
-) -> Body:
-    ops = columns.op.take(rows).tolist()
-    names = _Names(columns.name.take(rows).tolist(), ops, parts, function, number)
+def _body(columns: GraphColumns, rows: slice, names: _Names, calls: Calls) -> Body:
+    """The body of the function whose nodes are these *rows*."""
+    parts, function = names.parts, names.function
+    written = slice(*np.searchsorted(columns.input_node, [rows.start, rows.stop]).tolist())
     texts = columns.input_name.take(written).tolist()
     source, slot = names.resolved(texts)
     outputs = parts.outputs[function]
     returns = names.resolved([parts.returns[function].get(output, b"") for output in outputs])
     effects = [names.node[name] for name in parts.effects[function] if name in names.node]
     if not effects:
-        effects = [node for node, op in enumerate(ops) if _EFFECT.match(op)]
+        effects = [node for node, op in enumerate(names.ops) if _EFFECT.match(op)]
     known = np.flatnonzero((source != UNKNOWN) | (slot != CONTROL))
     full = Body(
         parts.name[function],
@@ -219,16 +215,13 @@ class _Names:
     """Resolves the names in a function."""
 
     def __init__(
-        self,
-        nodes: Sequence[bytes],
-        ops: Sequence[bytes],
-        parts: _Parts,
-        function: int,
-        number: Mapping[bytes, int],
+        self, columns: GraphColumns, rows: slice, parts: _Parts, function: int, number: Numbers
     ) -> None:
-        self.node = {name: index for index, name in reversed(list(enumerate(nodes)))}
+        nodes = enumerate(columns.name.take(rows).tolist())
+        self.node = {name: index for index, name in reversed(list(nodes))}
         self._argument = {name: index for index, name in enumerate(parts.arguments[function])}
-        self._ops, self._parts, self._number = ops, parts, number
+        self.ops, self.parts, self.function = columns.op.take(rows).tolist(), parts, function
+        self._number = number
 
     def resolved(self, texts: Iterable[bytes]) -> tuple[I64, I64]:
         """(source, slot) of each text."""
@@ -247,12 +240,12 @@ class _Names:
         node = self.node.get(name, UNKNOWN)
         if node == UNKNOWN:
             return UNKNOWN, 0
-        return node, flat_number(self._outputs(self._ops[node]), output, index)
+        return node, flat_number(self._outputs(self.ops[node]), output, index)
 
     def _outputs(self, op: bytes) -> list[bytes] | None:
         """The names of the outputs of an operation, or of the function that it calls."""
         if op in self._number:
-            return self._parts.outputs[self._number[op] - 1]
+            return self.parts.outputs[self._number[op] - 1]
         return op_outputs().get(op)
 
 
@@ -274,7 +267,7 @@ def _needed(full: Body, roots: I64) -> Bool:
     return needed
 
 
-def _live_body(full: Body, needed: Bool, calls: Mapping[int, tuple[Call, ...]]) -> Body:
+def _live_body(full: Body, needed: Bool, calls: Calls) -> Body:
     """The body with only the *needed* nodes."""
     index = np.cumsum(needed) - 1
     edge = np.flatnonzero(needed[full.edge_node]) if needed.size else np.empty(0, np.int64)

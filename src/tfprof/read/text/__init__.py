@@ -193,9 +193,6 @@ def _reworded(message: str) -> str:
 
     for pattern, wording in _SENTENCES:
         if match := re2.search(pattern, message):
-            return wording.format(*map(_shortened, match.groups()))
+            words = (w if len(w) <= _LONGEST else w[:_LONGEST] + "…" for w in match.groups())
+            return wording.format(*words)
     return f"expected protobuf text ({message[:_LONGEST_MESSAGE]})"
-
-
-def _shortened(word: str) -> str:
-    return word if len(word) <= _LONGEST else word[:_LONGEST] + "…"

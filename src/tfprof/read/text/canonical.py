@@ -332,9 +332,7 @@ class _Unescaped:
 
 
 _NO_SLICES = _Slices(*(np.empty(0, np.int64) for _ in range(3)))
-_NO_SHAPES = _ShapeParts(
-    np.empty(0, np.int64), np.empty(0, np.bool_), np.empty(0, np.int64), np.empty(0, np.int64)
-)
+_NO_SHAPES = _ShapeParts(_NO_SLICES.node, np.empty(0, np.bool_), *_NO_SLICES[1:])
 _NO_PIECE = _Piece(0, _NO_SLICES, _NO_SLICES, _NO_SLICES, _NO_SHAPES, _NO_SHAPES)
 
 

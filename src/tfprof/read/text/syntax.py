@@ -86,21 +86,16 @@ def _furthest(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
 
 
 def without_warnings(data: bytes) -> bytes:
-    r"""*data* with escapes that Python warns of rewritten; they mean, or fail, the same.
+    r"""*data* with escapes that Python warns of rewritten; they mean, or fail, the same."""
 
-    Python's parser takes an unknown escape literally.
-    """
-    return _PARTS.sub(_part_without_warnings, data) if b"\\" in data else data
+    def escape(match: re.Match[bytes]) -> bytes:
+        # Python's parser takes an unknown escape literally.
+        return match[0] if match[1] else rb"\xg" if match[2] else rb"\\" + match[3]
 
+    def part(match: re.Match[bytes]) -> bytes:
+        return match[0] if match[0].startswith(b"#") else _ESCAPE.sub(escape, match[0])
 
-def _part_without_warnings(part: re.Match[bytes]) -> bytes:
-    return part[0] if part[0].startswith(b"#") else _ESCAPE.sub(_escape_without_warnings, part[0])
-
-
-def _escape_without_warnings(escape: re.Match[bytes]) -> bytes:
-    if escape[1]:
-        return escape[0]
-    return rb"\xg" if escape[2] else rb"\\" + escape[3]
+    return _PARTS.sub(part, data) if b"\\" in data else data
 
 
 def unescape(strings: list[bytes], *, text: bool) -> bytes:

@@ -143,15 +143,9 @@ class Kinds(NamedTuple):
 
 def _kinds(space: Space) -> Kinds:
     """The class, name and operation type of each kind of event."""
-    what: list[int] = []
-    names: list[bytes] = []
-    ops: list[bytes] = []
-    for name, display in zip(space.kind, space.kind_display, strict=True):
-        event_class, node, op = _classified(name, display)
-        what.append(event_class)
-        names.append(node)
-        ops.append(op)
-    return Kinds(np.array(what, np.int64), Strings.of(names), Strings.of(ops))
+    rows = list(map(_classified, space.kind, space.kind_display))
+    what = np.array([event_class for event_class, _, _ in rows], np.int64)
+    return Kinds(what, Strings.of(name for _, name, _ in rows), Strings.of(op for *_, op in rows))
 
 
 def node_and_op(name: bytes) -> tuple[bytes, bytes]:

@@ -29,9 +29,9 @@ from tfprof.columns.unique import sum_by, unique_inverse
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import ACCELERATOR, CPU, Profile, Step, own_notes
 from tfprof.read.merge import with_bare_nodes, with_types
+from tfprof.read.run_shapes import with_shape_source
 from tfprof.read.runtime_names import node_of, without_numbers
 from tfprof.read.xplane.node_matching import NOT_IN_GRAPH, NodeMatcher
-from tfprof.read.xplane.shapes import with_shape_source
 from tfprof.read.xplane.trace import Events, Memory, TraceColumns, taken
 
 _ALL_STREAMS = b"/stream:all"

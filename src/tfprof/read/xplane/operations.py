@@ -36,7 +36,7 @@ from tfprof.read.xplane.launches import (
     launched,
 )
 from tfprof.read.xplane.runs import RunEvents, Runs, runs
-from tfprof.read.xplane.trace import COMPILED, DATA, EAGER, KERNEL, NODE
+from tfprof.read.xplane.trace import COMPILED, DATA, EAGER, KERNEL, NODE, taken
 
 _EAGER, _TF_DATA = b"_eager/", b"_tf_data/"
 _PS_IN_NS = 10**3
@@ -59,34 +59,18 @@ def operations(table: EventTable) -> Operations:
     parts = [nodes, _eager(table), *_compiled(table, nodes), _kernels(table)]
     for part in parts:
         bounded(part.name, table.file, part.op, part.function)
-    event, kind, called = (
-        np.concatenate([getattr(part, name) for part in parts])
-        for name in ("event", "kind", "called_ns")
-    )
-    name, op, function = (
-        Strings.concat(getattr(part, name) for part in parts) for name in ("name", "op", "function")
-    )
-    order = np.argsort(event, kind="stable")
-    return Operations(
-        event[order],
-        kind[order],
-        name.take(order),
-        op.take(order),
-        function.take(order),
-        called[order],
-    )
+    columns = [
+        Strings.concat(column) if isinstance(column[0], Strings) else np.concatenate(column)
+        for column in zip(*parts, strict=True)
+    ]
+    order = np.argsort(columns[0], kind="stable")
+    return Operations(*(taken(column, order) for column in columns))
 
 
 def _plain(event: I64, kind: int, name: Strings, op: Strings) -> Operations:
     """Executions whose function is unknown."""
-    return Operations(
-        event,
-        np.full(event.size, kind),
-        name,
-        op,
-        _blank(event.size),
-        np.full(event.size, -1, np.int64),
-    )
+    unknown = np.full(event.size, -1, np.int64)
+    return Operations(event, np.full(event.size, kind), name, op, _blank(event.size), unknown)
 
 
 def _blank(count: int) -> Strings:
