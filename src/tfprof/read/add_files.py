@@ -29,9 +29,9 @@ def add_graph(profile: Profile, columns: GraphColumns, source: Source, _: int = 
     source.let_go()
     if columns.trainable is None:
         return grown
-    from tfprof.read.variable_collections import MODEL, TYPE, with_listed  # noqa: PLC0415
+    from tfprof.read.saved_model import MODEL, TRAINABLE, with_listed  # noqa: PLC0415
 
-    grown = with_listed(grown, columns.trainable, TYPE)
+    grown = with_listed(grown, columns.trainable, TRAINABLE)
     if columns.model_variables is None:
         return grown
     return with_listed(grown, columns.model_variables, MODEL)
@@ -81,7 +81,7 @@ def add_trace(profile: Profile, columns: TraceColumns, _: Source, __: int = 0) -
 
 def add_checkpoint(profile: Profile, names: Strings, _: Checkpoint, __: int = 0) -> Profile:
     """*profile* whose nodes with values in a checkpoint have a type of their own."""
-    from tfprof.read.variable_collections import CHECKPOINT  # noqa: PLC0415
+    from tfprof.read.saved_model import CHECKPOINT  # noqa: PLC0415
 
     return with_extra_type(profile, names, CHECKPOINT)
 

@@ -30,7 +30,7 @@ from tfprof.read import graph_def
 from tfprof.read.keras_layers import MOST_ELEMENTS
 from tfprof.read.keras_model import Contents, Model, Stored
 from tfprof.read.merge import with_extra_type, with_graph
-from tfprof.read.variable_collections import TYPE
+from tfprof.read.saved_model import TRAINABLE
 from tfprof.tables.limits import beyond, unpacked_most
 from tfprof.wire.decode import buffer_view
 from tfprof.wire.schema import message
@@ -125,7 +125,7 @@ def _profile(model: Model, file: str) -> Profile:
     profile = with_graph(Profile(), replace(graph_def.columns(data), file=file))
     if model.knows_trained:
         # If no weight is trainable, the type exists without nodes, so that this is known, too.
-        profile = with_extra_type(profile, Strings.of(trained), TYPE)
+        profile = with_extra_type(profile, Strings.of(trained), TRAINABLE)
     return replace(profile, notes=(*profile.notes, *own_notes(_notes(model, file))))
 
 

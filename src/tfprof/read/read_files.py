@@ -105,7 +105,7 @@ def _meta_graph(data: U8, signature: str | None) -> GraphColumns:
         from tfprof.read import saved_model  # noqa: PLC0415
 
         return saved_model.of_meta_graph(data, signature)
-    from tfprof.read.variable_collections import trainable  # noqa: PLC0415
+    from tfprof.read.saved_model import trainable  # noqa: PLC0415
 
     graphs = scan(data, *whole(data), {2: BYTES})[2]
     if not graphs.start.size:

@@ -1,14 +1,17 @@
-"""Reads a SavedModel: the graph that its signatures run, and its trainable variables.
+"""Reads a SavedModel: the graph that its signatures run, and its variables.
 
     SavedModel ─ 2 MetaGraphDef* ─┬─ 1 tags            tfprof reads the one tagged "serve", else
                                   │                    the first
                                   ├─ 2 GraphDef        with the functions
+                                  ├─ 4 collection* ─┬─ 1 key = "trainable_variables" and others
+                                  │                 └─ 2 value ─ 2 bytes_list ─ 1 VariableDef*
                                   ├─ 5 signature_def   name ─► outputs ─► tensor names
                                   └─ 7 object graph ─┬─ 1 SavedObject* ─ 7 variable ─ 3 trainable
                                                      └─ 2 function ─► the variables it captures
 
 Nodes that no signature needs, such as savers and initializers, are left out, so every variable
-appears once. Signatures that run the same function are counted once.
+appears once. Signatures that run the same function are counted once. A variable in a collection
+gets an extra type: `_` and the name of the collection.
 """
 
 from __future__ import annotations
@@ -20,10 +23,10 @@ import numpy as np
 from tfprof.columns.strings import U8, Strings
 from tfprof.errors import UsageError, nearest
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.model import Note, own_notes
+from tfprof.model import Note, Profile, own_notes
 from tfprof.read import graph_def
 from tfprof.read.functions import Pool, expanded, library, rooted
-from tfprof.read.variable_collections import MODEL, listed, trainable
+from tfprof.read.merge import with_extra_type
 from tfprof.wire.decode import BYTES, VARINT, WireError, scan, whole
 from tfprof.wire.maps import repeated
 
@@ -38,6 +41,11 @@ _INITIAL: Final = b"__saved_model_init_op"
 _SERVE: Final = b"serve"
 _WRAPPER: Final = b"__inference_signature_wrapper"
 _DEFAULT: Final = b"serving_default"
+TRAINABLE: Final = b"_trainable_variables"
+# The weights of a model, which are all of its parameters; a capture lists them.
+MODEL: Final = b"_model_variables"
+# The variables that a checkpoint has values for.
+CHECKPOINT: Final = b"_checkpoint_variables"
 
 
 class Signature(NamedTuple):
@@ -206,3 +214,28 @@ def _objects(meta: U8) -> tuple[set[int], dict[bytes, list[int]]]:
     for function, each in zip(entry[2].message[row].tolist(), number.tolist(), strict=True):
         captured[names[function]].append(each)
     return trained, captured
+
+
+def trainable(meta: U8) -> Strings:
+    """The names of the nodes that are trainable variables; raises WireError."""
+    return listed(meta, TRAINABLE)
+
+
+def listed(meta: U8, kind: bytes) -> Strings:
+    """The names of the nodes that are variables of a collection; raises WireError."""
+    wanted = Strings.of([kind.removeprefix(b"_")])
+    collection = scan(meta, *whole(meta), {4: BYTES})[4]
+    count = collection.start.size
+    part = scan(meta, collection.start, collection.end, {1: BYTES, 2: BYTES})
+    key = Strings(meta, *part[1].last_slice(count))
+    start, length = (column[wanted.find(key) == 0] for column in part[2].last_slice(count))
+    lists = scan(meta, start, start + length, {2: BYTES})[2]
+    variable = scan(meta, lists.start, lists.end, {1: BYTES})[1]
+    name = scan(meta, variable.start, variable.end, {1: BYTES})[1]
+    return Strings.of(tensor.partition(b":")[0] for tensor in name.strings(meta))
+
+
+def with_listed(profile: Profile, names: Strings, kind: bytes) -> Profile:
+    """*profile* with the extra type *kind* on the nodes of these names, if there are any."""
+    is_node = profile.nodes.name.find(names) >= 0
+    return with_extra_type(profile, names, kind) if is_node.any() else profile

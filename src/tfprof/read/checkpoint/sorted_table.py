@@ -93,7 +93,10 @@ class SortedTable:
         index = self._read(self._index_handle())
         self._last_keys = index.keys
         self._handles = [self._handle(index.value(row), 0)[0] for row in range(len(index.keys))]
-        self._check_handles()
+        # A small file could have any number of blocks that overlap.
+        for before, after in pairwise(self._handles):
+            if after.offset < before.offset + before.size + _TRAILER:
+                raise self._damaged(after.offset, f"overlaps the one at byte {before.offset}")
         self._block = lru_cache(_CACHED_BLOCKS)(self._read)
 
     def __iter__(self) -> Iterator[tuple[bytes, U8]]:
@@ -136,12 +139,6 @@ class SortedTable:
         except WireError:
             raise InputError(f"{self.name} is damaged: the handle of a block is cut off") from None
         return BlockHandle(offset, size), at
-
-    def _check_handles(self) -> None:
-        """Raise InputError if blocks overlap: a small file could have any number of them."""
-        for before, after in pairwise(self._handles):
-            if after.offset < before.offset + before.size + _TRAILER:
-                raise self._damaged(after.offset, f"overlaps the one at byte {before.offset}")
 
     def _read(self, handle: BlockHandle) -> Block:
         """The block at *handle*, checked and unpacked."""

@@ -79,15 +79,6 @@ def _low_bits(count: int, bits: Array) -> Array:
     return bits << 8 - count >> 8 - count
 
 
-def _bfloat16(bits: Array) -> F32:
-    """The upper half of a 32-bit float."""
-    return (bits.astype(np.uint32) << 16).view(np.float32)
-
-
-def _small_float(kind: tuple[int, int, int, str], bits: Array) -> F32:
-    return _small_floats(*kind)[bits]
-
-
 @cache
 def _small_floats(exponent_bits: int, fraction_bits: int, bias: int, special: str) -> F32:
     """The value of each byte; *special* determines which are not finite numbers."""
@@ -113,7 +104,7 @@ def _small_floats(exponent_bits: int, fraction_bits: int, bias: int, special: st
 
 
 def _float8(exponent_bits: int, bias: int, special: str) -> Callable[[Array], Array]:
-    return partial(_small_float, (exponent_bits, 7 - exponent_bits, bias, special))
+    return lambda bits: _small_floats(exponent_bits, 7 - exponent_bits, bias, special)[bits]
 
 
 DTYPES: dict[int, DType] = {
@@ -130,7 +121,7 @@ DTYPES: dict[int, DType] = {
     11: DType("qint8", "i1", _INT),
     12: DType("quint8", "u1", _INT),
     13: DType("qint32", "i4", _INT),
-    14: DType("bfloat16", "u2", _HALF, _bfloat16),
+    14: DType("bfloat16", "u2", _HALF, lambda bits: (bits.astype("u4") << 16).view("f4")),
     15: DType("qint16", "i2", _INT),
     16: DType("quint16", "u2", _INT),
     17: DType("uint16", "u2", _INT),
@@ -147,7 +138,7 @@ DTYPES: dict[int, DType] = {
     30: DType("uint4", "u1", _INT, partial(_low_bits, 4)),
     31: DType("int2", "i1", _INT, partial(_low_bits, 2)),
     32: DType("uint2", "u1", _INT, partial(_low_bits, 2)),
-    33: DType("float4_e2m1fn", "u1", _INT, partial(_small_float, (2, 1, 1, "finite"))),
+    33: DType("float4_e2m1fn", "u1", _INT, lambda bits: _small_floats(2, 1, 1, "finite")[bits]),
 }
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tfprof.read.text.syntax import (
     ATOM,
@@ -75,13 +75,6 @@ class _Blocks:
         return self.tries < _TRIALS or 2 * self.hits > self.tries
 
 
-class _Place(NamedTuple):
-    """The text from the start of a block to its likely end."""
-
-    start: int
-    end: int
-
-
 class _Message:
     """A message that is being read."""
 
@@ -92,7 +85,7 @@ class _Message:
         self.wire: list[bytes] = []
         self.seen = 0  # the bits of single fields that it already has
         self.in_list = False
-        self.place: _Place | None = None  # the text to cache it under
+        self.place: tuple[int, int] | None = None  # start and end of the text to cache it under
 
     def add(self, field: Field, value: bytes) -> None:
         """Append a field that is a string or a message."""
@@ -159,18 +152,18 @@ class _Reader:
             place = self._place(match, field) if blocks.pay() else None
             if place:
                 blocks.tries += 1
-                known = blocks.read.get(self._data[place.start : place.end])
+                known = blocks.read.get(self._data[slice(*place)])
                 if known:
                     blocks.hits += 1
                     self._now.wire.append(known[0])
-                    return place.start + known[1]
+                    return place[0] + known[1]
         self._outer.append(self._now)
         self._now = _Message(field, field.fields, CLOSER[match[match.lastindex or 0]])
         self._now.place = place
         return match.end()
 
-    def _place(self, match: re.Match[bytes], field: Field) -> _Place | None:
-        """The text to look up a block by, if its likely end is near."""
+    def _place(self, match: re.Match[bytes], field: Field) -> tuple[int, int] | None:
+        """Start and end of the text to look up a block by, if its likely end is near."""
         start, inside = match.span()
         end = self._data.find(field.name, inside, start + _LONGEST_BLOCK)
         outer = self._now.field
@@ -178,7 +171,7 @@ class _Reader:
             limit = end if end >= 0 else start + _LONGEST_BLOCK
             sooner = self._data.find(outer.name, inside, limit)
             end = sooner if sooner >= 0 else end
-        return _Place(start, end) if end >= 0 else None
+        return (start, end) if end >= 0 else None
 
     def _close(self, match: re.Match[bytes]) -> int:
         """End a message."""
@@ -187,7 +180,7 @@ class _Reader:
             raise Unhandled
         outer = self._outer[-1]
         outer.add(inner.field, b"".join(inner.wire))
-        if inner.place and at <= inner.place.end:
+        if inner.place and at <= inner.place[1]:
             known = self._blocks[inner.field].read
             if len(known) < _MOST_BLOCKS:
                 start, end = inner.place

@@ -9,34 +9,20 @@ DATA       node:Op on a thread of tf.data   _tf_data/node, unless the program ca
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from tfprof.columns.strings import I64, Strings
 from tfprof.columns.unique import first_rows, unique, unique_inverse
 from tfprof.read.expansion_limits import bounded
-from tfprof.read.xplane.event_table import (
-    DONE,
-    EAGERLY,
-    OTHER,
-    PROCESS,
-    RAN,
-    RUN,
-    EventTable,
-    node_and_op,
-)
-from tfprof.read.xplane.launches import (
-    SEVERAL,
-    InstructionEvents,
-    Launches,
-    functions_of,
-    instruction_keys,
-    instructions,
-    launched,
-)
+from tfprof.read.xplane import event_table as kinds
+from tfprof.read.xplane import launches
 from tfprof.read.xplane.runs import RunEvents, Runs, runs
 from tfprof.read.xplane.trace import COMPILED, DATA, EAGER, KERNEL, NODE, taken
+
+if TYPE_CHECKING:
+    from tfprof.read.xplane.event_table import EventTable
 
 _EAGER, _TF_DATA = b"_eager/", b"_tf_data/"
 _PS_IN_NS = 10**3
@@ -59,7 +45,7 @@ def operations(table: EventTable) -> Operations:
     parts = [nodes, _eager(table), *_compiled(table, nodes), _kernels(table)]
     for part in parts:
         bounded(part.name, table.file, part.op, part.function)
-    columns = [
+    columns: list[Any] = [
         Strings.concat(column) if isinstance(column[0], Strings) else np.concatenate(column)
         for column in zip(*parts, strict=True)
     ]
@@ -83,7 +69,7 @@ def _below(table: EventTable, scope: bytes, name: Strings) -> Strings:
 
 
 def _nodes(table: EventTable) -> Operations:
-    event = table.rows(RAN)
+    event = table.rows(kinds.RAN)
     run = _runs(table, event)
     name = table.joined(Strings.of(run.prefix).take(run.of_event), table.names(event))
     function = Strings.of(run.function).take(run.of_event)
@@ -101,7 +87,7 @@ def _nodes(table: EventTable) -> Operations:
 
 def _runs(table: EventTable, event: I64) -> Runs:
     called = np.flatnonzero(table.is_function)
-    started, process, done = map(table.rows, (RUN, PROCESS, DONE))
+    started, process, done = map(table.rows, (kinds.RUN, kinds.PROCESS, kinds.DONE))
     number = table.numbers(b"id")
     return runs(
         RunEvents(
@@ -121,7 +107,7 @@ def _runs(table: EventTable, event: I64) -> Runs:
 
 
 def _eager(table: EventTable) -> Operations:
-    event = np.flatnonzero((table.what == EAGERLY) & ~table.is_function)
+    event = np.flatnonzero((table.what == kinds.EAGERLY) & ~table.is_function)
     op = table.names(event)
     return _plain(event, EAGER, _below(table, _EAGER, op), op)
 
@@ -130,16 +116,16 @@ def _compiled(table: EventTable, nodes: Operations) -> list[Operations]:
     """XLA instructions that ran on a host, by whether their launch is known."""
     stats = table.space.event_stats
     event = unique(stats.owner[stats.named(b"hlo_op")])
-    event = event[table.on_host[event] & (table.what[event] == OTHER)]
+    event = event[table.on_host[event] & (table.what[event] == kinds.OTHER)]
     if not event.size:
         return []
     name, op = _instructions(table, event)
-    launches = table.frames.take(nodes.event).spans()
-    at = launches.around(table.frames.line[event], table.frames.start[event])
+    spans = table.frames.take(nodes.event).spans()
+    at = spans.around(table.frames.line[event], table.frames.start[event])
     instruction = table.texts(b"hlo_op", event).intern()[0]
     program = table.numbers(b"program_id")[event]
-    ran = InstructionEvents(at, program, instruction, table.ns[event])
-    at = launched(_launches(table, nodes), ran)
+    ran = launches.InstructionEvents(at, program, instruction, table.ns[event])
+    at = launches.launched(_launches(table, nodes), ran)
     free, held = np.flatnonzero(at < 0), np.flatnonzero(at >= 0)
     node = at[held]
     label = nodes.name.take(node)
@@ -159,8 +145,8 @@ def _compiled(table: EventTable, nodes: Operations) -> list[Operations]:
     )
     # For the rest, the module names the function. If several nodes may have launched it, it is not
     # the function that the program called.
-    function = functions_of(table.texts(b"hlo_module", event[free]))
-    several = at[free] == SEVERAL
+    function = launches.functions_of(table.texts(b"hlo_module", event[free]))
+    several = at[free] == launches.SEVERAL
     below = table.joined(function, _below(table, b"/", name.take(free)))
     names = Strings.concat([name.take(free), below])
     names = names.take(np.arange(free.size) + free.size * several)
@@ -170,19 +156,19 @@ def _compiled(table: EventTable, nodes: Operations) -> list[Operations]:
     return [outside._replace(function=called), inside]
 
 
-def _launches(table: EventTable, nodes: Operations) -> Launches:
+def _launches(table: EventTable, nodes: Operations) -> launches.Launches:
     """The events of nodes, some of which launch XLA programs."""
     name, function = nodes.name.intern()[0], nodes.function.intern()[0]
     _, node = unique_inverse(name * (int(function.max(initial=0)) + 1) + function)
     start = table.ns[nodes.event]
-    return Launches(node, start, start + table.frames.long[nodes.event] // _PS_IN_NS)
+    return launches.Launches(node, start, start + table.frames.long[nodes.event] // _PS_IN_NS)
 
 
 def _instructions(table: EventTable, event: I64) -> tuple[Strings, Strings]:
     """(name, op) of these events, from their instructions in the module."""
     instruction = table.texts(b"hlo_op", event)
-    known = instructions(table.space)
-    at = known.find(instruction_keys(table.numbers(b"program_id")[event], instruction))
+    known = launches.instructions(table.space)
+    at = known.find(launches.instruction_keys(table.numbers(b"program_id")[event], instruction))
     name = either(known.op_name, at, instruction)
     return name, either(known.op_type, at, either(known.opcode, at, instruction))
 
@@ -212,7 +198,7 @@ def _kernels(table: EventTable) -> Operations:
 
 def _kernel(label: bytes, name: bytes, op: bytes, own: bytes) -> tuple[bytes, bytes]:
     """(node, op) of a kernel on an accelerator, from the first of its names that has them."""
-    node, kind = node_and_op(label)
+    node, kind = kinds.node_and_op(label)
     if kind:
         return node, kind
     return label or name or own, op or own
