@@ -188,10 +188,8 @@ class Regions(Frozen):
         return int(self.call.size)
 
     def runs(self, of_nodes: I64) -> I64:
-        """How often each region ran, judged by its nodes; -1 where none of them has a record.
-
-        If one branch of a conditional ran, the others did not, nor did anything inside them.
-        """
+        """How often each region ran, judged by its nodes; -1 where none of them has a record."""
+        # If one branch of a conditional ran, the others did not, nor did anything inside them.
         inside = np.flatnonzero(self.of_node >= 0)
         most = np.full(len(self), -1, np.int64)
         np.maximum.at(most, self.of_node[inside], of_nodes[inside])

@@ -59,7 +59,7 @@ def _run_shapes(run: Source, profile: Profile) -> Profile:
 
 
 def add_op_log(profile: Profile, columns: OpLogColumns, source: Source, _: int = 0) -> Profile:
-    """*profile* with what an op log says of its nodes."""
+    """*profile* with the data of an op log on its nodes."""
     grown = with_op_log(profile, columns)
     source.let_go()
     return grown

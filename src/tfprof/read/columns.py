@@ -38,7 +38,7 @@ class NodeAttributes(Protocol):
         """(row, map entry) of each attribute, by row."""
 
     def within(self, source: Source) -> NodeAttributes:
-        """The same, read from *source*, which holds the bytes that they stand in."""
+        """The same, read from *source*, which contains their bytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class StoredAttributes(Frozen):
         return self.owner, Strings(self.source.data, self.start, self.length)
 
     def within(self, source: Source) -> StoredAttributes:
-        """The same, read from *source*, which holds the bytes that they stand in."""
+        """The same, read from *source*, which contains their bytes."""
         offset = _address(self.source.data) - _address(source.data) if self.owner.size else 0
         assert 0 <= offset <= source.data.size
         start = self.start + offset if offset else self.start

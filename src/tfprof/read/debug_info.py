@@ -99,7 +99,9 @@ def read_stacks(source: Source) -> Stacks:
     shared: dict[tuple[Frame, ...], tuple[Frame, ...]] = {}
 
     def stack(frames: Iterable[Frame]) -> tuple[Frame, ...]:
-        own = _user_frames(frames)
+        # The frames outside the framework; all of them if there are no others.
+        every = tuple(frames)
+        own = tuple(frame for frame in every if not _FRAMEWORK.search(frame.file)) or every
         return shared.setdefault(own, own)
 
     traces = {
@@ -109,9 +111,3 @@ def read_stacks(source: Source) -> Stacks:
     old = {key: stack(map(frame, trace.file_line_cols)) for key, trace in info.traces.items()}
     new = {key: traces.get(number, ()) for key, number in info.name_to_trace_id.items()}
     return {**old, **new}
-
-
-def _user_frames(frames: Iterable[Frame]) -> tuple[Frame, ...]:
-    """The frames outside the framework; all of them if there are no others."""
-    stack = tuple(frames)
-    return tuple(frame for frame in stack if not _FRAMEWORK.search(frame.file)) or stack

@@ -41,10 +41,8 @@ def check(profile: Profile, files: str) -> None:
 
 
 def bounded(texts: Strings, file: str, *others: Strings) -> Strings:
-    """*texts*; raises InputError if they and the *others* have too many bytes in all.
-
-    A trace stores the name of a kind of event once, and a million events may be of that kind.
-    """
+    """*texts*; raises InputError if they and the *others* have too many bytes in all."""
+    # A trace stores the name of a kind of event once, and a million events may be of that kind.
     size = sum(int(column.length.sum()) for column in (texts, *others))
     _check_size(f"{file}: the strings of {len(texts):,} events", size, len(texts))
     return texts

@@ -36,13 +36,15 @@ def with_graph(profile: Profile, graph: GraphColumns) -> Profile:
     row = np.full(len(graph.name), -1, np.int64)
     row[new] = np.arange(new.size)
     types, op = with_types(profile.types, graph.op.take(new))
-    shaped = row[graph.shape_node]
+    shaped = np.flatnonzero(row[graph.shape_node] >= 0)
+    shape_of = np.full(new.size, -1, np.int64)
+    shape_of[row[graph.shape_node[shaped]]] = shaped
     listed = row[graph.output_node]
     grown = with_nodes(
         replace(profile, types=types),
         graph.name if new.size == len(graph.name) else graph.name.take(new),
         op,
-        _shapes_of(new.size, graph.shape, shaped),
+        graph.shape.take(shape_of),
     )
     old = profile.outputs
     outputs = Outputs(
@@ -88,11 +90,9 @@ def _regions(profile: Profile, added: Regions, row: I64, new: I64) -> Regions:
 
 
 def find_before(known: Strings, written: Strings, byte: bytes) -> tuple[I64, Strings]:
-    """(the row in *known* of each of *written* up to its first *byte*, these prefixes).
-
-    Most rows do not contain *byte*. Rows that are known as they are need no search for it, unless
-    a known string contains it.
-    """
+    """(the row in *known* of each of *written* up to its first *byte*, these prefixes)."""
+    # Most rows do not contain *byte*. Rows that are known as they are need no search for it, unless
+    # a known string contains it.
     row = known.find(written)
     rest = np.flatnonzero(row < 0)
     if bool((known.blob == byte[0]).any()):
@@ -202,11 +202,3 @@ def with_extra_type(profile: Profile, names: Strings, kind: bytes) -> Profile:
 def _ends(owner: I64, count: int) -> I64:
     """Where the items of each of *count* owners end; items are sorted by owner."""
     return np.cumsum(np.bincount(owner, minlength=count)).astype(np.int64)
-
-
-def _shapes_of(count: int, shapes: Shapes, owner: I64) -> Shapes:
-    """The shape of each of *count* owners; shapes of owner -1 are dropped."""
-    row = np.full(count, -1, np.int64)
-    owned = np.flatnonzero(owner >= 0)
-    row[owner[owned]] = owned
-    return shapes.take(row)

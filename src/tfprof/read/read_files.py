@@ -93,7 +93,7 @@ def read_profile(source: Source) -> Profile:
 
 
 def _graph(source: Source, columns: Callable[[U8], GraphColumns]) -> GraphColumns:
-    """What *columns* reads of the wire bytes; the attributes are left where they stand."""
+    """The columns of the wire bytes; the attributes stay in the file."""
     wire = in_wire(source, GRAPH)
     graph = decode(wire, GRAPH, columns)
     assert graph.attributes is not None, "every reader of a graph can give its attributes"

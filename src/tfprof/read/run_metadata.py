@@ -120,11 +120,6 @@ def details(buffer: U8) -> RunDetails:
     original, function = (Strings(buffer, *origin[number].last_slice(count)) for number in (1, 2))
     triples = zip(name.take(field[6].message), original, function, strict=True)
     return RunDetails(
-        Strings.of(map(_operation, labels)),
+        Strings.of(match[1] if match else b"" for match in map(_OPERATION.search, labels)),
         {new: (old, inside) for new, old, inside in triples if old},
     )
-
-
-def _operation(label: bytes) -> bytes:
-    match = _OPERATION.search(label)
-    return match[1] if match else b""

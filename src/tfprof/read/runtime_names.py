@@ -68,11 +68,9 @@ def without_numbers(names: Strings) -> Strings:
 
 
 def node_of(profile: Profile, names: Strings, functions: Strings | None = None) -> I64:
-    """The node of each name, or -1.
-
-    A trace names nodes relative to the function that the program called. If the graph has a call
-    of that function, its nodes are below the call. *functions* are the called functions, if known.
-    """
+    """The node of each name, or -1; *functions* are the functions that the program called."""
+    # A trace names nodes relative to that function. If the graph calls it, its nodes are below the
+    # call.
     ids, first = names.intern()
     if functions is not None:
         function, of_function = functions.intern()

@@ -58,10 +58,7 @@ _NODE = {
 
 
 def profile(source: Source) -> Profile:
-    """The saved profile in *source*.
-
-    Raises WireError if the bytes are not a ProfileProto, InputError if the file exceeds a limit.
-    """
+    """The saved profile in *source*; raises WireError, or InputError if it exceeds a limit."""
     buffer, name = source.data, source.name
     top = scan(buffer, *whole(buffer), _TOP)
     table = _table(buffer, maps.messages(buffer, top[1]))

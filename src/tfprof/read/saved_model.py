@@ -56,11 +56,9 @@ class Signature(NamedTuple):
 
 
 def columns(data: U8, signature: str | None = None) -> GraphColumns:
-    """The nodes that all signatures of a SavedModel need, or only the one with this name.
-
-    Raises WireError, InputError if a function calls itself, and UsageError if there is no such
-    signature.
-    """
+    """The nodes that one or all signatures of a SavedModel need."""
+    # Raises WireError, InputError if a function calls itself, UsageError if there is no such
+    # signature.
     meta, notes = _meta_graph(data)
     return of_meta_graph(meta, signature, notes)
 

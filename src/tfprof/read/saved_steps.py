@@ -34,10 +34,7 @@ _RECORD = {
 
 
 def steps(buffer: U8, listed: I64, records: Messages, name: str) -> tuple[Step, ...]:
-    """The steps that are listed or have records, by number; the owner of a record is its node.
-
-    Raises InputError if *name*, the file, has too many steps.
-    """
+    """The steps that are listed or have records; raises InputError if there are too many."""
     numbers = np.unique(np.append(listed, records.key)).tolist()
     if len(numbers) > limit("steps"):
         raise InputError(f"{name} has {len(numbers):,} steps; tfprof accepts {beyond('steps')}")

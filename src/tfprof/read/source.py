@@ -55,10 +55,8 @@ class Source:
 
 
 def format_for(source: Source, row: Input) -> Format:
-    """The format to read *source* with; raises InputError where it is empty or of another input.
-
-    The input's fallback reads a file that no format fits: it says where the file is damaged.
-    """
+    """The format to read *source* with; raises InputError where it is empty or of another input."""
+    # The input's fallback reads a file that no format fits: it says where the file is damaged.
     fallback = FORMATS.get(row.fallback)
     if fallback is not None and fallback.detect is None:
         return fallback

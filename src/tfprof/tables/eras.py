@@ -53,16 +53,9 @@ class Era:
 
 
 _THEN: Mapping[str, Any] = {
-    "heading": False,
-    "keeps_scopes": False,
-    "root_counts": True,
-    "bounds_own": True,
-    "totals_from_start": True,
-    "names_stdout": False,
-    "scalar_shape": False,
-    "splits_time": False,
-    "counts_runs": False,
-    "source_text": True,
+    **dict.fromkeys(("heading", "keeps_scopes", "names_stdout", "scalar_shape"), False),
+    **dict.fromkeys(("splits_time", "counts_runs"), False),
+    **dict.fromkeys(("root_counts", "bounds_own", "totals_from_start", "source_text"), True),
     "float_op_types": frozenset({b"Conv2D", b"MatMul", b"BiasAdd"}),
 }
 

@@ -112,10 +112,7 @@ def head(view: memoryview, at: int, stop: int, most: int = 64) -> list[HeadField
 
 
 def fields(view: memoryview) -> Iterator[tuple[int, int, Any]]:
-    """(field number, wire type, value) of each field; raises WireError.
-
-    The value is a uint64 for VARINT, else the bytes.
-    """
+    """(field number, wire type, value: a uint64 or bytes) of each field; raises WireError."""
     for number, kind, start, end, value in _walk(view, 0, len(view)):
         yield number, kind, value if kind == VARINT else view[start:end]
 

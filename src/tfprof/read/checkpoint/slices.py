@@ -86,10 +86,7 @@ def _number(number: int) -> bytes:
 
 
 def boxes(shape: Sequence[int], pieces: Sequence[Slice], title: str) -> list[Box]:
-    """The index of each piece in a tensor of *shape*.
-
-    Raises InputError, beginning with *title*, if the pieces do not fill the tensor.
-    """
+    """The index of each piece in a tensor; raises InputError if they do not fill its *shape*."""
     result = [_box(shape, piece, title) for piece in pieces]
     held = sum(map(elements, result))
     if held != prod(shape):
@@ -124,7 +121,7 @@ class _Listed(NamedTuple):
 
 
 class TensorSlices:
-    """The tensors in tables, given as (name, content); raises InputError."""
+    """The tensors of tables, which are (name, content); raises InputError."""
 
     def __init__(self, files: Sequence[tuple[str, U8]]) -> None:
         self._listed: dict[bytes, list[_Listed]] = {}

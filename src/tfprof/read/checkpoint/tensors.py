@@ -49,10 +49,7 @@ class Tensor(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """A tensor whose values have not been read.
-
-    A tensor without slices is read with read(None), others slice by slice.
-    """
+    """A tensor to be read with read(None) or, if it has slices, slice by slice."""
 
     dtype: int
     shape: tuple[int, ...]

@@ -44,10 +44,10 @@ def profile(source: Source) -> Profile:
     return _checked(_profile, source)
 
 
-def _checked(read: Callable[[Source], T], source: Source) -> T:
+def _checked(read: Callable[..., T], source: Source, *arguments: Profile) -> T:
     """The result of *read*; turns Damage into an InputError that names the file."""
     try:
-        return read(source)
+        return read(source, *arguments)
     except Damage as damage:
         raise InputError(f"{source.name} is damaged: {damage}") from None
 
@@ -65,7 +65,7 @@ def _profile(source: Source) -> Profile:
     return replace(
         profile,
         attribute_sources=(AttributeSource(node, attributes, source.name),),
-        shape_sources=(partial(_with_run_shapes, source),) if has_shapes else (),
+        shape_sources=(partial(_checked, _with_run_shapes, source),) if has_shapes else (),
     )
 
 
@@ -77,10 +77,6 @@ def _attributes(source: Source) -> tuple[I64, Strings]:
 
 
 def _with_run_shapes(source: Source, profile: Profile) -> Profile:
-    return _checked(partial(_shaped, profile), source)
-
-
-def _shaped(profile: Profile, source: Source) -> Profile:
     source.check()
     shapes: RunShapes = from_columns(RunShapes, RUN_SHAPES, Columns(source))
     check_outputs(f"{RUN_SHAPES}.outputs", shapes.outputs, len(profile))

@@ -67,12 +67,9 @@ class Columns:
         """The numeric column *name*, as a new array."""
         stored, raw = self._raw(name)
         values = raw.view(f"<{stored.kind.removeprefix(_RISING)}")
-        if stored.kind.startswith(_RISING):
-            column = np.cumsum(values, dtype=np.int64)
-        else:
-            column = values.astype(np.int64)
-        if stored.base:
-            column += stored.base
+        rising = stored.kind.startswith(_RISING)
+        column = np.cumsum(values, dtype=np.int64) if rising else values.astype(np.int64)
+        column += stored.base
         return column
 
     def text(self, name: str) -> U8:

@@ -5,8 +5,7 @@
                                       ├─ ret           the source of each output
                                       └─ control_ret   nodes that run only for their effect
 
-The graph itself is the first body: it has no arguments, and all of it is needed unless roots are
-given.
+The graph itself is the first body: it has no arguments, and without roots all of it is needed.
 """
 
 from __future__ import annotations

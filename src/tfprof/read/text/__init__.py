@@ -110,10 +110,8 @@ class _TextAttributes:
 
 
 def reject_zeros(data: U8, path: str) -> None:
-    """Raise InputError if *data* has a long run of zero bytes, as incompletely written files do.
-
-    Gigabytes may follow, which need not be copied or parsed.
-    """
+    """Raise InputError if *data* has a long run of zero bytes, as incompletely written files do."""
+    # Gigabytes may follow, which need not be copied or parsed.
     for first in range(0, data.size, _STEP):
         for sample in np.flatnonzero(data[first : first + _STEP : _ZEROS] == 0).tolist():
             at = first + sample * _ZEROS

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.columns.strings import I64, Bool, Strings
-from tfprof.columns.unique import first_rows, unique_inverse
+from tfprof.columns.unique import first_rows, unique, unique_inverse
 from tfprof.read.xplane.nesting import count_before
 from tfprof.wire.decode import BYTES, scan
 
@@ -70,8 +70,10 @@ def launched(launches: Launches, instructions: InstructionEvents) -> I64:
     program, moment = instructions.program[free], instructions.start[free]
     last = count_before(of, launches.start[row], program, moment) - 1
     fits = (last >= 0) & (of[last] == program)
-    latest = np.where(_of_one_node(of, launches.node[row])[last], row[last], SEVERAL)
     # If several nodes launch a program, look for the only running launch without the instruction.
+    nodes = int(launches.node[row].max()) + 1
+    of_one_node = np.bincount(unique(of * nodes + launches.node[row]) // nodes) == 1
+    latest = np.where(of_one_node[of[last]], row[last], SEVERAL)
     fresh = _Fresh(instructions, of)
     count, candidate = np.zeros(free.size, np.int64), np.full(free.size, UNKNOWN)
     end = np.append(launches.end[row], np.iinfo(np.int64).min)
@@ -133,14 +135,6 @@ def _of_programs(node: I64, at: I64, program: I64) -> tuple[I64, I64]:
     row = np.flatnonzero((known >= 0) | has_one)
     own = program[np.maximum(known[row], 0)]
     return row, np.where(known[row] >= 0, own, low[node[row]])
-
-
-def _of_one_node(program: I64, node: I64) -> Bool:
-    """Whether all launches of each row's program are of one node."""
-    nodes = int(node.max()) + 1
-    pair, _ = unique_inverse(program * nodes + node)
-    result: Bool = (np.bincount(pair // nodes) == 1)[program]
-    return result
 
 
 def _latest_end_before(group: I64, end: I64) -> I64:

@@ -218,10 +218,8 @@ def _rounded(own_ps: I64) -> I64:
 
 
 def fold_aliases(events: Events, node: I64, own_name: Bool) -> tuple[I64, I64]:
-    """(the rows that are runs, the self time of each) of executions on these nodes.
-
-    Each device has its own runs. *own_name* marks events under the node's own name.
-    """
+    """(the rows that are runs, their self times); *own_name*: events under the node's own name."""
+    # Each device has its own runs.
     steps, devices = (int(column.max(initial=0)) + 1 for column in (events.step, events.device))
     _, group = unique_inverse((node * steps + events.step) * devices + events.device)
     is_run = _runs(group, events.label, own_name)

@@ -105,7 +105,8 @@ class NodeMatcher:
             ]
             yield (
                 f"{rows.size:,} executions of fused operations count for a node that they fused: "
-                + _examples(pairs)
+                + ", ".join(pairs[:_EXAMPLES])
+                + (f" and {more:,} more" if (more := len(pairs) - _EXAMPLES) > 0 else "")
             )
         compiled = np.flatnonzero((events.kind == COMPILED) & (node >= 0))
         if compiled.size:
@@ -141,11 +142,6 @@ def _added(names: Strings) -> Bool:
     """Which of these names the runtime created."""
     ids, first = names.intern()
     return np.array([is_added(name) for name in names.take(first)], np.bool_)[ids]
-
-
-def _examples(texts: list[str]) -> str:
-    more = len(texts) - _EXAMPLES
-    return ", ".join(texts[:_EXAMPLES]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def is_fused(op: bytes) -> bool:

@@ -132,13 +132,13 @@ def _compiled(table: EventTable, nodes: Operations) -> list[Operations]:
     # A function compiled as a whole runs as an operation with its own name; if a node of another
     # function calls it, its nodes are below that node.
     called = table.names(np.flatnonzero(table.is_function))
-    whole = called.take(called.intern()[1]).find(label) >= 0
+    is_function = called.take(called.intern()[1]).find(label) >= 0
     below = table.joined(label, _below(table, b"/", name.take(held)))
     both = Strings.concat([below, name.take(held)])
     inside = Operations(
         event[held],
         np.full(held.size, COMPILED),
-        both.take(np.arange(held.size) + held.size * whole),
+        both.take(np.arange(held.size) + held.size * is_function),
         op.take(held),
         nodes.function.take(node),
         nodes.called_ns[node],

@@ -71,6 +71,6 @@ class TraceColumns(NamedTuple):
     notes: tuple[Note, ...]
 
 
-def taken(column: Any, rows: I64) -> Any:  # noqa: ANN401 - of either kind, as it was given
+def taken(column: Any, rows: I64) -> Any:  # noqa: ANN401 - the same type as the column
     """These rows of a column of numbers or strings."""
     return column.take(rows) if isinstance(column, Strings) else column[rows]
