@@ -2,7 +2,7 @@
 
     with_graph    nodes with a new name; the first node of a name wins
     with_run      times and memory of one step (merge_run)
-    with_op_log   types, float operations and call stacks (merge_op_log)
+    with_op_log   types, float operations and call stacks (op_log)
 
 Each is a pure function; existing rows of a Profile keep their numbers.
 """
