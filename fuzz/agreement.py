@@ -18,7 +18,7 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 from tfprof.read import graph_def, op_log, run_metadata, text
 from tfprof.read.source import Source
 from tfprof.read.text import any_layout, canonical
-from tfprof.read.text.literals import Unhandled
+from tfprof.read.text.syntax import Unhandled
 from tfprof.wire.decode import WireError
 from tfprof.wire.schema import message
 

@@ -25,9 +25,9 @@ from tfprof.io.choose_inputs import choose_inputs
 from tfprof.io.open_files import open_source
 from tfprof.ops.with_float_ops import with_float_ops
 from tfprof.read import add_run, load, read_graph, read_op_log
-from tfprof.read.checkpoint import Checkpoint, snappy
+from tfprof.read.checkpoint import Checkpoint, sorted_table
 from tfprof.read.detect import detect
-from tfprof.read.merge_op_log import with_op_log
+from tfprof.read.op_log import with_op_log
 from tfprof.wire.decode import WireError
 from tfprof.wire.schema import message
 from tfprof.writers.tensor_values import proto_values, value_text
@@ -162,7 +162,7 @@ def _tensors(prefix: str, files: dict[str, bytes]) -> None:
 
 def _snappy(data: bytes, _: Pick) -> None:
     with suppress(WireError):
-        made = snappy.unpacked(np.frombuffer(data, np.uint8))
+        made = sorted_table.unpacked(np.frombuffer(data, np.uint8))
         assert made.size < 64 * len(data), "a copy takes two bytes and makes at most 64"
 
 
@@ -217,10 +217,10 @@ def _snappy_block(data: bytes, dice: mutate.Dice) -> bytes:
 
 
 def _promising(elements: bytes) -> bytes:
-    """A block of these elements with the right length, if there is one that snappy.py takes."""
+    """A block of these elements with the right length, if there is one that the reader takes."""
     longest = varint(1 << 20) + elements
     try:
-        snappy.unpacked(np.frombuffer(longest, np.uint8))
+        sorted_table.unpacked(np.frombuffer(longest, np.uint8))
     except WireError as problem:
         made = str(problem).partition(" bytes")[0]
         if made.isdigit():

@@ -20,7 +20,7 @@ from tfprof.query.answer import answer
 from tfprof.query.query import Query
 from tfprof.read import Source, add_run, graph_def, op_log
 from tfprof.read.merge import with_graph
-from tfprof.read.merge_op_log import with_op_log
+from tfprof.read.op_log import with_op_log
 from tfprof.tables.fields import ORDERS
 from tfprof.views import VIEWS
 from tfprof.writers.text import text

@@ -26,7 +26,7 @@ from sampling import sampled
 from tf_wheel import piece
 from tfprof.errors import InputError
 from tfprof.read import Source, add_run, load, read_op_log
-from tfprof.read.merge_op_log import with_op_log
+from tfprof.read.op_log import with_op_log
 from tfprof.read.text import to_wire
 from tfprof.writers.columnar import columnar
 from tfprof.writers.saved import saved

@@ -16,7 +16,7 @@ from tfprof.model import BRANCH, CALLED, LOOP_BODY, LOOP_CONDITION
 from tfprof.ops.symbols import symbols
 from tfprof.ops.with_float_ops import with_float_ops
 from tfprof.read import Source, load
-from tfprof.read.functions.op_outputs import UNKNOWN_OUTPUT, flat_number, op_outputs
+from tfprof.read.functions.calls import UNKNOWN_OUTPUT, flat_number, op_outputs
 from tfprof.wire.schema import message
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfprof.read.functions.op_outputs import op_outputs
+from tfprof.read.functions.calls import op_outputs
 
 if TYPE_CHECKING:
     from forked import Forked

@@ -19,7 +19,7 @@ import pytest
 
 import tfprof
 from profiles import DATA, PROFILES, SAMPLE, content
-from tfprof.columns.packed import _Packed
+from tfprof.columns.frozen import _Packed
 from tfprof.errors import InputError, TfprofError
 from tfprof.model import Profile
 from tfprof.read import Source

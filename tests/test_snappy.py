@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from table_writer import copy, literal, snappy, varint
-from tfprof.read.checkpoint.snappy import unpacked
+from tfprof.read.checkpoint.sorted_table import unpacked
 from tfprof.wire.decode import WireError
 
 

@@ -25,7 +25,7 @@ from tfprof.read import text
 from tfprof.read.source import Source
 from tfprof.read.text import any_layout
 from tfprof.read.text import canonical as text_canonical
-from tfprof.read.text.literals import Unhandled
+from tfprof.read.text.syntax import Unhandled
 from tfprof.wire import schema
 
 if TYPE_CHECKING:

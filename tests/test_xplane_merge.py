@@ -12,7 +12,7 @@ from tfprof.columns.strings import Strings
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Outputs, Profile
 from tfprof.read.xplane import with_trace
-from tfprof.read.xplane.fused import fused_node, is_fused
+from tfprof.read.xplane.node_matching import fused_node, is_fused
 from tfprof.read.xplane.trace import NODE
 from tfprof.results.loaded import Loaded
 from tfprof.writers.timeline import timeline

@@ -27,8 +27,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
-from tfprof.columns.frozen import Frozen
-from tfprof.columns.packed import packed_columns
+from tfprof.columns.frozen import Frozen, packed_columns
 from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.columns.unique import unique
@@ -36,7 +35,7 @@ from tfprof.foundation.caches import Cache
 from tfprof.foundation.lazy_dataclasses import dataclass, field
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 T = TypeVar("T")
 
@@ -163,11 +162,7 @@ _COUNTED: Final = {
     "cpu_micros": (CPU,),
     "occurrence": (CPU,),
 }
-
-
 _OF_GRAPH: Final = ("params", "float_ops")  # not recorded by steps
-
-
 # How a node uses a region that it calls.
 CALLED, LOOP_BODY, LOOP_CONDITION, BRANCH = range(4)
 
@@ -193,10 +188,8 @@ class Regions(Frozen):
         return int(self.call.size)
 
     def runs(self, of_nodes: I64) -> I64:
-        """How often each region ran, judged by its nodes; -1 where none of them has a record.
-
-        If one branch of a conditional ran, the others did not, nor did anything inside them.
-        """
+        """How often each region ran, judged by its nodes; -1 where none of them has a record."""
+        # If one branch of a conditional ran, the others did not, nor did anything inside them.
         inside = np.flatnonzero(self.of_node >= 0)
         most = np.full(len(self), -1, np.int64)
         np.maximum.at(most, self.of_node[inside], of_nodes[inside])
@@ -228,6 +221,11 @@ class Note:
 
     def __str__(self) -> str:
         return self.text if self.times == 1 else f"{self.text} ({self.times} times)"
+
+
+def own_notes(texts: Iterable[str]) -> tuple[Note, ...]:
+    """Notes that the original does not print."""
+    return tuple(Note(text, ours=True) for text in texts)
 
 
 @dataclass(frozen=True, eq=False)

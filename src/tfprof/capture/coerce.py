@@ -22,7 +22,7 @@ from tfprof.errors import UsageError
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.io.open_files import open_source
 from tfprof.read import graph_def, op_log
-from tfprof.read.variable_collections import trainable
+from tfprof.read.saved_model import trainable
 from tfprof.wire.scalar import encode_bytes
 
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ from tfprof.model import Note, Outputs, Profile
 from tfprof.ops.table import rules
 from tfprof.read import debug_info, with_shape_source
 from tfprof.read.merge import with_graph
-from tfprof.read.merge_op_log import with_op_log
 from tfprof.read.merge_run import with_run
+from tfprof.read.op_log import with_op_log
 from tfprof.read.run_shapes import with_run_shapes
 from tfprof.tables.options import FLOPS, Flops
 

@@ -18,7 +18,7 @@ from tfprof.ops.counting import UNKNOWN_SHAPE, count
 from tfprof.ops.table import rules
 from tfprof.read import op_log
 from tfprof.read.columns import OpLogColumns
-from tfprof.read.variable_collections import TYPE
+from tfprof.read.saved_model import TRAINABLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,7 +91,7 @@ def own_log(
         name=Strings.concat([names, distinct.take(new)]),
         float_ops=np.concatenate([float_ops[listed], np.zeros(new.size, np.int64)]),
         type_entry=typed,
-        type=Strings.of([TYPE]).take(np.zeros(typed.size, np.int64)),
+        type=Strings.of([TRAINABLE]).take(np.zeros(typed.size, np.int64)),
         stack=np.concatenate([stack, none]),
         stack_start=start,
         frame_file=frames[0],

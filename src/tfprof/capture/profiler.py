@@ -22,7 +22,7 @@ from tfprof.errors import UsageError
 from tfprof.foundation.arguments import path, whole_number
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.io.files import write_apart
-from tfprof.read.merge_op_log import with_op_log
+from tfprof.read.op_log import with_op_log
 from tfprof.results.loaded import Loaded
 from tfprof.writers.saved import saved
 

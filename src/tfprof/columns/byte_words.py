@@ -226,10 +226,7 @@ def lowest_byte(word: U64) -> I64:
 
 
 def apart(blob: U8, start: I64, length: I64) -> tuple[U8, I64]:
-    """(a new blob with these slices, their starts): each at a multiple of eight bytes.
-
-    The padding is 0xFF.
-    """
+    """(a blob of these slices at multiples of eight bytes, padded with 0xFF; their starts)."""
     size = (length + 7) >> 3
     at = np.cumsum(size) - size
     target = np.empty(int(size.sum()), np.uint64)
@@ -268,9 +265,9 @@ def spill(blob: U8, at: I64, source: U8, start: I64, length: I64) -> None:
         to, index = at[rows][by_length], start[rows][by_length]
         near_end = bool((index + length[rows][by_length] > last).any())
         for count in _counts(-(-length[rows][by_length] // WORD)):
-            whole = np.full(count, WORD) if near_end else None
+            full = np.full(count, WORD) if near_end else None
             words_at = index[:count]
-            target[to[:count]] = words[words_at] if whole is None else tails(words, words_at, whole)
+            target[to[:count]] = words[words_at] if full is None else tails(words, words_at, full)
             to[:count] += WORD
             index[:count] += WORD
 

@@ -26,10 +26,8 @@ class Shapes:
 
     @classmethod
     def of(cls, count: int, shape: I64, dim: I64, unknown_rank: Bool) -> Shapes:
-        """*count* shapes; *shape* is the row of each dimension, in order.
-
-        A shape of known rank without dimensions is a scalar: one element, so [1].
-        """
+        """*count* shapes; *shape* is the row of each dimension, in order."""
+        # A shape of known rank without dimensions is a scalar: one element, so [1].
         rank = np.bincount(shape, minlength=count)
         scalar = np.flatnonzero((rank == 0) & ~unknown_rank)
         owner = np.concatenate([shape, scalar])

@@ -97,15 +97,11 @@ class Strings:
             return nonempty[0].apart()
         pieces = [part.apart() for part in nonempty]
         offset = np.cumsum([0, *(part.blob.size for part in pieces)])
+        none, starts = np.empty(0, np.int64), zip(pieces, offset, strict=False)
         return cls(
             np.concatenate([np.empty(0, np.uint8), *(part.blob for part in pieces)]),
-            np.concatenate(
-                [
-                    np.empty(0, np.int64),
-                    *(p.start + o for p, o in zip(pieces, offset, strict=False)),
-                ]
-            ),
-            np.concatenate([np.empty(0, np.int64), *(part.length for part in pieces)]),
+            np.concatenate([none, *(part.start + at for part, at in starts)]),
+            np.concatenate([none, *(part.length for part in pieces)]),
         )
 
     def apart(self) -> Strings:
@@ -174,7 +170,7 @@ class Strings:
         return (row.decode("utf-8", "surrogateescape") for row in self)
 
     def take(self, rows: I64 | Bool | slice) -> Strings:
-        """The given rows, on the same blob."""
+        """These rows, on the same blob."""
         return Strings(self.blob, self.start[rows], self.length[rows])
 
     def compact(self) -> Strings:
@@ -341,7 +337,7 @@ class Strings:
         return rows
 
     def rank(self) -> I64:
-        """The lower of each row in byte order."""
+        """The position of each row in byte order."""
         rank = np.empty(len(self), np.int64)
         rank[self.order()] = np.arange(len(self))
         return rank

@@ -33,11 +33,9 @@ class Tree(Frozen):
 
     @classmethod
     def from_depth(cls, depth: I64) -> Tree:
-        """The tree whose rows, in drawing order, have these depths; the root's depth is 1.
-
-        At each depth a subtree closes before the next opens, so the n-th to open is the n-th to
-        close.
-        """
+        """The tree whose rows, in drawing order, have these depths; the root's depth is 1."""
+        # At each depth a subtree closes before the next opens, so the n-th to open is the n-th to
+        # close.
         closing = depth - np.append(depth[1:], 1) + 1
         closing[-1:] = depth[-1:]
         position = np.repeat(np.arange(1, depth.size + 1), closing)
@@ -71,9 +69,8 @@ class Tree(Frozen):
         rows = np.arange(len(self))
         span = len(self) + 1
         order = np.argsort(self.depth, kind="stable")
-        above = np.searchsorted(
-            self.depth[order] * span + order, (self.depth - 1) * span + rows, "right"
-        )
+        places = self.depth[order] * span + order
+        above = np.searchsorted(places, (self.depth - 1) * span + rows, "right")
         parent: I64 = np.where(rows > 0, order[above - 1], -1)
         return parent
 
@@ -138,10 +135,7 @@ class Tree(Frozen):
         return Tree(before[self._end[kept]])
 
     def sort(self, key: I64) -> tuple[Tree, I64]:
-        """(tree, old row of each new row) with siblings in ascending order of *key*.
-
-        Equal keys keep their order.
-        """
+        """(tree, old row of each new row) with siblings sorted by *key*; the sort is stable."""
         order = np.lexsort((key, self.parent))
         sizes = self._size[order]
         family = self.parent[order]

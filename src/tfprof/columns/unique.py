@@ -39,6 +39,13 @@ def unique_inverse(column: I64) -> tuple[I64, I64]:
     return ordered[heads], index
 
 
+def sum_by(owner: I64, value: I64, count: int) -> I64:
+    """The sum of the values of each of *count* owners."""
+    total = np.zeros(count, np.int64)
+    np.add.at(total, owner, value)
+    return total
+
+
 def _heads(ordered: I64) -> Bool:
     """True where a number differs from the one before."""
     heads = np.ones(ordered.size, np.bool_)

@@ -51,7 +51,7 @@ _FIELDS = "__fields_of_dataclass__"
 
 
 class Field:
-    """A field of a class; without *init* each object makes its own, as a cache is made."""
+    """A field of a class; without *init* each object creates its own value, such as a cache."""
 
     __slots__ = ("default", "default_factory", "init", "name", "repr", "type")
 
@@ -148,7 +148,7 @@ def _getstate(self: object) -> dict[str, object]:
 def _setstate(self: Any, state: dict[str, object]) -> None:  # noqa: ANN401
     vars(self).update(state)
     vars(self).update(
-        {n: one.default_factory() for n, one in _fields(self).items() if not one.init}
+        {n: each.default_factory() for n, each in _fields(self).items() if not each.init}
     )
     if hasattr(self, "__post_init__"):
         self.__post_init__()

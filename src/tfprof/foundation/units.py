@@ -14,36 +14,32 @@ from collections.abc import Callable, Iterable
 
 Format = Callable[[int], str]
 
-_THOUSAND, _MILLION, _BILLION = 1_000, 1_000_000, 1_000_000_000
+_THOUSAND = 1_000
 
 
 def count(number: int) -> str:
     """A count with k, m or b."""
-    if number < _THOUSAND:
-        return str(number)
-    if number < _MILLION:
-        return f"{float(number) / _THOUSAND:.2f}k"
-    if number < _BILLION:
-        return f"{float(number) / _MILLION:.2f}m"
-    return f"{float(number) / _BILLION:.2f}b"
+    return _scaled(number, "", "k", "m", "b")
 
 
 def micros(number: int) -> str:
     """A time in microseconds."""
-    if number < _THOUSAND:
-        return f"{number}us"
-    if number < _MILLION:
-        return f"{float(number) / _THOUSAND:.2f}ms"
-    return f"{float(number) / _MILLION:.2f}sec"
+    return _scaled(number, "us", "ms", "sec")
 
 
 def memory(number: int) -> str:
     """A size in bytes."""
-    if number < _THOUSAND:
-        return f"{number}B"
-    if number < _MILLION:
-        return f"{float(number) / _THOUSAND:.2f}KB"
-    return f"{float(number) / _MILLION:.2f}MB"
+    return _scaled(number, "B", "KB", "MB")
+
+
+def _scaled(number: int, unit: str, *larger_units: str) -> str:
+    """*number* in the largest of these units, each a thousand times the one before."""
+    scale = 1
+    for larger in larger_units:
+        if number < scale * _THOUSAND:
+            break
+        scale, unit = scale * _THOUSAND, larger
+    return f"{number}{unit}" if scale == 1 else f"{float(number) / scale:.2f}{unit}"
 
 
 def shape(dims: Iterable[int]) -> str:

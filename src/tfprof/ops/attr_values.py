@@ -19,8 +19,7 @@ import numpy as np
 from tfprof.ops.dtypes import DTYPES
 from tfprof.ops.shape import MaybeShape, sanitized
 from tfprof.ops.value import MOST_VALUES, Value
-from tfprof.wire.message import fields
-from tfprof.wire.scalar import BYTES, FIXED32, FIXED64, VARINT, decode_varint, signed
+from tfprof.wire.scalar import BYTES, FIXED32, FIXED64, VARINT, decode_varint, fields, signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,8 +17,7 @@ from tfprof.ops.op import Op, size
 from tfprof.ops.shape import OPEN, Shape, UnknownShape, broadcast, require
 from tfprof.ops.shared_rules import like_input, per_output, with_range
 from tfprof.ops.table import float_ops, no_shape, shape
-from tfprof.wire.message import fields
-from tfprof.wire.scalar import BYTES
+from tfprof.wire.scalar import BYTES, fields
 
 WITH_BIAS: Final = "WithBias{,AndRelu,AndReluAndRequantize,AndRequantize}"
 _MATRIX: Final = 2

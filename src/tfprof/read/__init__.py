@@ -15,14 +15,13 @@ from tfprof.foundation.progress_events import Stage, announce, listening
 from tfprof.model import Profile
 from tfprof.read import expansion_limits
 from tfprof.read.add_files import with_shape_source
-from tfprof.read.columns import GraphColumns
+from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
 from tfprof.read.source import Source, format_for
 from tfprof.tables.formats import DEBUG_INFO, GRAPH, OP_LOG, PROFILE, RUN, TRACE, Input
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from tfprof.read.columns import OpLogColumns, RunColumns
 
 __all__ = [
     "Source",

@@ -9,14 +9,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.model import Note
+from tfprof.model import Note, Profile
 from tfprof.read.merge import with_extra_type, with_graph
-from tfprof.read.merge_op_log import with_op_log
 from tfprof.read.merge_run import with_run
+from tfprof.read.op_log import with_op_log
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import Strings
-    from tfprof.model import Profile
     from tfprof.read.checkpoint import Checkpoint
     from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
     from tfprof.read.debug_info import Stacks
@@ -30,9 +29,9 @@ def add_graph(profile: Profile, columns: GraphColumns, source: Source, _: int = 
     source.let_go()
     if columns.trainable is None:
         return grown
-    from tfprof.read.variable_collections import MODEL, with_listed, with_trainable  # noqa: PLC0415
+    from tfprof.read.saved_model import MODEL, TRAINABLE, with_listed  # noqa: PLC0415
 
-    grown = with_trainable(grown, columns.trainable)
+    grown = with_listed(grown, columns.trainable, TRAINABLE)
     if columns.model_variables is None:
         return grown
     return with_listed(grown, columns.model_variables, MODEL)
@@ -60,7 +59,7 @@ def _run_shapes(run: Source, profile: Profile) -> Profile:
 
 
 def add_op_log(profile: Profile, columns: OpLogColumns, source: Source, _: int = 0) -> Profile:
-    """*profile* with what an op log says of its nodes."""
+    """*profile* with the data of an op log on its nodes."""
     grown = with_op_log(profile, columns)
     source.let_go()
     return grown
@@ -82,7 +81,7 @@ def add_trace(profile: Profile, columns: TraceColumns, _: Source, __: int = 0) -
 
 def add_checkpoint(profile: Profile, names: Strings, _: Checkpoint, __: int = 0) -> Profile:
     """*profile* whose nodes with values in a checkpoint have a type of their own."""
-    from tfprof.read.variable_collections import CHECKPOINT  # noqa: PLC0415
+    from tfprof.read.saved_model import CHECKPOINT  # noqa: PLC0415
 
     return with_extra_type(profile, names, CHECKPOINT)
 

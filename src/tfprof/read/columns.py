@@ -9,19 +9,68 @@ The strings are slices of the file's bytes; the merge copies those that the Prof
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from tfprof.columns.frozen import Frozen
+from tfprof.columns.strings import I64, U8, Strings
 from tfprof.foundation.lazy_dataclasses import dataclass
-from tfprof.model import NO_REGIONS
+from tfprof.model import NO_REGIONS, Note, Regions
+from tfprof.read.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfprof.columns.shapes import Shapes
-    from tfprof.columns.strings import I64, Strings
-    from tfprof.model import Note, Regions
-    from tfprof.read.attributes import NodeAttributes
-    from tfprof.read.run_details import RunDetails
+    from tfprof.wire.decode import Field
+
+
+class RunDetails(NamedTuple):
+    """The operation type of each stat, and where renamed nodes came from."""
+
+    op: Strings  # empty if unknown
+    renamed: dict[bytes, tuple[bytes, bytes]]  # by name: (original name, function)
+
+
+class NodeAttributes(Protocol):
+    """Attributes to be read later; a map entry is in wire format."""
+
+    def __call__(self) -> tuple[I64, Strings]:
+        """(row, map entry) of each attribute, by row."""
+
+    def within(self, source: Source) -> NodeAttributes:
+        """The same, read from *source*, which contains their bytes."""
+
+
+@dataclass(frozen=True, eq=False)
+class StoredAttributes(Frozen):
+    """Attributes in a file, one row each: its row of the graph, and where its map entry is."""
+
+    source: Source
+    owner: I64
+    start: I64
+    length: I64
+
+    @classmethod
+    def of(cls, buffer: U8, entry: Field) -> StoredAttributes:
+        """The map entries of this field in *buffer*."""
+        return cls(Source("the graph", buffer), entry.message, entry.start, entry.value)
+
+    def __call__(self) -> tuple[I64, Strings]:
+        """(row, map entry) of each attribute, by row."""
+        self.source.check()
+        return self.owner, Strings(self.source.data, self.start, self.length)
+
+    def within(self, source: Source) -> StoredAttributes:
+        """The same, read from *source*, which contains their bytes."""
+        offset = _address(self.source.data) - _address(source.data) if self.owner.size else 0
+        assert 0 <= offset <= source.data.size
+        start = self.start + offset if offset else self.start
+        return StoredAttributes(source, self.owner, start, self.length)
+
+
+def _address(data: U8) -> int:
+    address: int = data.__array_interface__["data"][0]
+    return address
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ import numpy as np
 from tfprof.columns.strings import I64, Strings
 from tfprof.errors import InputError
 from tfprof.read.columns import OpLogColumns
-from tfprof.read.functions.local_names import local_names
+from tfprof.read.runtime_names import local_names
 from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
@@ -99,7 +99,9 @@ def read_stacks(source: Source) -> Stacks:
     shared: dict[tuple[Frame, ...], tuple[Frame, ...]] = {}
 
     def stack(frames: Iterable[Frame]) -> tuple[Frame, ...]:
-        own = _user_frames(frames)
+        # The frames outside the framework; all of them if there are no others.
+        every = tuple(frames)
+        own = tuple(frame for frame in every if not _FRAMEWORK.search(frame.file)) or every
         return shared.setdefault(own, own)
 
     traces = {
@@ -109,9 +111,3 @@ def read_stacks(source: Source) -> Stacks:
     old = {key: stack(map(frame, trace.file_line_cols)) for key, trace in info.traces.items()}
     new = {key: traces.get(number, ()) for key, number in info.name_to_trace_id.items()}
     return {**old, **new}
-
-
-def _user_frames(frames: Iterable[Frame]) -> tuple[Frame, ...]:
-    """The frames outside the framework; all of them if there are no others."""
-    stack = tuple(frames)
-    return tuple(frame for frame in stack if not _FRAMEWORK.search(frame.file)) or stack

@@ -79,12 +79,12 @@ def describe_trace(source: Source) -> Description:
 def describe_op_log(source: Source) -> Description:
     """The entries of an op log."""
     columns = read_op_log(source)
-    facts: dict[str, Value] = {"entries": len(columns.name)}
-    facts |= _logged(columns.stack, columns.float_ops)
+    logged, lacks = _logged(columns.stack, columns.float_ops)
+    facts: dict[str, Value] = {"entries": len(columns.name), **logged}
     types = sorted(set(columns.type))
     if types:
         facts["types"] = [name.decode("utf-8", "replace") for name in types]
-    return Description(facts, _not_logged(columns.stack, columns.float_ops))
+    return Description(facts, lacks)
 
 
 def describe_profile(source: Source) -> Description:
@@ -96,9 +96,8 @@ def describe_profile(source: Source) -> Description:
     if steps:
         devices = (name for step in steps for name in step.devices)
         facts |= _executions(sum(step.node.size for step in steps), len(steps), devices)
-    facts |= _logged(nodes.stack, nodes.float_ops)
-    lacks = _not_logged(nodes.stack, nodes.float_ops)
-    return Description(facts, lacks if steps else lacks | {"run"}, graph.variables)
+    logged, lacks = _logged(nodes.stack, nodes.float_ops)
+    return Description(facts | logged, lacks if steps else lacks | {"run"}, graph.variables)
 
 
 def describe_checkpoint(checkpoint: Checkpoint) -> Description:
@@ -143,13 +142,8 @@ def _executions(count: int, steps: int, devices: Iterable[bytes]) -> dict[str, V
     return {"executions": count, "steps": steps, "devices": names}
 
 
-def _logged(stack: I64, float_ops: I64) -> dict[str, Value]:
-    return {
-        "nodes_with_stacks": int((stack >= 0).sum()),
-        "nodes_with_float_ops": int((float_ops > 0).sum()),
-    }
-
-
-def _not_logged(stack: I64, float_ops: I64) -> frozenset[str]:
-    has = {"stacks": (stack >= 0).any(), "float_ops": (float_ops > 0).any()}
-    return frozenset(name for name, is_there in has.items() if not is_there)
+def _logged(stack: I64, float_ops: I64) -> tuple[dict[str, Value], frozenset[str]]:
+    """(the facts of an op log, the parts that it lacks)."""
+    counts = {"stacks": int((stack >= 0).sum()), "float_ops": int((float_ops > 0).sum())}
+    lacks = frozenset(name for name, count in counts.items() if not count)
+    return {f"nodes_with_{name}": count for name, count in counts.items()}, lacks

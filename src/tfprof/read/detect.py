@@ -12,14 +12,13 @@ from codecs import getincrementaldecoder
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tfprof.tables.formats import FORMATS
+from tfprof.tables.formats import FORMATS, Format
 from tfprof.wire.decode import BYTES, VARINT, WireError
-from tfprof.wire.message import head
+from tfprof.wire.scalar import HeadField, head
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from tfprof.tables.formats import Format
 
 TABLE_MAGIC = (0xDB4775248B80FB57).to_bytes(8, "little")
 # The second half breaks where a transfer treats the file as text.
@@ -36,44 +35,23 @@ _UTF8 = getincrementaldecoder("utf-8")
 
 def detect(data: memoryview) -> Format | None:
     """The format of *data*, or None where no row fits."""
-    start = Start(data)
+    start = Start(data, 0, len(data))
     return next((row for row in FORMATS.values() if row.detect and row.detect(start)), None)
-
-
-class Start:
-    """What the formats look at: the bytes of a file, and how it begins as text and as a message."""
-
-    def __init__(self, data: memoryview) -> None:
-        self.data = data
-
-    @cached_property
-    def text_field(self) -> bytes:
-        """The name of the first field, where it begins as protobuf text; b"" elsewhere."""
-        at = 0
-        while (blank := _BLANK_OR_COMMENT.match(self.data, at)) and blank.end() > at:
-            at = blank.end()
-        field = _TEXT_START.match(bytes(self.data[at : at + _PEEK]))
-        return field[1] if field else b""
-
-    @cached_property
-    def message(self) -> Message:
-        """The first few fields, where it begins as a protobuf message; none elsewhere."""
-        return Message(self.data, 0, len(self.data))
 
 
 class Message:
     """The first few fields of a message; none where the bytes are no message."""
 
     def __init__(self, data: memoryview, start: int = 0, end: int = 0) -> None:
-        self._data = data
-        try:
-            self.fields = head(data, start, end)
-        except WireError:
-            self.fields = []
+        self.data, self._start, self._end = data, start, end
 
-    def __bool__(self) -> bool:
-        """Whether there are fields."""
-        return bool(self.fields)
+    @cached_property
+    def fields(self) -> list[HeadField]:
+        """The fields."""
+        try:
+            return head(self.data, self._start, self._end)
+        except WireError:
+            return []
 
     def consists_of(self, wire_types: dict[int, int]) -> bool:
         """Whether all fields have these numbers and wire types."""
@@ -86,18 +64,18 @@ class Message:
     def submessages(self, number: int) -> Iterator[Message]:
         """The fields of each submessage with this *number*."""
         fields = (field for field in self.fields if field.number == number)
-        return (Message(self._data, field.start, field.end) for field in fields)
+        return (Message(self.data, field.start, field.end) for field in fields)
 
     def first(self, number: int) -> Message:
         """The fields of the first submessage with this *number*; none where there is none."""
-        return next(self.submessages(number), Message(self._data))
+        return next(self.submessages(number), Message(self.data))
 
     def bytes_of(self, number: int) -> bytes:
         """How the first field with this *number* begins; b"" where it holds no bytes."""
         field = next((field for field in self.fields if field.number == number), None)
         if field is None or field.wire_type != BYTES:
             return b""
-        return bytes(self._data[field.start : min(field.end, field.start + _PEEK)])
+        return bytes(self.data[field.start : min(field.end, field.start + _PEEK)])
 
     def is_text(self, number: int) -> bool:
         """Whether field *number* is there and is a line of text."""
@@ -110,27 +88,31 @@ class Message:
         return bool(text) and text.isprintable()
 
 
+class Start(Message):
+    """How a file begins, as text and as a message."""
+
+    @cached_property
+    def text_field(self) -> bytes:
+        """The name of the first field, where it begins as protobuf text; b"" elsewhere."""
+        at = 0
+        while (blank := _BLANK_OR_COMMENT.match(self.data, at)) and blank.end() > at:
+            at = blank.end()
+        field = _TEXT_START.match(bytes(self.data[at : at + _PEEK]))
+        return field[1] if field else b""
+
+
 # --- text and magic numbers -----------------------------------------------------------------------
 
 
-def is_graph_text(start: Start) -> bool:
-    """Whether this is a GraphDef in text format."""
-    return start.text_field in {b"node", b"library", b"versions", b"version"}
+def _text(*fields: bytes) -> Callable[[Start], bool]:
+    """Whether a file is text that begins with one of these fields."""
+    return lambda start: start.text_field in fields
 
 
-def is_meta_graph_text(start: Start) -> bool:
-    """Whether this is a MetaGraphDef in text format."""
-    return start.text_field in {b"meta_info_def", b"graph_def"}
-
-
-def is_run_text(start: Start) -> bool:
-    """Whether this is a RunMetadata in text format."""
-    return start.text_field == b"step_stats"
-
-
-def is_op_log_text(start: Start) -> bool:
-    """Whether this is an OpLogProto in text format."""
-    return start.text_field in {b"log_entries", b"id_to_string"}
+is_graph_text = _text(b"node", b"library", b"versions", b"version")
+is_meta_graph_text = _text(b"meta_info_def", b"graph_def")
+is_run_text = _text(b"step_stats")
+is_op_log_text = _text(b"log_entries", b"id_to_string")
 
 
 def is_checkpoint(start: Start) -> bool:
@@ -161,76 +143,63 @@ _MAP_ENTRY = {1: VARINT, 2: BYTES}
 _PLANES = (b"/host:", b"/device:", b"Task Environment")
 
 
-def is_graph(start: Start) -> bool:
+def is_graph(message: Message) -> bool:
     """Whether this is a GraphDef."""
-    return _is_graph(start.message)
-
-
-def _is_graph(message: Message) -> bool:
-    if not message or not message.consists_of(_GRAPH):
+    if not message.fields or not message.consists_of(_GRAPH):
         return False
     node = message.first(1)
-    if not node:
+    if not node.fields:
         # A library alone could be many things; versions are a graph's.
         return not message.has(1, 2)
     return node.consists_of(_NODE) and node.is_text(1) and node.is_text(2)
 
 
-def is_meta_graph(start: Start) -> bool:
+def is_meta_graph(message: Message) -> bool:
     """Whether this is a MetaGraphDef."""
-    return _is_meta_graph(start.message)
-
-
-def _is_meta_graph(message: Message) -> bool:
-    return (
-        message.consists_of(_META_GRAPH)
-        and _is_graph(message.first(2))
-        # The costs of a run look like a graph; the step stats before them do not.
-        and not _is_step_stats(message.first(1))
-    )
+    # The costs of a run look like a graph; the step stats before them do not.
+    is_run = _is_step_stats(message.first(1))
+    return message.consists_of(_META_GRAPH) and is_graph(message.first(2)) and not is_run
 
 
 def is_saved_model(start: Start) -> bool:
     """Whether this is a SavedModel."""
-    return start.message.consists_of(_MAP_ENTRY) and _is_meta_graph(start.message.first(2))
+    return start.consists_of(_MAP_ENTRY) and is_meta_graph(start.first(2))
 
 
 def is_trace(start: Start) -> bool:
     """Whether this is an XSpace: one of its planes has a name that planes have."""
-    return start.message.consists_of(_TRACE) and any(
-        plane.bytes_of(2).startswith(_PLANES) for plane in start.message.submessages(1)
-    )
+    names = (plane.bytes_of(2) for plane in start.submessages(1))
+    return start.consists_of(_TRACE) and any(name.startswith(_PLANES) for name in names)
 
 
 def is_profile(start: Start) -> bool:
     """Whether this is a ProfileProto."""
-    node = start.message.first(1)
-    return start.message.consists_of(_PROFILE) and bool(node) and node.consists_of(_MAP_ENTRY)
+    node = start.first(1)
+    return start.consists_of(_PROFILE) and bool(node.fields) and node.consists_of(_MAP_ENTRY)
 
 
 def is_op_log(start: Start) -> bool:
     """Whether this is an OpLogProto."""
-    entry, text = start.message.first(1), start.message.first(2)
+    entry, text = start.first(1), start.first(2)
     return (
-        start.message.consists_of({1: BYTES, 2: BYTES})
+        start.consists_of({1: BYTES, 2: BYTES})
         and entry.consists_of(_LOG_ENTRY)
         and text.consists_of(_MAP_ENTRY)
-        and (entry.is_text(1) if entry else bool(text))
+        and (entry.is_text(1) if entry.fields else bool(text.fields))
     )
 
 
 def is_run(start: Start) -> bool:
     """Whether this is a RunMetadata; one without step stats may hold anything else."""
-    message = start.message
-    if not message or not message.consists_of(_RUN):
+    if not start.fields or not start.consists_of(_RUN):
         return False
-    return not message.bytes_of(1) or _is_step_stats(message.first(1))
+    return not start.bytes_of(1) or _is_step_stats(start.first(1))
 
 
 def _is_step_stats(stats: Message) -> bool:
     device = stats.first(1)
     return (
-        bool(device)
+        bool(device.fields)
         and stats.consists_of({1: BYTES})
         and device.consists_of({1: BYTES, 2: BYTES, 3: BYTES})
         and (device.is_text(1) or device.fields[0].number != 1)

@@ -10,7 +10,7 @@ an output writes anything.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,12 +27,8 @@ _FEW_BYTES = 64 << 20
 _BYTES_A_DIMENSION = 3
 
 
-class _Shown(NamedTuple):
-    """A column of shared strings: the length of each string, and the string of each row."""
-
-    title: str
-    length: I64
-    row: I64
+# A column of shared strings: its title, the length of each string, and the string of each row.
+_Shown = tuple[str, "I64", "I64"]
 
 
 def check(profile: Profile, files: str) -> None:
@@ -45,10 +41,8 @@ def check(profile: Profile, files: str) -> None:
 
 
 def bounded(texts: Strings, file: str, *others: Strings) -> Strings:
-    """*texts*; raises InputError if they and the *others* have too many bytes in all.
-
-    A trace stores the name of a kind of event once, and a million events may be of that kind.
-    """
+    """*texts*; raises InputError if they and the *others* have too many bytes in all."""
+    # A trace stores the name of a kind of event once, and a million events may be of that kind.
     size = sum(int(column.length.sum()) for column in (texts, *others))
     _check_size(f"{file}: the strings of {len(texts):,} events", size, len(texts))
     return texts
@@ -61,17 +55,17 @@ def _check_size(title: str, size: int, rows: int) -> None:
 
 def _shown(profile: Profile) -> Iterator[_Shown]:
     types, nodes = profile.types.length, profile.nodes
-    yield _Shown("the devices", types, nodes.device[nodes.device >= 0])
-    yield _Shown("the types", types, nodes.op)
-    yield _Shown("the types", types, profile.typed_as)
+    yield "the devices", types, nodes.device[nodes.device >= 0]
+    yield "the types", types, nodes.op
+    yield "the types", types, profile.typed_as
     for step in profile.steps:
-        yield _Shown("the devices", step.devices.length, step.device)
-        yield _Shown("the names in memory", nodes.name.length, step.allocation_node)
+        yield "the devices", step.devices.length, step.device
+        yield "the names in memory", nodes.name.length, step.allocation_node
     outputs = profile.outputs
     rank = np.append(np.diff(outputs.shape.start), 0) * _BYTES_A_DIMENSION
     first_output = np.where(np.diff(outputs.start) > 0, outputs.start[:-1], rank.size - 1)
     source = profile.edges.source
-    yield _Shown("the input shapes", rank, first_output[source[source >= 0]])
+    yield "the input shapes", rank, first_output[source[source >= 0]]
     yield from _frames(profile.stacks)
 
 
@@ -84,6 +78,5 @@ def _frames(stacks: Stacks) -> Iterator[_Shown]:
     for column in (stacks.file, stacks.function, stacks.source):
         row = np.searchsorted(known, column)
         is_known = np.append(known, 0)[row] == column
-        yield _Shown(
-            "the call stacks", length, np.where(is_known & (row < known.size), row, known.size)
-        )
+        row = np.where(is_known & (row < known.size), row, known.size)
+        yield "the call stacks", length, row

@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
 
 def columns(buffer: U8) -> GraphColumns:
-    """The nodes of a GraphDef, including the bodies of the functions that they call.
-
-    Raises WireError if the bytes are not a GraphDef, InputError if a function calls itself.
-    """
+    """The nodes of a GraphDef and of the functions they call; raises WireError or InputError."""
     nodes, libraries = parts(buffer)
     # Most graphs have an empty library.
     if not libraries.value.any():

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.foundation.arguments import shown
-from tfprof.model import Note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,61 +23,54 @@ if TYPE_CHECKING:
     from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
 
 
-def of_graph(graph: GraphColumns, first: I64, inputs: Strings, source: I64) -> Iterator[Note]:
+def of_graph(graph: GraphColumns, first: I64, inputs: Strings, source: I64) -> Iterator[str]:
     """Notes on a graph: *first* are the nodes with a new name, *source* the node of each input."""
     repeated = len(graph.name) - first.size
     if repeated:
-        yield _note(
+        others = np.setdiff1d(np.arange(len(graph.name)), first)
+        yield (
             f"{repeated:,} of {len(graph.name):,} nodes of the graph repeat an earlier name and "
-            f"are ignored, such as {_example(graph.name, _others(first, graph))}"
+            f"are ignored, such as {_example(graph.name, others)}"
         )
     unknown = np.flatnonzero(source < 0)
     if unknown.size:
-        yield _note(
+        yield (
             f"{unknown.size:,} of {source.size:,} inputs name nodes that the graph does not have, "
             f"such as {_example(inputs, unknown)}"
         )
 
 
-def of_run(profile: Profile, run: RunColumns, step: int, node: I64) -> Iterator[Note]:
+def of_run(profile: Profile, run: RunColumns, step: int, node: I64) -> Iterator[str]:
     """Notes on a run, where *node* is the node of each stat in *profile*, or -1."""
     # The bodies of functions may not be in the graph, so a single stat of a known node is enough.
     if len(profile) and node.size and not bool((node >= 0).any()):
-        yield _note(
+        yield (
             f"none of the {node.size:,} stats of step {step} is of a node in the graph: "
             "the run may belong to another graph"
         )
     negative = np.flatnonzero(run.end_rel_us < 0)
     if negative.size:
-        yield _note(
+        yield (
             f"{negative.size:,} of {node.size:,} stats of step {step} have a negative time, which "
             f"is counted as it is, such as that of {_example(run.name, negative)}"
         )
 
 
-def of_op_log(log: OpLogColumns, node: I64) -> Iterator[Note]:
+def of_op_log(log: OpLogColumns, node: I64) -> Iterator[str]:
     """Notes on an op log, where *node* is the node of each entry or -1."""
     others = np.flatnonzero(node < 0)
     if others.size:
-        yield _note(
+        yield (
             f"{others.size:,} of {node.size:,} entries of the op log name nodes that the graph "
             f"does not have and are ignored, such as {_example(log.name, others)}"
         )
     named = (log.frame_file, log.frame_function, log.frame_source)
     missing = sum(np.count_nonzero(~np.isin(column, log.string_id)) for column in named)
     if missing:
-        yield _note(
+        yield (
             f"call stacks of the op log refer {missing:,} times to strings that it does not have; "
             "they are shown as empty"
         )
-
-
-def _note(text: str) -> Note:
-    return Note(text, ours=True)
-
-
-def _others(first: I64, graph: GraphColumns) -> I64:
-    return np.setdiff1d(np.arange(len(graph.name)), first)
 
 
 def _example(names: Strings, rows: I64) -> str:

@@ -6,7 +6,9 @@
     net/conv1/Conv2D    a layer: its type is its class, its inputs are the previous layers
     net/conv1/kernel    and its weights; a weight is a variable with a shape
 
-The archive does not contain what the layers compute, so float operations are unknown.
+The archive does not contain what the layers compute, so float operations are unknown. h5py reads
+the path, shape and type of the weights. It is optional: without it, the weights are derived from
+the configuration of the layers.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import io
 import json
 import zipfile
 import zlib
+from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -22,12 +25,12 @@ import numpy as np
 from tfprof.columns.strings import Strings
 from tfprof.errors import InputError
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.model import Note, Profile
+from tfprof.model import Profile, own_notes
 from tfprof.read import graph_def
-from tfprof.read.keras_model import Model
-from tfprof.read.keras_weights import Bytes, contents
+from tfprof.read.keras_layers import MOST_ELEMENTS
+from tfprof.read.keras_model import Contents, Model, Stored
 from tfprof.read.merge import with_extra_type, with_graph
-from tfprof.read.variable_collections import TYPE
+from tfprof.read.saved_model import TRAINABLE
 from tfprof.tables.limits import beyond, unpacked_most
 from tfprof.wire.decode import buffer_view
 from tfprof.wire.schema import message
@@ -35,7 +38,6 @@ from tfprof.wire.schema import message
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfprof.read.keras_weights import Contents
     from tfprof.read.source import Source
 
 CONFIG: Final = "config.json"
@@ -45,6 +47,13 @@ _COMPRESSIONS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED: Final = 1
 _JSON_GROWS: Final = 16
 _TYPE_TAG: Final = b"\x30"  # AttrValue.type
+_MOST: Final = 1_000_000
+_FLOAT: Final = 1
+# DataType of each HDF5 type; bfloat16 is stored as two untyped bytes.
+_TYPES: Final = {
+    "float32": 1, "float64": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "int64": 9,
+    "bool": 10, "|V2": 14, "uint16": 17, "float16": 19, "uint32": 22, "uint64": 23,
+}  # fmt: skip
 
 
 def read_keras(source: Source) -> Profile:
@@ -116,24 +125,91 @@ def _profile(model: Model, file: str) -> Profile:
     profile = with_graph(Profile(), replace(graph_def.columns(data), file=file))
     if model.knows_trained:
         # If no weight is trainable, the type exists without nodes, so that this is known, too.
-        profile = with_extra_type(profile, Strings.of(trained), TYPE)
-    return replace(profile, notes=(*profile.notes, *_notes(model, file)))
+        profile = with_extra_type(profile, Strings.of(trained), TRAINABLE)
+    return replace(profile, notes=(*profile.notes, *own_notes(_notes(model, file))))
 
 
-def _notes(model: Model, file: str) -> Iterator[Note]:
+def _notes(model: Model, file: str) -> Iterator[str]:
     if model.stored is None:
-        yield Note(
+        yield (
             f"{file}: the weights are derived from the configuration of the layers; "
-            "install h5py to read them",
-            ours=True,
+            "install h5py to read them"
         )
     if model.unknown:
         kinds = ", ".join(dict.fromkeys(model.unknown))
-        yield Note(f"{file}: the weights of {kinds} are unknown without h5py", ours=True)
+        yield f"{file}: the weights of {kinds} are unknown without h5py"
     if model.guessed and model.knows_trained:
         kinds = ", ".join(dict.fromkeys(model.guessed))
-        yield Note(
+        yield (
             f"{file}: the file does not record whether weights of {kinds} are trainable; "
-            "they count as trainable",
-            ours=True,
+            "they count as trainable"
         )
+
+
+def contents(data: memoryview, file: str) -> Contents | None:
+    """The contents of the HDF5 file *data*, None without h5py; raises InputError."""
+    try:
+        import h5py  # noqa: PLC0415 - an extra that few need
+    except ImportError:
+        return None
+    result = Contents({}, {})
+
+    def visit(path: str, item: Any) -> None:  # noqa: ANN401 - h5py has no type hints
+        if isinstance(item, h5py.Dataset):
+            if len(result.weights) >= _MOST:
+                raise InputError(f"{file} has more than {_MOST:,} weights")
+            shape = tuple(map(int, item.shape or ()))
+            if prod(shape) > MOST_ELEMENTS:
+                raise InputError(f"{file}: {path} has an impossible shape")
+            result.weights[path] = Stored(shape, _type(item.dtype))
+        elif (name := item.attrs.get("name")) is not None:
+            result.names[path.removesuffix("/vars")] = str(name)
+
+    try:
+        with h5py.File(Bytes(data), "r") as opened:
+            opened.visititems(visit)
+    except InputError:
+        raise
+    except Exception as problem:  # noqa: BLE001 - the library raises anything for a damaged file
+        raise InputError(f"{file}: its weights cannot be read: {_line(problem)}") from None
+    return result
+
+
+def _type(dtype: Any) -> int:  # noqa: ANN401 - NumPy's own
+    return _TYPES.get(str(dtype), _FLOAT)
+
+
+def _line(problem: Exception) -> str:
+    return " ".join(str(problem).split()) or type(problem).__name__
+
+
+class Bytes(io.RawIOBase):
+    """Bytes in memory as a file."""
+
+    def __init__(self, data: memoryview) -> None:
+        self._data, self._at = memoryview(data), 0
+
+    def readable(self) -> bool:
+        """True."""
+        return True
+
+    def seekable(self) -> bool:
+        """True."""
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """Set the position."""
+        start = (0, self._at, len(self._data))[whence]
+        self._at = max(0, start + offset)
+        return self._at
+
+    def tell(self) -> int:
+        """The current position."""
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - anything that can be written to
+        """Read into *buffer*; the number of bytes read."""
+        piece = self._data[self._at : self._at + len(buffer)]
+        memoryview(buffer).cast("B")[: len(piece)] = piece
+        self._at += len(piece)
+        return len(piece)

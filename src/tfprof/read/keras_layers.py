@@ -109,67 +109,50 @@ def _quantized(
 
 def _conv(config: Config, build: Build) -> list[Weight]:
     groups, filters = _size(config.get("groups", 1)) or 1, _size(config["filters"])
-    window = _sizes(config["kernel_size"])
-    return [
-        Weight("vars/0", "kernel", (*window, _channels(config, build) // groups, filters)),
-        *_bias(config, 1, filters),
-    ]
+    kernel = (*_sizes(config["kernel_size"]), _channels(config, build) // groups, filters)
+    return [Weight("vars/0", "kernel", kernel), *_bias(config, 1, filters)]
 
 
 def _transposed(config: Config, build: Build) -> list[Weight]:
-    filters, window = _size(config["filters"]), _sizes(config["kernel_size"])
-    return [
-        Weight("vars/0", "kernel", (*window, filters, _channels(config, build))),
-        *_bias(config, 1, filters),
-    ]
+    filters = _size(config["filters"])
+    kernel = (*_sizes(config["kernel_size"]), filters, _channels(config, build))
+    return [Weight("vars/0", "kernel", kernel), *_bias(config, 1, filters)]
 
 
 def _depthwise(config: Config, build: Build) -> list[Weight]:
     channels, times = _channels(config, build), _size(config.get("depth_multiplier", 1))
-    window = _sizes(config["kernel_size"])
-    return [
-        Weight("vars/0", "kernel", (*window, channels, times)),
-        *_bias(config, 1, channels * times),
-    ]
+    kernel = (*_sizes(config["kernel_size"]), channels, times)
+    return [Weight("vars/0", "kernel", kernel), *_bias(config, 1, channels * times)]
 
 
 def _separable(config: Config, build: Build) -> list[Weight]:
-    channels, times = _channels(config, build), _size(config.get("depth_multiplier", 1))
-    window, filters = _sizes(config["kernel_size"]), _size(config["filters"])
+    kernel = _depthwise(config, build)[0].shape
+    filters, (channels, times) = _size(config["filters"]), kernel[-2:]
+    ones = (1 for _ in kernel[:-2])
     return [
-        Weight("vars/0", "depthwise_kernel", (*window, channels, times)),
-        Weight("vars/1", "pointwise_kernel", (*(1 for _ in window), channels * times, filters)),
+        Weight("vars/0", "depthwise_kernel", kernel),
+        Weight("vars/1", "pointwise_kernel", (*ones, channels * times, filters)),
         *_bias(config, 2, filters),
     ]
 
 
-def _named(config: Config, shape: tuple[int, ...], *names: tuple[str, str]) -> list[str]:
-    return [name for name, option in names if config.get(option, True) and shape is not None]
-
-
-def _batch_norm(config: Config, build: Build) -> list[Weight]:
+def _axes_shape(config: Config, build: Build) -> tuple[int, ...]:
+    """The sizes of the input's axes that the layer names."""
     axis = config.get("axis", -1)
-    shape = (_size(_in(build)[axis]),)
-    names = _named(config, shape, ("gamma", "scale"), ("beta", "center"))
-    return [
-        *(Weight(f"vars/{at}", name, shape) for at, name in enumerate(names)),
-        *(
-            Weight(f"vars/{len(names) + at}", name, shape, trained=False)
-            for at, name in enumerate(("moving_mean", "moving_variance"))
-        ),
-    ]
+    axes = axis if isinstance(axis, list) else [axis]
+    return tuple(_size(_in(build)[each]) for each in axes)
 
 
 def _axis_norm(config: Config, build: Build) -> list[Weight]:
-    axis = config.get("axis", -1)
-    axes = axis if isinstance(axis, list) else [axis]
-    shape = tuple(_size(_in(build)[each]) for each in axes)
-    names = _named(config, shape, ("gamma", "scale"), ("beta", "center"))
+    shape = _axes_shape(config, build)
+    names = [name for name, on in (("gamma", "scale"), ("beta", "center")) if config.get(on, True)]
     return [Weight(f"vars/{at}", name, shape) for at, name in enumerate(names)]
 
 
-def _rms_norm(config: Config, build: Build) -> list[Weight]:
-    return _axis_norm({**config, "center": False}, build)
+def _batch_norm(config: Config, build: Build) -> list[Weight]:
+    scales, shape = _axis_norm(config, build), (_size(_in(build)[config.get("axis", -1)]),)
+    means = enumerate(("moving_mean", "moving_variance"), len(scales))
+    return [*scales, *(Weight(f"vars/{at}", name, shape, trained=False) for at, name in means)]
 
 
 def _embedding(config: Config, _: Build) -> list[Weight]:
@@ -181,14 +164,12 @@ def _recurrent(gates: int, *, two_biases: bool = False) -> Callable[[Config, Bui
     def derived(config: Config, build: Build) -> list[Weight]:
         units = _size(config["units"])
         wide = gates * units
-        twice = two_biases and config.get("reset_after", True)
-        layer_weights = [
+        bias = (2, wide) if two_biases and config.get("reset_after", True) else (wide,)
+        return [
             Weight("cell/vars/0", "kernel", (_size(_in(build)[-1]), wide)),
             Weight("cell/vars/1", "recurrent_kernel", (units, wide)),
+            *(each._replace(place="cell/vars/2") for each in _bias(config, 2, *bias)),
         ]
-        if config.get("use_bias", True):
-            layer_weights.append(Weight("cell/vars/2", "bias", (2, wide) if twice else (wide,)))
-        return layer_weights
 
     return derived
 
@@ -231,9 +212,7 @@ def _spectral(config: Config, build: Build) -> list[Weight]:
 def _normalization(config: Config, build: Build) -> list[Weight]:
     if config.get("mean") is not None:
         return []
-    axis = config.get("axis", -1)
-    axes = [] if axis is None else axis if isinstance(axis, list) else [axis]
-    shape = tuple(_size(_in(build)[each]) for each in axes)
+    shape = () if config.get("axis", -1) is None else _axes_shape(config, build)
     return [
         Weight("vars/0", "mean", shape, trained=False),
         Weight("vars/1", "variance", shape, trained=False),
@@ -289,14 +268,14 @@ def _prelu(config: Config, build: Build) -> list[Weight]:
 _RULES: Final[dict[str, Callable[[Config, Build], list[Weight]]]] = {
     "Dense": _dense,
     "EinsumDense": _einsum_dense,
-    **dict.fromkeys(("Conv1D", "Conv2D", "Conv3D"), _conv),
-    **dict.fromkeys(("Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose"), _transposed),
-    **dict.fromkeys(("DepthwiseConv1D", "DepthwiseConv2D"), _depthwise),
-    **dict.fromkeys(("SeparableConv1D", "SeparableConv2D"), _separable),
+    **{f"Conv{rank}D": _conv for rank in (1, 2, 3)},
+    **{f"Conv{rank}DTranspose": _transposed for rank in (1, 2, 3)},
+    **{f"DepthwiseConv{rank}D": _depthwise for rank in (1, 2)},
+    **{f"SeparableConv{rank}D": _separable for rank in (1, 2)},
     "BatchNormalization": _batch_norm,
     "LayerNormalization": _axis_norm,
     "GroupNormalization": _axis_norm,
-    "RMSNormalization": _rms_norm,
+    "RMSNormalization": lambda config, build: _axis_norm({**config, "center": False}, build),
     "Embedding": _embedding,
     "LSTM": _recurrent(4),
     "GRU": _recurrent(3, two_biases=True),

@@ -13,16 +13,12 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tfprof.read.keras_layers import ALL_TRAINED, weights
+from tfprof.read.keras_layers import ALL_TRAINED, Weight, weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tfprof.read.keras_layers import Weight
-    from tfprof.read.keras_weights import Contents, Stored
-
 Entry = Any  # an object of the configuration, which may be anything
-
 _FLOAT: Final = 1
 # Integer types, which are never trainable.
 _INTEGERS: Final = frozenset({3, 4, 5, 6, 9, 17, 22, 23})
@@ -32,6 +28,21 @@ _SNAKE: Final = (re.compile(r"(.)([A-Z][a-z]+)"), re.compile(r"([a-z])([A-Z])"))
 # A class whose weights are stored under another name than the one in the configuration.
 _STORED_AS: Final = {"GroupQueryAttention": "GroupedQueryAttention"}
 _NOT_IN_NAMES: Final = re.compile(r"[/:^\s]|[^ -~]")
+_NO_LAYER: Final = "no layer that is listed"
+
+
+class Stored(NamedTuple):
+    """A weight in the file."""
+
+    shape: tuple[int, ...]
+    type: int
+
+
+class Contents(NamedTuple):
+    """The weights by their path in the file, and the names of groups."""
+
+    weights: dict[str, Stored]
+    names: dict[str, str]
 
 
 class LayerWeight(NamedTuple):
@@ -44,7 +55,6 @@ class LayerWeight(NamedTuple):
 
 
 _UNKNOWN: Final = LayerWeight("weights", None, _FLOAT, trained=True)
-_NO_LAYER: Final = "no layer that is listed"
 
 
 class Layer(NamedTuple):

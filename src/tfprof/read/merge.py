@@ -2,7 +2,7 @@
 
     with_graph    nodes with a new name; the first node of a name wins
     with_run      times and memory of one step (merge_run)
-    with_op_log   types, float operations and call stacks (merge_op_log)
+    with_op_log   types, float operations and call stacks (op_log)
 
 Each is a pure function; existing rows of a Profile keep their numbers.
 """
@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.columns.shapes import Shapes
-from tfprof.columns.strings import Strings
+from tfprof.columns.strings import I64, Strings
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.model import AttributeSource, Edges, Outputs, Regions
+from tfprof.model import AttributeSource, Edges, Outputs, Profile, Regions, own_notes
 from tfprof.read import input_notes
 
 if TYPE_CHECKING:
-    from tfprof.columns.strings import I64
-    from tfprof.model import Profile
     from tfprof.read.columns import GraphColumns
 
 
@@ -38,13 +36,15 @@ def with_graph(profile: Profile, graph: GraphColumns) -> Profile:
     row = np.full(len(graph.name), -1, np.int64)
     row[new] = np.arange(new.size)
     types, op = with_types(profile.types, graph.op.take(new))
-    shaped = row[graph.shape_node]
+    shaped = np.flatnonzero(row[graph.shape_node] >= 0)
+    shape_of = np.full(new.size, -1, np.int64)
+    shape_of[row[graph.shape_node[shaped]]] = shaped
     listed = row[graph.output_node]
     grown = with_nodes(
         replace(profile, types=types),
         graph.name if new.size == len(graph.name) else graph.name.take(new),
         op,
-        _shapes_of(new.size, graph.shape, shaped),
+        graph.shape.take(shape_of),
     )
     old = profile.outputs
     outputs = Outputs(
@@ -61,7 +61,8 @@ def with_graph(profile: Profile, graph: GraphColumns) -> Profile:
     source, names = find_before(grown.nodes.name, tensor, b":")
     slot = slots(tensor, names)
     slot[tensor.length < written.length] = -1
-    notes = (*profile.notes, *graph.notes, *input_notes.of_graph(graph, first, names, source))
+    unusual = input_notes.of_graph(graph, first, names, source)
+    notes = (*profile.notes, *graph.notes, *own_notes(unusual))
     regions = _regions(profile, graph.regions, row, new)
     return with_edges(
         replace(grown, outputs=outputs, attribute_sources=sources, notes=notes, regions=regions),
@@ -89,11 +90,9 @@ def _regions(profile: Profile, added: Regions, row: I64, new: I64) -> Regions:
 
 
 def find_before(known: Strings, written: Strings, byte: bytes) -> tuple[I64, Strings]:
-    """(the row in *known* of each of *written* up to its first *byte*, these prefixes).
-
-    Most rows do not contain *byte*. Rows that are known as they are need no search for it, unless
-    a known string contains it.
-    """
+    """(the row in *known* of each of *written* up to its first *byte*, these prefixes)."""
+    # Most rows do not contain *byte*. Rows that are known as they are need no search for it, unless
+    # a known string contains it.
     row = known.find(written)
     rest = np.flatnonzero(row < 0)
     if bool((known.blob == byte[0]).any()):
@@ -203,11 +202,3 @@ def with_extra_type(profile: Profile, names: Strings, kind: bytes) -> Profile:
 def _ends(owner: I64, count: int) -> I64:
     """Where the items of each of *count* owners end; items are sorted by owner."""
     return np.cumsum(np.bincount(owner, minlength=count)).astype(np.int64)
-
-
-def _shapes_of(count: int, shapes: Shapes, owner: I64) -> Shapes:
-    """The shape of each of *count* owners; shapes of owner -1 are dropped."""
-    row = np.full(count, -1, np.int64)
-    owned = np.flatnonzero(owner >= 0)
-    row[owner[owned]] = owned
-    return shapes.take(row)

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.columns.strings import I64, Bool, Strings
-from tfprof.columns.unique import first_rows
+from tfprof.columns.unique import first_rows, sum_by
 from tfprof.foundation.lazy_dataclasses import fields, replace
-from tfprof.model import ACCELERATOR, CPU, UNTIMED, Note, Step
+from tfprof.model import ACCELERATOR, CPU, UNTIMED, Note, Profile, Step, own_notes
 from tfprof.read import input_notes
 from tfprof.read.merge import find_before, with_bare_nodes, with_types
 from tfprof.tables.limits import limit
 
 if TYPE_CHECKING:
-    from tfprof.model import Profile
     from tfprof.read.columns import RunColumns
 
 _CANONICAL = re.compile(rb".*/(device:gpu|gpu|device:cpu|cpu):\d+")
@@ -43,7 +42,7 @@ def with_run(profile: Profile, number: int, run: RunColumns) -> Profile:
     """*profile* with the stats of one run, added to step *number*."""
     devices = _devices(run.device)
     node, name = find_before(profile.nodes.name, run.name, b":")
-    notes = [*input_notes.of_run(profile, run, number, node)]
+    notes = [*own_notes(input_notes.of_run(profile, run, number, node))]
     if len(profile.regions):
         from tfprof.read.run_functions import with_functions  # noqa: PLC0415 - few graphs need it
 
@@ -104,11 +103,9 @@ def _devices(listed: Strings) -> _Devices:
 
 
 def _find_or_add(profile: Profile, node: I64, name: Strings) -> tuple[I64, Profile]:
-    """(node of each name or -1, profile): names that are not in the graph become nodes.
-
-    Such a node's op is its name. It counts as covered only from its second stat on. *node* is
-    the row of each known *name*, else -1.
-    """
+    """(node of each name or -1, profile): names that are not in the graph become nodes."""
+    # Such a node's op is its name. It counts as covered only from its second stat on. *node* is the
+    # row of each known *name*, else -1.
     covered = profile.covered.copy()
     covered[node[node >= 0]] = True
     missing = np.flatnonzero(node < 0)
@@ -175,8 +172,6 @@ def _step(number: int, run: RunColumns, devices: _Devices, stats: _Stats) -> Ste
     allocated = np.flatnonzero(memory_row[run.allocation_stat] >= 0)
     put_out = np.flatnonzero(memory_row[run.output_stat] >= 0)
     output_row = memory_row[run.output_stat[put_out]]
-    output = np.zeros(held.size, np.int64)
-    np.add.at(output, output_row, run.output_bytes[put_out])
     memory_node = stats.node[stats.with_memory]
     return Step(
         number=number,
@@ -191,7 +186,7 @@ def _step(number: int, run: RunColumns, devices: _Devices, stats: _Stats) -> Ste
         requested=run.total_bytes[held] + persistent + temp,
         peak=run.peak_bytes[held] + persistent + temp,
         residual=run.live_bytes[held] + persistent,
-        output=output,
+        output=sum_by(output_row, run.output_bytes[put_out], held.size),
         in_use=run.bytes_in_use[held],
         on_host=devices.host[stats.device[stats.with_memory]],
         temporary=temp,

@@ -4,24 +4,21 @@
              └─ attr* ─► key, value ─┬─ shape            for key "shape"
                                      └─ list ─► shape*   for "_output_shapes"
 
-Only attributes with these two keys are decoded.
+Only attributes with these two keys are decoded. Few queries need the others, and their tensors may
+be most of a file: StoredAttributes holds where each map entry is, to read it later.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from tfprof.columns.shapes import Shapes
-from tfprof.columns.strings import I64, U8, Strings
+from tfprof.columns.strings import I64, U8, Bool, Strings
 from tfprof.columns.unique import unique
-from tfprof.read.attributes import StoredAttributes
-from tfprof.read.columns import GraphColumns
+from tfprof.read.columns import GraphColumns, StoredAttributes
 from tfprof.wire.decode import BYTES, VARINT, Field, scan
-
-if TYPE_CHECKING:
-    from tfprof.columns.strings import Bool
 
 _SHAPE, _OUTPUT_SHAPES = 0, 1
 _KEYS = Strings.of([b"shape", b"_output_shapes"])

@@ -1,4 +1,4 @@
-"""Reads an OpLogProto in wire format into columns.
+"""Reads an OpLogProto in wire format into columns, and adds them to a profile.
 
     OpLogProto ─┬─ log_entries* ─► name, float_ops, types*, code_def ─► traces*
                 └─ id_to_string*     the strings that the traces refer to by id
@@ -8,12 +8,22 @@ Many nodes share a call stack, so stacks are compared by their bytes and decoded
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tfprof.columns.strings import I64, U8, Strings
+from tfprof.columns.unique import first_rows
+from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.model import Profile, Stacks, own_notes
+from tfprof.read import input_notes
 from tfprof.read.columns import OpLogColumns
+from tfprof.read.merge import with_types
 from tfprof.wire import maps
-from tfprof.wire.decode import BYTES, VARINT, scan, whole
+from tfprof.wire.decode import BYTES, VARINT, Field, scan, whole
+
+_FRAME = {"file": 6, "line": 2, "function": 7, "function_line": 5, "source": 8}
+_INT32 = ("line", "function_line")
 
 
 def columns(buffer: U8) -> OpLogColumns:
@@ -22,17 +32,7 @@ def columns(buffer: U8) -> OpLogColumns:
     entry = top[1]
     count = entry.start.size
     field = scan(buffer, entry.start, entry.end, {1: BYTES, 2: VARINT, 3: BYTES, 4: BYTES})
-    stack = np.full(count, -1, np.int64)
-    ids, first = field[4].strings(buffer).intern()
-    stack[field[4].message] = ids
-    traces = scan(buffer, field[4].start[first], field[4].end[first], {1: BYTES})[1]
-    frames = traces.start.size
-    part = scan(
-        buffer,
-        traces.start,
-        traces.end,
-        {2: VARINT, 5: VARINT, 6: VARINT, 7: VARINT, 8: VARINT},
-    )
+    stack, start, frames = read_stacks(buffer, field[4], count)
     text = maps.messages(buffer, top[2])
     return OpLogColumns(
         name=Strings(buffer, *field[1].last_slice(count)),
@@ -40,17 +40,62 @@ def columns(buffer: U8) -> OpLogColumns:
         type_entry=field[3].message,
         type=field[3].strings(buffer),
         stack=stack,
-        stack_start=np.searchsorted(traces.message, np.arange(first.size + 1)),
-        frame_file=part[6].last(frames),
-        frame_line=_int32(part[2].last(frames)),
-        frame_function=part[7].last(frames),
-        frame_function_line=_int32(part[5].last(frames)),
-        frame_source=part[8].last(frames),
+        stack_start=start,
+        **{f"frame_{name}": column for name, column in frames.items()},
         string_id=text.key,
         string=Strings(buffer, text.start, text.end - text.start),
     )
 
 
-def _int32(value: I64) -> I64:
-    """The low 32 bits with their sign, as protobuf reads an int32."""
-    return value.astype(np.int32).astype(np.int64)
+def read_stacks(buffer: U8, trace: Field, count: int) -> tuple[I64, I64, dict[str, Any]]:
+    """(the stack of each of *count* owners or -1, where stacks begin, the columns of frames)."""
+    ids, first = trace.strings(buffer).intern()
+    stack = np.full(count, -1, np.int64)
+    stack[trace.message] = ids
+    frame = scan(buffer, trace.start[first], trace.end[first], {1: BYTES})[1]
+    part = scan(buffer, frame.start, frame.end, dict.fromkeys(_FRAME.values(), VARINT))
+    frames = {name: part[number].last(frame.start.size) for name, number in _FRAME.items()}
+    # Protobuf reads the low 32 bits of an int32, with their sign.
+    lines = {name: frames[name].astype(np.int32).astype(np.int64) for name in _INT32}
+    return stack, np.searchsorted(frame.message, np.arange(first.size + 1)), {**frames, **lines}
+
+
+def with_op_log(profile: Profile, log: OpLogColumns) -> Profile:
+    """*profile* with the op log's data on its nodes; entries of other names are ignored."""
+    node = profile.nodes.name.find(log.name)
+    entry = np.flatnonzero(node >= 0)
+    typed = np.flatnonzero(node[log.type_entry] >= 0)
+    types, typed_as = with_types(profile.types, log.type.take(typed))
+    float_ops = profile.nodes.float_ops.copy()
+    counted = entry[log.float_ops[entry] != 0]
+    float_ops[node[counted]] = log.float_ops[counted]
+    traced = entry[log.stack[entry] >= 0]
+    stack = np.full(len(profile), -1, np.int64)
+    stack[node[traced[::-1]]] = log.stack[traced[::-1]] + profile.stacks.start.size - 1
+    stack = np.where(profile.nodes.stack >= 0, profile.nodes.stack, stack)
+    return replace(
+        profile,
+        types=types,
+        typed_node=np.concatenate([profile.typed_node, node[log.type_entry[typed]]]),
+        typed_as=np.concatenate([profile.typed_as, typed_as]),
+        nodes=replace(profile.nodes, float_ops=float_ops, stack=stack),
+        stacks=_with_stacks(profile.stacks, log),
+        notes=(*profile.notes, *own_notes(input_notes.of_op_log(log, node))),
+        has_traces=profile.has_traces or bool(traced.size),
+    )
+
+
+def _with_stacks(stacks: Stacks, log: OpLogColumns) -> Stacks:
+    known = np.isin(log.string_id, stacks.text_id)
+    _, first = first_rows(log.string_id)
+    new = np.sort(first[~known[first]])
+    return Stacks(
+        np.concatenate([stacks.start, stacks.start[-1] + log.stack_start[1:]]),
+        np.concatenate([stacks.file, log.frame_file]),
+        np.concatenate([stacks.line, log.frame_line]),
+        np.concatenate([stacks.function, log.frame_function]),
+        np.concatenate([stacks.function_line, log.frame_function_line]),
+        np.concatenate([stacks.source, log.frame_source]),
+        np.concatenate([stacks.text_id, log.string_id[new]]),
+        Strings.concat([stacks.text, log.string.take(new)]),
+    )

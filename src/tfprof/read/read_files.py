@@ -6,14 +6,13 @@ What few files need is imported when one of them comes: a small graph is read in
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.read import graph_def, op_log, run_metadata
-from tfprof.read.from_text import in_wire, read_wire
-from tfprof.read.run_details import details
-from tfprof.read.source import decode
-from tfprof.tables.formats import GRAPH, OP_LOG, PROFILE, RUN
+from tfprof.read.run_metadata import details
+from tfprof.read.source import Source, decode, format_for
+from tfprof.tables.formats import GRAPH, OP_LOG, PROFILE, RUN, Input
 from tfprof.wire.decode import BYTES, WireError, scan, whole
 
 if TYPE_CHECKING:
@@ -23,7 +22,23 @@ if TYPE_CHECKING:
     from tfprof.model import Profile
     from tfprof.read.checkpoint import Checkpoint
     from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
-    from tfprof.read.source import Source
+
+T = TypeVar("T")
+
+
+def in_wire(source: Source, row: Input) -> Source:
+    """*source* in wire format: text is converted. Raises InputError."""
+    message = format_for(source, row).message
+    if not message:
+        return source
+    from tfprof.read.text import TextSource  # noqa: PLC0415 - most files are binary
+
+    return TextSource(source, message)
+
+
+def read_wire(source: Source, row: Input, columns: Callable[[U8], T]) -> T:
+    """Call *columns* with the wire bytes of *source*, binary or text; raises InputError."""
+    return decode(in_wire(source, row), row, columns)
 
 
 def read_graph_def(source: Source) -> GraphColumns:
@@ -78,7 +93,7 @@ def read_profile(source: Source) -> Profile:
 
 
 def _graph(source: Source, columns: Callable[[U8], GraphColumns]) -> GraphColumns:
-    """What *columns* reads of the wire bytes; the attributes are left where they stand."""
+    """The columns of the wire bytes; the attributes stay in the file."""
     wire = in_wire(source, GRAPH)
     graph = decode(wire, GRAPH, columns)
     assert graph.attributes is not None, "every reader of a graph can give its attributes"
@@ -90,7 +105,7 @@ def _meta_graph(data: U8, signature: str | None) -> GraphColumns:
         from tfprof.read import saved_model  # noqa: PLC0415
 
         return saved_model.of_meta_graph(data, signature)
-    from tfprof.read.variable_collections import trainable  # noqa: PLC0415
+    from tfprof.read.saved_model import trainable  # noqa: PLC0415
 
     graphs = scan(data, *whole(data), {2: BYTES})[2]
     if not graphs.start.size:

@@ -16,15 +16,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from tfprof.columns.unique import sum_by
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.read.functions.local_names import local_names
-from tfprof.read.runtime_names import canonical, node_of
+from tfprof.read.runtime_names import canonical, local_names, node_of
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import I64, Strings
     from tfprof.model import Profile
-    from tfprof.read.columns import RunColumns
-    from tfprof.read.run_details import RunDetails
+    from tfprof.read.columns import RunColumns, RunDetails
 
 # Operations that run the body of a function in their own time.
 _CALLS: Final = (b"PartitionedCall", b"StatefulPartitionedCall", b"RemoteCall")
@@ -55,8 +54,8 @@ def with_functions(profile: Profile, run: RunColumns, node: I64) -> tuple[I64, R
     node[rest] = node_of(profile, run.name.take(rest))
     rest = np.flatnonzero(node < 0)
     node[rest] = _renamed(profile, run.name.take(rest), details)
-    inner_us = np.zeros(len(run.name), np.int64)
-    np.add.at(inner_us, contained[contained >= 0], np.maximum(run.end_rel_us[contained >= 0], 0))
+    inner = np.flatnonzero(contained >= 0)
+    inner_us = sum_by(contained[inner], np.maximum(run.end_rel_us[inner], 0), len(run.name))
     self_us = np.where(inner_us > 0, np.maximum(run.end_rel_us - inner_us, 0), run.end_rel_us)
     return node, replace(run, end_rel_us=self_us)
 
@@ -64,11 +63,9 @@ def with_functions(profile: Profile, run: RunColumns, node: I64) -> tuple[I64, R
 def _inside_calls(
     profile: Profile, run: RunColumns, details: RunDetails, node: I64
 ) -> tuple[I64, I64]:
-    """(the node of each stat inside a running call or -1, the stat of that call or -1).
-
-    Calls may overlap: a stat belongs to the latest running call whose body has its name. The stat
-    of a call is recorded when it ends, after those of its body.
-    """
+    """(the node of each stat inside a running call or -1, the stat of that call or -1)."""
+    # Calls may overlap: a stat belongs to the latest running call whose body has its name. The stat
+    # of a call is recorded when it ends, after those of its body.
     node_inside, container = np.full((2, len(run.name)), -1, np.int64)
     op = details.op.tolist()
     if not any(op_type in _CALLS for op_type in op):

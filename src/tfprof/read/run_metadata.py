@@ -6,17 +6,26 @@ NodeExecStats ─┬─ name, start, end
                ├─ memory*        an allocator: total, peak, live, in use
                ├─ output*        ─► tensor ─► allocation: requested, allocated
                └─ memory_stats   temporary and persistent bytes
+
+Graphs with functions also need the details, since their nodes run under names not in the graph:
+
+    timeline_label        "[cpu 1KB 1KB] loop/body/_1/mm = MatMul(x, y)"          the real operation
+    partition_graphs      node "loop/body/_1/mm" ─► original "mm" in "loop_body_3"  the real name
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import re
+from typing import Any, Final
 
 import numpy as np
 
 from tfprof.columns.strings import I64, U8, Strings
-from tfprof.read.columns import RunColumns
+from tfprof.columns.unique import sum_by
+from tfprof.read.columns import RunColumns, RunDetails
 from tfprof.wire.decode import BYTES, VARINT, Field, scan, whole
+
+_OPERATION: Final = re.compile(rb" = (\w+)\(")
 
 
 def columns(buffer: U8) -> RunColumns | None:
@@ -34,8 +43,6 @@ def columns(buffer: U8) -> RunColumns | None:
         stat.end,
         {1: BYTES, 2: VARINT, 4: VARINT, 6: BYTES, 7: BYTES, 12: BYTES},
     )
-    allocators = _allocators(buffer, part[6], count)
-    outputs = _outputs(buffer, part[7])
     own = scan(buffer, part[12].start, part[12].end, {1: VARINT, 3: VARINT})
     return RunColumns(
         device=Strings(buffer, *field[1].last_slice(device.start.size)),
@@ -43,37 +50,15 @@ def columns(buffer: U8) -> RunColumns | None:
         name=Strings(buffer, *part[1].last_slice(count)),
         start_us=part[2].last(count),
         end_rel_us=part[4].last(count),
-        total_bytes=allocators.total,
-        peak_bytes=allocators.peak,
-        live_bytes=allocators.live,
-        gpu_allocators=allocators.gpu,
-        bytes_in_use=allocators.in_use,
         temp_bytes=_through(part[12], own[1], count),
         persistent_bytes=_through(part[12], own[3], count),
-        allocation_stat=allocators.record_stat,
-        allocation_us=allocators.record_us,
-        allocation_bytes=allocators.record_bytes,
-        output_stat=outputs.stat,
-        output_slot=outputs.slot,
-        output_bytes=outputs.size,
-        output_pointer=outputs.pointer,
+        **_allocators(buffer, part[6], count),
+        **_outputs(buffer, part[7]),
     )
 
 
-class _Allocators(NamedTuple):
+def _allocators(buffer: U8, memory: Field, count: int) -> dict[str, Any]:
     """The sums over the allocators of each stat, and the allocation records of GPU allocators."""
-
-    total: I64
-    peak: I64
-    live: I64
-    gpu: I64
-    in_use: I64
-    record_stat: I64
-    record_us: I64
-    record_bytes: I64
-
-
-def _allocators(buffer: U8, memory: Field, count: int) -> _Allocators:
     rows = memory.start.size
     wanted = {1: BYTES, 2: VARINT, 3: VARINT, 4: VARINT, 5: VARINT, 6: BYTES}
     part = scan(buffer, memory.start, memory.end, wanted)
@@ -84,29 +69,20 @@ def _allocators(buffer: U8, memory: Field, count: int) -> _Allocators:
     np.maximum.at(in_use, memory.message[gpu], part[5].last(rows)[gpu])
     on_gpu = np.flatnonzero(gpu[part[6].message])
     record = scan(buffer, part[6].start[on_gpu], part[6].end[on_gpu], {1: VARINT, 2: VARINT})
-    return _Allocators(
-        _sum(memory.message, part[2].last(rows), count),
-        _sum(memory.message, part[3].last(rows), count),
-        _sum(memory.message, part[4].last(rows), count),
-        _sum(memory.message, gpu.astype(np.int64), count),
-        in_use,
-        memory.message[part[6].message[on_gpu]],
-        record[1].last(on_gpu.size),
-        record[2].last(on_gpu.size),
-    )
+    return {
+        "total_bytes": sum_by(memory.message, part[2].last(rows), count),
+        "peak_bytes": sum_by(memory.message, part[3].last(rows), count),
+        "live_bytes": sum_by(memory.message, part[4].last(rows), count),
+        "gpu_allocators": sum_by(memory.message, gpu.astype(np.int64), count),
+        "bytes_in_use": in_use,
+        "allocation_stat": memory.message[part[6].message[on_gpu]],
+        "allocation_us": record[1].last(on_gpu.size),
+        "allocation_bytes": record[2].last(on_gpu.size),
+    }
 
 
-class _Outputs(NamedTuple):
-    """The allocated outputs."""
-
-    stat: I64
-    slot: I64
-    size: I64
-    pointer: I64
-
-
-def _outputs(buffer: U8, output: Field) -> _Outputs:
-    """The outputs; the size is the larger of requested and allocated bytes."""
+def _outputs(buffer: U8, output: Field) -> dict[str, Any]:
+    """The allocated outputs; the size is the larger of requested and allocated bytes."""
     part = scan(buffer, output.start, output.end, {1: VARINT, 3: BYTES})
     tensor = part[3]
     allocation = scan(buffer, tensor.start, tensor.end, {4: BYTES})[4]
@@ -114,12 +90,12 @@ def _outputs(buffer: U8, output: Field) -> _Outputs:
     size = scan(buffer, allocation.start, allocation.end, wanted)
     rows = allocation.start.size
     row = tensor.message[allocation.message]
-    return _Outputs(
-        output.message[row],
-        part[1].last(output.start.size).astype(np.int32).astype(np.int64)[row],
-        np.maximum(size[1].last(rows), size[2].last(rows)),
-        size[6].last(rows),
-    )
+    return {
+        "output_stat": output.message[row],
+        "output_slot": part[1].last(output.start.size).astype(np.int32).astype(np.int64)[row],
+        "output_bytes": np.maximum(size[1].last(rows), size[2].last(rows)),
+        "output_pointer": size[6].last(rows),
+    }
 
 
 def _through(outer: Field, inner: Field, count: int) -> I64:
@@ -129,7 +105,21 @@ def _through(outer: Field, inner: Field, count: int) -> I64:
     return column
 
 
-def _sum(owner: I64, value: I64, count: int) -> I64:
-    column = np.zeros(count, np.int64)
-    np.add.at(column, owner, value)
-    return column
+def details(buffer: U8) -> RunDetails:
+    """The details of the RunMetadata in *buffer*; raises WireError."""
+    part = scan(buffer, *whole(buffer), {1: BYTES, 3: BYTES})
+    device = scan(buffer, part[1].start, part[1].end, {1: BYTES})[1]
+    stat = scan(buffer, device.start, device.end, {2: BYTES})[2]
+    label = scan(buffer, stat.start, stat.end, {8: BYTES})[8]
+    labels = Strings(buffer, *label.last_slice(stat.start.size))
+    node = scan(buffer, part[3].start, part[3].end, {1: BYTES})[1]
+    field = scan(buffer, node.start, node.end, {1: BYTES, 6: BYTES})
+    name = Strings(buffer, *field[1].last_slice(node.start.size))
+    origin = scan(buffer, field[6].start, field[6].end, {1: BYTES, 2: BYTES})
+    count = field[6].start.size
+    original, function = (Strings(buffer, *origin[number].last_slice(count)) for number in (1, 2))
+    triples = zip(name.take(field[6].message), original, function, strict=True)
+    return RunDetails(
+        Strings.of(match[1] if match else b"" for match in map(_OPERATION.search, labels)),
+        {new: (old, inside) for new, old, inside in triples if old},
+    )

@@ -1,32 +1,43 @@
-"""Fills in output shapes that the graph leaves unknown with those of a run.
+"""Fills in output shapes that the graph leaves unknown with those that runs and traces record.
 
     graph   split   ?x3, ?x3         a stat applies to the node with exactly its name and as many
     run     split   2x3, 2x4         outputs; an unknown shape becomes the first recorded one that
     result  split   2x3, ?x3         fits; one that does not fit gives a note
 
 A node without output shapes in the graph gets those of its first stat that has all of them.
+
+    graph   x ?x64 ─► MatMul ◄─ w 64x8          a trace records the shapes of inputs
+    trace   MatMul (float[32,64];float[64,8])   so x is 32x64
+
+Only executions of exactly the node count, if they have as many inputs as the graph has edges. An
+output gets the first recorded shape that is compatible with its known dimensions.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, U8, Bool, Strings
+from tfprof.columns.unique import unique
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.model import Note, Outputs
-from tfprof.read.from_text import read_wire
+from tfprof.model import Note, Outputs, Profile
+from tfprof.read.read_files import read_wire
 from tfprof.tables.formats import RUN
 from tfprof.wire.decode import BYTES, VARINT, Field, scan, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfprof.model import Profile
     from tfprof.read.source import Source
+
+_INPUT = re.compile(r"[a-z]\w*\[([\d,]*)\]")
+_MOST_DIMS = 254
 
 
 class _RunOutputs(NamedTuple):
@@ -54,7 +65,8 @@ def with_run_shapes(profile: Profile, source: Source) -> Profile:
     # The row of each output's shape: among the old shapes, or after them among the recorded ones.
     row = np.arange(count)
     row[recorded.output[filling]] = count + filling
-    owner = np.concatenate([_owners(old.start), recorded.node[added]])
+    listed = np.repeat(np.arange(old.start.size - 1), np.diff(old.start))
+    owner = np.concatenate([listed, recorded.node[added]])
     row = np.concatenate([row, count + added])[np.argsort(owner, kind="stable")]
     ends = np.cumsum(np.bincount(owner, minlength=len(profile)))
     return replace(
@@ -95,10 +107,8 @@ def _run_outputs(profile: Profile, buffer: U8) -> _RunOutputs:
 
 
 def _shapes(buffer: U8, output: Field) -> tuple[Shapes, I64, I64]:
-    """(shape, rank, slot) of each NodeOutput; the slot is -1 if it has no shape.
-
-    A missing shape counts as a scalar, and so does an unknown rank.
-    """
+    """(shape, rank, slot) of each NodeOutput; the slot is -1 if it has no shape."""
+    # A missing shape counts as a scalar, and so does an unknown rank.
     count = output.start.size
     part = scan(buffer, output.start, output.end, {1: VARINT, 3: BYTES})
     start, length = part[3].last_slice(count)
@@ -141,10 +151,6 @@ def _first_complete(recorded: _RunOutputs) -> I64:
     return chosen[np.isin(recorded.stat[chosen], recorded.stat[first])]
 
 
-def _owners(start: I64) -> I64:
-    return np.repeat(np.arange(start.size - 1), np.diff(start))
-
-
 def _notes(profile: Profile, recorded: _RunOutputs, fits: Bool, filling: I64) -> Iterator[Note]:
     """Notes on shapes that did not fit an output before another one filled it."""
     filled_at = np.full(len(profile.outputs.shape) + 1, len(fits))
@@ -167,3 +173,73 @@ def _notes(profile: Profile, recorded: _RunOutputs, fits: Bool, filling: I64) ->
 def _shape_text(dims: list[int]) -> str:
     """The shape as TensorFlow prints it: (None, 3)."""
     return str(tuple(dim if dim >= 0 else None for dim in dims))
+
+
+# --- traces --------------------------------------------------------------------------------
+
+
+def with_shape_source(profile: Profile, node: I64, input_shapes: Strings) -> Profile:
+    """*profile*, to be completed on demand with the input shapes of each *node* (-1: none)."""
+    # An execution without inputs has "()".
+    rows = np.flatnonzero((node >= 0) & (input_shapes.length > len("()")))
+    if not rows.size:
+        return profile
+    ids, first = input_shapes.take(rows).intern()
+    pair = unique(node[rows] * first.size + ids)
+    nodes, texts = pair // first.size, input_shapes.take(rows[first]).compact()
+    shapes = partial(_with_shapes, nodes, texts, pair % first.size)
+    return replace(profile, shape_sources=(*profile.shape_sources, shapes))
+
+
+def _input_dims(text: str) -> list[list[int] | None]:
+    """The dimensions of each input, None if unknown."""
+    shapes: list[list[int] | None] = []
+    for part in text[1:-1].split(";"):
+        match = _INPUT.fullmatch(part)
+        dims = match[1].split(",") if match is not None and match[1] else []
+        whole = match is not None and len(dims) <= _MOST_DIMS
+        # Impossibly large dimensions are ignored.
+        fits = whole and all(len(dim) in range(1, 19) for dim in dims)
+        # A scalar has one element, as in `columns.shapes`.
+        shapes.append([int(dim) for dim in dims] or [1] if fits else None)
+    return shapes
+
+
+def _with_shapes(nodes: I64, lines: Strings, which: I64, profile: Profile) -> Profile:
+    """*profile* with the shapes in these lines; *which* is the line of each node."""
+    texts = [_input_dims(text) for text in lines.texts()]
+    edges, outputs = profile.edges, profile.outputs
+    is_open = ~outputs.shape.are_whole()
+    filled: dict[int, list[int]] = {}
+    calls = set(profile.regions.call.tolist())
+    for node, text in zip(nodes.tolist(), which.tolist(), strict=True):
+        if node in calls:
+            continue
+        span = slice(int(edges.start[node]), int(edges.start[node + 1]))
+        inputs = zip(edges.source[span].tolist(), edges.slot[span].tolist(), strict=True)
+        data_inputs = [(source, slot) for source, slot in inputs if slot >= 0]
+        if len(data_inputs) != len(texts[text]):
+            continue
+        for (source, slot), dims in zip(data_inputs, texts[text], strict=True):
+            if source < 0 or dims is None:
+                continue
+            output = int(outputs.start[source]) + slot
+            listed = output < int(outputs.start[source + 1])
+            if listed and is_open[output] and output not in filled:
+                known = outputs.shape[output]
+                pairs = zip(known, dims, strict=False)
+                fits = len(known) == len(dims) and all(dim in (-1, other) for dim, other in pairs)
+                if not known or fits:
+                    filled[output] = dims
+    return _with_outputs(profile, filled) if filled else profile
+
+
+def _with_outputs(profile: Profile, filled: dict[int, list[int]]) -> Profile:
+    """*profile* with these shapes of outputs."""
+    old, count = profile.outputs, len(profile.outputs.shape)
+    rank = np.array([len(dims) for dims in filled.values()], np.int64)
+    dim = np.array([dim for dims in filled.values() for dim in dims], np.int64)
+    added = Shapes(np.append(0, np.cumsum(rank)), dim)
+    row = np.arange(count)
+    row[np.array(list(filled), np.int64)] = count + np.arange(rank.size)
+    return replace(profile, outputs=Outputs(old.start, old.shape.joined(added).take(row)))

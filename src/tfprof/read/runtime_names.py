@@ -18,15 +18,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.strings import Strings
+from tfprof.columns.strings import I64, Strings
 from tfprof.columns.unique import first_rows, unique_inverse
-from tfprof.model import CALLED
+from tfprof.model import CALLED, Profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from tfprof.columns.strings import I64
-    from tfprof.model import Profile
 
 _PART = rb"(?:body|cond|then|else|branch\d+)"
 _BODY = re.compile(rb"(/%b)/_\d+(?=/)" % _PART)
@@ -71,11 +68,9 @@ def without_numbers(names: Strings) -> Strings:
 
 
 def node_of(profile: Profile, names: Strings, functions: Strings | None = None) -> I64:
-    """The node of each name, or -1.
-
-    A trace names nodes relative to the function that the program called. If the graph has a call
-    of that function, its nodes are below the call. *functions* are the called functions, if known.
-    """
+    """The node of each name, or -1; *functions* are the functions that the program called."""
+    # A trace names nodes relative to that function. If the graph calls it, its nodes are below the
+    # call.
     ids, first = names.intern()
     if functions is not None:
         function, of_function = functions.intern()
@@ -121,11 +116,9 @@ def _matched(profile: Profile, texts: list[bytes], called: list[bytes]) -> I64:
 def _attempt_below(
     known: Strings, row: I64, plain: list[bytes], called: list[bytes], calls: _Calls
 ) -> None:
-    """Match the remaining names below a call that has such a node.
-
-    If the graph calls the function, no other call is tried. If several calls have the node, and
-    they are inside functions or the function is unknown, the name stays unmatched.
-    """
+    """Match the remaining names below a call that has such a node."""
+    # If the graph calls the function, no other call is tried. If several calls have the node, and
+    # they are inside functions or the function is unknown, the name stays unmatched.
     for nested, prefixes in enumerate((calls.name, calls.nested)):
         left = [
             index for index in np.flatnonzero(row < 0).tolist() if not calls.call(called[index])
@@ -271,3 +264,15 @@ def _outer(text: bytes, calls: set[bytes]) -> bytes:
         if name in calls:
             return name
     return text
+
+
+def local_names(profile: Profile) -> Strings:
+    """The name of each node in its function, then "@" and the function's name, if any."""
+    name, regions = profile.nodes.name, profile.regions
+    of_node = np.full(len(profile), -1, np.int64)
+    of_node[: regions.of_node.size] = regions.of_node
+    function = Strings.concat([regions.function, Strings.of([b""])]).take(of_node)
+    prefix = np.append(regions.prefix, 0)[of_node]
+    local = Strings(name.blob, name.start + prefix, name.length - prefix)
+    at = Strings.of([b"@"]).take(np.zeros(len(profile), np.int64))
+    return Strings.beside([local, at, function])

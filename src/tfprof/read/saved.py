@@ -33,7 +33,8 @@ from tfprof.model import (
     Regions,
     Stacks,
 )
-from tfprof.read.attributes import StoredAttributes
+from tfprof.read.columns import StoredAttributes
+from tfprof.read.op_log import read_stacks
 from tfprof.read.saved_steps import steps
 from tfprof.wire import maps
 from tfprof.wire.decode import BYTES, VARINT, Field, scan, whole
@@ -46,6 +47,7 @@ _TOP = {1: BYTES, 2: VARINT, 3: BYTES, 4: BYTES, 5: VARINT, 29: BYTES}
 _NAME, _INPUTS, _SHAPE, _TYPES, _DEVICE, _FLOAT_OPS, _OP, _TRACE = 1, 2, 4, 5, 6, 8, 9, 10
 _ATTRS, _EXECS, _OUTPUT_SHAPES, _SLOTS = 11, 12, 15, 28
 _REGION, _UNCOVERED, _UNKNOWN_INPUTS = 29, 30, 31
+_LOST = "inputs name nodes that the saved profile does not have"
 # No node has as many inputs, or an output with this number.
 _INPUTS_MOST, _NO_OUTPUT, _SLOT = 1 << 31, 10**9, 2
 _NODE = {
@@ -56,17 +58,16 @@ _NODE = {
 
 
 def profile(source: Source) -> Profile:
-    """The saved profile in *source*.
-
-    Raises WireError if the bytes are not a ProfileProto, InputError if the file exceeds a limit.
-    """
+    """The saved profile in *source*; raises WireError, or InputError if it exceeds a limit."""
     buffer, name = source.data, source.name
     top = scan(buffer, *whole(buffer), _TOP)
     table = _table(buffer, maps.messages(buffer, top[1]))
     count = len(table.name)
     field = table.field
     types, op, device, typed_node, typed_as = _types(buffer, field, count)
-    stack, stacks = _stacks(buffer, field[_TRACE], count, maps.messages(buffer, top[4]))
+    stack, start, frames = read_stacks(buffer, field[_TRACE], count)
+    text = maps.messages(buffer, top[4])
+    texts = Strings(buffer, text.start, text.end - text.start).compact()
     edges, lost = _edges(buffer, table)
     _, listed = maps.packed(buffer, top[3])
     records = maps.messages(buffer, field[_EXECS])
@@ -85,14 +86,12 @@ def profile(source: Source) -> Profile:
         outputs=_outputs(buffer, table),
         attribute_sources=(AttributeSource(np.arange(count), attributes, name),),
         regions=_regions(buffer, table, top[29]),
-        stacks=stacks,
+        stacks=Stacks(start, **frames, text_id=text.key, text=texts),
         has_traces=bool(top[2].last(1)[0]),
         steps=steps(buffer, listed, records, name),
         covered=covered,
         misses_accelerator_stream=bool(top[5].last(1)[0]),
-        notes=(Note(f"{lost} inputs name nodes that the saved profile does not have"),)
-        if lost
-        else (),
+        notes=(Note(f"{lost} {_LOST}"),) if lost else (),
     )
 
 
@@ -178,10 +177,8 @@ def _edges(buffer: U8, table: _Table) -> tuple[Edges, int]:
 
 
 def _slots(buffer: U8, table: _Table, owner: I64, number: I64) -> I64:
-    """Which output of its source each input is; 0 if the file does not record it.
-
-    The original's files never do.
-    """
+    """Which output of its source each input is; 0 if the file does not record it."""
+    # The original's files never do.
     slot = np.zeros(owner.size, np.int64)
     saved = maps.numbers(buffer, table.field[_SLOTS])
     if saved.owner.size:
@@ -217,25 +214,3 @@ def _regions(buffer: U8, table: _Table, region: Field) -> Regions:
         return NO_REGIONS
     function = Strings(buffer, *part[4].last_slice(count)).compact()
     return Regions(of_node, call, kind, part[3].last(count), function, prefix)
-
-
-def _stacks(buffer: U8, trace: Field, count: int, texts: Messages) -> tuple[I64, Stacks]:
-    """(stack of each node or -1, the distinct stacks)."""
-    ids, first = trace.strings(buffer).intern()
-    stack = np.full(count, -1, np.int64)
-    stack[trace.message] = ids
-    frame = scan(buffer, trace.start[first], trace.end[first], {1: BYTES})[1]
-    part = scan(buffer, frame.start, frame.end, dict.fromkeys((2, 5, 6, 7, 8), VARINT))
-    file, line, function, function_line, source = (
-        part[number].last(frame.start.size) for number in (6, 2, 7, 5, 8)
-    )
-    return stack, Stacks(
-        np.searchsorted(frame.message, np.arange(first.size + 1)),
-        file,
-        line.astype(np.int32).astype(np.int64),
-        function,
-        function_line.astype(np.int32).astype(np.int64),
-        source,
-        texts.key,
-        Strings(buffer, texts.start, texts.end - texts.start).compact(),
-    )

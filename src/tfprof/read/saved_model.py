@@ -1,14 +1,17 @@
-"""Reads a SavedModel: the graph that its signatures run, and its trainable variables.
+"""Reads a SavedModel: the graph that its signatures run, and its variables.
 
     SavedModel ─ 2 MetaGraphDef* ─┬─ 1 tags            tfprof reads the one tagged "serve", else
                                   │                    the first
                                   ├─ 2 GraphDef        with the functions
+                                  ├─ 4 collection* ─┬─ 1 key = "trainable_variables" and others
+                                  │                 └─ 2 value ─ 2 bytes_list ─ 1 VariableDef*
                                   ├─ 5 signature_def   name ─► outputs ─► tensor names
                                   └─ 7 object graph ─┬─ 1 SavedObject* ─ 7 variable ─ 3 trainable
                                                      └─ 2 function ─► the variables it captures
 
 Nodes that no signature needs, such as savers and initializers, are left out, so every variable
-appears once. Signatures that run the same function are counted once.
+appears once. Signatures that run the same function are counted once. A variable in a collection
+gets an extra type: `_` and the name of the collection.
 """
 
 from __future__ import annotations
@@ -20,11 +23,11 @@ import numpy as np
 from tfprof.columns.strings import U8, Strings
 from tfprof.errors import UsageError, nearest
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.model import Note
+from tfprof.model import Note, Profile, own_notes
 from tfprof.read import graph_def
 from tfprof.read.functions import Pool, expanded, library, rooted
-from tfprof.read.variable_collections import MODEL, listed, trainable
-from tfprof.wire.decode import BYTES, VARINT, Field, WireError, scan, whole
+from tfprof.read.merge import with_extra_type
+from tfprof.wire.decode import BYTES, VARINT, WireError, scan, whole
 from tfprof.wire.maps import repeated
 
 if TYPE_CHECKING:
@@ -38,6 +41,11 @@ _INITIAL: Final = b"__saved_model_init_op"
 _SERVE: Final = b"serve"
 _WRAPPER: Final = b"__inference_signature_wrapper"
 _DEFAULT: Final = b"serving_default"
+TRAINABLE: Final = b"_trainable_variables"
+# The weights of a model, which are all of its parameters; a capture lists them.
+MODEL: Final = b"_model_variables"
+# The variables that a checkpoint has values for.
+CHECKPOINT: Final = b"_checkpoint_variables"
 
 
 class Signature(NamedTuple):
@@ -48,11 +56,9 @@ class Signature(NamedTuple):
 
 
 def columns(data: U8, signature: str | None = None) -> GraphColumns:
-    """The nodes that all signatures of a SavedModel need, or only the one with this name.
-
-    Raises WireError, InputError if a function calls itself, and UsageError if there is no such
-    signature.
-    """
+    """The nodes that one or all signatures of a SavedModel need."""
+    # Raises WireError, InputError if a function calls itself, UsageError if there is no such
+    # signature.
     meta, notes = _meta_graph(data)
     return of_meta_graph(meta, signature, notes)
 
@@ -143,7 +149,9 @@ def _chosen(available: list[Signature], name: str | None) -> list[Signature]:
     return chosen
 
 
-def _without_repeats(pool: Pool, chosen: list[Signature]) -> tuple[list[Signature], list[Note]]:
+def _without_repeats(
+    pool: Pool, chosen: list[Signature]
+) -> tuple[list[Signature], tuple[Note, ...]]:
     """(one signature per function that they run, notes on the others)."""
     by_function: dict[object, Signature] = {}
     notes = []
@@ -151,10 +159,8 @@ def _without_repeats(pool: Pool, chosen: list[Signature]) -> tuple[list[Signatur
         first = by_function.setdefault(_functions_run(pool, signature), signature)
         if first is not signature:
             name, other = (s.name.decode("utf-8", "replace") for s in (signature, first))
-            notes.append(
-                Note(f"signature {name} runs the same as {other} and is left out", ours=True)
-            )
-    return list(by_function.values()), notes
+            notes.append(f"signature {name} runs the same as {other} and is left out")
+    return list(by_function.values()), own_notes(notes)
 
 
 def _functions_run(pool: Pool, signature: Signature) -> object:
@@ -173,16 +179,9 @@ def _functions_run(pool: Pool, signature: Signature) -> object:
     return tuple(sorted(inner)) or signature.name
 
 
-class _Objects(NamedTuple):
-    """The object graph: which objects are trainable, and what each function captures."""
-
-    trained: set[int]
-    captured: dict[bytes, list[int]]
-
-
 def _trainable(meta: U8, pool: Pool) -> Iterable[bytes]:
     """The nodes of trainable variables, from what the called functions capture."""
-    objects = _objects(meta)
+    trained, captured_by = _objects(meta)
     graph, name = pool.bodies[0], pool.columns.name
     start = np.searchsorted(graph.edge_node, np.arange(graph.rows.size + 1))
     nodes = set()
@@ -190,15 +189,16 @@ def _trainable(meta: U8, pool: Pool) -> Iterable[bytes]:
         edge = np.arange(start[at], start[at + 1])
         edge = edge[(graph.edge_slot[edge] >= 0) & (graph.edge_source[edge] >= 0)]
         inputs = [name[int(graph.rows[source])] for source in graph.edge_source[edge].tolist()]
-        captured = objects.captured.get(pool.bodies[calls[0].function].name, [])
+        captured = captured_by.get(pool.bodies[calls[0].function].name, [])
         if len(captured) <= len(inputs):
             # Captured variables are the last inputs of a call.
             pairs = zip(inputs[len(inputs) - len(captured) :], captured, strict=True)
-            nodes |= {node for node, number in pairs if number in objects.trained}
+            nodes |= {node for node, number in pairs if number in trained}
     return sorted(nodes)
 
 
-def _objects(meta: U8) -> _Objects:
+def _objects(meta: U8) -> tuple[set[int], dict[bytes, list[int]]]:
+    """(the trainable objects of the object graph, what each function captures)."""
     graph = scan(meta, *whole(meta), {7: BYTES})[7]
     part = scan(meta, graph.start, graph.end, {1: BYTES, 2: BYTES})
     variable = scan(meta, part[1].start, part[1].end, {7: BYTES})[7]
@@ -208,12 +208,32 @@ def _objects(meta: U8) -> _Objects:
     count = part[2].start.size
     names = Strings(meta, *entry[1].last_slice(count)).tolist()
     captured: dict[bytes, list[int]] = {name: [] for name in names}
-    for function, number in _captures(meta, entry[2]):
-        captured[names[function]].append(number)
-    return _Objects(trained, captured)
+    row, number = repeated(meta, entry[2].start, entry[2].end, 2)
+    for function, each in zip(entry[2].message[row].tolist(), number.tolist(), strict=True):
+        captured[names[function]].append(each)
+    return trained, captured
 
 
-def _captures(meta: U8, functions: Field) -> Iterable[tuple[int, int]]:
-    """(function, captured object) pairs, in order."""
-    row, number = repeated(meta, functions.start, functions.end, 2)
-    return zip(functions.message[row].tolist(), number.tolist(), strict=True)
+def trainable(meta: U8) -> Strings:
+    """The names of the nodes that are trainable variables; raises WireError."""
+    return listed(meta, TRAINABLE)
+
+
+def listed(meta: U8, kind: bytes) -> Strings:
+    """The names of the nodes that are variables of a collection; raises WireError."""
+    wanted = Strings.of([kind.removeprefix(b"_")])
+    collection = scan(meta, *whole(meta), {4: BYTES})[4]
+    count = collection.start.size
+    part = scan(meta, collection.start, collection.end, {1: BYTES, 2: BYTES})
+    key = Strings(meta, *part[1].last_slice(count))
+    start, length = (column[wanted.find(key) == 0] for column in part[2].last_slice(count))
+    lists = scan(meta, start, start + length, {2: BYTES})[2]
+    variable = scan(meta, lists.start, lists.end, {1: BYTES})[1]
+    name = scan(meta, variable.start, variable.end, {1: BYTES})[1]
+    return Strings.of(tensor.partition(b":")[0] for tensor in name.strings(meta))
+
+
+def with_listed(profile: Profile, names: Strings, kind: bytes) -> Profile:
+    """*profile* with the extra type *kind* on the nodes of these names, if there are any."""
+    is_node = profile.nodes.name.find(names) >= 0
+    return with_extra_type(profile, names, kind) if is_node.any() else profile

@@ -9,11 +9,11 @@ ProfileNode ─execs*─► step, ExecProfile ─┬─ accelerator_execs*, cpu_
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.strings import I64, U8, Bool, Strings
+from tfprof.columns.strings import I64, U8, Strings
 from tfprof.errors import InputError
 from tfprof.model import ACCELERATOR, CPU, UNTIMED, Step
 from tfprof.tables.limits import beyond, limit
@@ -34,10 +34,7 @@ _RECORD = {
 
 
 def steps(buffer: U8, listed: I64, records: Messages, name: str) -> tuple[Step, ...]:
-    """The steps that are listed or have records, by number; the owner of a record is its node.
-
-    Raises InputError if *name*, the file, has too many steps.
-    """
+    """The steps that are listed or have records; raises InputError if there are too many."""
     numbers = np.unique(np.append(listed, records.key)).tolist()
     if len(numbers) > limit("steps"):
         raise InputError(f"{name} has {len(numbers):,} steps; tfprof accepts {beyond('steps')}")
@@ -45,7 +42,7 @@ def steps(buffer: U8, listed: I64, records: Messages, name: str) -> tuple[Step, 
     node, key = records.owner[order], records.key[order]
     field = scan(buffer, records.start[order], records.end[order], _RECORD)
     devices, ran = _executions(buffer, field, node.size)
-    held, output = _memory(buffer, field[_MEMORY])
+    held, output_row, outputs = _memory(buffer, field[_MEMORY])
     allocation = field[_ALLOCATIONS]
     allocated = scan(buffer, allocation.start, allocation.end, {1: VARINT, 2: VARINT})
     allocation_us, allocation_bytes = (allocated[n].last(allocation.start.size) for n in (1, 2))
@@ -56,8 +53,8 @@ def steps(buffer: U8, listed: I64, records: Messages, name: str) -> tuple[Step, 
         def within(record: I64) -> slice:
             return slice(*np.searchsorted(record, [first, last]).tolist())
 
-        runs, memories = within(ran.record), within(held.record)
-        outputs = slice(*np.searchsorted(output.row, [memories.start, memories.stop]).tolist())
+        runs, memories = within(ran.record), within(field[_MEMORY].message)
+        out = slice(*np.searchsorted(output_row, [memories.start, memories.stop]).tolist())
         allocations = within(allocation.message)
         used, device = np.unique(ran.device[runs], return_inverse=True)
         return Step(
@@ -66,15 +63,13 @@ def steps(buffer: U8, listed: I64, records: Messages, name: str) -> tuple[Step, 
             device=device,
             devices=devices.take(used),
             **{n: column[runs] for n, column in ran._asdict().items() if n not in _CONVERTED},
-            memory_node=node[held.record[memories]],
-            **{n: column[memories] for n, column in held._asdict().items() if n != "record"},
+            memory_node=node[field[_MEMORY].message[memories]],
+            **{n: column[memories] for n, column in held.items()},
             allocation_node=node[allocation.message[allocations]],
             allocation_us=allocation_us[allocations],
             allocation_bytes=allocation_bytes[allocations],
-            output_row=output.row[outputs] - memories.start,
-            output_slot=output.slot[outputs],
-            output_bytes=output.size[outputs],
-            output_pointer=output.pointer[outputs],
+            output_row=output_row[out] - memories.start,
+            **{n: column[out] for n, column in outputs.items()},
         )
 
     return tuple(map(step, numbers))
@@ -89,41 +84,10 @@ class _Executions(NamedTuple):
     us: I64
     counts_as: I64
 
-    def ordered(self) -> _Executions:
-        """The executions sorted by record."""
-        order = np.argsort(self.record, kind="stable")
-        return _Executions(*(column[order] for column in self))
-
-
-class _Memory(NamedTuple):
-    """The memory of all records, in order; the columns have the names of a Step's."""
-
-    record: I64
-    memory_us: I64
-    requested: I64
-    peak: I64
-    residual: I64
-    output: I64
-    in_use: I64
-    on_host: Bool
-    temporary: I64
-    persistent: I64
-
-
-class _Outputs(NamedTuple):
-    """The outputs, by their row of memory."""
-
-    row: I64
-    slot: I64
-    size: I64
-    pointer: I64
-
 
 def _executions(buffer: U8, field: dict[int, Field], count: int) -> tuple[Strings, _Executions]:
-    """(devices, executions) of *count* records.
-
-    A device that is listed without an execution gets an untimed row.
-    """
+    """(devices, executions) of *count* records."""
+    # A device that is listed without an execution gets an untimed row.
     timed = [_timed(buffer, field[number]) for number in _TIMES]
     listed = field[_DEVICES]
     has_device = np.zeros(count, np.bool_)
@@ -149,16 +113,15 @@ def _executions(buffer: U8, field: dict[int, Field], count: int) -> tuple[String
     pair = np.setdiff1d(pair, record * first.size + ran.device)
     start, end = (field[number].last(count) for number in (_ALL_START, _LATEST_END))
     untimed = _untimed(pair // max(first.size, 1), pair % max(first.size, 1), ran, start, end)
-    executions = _Executions(*map(np.append, ran, untimed))
-    return names.take(first).compact(), executions.ordered()
+    every = _Executions(*map(np.append, ran, untimed))
+    order = np.argsort(every.record, kind="stable")
+    return names.take(first).compact(), _Executions(*(column[order] for column in every))
 
 
 def _untimed(record: I64, device: I64, ran: _Executions, start: I64, end: I64) -> _Executions:
-    """The untimed rows of devices.
-
-    They may begin before or end after the timed ones; only the record's *start* and *end* show it.
-    Then the record's first untimed row, or an additional one, covers that span.
-    """
+    """The untimed rows of devices."""
+    # They may begin before or end after the timed ones; only the record's *start* and *end* show
+    # it. Then the record's first untimed row, or an additional one, covers that span.
     known_start = np.full(start.size, np.iinfo(np.int64).max)
     known_end = np.zeros(start.size, np.int64)
     timed = np.flatnonzero(ran.start_us > 0)
@@ -210,25 +173,26 @@ def _timed(buffer: U8, entry: Field) -> _Times:
     )
 
 
-def _memory(buffer: U8, entry: Field) -> tuple[_Memory, _Outputs]:
+def _memory(buffer: U8, entry: Field) -> tuple[dict[str, Any], I64, dict[str, Any]]:
+    """(columns of a Step about memory, the memory row of each output, columns about outputs)."""
     count = entry.start.size
     part = scan(buffer, entry.start, entry.end, {**dict.fromkeys(range(1, 11), VARINT), 11: BYTES})
     number = {n: part[n].last(count) for n in range(1, 11)}
     # A node's memory is on its own device. If a file has both, the accelerator's counts.
     on_host = (number[4] == 0) & (number[5] == 0)
-    held = _Memory(
-        record=entry.message,
-        memory_us=number[1],
-        requested=number[6],
-        peak=number[7],
-        residual=number[8],
-        output=number[9],
-        in_use=number[10],
-        on_host=on_host,
-        temporary=np.where(on_host, number[2], number[4]),
-        persistent=np.where(on_host, number[3], number[5]),
-    )
+    held = {
+        "memory_us": number[1],
+        "requested": number[6],
+        "peak": number[7],
+        "residual": number[8],
+        "output": number[9],
+        "in_use": number[10],
+        "on_host": on_host,
+        "temporary": np.where(on_host, number[2], number[4]),
+        "persistent": np.where(on_host, number[3], number[5]),
+    }
     output = maps.messages(buffer, part[11])
-    size = scan(buffer, output.start, output.end, {1: VARINT, 2: VARINT})
-    rows = output.key.size
-    return held, _Outputs(output.owner, output.key, size[1].last(rows), size[2].last(rows))
+    part = scan(buffer, output.start, output.end, {1: VARINT, 2: VARINT})
+    size, pointer = (part[n].last(output.key.size) for n in (1, 2))
+    slots = {"output_slot": output.key, "output_bytes": size, "output_pointer": pointer}
+    return held, output.owner, slots

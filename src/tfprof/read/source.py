@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tfprof.errors import InputError
 from tfprof.read import detect
-from tfprof.tables.formats import FORMATS, expected_formats
+from tfprof.tables.formats import FORMATS, Format, Input, expected_formats
 from tfprof.wire.decode import WireError, buffer_view
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfprof.columns.strings import U8
-    from tfprof.tables.formats import Format, Input
 
 T = TypeVar("T")
 
@@ -56,10 +55,8 @@ class Source:
 
 
 def format_for(source: Source, row: Input) -> Format:
-    """The format to read *source* with; raises InputError where it is empty or of another input.
-
-    The input's fallback reads a file that no format fits: it says where the file is damaged.
-    """
+    """The format to read *source* with; raises InputError where it is empty or of another input."""
+    # The input's fallback reads a file that no format fits: it says where the file is damaged.
     fallback = FORMATS.get(row.fallback)
     if fallback is not None and fallback.detect is None:
         return fallback

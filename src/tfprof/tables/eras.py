@@ -15,28 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _MODERN_BLOCK = (
-    "max_depth",
-    "min_bytes",
-    "min_peak_bytes",
-    "min_residual_bytes",
-    "min_output_bytes",
-    "min_micros",
-    "min_accelerator_micros",
-    "min_cpu_micros",
-    "min_params",
-    "min_float_ops",
-    "min_occurrence",
-    "step",
-    "order_by",
-    "account_type_regexes",
-    "start_name_regexes",
-    "trim_name_regexes",
-    "show_name_regexes",
-    "hide_name_regexes",
-    "account_displayed_op_only",
-    "select",
-    "output",
-)
+    "max_depth", "min_bytes", "min_peak_bytes", "min_residual_bytes", "min_output_bytes",
+    "min_micros", "min_accelerator_micros", "min_cpu_micros", "min_params", "min_float_ops",
+    "min_occurrence", "step", "order_by", "account_type_regexes", "start_name_regexes",
+    "trim_name_regexes", "show_name_regexes", "hide_name_regexes", "account_displayed_op_only",
+    "select", "output",
+)  # fmt: skip
 _LATER_BOUNDS = ("min_peak_bytes", "min_residual_bytes", "min_output_bytes")
 _LATER_TIMES = ("min_accelerator_micros", "min_cpu_micros")
 _BLOCK_2017 = tuple(o for o in _MODERN_BLOCK if o not in (*_LATER_BOUNDS, *_LATER_TIMES))
@@ -45,11 +29,6 @@ _BLOCK_2016 = (
     *_BLOCK_2017[_BLOCK_2017.index("order_by") : -1],
     *("viz", "dump_to_file"),
 )
-_DEFAULTS: Mapping[str, Any] = {
-    "max_depth": 4,
-    "hide_name_regexes": (r"IsVariableInitialized_[0-9]+", r"save\/.*", r"^zeros[0-9_]*"),
-    "select": ("params",),
-}
 
 
 @dataclass(frozen=True)
@@ -74,32 +53,27 @@ class Era:
 
 
 _THEN: Mapping[str, Any] = {
-    "heading": False,
-    "keeps_scopes": False,
-    "root_counts": True,
-    "bounds_own": True,
-    "totals_from_start": True,
-    "names_stdout": False,
-    "scalar_shape": False,
-    "splits_time": False,
-    "counts_runs": False,
-    "source_text": True,
+    **dict.fromkeys(("heading", "keeps_scopes", "names_stdout", "scalar_shape"), False),
+    **dict.fromkeys(("splits_time", "counts_runs"), False),
+    **dict.fromkeys(("root_counts", "bounds_own", "totals_from_start", "source_text"), True),
     "float_op_types": frozenset({b"Conv2D", b"MatMul", b"BiasAdd"}),
 }
 
 NOW = Era("now", _MODERN_BLOCK)
+
+
+def _defaults(*variables: str) -> dict[str, Any]:
+    hidden = (r"IsVariableInitialized_[0-9]+", r"save\/.*", r"^zeros[0-9_]*")
+    counted = {"account_type_regexes": variables, "select": ("params",)}
+    return {"max_depth": 4, "hide_name_regexes": hidden, **counted}
+
 
 ERAS: dict[str, Era] = {
     era.name: era
     for era in (
         NOW,
         Era("original", _MODERN_BLOCK, original_errors=True),
-        Era(
-            "2017",
-            _BLOCK_2017,
-            {**_DEFAULTS, "account_type_regexes": ("Variable", "VariableV2")},
-            **_THEN,
-        ),
-        Era("2016", _BLOCK_2016, {**_DEFAULTS, "account_type_regexes": ("Variable",)}, **_THEN),
+        Era("2017", _BLOCK_2017, _defaults("Variable", "VariableV2"), **_THEN),
+        Era("2016", _BLOCK_2016, _defaults("Variable"), **_THEN),
     )
 }

@@ -45,111 +45,54 @@ class Field:
 
 
 # In the order of the columns of scope and graph view.
+# fmt: off
 FIELDS: dict[str, Field] = {
     field.name: field
     for field in (
-        Field(
-            "params",
-            "param: Number of parameters (in the Variable).",
-            "# parameters",
-            units.count,
-            " params",
-            bound="own",
-            bound_help="at least this many parameters of their own",
-        ),
-        Field(
-            "float_ops",
-            "flops: Number of float operations. Note: Please read the implementation for the math "
-            "behind it.",
-            "# float_ops",
-            units.count,
-            " flops",
-            bound="own",
-            bound_help="at least this many float operations of their own",
-        ),
-        Field(
-            "bytes",
-            "requested bytes: The memory requested by the operation, accumulatively.",
-            "requested bytes",
-            units.memory,
-            bound="total",
-            bound_help="at least this many bytes requested",
-        ),
-        Field(
-            "peak_bytes",
-            "peak bytes: The peak amount of memory that the operation is holding at some point.",
-            "peak bytes",
-            units.memory,
-            bound="total",
-            bound_help="at least this many bytes held at the peak",
-        ),
-        Field(
-            "residual_bytes",
-            "residual bytes: The memory not de-allocated after the operation finishes.",
-            "residual bytes",
-            units.memory,
-            bound="total",
-            bound_help="at least this many bytes left after the operation",
-        ),
-        Field(
-            "output_bytes",
-            "output bytes: The memory that is output from the operation (not necessarily allocated "
-            "by the operation)",
-            "output bytes",
-            units.memory,
-            bound="total",
-            bound_help="at least this many bytes of output",
-        ),
-        Field(
-            "micros",
-            "total execution time: Sum of accelerator execution time and cpu execution time.\n"
-            f"{_CPU_HELP}\n{_ACCELERATOR_HELP}",
-            "total execution time",
-            units.micros,
-            bound="total",
-            bound_help="at least this many microseconds, accelerator and cpu together",
-            columns=("micros", "accelerator_micros", "cpu_micros"),
-        ),
-        Field(
-            "accelerator_micros",
-            _ACCELERATOR_HELP,
-            "accelerator execution time",
-            units.micros,
-            bound="total",
-            bound_help="at least this many microseconds on an accelerator",
-        ),
-        Field(
-            "cpu_micros",
-            _CPU_HELP,
-            "cpu execution time",
-            units.micros,
-            bound="total",
-            bound_help="at least this many microseconds on a cpu",
-        ),
+        Field("params", "param: Number of parameters (in the Variable).", "# parameters",
+              units.count, " params", "own", "at least this many parameters of their own"),
+        Field("float_ops",
+              "flops: Number of float operations. Note: Please read the implementation for the "
+              "math behind it.",
+              "# float_ops", units.count, " flops", "own",
+              "at least this many float operations of their own"),
+        Field("bytes", "requested bytes: The memory requested by the operation, accumulatively.",
+              "requested bytes", units.memory, "", "total", "at least this many bytes requested"),
+        Field("peak_bytes",
+              "peak bytes: The peak amount of memory that the operation is holding at some point.",
+              "peak bytes", units.memory, "", "total",
+              "at least this many bytes held at the peak"),
+        Field("residual_bytes",
+              "residual bytes: The memory not de-allocated after the operation finishes.",
+              "residual bytes", units.memory, "", "total",
+              "at least this many bytes left after the operation"),
+        Field("output_bytes",
+              "output bytes: The memory that is output from the operation (not necessarily "
+              "allocated by the operation)",
+              "output bytes", units.memory, "", "total", "at least this many bytes of output"),
+        Field("micros",
+              "total execution time: Sum of accelerator execution time and cpu execution time.\n"
+              f"{_CPU_HELP}\n{_ACCELERATOR_HELP}",
+              "total execution time", units.micros, "", "total",
+              "at least this many microseconds, accelerator and cpu together",
+              columns=("micros", "accelerator_micros", "cpu_micros")),
+        Field("accelerator_micros", _ACCELERATOR_HELP, "accelerator execution time",
+              units.micros, "", "total", "at least this many microseconds on an accelerator"),
+        Field("cpu_micros", _CPU_HELP, "cpu execution time",
+              units.micros, "", "total", "at least this many microseconds on a cpu"),
         Field("device", "device: which device is placed on.", "assigned devices"),
-        Field(
-            "op_types",
-            "op_types: The attributes of the operation, includes the Kernel name device placed on "
-            "and user-defined strings.",
-            "op types",
-        ),
-        Field(
-            "occurrence",
-            "occurrence: The number of times it occurs",
-            "op count (run|defined)",
-            units.count,
-            bound="own",
-            bound_help="at least this many runs",
-        ),
+        Field("op_types",
+              "op_types: The attributes of the operation, includes the Kernel name device placed "
+              "on and user-defined strings.", "op types"),
+        Field("occurrence", "occurrence: The number of times it occurs", "op count (run|defined)",
+              units.count, "", "own", "at least this many runs"),
         Field("input_shapes", "input shape: The shape of input tensors", "input shapes"),
         Field("tensor_value", "tensor_value: Not supported now.", ""),
-        Field(
-            "num_hidden_ops",
-            "num_hidden_ops: The number of nodes hidden between a row and the one above it",
-            "",
-        ),
+        Field("num_hidden_ops",
+              "num_hidden_ops: The number of nodes hidden between a row and the one above it", ""),
     )
 }
+# fmt: on
 
 METRICS: tuple[str, ...] = tuple(name for name, field in FIELDS.items() if field.unit)
 

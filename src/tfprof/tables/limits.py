@@ -40,100 +40,62 @@ class Limit:
         return f"--limit_{self.name}"
 
 
+# fmt: off
 LIMITS: dict[str, Limit] = {
     limit.name: limit
     for limit in (
-        Limit(
-            "unpack_ratio",
-            200,
-            "times its packed size",
+        Limit("unpack_ratio", 200, "times its packed size",
             "how many times its size a compressed file may unpack to, if that is over 64 MiB",
             "A gzip file of a megabyte can hold a gigabyte of zeros. A checkpoint's table can "
             "repeat a long name for every tensor; a tenth of the limit applies to it. Real "
             "graphs, runs and op logs unpack to about 60 times their size at most.",
-            "error, exit code 3",
-        ),
-        Limit(
-            "piped_bytes",
-            2 << 30,
-            "bytes",
+            "error, exit code 3"),
+        Limit("piped_bytes", 2 << 30, "bytes",
             "how many bytes to read from a pipe or a device, which may be endless",
             "A regular file is memory-mapped; data from a pipe is held in memory, and /dev/zero "
             "never ends.",
-            "error, exit code 3",
-        ),
-        Limit(
-            "name_parts",
-            100,
-            "parts per name",
+            "error, exit code 3"),
+        Limit("name_parts", 100, "parts per name",
             "how many parts a name may have on average, if all names have over a million parts",
             "Every part of a name is a row of scope view: a megabyte of slashes is a million rows, "
             "which take two hundred times as much memory.",
-            "no scope view, exit code 3",
-        ),
-        Limit(
-            "row_bytes",
-            1_000,
-            "bytes per row",
+            "no scope view, exit code 3"),
+        Limit("row_bytes", 1_000, "bytes per row",
             "how long the strings that rows share may be on average, if they exceed 64 MiB in all",
             "A device, a path or a shape is stored in a file once, and every row that has it shows "
             "it: a name of a megabyte on three thousand stats makes a report of three gigabytes.",
-            "error, exit code 3",
-        ),
-        Limit(
-            "function_nodes",
-            1_000_000,
-            "nodes",
+            "error, exit code 3"),
+        Limit("function_nodes", 1_000_000, "nodes",
             "how many nodes the bodies of functions may have, counting a body once per call",
             "A function is stored in a graph once and expanded at every call: thirty functions "
             "that each call the next one twice are a billion nodes.",
-            "error, exit code 3",
-        ),
-        Limit(
-            "steps",
-            10_000,
-            "steps",
+            "error, exit code 3"),
+        Limit("steps", 10_000, "steps",
             "how many steps a saved profile may have",
             "Every step is a table, even if nothing ran in it: a megabyte of step numbers would "
             "be a million tables.",
-            "error, exit code 3",
-        ),
-        Limit(
-            "notes",
-            100,
-            "notes of a kind for each run",
+            "error, exit code 3"),
+        Limit("notes", 100, "notes of a kind for each run",
             "how many notes of a kind to print for a run; the rest are only counted",
             "A run can have a million stats without a start time, with one note each.",
-            "one more note with their number",
-        ),
-        Limit(
-            "pprof_frames",
-            100_000_000,
-            "frames",
+            "one more note with their number"),
+        Limit("pprof_frames", 100_000_000, "frames",
             "how many frames the samples of a pprof file may have in all",
             "Every sample lists its whole path: a graph that is ten thousand rows deep would fill "
             "a disk.",
-            "error, exit code 2",
-        ),
-        Limit(
-            "arrows",
-            2_000_000,
-            "arrows",
+            "error, exit code 2"),
+        Limit("arrows", 2_000_000, "arrows",
             "how many arrows between devices a timeline may have per step",
             "Two connected nodes that both run a thousand times have a million arrows.",
-            "error, exit code 2",
-        ),
-        Limit(
-            "output_bytes",
-            16 << 30,
-            "bytes",
+            "error, exit code 2"),
+        Limit("output_bytes", 16 << 30, "bytes",
             "how many bytes a report, a timeline or any other result may have",
             "Every row of a view repeats its name or is indented by its depth: a name with a "
             "million scopes is a megabyte, and its report a terabyte.",
-            "the result is not written, exit code 4",
-        ),
+            "the result is not written, exit code 4"),
     )
 }
+# fmt: on
 
 _raised: ContextVar[Mapping[str, int]] = ContextVar("raised", default=MappingProxyType({}))
 

@@ -23,7 +23,6 @@ import numpy as np
 from tfprof.columns import byte_words
 from tfprof.columns.strings import I64, U8, Strings
 from tfprof.foundation.progress_events import announce_bytes
-from tfprof.wire.field_steps import REACH, Fields, Tags
 from tfprof.wire.scalar import (
     BYTES,
     FIXED32,
@@ -34,25 +33,18 @@ from tfprof.wire.scalar import (
     VARINT,
     WIDTH,
     WireError,
+    buffer_view,
     decode_varint,
     signed,
 )
-from tfprof.wire.varint_columns import check_ends, varints_at
+from tfprof.wire.varint_columns import REACH, Fields, Tags, check_ends, varints_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = [
-    "BYTES",
-    "FIXED32",
-    "FIXED64",
-    "VARINT",
-    "Field",
-    "WireError",
-    "buffer_view",
-    "scan",
-    "whole",
-]
+    "BYTES", "FIXED32", "FIXED64", "VARINT", "Field", "WireError", "buffer_view", "scan", "whole",
+]  # fmt: skip
 
 # Messages that advance together: so many that their positions and words stay in the CPU cache.
 _CHUNK = 1 << 15
@@ -61,6 +53,7 @@ _FEW = 12
 _FIELD_NUMBERS = 32
 _PART = 1 << 16
 
+_WIDTHS = np.array([WIDTH.get(kind, 0) for kind in range(8)])
 _IMPOSSIBLE = "invalid field number or length"
 _TOO_LONG = "field longer than its message"
 
@@ -160,7 +153,10 @@ class _Scanner:
             if step is None:
                 step = self._checked_step(at, stop)
             self._collect(rows, *step)
-            rows, at, stop = _unfinished(rows, step[0].after, stop)
+            at = step[0].after
+            more = at < stop
+            if not bool(more.all()):
+                rows, at, stop = rows[more], at[more], stop[more]
         for number, pieces in self._current.items():
             if pieces:
                 self._finished[number].append(_in_order(pieces))
@@ -199,7 +195,7 @@ class _Scanner:
         if impossible.size:
             raise WireError(int(begin[impossible[0]]), _IMPOSSIBLE)
         value, at = _values(self._buffer, kind, at, stop, begin)
-        length = _lengths(kind, value)
+        length = np.where(kind == BYTES, value, _WIDTHS[kind])
         # Comparing with the difference cannot overflow; a sum could.
         too_long = np.flatnonzero((length < 0) | (length > stop - at))
         if too_long.size:
@@ -270,11 +266,9 @@ class _Scanner:
 
 
 def _run(view: memoryview, at: int, stop: int) -> list[int]:
-    """The ends of the consecutive fields from *at* on that have the same tag as the first.
-
-    A file is mostly one such run, so this loop decides how long decoding takes. A longer tag or
-    length, or anything invalid, ends the run.
-    """
+    """The ends of the consecutive fields from *at* on that have the same tag as the first."""
+    # A file is mostly one such run, so this loop decides how long decoding takes. A longer tag or
+    # length, or anything invalid, ends the run.
     tag = view[at]
     ends: list[int] = []
     add = ends.append
@@ -300,18 +294,6 @@ def _run(view: memoryview, at: int, stop: int) -> list[int]:
     return ends
 
 
-def buffer_view(buffer: U8) -> memoryview:
-    """*buffer* as a memoryview, which is faster to read byte by byte than an array."""
-    return memoryview(buffer)  # type: ignore[arg-type]  # typeshed does not know arrays as buffers
-
-
-def _unfinished(rows: I64, at: I64, stop: I64) -> tuple[I64, I64, I64]:
-    more = at < stop
-    if bool(more.all()):
-        return rows, at, stop
-    return rows[more], at[more], stop[more]
-
-
 def _values(buffer: U8, kind: I64, at: I64, stop: I64, begin: I64) -> tuple[I64, I64]:
     """(the number or length after each tag, the position after it)."""
     fixed = (kind != VARINT) & (kind != BYTES)
@@ -325,11 +307,3 @@ def _values(buffer: U8, kind: I64, at: I64, stop: I64, begin: I64) -> tuple[I64,
     rest = np.flatnonzero(~fixed)
     value[rest], after[rest] = varints_at(buffer, at[rest], stop[rest], begin[rest])
     return value, after
-
-
-def _lengths(kind: I64, value: I64) -> I64:
-    """The size of each field's value after its tag and, for BYTES, its length."""
-    length = np.where(kind == BYTES, value, 0)
-    length[kind == FIXED64] = 8
-    length[kind == FIXED32] = 4
-    return length

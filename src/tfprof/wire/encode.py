@@ -79,12 +79,11 @@ def within(owner: I64, count: int, *columns: Strings) -> Strings:
 
 
 def nested(tree: Tree, number: int, own: I64) -> Strings:
-    """The tag and length before each row's own bytes, whose count is *own*; none for the root.
-
-    Every other row is field *number* of its parent. A row's own bytes come before its children, so
-    rows are in drawing order. A length counts the lengths below it, so its size depends on theirs:
-    start with one byte each and repeat until no length needs another byte, at most ten times.
-    """
+    """The tag and length before each row's own bytes, whose count is *own*; none for the root."""
+    # Every other row is field *number* of its parent. A row's own bytes come before its children,
+    # so rows are in drawing order. A length counts the lengths below it, so its size depends on
+    # theirs: start with one byte each and repeat until no length needs another byte, at most ten
+    # times.
     tag = encode_tag(number, BYTES)
     lead = np.full(own.size, len(tag) + 1)
     lead[0] = 0

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.wire.decode import BYTES, VARINT, WireError, scan
+from tfprof.wire.decode import BYTES, VARINT, Field, WireError, scan
 from tfprof.wire.scalar import ONE_BYTE, TRUNCATED
 from tfprof.wire.varint_columns import varint_run
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import I64, U8
-    from tfprof.wire.decode import Field
 
 
 class Messages(NamedTuple):

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tfprof.model import Profile
-from tfprof.read.columnar import ATTRIBUTES, RUN_SHAPES
-from tfprof.read.columnar.checks import LONGEST_SHARED
+from tfprof.read.columnar import ATTRIBUTES, LONGEST_SHARED, RUN_SHAPES
 from tfprof.read.columnar.coding import ALIGNMENT, FORMAT, HEAD, TEXT
 from tfprof.read.columnar.layout import Attributes, RunShapes, to_columns
 from tfprof.read.detect import CONVERTED_MAGIC

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.packed import take
+from tfprof.columns.frozen import take
 from tfprof.columns.strings import I64, Strings
 from tfprof.model import ACCELERATOR, CPU
 from tfprof.wire.encode import beside, entries, field, numbers, packed, within

@@ -1,7 +1,7 @@
 """Reads checkpoints without TensorFlow: the names of their tensors, and their values.
 
     PREFIX.index exists    → the second format (bundle.py)
-    PREFIX is a table      → the first format (tensor_slices.py)
+    PREFIX is a table      → the first format (slices.py)
 
 Opening a checkpoint reads its index; the bytes of a tensor are read on demand. Checksums are
 verified for everything that is read.
@@ -13,20 +13,24 @@ import re
 from collections.abc import Callable
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from tfprof.columns.strings import U8, Strings
 from tfprof.errors import InputError, nearest
 from tfprof.read.checkpoint.bundle import Bundle
-from tfprof.read.checkpoint.slices import boxes, elements
-from tfprof.read.checkpoint.tensor_slices import TensorSlices
-from tfprof.read.checkpoint.tensors import DTYPES, OPAQUE, STRING, Tensor, called
-
-if TYPE_CHECKING:
-    from tfprof.read.checkpoint.slices import Box
-    from tfprof.read.checkpoint.tensors import Array, Stored, Values
+from tfprof.read.checkpoint.slices import Box, TensorSlices, boxes, elements
+from tfprof.read.checkpoint.tensors import (
+    DTYPES,
+    OPAQUE,
+    STRING,
+    Array,
+    Stored,
+    Tensor,
+    Values,
+    called,
+)
 
 # Memory-maps the file with this name; never decompresses, since values may look like a compressed
 # file. Raises FileNotFoundError.

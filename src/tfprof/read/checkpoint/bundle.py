@@ -23,19 +23,26 @@ import numpy as np
 
 from tfprof.errors import InputError
 from tfprof.read.checkpoint.crc32c import crc32c, masked
-from tfprof.read.checkpoint.slices import PIECE, Slice, key_of, shape_of, slice_of
+from tfprof.read.checkpoint.slices import PIECE, key_of, shape_of, slice_of
 from tfprof.read.checkpoint.sorted_table import SortedTable
-from tfprof.read.checkpoint.tensors import DTYPES, STRING, Stored, called, from_bytes
+from tfprof.read.checkpoint.tensors import (
+    DTYPES,
+    STRING,
+    ByteOrder,
+    Slice,
+    Stored,
+    Values,
+    called,
+    from_bytes,
+)
 from tfprof.wire.decode import WireError
-from tfprof.wire.message import Message
-from tfprof.wire.scalar import MOST_BYTES, ONE_BYTE
+from tfprof.wire.scalar import MOST_BYTES, ONE_BYTE, Message
 from tfprof.wire.varint_columns import varint_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfprof.columns.strings import U8, U64
-    from tfprof.read.checkpoint.tensors import ByteOrder, Values
 
 _BYTE_ORDERS: dict[int, ByteOrder] = {0: "little", 1: "big"}
 _CHECKSUM = 4
@@ -165,10 +172,8 @@ class Bundle:
 
     @cached_property
     def _overlap(self) -> str:
-        """Two tensors that share bytes, which no writer does; "" if there are none.
-
-        Without this check, a thousand names for the same gigabyte would be read as a terabyte.
-        """
+        """Two tensors that share bytes, which no writer does; "" if there are none."""
+        # Without this check, a thousand names for the same gigabyte would be read as a terabyte.
         spans = []
         for key in self._entries:
             # An error in another tensor is reported when that tensor is read.

@@ -49,7 +49,10 @@ def crc32c(*pieces: U8) -> int:
     left = _BEGIN
     for data in pieces:
         for first in range(0, data.size, _BLOCK):
-            left = _shorter(left, data[first : first + _BLOCK])
+            block = data[first : first + _BLOCK]
+            # Leading zeros do not change the polynomial.
+            zeros = np.zeros(-(left.size + block.size) % _WORD, np.uint8)
+            left = _fold(np.concatenate([zeros, left, block]).view(np.uint64)).view(np.uint8)
     left = _fold(left.copy())
     bits = np.unpackbits(left, bitorder="little")
     return int(np.bitwise_xor.reduce(bits * _powers()[-bits.size :])) ^ _ALL_ONES
@@ -58,14 +61,6 @@ def crc32c(*pieces: U8) -> int:
 def masked(checksum: int) -> int:
     """The checksum as files store it."""
     return ((checksum >> 15 | checksum << 17) + _MASK_DELTA) & _ALL_ONES
-
-
-def _shorter(before: U8, data: U8) -> U8:
-    """A short message with the same checksum as *before* and *data*."""
-    size = before.size + data.size
-    # Leading zeros do not change the polynomial.
-    message = np.concatenate([np.zeros(-size % _WORD, np.uint8), before, data])
-    return _fold(message.view(np.uint64)).view(np.uint8)
 
 
 def _fold(units: Units) -> Units:

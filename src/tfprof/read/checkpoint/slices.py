@@ -12,25 +12,32 @@ The key of a piece is encoded so that keys sort by bytes as names and numbers do
 In the name, 00 becomes 00 FF and FF becomes FF 00, so that 00 01 ends it. A number has as many
 leading one bits as it has bytes, a zero bit, and its value; the encoding of a negative number n is
 the complement of that of ~n. A full dimension may have length -1.
+
+The first checkpoint format stores the tensors themselves in sorted tables of such keys. Each table
+lists its own slices; a tensor may have slices in several tables. A whole tensor is one slice.
+
+    PREFIX, or                    ""         → for each tensor: name, shape, dtype, slices
+    PREFIX-00000-of-00002 …       slice key  → the values of that slice (TensorProto)
 """
 
 from __future__ import annotations
 
 import re
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tfprof.errors import InputError
 from tfprof.foundation.arguments import INT64_MAX
+from tfprof.read.checkpoint.sorted_table import SortedTable
+from tfprof.read.checkpoint.tensors import DTYPES, Slice, Stored, Values, called, values_of
 from tfprof.wire.decode import WireError
-from tfprof.wire.message import Message
+from tfprof.wire.scalar import Message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tfprof.columns.strings import U8
 
-Slice = tuple[tuple[int, int], ...]
 Box = tuple[slice, ...]
 
 UNCUT = -1
@@ -79,10 +86,7 @@ def _number(number: int) -> bytes:
 
 
 def boxes(shape: Sequence[int], pieces: Sequence[Slice], title: str) -> list[Box]:
-    """The index of each piece in a tensor of *shape*.
-
-    Raises InputError, beginning with *title*, if the pieces do not fill the tensor.
-    """
+    """The index of each piece in a tensor; raises InputError if they do not fill its *shape*."""
     result = [_box(shape, piece, title) for piece in pieces]
     held = sum(map(elements, result))
     if held != prod(shape):
@@ -107,3 +111,71 @@ def _box(shape: Sequence[int], piece: Slice, title: str) -> Box:
             raise InputError(f"{title} has a piece outside its shape {tuple(shape)}: {piece}")
         box.append(slice(start, end))
     return tuple(box)
+
+
+class _Listed(NamedTuple):
+    """A tensor in the list of one table."""
+
+    table: SortedTable
+    data: U8
+
+
+class TensorSlices:
+    """The tensors of tables, which are (name, content); raises InputError."""
+
+    def __init__(self, files: Sequence[tuple[str, U8]]) -> None:
+        self._listed: dict[bytes, list[_Listed]] = {}
+        for file, data in files:
+            table = SortedTable(file, data)
+            try:
+                self._add(table)
+            except WireError as problem:
+                raise InputError(f"{file} is damaged: list of tensors: {problem}") from None
+        self.names = sorted(self._listed)
+
+    def _add(self, table: SortedTable) -> None:
+        contents = table.get(b"")
+        if contents is None:
+            raise InputError(f"{table.name} is not a checkpoint: it has no list of tensors")
+        listing = Message(Message(contents).part(1))
+        for data in listing.parts(1):
+            name = Message(data).part(1).tobytes()
+            self._listed.setdefault(name, []).append(_Listed(table, data))
+
+    def stored(self, name: bytes) -> Stored:
+        """The dtype, shape and slices of the tensor *name*, and how to read its values."""
+        kinds = set()
+        tables: dict[Slice, SortedTable] = {}
+        for table, data in self._listed[name]:
+            try:
+                fields = Message(data)
+                kinds.add((fields.number(3), shape_of(fields.part(2))))
+                tables.update(dict.fromkeys(map(slice_of, fields.parts(4)), table))
+            except WireError as problem:
+                raise _damaged(table, name, f": {problem}") from None
+            if len(kinds) > 1 or not tables:
+                differs = " has no slices, or another dtype or shape in another table"
+                raise _damaged(table, name, differs)
+        ((dtype, shape),) = kinds
+
+        def read(part: Slice | None) -> Values:
+            assert part is not None, "in this format every tensor has slices"
+            return _values(tables[part], name, part, dtype)
+
+        return Stored(dtype, shape, tuple(tables), read)
+
+
+def _values(table: SortedTable, name: bytes, part: Slice, dtype: int) -> Values:
+    """The values of one slice."""
+    value = table.get(key_of(name, part))
+    if value is None:
+        raise _damaged(table, name, " lacks a slice that is listed")
+    try:
+        piece = Message(Message(value).part(2)).part(3)
+        return values_of(piece, DTYPES[dtype])
+    except WireError as problem:
+        raise _damaged(table, name, f": {problem}") from None
+
+
+def _damaged(table: SortedTable, name: bytes, problem: str) -> InputError:
+    return InputError(f"{table.name} is damaged: {called(name)}{problem}")

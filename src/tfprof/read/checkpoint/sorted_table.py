@@ -12,6 +12,16 @@
 The index has an entry per block: a key not below the block's last one, and its handle: offset and
 size. Only the index block is read at once; a block is read, checked and unpacked when something in
 it is looked up.
+
+Blocks may be compressed in Snappy's block format:
+
+    ┌────────┬─────────┬──────┬─────────┬──────┬─
+    │ length │ literal │ copy │ literal │ copy │ …     length: of the unpacked bytes, a varint
+    └────────┴─────────┴──────┴─────────┴──────┴─
+
+The two low bits of an element's first byte, its tag, give its kind: 0 is a literal, bytes to copy
+from the input; 1, 2 and 3 are copies of earlier output, whose distance back is stored in eleven
+bits (three of them in the tag), two bytes or four bytes. A copy may overlap its own output.
 """
 
 from __future__ import annotations
@@ -21,9 +31,10 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from tfprof.errors import InputError
 from tfprof.read.checkpoint.crc32c import crc32c, masked
-from tfprof.read.checkpoint.snappy import unpacked
 from tfprof.read.detect import TABLE_MAGIC
 from tfprof.tables.limits import beyond, unpacked_most
 from tfprof.wire.decode import WireError, buffer_view
@@ -42,6 +53,12 @@ _PLAIN, _SNAPPY = 0, 1
 _CACHED_BLOCKS = 16
 # The memory that an entry takes besides its key, which may be empty.
 _ENTRY_BYTES = 64
+_KIND = 3
+_LITERAL, _NEAR_COPY = 0, 1
+# The length of a literal longer than this is after the tag, in one to four bytes.
+_SHORT_LITERAL = 60
+_DISTANCE_BYTES = {2: 2, 3: 4}
+_LONGEST_HEAD = 5
 
 
 class BlockHandle(NamedTuple):
@@ -76,7 +93,10 @@ class SortedTable:
         index = self._read(self._index_handle())
         self._last_keys = index.keys
         self._handles = [self._handle(index.value(row), 0)[0] for row in range(len(index.keys))]
-        self._check_handles()
+        # A small file could have any number of blocks that overlap.
+        for before, after in pairwise(self._handles):
+            if after.offset < before.offset + before.size + _TRAILER:
+                raise self._damaged(after.offset, f"overlaps the one at byte {before.offset}")
         self._block = lru_cache(_CACHED_BLOCKS)(self._read)
 
     def __iter__(self) -> Iterator[tuple[bytes, U8]]:
@@ -119,12 +139,6 @@ class SortedTable:
         except WireError:
             raise InputError(f"{self.name} is damaged: the handle of a block is cut off") from None
         return BlockHandle(offset, size), at
-
-    def _check_handles(self) -> None:
-        """Raise InputError if blocks overlap: a small file could have any number of them."""
-        for before, after in pairwise(self._handles):
-            if after.offset < before.offset + before.size + _TRAILER:
-                raise self._damaged(after.offset, f"overlaps the one at byte {before.offset}")
 
     def _read(self, handle: BlockHandle) -> Block:
         """The block at *handle*, checked and unpacked."""
@@ -195,3 +209,48 @@ def _lengths(view: memoryview, at: int, stop: int) -> tuple[tuple[int, int, int]
     further, at = decode_varint(view, at, stop)
     length, at = decode_varint(view, at, stop)
     return (shared, further, length), at
+
+
+def unpacked(data: U8) -> U8:
+    """The decompressed *data*; raises WireError."""
+    stop = data.size
+    size, at = decode_varint(buffer_view(data), 0, stop)
+    # Padding, so that the head of a truncated element can be read.
+    packed = data.tobytes() + bytes(_LONGEST_HEAD)
+    result = bytearray()
+    while at < stop:
+        begin = at
+        if packed[at] & _KIND == _LITERAL:
+            length, at = _literal(packed, at)
+            result += packed[at : at + length]
+            at += length
+        else:
+            length, distance, at = _copy(packed, at)
+            if not 0 < distance <= len(result):
+                raise WireError(begin, "copy from before the beginning")
+            first = len(result) - distance
+            piece = result[first : first + length]
+            result += piece if length <= distance else (piece * (length // distance + 1))[:length]
+        if at > stop or len(result) > size:
+            raise WireError(begin, f"truncated element, or more than the stated {size} bytes")
+    if len(result) != size:
+        raise WireError(stop, f"{len(result)} bytes instead of the stated {size}")
+    return np.frombuffer(result, np.uint8)
+
+
+def _literal(packed: bytes, at: int) -> tuple[int, int]:
+    """(the length of the literal at *at*, where its bytes begin)."""
+    length = packed[at] >> 2
+    if length < _SHORT_LITERAL:
+        return length + 1, at + 1
+    after = at + 1 + length - _SHORT_LITERAL + 1
+    return int.from_bytes(packed[at + 1 : after], "little") + 1, after
+
+
+def _copy(packed: bytes, at: int) -> tuple[int, int, int]:
+    """(length, distance back, the position after it) of the copy at *at*."""
+    tag = packed[at]
+    if tag & _KIND == _NEAR_COPY:
+        return 4 + (tag >> 2 & 7), tag >> 5 << 8 | packed[at + 1], at + 2
+    after = at + 1 + _DISTANCE_BYTES[tag & _KIND]
+    return (tag >> 2) + 1, int.from_bytes(packed[at + 1 : after], "little"), after

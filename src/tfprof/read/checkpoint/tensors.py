@@ -12,11 +12,18 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tfprof.wire.decode import WireError
+from tfprof.wire.scalar import Message
+from tfprof.wire.varint_columns import varint_run
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfprof.columns.strings import U8
-    from tfprof.read.checkpoint.slices import Slice
+
+
+Slice = tuple[tuple[int, int], ...]
+
 
 Array = NDArray[Any]
 F32 = NDArray[np.float32]
@@ -27,6 +34,10 @@ STRING = 7
 # TensorProto's field for each family of types, which the first checkpoint format uses.
 _FLOAT, _DOUBLE, _INT, _STRING, _COMPLEX64, _INT64, _BOOL, _COMPLEX128, _HALF = range(5, 14)
 _UINT32, _UINT64, _FLOAT8 = 16, 17, 18
+# Names of dtypes that have no readable values, for messages.
+OPAQUE = {20: "resource", 21: "variant"}
+# float_val, double_val, scomplex_val, dcomplex_val and float8_val: bytes as in memory.
+_FIXED_WIDTH = {5, 6, 9, 12, 18}
 
 
 class Tensor(NamedTuple):
@@ -38,10 +49,7 @@ class Tensor(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """A tensor whose values have not been read.
-
-    A tensor without slices is read with read(None), others slice by slice.
-    """
+    """A tensor to be read with read(None) or, if it has slices, slice by slice."""
 
     dtype: int
     shape: tuple[int, ...]
@@ -66,15 +74,6 @@ class DType(NamedTuple):
 def _low_bits(count: int, bits: Array) -> Array:
     """Numbers in the *count* low bits of a byte, signed if the byte is."""
     return bits << 8 - count >> 8 - count
-
-
-def _bfloat16(bits: Array) -> F32:
-    """The upper half of a 32-bit float."""
-    return (bits.astype(np.uint32) << 16).view(np.float32)
-
-
-def _small_float(kind: tuple[int, int, int, str], bits: Array) -> F32:
-    return _small_floats(*kind)[bits]
 
 
 @cache
@@ -102,7 +101,7 @@ def _small_floats(exponent_bits: int, fraction_bits: int, bias: int, special: st
 
 
 def _float8(exponent_bits: int, bias: int, special: str) -> Callable[[Array], Array]:
-    return partial(_small_float, (exponent_bits, 7 - exponent_bits, bias, special))
+    return lambda bits: _small_floats(exponent_bits, 7 - exponent_bits, bias, special)[bits]
 
 
 DTYPES: dict[int, DType] = {
@@ -119,7 +118,7 @@ DTYPES: dict[int, DType] = {
     11: DType("qint8", "i1", _INT),
     12: DType("quint8", "u1", _INT),
     13: DType("qint32", "i4", _INT),
-    14: DType("bfloat16", "u2", _HALF, _bfloat16),
+    14: DType("bfloat16", "u2", _HALF, lambda bits: (bits.astype("u4") << 16).view("f4")),
     15: DType("qint16", "i2", _INT),
     16: DType("quint16", "u2", _INT),
     17: DType("uint16", "u2", _INT),
@@ -136,10 +135,8 @@ DTYPES: dict[int, DType] = {
     30: DType("uint4", "u1", _INT, partial(_low_bits, 4)),
     31: DType("int2", "i1", _INT, partial(_low_bits, 2)),
     32: DType("uint2", "u1", _INT, partial(_low_bits, 2)),
-    33: DType("float4_e2m1fn", "u1", _INT, partial(_small_float, (2, 1, 1, "finite"))),
+    33: DType("float4_e2m1fn", "u1", _INT, lambda bits: _small_floats(2, 1, 1, "finite")[bits]),
 }
-# Names of dtypes that have no readable values, for messages.
-OPAQUE = {20: "resource", 21: "variant"}
 
 
 def from_bytes(dtype: DType, data: U8, byte_order: ByteOrder = "little") -> Array:
@@ -152,3 +149,16 @@ def from_bytes(dtype: DType, data: U8, byte_order: ByteOrder = "little") -> Arra
 def from_bits(dtype: DType, bits: Array) -> Array:
     """The values of these bits, which are as wide as the dtype."""
     return bits if dtype.decode is None else dtype.decode(bits)
+
+
+def values_of(data: U8, dtype: DType) -> Values:
+    """The values of the TensorProto *data*; raises WireError."""
+    parts = Message(data).parts(dtype.proto_field)
+    if dtype.proto_field == _STRING:
+        return [part.tobytes() for part in parts]
+    run = parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.uint8), *parts])
+    if dtype.proto_field in _FIXED_WIDTH:
+        if run.size % np.dtype(dtype.layout).itemsize:
+            raise WireError(run.size, f"truncated value of type {dtype.name}")
+        return from_bytes(dtype, run)
+    return from_bits(dtype, varint_run(run).astype(dtype.layout))

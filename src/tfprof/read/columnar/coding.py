@@ -32,10 +32,7 @@ HEAD: Final = struct.Struct("<8sIIQ")
 ALIGNMENT: Final = 8
 TEXT: Final = "u1"
 _RISING: Final = "+"
-KINDS: Final = (
-    *("u1", "u2", "u4", "i8"),
-    *("+u1", "+u2", "+u4", "+i1", "+i2", "+i4"),
-)
+KINDS: Final = (*("u1", "u2", "u4", "i8"), *("+u1", "+u2", "+u4", "+i1", "+i2", "+i4"))
 _WIDTH: Final = {kind: int(kind[-1]) for kind in KINDS}
 _LEAST, _MOST = -(2**63), 2**63 - 1
 
@@ -70,12 +67,9 @@ class Columns:
         """The numeric column *name*, as a new array."""
         stored, raw = self._raw(name)
         values = raw.view(f"<{stored.kind.removeprefix(_RISING)}")
-        if stored.kind.startswith(_RISING):
-            column = np.cumsum(values, dtype=np.int64)
-        else:
-            column = values.astype(np.int64)
-        if stored.base:
-            column += stored.base
+        rising = stored.kind.startswith(_RISING)
+        column = np.cumsum(values, dtype=np.int64) if rising else values.astype(np.int64)
+        column += stored.base
         return column
 
     def text(self, name: str) -> U8:

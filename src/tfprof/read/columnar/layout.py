@@ -20,12 +20,10 @@ from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, U8, Bool, Strings
 from tfprof.foundation.lazy_dataclasses import dataclass, fields
 from tfprof.model import Edges, Nodes, Note, Outputs, Profile, Regions, Stacks, Step
-from tfprof.read.columnar.coding import Damage
+from tfprof.read.columnar.coding import Columns, Damage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from tfprof.read.columnar.coding import Columns
 
     NamedColumns = Iterator[tuple[str, I64 | U8]]
 

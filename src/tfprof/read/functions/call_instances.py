@@ -15,7 +15,7 @@ import numpy as np
 
 from tfprof.errors import InputError
 from tfprof.model import BRANCH
-from tfprof.read.functions.library import CONTROL, UNKNOWN
+from tfprof.read.functions.library import CONTROL, UNKNOWN, Body, Pool
 from tfprof.tables.limits import beyond, limit
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from tfprof.columns.strings import I64
     from tfprof.read.functions.calls import Call
-    from tfprof.read.functions.library import Body, Pool
 
 NOWHERE: Final = -1
 _NAME_BYTES: Final = 64 << 20
@@ -131,7 +130,7 @@ def _inside(pool: Pool, outer: Instance, region: int) -> list[Instance]:
 
 def _check(pool: Pool) -> None:
     """Raise InputError if a function calls itself or the expanded functions are too large."""
-    sizes: dict[int, _Size] = {}
+    sizes: dict[int, tuple[int, int]] = {}  # including the bodies that each calls
     path: dict[int, None] = {}  # an ordered set
     waiting = [0]
     while waiting:
@@ -142,7 +141,9 @@ def _check(pool: Pool) -> None:
         called = [call.function for call in _calls(pool, body)]
         if body in path:
             del path[body]
-            sizes[body] = _Size.of(pool, body).with_all(sizes[function] for function in called)
+            parts = zip(_size(pool, body), *(sizes[function] for function in called), strict=True)
+            rows, items = (min(sum(part), _MANY) for part in parts)
+            sizes[body] = rows, items
             continue
         path[body] = None
         inner = [function for function in called if function not in sizes]
@@ -151,12 +152,9 @@ def _check(pool: Pool) -> None:
                 cycle = _cycle(pool, path, function)
                 raise InputError(f"a function of the graph calls itself: {cycle}")
         waiting += inner
-    most, graph = limit("function_nodes"), _Size.of(pool, 0)
-    for count, of_graph, title, allowed in (
-        (sizes[0].rows, graph.rows, "nodes", most),
-        (sizes[0].items, graph.items, "inputs, dimensions and attributes", most * _ITEMS_PER_NODE),
-    ):
-        if count - of_graph > allowed:
+    titles = {"nodes": 1, "inputs, dimensions and attributes": _ITEMS_PER_NODE}
+    for count, of_graph, title in zip(sizes[0], _size(pool, 0), titles, strict=True):
+        if count - of_graph > limit("function_nodes") * titles[title]:
             more = " or more" if count >= _MANY else ""
             raise InputError(
                 f"the functions of the graph have {count:,}{more} {title}, counting a body once "
@@ -164,25 +162,11 @@ def _check(pool: Pool) -> None:
             )
 
 
-class _Size(NamedTuple):
-    """The size of a function's body, including the bodies that it calls."""
-
-    rows: int
-    items: int
-
-    @classmethod
-    def of(cls, pool: Pool, body: int) -> _Size:
-        """The size of a body alone."""
-        function = pool.bodies[body]
-        ends = function.returns[0].size + function.effects.size
-        return cls(function.rows.size + 1, int(pool.items[function.rows].sum()) + ends)
-
-    def with_all(self, called: Iterable[_Size]) -> _Size:
-        """The size including the *called* bodies."""
-        rows, items = self
-        for size in called:
-            rows, items = rows + size.rows, items + size.items
-        return _Size(min(rows, _MANY), min(items, _MANY))
+def _size(pool: Pool, body: int) -> tuple[int, int]:
+    """(rows, items) of a function's body alone."""
+    function = pool.bodies[body]
+    ends = function.returns[0].size + function.effects.size
+    return function.rows.size + 1, int(pool.items[function.rows].sum()) + ends
 
 
 def _cycle(pool: Pool, path: Iterable[int], function: int) -> str:

@@ -1,36 +1,32 @@
-"""Which functions a node calls: those named in its attributes, or by its own type.
+"""Which functions a node calls, and which outputs the inputs in a function body refer to.
 
 StatefulPartitionedCall   f                          runs the body once
 While                     body, cond                 runs the body while the condition holds
 If                        then_branch, else_branch   runs one of them
 Case                      branches                   runs one of them
 my_function               a node whose type is the name of a function calls that function
+
+op_outputs.txt, compared with TensorFlow's op definitions by tests, has one line per operation type
+with several outputs. Other types have one output or one list of outputs.
+
+    TopKV2 values indices          in a body `top:indices:0` is output number 1
+    SparseSplit *output_indices …  a list, whose length depends on the node
 """
 
 from __future__ import annotations
 
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.strings import Strings
+from tfprof.columns.strings import I64, U8, Strings
 from tfprof.model import BRANCH, CALLED, LOOP_BODY, LOOP_CONDITION
-from tfprof.wire.decode import BYTES, scan
+from tfprof.wire.decode import BYTES, Field, scan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from tfprof.columns.strings import I64, U8
-    from tfprof.wire.decode import Field
-
-
-class Call(NamedTuple):
-    """A function that a node calls."""
-
-    function: int
-    kind: int
-    scope: bytes  # between the name of the node and the names of the body
-
 
 # By operation type: the attributes that name functions, the kind of each body and its scope.
 _LOOP: Final = ((b"body", LOOP_BODY, b"/body/"), (b"cond", LOOP_CONDITION, b"/cond/"))
@@ -51,6 +47,17 @@ CALLERS: Final[Mapping[bytes, tuple[tuple[bytes, int, bytes], ...]]] = {
     b"StatelessCase": _CASES,
 }
 _FUNC, _LIST, _LIST_FUNC = 10, 1, 9
+# The number of an output after a list of unknown length; no output has it.
+UNKNOWN_OUTPUT: Final = 10**9
+_STAR: Final = b"*"
+
+
+class Call(NamedTuple):
+    """A function that a node calls."""
+
+    function: int
+    kind: int
+    scope: bytes  # between the name of the node and the names of the body
 
 
 def calls_of(
@@ -111,3 +118,22 @@ def _names(buffer: U8, functions: Field) -> list[bytes]:
     """The name of each NameAttrList."""
     name = scan(buffer, functions.start, functions.end, {1: BYTES})[1]
     return Strings(buffer, *name.last_slice(functions.start.size)).tolist()
+
+
+@cache
+def op_outputs() -> dict[bytes, list[bytes]]:
+    """The output names of each operation type that has several; a list begins with a star."""
+    rows = Path(__file__).with_name("op_outputs.txt").read_bytes().splitlines()
+    return {op: names for op, *names in map(bytes.split, rows)}
+
+
+def flat_number(names: list[bytes] | None, output: bytes, index: int) -> int:
+    """The number, among all outputs of a node, of item *index* of the *output* with this name."""
+    if not names:
+        return index
+    for number, name in enumerate(names):
+        if name.removeprefix(_STAR) == output:
+            return number + index
+        if name.startswith(_STAR):
+            break
+    return UNKNOWN_OUTPUT

@@ -5,8 +5,7 @@
                                       ├─ ret           the source of each output
                                       └─ control_ret   nodes that run only for their effect
 
-The graph itself is the first body: it has no arguments, and all of it is needed unless roots are
-given.
+The graph itself is the first body: it has no arguments, and without roots all of it is needed.
 """
 
 from __future__ import annotations
@@ -17,16 +16,18 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from tfprof.columns.strings import I64, U8, Bool, Strings
-from tfprof.read.functions.calls import Call, calls_of
-from tfprof.read.functions.op_outputs import flat_number, op_outputs
+from tfprof.read.functions.calls import Call, calls_of, flat_number, op_outputs
 from tfprof.read.merge import find_before, slots
 from tfprof.read.nodes import node_columns
 from tfprof.wire.decode import BYTES, Field, scan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from tfprof.read.columns import GraphColumns
+
+    Calls = Mapping[int, tuple[Call, ...]]
+    Numbers = Mapping[bytes, int]
 
 # The source of an unknown name. Sources that are nodes are >= 0; argument k is -1 - k.
 UNKNOWN: Final = -(1 << 40)
@@ -38,7 +39,7 @@ _EFFECT: Final = re.compile(
 
 
 class Body(NamedTuple):
-    """The live nodes of a function; sources and nodes are indices into `rows`."""
+    """The nodes of a function; sources and nodes are indices into `rows`."""
 
     name: bytes
     rows: I64  # of the pool
@@ -48,8 +49,8 @@ class Body(NamedTuple):
     edge_text: I64  # the input as written, a row of the pool's inputs
     returns: tuple[I64, I64]  # (source, slot) of each output
     effects: I64  # the nodes that run for their effect
-    calls: tuple[tuple[int, tuple[Call, ...]], ...]  # of nodes
-    dead: int  # how many nodes no output needs
+    calls: tuple[tuple[int, tuple[Call, ...]], ...] = ()  # of nodes
+    dead: int = 0  # how many nodes no output needs
 
 
 class Pool(NamedTuple):
@@ -57,7 +58,7 @@ class Pool(NamedTuple):
 
     columns: GraphColumns
     bodies: list[Body]
-    calls: Mapping[int, tuple[Call, ...]]  # of rows
+    calls: Calls  # of rows
     items: I64  # how many inputs, dimensions and attributes each row has
 
 
@@ -85,10 +86,10 @@ def library(buffer: U8, nodes: Field, libraries: Field) -> Pool:
     first = nodes.start.size
     ends = first + np.searchsorted(parts.nodes.message, np.arange(len(parts.name)), "right")
     bodies = [_live_body(_graph(columns, first), np.ones(first, np.bool_), calls)]
-    text = np.searchsorted(columns.input_node, np.append(first, ends))
     for function, end in enumerate(ends.tolist()):
-        written = slice(int(text[function]), int(text[function + 1]))
-        bodies.append(_body(columns, slice(first, end), written, parts, function, calls, number))
+        rows = slice(first, end)
+        names = _Names(columns, rows, parts, function, number)
+        bodies.append(_body(columns, rows, names, calls))
         first = end
     return Pool(columns, bodies, calls, _items(columns, attributes[0]))
 
@@ -161,7 +162,7 @@ def _distinct(columns: GraphColumns, count: int) -> tuple[Strings, I64]:
     return names.take(first), first
 
 
-def _graph(columns: GraphColumns, count: int) -> _FullBody:
+def _graph(columns: GraphColumns, count: int) -> Body:
     """The graph itself, the first *count* rows, as a body."""
     name, first = _distinct(columns, count)
     edges = int(np.searchsorted(columns.input_node, count))
@@ -170,7 +171,7 @@ def _graph(columns: GraphColumns, count: int) -> _FullBody:
     row, before = find_before(name, plain, b":")
     source = np.append(first, UNKNOWN)[row]
     slot = np.where(plain.length < written.length, CONTROL, slots(plain, before))
-    return _FullBody(
+    return Body(
         b"",
         np.arange(count),
         columns.input_node[:edges],
@@ -182,39 +183,19 @@ def _graph(columns: GraphColumns, count: int) -> _FullBody:
     )
 
 
-class _FullBody(NamedTuple):
-    """A Body with all its nodes, dead ones included."""
-
-    name: bytes
-    rows: I64
-    edge_node: I64
-    edge_source: I64
-    edge_slot: I64
-    edge_text: I64
-    returns: tuple[I64, I64]
-    effects: I64
-
-
-def _body(  # noqa: PLR0913, PLR0917 - everything that belongs to a function
-    columns: GraphColumns,
-    rows: slice,
-    written: slice,
-    parts: _Parts,
-    function: int,
-    calls: Mapping[int, tuple[Call, ...]],
-    number: Mapping[bytes, int],
-) -> Body:
-    ops = columns.op.take(rows).tolist()
-    names = _Names(columns.name.take(rows).tolist(), ops, parts, function, number)
+def _body(columns: GraphColumns, rows: slice, names: _Names, calls: Calls) -> Body:
+    """The body of the function whose nodes are these *rows*."""
+    parts, function = names.parts, names.function
+    written = slice(*np.searchsorted(columns.input_node, [rows.start, rows.stop]).tolist())
     texts = columns.input_name.take(written).tolist()
     source, slot = names.resolved(texts)
     outputs = parts.outputs[function]
     returns = names.resolved([parts.returns[function].get(output, b"") for output in outputs])
     effects = [names.node[name] for name in parts.effects[function] if name in names.node]
     if not effects:
-        effects = [node for node, op in enumerate(ops) if _EFFECT.match(op)]
+        effects = [node for node, op in enumerate(names.ops) if _EFFECT.match(op)]
     known = np.flatnonzero((source != UNKNOWN) | (slot != CONTROL))
-    full = _FullBody(
+    full = Body(
         parts.name[function],
         np.arange(rows.start, rows.stop),
         columns.input_node[written][known] - rows.start,
@@ -233,16 +214,13 @@ class _Names:
     """Resolves the names in a function."""
 
     def __init__(
-        self,
-        nodes: Sequence[bytes],
-        ops: Sequence[bytes],
-        parts: _Parts,
-        function: int,
-        number: Mapping[bytes, int],
+        self, columns: GraphColumns, rows: slice, parts: _Parts, function: int, number: Numbers
     ) -> None:
-        self.node = {name: index for index, name in reversed(list(enumerate(nodes)))}
+        nodes = enumerate(columns.name.take(rows).tolist())
+        self.node = {name: index for index, name in reversed(list(nodes))}
         self._argument = {name: index for index, name in enumerate(parts.arguments[function])}
-        self._ops, self._parts, self._number = ops, parts, number
+        self.ops, self.parts, self.function = columns.op.take(rows).tolist(), parts, function
+        self._number = number
 
     def resolved(self, texts: Iterable[bytes]) -> tuple[I64, I64]:
         """(source, slot) of each text."""
@@ -261,16 +239,16 @@ class _Names:
         node = self.node.get(name, UNKNOWN)
         if node == UNKNOWN:
             return UNKNOWN, 0
-        return node, flat_number(self._outputs(self._ops[node]), output, index)
+        return node, flat_number(self._outputs(self.ops[node]), output, index)
 
     def _outputs(self, op: bytes) -> list[bytes] | None:
         """The names of the outputs of an operation, or of the function that it calls."""
         if op in self._number:
-            return self._parts.outputs[self._number[op] - 1]
+            return self.parts.outputs[self._number[op] - 1]
         return op_outputs().get(op)
 
 
-def _needed(full: _FullBody, roots: I64) -> Bool:
+def _needed(full: Body, roots: I64) -> Bool:
     """Whether *roots* need each node; they need themselves."""
     count = full.rows.size
     order = np.argsort(full.edge_node, kind="stable")
@@ -288,7 +266,7 @@ def _needed(full: _FullBody, roots: I64) -> Bool:
     return needed
 
 
-def _live_body(full: _FullBody, needed: Bool, calls: Mapping[int, tuple[Call, ...]]) -> Body:
+def _live_body(full: Body, needed: Bool, calls: Calls) -> Body:
     """The body with only the *needed* nodes."""
     index = np.cumsum(needed) - 1
     edge = np.flatnonzero(needed[full.edge_node]) if needed.size else np.empty(0, np.int64)

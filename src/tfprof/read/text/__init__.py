@@ -4,11 +4,13 @@
     any other layout ───────any_layout──► wire bytes   one field at a time
     the rest ───────────────text_format─► wire bytes   protobuf's parser: slow; reports errors
 
-All three give the same result for the same text. Only the last one decides that a text is invalid.
+All three give the same result for the same text. Only the last one decides that a text is invalid:
+its errors become one plain sentence, `7:12: expected an integer, found "x"`.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,16 +20,44 @@ from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.read import graph_def
 from tfprof.read.source import Source
 from tfprof.read.text import any_layout, canonical
-from tfprof.read.text.error import position, sentence
-from tfprof.read.text.literals import Unhandled, without_warnings
+from tfprof.read.text.syntax import Unhandled, without_warnings
 from tfprof.wire import schema
 
 if TYPE_CHECKING:
+    from google.protobuf.text_format import ParseError
+
     from tfprof.columns.strings import I64, U8, Strings
     from tfprof.read.columns import GraphColumns
 
 _STEP = 1 << 20
 _ZEROS = 1 << 11  # so many consecutive zero bytes are never text
+# The parser's message, and ours.
+_SENTENCES = (
+    (r"Expected identifier or number, got (.*)\.$", 'expected a field name, found "{}"'),
+    (r"Couldn't parse integer: (.*)$", 'expected an integer, found "{}"'),
+    (r"Value out of range: (.*)$", "expected an integer that its field can hold, found {}"),
+    (r"(?:Couldn't parse|Invalid octal) float: (.*)$", 'expected a number, found "{}"'),
+    (r"Expected string but found: '(.*)'$", 'expected a string, found "{}"'),
+    (r"String missing ending quote: ", "expected the string to end on its line"),
+    (r"Couldn't parse string: ", "expected a string in UTF-8"),
+    (r"codec can't ", "expected only escapes that mean a byte"),
+    (r'^Message type "(.*)" should not have multiple "(.*)" ', 'expected only one "{1}" in a {0}'),
+    (r'^Field "(.*?)" is specified along with field "(.*?)"', 'expected "{1}" or "{0}", not both'),
+    (r'^Message type "(.*)" does not have extensions', "expected a field of {}, found a bracket"),
+    (r"^Invalid field value: (.*)$", 'expected a value, found "{}"'),
+    (r"Expected (.*)\.$", "expected {}"),
+)
+_LONGEST = 40
+_LONGEST_MESSAGE = 200
+_BAD_VALUE = "Invalid field value: "
+# What comes before a value; strings (possibly unterminated) and comments, which are skipped.
+_STEPS = re.compile(
+    rb"([:\[,])(?:\s|#[^\n]*\n)*"
+    rb'|"[^"\\\n]*(?:\\.[^"\\\n]*)*(?:"|())'
+    rb"|'[^'\\\n]*(?:\\.[^'\\\n]*)*(?:'|())"
+    rb"|#[^\n]*"
+)
+_BEFORE_VALUE = 1
 
 
 class TextSource(Source):
@@ -80,10 +110,8 @@ class _TextAttributes:
 
 
 def reject_zeros(data: U8, path: str) -> None:
-    """Raise InputError if *data* has a long run of zero bytes, as incompletely written files do.
-
-    Gigabytes may follow, which need not be copied or parsed.
-    """
+    """Raise InputError if *data* has a long run of zero bytes, as incompletely written files do."""
+    # Gigabytes may follow, which need not be copied or parsed.
     for first in range(0, data.size, _STEP):
         for sample in np.flatnonzero(data[first : first + _STEP : _ZEROS] == 0).tolist():
             at = first + sample * _ZEROS
@@ -127,3 +155,42 @@ def _by_protobuf(data: bytes, message_name: str, path: str) -> bytes:
     except RecursionError:
         raise InputError(f"{path}: expected messages nested less deeply") from None
     return message.SerializeToString()
+
+
+def sentence(data: bytes, problem: ParseError) -> str:
+    """Line, column and what was expected there."""
+    message = re.sub(r"^\d+:\d+ : ", "", str(problem))
+    line, column = problem.GetLine(), problem.GetColumn()
+    if line is None or column is None:
+        bad = message.removeprefix(_BAD_VALUE).encode()
+        line, column = position(data, _first_value(data, bad))
+    return f"{line}:{column}: {_reworded(message)}"
+
+
+def position(data: bytes, offset: int) -> tuple[int, int]:
+    """Line and column of an *offset*; the column counts characters."""
+    begin = data.rfind(b"\n", 0, offset) + 1
+    column = len(data[begin:offset].decode("utf-8", "replace")) + 1
+    return data.count(b"\n", 0, offset) + 1, column
+
+
+def _first_value(data: bytes, value: bytes) -> int:
+    """The offset of the first field value *value*, whose position the parser does not report."""
+    for step in _STEPS.finditer(data) if value else ():
+        if step.lastindex is not None:
+            at = step.end() if step.lastindex == _BEFORE_VALUE else step.start()
+            if data.startswith(value, at):
+                return at
+    return len(data)
+
+
+def _reworded(message: str) -> str:
+    # The message may quote a megabyte of the text, even one that repeats the parser's own words:
+    # RE2 handles that in linear time.
+    import re2  # noqa: PLC0415 - needed only for an error message
+
+    for pattern, wording in _SENTENCES:
+        if match := re2.search(pattern, message):
+            words = (w if len(w) <= _LONGEST else w[:_LONGEST] + "…" for w in match.groups())
+            return wording.format(*words)
+    return f"expected protobuf text ({message[:_LONGEST_MESSAGE]})"

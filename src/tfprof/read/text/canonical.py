@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.columns.shapes import Shapes
-from tfprof.columns.strings import I64, U8, Strings
+from tfprof.columns.strings import I64, U8, Bool, Strings
 from tfprof.read.columns import GraphColumns
 from tfprof.read.text.lines import (
     FLOAT,
@@ -34,13 +34,12 @@ from tfprof.read.text.lines import (
     lines,
     require,
 )
-from tfprof.read.text.literals import Unhandled, unescape
+from tfprof.read.text.syntax import Unhandled, unescape
 from tfprof.wire.decode import buffer_view
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfprof.columns.strings import Bool
 
 _LIBRARY = re.compile(rb"^library\b", re.MULTILINE)
 _EMPTY = b"library {\n}"
@@ -166,12 +165,10 @@ def columns(data: U8) -> GraphColumns | None:
 
 
 def _keep_memory() -> None:
-    """Make the allocator keep freed memory for the next block.
-
-    The C library returns a large array to the system as soon as it is freed, and the next one
-    faults in its pages again; that takes longer than all the work here. It stops doing so for
-    sizes up to the largest that was ever freed.
-    """
+    """Make the allocator keep freed memory for the next block."""
+    # The C library returns a large array to the system as soon as it is freed, and the next one
+    # faults in its pages again; that takes longer than all the work here. It stops doing so for
+    # sizes up to the largest that was ever freed.
     np.empty(_LARGE, np.uint8)
 
 
@@ -335,9 +332,7 @@ class _Unescaped:
 
 
 _NO_SLICES = _Slices(*(np.empty(0, np.int64) for _ in range(3)))
-_NO_SHAPES = _ShapeParts(
-    np.empty(0, np.int64), np.empty(0, np.bool_), np.empty(0, np.int64), np.empty(0, np.int64)
-)
+_NO_SHAPES = _ShapeParts(_NO_SLICES.node, np.empty(0, np.bool_), *_NO_SLICES[1:])
 _NO_PIECE = _Piece(0, _NO_SLICES, _NO_SLICES, _NO_SLICES, _NO_SHAPES, _NO_SHAPES)
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.read.text.literals import Unhandled
+from tfprof.read.text.syntax import Unhandled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -322,11 +322,9 @@ def _scalars(text: U8, start: I64, end: I64) -> tuple[U8, I64, I64]:
 
 
 def _short_integers(word: U64, length: I64) -> tuple[Bool, I64]:
-    """(which values are integers of at most eight characters, these integers).
-
-    All digits of a value are converted at once: its word is shifted so that the last digit is
-    the highest byte; then digits are combined to pairs, pairs to fours and fours to eights.
-    """
+    """(which values are integers of at most eight characters, these integers)."""
+    # All digits of a value are converted at once: its word is shifted so that the last digit is the
+    # highest byte; then digits are combined to pairs, pairs to fours and fours to eights.
     negative = word & np.uint64(0xFF) == _MINUS
     word = word >> np.uint64(8) * negative
     digits = length - negative

@@ -2,7 +2,10 @@
 
     read_trace(source) ──► TraceColumns ──► with_trace(profile, trace) ──► Profile
 
-read_trace   which events are operations, how long each took, in which step
+planes       bytes → columns                   steps    windows of time
+event_table  the class of each event           memory   allocations of each execution
+operations   which events are operations       nesting  self times
+runs         which call each ran for           launches instructions of XLA programs
 merge        the graph node of each operation
 """
 
@@ -10,18 +13,123 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfprof.read.from_text import read_wire
+import numpy as np
+
+from tfprof.columns.strings import I64, U8, Strings
+from tfprof.columns.unique import unique_inverse
+from tfprof.model import own_notes
+from tfprof.read.read_files import read_wire
+from tfprof.read.xplane.event_table import EventTable, event_table
+from tfprof.read.xplane.memory import TraceMemory, memory
 from tfprof.read.xplane.merge import with_trace
-from tfprof.read.xplane.read_trace import columns
-from tfprof.read.xplane.trace import TraceColumns
+from tfprof.read.xplane.nesting import Steps, steps
+from tfprof.read.xplane.operations import operations
+from tfprof.read.xplane.planes import Space, device_of, read_space
+from tfprof.read.xplane.trace import FULL_LEVEL, UNKNOWN_LEVEL, Events, TraceColumns
 from tfprof.tables.formats import TRACE
+from tfprof.wire.decode import VARINT, scan
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tfprof.read.source import Source
 
 __all__ = ["TraceColumns", "columns", "read_trace", "with_trace"]
+_CPU = b"/device:cpu:0"
+_PS_IN_NS, _PS_IN_US = 10**3, 10**6
 
 
 def read_trace(source: Source) -> TraceColumns:
     """The columns of a trace; raises InputError."""
     return read_wire(source, TRACE, lambda data: columns(data, source.name))
+
+
+def columns(data: U8, name: str = "the trace") -> TraceColumns:
+    """The columns of a trace; raises WireError, or InputError if it exceeds a limit."""
+    space = read_space(data)
+    table = event_table(space, name)
+    windows = _steps(table, name)
+    ran = operations(table)
+    moment = table.ns[ran.event]
+    of_device, devices = _devices(space, ran.event)
+    spans = table.frames.take(ran.event).spans()
+    events = Events(
+        name=ran.name,
+        op=ran.op,
+        function=ran.function,
+        kind=ran.kind,
+        label=space.event_kind[ran.event] + 1,
+        line=table.frames.line[ran.event],
+        device=of_device,
+        start_ns=moment,
+        own_ps=spans.own(),
+        long_ps=table.frames.long[ran.event],
+        # An operation belongs to the step that called it, even if it runs later.
+        step=windows.of(np.where(ran.called_ns >= 0, ran.called_ns, moment)),
+        shapes=table.texts(b"shape", ran.event),
+    )
+    allocated = memory(table, events, spans, windows)
+    level = _level(space)
+    return TraceColumns(
+        lines=space.line,
+        devices=devices,
+        accelerator=np.array([not device.endswith(_CPU) for device in devices], np.int64),
+        step_number=windows.number,
+        events=events,
+        memory=allocated.memory,
+        level=level,
+        notes=(*windows.notes, *own_notes(_notes(events, allocated, level))),
+    )
+
+
+def _steps(table: EventTable, name: str) -> Steps:
+    stats = table.space.event_stats
+    # The steps of a capture, or those that the program or Keras marked.
+    marked = stats.named(b"tfprof_step")
+    marked = marked if marked.size else stats.named(b"step_num")
+    marked = marked[table.on_host[stats.owner[marked]]]
+    event = stats.owner[marked]
+    return steps(stats.number[marked], table.ns[event], table.frames.long[event] // _PS_IN_NS, name)
+
+
+def _devices(space: Space, event: I64) -> tuple[I64, Strings]:
+    """(the device of each event, their names)."""
+    ids, first = Strings.of(device_of(plane) for plane in space.plane).intern()
+    used, row = unique_inverse(ids[space.line_plane[space.event_line[event]]])
+    return row, Strings.of(device_of(space.plane[plane]) for plane in first[used].tolist())
+
+
+def _level(space: Space) -> int:
+    """The level of the host's tracer, from the options in the trace."""
+    rows = space.plane_stats.named(b"profile_options")[:1]
+    text = space.plane_stats.text.take(rows)
+    level = scan(text.blob, text.start, text.start + text.length, {2: VARINT})[2]
+    return int(level.value[-1]) if level.value.size else UNKNOWN_LEVEL
+
+
+def _notes(events: Events, allocated: TraceMemory, level: int) -> Iterator[str]:
+    """Notes on what is missing from the trace and on events outside steps."""
+    if not events.step.size:
+        yield ("the trace has no events of operations")
+    outside = np.flatnonzero(events.step < 0)
+    if outside.size:
+        own = int(events.own_ps[outside].sum()) // _PS_IN_US
+        yield (
+            f"{outside.size:,} of {events.step.size:,} executions in the trace, {own:,} us, are "
+            "outside all steps and are ignored"
+        )
+    if UNKNOWN_LEVEL < level < FULL_LEVEL:
+        yield (
+            f"the trace was recorded at level {level}: cheap operations and input shapes are "
+            "missing (tfprof.capture() records everything)"
+        )
+    if not len(allocated.memory.name):
+        yield (
+            "the trace has no memory events: set TF_CPU_ALLOCATOR_USE_BFC=1 in the environment "
+            "before the program imports TensorFlow, so that the CPU allocator records them"
+        )
+    if allocated.nameless.size:
+        yield (
+            f"{allocated.nameless.size:,} allocations, {int(allocated.nameless.sum()):,} bytes, "
+            "name no operation and are ignored"
+        )

@@ -1,28 +1,40 @@
 """EventTable: the events of a trace, with the class, time and place of each.
 
-`operations`, `runs`, `memory` and `steps` read from it.
+The name of an event's kind (XEventMetadata) gives its class:
+
+layer/MatMul:MatMul            a node ran; also `_send_x_0:_Send`, whose display name is empty
+EagerLocalExecute: MatMul      an operation ran, or a function was called, outside a graph
+FunctionRun                    a function was started; `id` is the number of this run
+ExecutorState::Process         a thread works for the run `id`
+ExecutorPropagateOutputs       a node of the run `id` is done
+MemoryAllocation, MemoryDeallocation
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import re
+from typing import NamedTuple
 
 import numpy as np
 
-from tfprof.columns.strings import Strings
+from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.read.expansion_limits import bounded
-from tfprof.read.xplane import event_kinds as kinds
-from tfprof.read.xplane.devices import device_lines
 from tfprof.read.xplane.nesting import Spans
-
-if TYPE_CHECKING:
-    from tfprof.columns.strings import I64, Bool
-    from tfprof.read.xplane.event_kinds import Kinds
-    from tfprof.read.xplane.planes import Space
+from tfprof.read.xplane.planes import Space, device_lines
 
 _HOST, _TF_DATA = b"/host:", b"tf_data_"
 _NS_PER_PS = 1000
 _LATEST_NS = 1 << 61
+OTHER, RAN, EAGERLY, RUN, PROCESS, DONE, ALLOCATED, FREED = range(8)
+_NODE = re.compile(rb"([^:]+):([A-Za-z_][\w.>]*)")
+_EAGERLY = b"EagerLocalExecute: "
+_BY_NAME = {
+    b"FunctionRun": RUN,
+    b"ExecutorState::Process": PROCESS,
+    b"ExecutorPropagateOutputs": DONE,
+    b"MemoryAllocation": ALLOCATED,
+    b"MemoryDeallocation": FREED,
+}
 
 
 class Frames(NamedTuple):
@@ -79,11 +91,11 @@ class EventTable(NamedTuple):
 
 def event_table(space: Space, file: str) -> EventTable:
     """The events of a trace."""
-    of_kind = kinds.kinds(space)
+    of_kind = _kinds(space)
     plane = space.line_plane[space.event_line]
     on_host = np.array([name.startswith(_HOST) for name in space.plane], np.bool_)[plane]
-    what = np.append(of_kind.what, kinds.OTHER)[space.event_kind]
-    what = np.where(on_host, what, kinds.OTHER)
+    what = np.append(of_kind.what, OTHER)[space.event_kind]
+    what = np.where(on_host, what, OTHER)
     tf_data = np.array([name.startswith(_TF_DATA) for name in space.line], np.bool_)
     return EventTable(
         space,
@@ -91,8 +103,7 @@ def event_table(space: Space, file: str) -> EventTable:
         what,
         Frames(space.event_line, space.event_ps, space.event_long_ps),
         _start_ns(space),
-        (what == kinds.EAGERLY)
-        & np.append(_functions(space, of_kind, file), False)[space.event_kind],
+        (what == EAGERLY) & np.append(_functions(space, of_kind, file), False)[space.event_kind],
         on_host,
         device_lines(space)[space.event_line],
         tf_data[space.event_line],
@@ -120,3 +131,36 @@ def _functions(space: Space, of_kind: Kinds, file: str) -> Bool:
     _, first = texts.intern()
     is_call: Bool = texts.take(first).find(of_kind.name) >= 0
     return is_call
+
+
+class Kinds(NamedTuple):
+    """One row per kind of event."""
+
+    what: I64
+    name: Strings  # of the node, or of what ran eagerly
+    op: Strings
+
+
+def _kinds(space: Space) -> Kinds:
+    """The class, name and operation type of each kind of event."""
+    rows = list(map(_classified, space.kind, space.kind_display))
+    what = np.array([event_class for event_class, _, _ in rows], np.int64)
+    return Kinds(what, Strings.of(name for _, name, _ in rows), Strings.of(op for *_, op in rows))
+
+
+def node_and_op(name: bytes) -> tuple[bytes, bytes]:
+    """(node, op) of a name `node:Op`; both empty for other names."""
+    match = _NODE.fullmatch(name)
+    return (match[1], match[2]) if match else (b"", b"")
+
+
+def _classified(name: bytes, display: bytes) -> tuple[int, bytes, bytes]:
+    if name in _BY_NAME:
+        return _BY_NAME[name], b"", b""
+    if name.startswith(_EAGERLY):
+        called = name[len(_EAGERLY) :]
+        return EAGERLY, called, called
+    node, op = node_and_op(name)
+    if op and (display == op or (not display and op.startswith(b"_"))):
+        return RAN, node, op
+    return OTHER, b"", b""

@@ -1,4 +1,10 @@
-"""Finds the launch of its program for each XLA instruction, also on other threads.
+"""The instructions of XLA programs: the graph node of each, and the launch that it ran for.
+
+/host:metadata ─► one kind of event per module ─► "Hlo Proto"
+HloProto ─► module ─► computation* ─► instruction* ─┬─ name, opcode
+                                                    └─ metadata: op type, op name
+
+An event has the name of its instruction and the number of its program.
 
     thread 1   net/call:StatefulPartitionedCall ├──────────────────────┤
                  dot.3                             ├──┤
@@ -16,13 +22,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.strings import Strings
-from tfprof.columns.unique import first_rows, unique_inverse
+from tfprof.columns.strings import I64, Bool, Strings
+from tfprof.columns.unique import first_rows, unique, unique_inverse
 from tfprof.read.xplane.nesting import count_before
+from tfprof.wire.decode import BYTES, scan
 
 if TYPE_CHECKING:
-    from tfprof.columns.strings import I64, Bool
+    from tfprof.read.xplane.planes import Space
 
+_PROGRAMS_PLANE = b"/host:metadata"
 UNKNOWN, SEVERAL = -1, -2
 # At most so many simultaneous launches of a program are distinguished.
 _MOST_AT_ONCE = 8
@@ -41,7 +49,7 @@ class Launches(NamedTuple):
     end: I64
 
 
-class Instructions(NamedTuple):
+class InstructionEvents(NamedTuple):
     """Events of instructions."""
 
     launch: I64  # the launch around each, or UNKNOWN
@@ -50,7 +58,7 @@ class Instructions(NamedTuple):
     start: I64
 
 
-def launched(launches: Launches, instructions: Instructions) -> I64:
+def launched(launches: Launches, instructions: InstructionEvents) -> I64:
     """The launch of each instruction, UNKNOWN, or one of SEVERAL."""
     instructions = instructions._replace(program=unique_inverse(instructions.program)[1])
     row, of = _of_programs(launches.node, instructions.launch, instructions.program)
@@ -62,8 +70,10 @@ def launched(launches: Launches, instructions: Instructions) -> I64:
     program, moment = instructions.program[free], instructions.start[free]
     last = count_before(of, launches.start[row], program, moment) - 1
     fits = (last >= 0) & (of[last] == program)
-    latest = np.where(_of_one_node(of, launches.node[row])[last], row[last], SEVERAL)
     # If several nodes launch a program, look for the only running launch without the instruction.
+    nodes = int(launches.node[row].max()) + 1
+    of_one_node = np.bincount(unique(of * nodes + launches.node[row]) // nodes) == 1
+    latest = np.where(of_one_node[of[last]], row[last], SEVERAL)
     fresh = _Fresh(instructions, of)
     count, candidate = np.zeros(free.size, np.int64), np.full(free.size, UNKNOWN)
     end = np.append(launches.end[row], np.iinfo(np.int64).min)
@@ -84,7 +94,7 @@ def launched(launches: Launches, instructions: Instructions) -> I64:
 class _Fresh:
     """Which launches have not yet run an instruction that every launch runs equally often."""
 
-    def __init__(self, instructions: Instructions, of: I64) -> None:
+    def __init__(self, instructions: InstructionEvents, of: I64) -> None:
         self._names = int(instructions.name.max()) + 1
         _, key = unique_inverse(instructions.program * self._names + instructions.name)
         runs = np.maximum(np.bincount(of, minlength=int(instructions.program.max()) + 1), 1)
@@ -111,10 +121,8 @@ def functions_of(modules: Strings) -> Strings:
 
 
 def _of_programs(node: I64, at: I64, program: I64) -> tuple[I64, I64]:
-    """(launches, the program of each): nodes with instructions inside, and others like them.
-
-    If all instructions of a launch ran elsewhere, its node identifies the program, if it has one.
-    """
+    """(launches, the program of each): nodes with instructions inside, and others like them."""
+    # If all instructions of a launch ran elsewhere, its node identifies the program, if it has one.
     held = np.flatnonzero(at >= 0)
     known = np.full(node.size, -1, np.int64)
     rows, first = first_rows(at[held])
@@ -129,14 +137,6 @@ def _of_programs(node: I64, at: I64, program: I64) -> tuple[I64, I64]:
     return row, np.where(known[row] >= 0, own, low[node[row]])
 
 
-def _of_one_node(program: I64, node: I64) -> Bool:
-    """Whether all launches of each row's program are of one node."""
-    nodes = int(node.max()) + 1
-    pair, _ = unique_inverse(program * nodes + node)
-    result: Bool = (np.bincount(pair // nodes) == 1)[program]
-    return result
-
-
 def _latest_end_before(group: I64, end: I64) -> I64:
     """The latest end before each row in its group; rows are sorted by group."""
     ends, rank = unique_inverse(end)
@@ -145,3 +145,54 @@ def _latest_end_before(group: I64, end: I64) -> I64:
     latest = np.maximum.accumulate(group * width + rank + 1)
     before = np.append(-1, latest[:-1]) - group * width - 1
     return np.where(before >= 0, ends[np.maximum(before, 0)], np.iinfo(np.int64).min)
+
+
+class Instructions(NamedTuple):
+    """One row per instruction."""
+
+    key: Strings  # the number of its program and its name: `7 fusion.2`
+    op_name: Strings  # the node, if known
+    op_type: Strings
+    opcode: Strings
+
+    def find(self, wanted: Strings) -> I64:
+        """The first row with each of these keys, or -1."""
+        _, first = self.key.intern()
+        row = self.key.take(first).find(wanted)
+        return np.append(first, -1)[row]
+
+
+def instruction_keys(program: I64, name: Strings) -> Strings:
+    """The keys of the instructions with these names in these programs."""
+    ids, first = name.intern()
+    distinct, index = unique_inverse(program)
+    pair = index * max(first.size, 1) + ids
+    _, rows = first_rows(pair)
+    names, numbers = name.take(rows).tolist(), distinct[index[rows]].tolist()
+    texts = [b"%d %b" % key for key in zip(numbers, names, strict=True)]
+    return Strings.of(texts).take(unique_inverse(pair)[1])
+
+
+def instructions(space: Space) -> Instructions:
+    """All instructions in the trace; raises WireError."""
+    stats = space.kind_stats
+    rows = stats.named(b"Hlo Proto")
+    planes = space.kind_plane[stats.owner[rows]]
+    rows = rows[np.array([name == _PROGRAMS_PLANE for name in space.plane], np.bool_)[planes]]
+    start, end = stats.text.start[rows], stats.text.start[rows] + stats.text.length[rows]
+    buffer = stats.text.blob
+    module = scan(buffer, start, end, {1: BYTES})[1]
+    computation = scan(buffer, module.start, module.end, {3: BYTES})[3]
+    instruction = scan(buffer, computation.start, computation.end, {2: BYTES})[2]
+    part = scan(buffer, instruction.start, instruction.end, {1: BYTES, 2: BYTES, 7: BYTES})
+    count = instruction.start.size
+    at, length = part[7].last_slice(count)
+    metadata = scan(buffer, at, at + length, {1: BYTES, 2: BYTES})
+    proto = module.message[computation.message[instruction.message]]
+    program = space.kind_id[stats.owner[rows[proto]]]
+    return Instructions(
+        instruction_keys(program, Strings(buffer, *part[1].last_slice(count))),
+        Strings(buffer, *metadata[2].last_slice(count)),
+        Strings(buffer, *metadata[1].last_slice(count)),
+        Strings(buffer, *part[2].last_slice(count)),
+    )

@@ -13,17 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.strings import Strings
-from tfprof.columns.unique import first_rows, unique_inverse
-from tfprof.read.xplane import event_kinds as kinds
-from tfprof.read.xplane.trace import Memory, taken
+from tfprof.columns.strings import I64, Bool, Strings
+from tfprof.columns.unique import first_rows, sum_by, unique_inverse
+from tfprof.read.xplane.event_table import ALLOCATED, FREED, EventTable
+from tfprof.read.xplane.trace import Events, Memory, taken
 
 if TYPE_CHECKING:
-    from tfprof.columns.strings import I64, Bool
-    from tfprof.read.xplane.event_table import EventTable
-    from tfprof.read.xplane.nesting import Spans
-    from tfprof.read.xplane.steps import Steps
-    from tfprof.read.xplane.trace import Events
+    from tfprof.read.xplane.nesting import Spans, Steps
 
 _NEVER = np.iinfo(np.int64).max
 # More memory than exists; larger sizes are clipped, so that sums do not overflow.
@@ -52,7 +48,7 @@ class TraceMemory(NamedTuple):
 
 def memory(table: EventTable, events: Events, spans: Spans, steps: Steps) -> TraceMemory:
     """The memory that the executions with these *spans* allocated."""
-    allocated, deallocated = table.rows(kinds.ALLOCATED), table.rows(kinds.FREED)
+    allocated, deallocated = table.rows(ALLOCATED), table.rows(FREED)
     address = table.numbers(b"addr")
     event = spans.around(table.frames.line[allocated], table.frames.start[allocated])
     moment = table.ns[allocated]
@@ -82,7 +78,6 @@ def _by_owner(events: Events, allocations: Allocations, until: I64) -> Memory:
     other = len(events.name) + allocations.step * max(ids.size, 1) + ids
     key = np.where(allocations.event >= 0, allocations.event, other)
     first, owner = first_rows(key)[1], unique_inverse(key)[1]
-    sums = sums_by_owner(allocations, until, owner, first.size)
     event = allocations.event[first]
     last = np.zeros(first.size, np.int64)
     np.maximum.at(last, owner, allocations.moment_ns)
@@ -92,22 +87,8 @@ def _by_owner(events: Events, allocations: Allocations, until: I64) -> Memory:
         name=allocations.op.take(first),
         step=allocations.step[first],
         end_ns=np.where(event >= 0, ends, last),
-        requested=sums.requested,
-        peak=sums.peak,
-        residual=sums.residual,
-        output=sums.output,
-        temporary=sums.temporary,
+        **sums_by_owner(allocations, until, owner, first.size),
     )
-
-
-class Sums(NamedTuple):
-    """Sums over the allocations of each owner."""
-
-    requested: I64
-    peak: I64
-    residual: I64
-    output: I64
-    temporary: I64
 
 
 def freed(allocations: Allocations, address: I64, moment_ns: I64) -> I64:
@@ -126,22 +107,19 @@ def freed(allocations: Allocations, address: I64, moment_ns: I64) -> I64:
     return until
 
 
-def sums_by_owner(allocations: Allocations, until: I64, owner: I64, count: int) -> Sums:
-    """The sums for each of *count* owners; *until* is when each allocation was freed."""
-    left = until > allocations.step_end_ns
-    return Sums(
-        _sum(owner, allocations.requested, count),
-        _peaks(allocations, until, owner, count),
-        _sum(owner[left], allocations.requested[left], count),
-        _sum(owner[allocations.is_output], allocations.requested[allocations.is_output], count),
-        _sum(owner[~allocations.is_output], allocations.requested[~allocations.is_output], count),
-    )
+def sums_by_owner(allocations: Allocations, until: I64, owner: I64, count: int) -> dict[str, I64]:
+    """Sums over the allocations of each of *count* owners; *until* is when each was freed."""
 
+    def total(rows: Bool) -> I64:
+        return sum_by(owner[rows], allocations.requested[rows], count)
 
-def _sum(owner: I64, amount: I64, count: int) -> I64:
-    total = np.zeros(count, np.int64)
-    np.add.at(total, owner, amount)
-    return total
+    return {
+        "requested": sum_by(owner, allocations.requested, count),
+        "peak": _peaks(allocations, until, owner, count),
+        "residual": total(until > allocations.step_end_ns),
+        "output": total(allocations.is_output),
+        "temporary": total(~allocations.is_output),
+    }
 
 
 def _peaks(allocations: Allocations, until: I64, owner: I64, count: int) -> I64:

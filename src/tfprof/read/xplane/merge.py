@@ -1,10 +1,18 @@
 """Profile + columns of a trace → Profile: its executions become steps, matched to graph nodes.
 
     in the graph              matched by any of its runtime names (`runtime_names`)
-    fused                     a node that it fused, which also gets the fused type (`fused`)
+    fused                     a node that it fused, which also gets the fused type
     compiled by XLA           the node that its instruction names
     not in the graph          a new node below `_not_in_graph`
     no graph                  every name is a node
+
+Events under other names of a node are folded into the node's runs. If the node has events under its
+own name, these are its runs; else the events of its rarest name. The time of the other events is
+added to the run before them.
+
+    net/while/enter/_4    ├─┤                          one run of net/while …
+    net/while/merge/_9        ├─┤   ├─┤   ├─┤          … also takes this time
+    net/while/exit/_12                        ├─┤
 
 Times are microseconds in a step. They are rounded so that the total of every scope is right to a
 microsecond: an execution may be off by one, a sum of thousands is not.
@@ -12,24 +20,19 @@ microsecond: an execution may be off by one, a sum of thousands is not.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from tfprof.columns.strings import I64, Strings
-from tfprof.columns.unique import unique_inverse
+from tfprof.columns.strings import I64, Bool, Strings
+from tfprof.columns.unique import sum_by, unique_inverse
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.model import ACCELERATOR, CPU, Step
+from tfprof.model import ACCELERATOR, CPU, Profile, Step, own_notes
 from tfprof.read.merge import with_bare_nodes, with_types
+from tfprof.read.run_shapes import with_shape_source
 from tfprof.read.runtime_names import node_of, without_numbers
-from tfprof.read.xplane.fold_aliases import fold_aliases
 from tfprof.read.xplane.node_matching import NOT_IN_GRAPH, NodeMatcher
-from tfprof.read.xplane.shapes import with_shape_source
-from tfprof.read.xplane.trace import Events, taken
-
-if TYPE_CHECKING:
-    from tfprof.model import Profile
-    from tfprof.read.xplane.trace import Memory, TraceColumns
+from tfprof.read.xplane.trace import Events, Memory, TraceColumns, taken
 
 _ALL_STREAMS = b"/stream:all"
 _PS_IN_US = 10**6
@@ -46,7 +49,7 @@ def with_trace(profile: Profile, trace: TraceColumns) -> Profile:
     trace = _in_steps(trace)
     matcher = NodeMatcher(profile, trace.events)
     node = matcher.nodes()
-    notes = (*trace.notes, *matcher.notes(node))
+    notes = (*trace.notes, *own_notes(matcher.notes(node)))
     before = len(profile)
     profile, node = _with_names(profile, node, trace.events)
     profile, memory_node = _with_memory_names(profile, trace.memory, node)
@@ -114,10 +117,8 @@ def _grown(profile: Profile, name: Strings, op: Strings) -> tuple[Profile, I64]:
 
 
 def _with_memory_names(profile: Profile, memory: Memory, ran: I64) -> tuple[Profile, I64]:
-    """(*profile* with nodes for allocations, the node of each row of memory).
-
-    *ran* is the node of each execution.
-    """
+    """(*profile* with nodes for allocations, the node of each row of memory)."""
+    # *ran* is the node of each execution.
     node = np.append(ran, -1)[memory.event]
     rows = np.flatnonzero(node < 0)
     names = memory.name.take(rows)
@@ -214,3 +215,39 @@ def _rounded(own_ps: I64) -> I64:
     if float(own_ps.sum(dtype=np.float64)) > _LARGEST_SUM:
         return own_ps // _PS_IN_US
     return np.diff(np.cumsum(own_ps) // _PS_IN_US, prepend=0)
+
+
+def fold_aliases(events: Events, node: I64, own_name: Bool) -> tuple[I64, I64]:
+    """(the rows that are runs, their self times); *own_name*: events under the node's own name."""
+    # Each device has its own runs.
+    steps, devices = (int(column.max(initial=0)) + 1 for column in (events.step, events.device))
+    _, group = unique_inverse((node * steps + events.step) * devices + events.device)
+    is_run = _runs(group, events.label, own_name)
+    order = np.lexsort((~is_run, events.start_ns, group))
+    index = np.arange(order.size)
+    first = np.searchsorted(group[order], group[order])
+    # The last run before each event, or the first of its group.
+    last = np.maximum.accumulate(np.where(is_run[order], index, -1))
+    at_runs = np.flatnonzero(is_run[order])
+    ahead = at_runs[np.searchsorted(at_runs, first)] if at_runs.size else first
+    target = order[np.where(last >= first, last, ahead)]
+    self_ps = sum_by(target, events.own_ps[order], order.size)
+    rows = np.flatnonzero(is_run)
+    return rows, self_ps[rows]
+
+
+def _runs(group: I64, label: I64, own_name: Bool) -> Bool:
+    """Which rows are runs: those with the node's own name, else those of the rarest label."""
+    has_own = np.zeros(int(group.max(initial=-1)) + 1, np.bool_)
+    has_own[group[own_name]] = True
+    labels = int(label.max(initial=0)) + 1
+    pair, index = unique_inverse(group * labels + label)
+    count = np.bincount(index, minlength=pair.size)
+    by_count = np.lexsort((pair, count, pair // labels))
+    heads = np.ones(by_count.size, np.bool_)
+    of_pair = (pair // labels)[by_count]
+    heads[1:] = of_pair[1:] != of_pair[:-1]
+    rarest = np.zeros(pair.size, np.bool_)
+    rarest[by_count[heads]] = True
+    runs: Bool = np.where(has_own[group], own_name, rarest[index])
+    return runs

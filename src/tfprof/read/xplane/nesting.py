@@ -1,4 +1,4 @@
-"""The nesting of events on a line, and the self time of each.
+"""The nesting of events on a line, the self time of each, and the steps of a trace.
 
     call   ├────────────────────┤        parent -1   own 21 - 8 - 5
     a         ├───────┤                  parent call own 8 - 3
@@ -7,6 +7,10 @@
 
 A thread does one thing at a time, so its events are nested. An event that only overlaps another
 counts as inside it for the overlap, so that no time is counted twice.
+
+Steps are windows of time between markers: host events with a `step_num`, of which only the
+outermost count. If a capture marked steps with `tfprof_step`, only those count: Keras 2 puts
+markers of its own around them. Without markers, the whole trace is step 0.
 """
 
 from __future__ import annotations
@@ -15,13 +19,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.unique import unique_inverse
+from tfprof.columns.unique import unique, unique_inverse
+from tfprof.errors import InputError
+from tfprof.model import Note
+from tfprof.tables.limits import beyond, limit
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import I64
 
 # At most so many nested spans are tried to find the one around a moment.
 _MOST_FRAMES = 64
+_FOR_EVER = np.iinfo(np.int64).max
 
 
 class Spans(NamedTuple):
@@ -94,3 +102,36 @@ def count_before(line: I64, moment: I64, of_line: I64, wanted: I64) -> I64:
     distinct, rank = unique_inverse(np.concatenate([moment, wanted]))
     key = line * distinct.size + rank[: line.size]
     return np.searchsorted(key, of_line * distinct.size + rank[line.size :], "right")
+
+
+class Steps(NamedTuple):
+    """One row per step, by time."""
+
+    number: I64
+    start_ns: I64
+    end_ns: I64
+    notes: tuple[Note, ...]
+
+    def of(self, moment_ns: I64) -> I64:
+        """The row of the step that contains each moment, or -1."""
+        at = np.searchsorted(self.start_ns, moment_ns, "right") - 1
+        inside = (at >= 0) & (moment_ns < np.append(self.end_ns, 0)[at])
+        return np.where(inside, at, -1)
+
+
+def steps(number: I64, start_ns: I64, long_ns: I64, name: str) -> Steps:
+    """The steps of these markers; raises InputError if there are too many."""
+    if not number.size:
+        return Steps(np.zeros(1, np.int64), np.zeros(1, np.int64), np.full(1, _FOR_EVER), ())
+    # Each thread may have its own markers, so nesting is checked across all threads.
+    spans = Spans.of(np.zeros(number.size, np.int64), start_ns, np.maximum(long_ns, 1))
+    outer = np.flatnonzero(spans.parents() < 0)
+    number, start, end = number[spans.order[outer]], spans.start[outer], spans.end[outer]
+    if number.size > limit("steps"):
+        raise InputError(f"{name} has {number.size:,} steps; tfprof accepts {beyond('steps')}")
+    notes: tuple[Note, ...] = ()
+    if unique(number).size < number.size or bool((number < 0).any()):
+        text = "steps of the trace have repeated or negative numbers, so they are numbered by time"
+        notes = (Note(f"the {number.size:,} {text}", ours=True),)
+        number = np.arange(number.size)
+    return Steps(number, start, np.minimum(end, np.append(start[1:], _FOR_EVER)), notes)

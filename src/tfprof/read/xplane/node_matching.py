@@ -2,37 +2,41 @@
 
 a runtime name of a node         that node (`runtime_names`)
 arguments and results            the node that calls the function
-a fused operation                a node that it fused, which also gets the fused type (`fused`)
+a fused operation                a node that it fused, which also gets the fused type
+
+    graph    Conv2D ─► BiasAdd ─► Relu     `_FusedConv2D` runs under the name of Relu; it counts
+    runs                  _FusedConv2D     for Conv2D, an input of Relu that does most of the work
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.columns.strings import Strings
+from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.columns.unique import unique_inverse
 from tfprof.foundation.arguments import shown
-from tfprof.model import Note
 from tfprof.read.merge import with_types
 from tfprof.read.runtime_names import is_added, node_of
-from tfprof.read.xplane.fused import fused_node, is_fused
 from tfprof.read.xplane.operations import either
-from tfprof.read.xplane.trace import COMPILED, DATA, EAGER, KERNEL, NODE
+from tfprof.read.xplane.trace import COMPILED, DATA, EAGER, KERNEL, NODE, Events
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfprof.columns.strings import I64, Bool
     from tfprof.model import Profile
-    from tfprof.read.xplane.trace import Events
 
 # The scope of what is not in the graph.
 NOT_IN_GRAPH = b"_not_in_graph/"
 _ARGUMENT_OPS = (b"_Arg", b"_Retval")
 _PS_IN_US = 10**6
 _EXAMPLES = 3
+_FUSED = re.compile(rb"_(?:Mkl|OneDnn)?(Fused(\w+?))(?:Ex)?")
+_VERSION = re.compile(rb"V\d+")
+# Fused chains are short, and few nodes have many inputs.
+_STEPS_BACK, _MOST_NODES = 6, 64
 
 
 class NodeMatcher:
@@ -89,7 +93,7 @@ class NodeMatcher:
         result: Bool = is_new | self.exact | self.is_fused | (self._events.kind == KERNEL)
         return result
 
-    def notes(self, node: I64) -> Iterator[Note]:
+    def notes(self, node: I64) -> Iterator[str]:
         """Notes on executions that are matched in an unexpected way, or not at all."""
         if not bool(self._profile.in_graph.any()):
             return
@@ -99,13 +103,14 @@ class NodeMatcher:
             pairs = [
                 f"{op.decode('utf-8', 'replace')} for {self._name(at)}" for at, op in self.fused
             ]
-            yield _note(
+            yield (
                 f"{rows.size:,} executions of fused operations count for a node that they fused: "
-                + _examples(pairs)
+                + ", ".join(pairs[:_EXAMPLES])
+                + (f" and {more:,} more" if (more := len(pairs) - _EXAMPLES) > 0 else "")
             )
         compiled = np.flatnonzero((events.kind == COMPILED) & (node >= 0))
         if compiled.size:
-            yield _note(
+            yield (
                 f"{compiled.size:,} executions are of instructions that XLA compiled; one that "
                 "comes from several nodes counts for the node that it is named after"
             )
@@ -113,7 +118,7 @@ class NodeMatcher:
         if unmatched.size:
             total = max(int(events.own_ps.sum()), 1)
             own = int(events.own_ps[unmatched].sum())
-            yield _note(
+            yield (
                 f"{unmatched.size:,} of {node.size:,} executions, {own // _PS_IN_US:,} us "
                 f"({100 * own / total:.1f} %), are not of nodes in the graph: "
                 f"see {NOT_IN_GRAPH.decode()}{self._outside_graphs()}"
@@ -139,10 +144,32 @@ def _added(names: Strings) -> Bool:
     return np.array([is_added(name) for name in names.take(first)], np.bool_)[ids]
 
 
-def _note(text: str) -> Note:
-    return Note(text, ours=True)
+def is_fused(op: bytes) -> bool:
+    """Whether this operation type is a fused one."""
+    return _FUSED.fullmatch(op) is not None
 
 
-def _examples(texts: list[str]) -> str:
-    more = len(texts) - _EXAMPLES
-    return ", ".join(texts[:_EXAMPLES]) + (f" and {more:,} more" if more > 0 else "")
+def fused_node(profile: Profile, node: int, op: bytes) -> int:
+    """The node that the fused *op*, which ran under the name of *node*, counts for; -1 if none."""
+    match = _FUSED.fullmatch(op)
+    assert match is not None, "the caller passes fused operations only"
+    wanted = {_without_version(match[1]), _without_version(match[2])}
+    edges, waiting, visited = profile.edges, [node], {node}
+    for _ in range(_STEPS_BACK + 1):
+        for candidate in waiting:
+            if _without_version(profile.types[int(profile.nodes.op[candidate])]) in wanted:
+                return candidate
+        before: list[int] = []
+        for candidate in waiting:
+            span = slice(int(edges.start[candidate]), int(edges.start[candidate + 1]))
+            inputs = zip(edges.source[span].tolist(), edges.slot[span].tolist(), strict=True)
+            before += [source for source, slot in inputs if source >= 0 and slot >= 0]
+        waiting = [source for source in dict.fromkeys(before) if source not in visited]
+        waiting = waiting[:_MOST_NODES]
+        visited.update(waiting)
+    return -1
+
+
+def _without_version(op: bytes) -> bytes:
+    """The operation type without its version."""
+    return _VERSION.sub(b"", op)

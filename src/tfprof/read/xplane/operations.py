@@ -9,23 +9,20 @@ DATA       node:Op on a thread of tf.data   _tf_data/node, unless the program ca
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.strings import Strings
+from tfprof.columns.strings import I64, Strings
 from tfprof.columns.unique import first_rows, unique, unique_inverse
 from tfprof.read.expansion_limits import bounded
-from tfprof.read.xplane import event_kinds as kinds
-from tfprof.read.xplane import hlo
-from tfprof.read.xplane.launches import SEVERAL, Instructions, Launches, functions_of, launched
-from tfprof.read.xplane.runs import RunEvents, runs
-from tfprof.read.xplane.trace import COMPILED, DATA, EAGER, KERNEL, NODE
+from tfprof.read.xplane import event_table as kinds
+from tfprof.read.xplane import launches
+from tfprof.read.xplane.runs import RunEvents, Runs, runs
+from tfprof.read.xplane.trace import COMPILED, DATA, EAGER, KERNEL, NODE, taken
 
 if TYPE_CHECKING:
-    from tfprof.columns.strings import I64
     from tfprof.read.xplane.event_table import EventTable
-    from tfprof.read.xplane.runs import Runs
 
 _EAGER, _TF_DATA = b"_eager/", b"_tf_data/"
 _PS_IN_NS = 10**3
@@ -48,34 +45,18 @@ def operations(table: EventTable) -> Operations:
     parts = [nodes, _eager(table), *_compiled(table, nodes), _kernels(table)]
     for part in parts:
         bounded(part.name, table.file, part.op, part.function)
-    event, kind, called = (
-        np.concatenate([getattr(part, name) for part in parts])
-        for name in ("event", "kind", "called_ns")
-    )
-    name, op, function = (
-        Strings.concat(getattr(part, name) for part in parts) for name in ("name", "op", "function")
-    )
-    order = np.argsort(event, kind="stable")
-    return Operations(
-        event[order],
-        kind[order],
-        name.take(order),
-        op.take(order),
-        function.take(order),
-        called[order],
-    )
+    columns: list[Any] = [
+        Strings.concat(column) if isinstance(column[0], Strings) else np.concatenate(column)
+        for column in zip(*parts, strict=True)
+    ]
+    order = np.argsort(columns[0], kind="stable")
+    return Operations(*(taken(column, order) for column in columns))
 
 
 def _plain(event: I64, kind: int, name: Strings, op: Strings) -> Operations:
     """Executions whose function is unknown."""
-    return Operations(
-        event,
-        np.full(event.size, kind),
-        name,
-        op,
-        _blank(event.size),
-        np.full(event.size, -1, np.int64),
-    )
+    unknown = np.full(event.size, -1, np.int64)
+    return Operations(event, np.full(event.size, kind), name, op, _blank(event.size), unknown)
 
 
 def _blank(count: int) -> Strings:
@@ -139,32 +120,33 @@ def _compiled(table: EventTable, nodes: Operations) -> list[Operations]:
     if not event.size:
         return []
     name, op = _instructions(table, event)
-    launches = table.frames.take(nodes.event).spans()
-    at = launches.around(table.frames.line[event], table.frames.start[event])
+    spans = table.frames.take(nodes.event).spans()
+    at = spans.around(table.frames.line[event], table.frames.start[event])
     instruction = table.texts(b"hlo_op", event).intern()[0]
     program = table.numbers(b"program_id")[event]
-    at = launched(_launches(table, nodes), Instructions(at, program, instruction, table.ns[event]))
+    ran = launches.InstructionEvents(at, program, instruction, table.ns[event])
+    at = launches.launched(_launches(table, nodes), ran)
     free, held = np.flatnonzero(at < 0), np.flatnonzero(at >= 0)
     node = at[held]
     label = nodes.name.take(node)
     # A function compiled as a whole runs as an operation with its own name; if a node of another
     # function calls it, its nodes are below that node.
     called = table.names(np.flatnonzero(table.is_function))
-    whole = called.take(called.intern()[1]).find(label) >= 0
+    is_function = called.take(called.intern()[1]).find(label) >= 0
     below = table.joined(label, _below(table, b"/", name.take(held)))
     both = Strings.concat([below, name.take(held)])
     inside = Operations(
         event[held],
         np.full(held.size, COMPILED),
-        both.take(np.arange(held.size) + held.size * whole),
+        both.take(np.arange(held.size) + held.size * is_function),
         op.take(held),
         nodes.function.take(node),
         nodes.called_ns[node],
     )
     # For the rest, the module names the function. If several nodes may have launched it, it is not
     # the function that the program called.
-    function = functions_of(table.texts(b"hlo_module", event[free]))
-    several = at[free] == SEVERAL
+    function = launches.functions_of(table.texts(b"hlo_module", event[free]))
+    several = at[free] == launches.SEVERAL
     below = table.joined(function, _below(table, b"/", name.take(free)))
     names = Strings.concat([name.take(free), below])
     names = names.take(np.arange(free.size) + free.size * several)
@@ -174,19 +156,19 @@ def _compiled(table: EventTable, nodes: Operations) -> list[Operations]:
     return [outside._replace(function=called), inside]
 
 
-def _launches(table: EventTable, nodes: Operations) -> Launches:
+def _launches(table: EventTable, nodes: Operations) -> launches.Launches:
     """The events of nodes, some of which launch XLA programs."""
     name, function = nodes.name.intern()[0], nodes.function.intern()[0]
     _, node = unique_inverse(name * (int(function.max(initial=0)) + 1) + function)
     start = table.ns[nodes.event]
-    return Launches(node, start, start + table.frames.long[nodes.event] // _PS_IN_NS)
+    return launches.Launches(node, start, start + table.frames.long[nodes.event] // _PS_IN_NS)
 
 
 def _instructions(table: EventTable, event: I64) -> tuple[Strings, Strings]:
     """(name, op) of these events, from their instructions in the module."""
     instruction = table.texts(b"hlo_op", event)
-    known = hlo.instructions(table.space)
-    at = known.find(hlo.keys(table.numbers(b"program_id")[event], instruction))
+    known = launches.instructions(table.space)
+    at = known.find(launches.instruction_keys(table.numbers(b"program_id")[event], instruction))
     name = either(known.op_name, at, instruction)
     return name, either(known.op_type, at, either(known.opcode, at, instruction))
 

@@ -8,24 +8,33 @@ XSpace ─► XPlane* ─┬─ name                     "/host:CPU", "/device:G
 XEvent ─► kind, offset, duration, XStat*
 
 Metadata are numbered per plane; here every event and stat has the row of its metadata.
+
+/host:CPU                  …/device:cpu:0
+/device:GPU:0              …/device:gpu:0/stream:all      its name in a session's RunMetadata
+  Stream #13(Compute)      counts
+  XLA Modules, Steps, …    repeat what is on the streams, so they do not count;
+                           `XLA Ops` counts if a device has no streams
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import re
+from typing import NamedTuple
 
 import numpy as np
 
-from tfprof.columns.strings import Strings
+from tfprof.columns.strings import I64, U8, Bool, Strings
 from tfprof.columns.unique import unique_inverse
 from tfprof.wire.decode import BYTES, VARINT, Field, scan, whole
-
-if TYPE_CHECKING:
-    from tfprof.columns.strings import I64, U8
 
 # No real time is later: eleven days in picoseconds, and the year 2116 in nanoseconds.
 _LONGEST_PS = 10**18
 _LATEST_NS = 1 << 62
+_DEVICE = b"/device:"
+_TASK = b"/job:localhost/replica:0/task:0"
+_DEVICE_NAME = re.compile(rb"/device:([A-Za-z_]+):(\d+).*")
+_STREAM = re.compile(rb"(?i)stream\b.*")
+_ONLY_OPS = b"XLA Ops"
 
 
 class Stats(NamedTuple):
@@ -169,3 +178,23 @@ def _metadata_row(plane: I64, number: I64, of_plane: I64, wanted: I64) -> I64:
     at = np.searchsorted(key[order], query, "right") - 1
     row = order[np.maximum(at, 0)]
     return np.where((at >= 0) & (key[row] == query), row, -1)
+
+
+def device_of(plane: bytes) -> bytes:
+    """The device of a plane, with its name in a session's RunMetadata."""
+    match = _DEVICE_NAME.fullmatch(plane)
+    if match is None:
+        return _TASK + b"/device:cpu:0"
+    return b"%b/device:%b:%b/stream:all" % (_TASK, match[1].lower(), match[2])
+
+
+def device_lines(space: Space) -> Bool:
+    """Which lines of accelerators count."""
+    is_device = np.array([name.startswith(_DEVICE) for name in space.plane], np.bool_)
+    stream = np.array([_STREAM.fullmatch(name) is not None for name in space.line], np.bool_)
+    has_stream = np.zeros(len(space.plane), np.bool_)
+    has_stream[space.line_plane[stream]] = True
+    only_ops = np.array([name == _ONLY_OPS for name in space.line], np.bool_)
+    plane = space.line_plane
+    counted: Bool = is_device[plane] & np.where(has_stream[plane], stream, only_ops)
+    return counted

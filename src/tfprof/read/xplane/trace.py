@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tfprof.columns.strings import Strings
+from tfprof.columns.strings import I64, Strings
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from tfprof.columns.strings import I64
     from tfprof.model import Note
 
 # Kinds of executions: a node of a function, an operation outside functions, an XLA instruction, a
@@ -72,6 +71,6 @@ class TraceColumns(NamedTuple):
     notes: tuple[Note, ...]
 
 
-def taken(column: Any, rows: I64) -> Any:  # noqa: ANN401 - of either kind, as it was given
+def taken(column: Any, rows: I64) -> Any:  # noqa: ANN401 - the same type as the column
     """These rows of a column of numbers or strings."""
     return column.take(rows) if isinstance(column, Strings) else column[rows]

@@ -21,8 +21,7 @@ def build(target: Path) -> None:
     protoc = Path(sysconfig.get_path("scripts")) / "protoc"
     sources = sorted(source.name for source in FOLDER.glob("*.proto"))
     subprocess.run(  # noqa: S603 - the program and its arguments are fixed
-        [protoc, f"--proto_path={FOLDER}", f"--descriptor_set_out={target}", *sources],
-        check=True,
+        [protoc, f"--proto_path={FOLDER}", f"--descriptor_set_out={target}", *sources], check=True
     )
 
 

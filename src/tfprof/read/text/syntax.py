@@ -1,5 +1,8 @@
-"""The syntax of fields in protobuf text, and how to skip unknown ones.
+r"""The syntax of protobuf text: string literals, fields, and how to skip unknown fields.
 
+    "plain"      'either quote'      "esc\141ped \"so\" \303\251"      "continued" " by another"
+
+Accepts the escapes that protobuf prints and the other usual ones; protobuf itself decodes them.
 `FIELD` matches one of
 
     name: "value"      name: value      name {      name: {      name: [      }
@@ -13,14 +16,26 @@ from __future__ import annotations
 
 import re
 
-from tfprof.read.text.literals import Unhandled, blanks, literals
-
+# Repetitions are bounded because the matcher uses memory for each one: the content of a tensor may
+# have millions of escapes. A stretch ends at a quote or at anything unusual.
+_STRETCHES = {
+    quote: re.compile(
+        rb"[^\n\\" + quote + rb"]*(?:\\(?:[abfnrtv\\'\"]|[0-3][0-7]{2}|[0-7]{1,2}(?![0-7])"
+        rb"|x[0-9a-fA-F])[^\n\\" + quote + rb"]*){0,256}"
+    )
+    for quote in (b'"', b"'")
+}
+_BLANKS = re.compile(rb"\s*(?:#[^\n]*\s*){0,64}")
+# Strings and comments. Escapes in strings: known ones, octal ones above a byte, any other.
+_PARTS = re.compile(rb'#[^\n]*|"[^"\\\n]*(?:\\.[^"\\\n]*)*"?|\'[^\'\\\n]*(?:\\.[^\'\\\n]*)*\'?')
+_ESCAPE = re.compile(
+    rb"\\(?:([abfnrtvxuUN\\'\"]|[0-3][0-7]{0,2}|[4-7][0-7]?(?![0-7]))|([4-7])|(.))"
+)
 _NAME = rb"[a-zA-Z_][0-9a-zA-Z_+-]*"
 _TOKEN = rb"[a-zA-Z_][0-9a-zA-Z_+-]*|[0-9+-][0-9a-zA-Z_.+-]*|\.[0-9][0-9a-zA-Z_.+-]*"
 # A plain string has no escapes, and no other string continues it.
 _PLAIN = rb'"([^"\\\n]*)"(?!\s*["\'])'
 _BEHIND = rb"\s*[;,]?\s*"
-
 # The groups of FIELD that identify what matched; group 2 is the name.
 CLOSE, OPEN, STRING, ATOM, COLON_OPEN, OTHER, BARE_LIST = 1, 3, 4, 5, 6, 7, 8
 FIELD = re.compile(
@@ -30,18 +45,71 @@ FIELD = re.compile(
 )  # fmt: skip
 CLOSER = {b"{": b"}", b"<": b">"}
 LIST_END = b"]"
-
 _SEPARATOR = re.compile(_BEHIND)
 # An element of a list; of a message or string only the beginning.
 _ELEMENT = re.compile(rb"\s*(?:([{<])|([\"'])|(" + _TOKEN + rb"))\s*")
 _MESSAGE, _LITERAL, _VALUE = 1, 2, 3
 _ELEMENT_END = re.compile(rb"\s*([,\]])\s*")
-
 # Numbers that protobuf certainly accepts; it accepts any word.
 _NUMBER = re.compile(
     rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|-(?:inf|nan)"
     rb"|0[xX][0-9a-fA-F]{1,16}|-0[xX][0-9a-fA-F]{1,15}|-?0[0-7]{1,20}"
 )
+
+
+class Unhandled(Exception):  # noqa: N818 - not an error: another reader takes over
+    """The text has a form that this reader does not handle, or is invalid."""
+
+
+def literals(data: bytes, at: int) -> tuple[list[bytes], int]:
+    """(the contents of the quoted strings from *at* on, where they end)."""
+    contents = []
+    while (quote := data[at : at + 1]) in _STRETCHES:
+        end = _furthest(_STRETCHES[quote], data, at + 1)
+        if not data.startswith(quote, end):
+            raise Unhandled
+        contents.append(data[at + 1 : end])
+        at = blanks(data, end + 1)
+    return contents, at
+
+
+def blanks(data: bytes, at: int) -> int:
+    """The end of the blanks and comments from *at* on."""
+    return _furthest(_BLANKS, data, at)
+
+
+def _furthest(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
+    """The end of as many matches of a bounded *pattern* as possible."""
+    while (match := pattern.match(data, at)) and match.end() > at:
+        at = match.end()
+    return at
+
+
+def without_warnings(data: bytes) -> bytes:
+    r"""*data* with escapes that Python warns of rewritten; they mean, or fail, the same."""
+
+    def escape(match: re.Match[bytes]) -> bytes:
+        # Python's parser takes an unknown escape literally.
+        return match[0] if match[1] else rb"\xg" if match[2] else rb"\\" + match[3]
+
+    def part(match: re.Match[bytes]) -> bytes:
+        return match[0] if match[0].startswith(b"#") else _ESCAPE.sub(escape, match[0])
+
+    return _PARTS.sub(part, data) if b"\\" in data else data
+
+
+def unescape(strings: list[bytes], *, text: bool) -> bytes:
+    """The joined value of literals; raises Unhandled if it should be *text* but is not UTF-8."""
+    # protobuf's own function, so the result is certainly the same.
+    from google.protobuf.text_encoding import CUnescape  # noqa: PLC0415
+
+    try:
+        value = b"".join([CUnescape(string.decode()) for string in strings])
+        if text:
+            value.decode()
+    except ValueError as problem:
+        raise Unhandled from problem
+    return value
 
 
 def check_value(token: bytes) -> None:
