@@ -178,8 +178,8 @@ def test_many_questions_are_not_all_kept() -> None:
 
 
 def test_texts_of_numbers_are_not_kept_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(numbers, "_KEPT_A_NODE", 0)
-    monkeypatch.setattr(numbers, "_KEPT_ANYWAY", 10)
+    monkeypatch.setattr(numbers, "_CACHED_PER_NODE", 0)
+    monkeypatch.setattr(numbers, "_CACHED_ANYWAY", 10)
     profile = fresh().profile
     for first in range(0, 100, 10):
         column = np.arange(first, first + 10)
