@@ -26,8 +26,7 @@ from tfprof.query.answer import answer
 from tfprof.query.query import Query
 from tfprof.tables.limits import raised_limits
 from tfprof.writers.pprof import hint, pprof
-from tfprof.writers.pprof_frames import frames
-from tfprof.writers.pprof_kinds import KINDS
+from tfprof.writers.pprof_tables import KINDS, frames
 from tools import go_pprof
 
 if TYPE_CHECKING:

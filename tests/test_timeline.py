@@ -20,8 +20,8 @@ from recorded import case_of, with_output
 from tfprof.errors import UsageError
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
-from tfprof.writers.bitset import Bitset
 from tfprof.writers.timeline import Timeline, banner, file_name, timeline
+from tfprof.writers.timeline_memory import Bitset
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,16 +13,8 @@ from tfprof.wire.schema import message
 _NAMES: Final = {
     name: name
     for name in (
-        "CodeDef",
-        "ExecMemory",
-        "ExecProfile",
-        "ExecTime",
-        "Memory",
-        "OpLogEntry",
-        "OpLogProto",
-        "ProfileNode",
-        "ProfileProto",
-        "Tuple",
+        *("CodeDef", "ExecMemory", "ExecProfile", "ExecTime", "Memory", "OpLogEntry"),
+        *("OpLogProto", "ProfileNode", "ProfileProto", "Tuple"),
     )
 } | {"OpLog": "OpLogProto"}
 

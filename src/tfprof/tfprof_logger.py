@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfprof.capture.model import log_of_model
+from tfprof.capture.coerce import run_of
+from tfprof.capture.model import Model
 from tfprof.capture.streams import print_notes
 from tfprof.compat.classic import write_op_log
 from tfprof.wire.schema import message
@@ -20,7 +21,7 @@ def merge_default_op_log(
     add_trace: bool = True,  # noqa: FBT001, FBT002 - as in the original
 ) -> Any:  # noqa: ANN401 - a message has no type
     """The op log that `write_op_log` writes, as an OpLogProto."""
-    reading = log_of_model(graph, run_meta, op_log, traces=add_trace)
+    reading = Model(graph, op_log, traces=add_trace).read(run_of(run_meta))
     print_notes(reading.notes)
     op_log_proto: Any = message("tensorflow.tfprof.OpLogProto")
     return op_log_proto.FromString(b"".join(op_log_bytes(reading.log)))

@@ -1,22 +1,17 @@
 """Everything that touches a running program: live graphs and functions, op logs, sessions, streams.
 
     coerce                 a tf.Graph, function, message, bytes or path ──► columns
-    live_graph             a tf.Graph: its nodes, operations and trainable variables
-    live_functions         a tf.function or a Keras model ──► columns, through a SavedModel:
-      traced                 the functions that a live object holds
+      traced                 the functions that a tf.function or a Keras model holds
       keras_models           a Keras model, traced
       variables              the variables that functions read
-      library                functions as FunctionDefs, with all shapes
-      debug_info             the lines of the program that created their nodes
-      saved_model            all of it as bytes
+      debug_info             the lines of the program that created their nodes, also gradients
+      saved_model            all of it as the bytes of a SavedModel
     folder                 capture(): everything that runs in a with block, in one folder
-      call_hook              the functions that are called meanwhile
     keras_callback         capture() for some batches of `fit`
     session_runs           every session.run inside a ProfileContext; step_plan chooses some
     traces                 the call stacks of the operations of a graph
     statistics             float operations that the program registered with TensorFlow
-    own_log                the op log of a graph ─┐
-    joined_log             the user's op log ─────┴──► one op log
+    op_logs                the op log of a graph, joined with the user's
     model                  graph, runs and op log, read again as the graph grows ──► Profile
     run_query              options as a dictionary ──► a printed report and a message
     profiler               a Profile that grows step by step

@@ -1,7 +1,7 @@
 """Arguments in any form a caller may have them: live objects, messages, bytes and paths.
 
-tf.Graph   whatever has as_graph_def; see live_graph
-function   a tf.function, a ConcreteFunction or a Keras model; see traced
+tf.Graph   whatever has as_graph_def
+function   a tf.function, a ConcreteFunction or a Keras model, through a SavedModel in memory
 message    TensorFlow's class or ours, recognised by its full name
 bytes      a message in wire format or in text format
 path       a file, binary or text, also gzip-compressed
@@ -10,14 +10,16 @@ path       a file, binary or text, also gzip-compressed
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from tfprof import read
-from tfprof.capture.live_functions import LiveFunctions, live_functions
-from tfprof.capture.live_graph import LiveGraph
-from tfprof.capture.traced import is_traceable
+from tfprof.capture import keras_models
+from tfprof.capture.saved_model import saved_model_of
+from tfprof.capture.tensorflow_internals import Part, require_tensorflow
+from tfprof.capture.traced import Traced, concrete_functions, is_traceable
 from tfprof.errors import UsageError
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.io.open_files import open_source
@@ -26,10 +28,13 @@ from tfprof.read.saved_model import trainable
 from tfprof.wire.scalar import encode_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
 
 _LIVE: Final = "a tf.Graph, a tf.function, a Keras model, "
 _STEP_STATS_FIELD: Final = 1
+_TRAINABLE: Final = "trainable_variables"
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,6 @@ class _Argument:
     live: str = ""
 
     def error(self, value: object) -> UsageError:
-        """The error for a *value* of none of the forms."""
         word = self.messages[0].rpartition(".")[2]
         article = "an" if word.startswith("O") else "a"
         return UsageError(
@@ -69,6 +73,46 @@ _LOG: Final = _Argument(
 _PROFILE: Final = _Argument("profile", ("tensorflow.tfprof.ProfileProto",), "a saved profile")
 
 
+class LiveGraph:
+    """A tf.Graph, which may grow between two reads. tfprof writes nothing into it."""
+
+    def __init__(self, graph: Any) -> None:  # noqa: ANN401 - a tf.Graph
+        self.graph = graph
+        self._version: int | None = None
+
+    def has_grown(self) -> bool:
+        """Whether the graph has nodes that `columns` did not return yet."""
+        version = getattr(self.graph, "version", None)
+        return version is None or version != self._version
+
+    def columns(self, *, functions: bool) -> GraphColumns:
+        """The nodes with their output shapes; with *functions*, also those of function bodies."""
+        self._version = getattr(self.graph, "version", None)
+        message = self.graph.as_graph_def(add_shapes=True)
+        # Otherwise the order of attributes is random, and so are the bytes of a saved profile.
+        wire = message.SerializeToString(deterministic=True)
+        data = np.frombuffer(wire, np.uint8)
+        return graph_def.columns(data) if functions else graph_def.outermost(data)
+
+    def operations(self) -> list[Any]:
+        """The operations, oldest first."""
+        return list(self.graph.get_operations())
+
+    def trainable(self) -> Iterator[str]:
+        """The name of the node of each trainable variable."""
+        for variable in self.graph.get_collection(_TRAINABLE):
+            # A variable that was created eagerly has no operation.
+            if (operation := getattr(variable, "op", None)) is not None:
+                yield operation.name
+
+
+class LiveFunctions(NamedTuple):
+    """The nodes of live functions, and the lines of the program that made them."""
+
+    columns: GraphColumns
+    lines: read.Source  # a GraphDebugInfo
+
+
 class Run(NamedTuple):
     """A RunMetadata; `columns` is None if it has no step stats."""
 
@@ -77,11 +121,12 @@ class Run(NamedTuple):
 
 
 def graph_of(value: Any) -> LiveGraph | LiveFunctions | GraphColumns | None:  # noqa: ANN401
-    """The graph, a live one or its columns; None if the value is None or empty."""
+    """The graph, a live one or its columns; None if empty. None stands for the default graph."""
+    value = _default_graph() if value is None else value
     if callable(getattr(value, "as_graph_def", None)):
         return LiveGraph(value)
     if is_traceable(value):
-        return live_functions(value)
+        return _live_functions(value)
     full_name = _full_name(value)
     listed = None
     if full_name == "tensorflow.MetaGraphDef":
@@ -95,11 +140,24 @@ def graph_of(value: Any) -> LiveGraph | LiveFunctions | GraphColumns | None:  # 
     return replace(graph_def.columns(source.data), trainable=listed)
 
 
-def listed_variables(graph: LiveGraph | GraphColumns | None) -> list[str]:
-    """The nodes of the trainable variables that came with a graph which is not live."""
-    if graph is None or isinstance(graph, LiveGraph) or graph.trainable is None:
-        return []
-    return [name.decode("utf-8", "replace") for name in graph.trainable]
+def _default_graph() -> Any:  # noqa: ANN401 - a tf.Graph
+    """The graph that new operations go to; None in eager execution."""
+    tensorflow = sys.modules.get("tensorflow")
+    if tensorflow is None or tensorflow.executing_eagerly():
+        return None
+    return tensorflow.compat.v1.get_default_graph()
+
+
+def _live_functions(holder: Any) -> LiveFunctions:  # noqa: ANN401 - see traced
+    """The functions that a live object holds; raises UsageError where none was traced."""
+    require_tensorflow("reading a live function or model", Part.FUNCTIONS)
+    functions = [Traced.of(name, concrete) for name, concrete in concrete_functions(holder)]
+    weights = keras_models.weights(holder) if keras_models.is_model(holder) else None
+    model, lines = (
+        read.Source("the graph given", np.frombuffer(data, np.uint8))
+        for data in saved_model_of(functions, weights)
+    )
+    return LiveFunctions(read.read_graph(model), lines)
 
 
 def run_of(value: Any) -> Run | None:  # noqa: ANN401 - any of the forms
@@ -130,7 +188,7 @@ def log_of(value: Any) -> OpLogColumns | None:  # noqa: ANN401 - any of the form
 
 def paths(*values: object) -> tuple[str, ...]:
     """Those of *values* that are paths of files."""
-    return tuple(str(os.fspath(one)) for one in values if isinstance(one, (str, os.PathLike)))
+    return tuple(str(os.fspath(value)) for value in values if isinstance(value, (str, os.PathLike)))
 
 
 def profile_source(value: Any) -> read.Source | None:  # noqa: ANN401 - any of the forms
@@ -161,13 +219,11 @@ def _is_empty_message(value: object, source: read.Source) -> bool:
 
 
 def _full_name(value: object) -> str:
-    """The full name of a message; "" for other values."""
     is_message = callable(getattr(value, "SerializeToString", None))
     return getattr(getattr(value, "DESCRIPTOR", None), "full_name", "") if is_message else ""
 
 
 def _described(value: object) -> str:
-    """The type of a value, for an error."""
     if name := _full_name(value):
         return f"a {name.rpartition('.')[2]} message"
     return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")

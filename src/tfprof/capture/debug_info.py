@@ -1,42 +1,47 @@
 """The lines of the program that created the nodes of functions, as one GraphDebugInfo.
 
 the debug info of each function ──► without frames of frameworks ──► `node@function`: stack
-gradients                       ──► the stack of what they are the gradient of; see gradients
+gradients                       ──► the stack of what they are the gradient of
 variables                       ──► the stack of their first reader, as `node@`
 calls of the program            ──► the stack of the first such call, as `node@`
+
+A gradient is created where a tape is asked for it, which says nothing about the model. Its name
+contains the operation:
+
+    gradient_tape/net/dense/MatMul/MatMul_1   of net/dense/MatMul
+    gradient_tape/net/Rsqrt/RsqrtGrad         of net/Rsqrt
+    gradients/MatMul_grad/MatMul              of MatMul, in the gradient of a whole function
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.capture import keras_models
-from tfprof.capture.gradients import Stacks, with_gradients
-from tfprof.capture.stacks import Frame, Stack
 from tfprof.capture.tensorflow_internals import Internal
+from tfprof.capture.traced import Frame, Stack, Traced, python_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tfprof.capture.traced import Traced
-
 _FRAMEWORKS: Final = ("tensorflow", "keras", "tf_keras", "tfprof")
 _NO_FILE: Final = ("<frozen", "<__array_function__")
 _GENERATED: Final = "__autograph_generated"
+_GRADIENT: Final = re.compile(r"gradient_tape/(?P<of>.+)|gradients/(?P<whole>.+)_grad(?:/.*)?")
+_NUMBER: Final = re.compile(rb"_(\d+)$")
+
+Stacks = dict[str, Stack]  # by node
 
 
 def debug_info(
     functions: Sequence[Traced], calls: Sequence[Sequence[str]], variables: Mapping[int, str]
 ) -> bytes:
-    """A GraphDebugInfo.
-
-    *calls* are the nodes that stand for the call of each function; *variables* has the nodes of
-    captured handles by their ids.
-    """
+    """A GraphDebugInfo; *calls* are the call nodes of functions, *variables* nodes by handle id."""
     prefixes = _framework_prefixes()
     callers = [_of_user(traced.called_from, prefixes) for traced in functions]
     by_function = {
@@ -46,7 +51,7 @@ def debug_info(
     }
     by_key = {
         f"{node}@{name.decode()}": stack
-        for name, stacks in with_gradients(by_function).items()
+        for name, stacks in _with_gradients(by_function).items()
         for node, stack in stacks.items()
     }
     for handle, node in variables.items():
@@ -65,9 +70,8 @@ def _with_children(function: Any) -> Iterator[Any]:  # noqa: ANN401 - an AtomicF
 
 
 def _framework_prefixes() -> tuple[str, ...]:
-    """The beginnings of file names that are not the user's."""
-    modules = (sys.modules.get(name) for name in _FRAMEWORKS)
-    homes = (f"{Path(one.__file__).parent}{os.sep}" for one in modules if one and one.__file__)
+    files = (getattr(sys.modules.get(name), "__file__", None) for name in _FRAMEWORKS)
+    homes = (f"{Path(file).parent}{os.sep}" for file in files if file)
     return (*homes, *_NO_FILE, threading.__file__)
 
 
@@ -81,27 +85,22 @@ def _stacks(function: Any, prefixes: tuple[str, ...], caller: Stack) -> Stacks: 
     }
     traces = {}
     for number, trace in info.traces_by_id.items():
-        stack = tuple(frames[one] for one in trace.frame_id if one in frames)
+        stack = tuple(frames[frame_id] for frame_id in trace.frame_id if frame_id in frames)
         traces[number] = _of_user(stack, prefixes, caller)
     return {node: traces[number] for node, number in sorted(info.name_to_trace_id.items())}
 
 
 def _of_user(stack: Stack, prefixes: tuple[str, ...], caller: Stack = ()) -> Stack:
-    """The user's frames; for a stack without any, the *caller* or the innermost frame.
-
-    The stack of a thread that a framework started does not contain its caller.
-    Frames outside of a trace made by keras_models count only if there are none of the user inside.
-    """
+    """The user's frames; for a stack without any, the *caller* or the innermost frame."""
+    # A thread that a framework started does not have its caller on its stack. What traces a Keras
+    # model stands outside of the model: it counts only if no frame inside is the user's.
     traced = [place for place, frame in enumerate(stack) if frame.file == keras_models.__file__]
     parts = (stack[traced[-1] :], stack) if traced else (stack,)
     for part in parts:
-        if user := tuple(frame for frame in part if not _is_framework(frame.file, prefixes)):
-            return user
+        user = (frame for frame in part if not frame.file.startswith(prefixes))
+        if stack_of_user := tuple(frame for frame in user if _GENERATED not in frame.file):
+            return stack_of_user
     return caller or stack[-1:]
-
-
-def _is_framework(file: str, prefixes: tuple[str, ...]) -> bool:
-    return file.startswith(prefixes) or _GENERATED in file
 
 
 def _first_reader(
@@ -128,6 +127,87 @@ def _innermost(
             if outer is value or outer is inside:
                 return _innermost(child, value, inner, by_function)
     return by_function[Internal.NAME.of(function)].get(inside.op.name)
+
+
+def _with_gradients(by_function: Mapping[bytes, Stacks]) -> dict[bytes, Stacks]:
+    """The stacks of each function, with gradients changed to the stacks of their operations."""
+    unambiguous = _unambiguous(by_function)
+    return {name: _of_function(name, by_function, unambiguous) for name in by_function}
+
+
+def _unambiguous(by_function: Mapping[bytes, Stacks]) -> Stacks:
+    """The stacks of non-gradient nodes that are the same in all functions with such a node."""
+    stacks_of: dict[str, set[Stack]] = {}
+    for stacks in by_function.values():
+        for node, stack in stacks.items():
+            stacks_of.setdefault(node, set()).add(stack)
+    return {
+        node: next(iter(stacks))
+        for node, stacks in stacks_of.items()
+        if len(stacks) == 1 and not _GRADIENT.match(node)
+    }
+
+
+def _of_function(name: bytes, by_function: Mapping[bytes, Stacks], unambiguous: Stacks) -> Stacks:
+    stacks = by_function[name]
+    gradients = {node: match for node in stacks if (match := _GRADIENT.fullmatch(node))}
+    if not gradients:
+        return stacks
+    forward = _forward(name, by_function)
+    if forward is None:
+        own = {node: stack for node, stack in stacks.items() if not _GRADIENT.match(node)}
+        forward = {**unambiguous, **own}
+    scopes = _scopes(forward)
+    result = dict(stacks)
+    for node, match in gradients.items():
+        whole = match["whole"]
+        stack = _stack_of(whole or match["of"], forward, scopes, exact=whole is not None)
+        result[node] = stack or stacks[node]
+    return result
+
+
+def _forward(name: bytes, by_function: Mapping[bytes, Stacks]) -> Stacks | None:
+    """The stacks of the function whose gradient the function *name* is, if it is one."""
+    # Of several traces, the nearest number: TensorFlow makes a function, and then its gradient.
+    python = python_name(name)
+    same = [key for key in by_function if key != name and f"{python_name(key)}_backward" == python]
+    if not same:
+        return None
+    return by_function[min(same, key=lambda other: abs(_number(other) - _number(name)))]
+
+
+def _number(name: bytes) -> int:
+    match = _NUMBER.search(name)
+    return int(match[1]) if match else 0
+
+
+def _scopes(forward: Stacks) -> dict[str, Stack | None]:
+    """The stack that all nodes of a scope share; None where they differ."""
+    scopes: dict[str, Stack | None] = {}
+    for node, stack in forward.items():
+        scope = node.rpartition("/")[0]
+        while scope:
+            scopes[scope] = stack if scopes.get(scope, stack) == stack else None
+            scope = scope.rpartition("/")[0]
+    return scopes
+
+
+def _stack_of(
+    of: str, forward: Stacks, scopes: Mapping[str, Stack | None], *, exact: bool
+) -> Stack | None:
+    """The stack of the operation that a gradient belongs to."""
+    # The node it stands below, `Rsqrt` for a `RsqrtGrad`, or any node of its scope if all share one
+    # line. A node of the same name may be another one by chance.
+    if exact and of in forward:
+        return forward[of]
+    if (stack := forward.get(of.removesuffix("Grad"))) and of.endswith("Grad"):
+        return stack
+    scope = of.rpartition("/")[0]
+    while scope:
+        if stack := forward.get(scope) or scopes.get(scope):
+            return stack
+        scope = scope.rpartition("/")[0]
+    return None
 
 
 def _message(by_key: Mapping[str, Stack]) -> bytes:

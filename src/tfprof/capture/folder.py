@@ -15,10 +15,16 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.capture import keras_models
-from tfprof.capture.call_hook import Calls
-from tfprof.capture.require_tensorflow import require_tensorflow
 from tfprof.capture.saved_model import made_by_capture, saved_model_of
-from tfprof.capture.tensorflow_internals import Part
+from tfprof.capture.tensorflow_internals import (
+    Internal,
+    MethodHook,
+    Part,
+    call_method,
+    require_tensorflow,
+)
+from tfprof.capture.traced import Stack, Traced, python_name, stack_here
+from tfprof.capture.variables import is_variable
 from tfprof.errors import OutputError, UsageError
 from tfprof.foundation.arguments import path
 from tfprof.io.files import make_folder, write_whole
@@ -26,7 +32,7 @@ from tfprof.io.open_files import open_source
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _GRAPH: Final = "saved_model.pb"
 _LINES: Final = "debug/saved_model_debug_info.pb"
@@ -37,6 +43,52 @@ _STEP: Final = "step"
 _capturing = Lock()
 
 
+class _Calls:
+    """The functions that Python calls between `begin` and `end`, each once.
+
+    All calls go through one method of TensorFlow. What functions call is in their graphs, so calls
+    that are traced into a graph are not recorded.
+    """
+
+    def __init__(self) -> None:
+        self._called: dict[bytes, tuple[Any, dict[int, Any], Stack]] = {}
+        self._hook: MethodHook | None = None
+
+    def begin(self) -> None:
+        """Record all calls from now on; `require_tensorflow` comes first."""
+        self._hook = MethodHook(*call_method(), self._record)
+
+    def end(self) -> None:
+        """Stop recording; may be called twice."""
+        if self._hook is not None:
+            self._hook.remove()
+            self._hook = None
+
+    def functions(self) -> list[Traced]:
+        """The recorded functions, in the order of their first calls."""
+        functions = []
+        for function, handles, stack in self._called.values():
+            captured = dict(handles)
+            graph = Internal.GRAPH.of(function)
+            places = {id(tensor): place for place, tensor in enumerate(Internal.INPUTS.of(graph))}
+            for outer, inner in Internal.CAPTURES.of(graph):
+                if id(inner) in places and hasattr(outer, "numpy"):
+                    captured.setdefault(places[id(inner)], outer)
+            name = python_name(Internal.NAME.of(function))
+            functions.append(Traced(name, function, captured, stack))
+        return functions
+
+    def _record(self, original: Callable[..., Any], function: Any, *inputs: Any) -> Any:  # noqa: ANN401
+        import tensorflow as tf  # noqa: PLC0415 - it calls this
+
+        name = Internal.NAME.of(function)
+        if name not in self._called and tf.executing_eagerly():
+            # Handles identify the variables; other inputs are not kept alive.
+            handles = {place: value for place, value in enumerate(inputs) if is_variable(value)}
+            self._called[name] = function, handles, stack_here()
+        return original(function, *inputs)
+
+
 class Capture:
     """Captures from `__enter__` until `finish` or `drop`; `capture` returns one."""
 
@@ -45,7 +97,7 @@ class Capture:
         if not self.folder:
             raise UsageError("the path of the folder to capture into is empty")
         self._python = python
-        self._calls = Calls()
+        self._calls = _Calls()
         self._steps = 0
         self._entered = False
         self._new_folders: list[Path] = []  # innermost first
@@ -61,7 +113,7 @@ class Capture:
             raise UsageError("a capture is running already: end it first, only one can run")
         try:
             self._prepare()
-            self._calls = Calls()
+            self._calls = _Calls()
             self._calls.begin()
             self._start(tf)
         except BaseException:
@@ -103,14 +155,14 @@ class Capture:
     def _prepare(self) -> None:
         """Make the folder; raises OutputError if it holds a model that no capture wrote."""
         folder = Path(self.folder)
-        self._new_folders = [one for one in (folder, *folder.parents) if not one.exists()]
+        self._new_folders = [place for place in (folder, *folder.parents) if not place.exists()]
         make_folder(self.folder)
         file = Path(self.folder, _GRAPH)
-        if not file.exists() or made_by_capture(_content(str(file))):
-            return
-        raise OutputError(
-            f"{file} was not written by a capture: capture into another folder, so that it stays"
-        )
+        if file.exists() and not made_by_capture(open_source(str(file), "a SavedModel").data):
+            raise OutputError(
+                f"{file} was not written by a capture: capture into another folder, "
+                "so that it stays"
+            )
 
     def _remove_folders(self) -> None:
         """Remove the new folders, unless they contain something by now."""
@@ -176,7 +228,3 @@ class _Level:
 
     def __index__(self) -> int:
         return self._value
-
-
-def _content(file: str) -> bytes:
-    return open_source(file, "a SavedModel").data.tobytes()

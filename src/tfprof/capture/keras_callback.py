@@ -45,7 +45,7 @@ def capture_callback(
         first, last = batches
     except (TypeError, ValueError):
         raise UsageError(f"batches takes the first and the last batch, not {batches!r}") from None
-    first, last = (whole_number("batches", one, least=0) for one in (first, last))
+    first, last = (whole_number("batches", number, least=0) for number in (first, last))
     if last < first:
         raise UsageError(f"batches takes the first and the last batch: {last} is before {first}")
     # TensorFlow loads keras, too, if the program uses tf_keras.
@@ -176,16 +176,12 @@ def _counted(batches: int) -> str:
 
 
 def _methods(work: str) -> dict[str, Any]:
-    """The methods that Keras calls during this *work*."""
+    name = _KERAS_NAME[work]
     return {
-        f"on_{_KERAS_NAME[work]}_begin": lambda self, *_, **__: self.begin(work),
-        f"on_{_KERAS_NAME[work]}_batch_begin": (
-            lambda self, batch, *_, **__: self.begin_batch(work, batch)
-        ),
-        f"on_{_KERAS_NAME[work]}_batch_end": (
-            lambda self, batch, *_, **__: self.end_batch(work, batch)
-        ),
-        f"on_{_KERAS_NAME[work]}_end": lambda self, *_, **__: self.end(work),
+        f"on_{name}_begin": lambda self, *_, **__: self.begin(work),
+        f"on_{name}_batch_begin": lambda self, batch, *_, **__: self.begin_batch(work, batch),
+        f"on_{name}_batch_end": lambda self, batch, *_, **__: self.end_batch(work, batch),
+        f"on_{name}_end": lambda self, *_, **__: self.end(work),
     }
 
 

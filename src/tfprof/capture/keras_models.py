@@ -35,27 +35,21 @@ def weights(model: Any) -> list[tuple[Any, bool]]:  # noqa: ANN401 - a Keras mod
 
 def tensorflow_variable(variable: Any) -> Any:  # noqa: ANN401 - of Keras, or of TensorFlow
     """The tf.Variable behind a variable of Keras; None where there is none."""
-    for one in (getattr(variable, "value", None), variable):
-        first = copies(one)[0]
+    for candidate in (getattr(variable, "value", None), variable):
+        first = copies(candidate)[0]
         if hasattr(first, "handle"):
             return first
     return None
 
 
 def copies(variable: Any) -> tuple[Any, ...]:  # noqa: ANN401 - of TensorFlow
-    """The variables that a distributed one consists of; for others, the variable itself.
-
-    Only these have a handle outside of a replica.
-    """
+    """The parts of a distributed variable, which alone have handles; for others, itself."""
     values = getattr(variable, "values", None)
     return values if isinstance(values, tuple) and values else (variable,)
 
 
 def traced(model: Any) -> Any:  # noqa: ANN401 - a ConcreteFunction
-    """The model traced for inference, with the inputs that it was built for; raises UsageError.
-
-    Dimensions that the model leaves unknown, usually the batch, stay unknown.
-    """
+    """The model traced for inference with the input shapes it was built for; raises UsageError."""
     _check(model)
     import tensorflow as tf  # noqa: PLC0415 - the model has imported it
 
@@ -131,7 +125,7 @@ def _of_shape(model: Any, shape: Any, name: str | None) -> Any:  # noqa: ANN401
 
     if isinstance(shape, dict):
         return {key: _of_shape(model, one, str(key)) for key, one in shape.items()}
-    if any(isinstance(one, (list, tuple, dict)) for one in shape):
-        return [_of_shape(model, one, name) for one in shape]
+    if any(isinstance(part, (list, tuple, dict)) for part in shape):
+        return [_of_shape(model, part, name) for part in shape]
     dtype = getattr(model, "input_dtype", None) or getattr(model, "compute_dtype", "float32")
     return tf.TensorSpec(shape, dtype, name=name)

@@ -14,11 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tfprof.capture.coerce import graph_of, listed_variables, log_of, run_of
-from tfprof.capture.joined_log import joined, renumbered
-from tfprof.capture.live_functions import LiveFunctions
-from tfprof.capture.live_graph import LiveGraph, default_graph
-from tfprof.capture.own_log import NO_LOG, count_float_ops, own_log
+from tfprof.capture.coerce import LiveFunctions, LiveGraph, Run, graph_of, log_of, run_of
+from tfprof.capture.op_logs import NO_LOG, count_float_ops, joined, own_log, renumbered
 from tfprof.capture.statistics import registered
 from tfprof.capture.traces import Texts, Traces
 from tfprof.errors import UsageError, nearest
@@ -26,6 +23,7 @@ from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note, Outputs, Profile
 from tfprof.ops.table import rules
 from tfprof.read import debug_info, with_shape_source
+from tfprof.read.columns import GraphColumns, OpLogColumns
 from tfprof.read.merge import with_graph
 from tfprof.read.merge_run import with_run
 from tfprof.read.op_log import with_op_log
@@ -35,9 +33,7 @@ from tfprof.tables.options import FLOPS, Flops
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfprof.capture.coerce import Run
     from tfprof.columns.strings import I64
-    from tfprof.read.columns import GraphColumns, OpLogColumns
 
 
 class Reading(NamedTuple):
@@ -65,12 +61,13 @@ class Model:
         self._flops = _checked(flops)
         # parity: the original does not read the functions of a live graph.
         self._functions = functions
-        source = graph_of(default_graph() if graph is None else graph)
+        source = graph_of(graph)
         self._lines = source.lines if isinstance(source, LiveFunctions) and traces else None
         self._graph = source.columns if isinstance(source, LiveFunctions) else source
         self._has_graph = self._graph is not None
         self._live = self._graph if isinstance(self._graph, LiveGraph) else None
-        self._listed = listed_variables(self._graph)
+        listed = self._graph.trainable if isinstance(self._graph, GraphColumns) else None
+        self._listed = [name.decode("utf-8", "replace") for name in listed or ()]
         self._user = log_of(op_log)
         self._texts = Texts() if texts is None else texts
         self._traces = Traces(self._texts) if traces and self._live else None
@@ -85,10 +82,7 @@ class Model:
         return Model(graph, None, self._flops, texts=self._texts)
 
     def read(self, run: Run | None = None, *, with_users: bool = True) -> Reading:
-        """The model as it is now; *run* fills in shapes that are unknown in the graph.
-
-        The log has the entries of the graph and, *with_users*, those of the user.
-        """
+        """The model as it is now, its log *with_users* entries; *run* fills in unknown shapes."""
         nodes = self._nodes()
         if nodes is not None:
             self._shaped = with_graph(self._shaped, nodes)
@@ -103,11 +97,7 @@ class Model:
         return Reading(nodes, self._shaped, log, tuple(notes))
 
     def set_program_flops(self, profile: Profile, float_ops: I64) -> None:
-        """Write the float operations that come from the program into a column of *profile*.
-
-        These are the user's op log, and op types that only TensorFlow's registry counts: the
-        program must have registered them.
-        """
+        """Write float operations of the user's op log and of TensorFlow's registry to a column."""
         if self._live is not None:
             others = registered(self._live.graph, self._shaped, rules("tensorflow"))
             names = self._shaped.nodes.name.take(others.node)
@@ -172,10 +162,7 @@ def with_program_flops(profile: Profile, models: Sequence[Model]) -> Profile:
 
 
 def recorded_flops(flops: Flops) -> Flops:
-    """The rules whose counts the profile itself records: TensorFlow's, as if from an op log.
-
-    A query counts by all other rules, and reports what has no rule.
-    """
+    """The rules whose counts the profile itself records; a query counts by all other rules."""
     return "tensorflow" if _checked(flops) == "tensorflow" else "log"
 
 
@@ -194,25 +181,12 @@ def profile_of_steps(graph: Any, runs: Sequence[Any], op_log: Any) -> Profile:  
 
 
 def _checked(flops: Flops) -> Flops:
-    """*flops* if it is one of FLOPS; raises UsageError."""
     if flops not in FLOPS:
         known = ", ".join(FLOPS)
         raise UsageError(
             f"flops has no {flops!r}{nearest(str(flops), list(FLOPS))} (there are: {known})"
         )
     return flops
-
-
-def log_of_model(
-    graph: Any,  # noqa: ANN401 - any of the forms
-    run_meta: Any,  # noqa: ANN401 - likewise
-    op_log: Any,  # noqa: ANN401 - likewise
-    flops: Flops = "tensorflow",
-    *,
-    traces: bool = True,
-) -> Reading:
-    """The model of a graph and at most one run; its log is what an op log file has."""
-    return Model(graph, op_log, flops, traces=traces).read(run_of(run_meta))
 
 
 def with_step(profile: Profile, step: int, reading: Reading, run: Run) -> Profile:

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof.capture.coerce import paths, run_of
 from tfprof.capture.model import Model, recorded_flops, with_program_flops, with_step
-from tfprof.capture.run_query import run_checkers, run_query, view_query
+from tfprof.capture.run_query import Checkers, ViewQuery, run_checkers, run_query, view_query
 from tfprof.capture.streams import print_notes
 from tfprof.checkers import CHECKERS
 from tfprof.errors import UsageError
-from tfprof.foundation.arguments import path, whole_number
+from tfprof.foundation.arguments import Options, path, whole_number
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.io.files import write_apart
 from tfprof.read.op_log import with_op_log
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    from tfprof.capture.run_query import Checkers, ViewQuery
-    from tfprof.foundation.arguments import Options
     from tfprof.model import Profile
     from tfprof.tables.options import Flops
 
@@ -65,11 +63,7 @@ class Profiler:
 
     @property
     def loaded(self) -> Loaded:
-        """The profile so far, ready for queries; later steps do not change it.
-
-        It has the float operations of the program's op log; each query counts the rest by its own
-        rules.
-        """
+        """The profile so far, ready for queries; later steps do not change it."""
         with self._growing:
             return Loaded(with_program_flops(self._profile, self._models), None, self._inputs)
 
@@ -79,10 +73,7 @@ class Profiler:
         return self._profile.coverage
 
     def add_step(self, step: int, run_meta: Any) -> None:  # noqa: ANN401 - any of the forms
-        """Add the run of a step, and the nodes that the graph has got since the last one.
-
-        Adding a step twice adds up both runs.
-        """
+        """Add the run of a step (twice: both add up), and the new nodes of the graph."""
         number = whole_number("step", step, least=0)
         run = run_of(run_meta)
         if run is None:
@@ -106,19 +97,19 @@ class Profiler:
 
     def profile_name_scope(self, options: Options) -> Any:  # noqa: ANN401 - a message
         """The graph nodes by name scope, as a GraphNodeProto."""
-        return self._query("scope", options)
+        return self._run(view_query("scope", options))
 
     def profile_graph(self, options: Options) -> Any:  # noqa: ANN401
         """The graph nodes below those that consume them, as a GraphNodeProto."""
-        return self._query("graph", options)
+        return self._run(view_query("graph", options))
 
     def profile_operations(self, options: Options) -> Any:  # noqa: ANN401
         """The operation types, as a MultiGraphNodeProto."""
-        return self._query("op", options)
+        return self._run(view_query("op", options))
 
     def profile_python(self, options: Options) -> Any:  # noqa: ANN401
         """The lines of Python that created the graph nodes, as a MultiGraphNodeProto."""
-        return self._query("code", options)
+        return self._run(view_query("code", options))
 
     profile_python_codes = profile_python  # its name in tf.contrib.tfprof
 
@@ -134,9 +125,6 @@ class Profiler:
         """Write the profile as a file that `--profile_path` reads."""
         write_apart(path("filename", filename), saved(self._counted()), self._inputs)
 
-    def _query(self, cmd: str, options: Options) -> Any:  # noqa: ANN401
-        return self._run(view_query(cmd, options))
-
     def _run(self, asked: ViewQuery) -> Any:  # noqa: ANN401
         flops = asked.flops or self._flops
         if flops == recorded_flops(self._flops):  # the profile has them
@@ -144,5 +132,4 @@ class Profiler:
         return run_query(self.loaded, asked.counted_by(flops))
 
     def _counted(self) -> Profile:
-        """The profile with its float operations."""
         return self.loaded.counted("all") if self._flops == "all" else self._profile

@@ -11,26 +11,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tfprof.capture.streams import print_notes, print_report
 from tfprof.checkers import advise
 from tfprof.errors import UsageError, nearest
-from tfprof.foundation.arguments import options_of, shown
+from tfprof.foundation.arguments import Options, options_of, shown
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.model import Note
+from tfprof.model import Note, Profile
 from tfprof.query.query import Query
 from tfprof.results.deliver import deliver
 from tfprof.results.report import Report
-from tfprof.tables.options import OPTIONS, effective
+from tfprof.tables.options import OPTIONS, Flops, effective
 from tfprof.tables.outputs import OUTPUTS, check_output
 from tfprof.views import VIEWS
 from tfprof.wire.schema import message
 from tfprof.writers import advice as advice_reporter
-from tfprof.writers.frame import framed
+from tfprof.writers.text import framed
 
 if TYPE_CHECKING:
-    from tfprof.foundation.arguments import Options
-    from tfprof.model import Profile
     from tfprof.results.loaded import Loaded
-    from tfprof.tables.options import Flops
 
-    Checkers = Mapping[str, Mapping[str, Any]]
+Checkers = Mapping[str, Mapping[str, Any]]
 
 
 class ViewQuery(NamedTuple):

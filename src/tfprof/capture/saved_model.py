@@ -12,16 +12,16 @@ in the collection of that name, and the weights of a Keras model in `model_varia
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.capture.debug_info import debug_info
-from tfprof.capture.library import library
 from tfprof.capture.tensorflow_internals import Internal
 from tfprof.capture.variables import Variable, of_functions, of_handle, of_weights
 
 if TYPE_CHECKING:
     from tfprof.capture.traced import Traced
+    from tfprof.columns.strings import U8
 
 MADE_BY: Final = "tfprof capture"
 _LARGEST_CONSTANT: Final = 1024  # elements
@@ -44,12 +44,12 @@ def saved_model_of(
     return graph.saved_model(), debug_info(functions, calls, graph.captured)
 
 
-def made_by_capture(data: bytes) -> bool:
+def made_by_capture(data: U8) -> bool:
     """Whether these are the bytes of a SavedModel that `saved_model_of` made."""
     from google.protobuf.message import DecodeError  # noqa: PLC0415 - loaded with TensorFlow
 
     try:
-        graphs = Internal.SAVED_MODEL.load().FromString(data).meta_graphs
+        graphs = Internal.SAVED_MODEL.load().FromString(data.tobytes()).meta_graphs
     except DecodeError:
         return False
     return any(graph.meta_info_def.meta_graph_version == MADE_BY for graph in graphs)
@@ -65,8 +65,8 @@ class _Graph:
         self._meta.meta_info_def.tags.append("serve")
         self._node = self._meta.graph_def.node
         definitions = self._meta.graph_def.library.function
-        definitions.extend(library(functions))
-        self._definition = {one.signature.name: one for one in definitions}
+        definitions.extend(_library(functions))
+        self._definition = {function.signature.name: function for function in definitions}
         self._names: set[str] = set()
         self.captured: dict[int, str] = {}  # the node of each captured value, by the value's id
         self._only_weights = weights is not None
@@ -82,14 +82,10 @@ class _Graph:
         self._unread = {self.captured[handle] for handle in held}
 
     def saved_model(self) -> bytes:
-        """The SavedModel in wire format."""
         return bytes(self._message.SerializeToString(deterministic=True))
 
     def call(self, traced: Traced) -> list[str]:
-        """Add the call node of a function, with its inputs and its signature.
-
-        Returns the names of the nodes that belong to this call alone.
-        """
+        """Add the call node of a function; returns the nodes that belong to this call alone."""
         definition = self._definition[Internal.NAME.of(traced.function).decode()]
         name = self._unique(traced.name)
         signature = self._meta.signature_def[name]
@@ -107,17 +103,16 @@ class _Graph:
             assert tensor.dtype.as_datatype_enum == argument.type, "both are in the same order"
         node = self._node.add(name=name, op="StatefulPartitionedCall", input=inputs)
         # Weights that no function reads are part of the model, too: this makes them reachable.
-        node.input.extend(f"^{one}" for one in sorted(self._unread))
+        node.input.extend(f"^{weight}" for weight in sorted(self._unread))
         self._unread.clear()
         outputs = Internal.OUTPUT_TYPES.of(Internal.FUNCTION_TYPE.of(traced.function))
         self._finish_call(node, definition, outputs)
         return [name, *signature.inputs]
 
     def _finish_call(self, node: Any, definition: Any, outputs: Sequence[Any]) -> None:  # noqa: ANN401
-        """Set the callee, its dtypes and the outputs of a call node."""
         node.attr["f"].func.name = definition.signature.name
-        node.attr["Tin"].list.type.extend(one.type for one in definition.signature.input_arg)
-        node.attr["Tout"].list.type.extend(one.type for one in definition.signature.output_arg)
+        node.attr["Tin"].list.type.extend(arg.type for arg in definition.signature.input_arg)
+        node.attr["Tout"].list.type.extend(arg.type for arg in definition.signature.output_arg)
         if "_XlaMustCompile" in definition.attr:
             node.attr["_XlaMustCompile"].CopyFrom(definition.attr["_XlaMustCompile"])
         _set_shapes(node, outputs)
@@ -183,8 +178,30 @@ class _Graph:
         return unique
 
 
+def _library(functions: Sequence[Traced]) -> list[Any]:
+    """The FunctionDefs of all functions and their callees, sorted by name, with all shapes."""
+    by_name: dict[str, Any] = {}
+    for traced in functions:
+        for definition in _definitions(traced.function):
+            by_name.setdefault(definition.signature.name, definition)
+    return [by_name[name] for name in sorted(by_name)]
+
+
+def _definitions(function: Any) -> Iterator[Any]:  # noqa: ANN401 - an AtomicFunction
+    # The shapes of a function's own nodes are only in the graph that it was made from.
+    graph = Internal.GRAPH.of(function).as_graph_def(add_shapes=True)
+    original = Internal.DEFINITION.of(function)
+    definition = type(original)()
+    definition.CopyFrom(original)
+    shapes = {node.name: node.attr["_output_shapes"].list for node in graph.node}
+    for node in definition.node_def:
+        if node.name in shapes and "_output_shapes" not in node.attr:
+            node.attr["_output_shapes"].list.CopyFrom(shapes[node.name])
+    yield definition
+    yield from graph.library.function
+
+
 def _argument_name(definition: Any, place: int) -> str:  # noqa: ANN401 - a FunctionDef
-    """The program's name of an argument."""
     user = definition.arg_attr[place].attr["_user_specified_name"].s.decode("utf-8", "replace")
     return user or str(definition.signature.input_arg[place].name)
 

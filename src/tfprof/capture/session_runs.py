@@ -15,9 +15,7 @@ from itertools import chain
 from threading import Lock, Thread, current_thread
 from typing import Any, Final, NamedTuple
 
-from tfprof.capture.method_hook import MethodHook
-from tfprof.capture.require_tensorflow import require_tensorflow
-from tfprof.capture.tensorflow_internals import Part, session_run
+from tfprof.capture.tensorflow_internals import MethodHook, Part, require_tensorflow, session_run
 from tfprof.errors import UsageError
 
 
@@ -40,11 +38,7 @@ class Run(NamedTuple):
         return self._run(self.options, self.run_metadata)
 
     def traced(self) -> tuple[Any, Any]:
-        """(fetched values, RunMetadata with a full trace).
-
-        The caller's options apply, except for the trace level, and do not change. The caller's
-        own run_metadata is filled, too.
-        """
+        """(fetched values, RunMetadata with a full trace), all else as the caller asked."""
         v1 = _tensorflow().compat.v1
         options = v1.RunOptions()
         if self.options is not None:
@@ -57,13 +51,7 @@ class Run(NamedTuple):
         return values, run_metadata
 
     def _run(self, options: Any, run_metadata: Any) -> Any:  # noqa: ANN401 - TensorFlow's messages
-        return self.carry_out(
-            self.session,
-            self.fetches,
-            feed_dict=self.feed_dict,
-            options=options,
-            run_metadata=run_metadata,
-        )
+        return self.carry_out(self.session, self.fetches, self.feed_dict, options, run_metadata)
 
     def fetch_names(self) -> str:
         """The names of all fetches, each once, sorted and joined by dashes."""
@@ -112,7 +100,6 @@ class _Watchers:
             self._watchers[current_thread()] = watcher
 
     def end(self, watcher: Watcher) -> None:
-        """Show *watcher* nothing more."""
         with self._lock:
             self._watchers = {
                 thread: other for thread, other in self._watchers.items() if other != watcher

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from tfprof.capture.require_tensorflow import require_tensorflow
-from tfprof.capture.tensorflow_internals import Internal, Part
+from tfprof.capture.tensorflow_internals import Internal, Part, require_tensorflow
 from tfprof.columns.strings import I64, Strings
 
 if TYPE_CHECKING:
@@ -71,20 +70,14 @@ class _ShapedGraph:
 
     def get_tensor_by_name(self, name: str) -> Any:  # noqa: ANN401 - a tensor
         """The tensor; if its shape is not fully known, a stand-in with the profile's shape."""
-        tensor = self._graph.get_tensor_by_name(name)
-        if tensor.shape.is_fully_defined():
+        tensor, outputs = self._graph.get_tensor_by_name(name), self._profile.outputs
+        row = self._rows.get(tensor.op.name)
+        if row is None or tensor.shape.is_fully_defined():
             return tensor
-        dims = self._shape(tensor.op.name, tensor.value_index)
+        place = int(outputs.start[row]) + tensor.value_index
+        dims = outputs.shape[place] if place < outputs.start[row + 1] else []
         shape = type(tensor.shape)([None if size < 0 else size for size in dims])
         return _ShapedTensor(tensor, shape) if dims else tensor
-
-    def _shape(self, node: str, slot: int) -> list[int]:
-        """The profile's dimensions of an output; empty if unknown."""
-        row = self._rows.get(node)
-        start = self._profile.outputs.start
-        if row is None or slot >= int(start[row + 1] - start[row]):
-            return []
-        return self._profile.outputs.shape[int(start[row]) + slot]
 
     @cached_property
     def _rows(self) -> dict[str, int]:
@@ -94,8 +87,6 @@ class _ShapedGraph:
 
 
 class _ShapedTensor:
-    """A tensor with another shape."""
-
     def __init__(self, tensor: Any, shape: Any) -> None:  # noqa: ANN401
         self._tensor, self.shape = tensor, shape
 
@@ -103,5 +94,4 @@ class _ShapedTensor:
         return getattr(self._tensor, name)
 
     def get_shape(self) -> Any:  # noqa: ANN401 - a TensorShape
-        """As `shape`."""
         return self.shape

@@ -31,11 +31,6 @@ class Due(NamedTuple):
     capture: bool
     dump: bool
 
-    @property
-    def nothing(self) -> bool:
-        """Whether the run is neither traced nor dumped."""
-        return not (self.trace or self.capture or self.dump)
-
 
 class StepPlan:
     """The listed steps, the requests and the state of the choice; for one thread at a time."""
@@ -43,30 +38,19 @@ class StepPlan:
     def __init__(
         self, trace_steps: Iterable[int], dump_steps: Iterable[int], *, chooses: bool
     ) -> None:
-        self._listed = set(trace_steps)
+        self.listed = set(trace_steps)  # the steps to trace
         self._dumps = set(dump_steps)
         self._chooses = chooses
         self._traced = 0
         self._fetched: set[str] = set()
         self._random = Random(_SEED)  # noqa: S311 - nothing secret
-        self._requests: set[Request] = set()
-
-    def trace(self, steps: Iterable[int]) -> None:
-        """Add steps to trace."""
-        self._listed.update(steps)
-
-    def request(self, request: Request) -> None:
-        """Do this with the next run."""
-        self._requests.add(request)
+        self.requests: set[Request] = set()  # for the next run
 
     def due(self, step: int, fetches: Callable[[], str], coverage: Callable[[], float]) -> Due:
-        """What to do with this run; it takes all requests for the next run.
-
-        *fetches* returns their names, *coverage* the share of the graph that has run.
-        """
-        asked = self._requests.copy()
-        self._requests -= asked  # a request that another thread makes now is for the run after
-        trace = "trace" in asked or step in self._listed or self._chosen(step, fetches, coverage)
+        """What to do with this run; takes the requests for it. *coverage* is that of the graph."""
+        asked = self.requests.copy()
+        self.requests -= asked  # a request that another thread makes now is for the run after
+        trace = "trace" in asked or step in self.listed or self._chosen(step, fetches, coverage)
         self._traced += trace
         return Due(step, trace, "capture" in asked, "dump" in asked or step in self._dumps)
 

@@ -1,6 +1,7 @@
 """The internals of TensorFlow and Keras that tfprof uses: one row per name, read here only.
 
-    missing(Part.FUNCTIONS)          before a run: the first name that this release lacks
+    require_tensorflow("a capture", Part.FUNCTIONS)   before a run: TensorFlow, with these names
+    missing(Part.FUNCTIONS)          the first name that this release lacks
     Internal.CHILDREN.of(function)   reads an attribute
     Internal.SAVED_MODEL.load()      imports a name from a module
 
@@ -11,9 +12,14 @@ as `_output_shapes`, are no names of the library and stand where they are read a
 from __future__ import annotations
 
 from enum import Enum
-from functools import cache
+from functools import cache, wraps
 from importlib import import_module
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+from tfprof.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 OLDEST, NEWEST = "2.14", "2.21"  # the releases that tests run with, and one in between
 
@@ -91,7 +97,26 @@ class Internal(Enum):
             holder = _holder(self.owner)
         except ImportError:
             return True
-        return not any(hasattr(holder, one) for one in self.spellings)
+        return not any(hasattr(holder, name) for name in self.spellings)
+
+
+def require_tensorflow(feature: str, *parts: Part) -> Any:  # noqa: ANN401 - a module without types
+    """The module, imported now; raises UsageError where it lacks an internal of *parts*.
+
+    Call it before the user's program runs, so that an unknown release fails before and not after.
+    """
+    try:
+        tensorflow = import_module("tensorflow")
+    except ModuleNotFoundError as problem:
+        if problem.name != "tensorflow":
+            raise
+        raise UsageError(f"{feature} needs TensorFlow, which is not installed") from None
+    if (name := missing(*parts)) is not None:
+        raise UsageError(
+            f"{feature} needs {name}, which TensorFlow {tensorflow.__version__} does not have: "
+            f"tfprof works with TensorFlow {OLDEST} to {NEWEST}"
+        )
+    return tensorflow
 
 
 def missing(*parts: Part) -> Internal | None:
@@ -128,10 +153,8 @@ def _samples() -> dict[str, Any]:
 
 
 def call_method() -> tuple[type, str]:
-    """The class and the method that every call of a function goes through.
-
-    In TensorFlow 2.14 that is `__call__`, which its `flat_call` uses; later `__call__` is another.
-    """
+    """The class and the method that every call of a function goes through."""
+    # In TensorFlow 2.14 that is `__call__`, which its `flat_call` uses; later it is another.
     kind = type(_samples()["AtomicFunction"])
     later = Internal.CALL.spellings[0]
     return kind, later if hasattr(kind, later) else "__call__"
@@ -142,3 +165,31 @@ def session_run() -> tuple[type, str]:
     (name,) = Internal.RUN.spellings
     kinds = _holder(_SESSION).__mro__
     return next(kind for kind in kinds if name in vars(kind)), name
+
+
+class MethodHook:
+    """Calls *around* with the original method and its arguments, from now until `remove`.
+
+    begin    class.method = hook ──► around(original, …)
+    end      class.method = original     if the hook is still on top
+             hook ──► original           if somebody wrapped it since: their wrapper stays
+    """
+
+    def __init__(self, owner: type, name: str, around: Callable[..., Any]) -> None:
+        self._owner, self._name = owner, name
+        self._around: Callable[..., Any] | None = around
+        original = self._original = vars(owner)[name]
+
+        @wraps(original)
+        def hook(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - whatever the method takes
+            around = self._around
+            return around(original, *args, **kwargs) if around else original(*args, **kwargs)
+
+        self._hook = hook
+        setattr(owner, name, hook)
+
+    def remove(self) -> None:
+        """Restore the method; where somebody wrapped the hook, it passes every call on."""
+        self._around = None
+        if vars(self._owner).get(self._name) is self._hook:
+            setattr(self._owner, self._name, self._original)

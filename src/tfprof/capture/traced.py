@@ -6,7 +6,8 @@
     Keras model or layer                traced here, for inference; see keras_models
 
 TensorFlow runs an AtomicFunction: a FunctionDef, the graph it was made from and the functions it
-calls. Its last inputs are the variables and constants that it captured.
+calls. Its last inputs are the variables and constants that it captured. Call stacks of the program
+have the outermost frame first.
 """
 
 from __future__ import annotations
@@ -21,13 +22,36 @@ from tfprof.capture.tensorflow_internals import Internal
 from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
-    from tfprof.capture.stacks import Stack
+    from types import FrameType
 
 # TensorFlow's name of what it traces of the Python function `f`: a number at the end, and for its
 # gradient another. Numbers before that are part of the program's own name.
 _PYTHON_NAME: Final = re.compile(
     r"__(?:inference|forward)_(?:__backward_(?P<gradient>.*)_\d+|(?P<plain>.*))_\d+"
 )
+
+
+class Frame(NamedTuple):
+    """One line of a call stack."""
+
+    file: str
+    line: int
+    function: str
+    column: int = 0
+
+
+Stack = tuple[Frame, ...]
+
+
+def stack_here() -> Stack:
+    """The call stack of the caller."""
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - as the standard library does
+    frames = []
+    while frame is not None:
+        code = frame.f_code
+        frames.append(Frame(code.co_filename, frame.f_lineno, code.co_name))
+        frame = frame.f_back
+    return tuple(reversed(frames))
 
 
 class Traced(NamedTuple):
@@ -97,11 +121,8 @@ def _has_signatures(value: object) -> bool:
 
 
 def _of_function(function: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - a tf.function
-    """All that a tf.function was traced for, the latest trace for each input signature.
-
-    TensorFlow traces a function again for the same inputs when it saves the function, and when
-    the first trace created variables.
-    """
+    """All that a tf.function was traced for, the latest trace for each input signature."""
+    # Saving a function traces it again, and so does a first trace that created variables.
     name = getattr(function, "__name__", None) or "function"
     concrete = Internal.CONCRETE_FUNCTIONS.of(function, list)()
     if not concrete:
@@ -109,5 +130,5 @@ def _of_function(function: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - a tf
             f"{name} was not traced yet: call it once, or give it an input_signature, or give "
             f"{name}.get_concrete_function(...)"
         )
-    latest = {repr(one.structured_input_signature): one for one in concrete}
-    return [(name, one) for one in latest.values()]
+    latest = {repr(trace.structured_input_signature): trace for trace in concrete}
+    return [(name, trace) for trace in latest.values()]

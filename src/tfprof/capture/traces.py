@@ -8,7 +8,7 @@ appearance: file, function, source of each frame. The empty text is `none`, numb
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -22,13 +22,7 @@ _NONE: Final = "none"
 _UNKNOWN_LINE: Final = -1
 
 
-class Frame(NamedTuple):
-    """One line of a call stack; all but the line are numbers of texts."""
-
-    file: int
-    line: int
-    function: int
-    source: int
+Frame = tuple[int, int, int, int]  # file, line, function, source; all but the line are texts
 
 
 class Texts:
@@ -85,7 +79,7 @@ class Traces:
     def frames(self) -> I64:
         """The frames of all stacks: four rows, for file, line, function and source."""
         frames = [frame for stack in self._stacks for frame in stack]
-        return np.array(frames, np.int64).reshape(-1, len(Frame._fields)).T
+        return np.array(frames, np.int64).reshape(-1, 4).T
 
     def _stack(self, traceback: Any) -> int:  # noqa: ANN401 - its class is TensorFlow's
         if not traceback:  # operations imported from a GraphDef
@@ -115,9 +109,8 @@ class Traces:
         if key not in self._frame:
             source = element[3] if isinstance(element, tuple) else element.line
             number = self._texts.number
-            self._frame[key] = Frame(
-                number(file), line or _UNKNOWN_LINE, number(function), number(source)
-            )
+            texts = number(file), number(function), number(source)
+            self._frame[key] = texts[0], line or _UNKNOWN_LINE, *texts[1:]
         return self._frame[key]
 
 

@@ -80,7 +80,7 @@ def _captured(functions: Sequence[Traced]) -> list[Any]:
     captured = []
     for traced in functions:
         variables = Internal.VARIABLES.of(Internal.GRAPH.of(traced.function))
-        by_handle = {id(one.handle): one for each in variables for one in copies(each)}
+        by_handle = {id(part.handle): part for variable in variables for part in copies(variable)}
         handles = map(id, traced.captured.values())
         captured += [by_handle[handle] for handle in handles if handle in by_handle]
     return captured
@@ -92,4 +92,4 @@ def _keras_variables() -> list[Any]:
     kind = getattr(keras, "Variable", None)
     if not isinstance(kind, type):
         return []
-    return [one for one in gc.get_objects() if issubclass(type(one), kind)]
+    return [item for item in gc.get_objects() if issubclass(type(item), kind)]

@@ -12,13 +12,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from tfprof.capture.coerce import paths
-from tfprof.capture.model import log_of_model, profile_of
+from tfprof.capture.coerce import paths, run_of
+from tfprof.capture.model import Model, profile_of
 from tfprof.capture.profiler import ALL_ADVICE, Profiler
-from tfprof.capture.run_query import checkers_of, run_checkers, run_query, view_query
+from tfprof.capture.run_query import Checkers, checkers_of, run_checkers, run_query, view_query
 from tfprof.capture.streams import print_notes
 from tfprof.compat.option_builder import ProfileOptionBuilder
-from tfprof.foundation.arguments import path
+from tfprof.foundation.arguments import Options, path
 from tfprof.io.files import write_whole
 from tfprof.results.loaded import Loaded
 from tfprof.writers.op_log import op_log as op_log_bytes
@@ -26,8 +26,6 @@ from tfprof.writers.op_log import op_log as op_log_bytes
 if TYPE_CHECKING:
     import os
 
-    from tfprof.capture.run_query import Checkers
-    from tfprof.foundation.arguments import Options
     from tfprof.tables.options import Flops
 
 __all__ = ["ALL_ADVICE", "Profiler", "advise", "profile", "write_op_log"]
@@ -52,7 +50,9 @@ def profile(  # noqa: PLR0913 - the original's arguments, and one of ours
     count: those that TensorFlow counts ("tensorflow"), all that tfprof can count ("all"), or none
     ("log": only what *op_log* has).
     """
-    asked = view_query(cmd, _or_default(options))
+    if options is None or (isinstance(options, int) and options == 0):  # as in the original
+        options = ProfileOptionBuilder.trainable_variables_parameter()
+    asked = view_query(cmd, options)
     rules = asked.flops or flops
     loaded_profile = profile_of(graph, run_meta, op_log, rules, traces=cmd == "code")
     print_notes(loaded_profile.notes)
@@ -61,22 +61,12 @@ def profile(  # noqa: PLR0913 - the original's arguments, and one of ours
     return run_query(Loaded(loaded_profile, None, paths(graph, run_meta, op_log)), asked)
 
 
-def _or_default(options: Options | Literal[0] | None) -> Options:
-    """The options, or the default ones; 0 means none in the original's signature."""
-    if options is None or (isinstance(options, int) and options == 0):
-        return ProfileOptionBuilder.trainable_variables_parameter()
-    return options
-
-
 def advise(
     graph: Any = None,  # noqa: ANN401 - any of the forms
     run_meta: Any = None,  # noqa: ANN401 - likewise
     options: Checkers | None = ALL_ADVICE,
 ) -> Any:  # noqa: ANN401 - a message has no type
-    """Print the advice of the checkers on a model; returns an AdviceProto.
-
-    *options* has a dictionary of options for each checker to run; None runs no checker.
-    """
+    """Print the advice of checkers, each with its options; returns an AdviceProto."""
     checkers = checkers_of(options)
     model_profile = profile_of(graph, run_meta)
     print_notes(model_profile.notes)
@@ -98,6 +88,6 @@ def write_op_log(  # noqa: PLR0913 - the original's arguments, and one of ours
     each operation, and the entries of *op_log*.
     """
     folder = Path(path("log_dir", log_dir))
-    reading = log_of_model(graph, run_meta, op_log, flops, traces=add_trace)
+    reading = Model(graph, op_log, flops, traces=add_trace).read(run_of(run_meta))
     print_notes(reading.notes)
     write_whole(str(folder / LOG_NAME), op_log_bytes(reading.log))

@@ -14,15 +14,16 @@ sets an option and returns the builder.
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from tfprof.foundation.arguments import options_of, path
+from tfprof.foundation.arguments import Options, options_of, path
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
-    from tfprof.foundation.arguments import Options
+
+_LIMITS: Final = ("min_bytes", "min_micros", "min_params", "min_float_ops", "min_occurrence")
 
 
 class ProfileOptionBuilder:
@@ -36,10 +37,7 @@ class ProfileOptionBuilder:
     """
 
     def __init__(self, options: Options | None = None) -> None:
-        """Start from a copy of *options* (a dictionary or a builder), or from the default ones.
-
-        The default options show every row to depth 100.
-        """
+        """Start from a copy of *options*, or from the default: every row to depth 100."""
         self._options = _unrestricted() if options is None else deepcopy(options_of(options))
 
     # --- options to start from -------------------------------------------------------------------
@@ -47,25 +45,12 @@ class ProfileOptionBuilder:
     @staticmethod
     def trainable_variables_parameter() -> dict[str, Any]:
         """The parameters of trainable variables."""
-        return {
-            **_unrestricted(),
-            "max_depth": 10000,
-            "account_type_regexes": ["_trainable_variables"],
-            "account_displayed_op_only": True,
-            "select": ["params"],
-        }
+        return _preset(account_type_regexes=["_trainable_variables"], select=["params"])
 
     @staticmethod
     def float_operation() -> dict[str, Any]:
         """The float operations of all nodes that have any, largest first."""
-        return {
-            **_unrestricted(),
-            "max_depth": 10000,
-            "min_float_ops": 1,
-            "order_by": "float_ops",
-            "account_displayed_op_only": True,
-            "select": ["float_ops"],
-        }
+        return _preset(min_float_ops=1, order_by="float_ops", select=["float_ops"])
 
     @staticmethod
     def time_and_memory(  # noqa: PLR0913, PLR0917 - one a bound, in the original's order
@@ -78,20 +63,10 @@ class ProfileOptionBuilder:
         min_output_bytes: int = 0,
     ) -> dict[str, Any]:
         """The time and memory of all nodes that take at least this much, slowest first."""
-        return {
-            **_unrestricted(),
-            "max_depth": 10000,
-            "min_bytes": min_bytes,
-            "min_peak_bytes": min_peak_bytes,
-            "min_residual_bytes": min_residual_bytes,
-            "min_output_bytes": min_output_bytes,
-            "min_micros": min_micros,
-            "min_accelerator_micros": min_accelerator_micros,
-            "min_cpu_micros": min_cpu_micros,
-            "order_by": "micros",
-            "account_displayed_op_only": True,
-            "select": ["micros", "bytes"],
-        }
+        memory = min_bytes, min_peak_bytes, min_residual_bytes, min_output_bytes
+        builder = ProfileOptionBuilder(_preset(order_by="micros", select=["micros", "bytes"]))
+        builder.with_min_execution_time(min_micros, min_accelerator_micros, min_cpu_micros)
+        return builder.with_min_memory(*memory).build()
 
     def build(self) -> dict[str, Any]:
         """A copy of the options so far."""
@@ -216,14 +191,9 @@ class ProfileOptionBuilder:
 
 
 def _unrestricted() -> dict[str, Any]:
-    """Options that count every node."""
     return {
         "max_depth": 100,
-        "min_bytes": 0,
-        "min_micros": 0,
-        "min_params": 0,
-        "min_float_ops": 0,
-        "min_occurrence": 0,
+        **dict.fromkeys(_LIMITS, 0),
         "order_by": "name",
         "account_type_regexes": [".*"],
         "start_name_regexes": [".*"],
@@ -235,3 +205,8 @@ def _unrestricted() -> dict[str, Any]:
         "step": -1,
         "output": "stdout",
     }
+
+
+def _preset(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 - as many kinds as options
+    """Options that count displayed rows of any depth, with *changes*."""
+    return _unrestricted() | {"max_depth": 10000, "account_displayed_op_only": True} | changes

@@ -18,23 +18,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.capture import session_runs
 from tfprof.capture.profiler import Profiler
-from tfprof.capture.run_query import view_query
+from tfprof.capture.run_query import ViewQuery, view_query
 from tfprof.capture.step_plan import MOST_TRACED, Due, StepPlan
 from tfprof.capture.streams import print_notes
 from tfprof.compat.classic import write_op_log
 from tfprof.errors import TfprofError, UsageError
-from tfprof.foundation.arguments import path, steps
+from tfprof.foundation.arguments import Options, path, steps
 from tfprof.io.files import make_folder, write_whole
 from tfprof.model import Note
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator
-    from types import TracebackType
 
-    from tfprof.capture.run_query import ViewQuery
     from tfprof.capture.session_runs import Run
-    from tfprof.foundation.arguments import Options
 
 _DUMPED_BY_DEFAULT: Final = (100,)
 
@@ -59,7 +56,7 @@ class ProfileContext:
         self._enabled, self._debug = enabled, debug
         self._folder: Path | None = None
         self._plan = StepPlan((), (), chooses=False)
-        has_arguments = any(one is not None for one in (profile_dir, trace_steps, dump_steps))
+        has_arguments = (profile_dir, trace_steps, dump_steps) != (None, None, None)
         if enabled and (has_arguments or debug):
             self._folder = _folder("profile_dir", "" if profile_dir is None else profile_dir)
             self._plan = _planned(trace_steps, dump_steps)
@@ -78,28 +75,20 @@ class ProfileContext:
         if self._enabled:
             session_runs.begin(self._watch)
             try:
-                self._make_folders()
+                # The folders of all dumps, so that errors come before the first run.
+                for folder in filter(None, (self._folder, *(dump for dump, _ in self._file_dumps))):
+                    make_folder(str(folder))
             except TfprofError:
                 session_runs.end(self._watch)
                 raise
         self._entered = True
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         if not self._entered:
             raise UsageError("this ProfileContext was not entered: use it in a with statement")
         if self._enabled:
             session_runs.end(self._watch)
-
-    def _make_folders(self) -> None:
-        """Make the folders of all dumps, so that errors come before the first run."""
-        for folder in filter(None, (self._folder, *(folder for folder, _ in self._file_dumps))):
-            make_folder(str(folder))
 
     @property
     def profiler(self) -> Profiler | None:
@@ -111,7 +100,7 @@ class ProfileContext:
         if self._enabled:
             listed = frozenset(steps("profile_steps", profile_steps))
             self._auto.append((view_query(cmd, options), listed))
-            self._plan.trace(listed)
+            self._plan.listed.update(listed)
 
     def get_profiles(self, cmd: str) -> dict[int, Any]:
         """The results of an auto-profiled command, by step."""
@@ -121,7 +110,7 @@ class ProfileContext:
 
     def trace_next_step(self) -> None:
         """Trace the next run."""
-        self._plan.request("trace")
+        self._plan.requests.add("trace")
 
     def dump_next_step(self) -> None:
         """Dump the traced runs so far after the next run, which this does not trace."""
@@ -129,11 +118,11 @@ class ProfileContext:
             raise UsageError(
                 "there is no directory to dump into: give ProfileContext a profile_dir"
             )
-        self._plan.request("dump")
+        self._plan.requests.add("dump")
 
     def capture_next_run_meta(self) -> None:
         """Keep the RunMetadata of the next run, with a full trace, for `run_meta()`."""
-        self._plan.request("capture")
+        self._plan.requests.add("capture")
 
     def run_meta(self) -> Any:  # noqa: ANN401 - a message of the wheel
         """The RunMetadata of the last captured run."""
@@ -151,7 +140,7 @@ class ProfileContext:
         if self._entered:
             make_folder(str(folder))
         self._file_dumps.append((folder, listed))
-        self._plan.trace(listed)
+        self._plan.listed.update(listed)
 
     def _watch(self, run: Run) -> Any:  # noqa: ANN401 - the fetched values
         """The fetched values of *run*; one run at a time is traced or dumped, others just run."""
@@ -162,7 +151,7 @@ class ProfileContext:
             return run.plain()
         try:
             due = self._plan.due(step, lambda: self._fetches(run), self._coverage)
-            if not due.nothing:
+            if due.trace or due.capture or due.dump:
                 return self._carry_out(run, due)
         finally:
             self._tracing.release()

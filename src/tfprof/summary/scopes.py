@@ -55,7 +55,7 @@ def scopes(profile: Profile) -> Scopes:
     parts = len(names) + int(np.count_nonzero(names.blob == ord("/")))
     if parts > max(_FEW_PARTS, len(names) * limit("name_parts")):
         raise InputError(
-            f"the {len(names):,} names of the graph have {parts:,} parts; accepted are "
+            f"the {len(names):,} names of the graph have {parts:,} parts; tfprof accepts "
             f"{beyond('name_parts')}"
         )
     regions = profile.regions

@@ -35,6 +35,5 @@ def proto(advice: Advice) -> Iterator[bytes]:
 
 
 def _field(number: int, value: str | bytes) -> bytes:
-    """A string or message field in wire format."""
     data = value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
     return encode_bytes(number, data)

@@ -37,17 +37,9 @@ def process(title: bytes, pid: int) -> str:
     return f'{{"args":{{"name":{quoted(title)}}},"name":"process_name","ph":"M","pid":{pid}}}'
 
 
-def region(name: str, us: int, at: str) -> str:
-    """A bar: an execution."""
-    return f'{{"args":{{"name":{name}}},"cat":"Op","dur":{us},"name":{name},"ph":"X",{at}}}'
-
-
-def scope_region(name: str, us: int, at: str) -> str:
-    """A bar: a row of a report."""
-    return (
-        f'{{"args":{{"name":{name},"op":{name}}},"cat":"Op","dur":{us},"name":{name},'
-        f'"ph":"X",{at}}}'
-    )
+def region(name: str, us: int, at: str, more: str = "") -> str:
+    """A bar; *more* are further members of its arguments."""
+    return f'{{"args":{{"name":{name}{more}}},"cat":"Op","dur":{us},"name":{name},"ph":"X",{at}}}'
 
 
 def flow(name: str, number: int, begin: str, end: str) -> str:

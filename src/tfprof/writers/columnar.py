@@ -9,7 +9,7 @@ bytes. read/columnar/coding.py describes the format.
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,14 +27,6 @@ if TYPE_CHECKING:
     from tfprof.columns.strings import I64, U8
 
 _WIDTHS = (1, 2, 4)
-
-
-class _Narrow(NamedTuple):
-    """A column as it is stored."""
-
-    kind: str
-    base: int
-    stored: NDArray[Any]
 
 
 def columnar(profile: Profile) -> Iterator[bytes]:
@@ -76,32 +68,22 @@ def _attributes(profile: Profile) -> Attributes:
     return Attributes(profile.in_graph, node, text, entry.take(used))
 
 
-def _narrow(column: I64 | U8) -> _Narrow:
-    """*column* stored in the fewest bytes; plain where both ways take as many."""
+def _narrow(column: NDArray[Any]) -> tuple[str, int, NDArray[Any]]:
+    """(kind, base, numbers): *column* in the fewest bytes; plain where both ways take as many.
+
+    Plain numbers are differences from the least; rising ones are differences from the one before.
+    """
     if column.dtype == np.uint8:
-        return _Narrow(TEXT, 0, column)
-    plain, rising = _plain(column), _rising(column)
-    return rising if rising.stored.itemsize < plain.stored.itemsize else plain
-
-
-def _plain(column: NDArray[Any]) -> _Narrow:
-    """Each number as it is, or as its difference from the least."""
+        return TEXT, 0, column
     least, most = (int(column.min()), int(column.max())) if column.size else (0, 0)
+    # A difference that overflows 64 bits is undone by a sum that overflows, too.
+    rise, first = np.diff(column, prepend=column[:1]), int(column[0]) if column.size else 0
+    low, high = int(rise.min(initial=0)), int(rise.max(initial=0))
     for width in _WIDTHS:
         if most - least < 1 << 8 * width:
-            return _Narrow(f"u{width}", least, (column - least).astype(f"<u{width}"))
-    return _Narrow("i8", 0, column.astype("<i8"))
-
-
-def _rising(column: NDArray[Any]) -> _Narrow:
-    """Each number as its difference from the one before it."""
-    # A difference that overflows 64 bits is undone by a sum that overflows, too.
-    rise = np.diff(column, prepend=column[:1])
-    base = int(column[0]) if column.size else 0
-    least, most = int(rise.min(initial=0)), int(rise.max(initial=0))
-    for width in _WIDTHS:
-        if least >= 0 and most < 1 << 8 * width:
-            return _Narrow(f"+u{width}", base, rise.astype(f"<u{width}"))
-        if max(-1 - least, most) < 1 << 8 * width - 1:
-            return _Narrow(f"+i{width}", base, rise.astype(f"<i{width}"))
-    return _Narrow("i8", 0, column.astype("<i8"))
+            return f"u{width}", least, (column - least).astype(f"<u{width}")
+        if low >= 0 and high < 1 << 8 * width:
+            return f"+u{width}", first, rise.astype(f"<u{width}")
+        if max(-1 - low, high) < 1 << 8 * width - 1:
+            return f"+i{width}", first, rise.astype(f"<i{width}")
+    return "i8", 0, column.astype("<i8")

@@ -12,13 +12,12 @@ import io
 import re
 from typing import TYPE_CHECKING, Any
 
-from tfprof.results.table import flat
+from tfprof.results.table import Column, Table, flat
 from tfprof.writers.numbers import chunks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tfprof.results.table import Column, Table
 
 # Also with the wide signs of Chinese and Japanese; \ufeff is the mark at the start of a file.
 _FORMULA = re.compile("[\\s\ufeff\u200b]*[=+\\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]")

@@ -52,13 +52,9 @@ def to_arrow(table: Table) -> Any:  # noqa: ANN401 - a Table
 
 
 def _types(
-    number: object,
-    flag: object,
-    text: object,
-    listed: Callable[..., Any],
-    struct: Callable[..., Any],
+    number: object, flag: object, text: object, listed: Make, struct: Make
 ) -> dict[Kind, object]:
-    """The type of each kind, made of those that a library has."""
+    """The type of each kind, from the types of a library."""
     dims = listed(number)
     counts = dict.fromkeys(("runs", "defined", "micros"), number)
     return {

@@ -39,9 +39,8 @@ def json_table(table: Table) -> Iterator[bytes]:
     before = ""
     for rows in chunks(len(table), table.label_lengths):
         cells = [_encoded(column, rows) for column in table.columns]
-        yield (before + ",\n".join([line % row for row in zip(*cells, strict=True)])).encode(
-            "ascii"
-        )
+        lines = ",\n".join([line % row for row in zip(*cells, strict=True)])
+        yield (before + lines).encode("ascii")
         before = ",\n"
     tail: dict[str, Any] = {}
     if table.hiding is not None:
@@ -57,7 +56,6 @@ def _member(name: str, value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
 
 
 def _encoded(column: Column, rows: slice) -> list[str]:
-    """Each value as JSON text, in ASCII."""
     values = column.data(rows)
     if column.kind == "text":
         return list(map(encode_basestring_ascii, values))

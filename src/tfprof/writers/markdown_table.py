@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.writers.numbers import chunks
+from tfprof.writers.numbers import chunks, map_unique
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -38,7 +38,7 @@ def markdown_table(table: Table) -> Iterator[bytes]:
             _INDENT * (depth - 1) + _escaped(name)
             for depth, name in zip(table.depths(rows), label.cells(rows), strict=True)
         ]
-        cells = [_all_escaped(column.cells(rows)) for column in columns]
+        cells = [map_unique(_escaped, column.cells(rows)) for column in columns]
         yield b"".join(map(_line, zip(names, *cells, strict=True)))
     if any(column.total for column in columns):
         yield _line(["**total**", *(_escaped(column.total) for column in columns)])
@@ -54,12 +54,6 @@ def _lengths(table: Table) -> I64 | None:
         return length
     depth: I64 = np.asarray(table[table.tree].values)
     return length + len(_INDENT) * depth
-
-
-def _all_escaped(cells: list[str]) -> list[str]:
-    """Each cell escaped; equal ones, which are many, once."""
-    known = {cell: _escaped(cell) for cell in set(cells)}
-    return [known[cell] for cell in cells]
 
 
 def _escaped(text: str) -> str:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from tfprof.foundation import units
-from tfprof.tables.fields import FIELDS
-from tfprof.writers.lines import Part
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from tfprof.columns.strings import I64
     from tfprof.foundation.units import Format
     from tfprof.model import Profile
-    from tfprof.query.counted import Answer
 
 # Lines written at a time: enough to share work, few enough to need little memory.
 CHUNK = 1 << 13
@@ -24,16 +19,13 @@ CHUNK = 1 << 13
 _CACHED_PER_NODE = 2
 _CACHED_ANYWAY = 1 << 14
 _MOST_BYTES = 1 << 20
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 def chunks(count: int, size: I64 | None = None) -> Iterator[slice]:
-    """Slices of rows to write together; shorter where rows are long, by their *size* in bytes.
-
-    Names a thousand scopes deep make a short list a long text.
-    """
-    if size is None:
-        size = np.zeros(count, np.int64)
-    until = np.cumsum(size)
+    """Slices of rows to write together; shorter where rows are long, by their *size* in bytes."""
+    until = np.cumsum(np.zeros(count, np.int64) if size is None else size)
     first = 0
     while first < count:
         most = (until[first - 1] if first else 0) + _MOST_BYTES
@@ -42,11 +34,10 @@ def chunks(count: int, size: I64 | None = None) -> Iterator[slice]:
         first = max(last, first + 1)
 
 
-def formatted(column: I64, unit: Format) -> list[str]:
-    """Each number as text; equal numbers, which are many, are formatted once."""
-    numbers = column.tolist()
-    known = {number: unit(number) for number in set(numbers)}
-    return [known[number] for number in numbers]
+def map_unique(function: Callable[[T], R], values: list[T]) -> list[R]:
+    """list(map(function, values)), with one call for equal values, which are many."""
+    known = {value: function(value) for value in set(values)}
+    return [known[value] for value in values]
 
 
 class Texts(dict[int, bytes]):
@@ -67,23 +58,3 @@ def texts_of(profile: Profile, column: I64, unit: Format) -> list[bytes]:
     if len(known) > _CACHED_ANYWAY + _CACHED_PER_NODE * len(profile):
         known.clear()
     return list(map(known.__getitem__, column.tolist()))
-
-
-class OwnAndTotal:
-    """A metric as "own/total", with -- for own where a row is not accounted."""
-
-    def __init__(self, answer: Answer, metric: str) -> None:
-        field = FIELDS.get(metric)
-        self._profile = answer.profile
-        self._unit = (field and field.unit) or units.count
-        self._suffix = field.suffix if field else ""
-        self._own, self._total = answer.own(metric), answer.total(metric)
-        self._accounted = answer.accounted
-
-    def of(self, rows: slice) -> Part:
-        """The texts of *rows*."""
-        own = texts_of(self._profile, self._own[rows], self._unit)
-        for row in np.flatnonzero(~self._accounted[rows]).tolist():
-            own[row] = b"--"
-        total = texts_of(self._profile, self._total[rows], self._unit)
-        return Part(b"%s/%s" + self._suffix.encode(), (own, total))

@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.foundation import units
-from tfprof.query.counted import DEFINED
+from tfprof.query.counted import DEFINED, Answer
 from tfprof.results.node_texts import NodeTexts
 from tfprof.tables.fields import FIELDS
-from tfprof.writers.numbers import formatted
+from tfprof.writers.numbers import map_unique
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tfprof.columns.strings import I64
-    from tfprof.query.counted import Answer
 
 _NAME_WIDTH, _METRIC_WIDTH, _OCCURRENCE_WIDTH = 25, 30, 10
 _SUFFIX = {"params": " params", "float_ops": " float_ops"}
@@ -52,42 +51,36 @@ def op_lines(answer: Answer, fields: list[str]) -> Iterator[bytes]:
             columns.append(_metric(answer, name))
     has_shapes = "input_shapes" in fields
     first = 0 if len(answer.drawing.tree) == 1 else 1
-    names = list(answer.label.texts())
+    names = answer.label.tolist()
     for row in every_row[first:]:
         parts = ", ".join(column[row] for column in columns)
         shapes = _input_shapes(answer, nodes, members_of(row)) if has_shapes else ""
-        line = f"{_padded(names[row])}{parts}\n{shapes}"
-        yield line.encode("utf-8", "surrogateescape")
-
-
-def _padded(name: str) -> str:
-    """The name with spaces behind it; the width is in bytes."""
-    return name + " " * (_NAME_WIDTH - len(name.encode("utf-8", "surrogateescape")))
+        line = f"{parts}\n{shapes}".encode("utf-8", "surrogateescape")
+        yield names[row].ljust(_NAME_WIDTH) + line
 
 
 def _metric(answer: Answer, name: str) -> list[str]:
     own, total = answer.own(name), answer.total(name)
-    whole = float(total[0])
+    root_total = float(total[0])
     # parity Q28: a share of bytes is printed only where the row itself has some.
     has_share = (own > 0) if name.endswith("bytes") else (total > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        running = np.where(has_share, 100.0 * total / whole, 0.0).tolist()
-        alone = np.where(has_share, 100.0 * own / whole, 0.0).tolist()
+        running = np.where(has_share, 100.0 * total / root_total, 0.0).tolist()
+        alone = np.where(has_share, 100.0 * own / root_total, 0.0).tolist()
     unit = FIELDS[name].unit or units.count
     suffix = _SUFFIX.get(name, "")
     return [
         f"{text}{suffix} ({a:.2f}%, {p:.2f}%)".rjust(_METRIC_WIDTH)
-        for text, a, p in zip(formatted(own, unit), running, alone, strict=True)
+        for text, a, p in zip(map_unique(unit, own.tolist()), running, alone, strict=True)
     ]
 
 
 def _occurrences(answer: Answer) -> list[str]:
     runs, defined = answer.own("occurrence").tolist(), answer.own(DEFINED).tolist()
-    if not answer.query.era.counts_runs:
-        return [str(times).rjust(_OCCURRENCE_WIDTH) for times in defined]
-    return [
-        f"{run}|{times}".rjust(_OCCURRENCE_WIDTH) for run, times in zip(runs, defined, strict=True)
-    ]
+    texts = map(str, defined)
+    if answer.query.era.counts_runs:
+        texts = map("{}|{}".format, runs, defined)
+    return [text.rjust(_OCCURRENCE_WIDTH) for text in texts]
 
 
 def _input_shapes(answer: Answer, nodes: NodeTexts, members: I64) -> str:

@@ -1,6 +1,7 @@
-"""An op log in columns as an OpLogProto.
+"""An op log in columns as an OpLogProto, and call stacks as CodeDefs.
 
 OpLogProto ─┬─ 1 entry*   1 name, 2 float_ops, 3 types*, 4 code_def ─► 1 frame*
+            │   frame     2 line, 5 line of the function, 6 file, 7 function, 8 source
             └─ 2 text*    1 number, 2 text
 """
 
@@ -11,21 +12,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.wire.encode import beside, entries, field, numbers, taken, within
-from tfprof.writers.stack_messages import code_defs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfprof.columns.strings import Strings
+    from tfprof.columns.strings import I64, Strings
     from tfprof.read.columns import OpLogColumns
 
 # Entries written at a time, to bound the copies of stacks that many entries share.
 _CHUNK = 1 << 13
+_FRAME = (2, 5, 6, 7, 8)
 
 
 def op_log(log: OpLogColumns) -> Iterator[bytes]:
     """The message in pieces, its entries in their order."""
-    stacks = _stacks(log)
+    frames = log.frame_line, log.frame_function_line, log.frame_file, log.frame_function
+    stacks = code_defs(log.stack_start, *frames, log.frame_source)
     for first in range(0, len(log.name), _CHUNK):
         last = min(first + _CHUNK, len(log.name))
         yield _entries(log, stacks, first, last)
@@ -47,13 +49,8 @@ def _entries(log: OpLogColumns, stacks: Strings, first: int, last: int) -> bytes
     return beside(*field(1, *entry)).blob.tobytes()
 
 
-def _stacks(log: OpLogColumns) -> Strings:
-    """Each stack as a CodeDef."""
-    return code_defs(
-        log.stack_start,
-        line=log.frame_line,
-        function_line=log.frame_function_line,
-        file=log.frame_file,
-        function=log.frame_function,
-        source=log.frame_source,
-    )
+def code_defs(start: I64, *columns: I64) -> Strings:
+    """One CodeDef per stack, whose frames begin at *start*; the *columns* are those of _FRAME."""
+    count = start.size - 1
+    owner = np.repeat(np.arange(count), np.diff(start))
+    return within(owner, count, *field(1, *numbers(dict(zip(_FRAME, columns, strict=True)))))

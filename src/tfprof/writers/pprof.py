@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from tfprof.errors import UsageError
 from tfprof.results.result import File
 from tfprof.writers.pprof_classic import classic
-from tfprof.writers.pprof_kinds import KINDS
 from tfprof.writers.pprof_samples import samples
+from tfprof.writers.pprof_tables import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,10 +29,7 @@ _GZIP = 31
 
 
 def pprof(answer: Answer) -> Iterator[bytes]:
-    """The file in pieces; raises UsageError right away where no metric is selected.
-
-    Other fields may be selected too: samples have labels anyway.
-    """
+    """The file in pieces; raises UsageError right away where no metric is selected."""
     kinds = [KINDS[name] for name in answer.query.select if name in KINDS]
     if not kinds:
         selected = ",".join(answer.query.select) or "nothing"

@@ -16,53 +16,39 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.wire.scalar import encode_varint
-from tfprof.writers.pprof_frames import frames
-from tfprof.writers.pprof_kinds import NODE_LABEL, NODES
-from tfprof.writers.pprof_tables import (
-    Functions,
-    Texts,
-    columns_of,
-    comment_section,
-    label_column,
-    location_section,
-    sample_section,
-    sample_type_section,
-)
+from tfprof.writers import pprof_tables as tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfprof.columns.strings import I64
     from tfprof.query.counted import Answer
-    from tfprof.writers.pprof_frames import Frame
-    from tfprof.writers.pprof_kinds import Kind
 
 
-def classic(answer: Answer, kind: Kind) -> Iterator[bytes]:
+def classic(answer: Answer, kind: tables.Kind) -> Iterator[bytes]:
     """The message, in pieces."""
-    texts = Texts()
+    texts = tables.Texts()
     calls = _Calls(texts)
     row, node = _sampled(answer)
     path, name = _walk(answer, row, node, texts, calls)
     # The other strings are numbered behind those of samples.
     count, metric, unit, meaning = (
-        texts.number(text.encode()) for text in (NODES.name, kind.name, kind.unit, kind.meaning)
+        texts.number(text.encode())
+        for text in (tables.NODES.name, kind.name, kind.unit, kind.meaning)
     )
     place = np.empty(len(answer.profile), np.int64)
     place[answer.profile.by_name] = np.arange(place.size)
     by_name = np.argsort(place[node], kind="stable")
     own = answer.profile.values(kind.name, answer.query.step)[node[by_name]]
     # Without samples the key is no string of the file either.
-    key = texts.number(NODE_LABEL) if node.size else 0
-    yield sample_type_section([count, metric], [count, unit])
-    yield from sample_section(
+    key = texts.number(tables.NODE_LABEL) if node.size else 0
+    samples = tables.sample_section(
         (path[at] for at in row[by_name].tolist()),
         np.stack([np.ones_like(own), own], axis=1),
-        [label_column(key, name[by_name])],
+        [tables.label_column(key, name[by_name])],
     )
-    yield calls.section()
-    yield from texts.section()
-    yield comment_section([meaning])
+    types = [count, metric], [count, unit]
+    return tables.message(types, samples, calls.section(), texts, [meaning])
 
 
 def _sampled(answer: Answer) -> tuple[I64, I64]:
@@ -83,12 +69,12 @@ def _sampled(answer: Answer) -> tuple[I64, I64]:
 
 
 def _walk(
-    answer: Answer, row: I64, node: I64, texts: Texts, calls: _Calls
+    answer: Answer, row: I64, node: I64, texts: tables.Texts, calls: _Calls
 ) -> tuple[dict[int, bytes], I64]:
     """(path of each sampled row, string of each node), all numbered in order of appearance."""
     names = answer.profile.nodes.name.take(node).tolist()
     begin = np.searchsorted(row, np.arange(len(answer) + 1)).tolist()
-    frame, parent = frames(answer), answer.tree.parent.tolist()
+    frame, parent = tables.frames(answer), answer.tree.parent.tolist()
     path: list[bytes] = []
     paths: dict[int, bytes] = {}
     strings: list[int] = []
@@ -106,7 +92,7 @@ def _walk(
         if first < last:
             paths[at] = b"".join(reversed(path))
             if not strings:
-                texts.number(NODE_LABEL)  # numbered before the first name
+                texts.number(tables.NODE_LABEL)  # numbered before the first name
             strings += map(texts.number, names[first:last])
     return paths, np.array(strings, np.int64)
 
@@ -114,12 +100,11 @@ def _walk(
 class _Calls:
     """Calls from a line, as locations numbered from 1 as they come."""
 
-    def __init__(self, texts: Texts) -> None:
-        self._functions = Functions(texts)
+    def __init__(self, texts: tables.Texts) -> None:
+        self._functions = tables.Functions(texts)
         self._entry: dict[tuple[bytes, bytes, int], tuple[int, int, int]] = {}
 
-    def number(self, caller: Frame, called: Frame) -> int:
-        """The number of the call; a new call gets a new number."""
+    def number(self, caller: tables.Frame, called: tables.Frame) -> int:
         key = caller.function.file, called.function.name, caller.line
         if key not in self._entry:
             function = self._functions.number(called.function, called.title)
@@ -127,6 +112,7 @@ class _Calls:
         return self._entry[key][0]
 
     def section(self) -> bytes:
-        """All calls, sorted, and the functions called."""
-        number, function, line = columns_of([self._entry[key] for key in sorted(self._entry)], 3)
-        return location_section(number, function, line) + self._functions.section()
+        number, function, line = tables.columns_of(
+            [self._entry[key] for key in sorted(self._entry)], 3
+        )
+        return tables.location_section(number, function, line) + self._functions.section()

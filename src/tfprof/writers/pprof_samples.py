@@ -15,38 +15,24 @@ what is not accounted, Q14: not all frames).
 from __future__ import annotations
 
 from itertools import repeat
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.columns.strings import Strings
+from tfprof.columns.strings import I64, Strings
 from tfprof.errors import UsageError
 from tfprof.tables.limits import beyond, limit
 from tfprof.wire.encode import taken
 from tfprof.wire.scalar import encode_varint
-from tfprof.writers.pprof_frames import frames
-from tfprof.writers.pprof_kinds import NODE_LABEL, NODES
-from tfprof.writers.pprof_tables import (
-    Functions,
-    Texts,
-    columns_of,
-    comment_section,
-    function_section,
-    label_column,
-    location_section,
-    sample_section,
-    sample_type_section,
-)
+from tfprof.writers import pprof_tables as tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tfprof.columns.strings import I64
     from tfprof.query.counted import Answer
-    from tfprof.writers.pprof_kinds import Kind
 
 
-def samples(answer: Answer, kinds: Sequence[Kind]) -> Iterator[bytes]:
+def samples(answer: Answer, kinds: Sequence[tables.Kind]) -> Iterator[bytes]:
     """The message, in pieces; raises UsageError where paths are too long."""
     row, node = sampled(answer)
     frames_in_all = int((_level(answer)[row] + 1).sum())
@@ -56,7 +42,18 @@ def samples(answer: Answer, kinds: Sequence[Kind]) -> Iterator[bytes]:
             f"node: {frames_in_all:,} frames, where tfprof accepts {beyond('pprof_frames')}; "
             "a lower max_depth makes paths shorter"
         )
-    return _message(answer, kinds, row, node)
+    texts = tables.Texts()
+    types = [tables.NODES, *kinds]
+    names, units, meanings = (
+        [texts.number(text.encode()) for text in column]
+        for column in zip(*((k.name, k.unit, f"{k.name}: {k.meaning}") for k in types), strict=True)
+    )
+    number, places = (_rows if answer.drawing.frame is None else _lines)(answer, texts)
+    own = [answer.profile.values(kind.name, answer.query.step)[node] for kind in kinds]
+    values = np.stack([np.ones_like(node), *own], axis=1)
+    labels = _labels(answer, node, texts)
+    section = tables.sample_section(_paths(answer, row, number), values, labels)
+    return tables.message((names, units), section, places, texts, meanings)
 
 
 def sampled(answer: Answer) -> tuple[I64, I64]:
@@ -87,58 +84,30 @@ def _nearest_displayed(answer: Answer) -> I64:
     return result
 
 
-class _Places(NamedTuple):
-    """The rows as locations."""
-
-    number: list[bytes]  # of each row, as it stands in a path
-    section: bytes  # the locations and their functions
-
-
-def _message(answer: Answer, kinds: Sequence[Kind], row: I64, node: I64) -> Iterator[bytes]:
-    texts = Texts()
-    types = [NODES, *kinds]
-    names, units, meanings = (
-        [texts.number(text.encode()) for text in column]
-        for column in zip(*((k.name, k.unit, f"{k.name}: {k.meaning}") for k in types), strict=True)
-    )
-    places = (_rows if answer.drawing.frame is None else _lines)(answer, texts)
-    own = [answer.profile.values(kind.name, answer.query.step)[node] for kind in kinds]
-    values = np.stack([np.ones_like(node), *own], axis=1)
-    labels = _labels(answer, node, texts)
-    yield sample_type_section(names, units)
-    yield from sample_section(_paths(answer, row, places.number), values, labels)
-    yield places.section
-    yield from texts.section()
-    yield comment_section(meanings)
-
-
-def _rows(answer: Answer, texts: Texts) -> _Places:
-    """One function and one location per row, with its name."""
+def _rows(answer: Answer, texts: tables.Texts) -> tuple[list[bytes], bytes]:
+    """(number of each row in a path, locations and functions): one of each per row."""
     number = np.arange(1, len(answer) + 1)
-    locations = location_section(number, number, np.zeros_like(number))
-    functions = function_section(number, texts.numbers(answer.label))
-    return _Places(list(map(encode_varint, number.tolist())), locations + functions)
+    locations = tables.location_section(number, number, np.zeros_like(number))
+    functions = tables.function_section(number, texts.numbers(answer.label))
+    return list(map(encode_varint, number.tolist())), locations + functions
 
 
-def _lines(answer: Answer, texts: Texts) -> _Places:
-    """The functions that the rows are lines of, and the lines."""
-    functions = Functions(texts)
+def _lines(answer: Answer, texts: tables.Texts) -> tuple[list[bytes], bytes]:
+    """The same where rows are lines of functions."""
+    functions = tables.Functions(texts)
     known: dict[tuple[int, int], int] = {}
     number = []
-    for frame in frames(answer):
+    for frame in tables.frames(answer):
         place = functions.number(frame.function, frame.title), frame.line
         number.append(encode_varint(known.setdefault(place, len(known) + 1)))
-    function, line = columns_of(list(known), 2)
-    locations = location_section(np.arange(1, len(known) + 1), function, line)
-    return _Places(number, locations + functions.section())
+    function, line = tables.columns_of(list(known), 2)
+    locations = tables.location_section(np.arange(1, len(known) + 1), function, line)
+    return number, locations + functions.section()
 
 
 def _paths(answer: Answer, row: I64, place: list[bytes]) -> Iterator[bytes]:
-    """The path of each sample.
-
-    Rows come in drawing order, so one buffer that grows towards its front holds the path: the
-    innermost row comes first.
-    """
+    """The path of each sample."""
+    # Rows come in drawing order: one buffer that grows to its front holds a path, innermost first.
     level = _level(answer)
     times = np.bincount(row, minlength=len(answer))
     buffer = bytearray((int(level.max()) + 1) * max(map(len, place)))
@@ -159,15 +128,14 @@ def _level(answer: Answer) -> I64:
     return np.maximum(answer.tree.depth - 2, 0)
 
 
-def _labels(answer: Answer, node: I64, texts: Texts) -> list[Strings]:
-    """The name, the device if known, and the type of each node, and the step."""
+def _labels(answer: Answer, node: I64, texts: tables.Texts) -> list[Strings]:
     nodes, step = answer.profile.nodes, answer.query.step
     kind = texts.numbers(answer.profile.types)
     # The step is text: readers treat the number 0 as no label.
     step_text = texts.numbers(Strings.of([b"average" if step is None else b"%d" % step]))
     return [
-        label_column(texts.number(NODE_LABEL), texts.numbers(nodes.name.take(node))),
-        taken(label_column(texts.number(b"device"), kind), nodes.device[node]),
-        taken(label_column(texts.number(b"op type"), kind), nodes.op[node]),
-        taken(label_column(texts.number(b"step"), step_text), np.zeros_like(node)),
+        tables.label_column(texts.number(tables.NODE_LABEL), texts.numbers(nodes.name.take(node))),
+        taken(tables.label_column(texts.number(b"device"), kind), nodes.device[node]),
+        taken(tables.label_column(texts.number(b"op type"), kind), nodes.op[node]),
+        taken(tables.label_column(texts.number(b"step"), step_text), np.zeros_like(node)),
     ]

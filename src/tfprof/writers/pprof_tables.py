@@ -1,11 +1,17 @@
 """The sections of a profile: samples, and the tables that they refer to by number.
 
+KINDS are the numbers that a sample can hold, one row per metric.
+
 sample     locations 2 1   values 1 1500   label 5=11        numbers only
 location   2: function 2, line 11                            each once
 function   2: name 3, file 4, first line -1                  each once
 string     11: "net/fc/MatMul"                               each once; 0 is the empty one
 
-The numbers of fields are those of profile.proto, github.com/google/pprof.
+The numbers of fields are those of profile.proto, github.com/google/pprof. A row of code view is a
+line of a function:
+
+/home/me/model.py:12:build      function  (/home/me/model.py, build, its first line)
+                                title     model:build
 """
 
 from __future__ import annotations
@@ -16,29 +22,55 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.strings import Strings
+from tfprof.columns.strings import I64, Strings
+from tfprof.views.code_view import GRADIENT_MARK, UNKNOWN_TEXT
+from tfprof.views.drawing import ROOT_NAME
 from tfprof.wire.encode import beside, field, numbers, packed
 from tfprof.writers.numbers import chunks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from tfprof.columns.strings import I64
+    from tfprof.query.counted import Answer
 
 _SAMPLE_TYPE, _SAMPLE, _LOCATION, _FUNCTION, _STRING, _COMMENT = 1, 2, 4, 5, 6, 13
 UNSIGNED = (1 << 64) - 1
 # Samples written at a time: few enough that those of a deep tree, which are long, fit in memory.
 _RUN = 1 << 12
-# Longer strings are known by a digest.
+# Longer strings are known by a digest: names a thousand scopes deep are long, and there are many.
 _LONG = 64
 
 
-class Texts:
-    """The strings, numbered in order of appearance; the empty one is 0.
+class Kind(NamedTuple):
+    """A row of the table; the name is the metric's."""
 
-    Names a thousand scopes deep are long, and every scope has one. So a long string is stored as a
-    digest and the place where to find it again.
-    """
+    name: str
+    unit: str
+    meaning: str
+
+
+KINDS: dict[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        Kind("micros", "microseconds", "Sum of accelerator execution time and cpu execution time."),
+        Kind("accelerator_micros", "microseconds", "Accelerator execution time."),
+        Kind("cpu_micros", "microseconds", "CPU execution time."),
+        Kind("bytes", "bytes", "Sum of operation total memory requests, excluding deallocations."),
+        Kind("peak_bytes", "bytes", "Sum of operation peak memory usage."),
+        Kind("residual_bytes", "bytes", "Sum of operation allocated memory after finish."),
+        Kind("output_bytes", "bytes", "Sum of operation output size."),
+        Kind("params", "count", "Model parameters."),
+        Kind("float_ops", "count", "Model float operations (Only available if defined)."),
+    )
+}
+
+# The first number of every sample; it is 1.
+NODES = Kind("count", "count", "Graph nodes.")
+NODE_LABEL = b"graph node:"
+
+
+class Texts:
+    """The strings, numbered in order of appearance; the empty one is 0."""
 
     def __init__(self) -> None:
         self._number: dict[bytes | int, int] = {b"": 0}
@@ -55,12 +87,13 @@ class Texts:
 
     def numbers(self, texts: Strings) -> I64:
         """The number of each of *texts*."""
-        known = self._number
-        before = len(known)
+        known, before = self._number, len(self._number)
         runs = (texts.take(rows) for rows in chunks(len(texts), texts.length))
         each = (known.setdefault(_key(text), len(known)) for run in runs for text in run)
         result = np.fromiter(each, np.int64, len(texts))
-        self._columns += [Strings.of(self._single), texts.take(_first_of_each(result, before))]
+        highest = np.maximum.accumulate(np.append(before - 1, result))
+        new = np.flatnonzero(result > highest[:-1])  # where each new number stands first
+        self._columns += [Strings.of(self._single), texts.take(new)]
         self._single = []
         return result
 
@@ -75,12 +108,6 @@ def _key(text: bytes) -> bytes | int:
     if len(text) <= _LONG:
         return text
     return int.from_bytes(blake2b(text, digest_size=16).digest(), "little")
-
-
-def _first_of_each(number: I64, before: int) -> I64:
-    """Where each number that is not below *before* stands first; they come in order."""
-    highest = np.maximum.accumulate(np.append(before - 1, number))
-    return np.flatnonzero(number > highest[:-1])
 
 
 class Function(NamedTuple):
@@ -113,6 +140,49 @@ class Functions:
         return _joined(*field(_FUNCTION, *numbers({1: number, 2: name, 4: file, 5: first_line})))
 
 
+class Frame(NamedTuple):
+    """A line of a function."""
+
+    function: Function
+    title: bytes
+    line: int  # from 0 to UNSIGNED, like the first line of the function
+
+
+_ROOT = Frame(Function(b"", ROOT_NAME, 0), ROOT_NAME, 0)
+
+
+def frames(answer: Answer) -> list[Frame]:
+    """The frame of each row; equal frames are one object, and the root has no file."""
+    # parity Q54: a row that frames of several files share stands for the first of them.
+    stacks, drawing = answer.profile.stacks, answer.drawing
+    assert drawing.frame is not None
+    assert drawing.gradient is not None
+    text = dict(zip(stacks.text_id.tolist(), stacks.text, strict=True))
+    at = drawing.frame[answer.row[1:]]
+    columns = (stacks.file, stacks.line, stacks.function, stacks.function_line)
+    values = [column[at].tolist() for column in columns]
+    known: dict[tuple[int, ...], Frame] = {}
+
+    def frame(key: tuple[int, ...]) -> Frame:
+        file_id, line, function_id, first_line, gradient = key
+        file, name = text.get(file_id, UNKNOWN_TEXT), text.get(function_id, UNKNOWN_TEXT)
+        name += GRADIENT_MARK if gradient else b""
+        function = Function(file, name, first_line & UNSIGNED)
+        return Frame(function, b"%b:%b" % (_stem(file), name), line & UNSIGNED)
+
+    rows = [_ROOT]
+    for key in zip(*values, drawing.gradient[answer.row[1:]].tolist(), strict=True):
+        if key not in known:
+            known[key] = frame(key)
+        rows.append(known[key])
+    return rows
+
+
+def _stem(file: bytes) -> bytes:
+    base = file.rpartition(b"/")[2]
+    return base.rpartition(b".")[0] if b"." in base else base
+
+
 def function_section(number: I64, name: I64) -> bytes:
     """Functions that are in no file; *name* is the number of a string."""
     return _joined(*field(_FUNCTION, *numbers({1: number, 2: name})))
@@ -127,10 +197,7 @@ def location_section(number: I64, function: I64, line: I64) -> bytes:
 def sample_section(
     paths: Iterable[bytes], values: I64, labels: Sequence[Strings]
 ) -> Iterator[bytes]:
-    """Samples: the path of each, a row of *values*, and a row of each of *labels*.
-
-    A path is the locations as varints, the innermost first.
-    """
+    """Samples: *paths* (locations as varints, innermost first), rows of *values* and *labels*."""
     rows, width = values.shape
     left = iter(paths)
     for first in range(0, rows, _RUN):
@@ -152,14 +219,21 @@ def label_column(key: int, text: I64) -> Strings:
     return beside(*field(3, *numbers({1: np.full(text.size, key), 2: text})))
 
 
-def sample_type_section(name: Sequence[int], unit: Sequence[int]) -> bytes:
-    """What the values of samples are; both are numbers of strings."""
-    return _joined(*field(_SAMPLE_TYPE, *numbers({1: np.array(name), 2: np.array(unit)})))
-
-
-def comment_section(texts: Sequence[int]) -> bytes:
-    """What viewers print above a report: numbers of strings."""
-    return _joined(*packed(_COMMENT, np.zeros(len(texts), np.int64), np.array(texts), 1))
+def message(
+    types: tuple[Sequence[int], Sequence[int]],
+    samples: Iterable[bytes],
+    places: bytes,
+    texts: Texts,
+    comments: Sequence[int],
+) -> Iterator[bytes]:
+    """The profile in pieces; *types* (names, units) and *comments* are numbers of strings."""
+    names, units = map(np.array, types)
+    yield _joined(*field(_SAMPLE_TYPE, *numbers({1: names, 2: units})))
+    yield from samples
+    yield places
+    yield from texts.section()
+    owner = np.zeros(len(comments), np.int64)
+    yield _joined(*packed(_COMMENT, owner, np.array(comments), 1))
 
 
 def columns_of(rows: Sequence[tuple[int, ...]], width: int) -> list[I64]:

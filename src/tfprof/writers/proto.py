@@ -14,14 +14,13 @@ written, whatever was selected. The schema has the messages:
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tfprof.columns.strings import Strings
-from tfprof.query.counted import DEFINED
+from tfprof.columns.strings import I64, Strings
+from tfprof.query.counted import DEFINED, Answer
 from tfprof.wire.encode import beside, entries, field, lengths, nested, numbers, taken, within
 from tfprof.wire.schema import message
 from tfprof.writers.numbers import CHUNK, chunks
@@ -33,42 +32,34 @@ if TYPE_CHECKING:
     from google.protobuf.message import Message
 
     from tfprof.columns.shapes import Shapes
-    from tfprof.columns.strings import I64
-    from tfprof.query.counted import Answer
     from tfprof.results.report import Report
 
 
-class _Numbers(NamedTuple):
-    """The field numbers of a metric: of the row alone, and with all below it."""
-
-    own: int
-    total: int
-
-
+# The field numbers of each metric: of the row alone, and with all below it.
 _NODE: Final = {
-    "micros": _Numbers(2, 6),
-    "bytes": _Numbers(3, 7),
-    "params": _Numbers(4, 8),
-    "float_ops": _Numbers(13, 14),
-    "accelerator_micros": _Numbers(17, 19),
-    "cpu_micros": _Numbers(18, 20),
-    "occurrence": _Numbers(21, 22),
-    "peak_bytes": _Numbers(24, 27),
-    "residual_bytes": _Numbers(25, 28),
-    "output_bytes": _Numbers(26, 29),
+    "micros": (2, 6),
+    "bytes": (3, 7),
+    "params": (4, 8),
+    "float_ops": (13, 14),
+    "accelerator_micros": (17, 19),
+    "cpu_micros": (18, 20),
+    "occurrence": (21, 22),
+    "peak_bytes": (24, 27),
+    "residual_bytes": (25, 28),
+    "output_bytes": (26, 29),
 }
 _NODE_NAME, _NODE_DEVICE, _NODE_CHILD = 1, 10, 12
 _NODE_VALUE, _NODE_INPUT, _NODE_DEFINED = 15, 16, 23
 _GROUP: Final = {
-    "micros": _Numbers(2, 6),
-    "bytes": _Numbers(3, 7),
-    "params": _Numbers(4, 8),
-    "float_ops": _Numbers(5, 9),
-    "accelerator_micros": _Numbers(12, 14),
-    "cpu_micros": _Numbers(13, 15),
-    "peak_bytes": _Numbers(16, 19),
-    "residual_bytes": _Numbers(17, 20),
-    "output_bytes": _Numbers(18, 21),
+    "micros": (2, 6),
+    "bytes": (3, 7),
+    "params": (4, 8),
+    "float_ops": (5, 9),
+    "accelerator_micros": (12, 14),
+    "cpu_micros": (13, 15),
+    "peak_bytes": (16, 19),
+    "residual_bytes": (17, 20),
+    "output_bytes": (18, 21),
 }
 _GROUP_NAME, _GROUP_NODE, _GROUP_CHILD = 1, 10, 11
 # How deep protobuf reads messages inside one another: it stops at 100, and shapes are some.
@@ -102,54 +93,35 @@ def tensor_protos(report: Report) -> dict[int, bytes] | None:
 def pieces(
     answer: Answer, values: Mapping[int, bytes] | None = None, *, repaired: bool = False
 ) -> Iterator[bytes]:
-    """The message of all rows, from the root down, in pieces.
+    """The message of all rows, from the root down, in pieces; *values* has tensors by row.
 
-    *values* has a serialized TFProfTensorProto for each row with a tensor; groups have none.
-    With *repaired*, bytes of names that are not UTF-8 are replaced: the original writes them, but
-    no parser accepts such a message.
+    With *repaired*, bytes of names that are not UTF-8 are replaced: no parser accepts them.
     """
-    encoder = _Rows(answer, values or {}, _TEXT[repaired])
+    encoder = _Rows(answer, values or {}, repaired=repaired)
     own = encoder.lengths()
     before = nested(answer.tree, _GROUP_CHILD if answer.view.groups else _NODE_CHILD, own)
     for rows in chunks(len(answer), own):
         yield from encoder.written(rows, before.take(rows))
 
 
-def rows(
-    answer: Answer, values: Mapping[int, bytes] | None = None, *, repaired: bool = False
-) -> Iterator[bytes]:
-    """The fields of each row but its children."""
-    encoder = _Rows(answer, values or {}, _TEXT[repaired])
-    for run in chunks(len(answer), answer.label.length):
-        yield from beside(*encoder.fields(run), encoder.members(run))
-
-
-def _repaired(names: Strings) -> Strings:
+def _text(names: Strings, *, repaired: bool) -> Strings:
+    if not repaired:
+        return names
     return Strings.of(name.decode("utf-8", "replace").encode() for name in names)
-
-
-_Text: TypeAlias = Callable[[Strings], Strings]
-_TEXT: Final[tuple[_Text, _Text]] = (lambda names: names, _repaired)
-
-
-def message_name(answer: Answer) -> str:
-    """The name of the message."""
-    return "MultiGraphNodeProto" if answer.view.groups else "GraphNodeProto"
 
 
 class _Rows:
     """The fields of each row but its children, for a run of rows at a time."""
 
-    def __init__(self, answer: Answer, values: Mapping[int, bytes], text: _Text) -> None:
-        self._answer, self._text = answer, text
+    def __init__(self, answer: Answer, values: Mapping[int, bytes], *, repaired: bool) -> None:
+        self._answer, self._repaired = answer, repaired
         self._values, self._valued = values, sorted(values)
-        self._nodes = _GraphNodes(answer, text)
+        self._nodes = _GraphNodes(answer, repaired=repaired)
         # The graph nodes of row i are _node[_start[i]:_start[i + 1]], where rows are groups.
         nothing = np.zeros(len(answer) + 1, np.int64), np.empty(0, np.int64)
         self._start, self._node = answer.members() if answer.view.groups else nothing
 
     def lengths(self) -> I64:
-        """How many bytes each row has."""
         length = np.empty(len(self._answer), np.int64)
         for rows in chunks(length.size, self._answer.label.length):
             length[rows] = lengths(self.fields(rows))
@@ -171,18 +143,14 @@ class _Rows:
     def fields(self, rows: slice) -> tuple[Strings, ...]:
         """The fields of each row but the graph nodes of a group."""
         answer, is_group = self._answer, self._answer.view.groups
-        columns = {number: column[rows] for number, column in self._numbers.items()}
-        name = self._text(answer.label.take(rows))
-        named = (
-            *field(_GROUP_NAME if is_group else _NODE_NAME, name, empty=False),
-            *numbers(columns),
-        )
+        columns = numbers({number: column[rows] for number, column in self._numbers.items()})
+        name = _text(answer.label.take(rows), repaired=self._repaired)
+        named = field(_GROUP_NAME if is_group else _NODE_NAME, name, empty=False)
         if is_group:
-            return named
-        return *named, *self._nodes.placement(answer.node[rows]), self._tensors(rows)
+            return *named, *columns
+        return *named, *columns, *self._nodes.placement(answer.node[rows]), self._tensors(rows)
 
     def members(self, rows: slice) -> Strings:
-        """The graph nodes that each row holds."""
         start = self._start[rows.start : rows.stop + 1]
         row = np.repeat(np.arange(start.size - 1), np.diff(start))
         return within(row, start.size - 1, *self._members(slice(int(start[0]), int(start[-1]))))
@@ -192,18 +160,16 @@ class _Rows:
 
     @cached_property
     def _numbers(self) -> dict[int, I64]:
-        """Every metric of the rows, own and total."""
         answer = self._answer
         columns = {}
-        for metric, number in (_GROUP if answer.view.groups else _NODE).items():
-            columns[number.own] = answer.own(metric)
-            columns[number.total] = answer.total(metric)
+        for metric, (own, total) in (_GROUP if answer.view.groups else _NODE).items():
+            columns[own] = answer.own(metric)
+            columns[total] = answer.total(metric)
         if not answer.view.groups:
             columns[_NODE_DEFINED] = answer.total(DEFINED)
         return columns
 
     def _tensors(self, rows: slice) -> Strings:
-        """The tensor of each row that has one."""
         low, high = (bisect_left(self._valued, at) for at in (rows.start, rows.stop))
         here = self._valued[low:high]
         column = field(_NODE_VALUE, Strings.of(self._values[row] for row in here))
@@ -213,8 +179,8 @@ class _Rows:
 class _GraphNodes:
     """Graph nodes as the messages inside a group, and the fields that rows have of their node."""
 
-    def __init__(self, answer: Answer, text: _Text) -> None:
-        self._answer, self._profile, self._text = answer, answer.profile, text
+    def __init__(self, answer: Answer, *, repaired: bool) -> None:
+        self._answer, self._profile, self._repaired = answer, answer.profile, repaired
         start = self._profile.outputs.start
         # parity Q1: whichever output of the source is consumed, the first one's shape is written.
         self._first_output = np.append(np.where(np.diff(start) > 0, start[:-1], -1), -1)
@@ -223,20 +189,16 @@ class _GraphNodes:
     def fields(self, node: I64) -> tuple[Strings, ...]:
         """Each node as a GraphNodeProto; its totals are its own numbers."""
         columns = {}
-        for metric, number in _NODE.items():
-            value = self._profile.values(metric, self._answer.query.step)[node]
-            columns[number.own] = columns[number.total] = value
+        for metric, (own, total) in _NODE.items():
+            columns[own] = self._profile.values(metric, self._answer.query.step)[node]
+            columns[total] = columns[own]
         columns[_NODE_DEFINED] = np.ones(node.size, np.int64)
-        name = self._text(self._profile.nodes.name.take(node))
-        return (
-            *field(_NODE_NAME, name, empty=False),
-            *numbers(columns),
-            *self.placement(node),
-        )
+        name = _text(self._profile.nodes.name.take(node), repaired=self._repaired)
+        return (*field(_NODE_NAME, name, empty=False), *numbers(columns), *self.placement(node))
 
     def placement(self, node: I64) -> tuple[Strings, ...]:
         """The device and the shapes of the inputs of each node; nothing for node -1."""
-        name = self._text(taken(self._profile.types, self._device[node]))
+        name = _text(taken(self._profile.types, self._device[node]), repaired=self._repaired)
         return *field(_NODE_DEVICE, name, empty=False), self._inputs(node)
 
     def _inputs(self, node: I64) -> Strings:
@@ -267,14 +229,8 @@ def _shape_messages(shapes: Shapes) -> Strings:
     return beside(sizes, *numbers({3: (rank == 0).astype(np.int64)}))
 
 
-# --- as an object --------------------------------------------------------------------------------
-
-
 def proto_message(report: Report, *, repaired: bool) -> Message:
-    """A GraphNodeProto or MultiGraphNodeProto.
-
-    Bytes that are not UTF-8 are replaced where *repaired*, or else raise DecodeError.
-    """
+    """The message as an object; bytes that are not UTF-8 are *repaired* or raise DecodeError."""
     from google.protobuf.message import DecodeError  # noqa: PLC0415 - files need no messages
 
     try:
@@ -287,10 +243,16 @@ def proto_message(report: Report, *, repaired: bool) -> Message:
 
 def _message(report: Report, *, repaired: bool) -> Message:
     answer, tensors = report.answer, tensor_protos(report)
-    kind = message(f"tensorflow.tfprof.{message_name(answer)}")
+    kind = message(f"tensorflow.tfprof.{'Multi' if answer.view.groups else ''}GraphNodeProto")
     if int(answer.tree.depth.max()) < _PROTOBUF_DEPTH:
         return kind.FromString(proto(answer, tensors, repaired=repaired))
-    return _nested(kind, answer.tree.parent.tolist(), rows(answer, tensors, repaired=repaired))
+    encoder = _Rows(answer, tensors or {}, repaired=repaired)
+    rows = (
+        own
+        for run in chunks(len(answer), answer.label.length)
+        for own in beside(*encoder.fields(run), encoder.members(run))
+    )
+    return _nested(kind, answer.tree.parent.tolist(), rows)
 
 
 def _nested(kind: type[Message], parents: list[int], own: Iterable[bytes]) -> Message:

@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.columns.strings import Strings
+from tfprof.columns.strings import I64, Strings
 from tfprof.wire.encode import beside, entries, field, numbers, packed, taken, within
+from tfprof.writers.op_log import code_defs
 from tfprof.writers.saved_steps import SavedSteps
-from tfprof.writers.stack_messages import code_defs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfprof.columns.shapes import Shapes
-    from tfprof.columns.strings import I64
     from tfprof.model import Profile
 
 # Nodes written at a time, and about how many stats of them: enough to share work, few enough to
@@ -45,11 +44,9 @@ def saved(profile: Profile) -> Iterator[bytes]:
     stacks = profile.stacks
     number = np.array([step.number for step in profile.steps], np.int64)
     flags = {2: profile.has_traces, 5: profile.misses_accelerator_stream}
-    rest = (
-        *numbers({n: np.array([flag], np.int64) for n, flag in flags.items()}),
-        *packed(3, np.zeros(number.size, np.int64), number, 1),
-    )
-    yield beside(*rest).blob.tobytes()
+    flag_fields = numbers({n: np.array([flag], np.int64) for n, flag in flags.items()})
+    step_numbers = packed(3, np.zeros(number.size, np.int64), number, 1)
+    yield beside(*flag_fields, *step_numbers).blob.tobytes()
     regions = profile.regions
     columns = {1: regions.call, 2: regions.kind, 3: regions.returns, 5: regions.prefix}
     yield beside(*field(29, *numbers(columns), *field(4, regions.function))).blob.tobytes()
@@ -63,6 +60,7 @@ class _Nodes:
     def __init__(self, profile: Profile) -> None:
         self._profile = profile
         self._steps = SavedSteps(profile.steps)
+        self._read_attributes = profile.attributes
 
     def written(self, first: int, last: int) -> bytes:
         """Nodes *first* to *last* as entries of the map of nodes."""
@@ -112,7 +110,6 @@ class _Nodes:
         return region
 
     def _types(self, first: int, last: int) -> Strings:
-        """All types of each node, in byte order."""
         node, kind = self._sorted_types
         low, high = np.searchsorted(node, [first, last])
         texts = field(5, self._profile.types.take(kind[low:high]))
@@ -159,27 +156,15 @@ class _Nodes:
 
     @cached_property
     def _stacks(self) -> Strings:
-        """Each stack as a CodeDef."""
         stacks = self._profile.stacks
-        return code_defs(
-            stacks.start,
-            line=stacks.line,
-            function_line=stacks.function_line,
-            file=stacks.file,
-            function=stacks.function,
-            source=stacks.source,
-        )
-
-    @cached_property
-    def _read_attributes(self) -> tuple[I64, Strings]:
-        return self._profile.attributes
+        frames = stacks.line, stacks.function_line, stacks.file, stacks.function
+        return code_defs(stacks.start, *frames, stacks.source)
 
     def _attributes(self, first: int, last: int) -> Strings:
         node, entry = self._read_attributes
         low, high = np.searchsorted(node, [first, last])
-        return within(
-            node[low:high] - first, last - first, *field(11, entry.take(slice(low, high)))
-        )
+        attributes = field(11, entry.take(slice(low, high)))
+        return within(node[low:high] - first, last - first, *attributes)
 
 
 def _listed(start: I64, first: int, last: int) -> tuple[I64, I64, slice]:

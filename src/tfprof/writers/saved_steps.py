@@ -10,35 +10,25 @@ of which few nodes ran.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tfprof.columns.frozen import take
 from tfprof.columns.strings import I64, Strings
-from tfprof.model import ACCELERATOR, CPU
+from tfprof.model import ACCELERATOR, CPU, Step
 from tfprof.wire.encode import beside, entries, field, numbers, packed, within
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from tfprof.model import Step
 
 _TIMES = {4: ACCELERATOR, 5: CPU}
 _RAN = ("device", "start_us", "us", "counts_as")
-_HELD = (
-    *("memory_us", "requested", "peak", "residual", "output", "in_use"),
-    *("on_host", "temporary", "persistent", "output_count"),
-)
+_MEMORY = {6: "requested", 7: "peak", 8: "residual", 9: "output", 10: "in_use"}
+_HELD = ("memory_us", *_MEMORY.values(), "on_host", "temporary", "persistent", "output_count")
 _PUT_OUT = ("output_slot", "output_bytes", "output_pointer")
 _NEVER = np.iinfo(np.int64).max
-
-
-class _Rows(NamedTuple):
-    """Rows of a table of all steps, by node and step; those of one record keep their order."""
-
-    record: I64  # the node, counted from the first, times the number of steps, and the step
-    column: dict[str, I64]
 
 
 class SavedSteps:
@@ -67,12 +57,12 @@ class SavedSteps:
 
     def written(self, first: int, last: int) -> Strings:
         """The records of each of nodes *first* to *last* as entries of its map of steps."""
-        ran = self._rows(self._ran, _RAN, first, last)
-        seen, owner = np.unique(ran.record, return_inverse=True)
+        ran_record, ran = self._rows(self._ran, _RAN, first, last)
+        seen, owner = np.unique(ran_record, return_inverse=True)
         record = beside(
-            *numbers(_span(ran.column, owner, seen.size)),
-            *(self._times(number, ran.column, owner, seen.size) for number in _TIMES),
-            self._names(ran.column, owner, seen.size),
+            *numbers(_span(ran, owner, seen.size)),
+            *(self._times(number, ran, owner, seen.size) for number in _TIMES),
+            self._names(ran, owner, seen.size),
             self._memory(seen, first, last),
             self._allocations(seen, first, last),
         )
@@ -82,25 +72,20 @@ class SavedSteps:
 
     def _rows(
         self, tables: Mapping[int, _ByNode], names: Sequence[str], first: int, last: int
-    ) -> _Rows:
-        """The rows of nodes *first* to *last* in one table of every step."""
-        parts = [*self._parts(tables, first, last)]
+    ) -> tuple[I64, dict[str, I64]]:
+        """(record, columns) of the rows of nodes *first* to *last* in every step, by record.
+
+        A record is the node, counted from *first*, times the number of steps, plus the step.
+        """
+        some = ((number, *table.of(first, last)) for number, table in tables.items())
+        parts = [(number, rows, node) for number, rows, node in some if rows.size]
         record = _joined([node * len(self._steps) + number for number, _, node in parts])
         order = np.argsort(record, kind="stable")
         column = {
             name: _joined([self._values(name, number, rows) for number, rows, _ in parts])[order]
             for name in names
         }
-        return _Rows(record[order], column)
-
-    def _parts(
-        self, tables: Mapping[int, _ByNode], first: int, last: int
-    ) -> Iterator[tuple[int, I64, I64]]:
-        """(number of the step, rows, nodes counted from *first*) of each step that has some."""
-        for number, table in tables.items():
-            rows, node = table.of(first, last)
-            if rows.size:
-                yield number, rows, node
+        return record[order], column
 
     def _values(self, name: str, number: int, rows: I64) -> I64:
         step = self._steps[number]
@@ -114,14 +99,14 @@ class SavedSteps:
 
     def _times(self, number: int, ran: dict[str, I64], owner: I64, count: int) -> Strings:
         """The map from device to times, of what counts as field *number* says."""
-        kept = np.flatnonzero(ran["counts_as"] == _TIMES[number])
+        timed = np.flatnonzero(ran["counts_as"] == _TIMES[number])
         rank = self._rank[ran["device"]]
-        kept = kept[np.lexsort((rank[kept], owner[kept]))]
-        owner, device = owner[kept], ran["device"][kept]
-        pair = np.column_stack([ran["start_us"][kept], ran["us"][kept]])
-        of_pair = np.repeat(np.arange(kept.size), 2)
-        times = field(1, *packed(1, of_pair, pair.reshape(-1), kept.size))
-        key = owner * len(self._devices) + rank[kept]
+        timed = timed[np.lexsort((rank[timed], owner[timed]))]
+        owner, device = owner[timed], ran["device"][timed]
+        pair = np.column_stack([ran["start_us"][timed], ran["us"][timed]])
+        of_pair = np.repeat(np.arange(timed.size), 2)
+        times = field(1, *packed(1, of_pair, pair.reshape(-1), timed.size))
+        key = owner * len(self._devices) + rank[timed]
         _, first, group = np.unique(key, return_index=True, return_inverse=True)
         entry = field(
             number,
@@ -131,40 +116,33 @@ class SavedSteps:
         return within(owner[first], count, *entry)
 
     def _names(self, ran: dict[str, I64], owner: I64, count: int) -> Strings:
-        """The names of all devices with stats, in byte order."""
         key = owner * len(self._devices) + self._rank[ran["device"]]
         _, first = np.unique(key, return_index=True)
         names = field(6, self._devices.take(ran["device"][first]))
         return within(owner[first], count, *names)
 
     def _memory(self, seen: I64, first: int, last: int) -> Strings:
-        held = self._rows(self._held, _HELD, first, last)
-        column = held.column
+        held, column = self._rows(self._held, _HELD, first, last)
         place = np.where(column["on_host"] > 0, 2, 4)
         columns = {
             1: column["memory_us"],
             **{n: np.where(place == n, column["temporary"], 0) for n in (2, 4)},
             **{n + 1: np.where(place == n, column["persistent"], 0) for n in (2, 4)},
-            6: column["requested"],
-            7: column["peak"],
-            8: column["residual"],
-            9: column["output"],
-            10: column["in_use"],
+            **{number: column[name] for number, name in _MEMORY.items()},
         }
         # Outputs stand in the order of the rows of memory that they belong to.
-        owner = np.repeat(np.arange(held.record.size), column["output_count"])
-        put = self._rows(self._put_out, _PUT_OUT, first, last).column
-        outputs = entries(
-            11, put["output_slot"], *numbers({1: put["output_bytes"], 2: put["output_pointer"]})
-        )
-        memory = field(7, *numbers(columns), within(owner, held.record.size, *outputs))
-        return _of_records(seen, held.record, memory)
+        owner = np.repeat(np.arange(held.size), column["output_count"])
+        _, put = self._rows(self._put_out, _PUT_OUT, first, last)
+        output = numbers({1: put["output_bytes"], 2: put["output_pointer"]})
+        outputs = entries(11, put["output_slot"], *output)
+        memory = field(7, *numbers(columns), within(owner, held.size, *outputs))
+        return _of_records(seen, held, memory)
 
     def _allocations(self, seen: I64, first: int, last: int) -> Strings:
         names = ("allocation_us", "allocation_bytes")
-        allocated = self._rows(self._allocated, names, first, last)
-        columns = {number: allocated.column[name] for number, name in enumerate(names, 1)}
-        return _of_records(seen, allocated.record, field(11, *numbers(columns)))
+        record, column = self._rows(self._allocated, names, first, last)
+        columns = {number: column[name] for number, name in enumerate(names, 1)}
+        return _of_records(seen, record, field(11, *numbers(columns)))
 
 
 def _span(ran: dict[str, I64], owner: I64, count: int) -> dict[int, I64]:
@@ -180,9 +158,9 @@ def _span(ran: dict[str, I64], owner: I64, count: int) -> dict[int, I64]:
 
 def _of_records(seen: I64, record: I64, fields: tuple[Strings, ...]) -> Strings:
     """The rows of each of the records *seen*; rows of nodes that did not run are dropped."""
-    kept = np.flatnonzero(np.isin(record, seen))
-    place = np.searchsorted(seen, record[kept])
-    return within(place, seen.size, *(column.take(kept) for column in fields))
+    ran = np.flatnonzero(np.isin(record, seen))
+    place = np.searchsorted(seen, record[ran])
+    return within(place, seen.size, *(column.take(ran) for column in fields))
 
 
 def _joined(parts: list[I64]) -> I64:

@@ -1,4 +1,4 @@
-"""A Table as text that fits a screen: rows, the total, and what there is to say about them.
+"""A Table as text that fits a screen: rows, the total, notes and caveats.
 
 net
 Layer          Params  Float ops  Mult-adds  Param B  Activations
@@ -79,5 +79,4 @@ def shortened(name: str, width: int) -> str:
 
 
 def _printable(name: str) -> str:
-    """*name* on one line."""
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in name)

@@ -61,45 +61,32 @@ def _rows(tensor: Tensor) -> Iterator[str]:
 
 
 def _texts(values: Values) -> Iterator[str]:
-    """Each value as the report shows it."""
     if isinstance(values, list):
         return map(_quoted, values)
     return map(_TEXT[values.dtype.kind], values.tolist())
 
 
 def _float(value: float) -> str:
-    rounded = six_digits(value)
     # A NaN has a sign, and processors make negative ones; Python does not show it.
     sign = "-" if isnan(value) and copysign(1, value) < 0 else ""
-    return f"{sign}{rounded:.2f}"
-
-
-def _complex(value: complex) -> str:
-    return f"({six_digits(value.real):.2f}{six_digits(value.imag):+.2f}j)"
+    return f"{sign}{six_digits(value):.2f}"
 
 
 def _quoted(value: bytes) -> str:
     seen = value[: _MOST_CHARACTERS * _MOST_BYTES_A_CHARACTER]
     text = seen.replace(b"\\", b"\\\\").replace(b"'", b"\\'").decode("utf-8", "backslashreplace")
     if not text.isprintable():
-        text = "".join(c if c.isprintable() else _escaped(c) for c in text)
+        text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
     return f"'{text}'"
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode()
 
 
 _TEXT: dict[str, Callable[[Any], str]] = {
     "b": lambda value: "true" if value else "false",
-    "c": _complex,
+    "c": lambda value: f"({six_digits(value.real):.2f}{six_digits(value.imag):+.2f}j)",
     "f": _float,
     "i": str,
     "u": str,
 }
-
-
-# --- as protos -----------------------------------------------------------------------------
 
 
 def six_digits(value: float) -> float:
@@ -119,11 +106,8 @@ def tensor_proto(tensor: Tensor) -> bytes:
 
 
 def proto_values(tensor: Tensor) -> tuple[str, Iterator[float] | Iterator[int] | Iterator[str]]:
-    """The field of TFProfTensorProto that holds the values of *tensor*, and its content.
-
-    Complex numbers are pairs. Unsigned 64-bit numbers keep their bits; the dtype says how to read
-    them. Bytes that are not UTF-8 are escaped.
-    """
+    """The field of TFProfTensorProto that holds the values of *tensor*, and its content."""
+    # Complex numbers are pairs. Unsigned 64-bit numbers keep their bits; the dtype tells them.
     values = tensor.values
     if isinstance(values, list):
         return "value_str", (value.decode("utf-8", "backslashreplace") for value in values)

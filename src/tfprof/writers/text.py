@@ -13,20 +13,23 @@ _TFProfRoot (--/24 params)            own/total; -- where the row itself is not 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.results.shown_fields import shown_fields
+from tfprof.tables.eras import NOW
 from tfprof.tables.fields import FIELDS
-from tfprof.writers.code_lines import code_lines
-from tfprof.writers.node_lines import node_lines
 from tfprof.writers.op_lines import op_lines
+from tfprof.writers.tree_lines import code_lines, node_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from tfprof.query.counted import Answer
     from tfprof.results.report import Report
 
+# The options that the classic Python API prints above a report, and the width of their names.
+_SHOWN: Final = NOW.block[: NOW.block.index("output")]
+_WIDTH: Final = 28
 _MISSES_STREAM = (
     "\n\nFound accelerator operation but misses accelerator stream stats!\n\n"
     "It's likely a gpu tracing issue rather than tf-profiler issue.\n"
@@ -49,10 +52,7 @@ def report_text(report: Report) -> Iterator[bytes]:
 
 
 def text(answer: Answer, values: Callable[[bytes], str] | None = None) -> Iterator[bytes]:
-    """The report in pieces, each a run of whole lines.
-
-    *values* gives the text below the line of a node whose tensor is wanted, by name.
-    """
+    """The report in pieces of whole lines; *values* gives the text below a node, by its name."""
     fields = shown_fields(answer)
     if answer.query.era.heading:
         yield prefix(answer).encode()
@@ -77,3 +77,20 @@ def _legend(answer: Answer, fields: list[str]) -> str:
     if answer.view.groups:
         headings = [heading.replace("op count", "op occurrence") for heading in headings]
     return f"node name | {' | '.join(headings)}\n"
+
+
+def framed(options: Mapping[str, Any], report: Iterable[bytes]) -> Iterator[bytes]:
+    """As the classic Python API prints it: all *options*, and *report* between rulers."""
+    values = {**options, "select": sorted(set(options["select"]))}
+    shown = [f"{f'-{name}':<{_WIDTH}}{_option_text(values[name])}\n" for name in _SHOWN]
+    shown.append(f"{'-output':<{_WIDTH}}stdout:\n")
+    yield f"\n{'=' * 25}Options{'=' * 29}\n{''.join(shown)}".encode("utf-8", "surrogateescape")
+    yield f"\n{'=' * 18}Model Analysis Report{'=' * 22}\n".encode()
+    yield from report
+    yield f"\n{'=' * 22}End of Report{'=' * 26}\n".encode()
+
+
+def _option_text(value: Any) -> str:  # noqa: ANN401 - options have many types
+    if isinstance(value, (list, tuple)):
+        return ",".join(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,30 +1,37 @@
 """The timeline: a report as Chrome's trace events, for ui.perfetto.dev or chrome://tracing.
 
-    graph           what ran when, one process per device, with data flow and memory
-    scope, code     where the time goes: rows as a flame chart, one process per depth
+graph           what ran when, one process per device, with data flow and memory
+scope, code     where the time goes: a flame chart, as wide as the total time of each row
 
-The text is generated piece by piece.
+depth 0  |_TFProfRoot                         |
+depth 1  |conv1                 |fc        |         one process per depth; children stand side
+depth 2  |conv1/Conv2D  |c1/add |fc/MatMul |         by side, from where their parent begins
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tfprof.errors import UsageError
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.results.result import File
 from tfprof.tables.outputs import OUTPUTS
-from tfprof.writers.chrome_json import trace
-from tfprof.writers.timeline_flame import flame_events
+from tfprof.writers.chrome_json import point, process, quoted, region, trace
+from tfprof.writers.numbers import chunks
 from tfprof.writers.timeline_graph import Chart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from tfprof.columns.strings import I64
+    from tfprof.columns.tree import Tree
     from tfprof.query.counted import Answer
     from tfprof.results.report import Report
 
 _RULER = "*" * 54
+_BITS = (1 << 64) - 1
 
 
 @dataclass(frozen=True)
@@ -61,13 +68,44 @@ def timeline(answer: Answer) -> Timeline:
     if answer.view.name == "graph":
         chart = Chart.of(answer)
         return Timeline(chart.printed, chart.events)
-    return Timeline("", lambda: flame_events(answer))
+    return Timeline("", lambda: _flame_events(answer))
+
+
+def _flame_events(answer: Answer) -> Iterator[list[str]]:
+    """The events of every row that took time, and of the root, in drawing order."""
+    us = answer.total("micros")
+    idle = us <= 0
+    idle[0] = False
+    shown = ~(idle | answer.tree.under(idle))
+    tree, us = answer.tree.keep_rows(shown), us[shown]
+    names = answer.label.take(shown)
+    depth, begin = tree.depth - 1, _begin(tree, us)
+    titled = 0
+    for rows in chunks(len(names), names.length):
+        events = []
+        numbers = (column[rows].tolist() for column in (us, depth, begin))
+        for name, width, level, ts in zip(map(quoted, names.take(rows)), *numbers, strict=True):
+            if level == titled:
+                events.append(process(b"Scope:%d" % level, level))
+                titled += 1
+            events.append(region(name, width, point(level, 0, ts), f',"op":{name}'))
+        yield events
+
+
+def _begin(tree: Tree, us: I64) -> I64:
+    """Where each row begins: behind its elder siblings, the first where its parent does."""
+    begin, free = [0] * len(tree), [0] * len(tree)  # free: where the next child of each row begins
+    widths = zip(tree.parent[1:].tolist(), us[1:].tolist(), strict=True)
+    for row, (parent, width) in enumerate(widths, 1):
+        begin[row] = free[row] = free[parent]
+        free[parent] += width
+    # parity Q25: an average can be so huge that the sum overflows.
+    return np.array([ts & _BITS for ts in begin], np.uint64).astype(np.int64)
 
 
 def _check_view(answer: Answer) -> None:
-    refusal = OUTPUTS["timeline"].not_for_lists
     if answer.view.chain:
-        raise UsageError(refusal.format(view=answer.view.name))
+        raise UsageError(OUTPUTS["timeline"].not_for_lists.format(view=answer.view.name))
 
 
 def file_name(path: str, step: int | None) -> str:

@@ -17,14 +17,13 @@ import numpy as np
 
 from tfprof.errors import UsageError
 from tfprof.foundation.lazy_dataclasses import dataclass
-from tfprof.model import CPU
+from tfprof.model import CPU, Step
 from tfprof.tables.limits import beyond, limit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfprof.columns.strings import I64, Bool
-    from tfprof.model import Step
+    from tfprof.columns.strings import I64
     from tfprof.query.counted import Answer
 
 # Arrows generated at a time, if no single bar has more.
@@ -38,7 +37,7 @@ class _Units(NamedTuple):
     device: I64
     start: I64
     row: I64
-    of: I64  # the unit of each row as given
+    of: I64  # the unit of each row, in the order of the input
 
 
 def _units(node: I64, device: I64, devices: int) -> _Units:
@@ -61,11 +60,9 @@ class Arrows:
 
     @classmethod
     def of(cls, answer: Answer, step: Step, key: I64, drawn_key: I64, drawn_row: I64) -> Arrows:
-        """Arrows to consumers on another device; *key* identifies executions.
-
-        parity Q13: what is drawn where an input ran may be another node that started in the same
-        microsecond. Streams have no arrows.
-        """
+        """Arrows to consumers on another device; *key* identifies executions."""
+        # parity Q13: what is drawn where an input ran may be another node that started in the same
+        # microsecond. Streams have no arrows.
         profile, edges = answer.profile, answer.profile.edges
         own_devices = np.unique(profile.nodes.device[profile.nodes.device >= 0])
         own = np.isin(profile.types.find(step.devices), own_devices)
@@ -78,13 +75,14 @@ class Arrows:
         devices = len(step.devices)
         tails = _units(step.node[ran], step.device[ran], devices)
         heads = _units(step.node[drawn_row[head]], step.device[drawn_row[head]], devices)
-        head_unit, edge = expand(edges.start, heads.node)
-        source = edges.source[edge]
+        head_unit, edge = _expand(edges.start, heads.node)
+        source, owner = edges.source[edge], answer.drawing.owner
+        accounted = (owner >= 0) & answer.counted.accounted_row[owner]
         # Names of unknown nodes are below 0, and there may be more of them than nodes.
-        known = (source >= 0) & _accounted(answer)[np.maximum(source, 0)]
+        known = (source >= 0) & accounted[np.maximum(source, 0)]
         head_unit, edge, source = head_unit[known], edge[known], source[known]
         first = np.searchsorted(tails.node, np.arange(len(profile) + 1))
-        at, tail_unit = expand(first, source)
+        at, tail_unit = _expand(first, source)
         head_unit, edge = head_unit[at], edge[at]
         apart = np.flatnonzero(tails.device[tail_unit] != heads.device[head_unit])
         apart = apart[np.argsort(tail_unit[apart], kind="stable")]
@@ -108,8 +106,8 @@ class Arrows:
 
     def _arrows(self, rows: I64, place: I64) -> tuple[I64, I64]:
         """The arrows that begin at these schedulings, those of a tail by consumer and input."""
-        at, link = expand(self._link, self._tail_unit[rows])
-        again, member = expand(self._heads.start, self._head_unit[link])
+        at, link = _expand(self._link, self._tail_unit[rows])
+        again, member = _expand(self._heads.start, self._head_unit[link])
         tail = self._tail[rows[at[again]]]
         head = self._head[self._heads.row[member]]
         order = np.lexsort((self._edge[link[again]], head, place[tail]))
@@ -122,19 +120,12 @@ def _batches(tail: I64, times: I64) -> Iterator[slice]:
     arrows = np.append(0, np.cumsum(times))[edge]
     at = 0
     while at < edge.size - 1:
-        after = int(np.searchsorted(arrows, arrows[at] + _RUN, "right")) - 1
-        after = max(after, at + 1)
+        after = max(int(np.searchsorted(arrows, arrows[at] + _RUN, "right")) - 1, at + 1)
         yield slice(int(edge[at]), int(edge[after]))
         at = after
 
 
-def _accounted(answer: Answer) -> Bool:
-    """Whether each graph node is counted."""
-    owner = answer.drawing.owner
-    return (owner >= 0) & answer.counted.accounted_row[owner]
-
-
-def expand(start: I64, groups: I64) -> tuple[I64, I64]:
+def _expand(start: I64, groups: I64) -> tuple[I64, I64]:
     """(place in *groups*, member) of every member of every group; group g is start[g:g + 2]."""
     count = start[groups + 1] - start[groups]
     at = np.repeat(np.arange(groups.size), count)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.foundation.lazy_dataclasses import dataclass
-from tfprof.model import UNTIMED
+from tfprof.model import UNTIMED, Step
 from tfprof.writers.chrome_json import flow, point, process, quoted, region
 from tfprof.writers.numbers import chunks
 from tfprof.writers.timeline_arrows import Arrows
@@ -25,8 +25,7 @@ from tfprof.writers.timeline_memory import DeviceMemory, device_memories
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfprof.columns.strings import I64, Bool, Strings
-    from tfprof.model import Profile, Step
+    from tfprof.columns.strings import I64, Strings
     from tfprof.query.counted import Answer
 
 
@@ -56,8 +55,11 @@ class Chart:
         profile = answer.profile
         assert answer.query.step is not None, "steps are drawn one by one"
         step = next(step for step in profile.steps if step.number == answer.query.step)
+        # Nodes that started at a known time in this step and have a device of their own.
+        started = np.zeros(len(profile), np.bool_)
+        started[step.node[step.start_us > 0]] = True
         shown = answer.node[1:]
-        shown = shown[_traced(profile, step)[shown]]
+        shown = shown[started[shown] & (profile.nodes.device[shown] >= 0)]
         key = _keys(step)
         drawn = _drawn(step, key, shown, len(profile))
         arrows = Arrows.of(answer, step, key, drawn.key, drawn.row)
@@ -71,11 +73,9 @@ class Chart:
 
     def events(self) -> Iterator[list[str]]:
         """All of them: titles and bars, then arrows and counters."""
-        devices = list(self.step.devices)
-        yield [
-            process(_title(devices[device]), pid) for pid, device in enumerate(self.drawn.devices)
-        ]
         drawn, start = self.drawn, self.step.start_us[self.drawn.row]
+        devices = list(self.step.devices)
+        yield [process(_title(devices[number]), pid) for pid, number in enumerate(drawn.devices)]
         order = np.lexsort((start, drawn.lane, drawn.pid))
         names = self.names.take(self.step.node[drawn.row[order]])
         yield from self._bars(order, names)
@@ -90,8 +90,7 @@ class Chart:
         for rows in chunks(order.size, names.length):
             at = order[rows]
             us = self.step.us[self.drawn.row[at]].tolist()
-            bars = zip(map(quoted, names.take(rows)), us, self._begin(at), strict=True)
-            yield [region(name, width, begin) for name, width, begin in bars]
+            yield list(map(region, map(quoted, names.take(rows)), us, self._begin(at)))
 
     def _flows(self, order: I64, names: Strings) -> Iterator[list[str]]:
         """The arrows in order of the bar they begin at, each with the next number."""
@@ -101,11 +100,8 @@ class Chart:
         for tail, head in self.arrows.runs(place):
             ends = self._begin(tail, after=self.step.us[self.drawn.row[tail]])
             name = map(quoted, names.take(place[tail]))
-            arrows = zip(name, ends, self._begin(head), strict=True)
-            yield [
-                flow(name, number, end, begin)
-                for number, (name, end, begin) in enumerate(arrows, count + 1)
-            ]
+            number = range(count + 1, count + 1 + tail.size)
+            yield list(map(flow, name, number, ends, self._begin(head)))
             count += tail.size
 
     def _begin(self, at: I64, after: I64 | int = 0) -> Iterator[str]:
@@ -119,18 +115,9 @@ def _title(device: bytes) -> bytes:
     return b"Op %b threads: %b" % (kind, device)
 
 
-def _traced(profile: Profile, step: Step) -> Bool:
-    """Whether each node started at a known time in this step and has a device of its own."""
-    started = np.zeros(len(profile), np.bool_)
-    started[step.node[step.start_us > 0]] = True
-    return started & (profile.nodes.device >= 0)
-
-
 def _drawn(step: Step, key: I64, shown: I64, nodes: int) -> Executions:
-    """The executions of the nodes *shown*, which are in the order of the report.
-
-    parity Q13: of those that start in the same microsecond on a device, the first one met.
-    """
+    """The executions of the nodes *shown*, which are in the order of the report."""
+    # parity Q13: of those that start in the same microsecond on a device, the first one met.
     place = np.full(nodes, -1, np.int64)
     place[shown] = np.arange(shown.size)
     rows = np.flatnonzero((step.counts_as != UNTIMED) & (place[step.node] >= 0))
@@ -146,9 +133,8 @@ def _drawn(step: Step, key: I64, shown: I64, nodes: int) -> Executions:
 
 def _keys(step: Step) -> I64:
     """One number per execution that sorts by device name, then start; equal if both are."""
-    rank = step.devices.rank()
     starts, number = np.unique(step.start_us, return_inverse=True)
-    return rank[step.device] * starts.size + number
+    return step.devices.rank()[step.device] * starts.size + number
 
 
 def _lanes(step: Step, row: I64) -> I64:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.foundation.lazy_dataclasses import dataclass
-from tfprof.writers.bitset import Bitset
 from tfprof.writers.chrome_json import counter, point, process, quoted
 
 if TYPE_CHECKING:
@@ -33,6 +32,9 @@ _KEYS = [f'"Top Allocation {number:02d}":' for number in range(_NAMED)]
 _MEGA = 1e6
 # Made at a time.
 _CHUNK = 1 << 10
+# Bits of a word of a Bitset.
+_SHIFT = 6
+_MASK = (1 << _SHIFT) - 1
 
 
 class Curves(NamedTuple):
@@ -73,7 +75,11 @@ class DeviceMemory:
         """Two counters per point, in lists of many points."""
         largest = _Largest(self.curves, self.names)
         events = []
-        for ts, in_use in self._points():
+        last = 0
+        for ts, in_use in zip(self.time_us.tolist(), self.in_use.tolist(), strict=True):
+            if ts - last < _LEAST_US:
+                continue
+            last = ts
             held = f'"Allocator Bytes in Use":{in_use}'
             events.append(counter("Allocated Bytes", held, point(self.pid, 0, ts)))
             top = largest.args(ts, in_use)
@@ -83,14 +89,6 @@ class DeviceMemory:
                 events = []
         yield events
 
-    def _points(self) -> Iterator[tuple[int, int]]:
-        """(time, bytes in use), no two points too close."""
-        last = 0
-        for ts, in_use in zip(self.time_us.tolist(), self.in_use.tolist(), strict=True):
-            if ts - last >= _LEAST_US:
-                last = ts
-                yield ts, in_use
-
 
 class _Largest:
     """The nodes that hold most at a time; times must come in order."""
@@ -99,9 +97,8 @@ class _Largest:
         self._amount = curves.amount.tolist()
         self._largest_first = (-curves.amount).tolist()
         self._holder = curves.holder.tolist()
-        self._changes = zip(
-            curves.change_us.tolist(), curves.leaves.tolist(), curves.enters.tolist(), strict=True
-        )
+        changes = curves.change_us, curves.leaves, curves.enters
+        self._changes = zip(*(column.tolist() for column in changes), strict=True)
         self._next = next(self._changes, None)
         self._live = Bitset(len(self._amount))
         self._names = names
@@ -109,7 +106,13 @@ class _Largest:
 
     def args(self, ts: int, in_use: int) -> str:
         """Who holds what of *in_use* just before *ts*, and what is left."""
-        self._go_to(ts)
+        while self._next is not None and self._next[0] < ts:
+            _, leaves, enters = self._next
+            if leaves >= 0:
+                self._live.remove(leaves)
+            if enters >= 0:
+                self._live.add(enters)
+            self._next = next(self._changes, None)
         texts: list[str] = []
         left = in_use
         at = self._live.at_or_after(bisect_left(self._largest_first, -left))
@@ -125,15 +128,6 @@ class _Largest:
         named = map(str.__add__, _KEYS[first:], texts)
         return ",".join([f'"Not Displayed":"{left / _MEGA:.2f} MB"', *named])
 
-    def _go_to(self, ts: int) -> None:
-        while self._next is not None and self._next[0] < ts:
-            _, leaves, enters = self._next
-            if leaves >= 0:
-                self._live.remove(leaves)
-            if enters >= 0:
-                self._live.add(enters)
-            self._next = next(self._changes, None)
-
     def _text(self, at: int) -> str:
         if at not in self._texts:
             megabytes = b"%g MB from " % (self._amount[at] / _MEGA)
@@ -141,11 +135,62 @@ class _Largest:
         return self._texts[at]
 
 
-def device_memories(profile: Profile, step: Step, nodes: I64, pid: int) -> list[DeviceMemory]:
-    """The memory of each device that *nodes* are on, by name; *pid* is the first not in use.
+class Bitset:
+    """A set of numbers below *size*, empty at first, that finds the next member after any number.
 
-    Memory of the host, by the name of the device, is left out (parity Q33).
+        level 1                          1 1 0 1        one bit per word of level 0: is it not zero?
+        level 0   0110 0000 … 1000 … 0000 … 0001        one bit per number
+
+    A million numbers make four levels, and a search touches each level twice at most.
     """
+
+    def __init__(self, size: int) -> None:
+        self._levels: list[list[int]] = []
+        while not self._levels or size > 1:
+            size = (size + _MASK) >> _SHIFT
+            self._levels.append([0] * size)
+
+    def add(self, number: int) -> None:
+        """Add *number*."""
+        for words in self._levels:
+            at = number >> _SHIFT
+            was = words[at]
+            words[at] = was | 1 << (number & _MASK)
+            if was:
+                return
+            number = at
+
+    def remove(self, number: int) -> None:
+        """Remove *number*, which is a member."""
+        for words in self._levels:
+            at = number >> _SHIFT
+            words[at] ^= 1 << (number & _MASK)
+            if words[at]:
+                return
+            number = at
+
+    def at_or_after(self, number: int) -> int:
+        """The lowest member that is *number* or more; -1 where there is none."""
+        for height, words in enumerate(self._levels):
+            at = number >> _SHIFT
+            if at >= len(words):
+                return -1
+            rest = words[at] >> (number & _MASK)
+            if rest:
+                number += _lowest(rest)
+                for below in reversed(self._levels[:height]):
+                    number = number << _SHIFT | _lowest(below[number])
+                return number
+            number = at + 1
+        return -1
+
+
+def _lowest(word: int) -> int:
+    return (word & -word).bit_length() - 1
+
+
+def device_memories(profile: Profile, step: Step, nodes: I64, pid: int) -> list[DeviceMemory]:
+    """The memory of each device that *nodes* are on, by name; *pid* is the first not in use."""
     memories: list[DeviceMemory] = []
     # Over all steps, so computed once for all timelines.
     persistent = profile.cached("persistent bytes", lambda: _persistent(profile))
@@ -158,7 +203,7 @@ def device_memories(profile: Profile, step: Step, nodes: I64, pid: int) -> list[
     kinds = np.unique(profile.nodes.device[nodes])
     for kind in kinds[profile.types.take(kinds).order()].tolist():
         device = profile.types[kind]
-        if b"cpu" in device:
+        if b"cpu" in device:  # parity Q33: memory of the host is left out
             continue
         here = by_name[mine.rows(kind)]
         memories.append(
@@ -174,10 +219,7 @@ def device_memories(profile: Profile, step: Step, nodes: I64, pid: int) -> list[
 
 
 class _ByDevice:
-    """The rows of a table by the device of their node, for the shown nodes only.
-
-    Sorted once, so a device costs only its own rows.
-    """
+    """The rows of a table by the device of their node, for the shown nodes only, sorted once."""
 
     def __init__(self, profile: Profile, shown: I64, node: I64) -> None:
         kind = np.full(len(profile), -1, np.int64)
@@ -186,7 +228,6 @@ class _ByDevice:
         self._kind = kind[node][self._row]
 
     def rows(self, kind: int) -> I64:
-        """The rows of a device, which is one of the profile's types."""
         first, last = np.searchsorted(self._kind, [kind, kind + 1])
         return self._row[first:last]
 

@@ -1,0 +1,178 @@
+"""The op log of a graph (float operations, stacks, trainable variables), joined with the user's.
+
+Entries are columns in graph order: with call stacks, one per operation; otherwise one per operation
+with float operations. The remaining trainable variables follow. Joined with the user's log:
+
+    entry of both           the user's numbers and stack if it has any, the types of both
+    of the user alone       as it is; of entries with the same name the last counts
+    of the graph alone      after the user's
+
+The user's texts stay (Q22): they get new numbers, or those of equal texts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from tfprof.capture.statistics import registered, registry
+from tfprof.capture.traces import NO_STACK, Texts, Traces
+from tfprof.columns.strings import I64, Strings
+from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.ops.counting import UNKNOWN_SHAPE, count
+from tfprof.ops.table import rules
+from tfprof.read import op_log
+from tfprof.read.columns import OpLogColumns
+from tfprof.read.saved_model import TRAINABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tfprof.capture.coerce import LiveGraph
+    from tfprof.model import Profile
+    from tfprof.tables.options import Flops
+
+_FRAME_TEXTS: Final = ("frame_file", "frame_function", "frame_source")
+_FRAME: Final = (*_FRAME_TEXTS, "frame_line", "frame_function_line")
+NO_LOG: Final = op_log.columns(np.empty(0, np.uint8))
+
+
+def count_float_ops(profile: Profile, live: LiveGraph | None, flops: Flops) -> tuple[I64, int]:
+    """(float operations of each node, how many nodes lack a shape), by rules and the registry."""
+    if flops == "log":
+        return np.zeros(len(profile), np.int64), 0
+    counts = count(profile, flops)
+    not_registered = _not_registered(live, flops)
+    incomplete = sum(
+        kind.nodes
+        for kind in counts.uncounted
+        if kind.why == UNKNOWN_SHAPE and kind.op not in not_registered
+    )
+    if live is None:
+        return counts.float_ops, incomplete
+    # Op types that the program registered: its own count goes before our rules.
+    others = registered(live.graph, profile, rules("tensorflow"))
+    float_ops = counts.float_ops.copy()
+    types = profile.types.find(Strings.of(op.encode() for op in sorted(not_registered)))
+    float_ops[np.isin(profile.nodes.op, types[types >= 0])] = 0
+    float_ops[others.node] = others.float_ops
+    return float_ops, incomplete + others.incomplete
+
+
+def _not_registered(live: LiveGraph | None, flops: Flops) -> set[str]:
+    """The op types that TensorFlow counts, except in the installed release, which may be older."""
+    if live is None or flops != "tensorflow":
+        return set()
+    counted = {rule.op for rule in rules(flops).values() if rule.origin == "tensorflow"}
+    return counted - registry()
+
+
+def own_log(
+    profile: Profile, float_ops: I64, trainable: Sequence[str], traces: Traces | None, texts: Texts
+) -> OpLogColumns:
+    """The entries of the nodes of *profile*, which are in the order of the traced operations."""
+    listed = np.flatnonzero(float_ops) if traces is None else np.arange(len(profile))
+    names = profile.nodes.name.take(listed)
+    variables = Strings.of(name.encode() for name in trainable)
+    ids, first = variables.intern()
+    distinct = variables.take(first)
+    entry = names.find(distinct)
+    new = np.flatnonzero(entry < 0)
+    entry[new] = listed.size + np.arange(new.size)
+    none = np.full(new.size, NO_STACK, np.int64)
+    typed = np.sort(entry[ids])
+    start, frames, stack = _stacks(traces, profile, listed)
+    return OpLogColumns(
+        name=Strings.concat([names, distinct.take(new)]),
+        float_ops=np.concatenate([float_ops[listed], np.zeros(new.size, np.int64)]),
+        type_entry=typed,
+        type=Strings.of([TRAINABLE]).take(np.zeros(typed.size, np.int64)),
+        stack=np.concatenate([stack, none]),
+        stack_start=start,
+        frame_file=frames[0],
+        frame_line=frames[1],
+        frame_function=frames[2],
+        frame_function_line=np.full(frames.shape[1], -1, np.int64),
+        frame_source=frames[3],
+        string_id=np.arange(len(texts)),
+        string=texts.column(),
+    )
+
+
+def _stacks(traces: Traces | None, profile: Profile, listed: I64) -> tuple[I64, I64, I64]:
+    """(where each stack begins, all frames, the stack of each of the *listed* nodes)."""
+    if traces is None:
+        no_frames = np.empty((4, 0), np.int64)
+        return np.zeros(1, np.int64), no_frames, np.full(listed.size, NO_STACK, np.int64)
+    stack = np.full(len(profile), NO_STACK, np.int64)
+    stack[: len(traces)] = traces.of_operation
+    regions = profile.regions
+    # Nodes inside functions get the stack of the outermost call.
+    outermost = regions.call.copy()
+    for region, outer in enumerate(regions.of_node[regions.call].tolist()):
+        outermost[region] = outermost[outer] if outer >= 0 else regions.call[region]
+    inside = np.flatnonzero(regions.of_node >= 0)
+    stack[inside] = stack[outermost[regions.of_node[inside]]]
+    return traces.start, traces.frames(), stack[listed]
+
+
+def renumbered(log: OpLogColumns, texts: Texts) -> OpLogColumns:
+    """*log* with the numbers of *texts*; a text that it refers to but lacks becomes `none`."""
+    ids, row = np.unique(log.string_id, return_index=True)
+    number = np.array([texts.number(text) for text in log.string.take(row).texts()], np.int64)
+
+    def new_number(old: I64) -> I64:
+        result = np.zeros(old.size, np.int64)
+        known = np.isin(old, ids)
+        result[known] = number[np.searchsorted(ids, old[known])]
+        return result
+
+    numbered: dict[str, Any] = {name: new_number(getattr(log, name)) for name in _FRAME_TEXTS}
+    return replace(log, **numbered)
+
+
+def joined(user: OpLogColumns, own: OpLogColumns) -> OpLogColumns:
+    """Both logs as one, with the text numbers of *own*."""
+    ids, first = user.name.intern()
+    last = np.zeros(first.size, np.int64)
+    np.maximum.at(last, ids, np.arange(ids.size))
+    names = user.name.take(first)
+    entry = names.find(own.name)
+    new = np.flatnonzero(entry < 0)
+    entry[new] = first.size + np.arange(new.size)
+
+    float_ops = np.concatenate([user.float_ops[last], np.zeros(new.size, np.int64)])
+    uncounted = float_ops[entry] == 0
+    float_ops[entry[uncounted]] = own.float_ops[uncounted]
+
+    stack = np.concatenate([user.stack[last], np.full(new.size, NO_STACK, np.int64)])
+    frames = np.append(np.diff(user.stack_start), 0)[stack]
+    taken = (frames[entry] == 0) & (own.stack >= 0)
+    stack[entry[taken]] = own.stack[taken] + user.stack_start.size - 1
+
+    type_entry, types = _types(user, last, own, entry)
+    columns: dict[str, Any] = {
+        name: np.append(getattr(user, name), getattr(own, name)) for name in _FRAME
+    }
+    return replace(
+        own,
+        name=Strings.concat([names, own.name.take(new)]),
+        float_ops=float_ops,
+        type_entry=type_entry,
+        type=types,
+        stack=stack,
+        stack_start=np.concatenate([user.stack_start, user.stack_start[-1] + own.stack_start[1:]]),
+        **columns,
+    )
+
+
+def _types(user: OpLogColumns, last: I64, own: OpLogColumns, entry: I64) -> tuple[I64, Strings]:
+    """(entry, type) of all types that count, by entry, the user's first."""
+    place = np.full(len(user.name), -1, np.int64)
+    place[last] = np.arange(last.size)
+    counts = np.flatnonzero(place[user.type_entry] >= 0)
+    owner = np.concatenate([place[user.type_entry[counts]], entry[own.type_entry]])
+    types = Strings.concat([user.type.take(counts), own.type])
+    order = np.argsort(owner, kind="stable")
+    return owner[order], types.take(order)
