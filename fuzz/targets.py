@@ -30,6 +30,7 @@ from tfprof.read.detect import detect
 from tfprof.read.merge_op_log import with_op_log
 from tfprof.wire.decode import WireError
 from tfprof.wire.schema import message
+from tfprof.writers.info import info_text
 from tfprof.writers.tensor_values import proto_values, value_text
 
 if TYPE_CHECKING:
@@ -192,8 +193,9 @@ def _folder(data: bytes, _: Pick) -> None:
     with TemporaryDirectory() as folder:
         for number, part in enumerate(parted(data)[: len(_FILES)]):
             (Path(folder) / _FILES[number]).write_bytes(part)
-        told = info.info([folder])
-        assert told.text or told.problems
+        report, problems = info.info([folder])
+        assert problems or b"".join(info_text(report))
+        assert not report.inputs or list(report.pieces("json"))
         choose_inputs([folder], {})
 
 

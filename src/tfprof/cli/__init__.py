@@ -112,7 +112,7 @@ def _with_files(
 
 
 def _load(request: Request) -> Loaded:
-    from tfprof.cli.load_files import load_files  # noqa: PLC0415 - help needs no NumPy
+    from tfprof.cli.run_results import load_files  # noqa: PLC0415 - help needs no NumPy
 
     return load_files(request)
 

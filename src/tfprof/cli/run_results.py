@@ -1,4 +1,4 @@
-"""The commands that load files and deliver a result: views, summary, advise, save, convert.
+"""The commands that load files and deliver a result: views, demo, summary, advise, save, convert.
 
 Request → Query → load → deliver → Outcome. Everything that does not need the files is checked
 before they are read.
@@ -6,27 +6,54 @@ before they are read.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from tfprof.api import load
+from tfprof.cli.request import Request, checked_options, run_request
 from tfprof.console.progress import Progress
-from tfprof.console.stdio import stdout_is_terminal
+from tfprof.console.stdio import print_command, print_notes, stdout_is_terminal, write_stderr
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.query.query import Query
 from tfprof.results.deliver import deliver
+from tfprof.tables.commands import COMMANDS
+from tfprof.tables.formats import load_arguments, sample_files
 from tfprof.tables.outputs import Output
+from tfprof.views import VIEWS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tfprof.cli.request import Request
     from tfprof.console.outcome import Outcome
     from tfprof.results.loaded import Loaded
     from tfprof.results.result import Result
+
+_DEMO_VIEW = "scope"
+
+
+def load_files(request: Request) -> Loaded:
+    """Read the files that *request* names; progress, notes and coverage go to stderr."""
+    arguments = load_arguments(request.options)
+    signature = request.options.get("signature") or None
+    with Progress() as progress:
+        loaded = load(**arguments, signature=signature, progress=progress)
+    print_notes(loaded.profile.notes)
+    if loaded.profile.steps:
+        write_stderr(f"run graph coverage: {loaded.profile.coverage:.2f}\n")
+    return loaded
 
 
 def run_view(request: Request) -> Outcome:
     """The report of a view."""
     return _delivered(request, lambda loaded, query: loaded.report(request.command.name, query))
+
+
+def run_demo(request: Request) -> Outcome:
+    """A view of the bundled sample."""
+    view = request.words[0] if request.words else _DEMO_VIEW
+    options = {**VIEWS[view].demo, **sample_files(), **request.options}
+    command = COMMANDS[view]
+    print_command(view, options)
+    return run_request(Request(command, (), checked_options(command, options), load_files))
 
 
 def run_summary(request: Request) -> Outcome:
@@ -51,7 +78,7 @@ def run_convert(request: Request) -> Outcome:
 
 
 def _delivered(request: Request, result_of: Callable[[Loaded, Query], Result]) -> Outcome:
-    options: dict[str, Any] = request.query_options
+    options = request.query_options
     query = Query.of(options)
     if path := request.options.get("outfile"):
         query = replace(query, output=Output("file", path))

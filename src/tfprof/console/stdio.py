@@ -79,14 +79,16 @@ def stdout_is_terminal() -> bool:
     return _is_terminal(sys.stdout)
 
 
+def stdout_columns() -> int | None:
+    """The width of the terminal that shows standard output; None where none does."""
+    return _columns(sys.stdout) if stdout_is_terminal() else None
+
+
 def stdout_is_file() -> bool:
     """Whether standard output is a plain file."""
     try:
         return sys.stdout is not None and stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
-    except (
-        OSError,
-        ValueError,
-    ):  # a stream that a program put there has no number, or a closed one
+    except (OSError, ValueError):  # a stream of another program has no number, or a closed one
         return False
 
 
@@ -138,7 +140,7 @@ def open_missing_stderr() -> None:
 
 def draw_status(text: str) -> None:
     """Show *text* as the one line that replaces itself; "" clears it. May raise OSError."""
-    line = fitted(visible_text(text), _columns()) if text else ""
+    line = fitted(visible_text(text), _columns(sys.stderr)) if text else ""
     sys.stderr.write(f"{_CLEAR_LINE}{line}")
     sys.stderr.flush()
 
@@ -151,9 +153,9 @@ def fitted(text: str, columns: int) -> str:
     return f"{text[: room // 2]}…{text[len(text) - (room - room // 2) :]}"
 
 
-def _columns() -> int:
+def _columns(stream: TextIO) -> int:
     try:
-        return os.get_terminal_size(sys.stderr.fileno()).columns or _COLUMNS
+        return os.get_terminal_size(stream.fileno()).columns or _COLUMNS
     except OSError:
         return _COLUMNS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfprof.cli.help import page
+from tfprof.cli.help import help_outcome, page
 from tfprof.console.outcome import Outcome
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.query.query import Query
@@ -35,8 +35,9 @@ def run_reset(request: Request) -> Outcome:
 
 def run_help(request: Request) -> Outcome:
     """The original's help, or the page of a command."""
-    words = request.words
-    return Outcome(page=page(words[0], shell_commands()) if words else ORIGINAL_HELP)
+    if not request.words:
+        return Outcome(page=ORIGINAL_HELP)
+    return help_outcome(page(request.words[0], shell_commands()))
 
 
 def run_more(request: Request) -> Outcome:

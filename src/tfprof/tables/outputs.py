@@ -75,71 +75,39 @@ class OutputKind:
 _TEXT: Mapping[str, str] = {
     "report": "tfprof.writers.text:report_text",
     "advice": "tfprof.writers.advice:text",
+    "info": "tfprof.writers.info:info_text",
     "table": "tfprof.writers.table_text:table_text",
 }
 
+# fmt: off
 OUTPUTS: dict[str, OutputKind] = {
     row.name: row
     for row in (
         OutputKind("stdout", "text on standard output", "never", _TEXT, for_reading=True),
-        OutputKind(
-            "file",
-            "the same text in a file; of save and convert, the profile",
-            "always",
-            {
-                **_TEXT,
-                "profile": "tfprof.writers.saved:saved",
-                "converted": "tfprof.writers.columnar:columnar",
-            },
-            for_reading=True,
-        ),
-        OutputKind(
-            "json",
-            "rows and metadata as JSON",
-            "maybe",
-            {"table": "tfprof.writers.json_table:json_table"},
-        ),
+        OutputKind("file", "the same text in a file; of save and convert, the profile", "always",
+                   {**_TEXT, "profile": "tfprof.writers.saved:saved",
+                    "converted": "tfprof.writers.columnar:columnar"}, for_reading=True),
+        OutputKind("json", "rows and metadata as JSON", "maybe",
+                   {"table": "tfprof.writers.json_table:json_table"}),
         OutputKind("csv", "rows as CSV", "maybe", {"table": "tfprof.writers.csv_table:csv_table"}),
+        OutputKind("md", "rows as a Markdown table", "maybe",
+                   {"table": "tfprof.writers.markdown_table:markdown_table"}),
         OutputKind(
-            "md",
-            "rows as a Markdown table",
-            "maybe",
-            {"table": "tfprof.writers.markdown_table:markdown_table"},
+            "timeline", "Chrome trace events, one file per step", "always",
+            {"report": "tfprof.writers.timeline:timeline_files"}, names_files=True,
+            not_for_lists="{view} view doesn't support timeline yet. "
+                          "Consider graph/scope/code view.",
         ),
-        OutputKind(
-            "timeline",
-            "Chrome trace events, one file per step",
-            "always",
-            {"report": "tfprof.writers.timeline:timeline_files"},
-            names_files=True,
-            not_for_lists=(
-                "{view} view doesn't support timeline yet. Consider graph/scope/code view."
-            ),
-        ),
-        OutputKind(
-            "pprof",
-            "a profile for pprof",
-            "always",
-            {"report": "tfprof.writers.pprof:pprof_file"},
-            names_files=True,
-        ),
-        OutputKind(
-            "proto",
-            "the message that the original returns",
-            "always",
-            {
-                "report": "tfprof.writers.proto:report_proto",
-                "advice": "tfprof.writers.advice:proto",
-            },
-        ),
-        OutputKind(
-            "none",
-            "nothing; errors and notes still appear",
-            "never",
-            {"result": "tfprof.results.result:no_pieces"},
-        ),
+        OutputKind("pprof", "a profile for pprof", "always",
+                   {"report": "tfprof.writers.pprof:pprof_file"}, names_files=True),
+        OutputKind("proto", "the message that the original returns", "always",
+                   {"report": "tfprof.writers.proto:report_proto",
+                    "advice": "tfprof.writers.advice:proto"}),
+        OutputKind("none", "nothing; errors and notes still appear", "never",
+                   {"result": "tfprof.results.result:no_pieces"}),
     )
 }
+# fmt: on
 
 # Objects that Python code asks a result for. They are no outputs: there is nothing to write.
 OBJECTS: dict[str, str] = {
