@@ -21,7 +21,7 @@ from fuzz.parts import parted
 from fuzz.wire_tree import varint
 from tfprof.cli import info
 from tfprof.errors import TfprofError
-from tfprof.io.choose_inputs import choose_inputs
+from tfprof.io.find_inputs import choose_inputs
 from tfprof.io.open_files import open_source
 from tfprof.ops.with_float_ops import with_float_ops
 from tfprof.read import add_run, load, read_graph, read_op_log

@@ -25,8 +25,7 @@ from tfprof.query.answer import answer
 from tfprof.query.counted import DEFINED
 from tfprof.query.query import Query
 from tfprof.results import report_metadata
-from tfprof.results.report_table import report_table
-from tfprof.results.shown_fields import shown_fields
+from tfprof.results.report_table import report_table, shown_fields
 from tfprof.tables.fields import FIELDS, METRICS
 from tfprof.tables.options import OPTIONS
 from tfprof.writers.json_table import json_table

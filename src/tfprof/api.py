@@ -123,7 +123,7 @@ def _is_path(argument: object) -> bool:
 
 def _with_folder(folder: str, arguments: Arguments) -> dict[Input, list[Any]]:
     """*arguments*, and the files in *folder* for the inputs that have none."""
-    from tfprof.io.choose_inputs import choose_inputs  # noqa: PLC0415 - most calls name files
+    from tfprof.io.find_inputs import choose_inputs  # noqa: PLC0415 - most calls name files
 
     others = {**arguments, GRAPH: []}
     chosen = choose_inputs([folder], {row.name: values for row, values in others.items()})
@@ -134,7 +134,7 @@ def _sources(arguments: Arguments) -> dict[Input, list[read.Source]]:
     """The content of the files, and of what belongs beside the graph."""
     sources = {row: [_source(row, file) for file in files] for row, files in arguments.items()}
     for graph in arguments[GRAPH]:
-        from tfprof.io.detect_files import debug_info_beside  # noqa: PLC0415 - as above
+        from tfprof.io.find_inputs import debug_info_beside  # noqa: PLC0415 - as above
 
         if (place := debug_info_beside(fspath(graph))) is not None:
             sources[DEBUG_INFO] = [open_source(place, DEBUG_INFO.title)]

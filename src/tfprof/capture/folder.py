@@ -21,8 +21,8 @@ from tfprof.capture.saved_model import made_by_capture, saved_model_of
 from tfprof.capture.tensorflow_internals import Part
 from tfprof.errors import OutputError, UsageError
 from tfprof.foundation.arguments import path
-from tfprof.io.files import make_folder, write_whole
 from tfprof.io.open_files import open_source
+from tfprof.io.write_files import make_folder, write_file
 
 if TYPE_CHECKING:
     import os
@@ -153,8 +153,8 @@ class Capture:
         weights = None if self.model is None else keras_models.weights(self.model)
         model, lines = saved_model_of(self._calls.functions(), trained=weights)
         make_folder(str(Path(self.folder, _LINES).parent))
-        write_whole(str(Path(self.folder, _LINES)), [lines])
-        write_whole(str(Path(self.folder, _GRAPH)), [model])
+        write_file(str(Path(self.folder, _LINES)), [lines])
+        write_file(str(Path(self.folder, _GRAPH)), [model])
 
 
 def capture(folder: str | os.PathLike[str], *, python: bool = False) -> Capture:

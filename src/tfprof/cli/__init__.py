@@ -92,8 +92,7 @@ def _with_files(
     changed = dict(options)
     if words:
         from tfprof.console.progress import Progress  # noqa: PLC0415 - help needs no NumPy
-        from tfprof.io.choose_inputs import choose_inputs  # noqa: PLC0415
-        from tfprof.io.detect_files import exists  # noqa: PLC0415
+        from tfprof.io.find_inputs import choose_inputs, exists  # noqa: PLC0415
 
         for word in words:
             if not exists(word):

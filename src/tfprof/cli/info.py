@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from tfprof.console.stdio import print_error, stdout_is_terminal
 from tfprof.errors import InputError, UsageError
-from tfprof.io.detect_files import debug_info_beside, detect_file, detect_files, is_folder, no_input
+from tfprof.io.find_inputs import debug_info_beside, detect_file, detect_files, is_folder
 from tfprof.io.open_files import InputFile, checkpoint_files
 from tfprof.results.deliver import deliver
 from tfprof.results.info_report import FileFacts, InfoReport
 from tfprof.tables.outputs import Output
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from tfprof.cli.request import Request
     from tfprof.console.outcome import Outcome
@@ -44,7 +44,7 @@ def info(paths: Sequence[str]) -> tuple[InfoReport, list[str]]:
     problems: list[str] = []
     for path in paths:
         try:
-            for file in _inputs_at(path):
+            for file in detect_files(path) if is_folder(path) else [detect_file(path)]:
                 if not isinstance(file, InputFile):
                     others.append(file)
                     continue
@@ -55,19 +55,6 @@ def info(paths: Sequence[str]) -> tuple[InfoReport, list[str]]:
         except InputError as problem:
             problems.append(str(problem))
     return InfoReport(files, others), problems
-
-
-def _inputs_at(path: str) -> Iterator[InputFile | str]:
-    """The inputs at *path*, and the names of other files in a folder."""
-    if not is_folder(path):
-        yield detect_file(path)
-        return
-    is_input = False
-    for file in detect_files(path):
-        is_input = is_input or isinstance(file, InputFile)
-        yield file
-    if not is_input:
-        raise no_input(path)
 
 
 def _described(file: InputFile) -> FileFacts:

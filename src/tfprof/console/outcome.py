@@ -50,7 +50,7 @@ def page_outcome(outcome: Outcome) -> None:
 
 def _write_report(pieces: Iterable[bytes]) -> None:
     """Print a report; where it goes to a file, show progress."""
-    from tfprof.io.files import bounded, told  # noqa: PLC0415 - help needs no NumPy
+    from tfprof.io.write_files import bounded, with_progress  # noqa: PLC0415 - help needs no NumPy
 
     pieces = bounded("standard output", pieces)
     if not stdout_is_file():
@@ -60,4 +60,4 @@ def _write_report(pieces: Iterable[bytes]) -> None:
     from tfprof.console.progress import Progress  # noqa: PLC0415
 
     with Progress():
-        write_stdout(told("writing to standard output", pieces), is_report=True)
+        write_stdout(with_progress("writing to standard output", pieces), is_report=True)

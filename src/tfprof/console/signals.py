@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from tfprof.console.stdio import stdin_number, write_in_signal_handler
-from tfprof.io.atomic_write import remove_unfinished
+from tfprof.io.write_files import remove_unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,7 +14,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from tfprof.console.outcome import Outcome
-from tfprof.io.files import write_apart
+from tfprof.io.write_files import write_file
 from tfprof.tables.outputs import OUTPUTS, Output
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def deliver(
     written = []
     for file in result.files(row, output.path):
         notes += file.result.own_notes
-        write_apart(file.path, file.pieces, inputs)
+        write_file(file.path, file.pieces, inputs)
         messages += file.message.encode("utf-8", "surrogateescape")
         written.append(file.path)
     return Outcome([messages] if messages else (), notes, written)

@@ -1,4 +1,4 @@
-"""What a report answers, as data: the query, the runs, what float_ops counts, the notes.
+"""What a report answers, as data: the query, the runs, what float_ops counts, hidden rows, notes.
 
 Numbers mean little without them: rows alone do not show whether a model has no variables or they
 are too deep to be displayed.
@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tfprof.model import Note
+from tfprof.query.answer import account, only, restrictions, start
+from tfprof.results.table import Hidden
 from tfprof.tables.options import ANY, OPTIONS
 
 if TYPE_CHECKING:
-    from tfprof.model import Profile
     from tfprof.query.counted import Answer
     from tfprof.query.query import Query
     from tfprof.views import View
@@ -21,13 +24,16 @@ _MISSES_STREAM = "Found accelerator operation but misses accelerator stream stat
 
 
 def facts(answer: Answer) -> dict[str, Any]:
-    """The members of the JSON document before the rows."""
+    """The members of the JSON document before the rows; None: there is no run, no rule counted."""
+    profile, counts = answer.profile, answer.flops
+    coverage = {"nodes": len(profile), "nodes_with_stats": int(profile.covered.sum())}
+    uncounted = [op._asdict() for op in counts.uncounted] if counts else []
     return {
         "view": answer.view.name,
         "query": options(answer.query),
-        "steps": [step.number for step in answer.profile.steps],
-        "coverage": coverage(answer.profile),
-        "flops": flops(answer),
+        "steps": [step.number for step in profile.steps],
+        "coverage": coverage if profile.steps else None,
+        "flops": {"operations": counts.ops, "uncounted": uncounted} if counts else None,
     }
 
 
@@ -59,21 +65,24 @@ def options(query: Query) -> dict[str, Any]:
     return {name: values[name] for name in OPTIONS if name in values}
 
 
-def coverage(profile: Profile) -> dict[str, int] | None:
-    """How many nodes there are, and how many have stats; None without runs."""
-    if not profile.steps:
-        return None
-    return {"nodes": len(profile), "nodes_with_stats": int(profile.covered.sum())}
+def hidden_rows(answer: Answer) -> Hidden:
+    """The rows of the view that *answer* does not display, and the options that hide them.
 
-
-def flops(answer: Answer) -> dict[str, Any] | None:
-    """How many operations there are, and which float_ops leaves out; None if no rule counted."""
-    if answer.flops is None:
-        return None
-    return {
-        "operations": answer.flops.ops,
-        "uncounted": [op._asdict() for op in answer.flops.uncounted],
+    The stages of the answer run again, and each restriction in force is counted by itself.
+    """
+    view, drawing, query = answer.view, answer.drawing, answer.query
+    counted = account(answer.profile, view, drawing, query)
+    tree, at = start(counted, view, query)
+    hides = {
+        "account_type_regexes": len(drawing.tree) - len(counted.tree),
+        "start_name_regexes": len(counted.tree) - len(tree),
     }
+    if query.era.totals_from_start:
+        counted, at = only(counted, at)
+    for option, passes in restrictions(counted, tree, at, view, query):
+        hides[option] = int(np.count_nonzero(~passes[1:]))  # the root is always displayed
+    reasons = {option: hides[option] for option in OPTIONS if hides.get(option)}
+    return Hidden(len(drawing.tree) - len(answer), reasons)
 
 
 def lacks_occurrence(view: View) -> bool:

@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tfprof.foundation import units
 from tfprof.query.counted import DEFINED
 from tfprof.results import report_metadata
-from tfprof.results.hidden_rows import hidden_rows
 from tfprof.results.node_texts import NodeTexts
-from tfprof.results.shown_fields import shown_fields
 from tfprof.results.table import Column, Dims, Table
 from tfprof.tables.fields import FIELDS
 
@@ -41,7 +39,7 @@ def report_table(answer: Answer, notes: Sequence[Note] = ()) -> Table:
         tree="" if answer.view.chain else "depth",
         facts=report_metadata.facts(answer),
         notes=(*notes, *report_metadata.data_notes(answer)),
-        hiding=partial(hidden_rows, answer),
+        hiding=partial(report_metadata.hidden_rows, answer),
     )
 
 
@@ -66,6 +64,24 @@ def _columns(answer: Answer) -> list[Column]:
                 columns.append(attributes["shape"])
             columns += _numbers(answer, name, name)
     return columns
+
+
+def shown_fields(answer: Answer) -> list[str]:
+    """The fields with a column, in order: the selected ones and those they imply."""
+    shown = {name for field in answer.query.select for name in FIELDS[field].shows}
+    if not answer.query.era.splits_time:
+        shown &= {*answer.query.select}
+    ordered = [name for name in FIELDS if name in shown and FIELDS[name].legend]
+    if answer.view.groups:
+        ordered.sort(key=_group_place)
+    return ordered
+
+
+def _group_place(name: str) -> int:
+    """In views of groups, counts stand behind measurements."""
+    if FIELDS[name].unit is None or name == "occurrence":
+        return 2
+    return 1 if name in ("params", "float_ops") else 0
 
 
 def _parents(parent: I64) -> list[int | None]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfprof.results.shown_fields import shown_fields
+from tfprof.results.report_table import shown_fields
 from tfprof.tables.fields import FIELDS
 from tfprof.writers.code_lines import code_lines
 from tfprof.writers.node_lines import node_lines
