@@ -1,15 +1,20 @@
-"""Every way tfprof can refuse, in one tree.
+"""The errors of tfprof, in one tree.
 
     TfprofError                1
-    ├── UsageError             2   the words of the command or the options are off
+    ├── UsageError             2   invalid command line, option or argument
     ├── InputError             3   a file is missing, unreadable, damaged or of another kind
-    └── OutputError            4   the result could not be written whole
+    └── OutputError            4   the result cannot be written
 
 An error is raised where it is found and printed once, at the edge, as one sentence. Its number
 is the exit code of the command.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class TfprofError(Exception):
@@ -42,3 +47,11 @@ def nearest(word: str, known: list[str]) -> str:
 
     close = get_close_matches(word, known, n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def check_known(sentence: str, word: str, known: Iterable[str]) -> None:
+    """Raise UsageError, beginning with *sentence*, where *word* is none of *known*."""
+    words = list(known)
+    if word not in words:
+        there = ", ".join(words)
+        raise UsageError(f"{sentence} {word!r}{nearest(word, words)} (there are: {there})")

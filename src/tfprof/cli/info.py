@@ -8,8 +8,8 @@ from tfprof.console.stdio import print_error, stdout_is_terminal
 from tfprof.errors import InputError, UsageError
 from tfprof.io.find_inputs import debug_info_beside, detect_file, detect_files, is_folder
 from tfprof.io.open_files import InputFile, checkpoint_files
-from tfprof.results.deliver import deliver
 from tfprof.results.info_report import FileFacts, InfoReport
+from tfprof.results.result import deliver
 from tfprof.tables.outputs import Output
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfprof.errors import UsageError, nearest
+from tfprof.errors import UsageError, check_known
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.tables.commands import COMMANDS, OUTFILE, Command, options_shown
 from tfprof.tables.formats import INPUTS
@@ -48,11 +48,8 @@ class Request:
     @property
     def input_paths(self) -> list[str]:
         """The files that options name."""
-        return [path for name in INPUTS for path in _paths(self.options.get(name))]
-
-
-def _paths(value: str | Sequence[str] | None) -> Sequence[str]:
-    return [value] if isinstance(value, str) and value else list(value or ())
+        values = [self.options.get(name) or () for name in INPUTS]
+        return [p for value in values for p in ([value] if isinstance(value, str) else value)]
 
 
 def run_request(request: Request) -> Outcome:
@@ -69,22 +66,16 @@ def run_request(request: Request) -> Outcome:
 
 def limits_of(options: Mapping[str, Any]) -> AbstractContextManager[None]:
     """A context in which the --limit_* among *options* hold."""
-    limits = {}
-    for name, limit in LIMITS.items():
-        flag = limit.flag.lstrip("-")
-        if flag in options:
-            _check_least(flag, options[flag])
-            limits[name] = options[flag]
+    flags = {name: limit.flag.lstrip("-") for name, limit in LIMITS.items()}
+    limits = {name: options[flag] for name, flag in flags.items() if flag in options}
+    for name, value in limits.items():
+        _check_least(flags[name], value)
     return raised_limits(**limits)
 
 
 def command_named(name: str, commands: Mapping[str, Command] = COMMANDS) -> Command:
     """The row called *name*."""
-    if name not in commands:
-        raise UsageError(
-            f"there is no command {name!r}{nearest(name, list(commands))} "
-            f"(there are: {', '.join(commands)})"
-        )
+    check_known("there is no command", name, commands)
     return commands[name]
 
 
@@ -104,7 +95,9 @@ def checked_options(
             raise UsageError(_takes_no(command, name))
     checked = {**(settings or {}), **_with_format(options)}
     if command.offers:
-        _check_output(command, checked)
+        text = checked.get("output", "")
+        output = Output("file") if checked.get("outfile") else Output.of(text)
+        check_output(command.name, output, command.offers, is_list=command.is_list)
     return checked
 
 
@@ -113,11 +106,8 @@ def _check_value(option: Option, value: Any) -> None:  # noqa: ANN401 - of any k
         _check_least(option.name, value)
     choices = (OPTIONS.get(option.name) or option).choices
     for word in value if option.kind == "list" else filter(None, [value]):
-        if choices and word not in choices:
-            raise UsageError(
-                f"{option.name} has no {word!r}{nearest(word, list(choices))} "
-                f"(there are: {', '.join(choices)})"
-            )
+        if choices:
+            check_known(f"{option.name} has no", word, choices)
 
 
 def _check_least(name: str, value: int) -> None:
@@ -153,12 +143,6 @@ def _with_format(options: Mapping[str, Any]) -> dict[str, Any]:
     return changed
 
 
-def _check_output(command: Command, options: Mapping[str, Any]) -> None:
-    """Reject an output that *command* does not have."""
-    output = Output("file") if options.get("outfile") else Output.of(options.get("output", ""))
-    check_output(command.name, output, command.offers, is_list=command.is_list)
-
-
 def check_words(command: Command, words: Sequence[str]) -> None:
     """Reject plain words that *command* does not take."""
     if not words or command.files or command.any_option:
@@ -167,12 +151,7 @@ def check_words(command: Command, words: Sequence[str]) -> None:
         raise UsageError(
             f"{words[0]!r} is one word too many after {command.name!r}: {command.no_files}"
         )
-    known = list(command.words())
-    if words[0] not in known:
-        raise UsageError(
-            f"{command.name} has no {words[0]!r}{nearest(words[0], known)} "
-            f"(there are: {', '.join(known)})"
-        )
+    check_known(f"{command.name} has no", words[0], command.words())
     if len(words) > 1:
         first = f"{command.name} {words[0]}"
         raise UsageError(f"{words[1]!r} is one word too many after {first!r}: it takes one")

@@ -14,7 +14,7 @@ from tfprof.console.progress import Progress
 from tfprof.console.stdio import print_command, print_notes, stdout_is_terminal, write_stderr
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.query.query import Query
-from tfprof.results.deliver import deliver
+from tfprof.results.result import deliver
 from tfprof.tables.commands import COMMANDS
 from tfprof.tables.formats import load_arguments, sample_files
 from tfprof.tables.outputs import Output

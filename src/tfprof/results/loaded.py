@@ -18,9 +18,8 @@ from tfprof.foundation.arguments import whole_number
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
-from tfprof.results.deliver import deliver
 from tfprof.results.report import Report
-from tfprof.results.result import ProfileFile
+from tfprof.results.result import ProfileFile, deliver
 from tfprof.tables.outputs import Output
 
 if TYPE_CHECKING:

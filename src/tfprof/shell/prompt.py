@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.argv import Words, read_words
+from tfprof.cli.help import help_outcome, page
 from tfprof.cli.request import (
     Request,
     check_words,
@@ -35,10 +36,10 @@ from tfprof.console.stdio import (
     write_stderr,
 )
 from tfprof.errors import TfprofError, UsageError
+from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.query.query import Query
 from tfprof.shell.lines import options_block, split_line
-from tfprof.shell.original import original_error
-from tfprof.shell.words import LeaveShell
+from tfprof.shell.original import ORIGINAL_HELP, original_error
 from tfprof.tables.commands import Command, known_options, shell_commands
 from tfprof.tables.eras import ERAS, NOW
 from tfprof.tables.formats import INPUTS, SIGNATURE
@@ -53,6 +54,10 @@ if TYPE_CHECKING:
 PROMPT = "tfprof> "
 _ERROR = "E: "
 _GREETING = "Tab completes, 'help COMMAND' explains a command, Ctrl-D leaves.\n"
+
+
+class LeaveShell(Exception):  # noqa: N818 - not an error
+    """The line says to leave."""
 
 
 class Shell:
@@ -176,3 +181,38 @@ def _converse(shell: Shell, session: PromptSession[str]) -> None:
         except KeyboardInterrupt:
             stop_drawing()
             after_interrupt()
+
+
+# --- the commands that only the shell has --------------------------------------------------------
+
+
+def run_set(request: Request) -> Outcome:
+    """Change the options in force."""
+    settings = {**request.shell.settings, **request.query_options}
+    Query.of(settings)  # an invalid one changes nothing
+    request.shell.settings = settings
+    return Outcome()
+
+
+def run_reset(request: Request) -> Outcome:
+    """Restore the options of the start."""
+    request.shell.settings = dict(request.shell.first_settings)
+    return Outcome()
+
+
+def run_help(request: Request) -> Outcome:
+    """The original's help, or the page of a command."""
+    if not request.words:
+        return Outcome(page=ORIGINAL_HELP)
+    return help_outcome(page(request.words[0], shell_commands()))
+
+
+def run_more(request: Request) -> Outcome:
+    """What another command prints, in the pager."""
+    outcome: Outcome = request.shell.outcome(list(request.words), dict(request.options))
+    return replace(outcome, paged=True)
+
+
+def run_exit(request: Request) -> Outcome:
+    """Leave."""
+    raise LeaveShell(request.command.name)

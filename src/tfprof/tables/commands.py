@@ -245,21 +245,21 @@ SHELL_ONLY: dict[str, Command] = {
     for command in (
         Command(
             "set", "change the options in force, for all lines that follow",
-            "tfprof.shell.words:run_set", "[options]",
+            "tfprof.shell.prompt:run_set", "[options]",
             options={**OPTIONS, "format": FORMAT}, no_files="it sets options",
         ),
         Command("reset", "the options in force as they were at the start",
-                "tfprof.shell.words:run_reset", no_files="it resets options"),
+                "tfprof.shell.prompt:run_reset", no_files="it resets options"),
         Command(
             "help", "the original's help; with a command, its own help",
-            "tfprof.shell.words:run_help", any_option=True, no_files="it reads none",
+            "tfprof.shell.prompt:run_help", any_option=True, no_files="it reads none",
             words=lambda: (*shell_commands(), "limits"),
         ),
-        Command("exit", "leave", "tfprof.shell.words:run_exit", no_files="it leaves"),
-        Command("quit", "leave", "tfprof.shell.words:run_exit", no_files="it leaves"),
+        Command("exit", "leave", "tfprof.shell.prompt:run_exit", no_files="it leaves"),
+        Command("quit", "leave", "tfprof.shell.prompt:run_exit", no_files="it leaves"),
         Command(
             "more", "before any other command: show its output in your pager",
-            "tfprof.shell.words:run_more", "COMMAND [options]", any_option=True,
+            "tfprof.shell.prompt:run_more", "COMMAND [options]", any_option=True,
             words=lambda: tuple(shell_commands()),
         ),
     )

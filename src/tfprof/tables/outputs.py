@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from tfprof.errors import UsageError, nearest
+from tfprof.errors import UsageError, check_known
 from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import dataclass
 
@@ -33,11 +33,7 @@ class Output:
         """Parse KIND or KIND:outfile=PATH; empty text means stdout."""
         kind, _, rest = text.partition(":")
         kind = kind or "stdout"
-        if kind not in OUTPUTS:
-            known = ", ".join(OUTPUTS)
-            raise UsageError(
-                f"unknown output type {kind!r}{nearest(kind, list(OUTPUTS))} (there are: {known})"
-            )
+        check_known("unknown output type", kind, OUTPUTS)
         path = None
         for pair in filter(None, rest.split(",")):
             key, _, value = pair.partition("=")
