@@ -142,7 +142,6 @@ def _sources(arguments: Arguments) -> dict[Input, list[read.Source]]:
 
 
 def _source(row: Input, argument: Any) -> read.Source:  # noqa: ANN401 - as in load
-    """The content of a file, or of a saved profile in memory."""
     if row is PROFILE and not _is_path(argument):
         from tfprof.capture.coerce import profile_source  # noqa: PLC0415 - it serves live objects
 
@@ -156,7 +155,6 @@ def _source(row: Input, argument: Any) -> read.Source:  # noqa: ANN401 - as in l
 
 
 def _live_profile(arguments: Arguments) -> Profile:
-    """The profile of live objects, messages or bytes, and of traces."""
     if arguments[PROFILE]:
         raise UsageError("a saved profile stands for graph, run_meta and op_log: give one or those")
     # TensorFlow and what serves it is for live objects.

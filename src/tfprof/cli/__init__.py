@@ -60,7 +60,9 @@ def run(line: Sequence[str]) -> int:
 
 def _outcome(plain: Sequence[str], options: dict[str, Any]) -> Outcome:
     if options.pop("version", False):
-        return Outcome(page=_version())
+        from tfprof import __version__  # noqa: PLC0415 - it imports this package
+
+        return Outcome(page=f"tfprof {__version__}\n")
     nothing = not plain and not options
     if options.pop("help", nothing) and plain[:1] != ["help"]:
         plain = ["help", *plain[:1]]
@@ -69,20 +71,15 @@ def _outcome(plain: Sequence[str], options: dict[str, Any]) -> Outcome:
 
 def _request(plain: Sequence[str], options: Mapping[str, Any]) -> Request:
     """What the arguments ask for, checked as far as that needs no file."""
-    command = command_named(plain[0]) if plain else _prompt(options)
+    if not plain and not any(options.get(name) for name in INPUTS):
+        raise UsageError(f"no command was named (there are: {', '.join(COMMANDS)})")
+    command = command_named(plain[0]) if plain else PROMPT
     words = plain[1:]
     checked = checked_options(command, options)
     check_words(command, words)
     if command.files == "load":
         checked = _with_files(command, words, checked)
     return Request(command, words, checked, _load)
-
-
-def _prompt(options: Mapping[str, Any]) -> Command:
-    """The row of the prompt, which needs files."""
-    if not any(options.get(name) for name in INPUTS):
-        raise UsageError(f"no command was named (there are: {', '.join(COMMANDS)})")
-    return PROMPT
 
 
 def _with_files(
@@ -114,9 +111,3 @@ def _load(request: Request) -> Loaded:
     from tfprof.cli.run_results import load_files  # noqa: PLC0415 - help needs no NumPy
 
     return load_files(request)
-
-
-def _version() -> str:
-    from tfprof import __version__  # noqa: PLC0415 - it looks into the installed package
-
-    return f"tfprof {__version__}\n"

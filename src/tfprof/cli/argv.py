@@ -58,7 +58,6 @@ def _nearest_option(spelled: str, known: Mapping[str, Option]) -> str:
 
 
 def _next_word(option: Option, rest: list[str], known: Mapping[str, Option]) -> str:
-    """The value of an option that was written without an equals sign."""
     if option.kind == "bool":
         is_value = bool(rest) and rest[0].lower() in TRUE_WORDS | FALSE_WORDS
         return rest.pop(0) if is_value else "true"

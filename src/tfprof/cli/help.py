@@ -118,7 +118,6 @@ def limits_help() -> str:
 
 
 def _options(command: Command) -> list[str]:
-    """The blocks of files and options, each with a blank line before it."""
     files = [option for name, option in command.options.items() if name in INPUTS]
     limits = [_LIMITS_LINE] if set(LIMIT_OPTIONS) & set(command.options) else []
     others = options_shown(command)

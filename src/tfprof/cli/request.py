@@ -116,7 +116,6 @@ def _check_least(name: str, value: int) -> None:
 
 
 def _takes_no(command: Command, name: str) -> str:
-    """The error about an option that *command* does not take."""
     page = " ".join(filter(None, ["tfprof help", command.name]))
     sentence = f"{command.name or 'the prompt'} takes no --{name}"
     if name in INPUTS and not command.files:

@@ -50,13 +50,13 @@ def write_stdout(pieces: Iterable[bytes], *, is_report: bool = False) -> None:
         for piece in _for_terminal(pieces, is_report) if stdout_is_terminal() else pieces:
             sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
-    except BrokenPipeError:
+    except OSError as problem:
         # What Python still holds back must have somewhere to go when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise StdoutError("standard output was closed before the whole report was read") from None
-    except OSError as problem:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise StdoutError(f"standard output cannot be written: {problem.strerror}") from None
+        sentence = f"standard output cannot be written: {problem.strerror}"
+        if isinstance(problem, BrokenPipeError):
+            sentence = "standard output was closed before the whole report was read"
+        raise StdoutError(sentence) from None
 
 
 def page_stdout(pieces: Iterable[bytes]) -> None:

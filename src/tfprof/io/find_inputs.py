@@ -94,7 +94,6 @@ def detect_files(folder: str) -> Iterator[InputFile | str]:
 
 
 def _files(folder: str | Path) -> list[Path]:
-    """The files directly in *folder*, in natural order."""
     try:
         entries = [entry for entry in Path(folder).iterdir() if not entry.is_dir()]
     except OSError as problem:
@@ -134,7 +133,6 @@ def _is(path: str, test: Callable[[Path], bool]) -> bool:
 
 
 def _natural(name: str) -> tuple[list[str | int], str]:
-    """A key that orders numbers inside names by their value."""
     parts = re.split(r"([0-9]+)", name)
     return [int(part) if at % 2 else part for at, part in enumerate(parts)], name
 
@@ -172,7 +170,6 @@ def _in_folder(folder: str, explicit: set[Input]) -> list[InputFile]:
 
 
 def _flags(files: Sequence[InputFile]) -> dict[str, Any]:
-    """The flags that name these files."""
     options: dict[str, Any] = {}
     for name, row in INPUTS.items():
         paths = [file for file in files if file.file_format.input is row]

@@ -92,7 +92,6 @@ def mapped(path: str) -> U8:
 
 
 def _piped(path: str, file: BinaryIO) -> bytearray:
-    """All bytes of a pipe or a device."""
     most = limit("piped_bytes")
     data = bytearray()
     while piece := file.read(_PIECE):

@@ -78,7 +78,6 @@ class Query:
 
 
 def _sizes(pairs: Iterable[str]) -> dict[str, int]:
-    """The sizes of dimensions, from texts like NAME=SIZE."""
     sizes: dict[str, int] = {}
     for pair in pairs:
         name, _, text = pair.rpartition("=")

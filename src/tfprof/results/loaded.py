@@ -118,8 +118,7 @@ class Loaded:
 
         Files that the profile was read from are never overwritten.
         """
-        output = Output("file", path_of("path", path))
-        deliver(ProfileFile(self.profile, ("profile",)), output, self.inputs)
+        self._write("profile", path)
 
     def convert(self, path: str | os.PathLike[str]) -> None:
         """Write the profile as one file, which `load(profile=path)` reads many times faster.
@@ -127,8 +126,11 @@ class Loaded:
         It gives the same answers, except for the values in a checkpoint. Files that the profile
         was read from are never overwritten.
         """
+        self._write("converted", path)
+
+    def _write(self, form: str, path: str | os.PathLike[str]) -> None:
         output = Output("file", path_of("path", path))
-        deliver(ProfileFile(self.profile, ("converted",)), output, self.inputs)
+        deliver(ProfileFile(self.profile, (form,)), output, self.inputs)
 
     @property
     def steps(self) -> tuple[int, ...]:

@@ -65,7 +65,6 @@ class Row(tuple[Any, ...]):
 
 @cache
 def _row_class(columns: tuple[str, ...]) -> type[Row]:
-    """The class of rows with these columns."""
     named = namedtuple("Row", columns)  # type: ignore[misc]  # noqa: PYI024
     return cast("type[Row]", type("Row", (Row, named), {"__slots__": (), "__doc__": Row.__doc__}))
 

@@ -97,7 +97,6 @@ def _numbers(answer: Answer, metric: str, name: str) -> list[Column]:
 
 
 def _node_columns(answer: Answer) -> dict[str, Column]:
-    """The attributes of rows that are one graph node at most."""
     nodes, node = NodeTexts(answer.profile, answer.drawing.filler), answer.node
 
     def each(value: Callable[[int], Any]) -> Callable[[slice], list[Any]]:
@@ -114,7 +113,6 @@ def _node_columns(answer: Answer) -> dict[str, Column]:
 
 
 def _group_columns(answer: Answer) -> dict[str, Column]:
-    """The attributes of rows that hold many graph nodes."""
     nodes = NodeTexts(answer.profile, answer.drawing.filler)
     start, member = answer.members()
 

@@ -90,7 +90,6 @@ class SummaryReport(Result):
 
 
 def _summary_table(summary: Summary, notes: Iterable[Note]) -> Table:
-    """The table of *summary*; *notes* are about the profile."""
     rows, counts = summary.rows, summary.counts
     return Table(
         summary.title,
@@ -123,7 +122,6 @@ def _summary_table(summary: Summary, notes: Iterable[Note]) -> Table:
 
 
 def _totals(summary: Summary) -> dict[str, Any]:
-    """The total of each column of numbers."""
     return {amount.name: _plain(amount.value(summary.total)) for amount in _amounts(summary)}
 
 
@@ -176,7 +174,6 @@ def _column(amount: _Amount, summary: Summary) -> Column:
 
 
 def _details(summary: Summary) -> Iterator[str]:
-    """The total with all digits, and the long names of symbols."""
     total = summary.total
     split = ""
     if total.trainable is not None:
@@ -201,7 +198,6 @@ def _exact_number(value: int | None) -> str:
 
 
 def _plain(value: int | Formula | None) -> int | str | None:
-    """A cell as data."""
     if value is None or isinstance(value, int):
         return value
     constant = value.constant

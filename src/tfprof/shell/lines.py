@@ -48,7 +48,6 @@ def options_block(options: Mapping[str, Any]) -> str:
 
 
 def _written(option: Option, value: Any) -> str:  # noqa: ANN401 - as parse
-    """A value as the block shows it."""
     if option.kind == "output":
         output = Output.of(value)
         return f"{output.kind}:{f'outfile={output.path}' if output.path else ''}"

@@ -132,7 +132,6 @@ class Shell:
         return ERAS[self.settings.get("era", NOW.name)].original_errors
 
     def _settings_of(self, command: Command) -> dict[str, Any]:
-        """The options in force that *command* takes."""
         return {n: value for n, value in self.settings.items() if n in command.options}
 
 

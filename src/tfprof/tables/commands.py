@@ -101,7 +101,6 @@ def _narrowed(option: Option, view: View) -> Option:
 
 
 def _ignored(view: View) -> tuple[str, ...]:
-    """The options of the original that have no effect in *view*."""
     recount = () if view.recounts else ("account_displayed_op_only",)
     return (*recount, *(() if view.bounds_occurrence else ("min_occurrence",)))
 
@@ -164,7 +163,6 @@ def _demo_options() -> dict[str, Option]:
 
 
 def _demo_defaults() -> str:
-    """What 'tfprof demo VIEW' asks where the user says nothing."""
     lines = []
     for view in VIEWS.values():
         flags = [
