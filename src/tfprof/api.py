@@ -68,17 +68,9 @@ def load(  # noqa: PLR0913 - one parameter per input
     >>> tfprof.load(sample_files()[GRAPH.name])
     <Loaded: 5,174 graph nodes, 0 steps>
     """
-    arguments = {
-        row: _listed(row, argument)
-        for row, argument in (
-            (GRAPH, graph),
-            (RUN, run_meta),
-            (OP_LOG, op_log),
-            (PROFILE, profile),
-            (TRACE, trace),
-            (CHECKPOINT, checkpoint),
-        )
-    }
+    rows = (GRAPH, RUN, OP_LOG, PROFILE, TRACE, CHECKPOINT)
+    values = (graph, run_meta, op_log, profile, trace, checkpoint)
+    arguments = {row: _listed(row, value) for row, value in zip(rows, values, strict=True)}
     if _is_path(graph) and os.path.isdir(graph):  # noqa: PTH112 - as it is given
         arguments = _with_folder(fspath(graph), arguments)
     if not callable(progress):
@@ -114,7 +106,7 @@ def load_sample() -> Loaded:
 
 def _listed(row: Input, argument: Any) -> list[Any]:  # noqa: ANN401 - as in load
     several = row.is_many and isinstance(argument, (list, tuple))
-    return [one for one in (argument if several else [argument]) if one is not None]
+    return [value for value in (argument if several else [argument]) if value is not None]
 
 
 def _is_path(argument: object) -> bool:

@@ -97,10 +97,19 @@ def help_text() -> str:
 def command_help(command: Command) -> str:
     """The page about *command*."""
     name = f"tfprof {command.name}"
+    files = [option for option in command.options.values() if option.name in INPUTS]
+    limits = [_LIMITS_LINE] if set(LIMIT_OPTIONS) & set(command.options) else []
+    others = options_shown(command)
     lines = [f"{name}: {command.summary}", "", f"usage: {name} {command.usage}".rstrip()]
     for paragraph in command.details:
         lines += ["", paragraph]
-    lines += _options(command)
+    if files:
+        lines += ["", "files, where tfprof does not recognise them by content"]
+        lines += _option_lines(files)
+    if others or limits:
+        lines += ["", "options", *_option_lines(others), *limits]
+    if choices := _choice_lines(others):
+        lines += ["", *choices]
     lines += command.closing
     if command.examples:
         lines += ["", "examples", *(f"  tfprof {example}" for example in command.examples)]
@@ -115,21 +124,6 @@ def limits_help() -> str:
         "",
         *_option_lines(LIMIT_OPTIONS.values()),
     )
-
-
-def _options(command: Command) -> list[str]:
-    files = [option for name, option in command.options.items() if name in INPUTS]
-    limits = [_LIMITS_LINE] if set(LIMIT_OPTIONS) & set(command.options) else []
-    others = options_shown(command)
-    lines: list[str] = []
-    if files:
-        lines += ["", "files, where tfprof does not recognise them by content"]
-        lines += _option_lines(files)
-    if others or limits:
-        lines += ["", "options", *_option_lines(others), *limits]
-    if choices := _choice_lines(others):
-        lines += ["", *choices]
-    return lines
 
 
 def _option_lines(options: Iterable[Option]) -> list[str]:

@@ -79,13 +79,26 @@ def command_named(name: str, commands: Mapping[str, Command] = COMMANDS) -> Comm
     return commands[name]
 
 
-def checked_options(
-    command: Command, options: Mapping[str, Any], settings: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
-    """*settings* and *options*, if *command* takes them all.
+def make_request(  # noqa: PLR0913, PLR0917 - one parameter per column
+    command: Command,
+    words: Sequence[str],
+    options: Mapping[str, Any],
+    load: Callable[[Request], Loaded],
+    settings: Mapping[str, Any] | None = None,
+    shell: Any = None,  # noqa: ANN401 - as in Request
+) -> Request:
+    """A request; raises UsageError for words and options that *command* does not take.
 
-    --format becomes the output that it stands for.
+    Options not among *options* are those in *settings*. --format becomes an output.
     """
+    checked = _checked_options(command, options, settings or {})
+    _check_words(command, words)
+    return Request(command, words, checked, load, shell)
+
+
+def _checked_options(
+    command: Command, options: Mapping[str, Any], settings: Mapping[str, Any]
+) -> dict[str, Any]:
     if command.any_option:
         return dict(options)
     for name, value in options.items():
@@ -93,7 +106,7 @@ def checked_options(
             _check_value(command.options[name], value)
         elif name not in command.ignored:
             raise UsageError(_takes_no(command, name))
-    checked = {**(settings or {}), **_with_format(options)}
+    checked = {**settings, **_with_format(options)}
     if command.offers:
         text = checked.get("output", "")
         output = Output("file") if checked.get("outfile") else Output.of(text)
@@ -142,8 +155,7 @@ def _with_format(options: Mapping[str, Any]) -> dict[str, Any]:
     return changed
 
 
-def check_words(command: Command, words: Sequence[str]) -> None:
-    """Reject plain words that *command* does not take."""
+def _check_words(command: Command, words: Sequence[str]) -> None:
     if not words or command.files or command.any_option:
         return
     if command.words is None:

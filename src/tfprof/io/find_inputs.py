@@ -22,8 +22,6 @@ from tfprof.tables.formats import DEBUG_INFO, FORMATS, GRAPH, INPUTS, PROFILE, e
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from tfprof.tables.formats import Input
-
 _CHECKPOINT = FORMATS["checkpoint"]
 # Where TensorFlow writes traces inside a folder for logs: one folder per session, named by time.
 _TRACES = "plugins/profile"
@@ -66,8 +64,9 @@ def detect_file(path: str) -> InputFile:
     if source.format is None:
         what = "not recognised" if source.data.size else "empty"
         raise InputError(f"{path} is {what}; expected {expected_inputs()}")
-    by_prefix = source.format.input.by_prefix
-    return InputFile(_prefix(path) if by_prefix else path, source.format, source)
+    if source.format.input.by_prefix:
+        path = _PIECE_OF_FIRST.sub(r"-?????\1", path.removesuffix(".index"))
+    return InputFile(path, source.format, source)
 
 
 def detect_files(folder: str) -> Iterator[InputFile | str]:
@@ -113,11 +112,6 @@ def _latest_traces(folder: str) -> list[Path]:
     ]
 
 
-def _prefix(path: str) -> str:
-    """The name that the checkpoint with this file goes by."""
-    return _PIECE_OF_FIRST.sub(r"-?????\1", path.removesuffix(".index"))
-
-
 def _is_prefix(path: str) -> bool:
     """Whether *path* is no file, but the prefix of a checkpoint's files."""
     first = _PIECES_OF_FIRST.sub(r"-00000\1", path)
@@ -159,14 +153,9 @@ def choose_inputs(words: Sequence[str], options: Mapping[str, Any]) -> dict[str,
         explicit |= {row for row in INPUTS.values() if row.in_profile}
     elif any(row.in_profile for row in explicit):
         explicit.add(PROFILE)
-    folders = filter(is_folder, words)
-    return _flags(named + [file for folder in folders for file in _in_folder(folder, explicit)])
-
-
-def _in_folder(folder: str, explicit: set[Input]) -> list[InputFile]:
-    """The files of *folder* for inputs that are not *explicit*."""
-    inputs = (file for file in detect_files(folder) if isinstance(file, InputFile))
-    return [file for file in inputs if file.file_format.input not in explicit]
+    others = (file for folder in filter(is_folder, words) for file in detect_files(folder))
+    inputs = (file for file in others if isinstance(file, InputFile))
+    return _flags([*named, *(file for file in inputs if file.file_format.input not in explicit)])
 
 
 def _flags(files: Sequence[InputFile]) -> dict[str, Any]:

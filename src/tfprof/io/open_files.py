@@ -11,7 +11,7 @@ import mmap
 import os
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tfprof.tables.formats import Format
 
 _PIECE = 1 << 20
+_CHANGED = "{} was changed after it was read; load it again"
 
 
 class InputFile(str):
@@ -130,12 +131,9 @@ def checkpoint_files(prefix: str) -> list[str]:
 # --- files that are opened again ------------------------------------------------------------------
 
 
-class _Version(NamedTuple):
-    """What tells a file from the one that was read under its name."""
-
-    file: tuple[int, int]  # device and inode, which differ on another machine
-    size: int
-    modified_ns: int
+# What tells a file from the one that was read under its name: (device and inode, which differ on
+# another machine; size; time of the last change in nanoseconds).
+_Version = tuple[tuple[int, int], int, int]
 
 
 def _version(path: str) -> _Version | None:
@@ -144,7 +142,7 @@ def _version(path: str) -> _Version | None:
         status = Path(path).stat()
     except OSError:
         return None
-    return _Version((status.st_dev, status.st_ino), status.st_size, status.st_mtime_ns)
+    return (status.st_dev, status.st_ino), status.st_size, status.st_mtime_ns
 
 
 def _same_version(path: str, name: str, before: _Version | None) -> _Version:
@@ -155,12 +153,8 @@ def _same_version(path: str, name: str, before: _Version | None) -> _Version:
             f"{name} does not exist any more; the profile reads parts of it when they are needed"
         )
     if before is None or now[1:] != before[1:]:
-        raise _changed(name)
+        raise InputError(_CHANGED.format(name))
     return now
-
-
-def _changed(name: str) -> InputError:
-    return InputError(f"{name} was changed after it was read; load it again")
 
 
 class FileSource(Source):
@@ -186,8 +180,8 @@ class FileSource(Source):
         if not self._mapped or self._data is None:
             return
         before, now = self._version, _version(self._path)
-        if before and now and now.file == before.file and now != before:
-            raise _changed(self.name)
+        if before and now and now[0] == before[0] and now != before:
+            raise InputError(_CHANGED.format(self.name))
 
     def let_go(self) -> None:
         """Free the memory of a mapped file until its bytes are needed again."""

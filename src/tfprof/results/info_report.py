@@ -41,7 +41,7 @@ class InfoReport(Result):
     others: Sequence[str] = ()
     offers = ("info", "table", "result")
 
-    def table(self) -> Table:
+    def make_table(self) -> Table:
         """One row per fact: how many there are, and their names or a text."""
         rows = [
             (file.path, file.format.title, name, *_count_and_names(value))

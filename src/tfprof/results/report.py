@@ -118,12 +118,8 @@ class Report(Result):
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
 
-    def table(self) -> Table:
+    def make_table(self) -> Table:
         """The rows as a Table, from which data formats are written."""
-        return self._table
-
-    @cached_property
-    def _table(self) -> Table:
         from tfprof.results.report_table import report_table  # noqa: PLC0415 - text needs no table
 
         return report_table(self.answer, self.notes)

@@ -16,6 +16,7 @@ know nothing of files; deliver() is where their bytes find one.
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -47,13 +48,21 @@ class Result:
 
     offers: tuple[str, ...] = ("table", "result")
 
-    def table(self) -> Table:
+    def make_table(self) -> Table:
         """The rows as typed columns, with all that data formats say about them."""
         raise NotImplementedError
 
+    def table(self) -> Table:
+        """The table, made once."""
+        return self._table
+
+    @cached_property
+    def _table(self) -> Table:
+        return self.make_table()
+
     def take(self, form: str) -> object:
-        """What a writer of *form* works on."""
-        return self.table() if form == "table" else self
+        """What a writer of *form* works on: the table, the attribute of that name, or all of it."""
+        return self.table() if form == "table" else getattr(self, form, self)
 
     @property
     def own_notes(self) -> tuple[Note, ...]:

@@ -65,12 +65,8 @@ class SummaryReport(Result):
         """What is guessed, left out or unknown; first what the float operations cover."""
         return self.table().caveats
 
-    def table(self) -> Table:
+    def make_table(self) -> Table:
         """The rows as a Table, from which data formats are written."""
-        return self._table
-
-    @cached_property
-    def _table(self) -> Table:
         return _summary_table(self.summary, self.notes)
 
     def text(self) -> str:

@@ -51,6 +51,7 @@ class Command:
     examples: tuple[str, ...] = ()  # to paste behind "tfprof "; the files are in the working folder
     options: Mapping[str, Option] = field(default_factory=dict)  # their choices are those it has
     offers: tuple[str, ...] = ()  # the forms of its result, which decide the outputs it has
+    result: Callable[..., Any] | None = None  # (loaded, query, options) -> Result
     is_list: bool = False  # its rows are one list, not a tree
     ignored: tuple[str, ...] = ()  # options without effect, accepted because the original does
     any_option: bool = False  # accepts every option, as help does
@@ -100,16 +101,12 @@ def _narrowed(option: Option, view: View) -> Option:
     return replace(option, choices=tuple(word for word in option.choices if word not in without))
 
 
-def _ignored(view: View) -> tuple[str, ...]:
-    recount = () if view.recounts else ("account_displayed_op_only",)
-    return (*recount, *(() if view.bounds_occurrence else ("min_occurrence",)))
-
-
 # The forms that results offer, as in results/result.py.
 _REPORT = ("report", "table", "result")
 _TABLE = ("table", "result")
 _ADVICE = ("advice", "table", "result")
 _INFO = ("info", "table", "result")
+_RUN_RESULT = "tfprof.cli.run_results:run_result"
 _FILES = "FILES or FOLDER [options]"
 _RUN = "graph.pbtxt run_meta_0"
 _LIST_SHARES = "A number is own, behind it total and own as shares of all: 3us (100.00%, 0.56%)."
@@ -118,7 +115,8 @@ _TREE_PAIR = "Rows show own/total; -- is own where account_type_regexes counts n
 
 def view_command(view: View) -> Command:
     """The row of the command that shows *view*."""
-    ignored = _ignored(view)
+    has = {"account_displayed_op_only": view.recounts, "min_occurrence": view.bounds_occurrence}
+    ignored = tuple(name for name, has_effect in has.items() if not has_effect)
     options = {n: _narrowed(row, view) for n, row in OPTIONS.items() if n not in ignored}
     bounds = [f"min_{m}" for m in METRICS if FIELDS[m].bound == "own" and m != "occurrence"]
     numbers = f"{view.numbers}\n{_LIST_SHARES if view.chain else _TREE_PAIR}".lstrip()
@@ -126,11 +124,12 @@ def view_command(view: View) -> Command:
     return Command(
         view.name,
         view.summary,
-        "tfprof.cli.run_results:run_view",
+        _RUN_RESULT,
         _FILES,
         view.examples or (f"{view.name} graph.pbtxt",),
         _loading(options, _REPORT, is_list=view.chain),
         _REPORT,
+        lambda loaded, query, _: loaded.report(view.name, query),
         is_list=view.chain,
         ignored=ignored,
         files="load",
@@ -146,10 +145,12 @@ def _result(  # noqa: PLR0913, PLR0917 - one parameter per column
     examples: tuple[str, ...],
     own: Mapping[str, Option],
     offers: tuple[str, ...],
+    result: Callable[..., Any],
 ) -> Command:
     """The row of a command that loads files and makes a result of them."""
-    run, options = f"tfprof.cli.run_results:run_{name}", _loading(own, offers)
-    return Command(name, summary, run, usage, examples, options, offers, files="load")
+    options = _loading(own, offers)
+    columns = (name, summary, _RUN_RESULT, usage, examples, options, offers, result)
+    return Command(*columns, files="load")
 
 
 def _demo_options() -> dict[str, Option]:
@@ -181,24 +182,29 @@ COMMANDS: dict[str, Command] = {
             "summary", "the layers of a model: parameters, float operations, multiply-adds, bytes",
             "MODEL [options]", ("summary graph.pbtxt", "summary graph.pbtxt --depth=1 --format=md"),
             {"depth": DEPTH, "outputs": MODEL_OUTPUTS, "dim": OPTIONS["dim"]}, _TABLE,
+            lambda loaded, query, options: loaded.summary(
+                options.get("depth", DEPTH.default), query.dims, options.get("outputs", ())
+            ),
         ),
         *map(view_command, VIEWS.values()),
         _result(
             "advise", "what looks wrong or expensive, by all checkers",
             _FILES, (f"advise {_RUN}", f"advise {_RUN} --output=file:outfile=advice.txt"),
-            {}, _ADVICE,
+            {}, _ADVICE, lambda loaded, _, __: loaded.advice(),
         ),
         _result(
             "save", "write the profile as one file, which the original reads too; with -o PATH",
             f"{_FILES} -o PATH", (f"save {_RUN} tfprof_log --output=file:outfile=profile.pb",
                                   "save graph.pbtxt -o graph_alone.pb"),
             {"flops": OPTIONS["flops"], "outfile": OUTFILE}, ("profile",),
+            lambda loaded, query, _: loaded.profile_file("profile", query.flops),
         ),
         _result(
             "convert", "write the profile as one file that loads many times faster; with -o PATH",
             f"{_FILES} -o PATH", (f"convert {_RUN} tfprof_log -o profile.tfprof",
                                   "convert graph.pbtxt -o graph.tfprof"),
             {"outfile": OUTFILE}, ("converted",),
+            lambda loaded, _, __: loaded.profile_file("converted"),
         ),
         Command(
             "info",

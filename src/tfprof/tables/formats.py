@@ -144,8 +144,9 @@ def _row(  # noqa: PLR0913, PLR0917 - one parameter per column
 ) -> Format:
     """A row whose functions are where those of our own formats are, imported when called."""
     paths = (f"detect:is_{name}", read, f"add_files:{add}", f"describe:{describe}")
-    functions: list[Function] = [partial(_call, f"tfprof.read.{path}") for path in paths]
+    detects, reads, adds, describes = (partial(_call, f"tfprof.read.{path}") for path in paths)
     message = f"tensorflow.{message}" if message else ""
+    functions = (detects, reads, adds, describes)
     return Format(name, title, row, gives, *functions, message, has_signatures)
 
 
