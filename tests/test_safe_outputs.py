@@ -21,7 +21,7 @@ from forked import Forked
 from profiles import DATA, PROFILES
 from test_faults import OUTPUTS
 from tfprof.read.text.fields import varint
-from tfprof.shell.completion import offer
+from tfprof.shell.editor import offer
 from tfprof.wire.schema import message
 from tools import go_pprof
 from tools.chromium import FLAGS, chromium

@@ -17,7 +17,7 @@ from profiles import PROFILES
 from tfprof.cli.argv import read_words, split_line
 from tfprof.columns.matching import matches
 from tfprof.columns.strings import Strings
-from tfprof.shell.completion import MOST_NAMES, offer
+from tfprof.shell.editor import MOST_NAMES, offer
 from tfprof.tables.commands import COMMANDS, known_options, options_shown, shell_commands
 from tfprof.tables.options import OPTIONS
 from tfprof.views import VIEWS

@@ -15,6 +15,7 @@ from tfprof.console.outcome import Outcome, show_outcome
 from tfprof.console.signals import INTERRUPTED, exit_on_signals
 from tfprof.console.stdio import open_missing_stderr, print_command, print_error
 from tfprof.errors import TfprofError, UsageError
+from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.tables.commands import COMMANDS, PROMPT, known_options
 from tfprof.tables.formats import INPUTS
@@ -22,7 +23,7 @@ from tfprof.tables.formats import INPUTS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfprof.results.loaded import Loaded
+_LOAD = "tfprof.cli.run_results:load_files"
 
 
 def main(line: Sequence[str] | None = None) -> None:
@@ -63,7 +64,8 @@ def _outcome(plain: Sequence[str], options: dict[str, Any]) -> Outcome:
     if not plain and not any(options.get(name) for name in INPUTS):
         raise UsageError(f"no command was named (there are: {', '.join(COMMANDS)})")
     command = command_named(plain[0]) if plain else PROMPT
-    request = make_request(command, plain[1:], options, _load)
+    # The loader is imported when it is called: help needs no NumPy.
+    request = make_request(command, plain[1:], options, lambda it: load_function(_LOAD)(it))  # noqa: PLW0108
     if command.files == "load":
         request = replace(request, options=_with_files(request))
     return run_request(request)
@@ -90,9 +92,3 @@ def _with_files(request: Request) -> dict[str, Any]:
             f"no input: name a file or folder, give --{flag}=PATH, or try 'tfprof demo'"
         )
     return changed
-
-
-def _load(request: Request) -> Loaded:
-    from tfprof.cli.run_results import load_files  # noqa: PLC0415 - help needs no NumPy
-
-    return load_files(request)

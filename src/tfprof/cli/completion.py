@@ -242,10 +242,12 @@ def _zsh_word(text: str) -> str:
 
 def _zsh_option(option: Option) -> str:
     shape, words = slot(option)
+    legends = {name: FIELDS[name].legend for name in words if name in FIELDS}
+    described = [f'"{w}[{legends[w]}]"' if legends.get(w) else w for w in words]
     actions = {
         "anything": " ",
         "one": f"({' '.join(words)})",
-        "list": f" _values -s , {option.name} {' '.join(map(_zsh_field, words))}",
+        "list": f" _values -s , {option.name} {' '.join(described)}",
         "file": "_files",
         "files": "_sequence _files",
         "output": " _tfprof_output " + " ".join(words).replace(":", "\\:"),
@@ -255,11 +257,6 @@ def _zsh_option(option: Option) -> str:
     if option.kind == "bool":
         return f"'--{option.name}[{means}]'"
     return f"'--{option.name}=[{means}]{takes_value}'"
-
-
-def _zsh_field(name: str) -> str:
-    legend = FIELDS[name].legend if name in FIELDS else ""
-    return f'"{name}[{legend}]"' if legend else name
 
 
 # --- fish ----------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfprof.errors import UsageError, check_known
+from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.tables.commands import COMMANDS, OUTFILE, Command, options_shown
 from tfprof.tables.formats import INPUTS
@@ -54,7 +55,7 @@ class Request:
 
 def run_request(request: Request) -> Outcome:
     """Run the command of *request*."""
-    outcome: Outcome = request.command.function(request)
+    outcome: Outcome = load_function(request.command.run)(request)
     no_effect = [name for name in request.command.ignored if request.options.get(name)]
     if not no_effect:
         return outcome
@@ -91,27 +92,23 @@ def make_request(  # noqa: PLR0913, PLR0917 - one parameter per column
 
     Options not among *options* are those in *settings*. --format becomes an output.
     """
-    checked = _checked_options(command, options, settings or {})
+    checked = dict(options)
+    if not command.any_option:
+        _check_options(command, options)
+        checked = {**(settings or {}), **_with_format(options)}
+    if command.offers:
+        output = Output("file") if checked.get("outfile") else Output.of(checked.get("output", ""))
+        check_output(command.name, output, command.offers, is_list=command.is_list)
     _check_words(command, words)
     return Request(command, words, checked, load, shell)
 
 
-def _checked_options(
-    command: Command, options: Mapping[str, Any], settings: Mapping[str, Any]
-) -> dict[str, Any]:
-    if command.any_option:
-        return dict(options)
+def _check_options(command: Command, options: Mapping[str, Any]) -> None:
     for name, value in options.items():
         if name in command.options:
             _check_value(command.options[name], value)
         elif name not in command.ignored:
             raise UsageError(_takes_no(command, name))
-    checked = {**settings, **_with_format(options)}
-    if command.offers:
-        text = checked.get("output", "")
-        output = Output("file") if checked.get("outfile") else Output.of(text)
-        check_output(command.name, output, command.offers, is_list=command.is_list)
-    return checked
 
 
 def _check_value(option: Option, value: Any) -> None:  # noqa: ANN401 - of any kind
@@ -139,7 +136,7 @@ def _takes_no(command: Command, name: str) -> str:
         sentence += f" ({' and '.join(takers)} {'do' if len(takers) > 1 else 'does'})"
     elif 0 < len(own) <= _LONGEST_LIST:
         sentence += f" (it takes: {', '.join(own)})"
-    if name == OUTFILE.name and command.outputs:
+    if name == OUTFILE.name and "output" in command.options:
         sentence += "; to write a report: --output=file:outfile=PATH"
     return f"{sentence}; '{page}' lists its options"
 

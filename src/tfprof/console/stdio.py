@@ -37,9 +37,6 @@ _CLEAR_LINE = "\r\x1b[K"
 _COLUMNS = 80  # of a terminal that does not say how wide it is
 
 
-# --- standard output ---------------------------------------------------------------------------
-
-
 def write_stdout(pieces: Iterable[bytes], *, is_report: bool = False) -> None:
     """Write to standard output, to the last byte; a report has colour on a terminal."""
     if sys.stdout is None:
@@ -92,9 +89,6 @@ def stdout_is_file() -> bool:
         return False
 
 
-# --- standard error ----------------------------------------------------------------------------
-
-
 def print_error(sentence: str, prefix: str = "tfprof: ") -> None:
     """Print a sentence on stderr."""
     write_stderr(f"{prefix}{_escaped(sentence)}\n")
@@ -110,11 +104,9 @@ def print_command(command: str, options: Mapping[str, Any]) -> None:
     """Print the command that a shorter one stands for, ready to copy."""
     import shlex  # noqa: PLC0415
 
-    flags = [
-        f"--{name}={','.join(value) if isinstance(value, tuple) else value}"
-        for name, value in options.items()
-    ]
-    print_error(f"running: tfprof {command} {shlex.join(flags)}")
+    from tfprof.tables.options import flags  # noqa: PLC0415
+
+    print_error(f"running: tfprof {command} {shlex.join(flags(options))}")
 
 
 def write_stderr(text: str) -> None:
@@ -167,9 +159,6 @@ def write_in_signal_handler(message: bytes) -> None:
         if os.isatty(stderr):
             os.write(stderr, _CLEAR_LINE.encode())
         os.write(stderr, message)
-
-
-# --- standard input ----------------------------------------------------------------------------
 
 
 def is_interactive() -> bool:

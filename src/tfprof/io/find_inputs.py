@@ -106,10 +106,8 @@ def _latest_traces(folder: str) -> list[Path]:
     if not is_folder(str(sessions)):
         return []
     times = [entry for entry in sessions.iterdir() if entry.is_dir()]
-    latest = sorted(times, key=lambda entry: _natural(entry.name))[-1:]
-    return [
-        file for session in latest for file in _files(session) if file.name.endswith(".xplane.pb")
-    ]
+    latest = max(times, key=lambda entry: _natural(entry.name), default=None)
+    return [file for file in _files(latest) if file.name.endswith(".xplane.pb")] if latest else []
 
 
 def _is_prefix(path: str) -> bool:
@@ -129,9 +127,6 @@ def _is(path: str, test: Callable[[Path], bool]) -> bool:
 def _natural(name: str) -> tuple[list[str | int], str]:
     parts = re.split(r"([0-9]+)", name)
     return [int(part) if at % 2 else part for at, part in enumerate(parts)], name
-
-
-# --- the flags that files stand for --------------------------------------------------------------
 
 
 def choose_inputs(words: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:

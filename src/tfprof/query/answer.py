@@ -246,10 +246,7 @@ def _as_of(profile: Profile, era: Era) -> Profile:
 
 
 def _on_device(counted: Counted, at: I64, view: View, patterns: tuple[str, ...]) -> Bool:
-    """Whether one of *patterns* matches the device of each row, or of one of its nodes.
-
-    Devices are stored in lower case, so matching ignores case.
-    """
+    """Whether one of *patterns*, in any case, matches a device of each row."""
     profile, owner = counted.profile, counted.drawing.owner
     names = Strings.concat([profile.types, Strings.of([b""])])
     hit = matches(names, [f"(?i:{pattern})" for pattern in patterns])

@@ -68,10 +68,7 @@ class Loaded:
         return self._ask("code", options)
 
     def summary(
-        self,
-        depth: int = 2,
-        dims: Mapping[str, int] | None = None,
-        outputs: Sequence[str] = (),
+        self, depth: int = 2, dims: Mapping[str, int] | None = None, outputs: Sequence[str] = ()
     ) -> SummaryReport:
         """The layers of the model down to *depth*: parameters, float operations, bytes.
 
@@ -104,10 +101,7 @@ class Loaded:
         return with_float_ops(self.profile, flops)[0]
 
     def profile_file(self, form: str, flops: Flops = "log") -> ProfileFile:
-        """The profile as a file: *form* is "profile" or "converted".
-
-        Raises UsageError where the profile has no nodes.
-        """
+        """The profile as a file: *form* is "profile" or "converted"; an error without nodes."""
         profile = self.counted(flops)
         if not len(profile):
             raise UsageError("there is nothing to write: the profile has no nodes")

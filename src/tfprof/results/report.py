@@ -94,8 +94,6 @@ class Report(Result):
     source: Profile | None = None  # what the query was put to, before rules counted anything
     offers = ("report", "table", "result")
 
-    # --- rows ----------------------------------------------------------------------------------
-
     @property
     def view(self) -> str:
         """The name of the view."""
@@ -124,8 +122,6 @@ class Report(Result):
 
         return report_table(self.answer, self.notes)
 
-    # --- notes ---------------------------------------------------------------------------------
-
     @property
     def flops(self) -> Counts | None:
         """What float_ops counts and leaves out; None where no rule counted."""
@@ -141,8 +137,6 @@ class Report(Result):
         """Notes about this report alone."""
         counted = () if self.flops is None else (Note(str(self.flops)),)
         return (*self.answer.notes, *counted, *self._missing_tensors())
-
-    # --- forms ---------------------------------------------------------------------------------
 
     def text(self) -> str:
         """The report as the command prints it; below it, what float_ops does not count.
@@ -187,8 +181,6 @@ class Report(Result):
         names = Strings.of(name.replace(b"\n", b"\\n") for name in drawing.label)
         counted = replace(self.answer.counted, drawing=replace(drawing, label=names))
         return replace(self, answer=replace(self.answer, counted=counted))
-
-    # --- tensors -------------------------------------------------------------------------------
 
     @property
     def shown_checkpoint(self) -> Checkpoint | None:

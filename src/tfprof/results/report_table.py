@@ -199,10 +199,7 @@ def query_options(query: Query) -> dict[str, Any]:
 
 
 def _hidden_rows(answer: Answer) -> Hidden:
-    """The rows of the view that *answer* does not display, and the options that hide them.
-
-    The stages of the answer run again, and each restriction in force is counted by itself.
-    """
+    # The stages of the answer run again, and each restriction in force is counted by itself.
     view, drawing, query = answer.view, answer.drawing, answer.query
     counted = account(answer.profile, view, drawing, query)
     tree, at = start(counted, view, query)

@@ -125,10 +125,7 @@ class ProfileFile(Result):
 def deliver(
     result: Result, output: Output, inputs: Sequence[str] = (), *, to_terminal: bool = False
 ) -> Outcome:
-    """Write *result*, but never over one of *inputs*; raises TfprofError.
-
-    *to_terminal* says whether standard output is a terminal.
-    """
+    """Write *result*, but never over one of *inputs*; *to_terminal*: stdout is a terminal."""
     row = OUTPUTS[output.kind]
     if output.path is None:
         if row.for_reading and to_terminal:

@@ -82,9 +82,6 @@ class SummaryReport(Result):
         return b"".join(self.pieces("md")).decode()
 
 
-# --- the table -----------------------------------------------------------------------------------
-
-
 def _summary_table(summary: Summary, notes: Iterable[Note]) -> Table:
     rows, counts = summary.rows, summary.counts
     return Table(

@@ -12,12 +12,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
 from tfprof.tables.fields import FIELDS, METRICS
 from tfprof.tables.formats import INPUTS, SIGNATURE
 from tfprof.tables.limits import LIMITS
-from tfprof.tables.options import OPTIONS, Option
+from tfprof.tables.options import OPTIONS, Option, flags
 from tfprof.tables.outputs import formats, kinds, option_help
 from tfprof.views import VIEWS, View
 
@@ -61,16 +60,6 @@ class Command:
     words: Callable[[], Sequence[str]] | None = None  # the plain words it takes, where not files
     details: tuple[str, ...] = ()  # paragraphs of its help
     closing: tuple[str, ...] = ()  # more of them, behind the options
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """The kinds of output it has."""
-        return self.options["output"].choices if "output" in self.options else ()
-
-    @property
-    def function(self) -> Callable[..., Any]:
-        """The function that runs it, imported now."""
-        return load_function(self.run)
 
 
 def _outputs(offers: Iterable[str], *, is_list: bool = False) -> dict[str, Option]:
@@ -164,13 +153,7 @@ def _demo_options() -> dict[str, Option]:
 
 
 def _demo_defaults() -> str:
-    lines = []
-    for view in VIEWS.values():
-        flags = [
-            f"--{name}={','.join(value) if isinstance(value, tuple) else value}"
-            for name, value in view.demo.items()
-        ]
-        lines.append(f"  {view.name:<26}   {' '.join(flags)}".rstrip())
+    lines = [f"  {v.name:<26}   {' '.join(flags(v.demo))}".rstrip() for v in VIEWS.values()]
     return "\n".join(["defaults of each view here", *lines])
 
 

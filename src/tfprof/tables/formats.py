@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 Function = Callable[..., Any]
 
-# --- inputs ---------------------------------------------------------------------------------------
-
 
 @dataclass(frozen=True)
 class Input(Option):
@@ -91,8 +89,6 @@ INPUTS: dict[str, Input] = {
 SIGNATURE = Option(
     "signature", "text", "", "the signature of a SavedModel; without it, all of them"
 )
-
-# --- formats --------------------------------------------------------------------------------------
 
 # What files give, and the sentence for `info` where no file gives it.
 GIVES: dict[str, str] = {

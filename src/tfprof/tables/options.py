@@ -101,6 +101,14 @@ def parse(option: Option, text: str, dashes: str = "--") -> Any:  # noqa: ANN401
     return text
 
 
+def flags(options: Mapping[str, Any]) -> list[str]:
+    """Options as they are written on a command line."""
+    texts = {
+        n: ",".join(value) if isinstance(value, tuple) else value for n, value in options.items()
+    }
+    return [f"--{name}={text}" for name, text in texts.items()]
+
+
 TRUE_WORDS = frozenset({"true", "t", "yes", "y", "1"})
 FALSE_WORDS = frozenset({"false", "f", "no", "n", "0"})
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
-from tfprof.errors import UsageError, nearest
+from tfprof.errors import check_known
 from tfprof.foundation.lazy_dataclasses import dataclass, field
 
 if TYPE_CHECKING:
@@ -43,10 +43,7 @@ class View:
     root_depth: int = 1
 
     def draw(self, profile: Profile, *, source_text: bool = False) -> Drawing:
-        """The tree of *profile*, drawn once for all profiles of the same structure.
-
-        With *source_text* the label of a line of code includes its text.
-        """
+        """The tree of *profile*, cached by structure; with *source_text*, code labels have it."""
         module = import_module(f"tfprof.views.{self.name}_view")
         how = {"source_text": True} if source_text and self.name == "code" else {}
         return profile.structure_cache.cached(
@@ -110,7 +107,5 @@ VIEWS: dict[str, View] = {
 
 def view_named(name: str) -> View:
     """The view called *name*."""
-    try:
-        return VIEWS[name]
-    except KeyError:
-        raise UsageError(f"there is no view {name!r}{nearest(name, list(VIEWS))}") from None
+    check_known("there is no view", name, VIEWS)
+    return VIEWS[name]

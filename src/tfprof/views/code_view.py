@@ -86,10 +86,8 @@ def _split_gradients(profile: Profile, traced: I64) -> tuple[I64, I64, I64, int]
 
 
 def _without_taped(profile: Profile, traced: I64) -> tuple[I64, I64]:
-    """(*traced* without gradients that a tape recorded inside functions, these gradients).
-
-    They have stacks of their own, whatever their names.
-    """
+    """(*traced* without gradients that a tape recorded inside functions, these gradients)."""
+    # They have stacks of their own, whatever their names.
     inside = profile.regions.of_node
     in_function = np.flatnonzero(np.append(inside, -1)[np.minimum(traced, inside.size)] >= 0)
     names = profile.nodes.name.take(traced[in_function])
