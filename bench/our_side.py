@@ -8,7 +8,7 @@ from typing import Any
 import tfprof.read.text  # noqa: F401 - the other side has its parser of text at hand, too
 from tfprof.api import load as read
 from tfprof.query.query import Query
-from tfprof.results.deliver import deliver
+from tfprof.results.result import deliver
 from worker import serve
 
 _loaded: dict[str, Any] = {}

@@ -21,7 +21,7 @@ from fuzz.parts import parted
 from fuzz.wire_tree import varint
 from tfprof.cli import info
 from tfprof.errors import TfprofError
-from tfprof.io.choose_inputs import choose_inputs
+from tfprof.io.find_inputs import choose_inputs
 from tfprof.io.open_files import open_source
 from tfprof.ops.with_float_ops import with_float_ops
 from tfprof.read import add_run, load, read_graph, read_op_log
@@ -30,6 +30,7 @@ from tfprof.read.detect import detect
 from tfprof.read.op_log import with_op_log
 from tfprof.wire.decode import WireError
 from tfprof.wire.schema import message
+from tfprof.writers.info import info_text
 from tfprof.writers.tensor_values import proto_values, value_text
 
 if TYPE_CHECKING:
@@ -192,8 +193,9 @@ def _folder(data: bytes, _: Pick) -> None:
     with TemporaryDirectory() as folder:
         for number, part in enumerate(parted(data)[: len(_FILES)]):
             (Path(folder) / _FILES[number]).write_bytes(part)
-        told = info.info([folder])
-        assert told.text or told.problems
+        report, problems = info.info([folder])
+        assert problems or b"".join(info_text(report))
+        assert not report.inputs or list(report.pieces("json"))
         choose_inputs([folder], {})
 
 

@@ -51,7 +51,7 @@ from tfprof import cli
 """
 ASKS: Final = """
 import tfprof
-from tfprof.shell.completion import offer
+from tfprof.shell.editor import offer
 
 def tab(line):
     return ",".join(offer(line, tfprof.load(sys.argv[1]).profile).words)

@@ -15,9 +15,9 @@ import tfprof
 from profiles import PROFILES, SAMPLE, content
 from tfprof.errors import InputError
 from tfprof.foundation.progress_events import Stage, announce, listening
-from tfprof.io.files import told, write_whole
 from tfprof.io.gunzip import GzipError, unpacked
 from tfprof.io.open_files import open_source
+from tfprof.io.write_files import with_progress, write_file
 from tfprof.tables.limits import raised_limits
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def test_writing_is_told_in_bytes(tmp_path: Path) -> None:
     path = tmp_path / "out"
     said: list[str] = []
     with listening(said.append):
-        write_whole(str(path), (b"x" * size for size in (3, 5)))
+        write_file(str(path), (b"x" * size for size in (3, 5)))
     assert path.read_bytes() == b"x" * 8
     assert said == [f"writing {path}"] * 2
     assert [stage.done for stage in said if isinstance(stage, Stage)] == [3, 8]
@@ -170,7 +170,7 @@ def test_pieces_are_told_as_they_are_taken() -> None:
         made.append(1)
         return [b"ab"]
 
-    flow = told("writing it", (piece for _ in range(2) for piece in pieces()))
+    flow = with_progress("writing it", (piece for _ in range(2) for piece in pieces()))
     assert not made
     assert next(flow) == b"ab"
     assert made == [1]

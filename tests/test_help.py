@@ -14,16 +14,15 @@ from profiles import PROFILES
 from sampling import sampled
 from tfprof import cli
 from tfprof.api import load
-from tfprof.cli.help import help_text, limits_help, page
+from tfprof.cli.help import fitted, help_text, limits_help, page
 from tfprof.errors import UsageError
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
-from tfprof.tables.commands import COMMANDS, LIMIT_OPTIONS, with_outputs
+from tfprof.tables.commands import COMMANDS, LIMIT_OPTIONS
 from tfprof.tables.fields import METRICS
 from tfprof.tables.formats import INPUTS
 from tfprof.tables.limits import LIMITS
 from tfprof.tables.options import OPTIONS
-from tfprof.tables.outputs import OUTPUTS
 from tfprof.views import VIEWS
 from tfprof.writers.text import text
 from tfprof.writers.timeline import timeline
@@ -112,7 +111,7 @@ def test_a_view_says_what_it_shows_and_what_own_and_total_are(view: str) -> None
 
 
 def test_outputs_are_listed_as_the_table_lists_them() -> None:
-    assert with_outputs(OUTPUTS).help == OPTIONS["output"].help
+    assert takes("scope")["output"].help == OPTIONS["output"].help
     assert "timeline" not in takes("op")["output"].help
     assert takes("save")["output"].help == "KIND:outfile=PATH; KIND: file"
 
@@ -137,6 +136,28 @@ def test_no_line_has_space_behind_it_and_no_two_blank_ones_meet(text: str) -> No
     assert text.endswith("\n")
     assert "\n\n\n" not in text
     assert all(line == line.rstrip() for line in text.splitlines())
+
+
+@pytest.mark.parametrize("text", [help_text(), limits_help(), *map(page, COMMANDS)])
+@pytest.mark.parametrize("columns", [30, 60, 80, 300])
+def test_a_terminal_gets_lines_that_fit_broken_between_words(text: str, columns: int) -> None:
+    lines = fitted(text, columns).splitlines()
+    examples = [line for line in text.splitlines() if line.startswith("  tfprof ")]
+    assert set(examples) <= set(lines)
+    assert "\n".join(lines).split() == text.split()
+    for line in lines:
+        assert len(line) <= columns or line in examples or len(line.split()) == 1
+
+
+def test_what_follows_an_option_stays_beside_it() -> None:
+    lines = "  --step         the step whose stats to use\n\nusage: tfprof scope FILES\n"
+    assert fitted(lines, 40) == (
+        "  --step         the step whose stats to\n"
+        "                 use\n"
+        "\n"
+        "usage: tfprof scope FILES\n"
+    )
+    assert fitted(lines, 100) == lines
 
 
 # --- what is left out says nothing there, and what is not does ---------------------------------

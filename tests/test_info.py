@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import shlex
 import shutil
 from typing import TYPE_CHECKING
@@ -11,8 +13,9 @@ import pytest
 from ours import files_loaded
 from profiles import DATA, PROFILES, SAMPLE
 from test_outputs import Command
-from tfprof.cli.info_text import FileFacts, counted, fact_lines, listed, text
+from tfprof.results.info_report import FileFacts, InfoReport
 from tfprof.tables.formats import FORMATS
+from tfprof.writers.info import counted, fact_lines, info_text, listed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -150,10 +153,12 @@ def test_files_may_be_named_by_options_too(tfprof: Command) -> None:
 def test_text_of_facts() -> None:
     log = FileFacts("-l", FORMATS["op_log"], {"entries": 2}, {"stacks"})
     graph = FileFacts("-g", FORMATS["graph"], {"nodes": 1, "op_types": 1}, {"nodes"})
-    assert text([log]).startswith("-l: an op log (OpLogProto)\n  entries of 2 nodes\n")
-    assert "next" not in text([log])
-    assert text([graph]).endswith("next\n  tfprof op ./-g --select=occurrence "
-                                         "--order_by=occurrence\n")  # fmt: skip
+    log_text, graph_text = (b"".join(info_text(InfoReport([file]))) for file in (log, graph))
+    assert log_text.startswith(b"-l: an op log (OpLogProto)\n  entries of 2 nodes\n")
+    assert b"next" not in log_text
+    assert graph_text.endswith(
+        b"next\n  tfprof op ./-g --select=occurrence --order_by=occurrence\n"
+    )
     assert (counted(1, "node"), counted(2000, "node")) == ("1 node", "2,000 nodes")
     assert listed(list("abcdefghij")) == "a, b, c, d, e, f, g, h and 2 more"
 
@@ -174,3 +179,59 @@ def test_a_fact_of_no_template_is_a_line_of_its_own() -> None:
         "x 1,000",
         "as it is",
     ]
+
+
+def test_facts_as_data(tfprof: Command, tmp_path: Path) -> None:
+    (tmp_path / "graph").write_text(
+        'node { name: "w" op: "VariableV2" attr { key: "shape" value { shape {'
+        ' dim { size: 3 } dim { size: 4 } } } } }\nnode { name: "b" op: "NoOp" }\n'
+    )
+    (tmp_path / "README").write_text("no profile")
+    assert tfprof("info", str(tmp_path), "--format=json") == 0
+    document = json.loads(tfprof.out)
+    row = {"file": f"{tmp_path}/graph", "format": "a GraphDef in text format", "names": []}
+    assert document["rows"] == [
+        {**row, "fact": "nodes", "count": 2},
+        {**row, "fact": "op_types", "count": 2},
+        {**row, "fact": "variables", "count": 1},
+        {**row, "fact": "parameters", "count": 12},
+    ]
+    assert document["schema"] == "tfprof.info/1"
+    assert document["not_recognised"] == ["README"]
+    assert document["several"] == []
+    assert [line.split(":")[0] for line in document["missing"]] == [
+        "no run",
+        "no float operations",
+        "no call stacks",
+        "no checkpoint",
+    ]
+    (command,) = document["next"]
+    assert tfprof(*shlex.split(command)[1:]) == 0
+    assert tfprof("info", str(tmp_path), "--format=csv") == 0
+    assert list(csv.reader(tfprof.out.splitlines()))[:2] == [
+        ["file", "format", "fact", "count", "names"],
+        [f"{tmp_path}/graph", "a GraphDef in text format", "nodes", "2", ""],
+    ]
+    assert tfprof("info", str(tmp_path), "--format=md") == 0
+    assert "| parameters |" in tfprof.out
+
+
+def test_names_of_facts_as_data(tfprof: Command) -> None:
+    assert tfprof("info", str(SAMPLE), "--format=json") == 0
+    facts = {(row["file"], row["fact"]): row for row in json.loads(tfprof.out)["rows"]}
+    dtypes = facts[f"{SAMPLE}/model.ckpt", "dtypes"]
+    assert (dtypes["count"], dtypes["names"]) == (253, ["float 252", "int64 1"])
+    devices = facts[f"{SAMPLE}/run_meta_0.gz", "devices"]
+    assert devices["names"] == ["/job:localhost/replica:0/task:0/device:CPU:0"]
+
+
+def test_text_may_go_to_a_file_but_not_over_an_input(tfprof: Command, tmp_path: Path) -> None:
+    graph = str(shutil.copy(HANDMADE.graph, tmp_path / "graph"))
+    assert tfprof("info", graph) == 0
+    text = tfprof.out
+    assert tfprof("info", graph, f"--output=file:outfile={tmp_path / 'info.txt'}") == 0
+    assert (tmp_path / "info.txt").read_text() == text
+    assert tfprof("info", graph, f"--output=csv:outfile={graph}") == 4
+    assert "is an input of this result and is not overwritten" in tfprof.err
+    assert tfprof("info", graph, "--output=pprof:outfile=x") == 2
+    assert "info has no output pprof" in tfprof.err

@@ -24,9 +24,7 @@ from tfprof.model import Note
 from tfprof.query.answer import answer
 from tfprof.query.counted import DEFINED
 from tfprof.query.query import Query
-from tfprof.results import report_metadata
-from tfprof.results.report_table import report_table
-from tfprof.results.shown_fields import shown_fields
+from tfprof.results.report_table import query_options, report_table, shown_fields
 from tfprof.tables.fields import FIELDS, METRICS
 from tfprof.tables.options import OPTIONS
 from tfprof.writers.json_table import json_table
@@ -336,7 +334,7 @@ def test_many_rows_come_in_many_pieces() -> None:
 
 
 def test_options_cover_every_option_but_the_output() -> None:
-    assert {*report_metadata.options(Query()), "output", "dump_to_file", "viz"} == set(OPTIONS)
+    assert {*query_options(Query()), "output", "dump_to_file", "viz"} == set(OPTIONS)
 
 
 class TestCommand:

@@ -18,8 +18,8 @@ from checkpoints import FILES, Opener, rewritten
 from table_writer import table_of, varint
 from tfprof import cli
 from tfprof.errors import InputError, OutputError, UsageError
-from tfprof.io.files import write_whole
 from tfprof.io.open_files import open_source
+from tfprof.io.write_files import write_file
 from tfprof.read.checkpoint import Checkpoint
 from tfprof.tables.limits import LIMITS, Limit, limit, raised_limits
 from tfprof.wire.schema import message
@@ -320,9 +320,9 @@ def test_a_report_that_is_too_long(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_the_limit_is_one_of_bytes_to_the_last(tmp_path: Path) -> None:
     path = tmp_path / "file"
     with raised_limits(output_bytes=5):
-        write_whole(str(path), [b"abc", b"de"])
+        write_file(str(path), [b"abc", b"de"])
         with pytest.raises(OutputError, match="is too large"):
-            write_whole(str(path), [b"abc", b"def"])
+            write_file(str(path), [b"abc", b"def"])
     assert path.read_bytes() == b"abcde"
 
 

@@ -27,8 +27,8 @@ from tfprof.columns.tree import Tree
 from tfprof.foundation import units
 from tfprof.model import Note
 from tfprof.query.query import Query
-from tfprof.results.deliver import deliver
 from tfprof.results.loaded import Loaded
+from tfprof.results.result import deliver
 from tfprof.results.table import Column, Hidden, Table
 from tfprof.tables.outputs import OUTPUTS, Output, OutputKind, kinds
 from tfprof.views import VIEWS, View

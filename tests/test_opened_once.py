@@ -15,7 +15,7 @@ import pytest
 import tfprof
 from profiles import DATA, PROFILES, SAMPLE
 from tfprof import cli
-from tfprof.io.choose_inputs import choose_inputs
+from tfprof.io.find_inputs import choose_inputs
 from tfprof.read import Source, detect
 from tfprof.tables.formats import load_arguments
 

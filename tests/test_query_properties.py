@@ -22,8 +22,8 @@ from profiles import PROFILES
 from tfprof.cli.argv import read_words
 from tfprof.errors import UsageError
 from tfprof.query.query import Query
-from tfprof.results.deliver import deliver
 from tfprof.results.loaded import Loaded
+from tfprof.results.result import deliver
 from tfprof.shell.prompt import Shell
 from tfprof.tables.fields import FIELDS, METRICS
 from tfprof.tables.options import OPTIONS

@@ -20,7 +20,7 @@ import tfprof
 from forked import Forked
 from profiles import DATA, PROFILES
 from test_faults import OUTPUTS
-from tfprof.shell.completion import offer
+from tfprof.shell.editor import offer
 from tfprof.wire.scalar import encode_varint as varint
 from tfprof.wire.schema import message
 from tools import go_pprof

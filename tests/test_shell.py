@@ -11,8 +11,7 @@ import pytest
 
 from profiles import DATA, PROFILES
 from tfprof import cli
-from tfprof.cli.argv import Words, read_words
-from tfprof.shell.lines import split_line
+from tfprof.cli.argv import Words, read_words, split_line
 from tfprof.tables.commands import COMMANDS, known_options, shell_commands
 from tfprof.tables.eras import NOW
 from tfprof.tables.outputs import OUTPUTS, Output

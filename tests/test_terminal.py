@@ -14,11 +14,10 @@ import pytest
 import tfprof
 from ours import files_loaded
 from profiles import PROFILES
-from tfprof.cli.argv import read_words
+from tfprof.cli.argv import read_words, split_line
 from tfprof.columns.matching import matches
 from tfprof.columns.strings import Strings
-from tfprof.shell.completion import MOST_NAMES, offer
-from tfprof.shell.lines import split_line
+from tfprof.shell.editor import MOST_NAMES, offer
 from tfprof.tables.commands import COMMANDS, known_options, options_shown, shell_commands
 from tfprof.tables.options import OPTIONS
 from tfprof.views import VIEWS

@@ -24,7 +24,7 @@ from sampling import amount
 from tfprof.checkers import advise
 from tfprof.errors import TfprofError
 from tfprof.foundation.progress_events import Stage, announce, listening
-from tfprof.io.files import write_whole
+from tfprof.io.write_files import write_file
 from tfprof.query.query import Query
 from tfprof.results.report import Report
 from tfprof.tables.limits import limit, raised_limits
@@ -301,8 +301,8 @@ def test_files_written_by_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         def job(number: int) -> None:
             pieces = [contents[number][:1_000]] * 3
             for at in range(WRITES):
-                write_whole(str(tmp_path / f"{number} {at}"), pieces)
-                write_whole(str(shared), pieces)
+                write_file(str(tmp_path / f"{number} {at}"), pieces)
+                write_file(str(shared), pieces)
                 assert shared.read_bytes() in contents
 
         with monkeypatch.context() as change:

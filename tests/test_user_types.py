@@ -11,7 +11,7 @@ import pytest
 
 import tfprof
 from profiles import PROFILES
-from tfprof.results.row import Row
+from tfprof.results.report import Row
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,30 +6,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tfprof import model_analyzer as model_analyzer
-    from tfprof import tfprof_log_pb2 as tfprof_log_pb2
-    from tfprof import tfprof_logger as tfprof_logger
-    from tfprof.api import load as load
-    from tfprof.api import load_sample as load_sample
-    from tfprof.capture.folder import capture as capture
-    from tfprof.capture.keras_callback import capture_callback as capture_callback
-    from tfprof.compat.classic import Profiler as Profiler
-    from tfprof.compat.classic import advise as advise
-    from tfprof.compat.classic import profile as profile
-    from tfprof.compat.classic import write_op_log as write_op_log
-    from tfprof.compat.option_builder import ProfileOptionBuilder as ProfileOptionBuilder
-    from tfprof.compat.profile_context import ProfileContext as ProfileContext
-    from tfprof.errors import InputError as InputError
-    from tfprof.errors import OutputError as OutputError
-    from tfprof.errors import TfprofError as TfprofError
-    from tfprof.errors import UsageError as UsageError
-    from tfprof.ops.op import Op as Op
-    from tfprof.ops.op import size as size
-    from tfprof.ops.shape import UnknownShape as UnknownShape
-    from tfprof.ops.table import flops_rule as flops_rule
-    from tfprof.results.loaded import Loaded as Loaded
-    from tfprof.results.report import Report as Report
-    from tfprof.tables.limits import raised_limits as raised_limits
+    from tfprof import model_analyzer, tfprof_log_pb2, tfprof_logger
+    from tfprof.api import load, load_sample
+    from tfprof.capture.folder import capture
+    from tfprof.capture.keras_callback import capture_callback
+    from tfprof.compat.classic import Profiler, advise, profile, write_op_log
+    from tfprof.compat.option_builder import ProfileOptionBuilder
+    from tfprof.compat.profile_context import ProfileContext
+    from tfprof.errors import InputError, OutputError, TfprofError, UsageError
+    from tfprof.ops.op import Op, size
+    from tfprof.ops.shape import UnknownShape
+    from tfprof.ops.table import flops_rule
+    from tfprof.results.loaded import Loaded
+    from tfprof.results.report import Report
+    from tfprof.tables.limits import raised_limits
 
     # Messages are made at run time from our own schema, so there is no class to import.
     AdviceProto: Any
@@ -57,37 +47,15 @@ _HOME = {
 _MESSAGES = ("AdviceProto", "GraphNodeProto", "MultiGraphNodeProto", "OpLogProto")
 _MODULES = ("model_analyzer", "tfprof_logger", "tfprof_log_pb2", "capture")
 
+# fmt: off
 __all__ = [
-    "AdviceProto",
-    "GraphNodeProto",
-    "InputError",
-    "Loaded",
-    "MultiGraphNodeProto",
-    "Op",
-    "OpLogProto",
-    "OutputError",
-    "ProfileContext",
-    "ProfileOptionBuilder",
-    "Profiler",
-    "Report",
-    "TfprofError",
-    "UnknownShape",
-    "UsageError",
-    "__version__",
-    "advise",
-    "capture",
-    "capture_callback",
-    "flops_rule",
-    "load",
-    "load_sample",
-    "model_analyzer",
-    "profile",
-    "raised_limits",
-    "size",
-    "tfprof_log_pb2",
-    "tfprof_logger",
-    "write_op_log",
+    "AdviceProto", "GraphNodeProto", "InputError", "Loaded", "MultiGraphNodeProto", "Op",
+    "OpLogProto", "OutputError", "ProfileContext", "ProfileOptionBuilder", "Profiler", "Report",
+    "TfprofError", "UnknownShape", "UsageError", "__version__", "advise", "capture",
+    "capture_callback", "flops_rule", "load", "load_sample", "model_analyzer", "profile",
+    "raised_limits", "size", "tfprof_log_pb2", "tfprof_logger", "write_op_log",
 ]
+# fmt: on
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for

@@ -68,17 +68,9 @@ def load(  # noqa: PLR0913 - one parameter per input
     >>> tfprof.load(sample_files()[GRAPH.name])
     <Loaded: 5,174 graph nodes, 0 steps>
     """
-    arguments = {
-        row: _listed(row, argument)
-        for row, argument in (
-            (GRAPH, graph),
-            (RUN, run_meta),
-            (OP_LOG, op_log),
-            (PROFILE, profile),
-            (TRACE, trace),
-            (CHECKPOINT, checkpoint),
-        )
-    }
+    rows = (GRAPH, RUN, OP_LOG, PROFILE, TRACE, CHECKPOINT)
+    values = (graph, run_meta, op_log, profile, trace, checkpoint)
+    arguments = {row: _listed(row, value) for row, value in zip(rows, values, strict=True)}
     if _is_path(graph) and os.path.isdir(graph):  # noqa: PTH112 - as it is given
         arguments = _with_folder(fspath(graph), arguments)
     if not callable(progress):
@@ -114,7 +106,7 @@ def load_sample() -> Loaded:
 
 def _listed(row: Input, argument: Any) -> list[Any]:  # noqa: ANN401 - as in load
     several = row.is_many and isinstance(argument, (list, tuple))
-    return [one for one in (argument if several else [argument]) if one is not None]
+    return [value for value in (argument if several else [argument]) if value is not None]
 
 
 def _is_path(argument: object) -> bool:
@@ -123,7 +115,7 @@ def _is_path(argument: object) -> bool:
 
 def _with_folder(folder: str, arguments: Arguments) -> dict[Input, list[Any]]:
     """*arguments*, and the files in *folder* for the inputs that have none."""
-    from tfprof.io.choose_inputs import choose_inputs  # noqa: PLC0415 - most calls name files
+    from tfprof.io.find_inputs import choose_inputs  # noqa: PLC0415 - most calls name files
 
     others = {**arguments, GRAPH: []}
     chosen = choose_inputs([folder], {row.name: values for row, values in others.items()})
@@ -134,7 +126,7 @@ def _sources(arguments: Arguments) -> dict[Input, list[read.Source]]:
     """The content of the files, and of what belongs beside the graph."""
     sources = {row: [_source(row, file) for file in files] for row, files in arguments.items()}
     for graph in arguments[GRAPH]:
-        from tfprof.io.detect_files import debug_info_beside  # noqa: PLC0415 - as above
+        from tfprof.io.find_inputs import debug_info_beside  # noqa: PLC0415 - as above
 
         if (place := debug_info_beside(fspath(graph))) is not None:
             sources[DEBUG_INFO] = [open_source(place, DEBUG_INFO.title)]
@@ -142,7 +134,6 @@ def _sources(arguments: Arguments) -> dict[Input, list[read.Source]]:
 
 
 def _source(row: Input, argument: Any) -> read.Source:  # noqa: ANN401 - as in load
-    """The content of a file, or of a saved profile in memory."""
     if row is PROFILE and not _is_path(argument):
         from tfprof.capture.coerce import profile_source  # noqa: PLC0415 - it serves live objects
 
@@ -156,7 +147,6 @@ def _source(row: Input, argument: Any) -> read.Source:  # noqa: ANN401 - as in l
 
 
 def _live_profile(arguments: Arguments) -> Profile:
-    """The profile of live objects, messages or bytes, and of traces."""
     if arguments[PROFILE]:
         raise UsageError("a saved profile stands for graph, run_meta and op_log: give one or those")
     # TensorFlow and what serves it is for live objects.

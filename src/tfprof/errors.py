@@ -11,6 +11,11 @@ sentence.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 
 class TfprofError(Exception):
     """The base class; never raised itself."""
@@ -42,3 +47,11 @@ def nearest(word: str, known: list[str]) -> str:
 
     close = get_close_matches(word, known, n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def check_known(sentence: str, word: str, known: Iterable[str]) -> None:
+    """Raise UsageError, beginning with *sentence*, where *word* is none of *known*."""
+    words = list(known)
+    if word not in words:
+        there = ", ".join(words)
+        raise UsageError(f"{sentence} {word!r}{nearest(word, words)} (there are: {there})")

@@ -27,8 +27,8 @@ from tfprof.capture.traced import Stack, Traced, python_name, stack_here
 from tfprof.capture.variables import is_variable
 from tfprof.errors import OutputError, UsageError
 from tfprof.foundation.arguments import path
-from tfprof.io.files import make_folder, write_whole
 from tfprof.io.open_files import open_source
+from tfprof.io.write_files import make_folder, write_file
 
 if TYPE_CHECKING:
     import os
@@ -205,8 +205,8 @@ class Capture:
         weights = None if self.model is None else keras_models.weights(self.model)
         model, lines = saved_model_of(self._calls.functions(), trained=weights)
         make_folder(str(Path(self.folder, _LINES).parent))
-        write_whole(str(Path(self.folder, _LINES)), [lines])
-        write_whole(str(Path(self.folder, _GRAPH)), [model])
+        write_file(str(Path(self.folder, _LINES)), [lines])
+        write_file(str(Path(self.folder, _GRAPH)), [model])
 
 
 def capture(folder: str | os.PathLike[str], *, python: bool = False) -> Capture:

@@ -21,7 +21,7 @@ from tfprof.checkers import CHECKERS
 from tfprof.errors import UsageError
 from tfprof.foundation.arguments import Options, path, whole_number
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.io.files import write_apart
+from tfprof.io.write_files import write_file
 from tfprof.read.op_log import with_op_log
 from tfprof.results.loaded import Loaded
 from tfprof.writers.saved import saved
@@ -123,7 +123,7 @@ class Profiler:
 
     def _write_profile(self, filename: str | os.PathLike[str]) -> None:
         """Write the profile as a file that `--profile_path` reads."""
-        write_apart(path("filename", filename), saved(self._counted()), self._inputs)
+        write_file(path("filename", filename), saved(self._counted()), self._inputs)
 
     def _run(self, asked: ViewQuery) -> Any:  # noqa: ANN401
         flops = asked.flops or self._flops

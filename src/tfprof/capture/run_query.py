@@ -15,8 +15,8 @@ from tfprof.foundation.arguments import Options, options_of, shown
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note, Profile
 from tfprof.query.query import Query
-from tfprof.results.deliver import deliver
 from tfprof.results.report import Report
+from tfprof.results.result import deliver
 from tfprof.tables.options import OPTIONS, Flops, effective
 from tfprof.tables.outputs import OUTPUTS, check_output
 from tfprof.views import VIEWS

@@ -10,25 +10,20 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.argv import read_words
-from tfprof.cli.request import (
-    Request,
-    check_words,
-    checked_options,
-    command_named,
-    limits_of,
-    run_request,
-)
+from tfprof.cli.request import Request, command_named, limits_of, make_request, run_request
 from tfprof.console.outcome import Outcome, show_outcome
 from tfprof.console.signals import INTERRUPTED, exit_on_signals
 from tfprof.console.stdio import open_missing_stderr, print_command, print_error
 from tfprof.errors import TfprofError, UsageError
-from tfprof.tables.commands import COMMANDS, PROMPT, Command, known_options
+from tfprof.foundation.dotted import load_function
+from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.tables.commands import COMMANDS, PROMPT, known_options
 from tfprof.tables.formats import INPUTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from tfprof.results.loaded import Loaded
+_LOAD = "tfprof.cli.run_results:load_files"
 
 
 def main(line: Sequence[str] | None = None) -> None:
@@ -60,64 +55,40 @@ def run(line: Sequence[str]) -> int:
 
 def _outcome(plain: Sequence[str], options: dict[str, Any]) -> Outcome:
     if options.pop("version", False):
-        return Outcome(page=_version())
+        from tfprof import __version__  # noqa: PLC0415 - it imports this package
+
+        return Outcome(page=f"tfprof {__version__}\n")
     nothing = not plain and not options
     if options.pop("help", nothing) and plain[:1] != ["help"]:
         plain = ["help", *plain[:1]]
-    return run_request(_request(plain, options))
-
-
-def _request(plain: Sequence[str], options: Mapping[str, Any]) -> Request:
-    """What the arguments ask for, checked as far as that needs no file."""
-    command = command_named(plain[0]) if plain else _prompt(options)
-    words = plain[1:]
-    checked = checked_options(command, options)
-    check_words(command, words)
-    if command.files == "load":
-        checked = _with_files(command, words, checked)
-    return Request(command, words, checked, _load)
-
-
-def _prompt(options: Mapping[str, Any]) -> Command:
-    """The row of the prompt, which needs files."""
-    if not any(options.get(name) for name in INPUTS):
+    if not plain and not any(options.get(name) for name in INPUTS):
         raise UsageError(f"no command was named (there are: {', '.join(COMMANDS)})")
-    return PROMPT
+    command = command_named(plain[0]) if plain else PROMPT
+    # The loader is imported when it is called: help needs no NumPy.
+    request = make_request(command, plain[1:], options, lambda it: load_function(_LOAD)(it))  # noqa: PLW0108
+    if command.files == "load":
+        request = replace(request, options=_with_files(request))
+    return run_request(request)
 
 
-def _with_files(
-    command: Command, words: Sequence[str], options: Mapping[str, Any]
-) -> dict[str, Any]:
-    """*options*, and those that the files named without an option stand for."""
-    changed = dict(options)
-    if words:
+def _with_files(request: Request) -> dict[str, Any]:
+    """Its options, and those that the files named without an option stand for."""
+    name, changed = request.command.name, dict(request.options)
+    if request.words:
         from tfprof.console.progress import Progress  # noqa: PLC0415 - help needs no NumPy
-        from tfprof.io.choose_inputs import choose_inputs  # noqa: PLC0415
-        from tfprof.io.detect_files import exists  # noqa: PLC0415
+        from tfprof.io.find_inputs import choose_inputs, exists  # noqa: PLC0415
 
-        for word in words:
+        for word in request.words:
             if not exists(word):
                 raise UsageError(
-                    f"{word!r} is one word too many after {command.name!r}: there is no such file"
+                    f"{word!r} is one word too many after {name!r}: there is no such file"
                 )
         with Progress():
-            changed = {**choose_inputs(words, options), **options}
-        print_command(command.name, changed)
+            changed = {**choose_inputs(request.words, changed), **changed}
+        print_command(name, changed)
     if not any(changed.get(name) for name in INPUTS):
         flag = next(iter(INPUTS))
         raise UsageError(
             f"no input: name a file or folder, give --{flag}=PATH, or try 'tfprof demo'"
         )
     return changed
-
-
-def _load(request: Request) -> Loaded:
-    from tfprof.cli.load_files import load_files  # noqa: PLC0415 - help needs no NumPy
-
-    return load_files(request)
-
-
-def _version() -> str:
-    from tfprof import __version__  # noqa: PLC0415 - it looks into the installed package
-
-    return f"tfprof {__version__}\n"

@@ -2,6 +2,8 @@
 
 --max_depth=3    --max_depth 3    -max_depth 3    --max-depth=3
 --account_displayed_op_only       --account_displayed_op_only=false
+
+In the shell, words are separated by spaces, and quotes around one are dropped.
 """
 
 from __future__ import annotations
@@ -13,6 +15,10 @@ from tfprof.tables.options import FALSE_WORDS, TRUE_WORDS, Option, parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+
+_EXAMPLES = {"int": "3", "regexes": "'.*conv.*'", "output": "file:outfile=PATH"}
+QUOTES = ('"', "'")
 
 
 class Words(NamedTuple):
@@ -38,7 +44,9 @@ def read_words(line: Sequence[str], known: Mapping[str, Option]) -> Words:
         spelled, equals, text = word.partition("=")
         option = option_spelled(spelled, known)
         if option is None:
-            raise UsageError(f"there is no option {spelled}{_nearest_option(spelled, known)}")
+            near = nearest(spelled.lstrip("-").replace("-", "_"), list(known))
+            near = near.replace("mean '", "mean '--")
+            raise UsageError(f"there is no option {spelled}{near}")
         if not equals:
             text = _next_word(option, rest, known)
         options[option.name] = parse(option, text)
@@ -52,25 +60,26 @@ def option_spelled(spelled: str, known: Mapping[str, Option]) -> Option | None:
     return known.get(spelled.lstrip("-").replace("-", "_"))
 
 
-def _nearest_option(spelled: str, known: Mapping[str, Option]) -> str:
-    name = spelled.lstrip("-").replace("-", "_")
-    return nearest(name, list(known)).replace("mean '", "mean '--")
-
-
 def _next_word(option: Option, rest: list[str], known: Mapping[str, Option]) -> str:
-    """The value of an option that was written without an equals sign."""
     if option.kind == "bool":
         is_value = bool(rest) and rest[0].lower() in TRUE_WORDS | FALSE_WORDS
         return rest.pop(0) if is_value else "true"
     following = rest[0].partition("=")[0] if rest else ""
     if not rest or option_spelled(following, known):
-        raise UsageError(f"--{option.name} needs a value, as in --{option.name}={_example(option)}")
+        example = option.choices[0] if option.choices else _EXAMPLES.get(option.kind, "PATH")
+        raise UsageError(f"--{option.name} needs a value, as in --{option.name}={example}")
     return rest.pop(0)
 
 
-def _example(option: Option) -> str:
-    if option.choices:
-        return option.choices[0]
-    return {"int": "3", "regexes": "'.*conv.*'", "output": "file:outfile=PATH"}.get(
-        option.kind, "PATH"
-    )
+def split_line(text: str) -> list[str]:
+    """The words of *text*, a line of the shell."""
+    if "\0" in text or text != text.encode("utf-8", "replace").decode():
+        raise UsageError("a line is UTF-8 text without NUL characters")
+    return [_unquoted(word) for word in text.split(" ") if word]
+
+
+def _unquoted(word: str) -> str:
+    name, equals, value = word.partition("=")
+    if word.startswith("-") and value.startswith(QUOTES):
+        return f"{name}{equals}{value.strip(''.join(QUOTES))}"
+    return word.strip("".join(QUOTES)) if word.startswith(QUOTES) else word

@@ -5,32 +5,45 @@
     tfprof scope --select=micros,by|     --select=micros,bytes
     tfprof scope --graph|                --graph… and behind it files
 
-The words come from COMMANDS; completion_bash.py, completion_zsh.py and completion_fish.py put them
-into a fixed frame for their shell. The tfprof> prompt takes what it offers from here, too.
+The words come from COMMANDS; each shell has a fixed frame for them. The tfprof> prompt takes what
+it offers from here, too.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from tfprof.tables.commands import COMMANDS, HELP, OUTFILE, PROMPT, VERSION
+from tfprof.console.outcome import Outcome
+from tfprof.errors import UsageError
+from tfprof.foundation.dotted import load_function
+from tfprof.tables.commands import COMMANDS, COMPLETION_SHELLS, HELP, OUTFILE, PROMPT, VERSION
+from tfprof.tables.fields import FIELDS
 from tfprof.tables.formats import INPUTS
 from tfprof.tables.outputs import OUTPUTS, option_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from tfprof.cli.request import Request
     from tfprof.tables.options import Option
 
-NO_COMMAND = "none"  # stands for a line without a command, which has all options
+_NO_COMMAND = "none"  # stands for a line without a command, which has all options
 
-Shape = Literal["nothing", "anything", "one", "list", "file", "files", "output"]
+
+def run_completion(request: Request) -> Outcome:
+    """The completion script of a shell."""
+    if len(request.words) != 1:
+        raise UsageError(f"completion needs one shell (there are: {', '.join(COMPLETION_SHELLS)})")
+    return Outcome(page=load_function(COMPLETION_SHELLS[request.words[0]])())
+
+
+# --- words of the tables -------------------------------------------------------------------------
 
 
 class Slot(NamedTuple):
     """What an option takes behind its equals sign."""
 
-    shape: Shape
+    shape: Literal["nothing", "anything", "one", "list", "file", "files", "output"]
     words: tuple[str, ...] = ()
 
 
@@ -49,41 +62,28 @@ def slot(option: Option) -> Slot:
     return Slot("anything")
 
 
-def options_of_commands() -> dict[str, list[Option]]:
+def _options() -> dict[str, list[Option]]:
     """The options of each command, and of a line without one."""
-    return {
-        **{
-            name: [] if row.any_option else [*row.options.values(), HELP]
-            for name, row in COMMANDS.items()
-        },
-        NO_COMMAND: [*PROMPT.options.values(), HELP, VERSION],
-    }
+    taken = {n: [] if r.any_option else [*r.options.values(), HELP] for n, r in COMMANDS.items()}
+    return {**taken, _NO_COMMAND: [*PROMPT.options.values(), HELP, VERSION]}
 
 
-def word_arguments() -> dict[str, list[str]]:
+def _arguments() -> dict[str, list[str]]:
     """The plain words that each command takes, where it takes no files."""
-    return {
-        name: [] if row.words is None else list(row.words())
-        for name, row in COMMANDS.items()
-        if not row.files
-    }
+    rows = [row for row in COMMANDS.values() if not row.files]
+    return {row.name: [] if row.words is None else list(row.words()) for row in rows}
 
 
-def commands_per_option(options: dict[str, list[Option]]) -> dict[Option, list[str]]:
+def _commands_per_option() -> dict[Option, list[str]]:
     """Each option, and the commands that have it with the same choices."""
     commands: dict[Option, list[str]] = {}
-    for command, taken in options.items():
-        for option in taken:
+    for command, options in _options().items():
+        for option in options:
             commands.setdefault(option, []).append(command)
     return commands
 
 
-def summaries() -> dict[str, str]:
-    """The summary of each command."""
-    return {row.name: row.summary for row in COMMANDS.values()}
-
-
-def filled(frame: str, **parts: Iterable[str]) -> str:
+def _filled(frame: str, **parts: Iterable[str]) -> str:
     """*frame* with the lines of each part where its name stands, as in @options@."""
     lines = []
     for line in frame.splitlines():
@@ -92,3 +92,258 @@ def filled(frame: str, **parts: Iterable[str]) -> str:
         is_part = line.strip() == f"@{name}@" and name in parts
         lines += [f"{indent}{part}" for part in parts[name]] if is_part else [line]
     return "\n".join(lines) + "\n"
+
+
+# --- bash ----------------------------------------------------------------------------------------
+
+_BASH = """\
+# Tab for tfprof in bash:  source <(tfprof completion bash)
+_tfprof() {
+    local line=${COMP_LINE:0:COMP_POINT} command=none option= typed= shape=one words= one
+    local word=${line##*[[:space:]]} given=
+    local -a before
+    read -ra before <<< "${line%"$word"}"
+    for one in "${before[@]:1}"; do
+        case $one in
+            @commands@
+        esac
+    done
+    COMPREPLY=()
+    case $word in
+        -*=*) option=${word%%=*} typed=${word#*=} given=$option= ;;
+        -*) option= typed=$word ;;
+        *) option=${before[${#before[@]}-1]} typed=$word
+           [[ $option == -*=* || $option != -* ]] && option= ;;
+    esac
+    option=${option#-} option=${option#-}
+    case $command:${option//-/_} in
+        @values@
+        *) option= ;;
+    esac
+    [[ $shape == nothing || ( $shape == one && $words == 'true false' && ! $given ) ]] && option=
+    if [[ ! $option ]]; then
+        given= typed=$word shape=one
+        case $command:$word in
+            @words@
+            *) return ;;
+        esac
+    fi
+    case $shape in
+        list | files) given+=${typed%"${typed##*,}"} ;;
+        output) [[ $typed == *:outfile=* ]] && return ;;
+        file) return ;;
+    esac
+    if [[ $shape == files ]]; then
+        [[ $typed == *,* ]] || return
+        local IFS=$'\\n'
+        words=$(compgen -f -- "${typed##*,}")
+    fi
+    compopt +o default 2> /dev/null
+    # Bash replaces only what stands behind the last character that breaks words for it.
+    local breaks=${COMP_WORDBREAKS//[^=:]/} cut=
+    [[ $breaks ]] && cut=${word%"${word##*[$breaks]}"}
+    for one in $words; do
+        [[ $shape == list && ,$typed == *,$one,* ]] && continue
+        [[ $shape == files && -d $one ]] && one+=/
+        [[ $given$one == "$word"* ]] || continue
+        one=$given$one
+        COMPREPLY+=("${one#"$cut"}")
+        case $shape:$one in list:* | files:* | *=) compopt -o nospace 2> /dev/null ;; esac
+    done
+}
+complete -o default -F _tfprof tfprof
+"""
+
+
+def bash() -> str:
+    """The script for bash."""
+    per_option = _commands_per_option()
+    names = [option.name for option in per_option]
+    values = []
+    for option, commands in per_option.items():
+        shape, words = slot(option)
+        where = ["*"] if names.count(option.name) == 1 else commands
+        cases = "|".join(f"{command}:{option.name}" for command in where)
+        values.append(f"{cases}) shape={shape} words='{' '.join(words)}' ;;")
+    spelled = {
+        f"{command}:-*": [f"--{row.name}" + ("" if row.kind == "bool" else "=") for row in options]
+        for command, options in _options().items()
+    }
+    plain = {f"{name}:*": words for name, words in _arguments().items()}
+    return _filled(
+        _BASH,
+        commands=[f"{'|'.join(COMMANDS)}) command=$one; break ;;"],
+        values=values,
+        words=[
+            f"{case}) words='{' '.join(words)}' ;;"
+            for case, words in {**spelled, f"{_NO_COMMAND}:*": list(COMMANDS), **plain}.items()
+        ],
+    )
+
+
+# --- zsh -----------------------------------------------------------------------------------------
+
+_ZSH = """\
+#compdef tfprof
+# Tab for tfprof in zsh:  source <(tfprof completion zsh), or a file _tfprof in a folder of $fpath
+_tfprof_output() {
+    if compset -P '*:outfile='; then
+        _files
+    else
+        compadd -S '' -- ${(M)@:#*=}
+        compadd -- ${@:#*=}
+    fi
+}
+_tfprof() {
+    local word command=none
+    local -a options rest
+    for word in ${words[2,CURRENT-1]}; do
+        case $word in
+            @commands@
+        esac
+    done
+    case $command in
+        @options@
+    esac
+    case $command in
+        @arguments@
+        *) rest=('*:file:_files') ;;
+    esac
+    _arguments -S : $options $rest
+}
+if [[ $funcstack[1] == _tfprof ]]; then _tfprof "$@"; else compdef _tfprof tfprof; fi
+"""
+
+
+def zsh() -> str:
+    """The script for zsh."""
+    described = " ".join(f"{name}\\:{_zsh_word(row.summary)}" for name, row in COMMANDS.items())
+    rest = {
+        _NO_COMMAND: f"'1:command:(({described}))'",
+        **{n: f"'1:command:' '2:word:({' '.join(words)})'" for n, words in _arguments().items()},
+    }
+    return _filled(
+        _ZSH,
+        commands=[f"({'|'.join(COMMANDS)}) command=$word; break ;;"],
+        options=[
+            f"({command}) options=({' '.join(map(_zsh_option, options))}) ;;"
+            for command, options in _options().items()
+        ],
+        arguments=[f"({command}) rest=({spec}) ;;" for command, spec in rest.items()],
+    )
+
+
+def _zsh_word(text: str) -> str:
+    """A description in a list of described words, all of it in single quotes."""
+    for special in "\\ :;()[],'\"|":
+        text = text.replace(special, f"\\{special}" if special != "'" else "")
+    return text
+
+
+def _zsh_option(option: Option) -> str:
+    shape, words = slot(option)
+    legends = {name: FIELDS[name].legend for name in words if name in FIELDS}
+    described = [f'"{w}[{legends[w]}]"' if legends.get(w) else w for w in words]
+    actions = {
+        "anything": " ",
+        "one": f"({' '.join(words)})",
+        "list": f" _values -s , {option.name} {' '.join(described)}",
+        "file": "_files",
+        "files": "_sequence _files",
+        "output": " _tfprof_output " + " ".join(words).replace(":", "\\:"),
+    }
+    means = option.help.replace("'", "").replace("[", "\\[").replace("]", "\\]")
+    takes_value = f":{option.name}:{actions[shape]}" if shape in actions else ""
+    if option.kind == "bool":
+        return f"'--{option.name}[{means}]'"
+    return f"'--{option.name}=[{means}]{takes_value}'"
+
+
+# --- fish ----------------------------------------------------------------------------------------
+
+_FISH = """\
+# Tab for tfprof in fish:  tfprof completion fish > ~/.config/fish/completions/tfprof.fish
+function __tfprof_in --description 'whether the command typed is one of these'
+    set -l words (commandline -opc)
+    set -l command none
+    for word in $words
+        @commands@
+            set command $word
+            break
+        end
+    end
+    contains -- $command $argv
+end
+function __tfprof_typed --description 'what is typed of a value'
+    string replace -r '^--[^=]*=' '' -- (commandline -ct)
+end
+function __tfprof_list --description 'one more of these, behind a comma'
+    set -l before (string match -r '^.*,' -- (__tfprof_typed))
+    printf '%s\\n' "$before"$argv
+end
+function __tfprof_files --argument-names until --description 'files behind what ends so'
+    set -l typed (__tfprof_typed)
+    set -l before (string match -r "^.*$until" -- $typed)
+    set -l path (string sub -s (math (string length -- "$before") + 1) -- $typed)
+    printf '%s\\n' "$before"(__fish_complete_path "$path")
+end
+function __tfprof_output --description 'one of these, or a file'
+    if string match -q '*:outfile=*' -- (__tfprof_typed)
+        __tfprof_files ':outfile='
+    else
+        printf '%s\\n' $argv
+    end
+end
+complete -c tfprof -e
+complete -c tfprof -f
+@files@
+@options@
+@arguments@
+"""
+
+
+def fish() -> str:
+    """The script for fish."""
+    plain = _arguments()
+    files = [name for name in COMMANDS if name not in plain]
+    return _filled(
+        _FISH,
+        commands=[f"if contains -- $word {' '.join(COMMANDS)}"],
+        files=[_fish_line(files, "-F")],
+        options=[
+            _fish_line(
+                commands, f"-l {option.name}{_fish_value(option)} -d {_fish_word(option.help)}"
+            )
+            for option, commands in _commands_per_option().items()
+        ],
+        arguments=[
+            *(
+                _fish_line([_NO_COMMAND], f"-a {name} -d {_fish_word(row.summary)}")
+                for name, row in COMMANDS.items()
+            ),
+            *(_fish_line([n], f"-a '{' '.join(words)}'") for n, words in plain.items() if words),
+        ],
+    )
+
+
+def _fish_line(commands: Iterable[str], offer: str) -> str:
+    return f"complete -c tfprof -n '__tfprof_in {' '.join(commands)}' {offer}"
+
+
+def _fish_value(option: Option) -> str:
+    shape, choices = slot(option)
+    words = " ".join(choices)
+    if option.kind == "bool":
+        return ""
+    return {
+        "one": f" -x -a '{words}'",
+        "list": f" -x -a '(__tfprof_list {words})'",
+        "file": " -r -F",
+        "files": " -x -a '(__tfprof_files ,)'",
+        "output": f" -x -a '(__tfprof_output {words})'",
+    }.get(shape, " -x")
+
+
+def _fish_word(text: str) -> str:
+    quoted = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{quoted}'"

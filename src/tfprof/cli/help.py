@@ -13,13 +13,8 @@ from typing import TYPE_CHECKING
 
 from tfprof.cli.request import Request, command_named
 from tfprof.console.outcome import Outcome
-from tfprof.tables.commands import (
-    COMMANDS,
-    FORMAT,
-    LIMIT_OPTIONS,
-    Command,
-    options_shown,
-)
+from tfprof.console.stdio import stdout_columns
+from tfprof.tables.commands import COMMANDS, FORMAT, LIMIT_OPTIONS, Command, options_shown
 from tfprof.tables.formats import INPUTS, SIGNATURE
 from tfprof.tables.options import OPTIONS, Option
 
@@ -34,7 +29,33 @@ _LIMITS_LINE = (
 
 def run_help(request: Request) -> Outcome:
     """The help page that the words of *request* name."""
-    return Outcome(page=page(request.words[0]) if request.words else help_text())
+    return help_outcome(page(request.words[0]) if request.words else help_text())
+
+
+def help_outcome(text: str) -> Outcome:
+    """*text*, fitted to the terminal where one shows it."""
+    columns = stdout_columns()
+    return Outcome(page=text if columns is None else fitted(text, columns))
+
+
+def fitted(text: str, columns: int) -> str:
+    """*text* with long lines broken between words; examples stay whole, to be copied."""
+    import re  # noqa: PLC0415 - only a terminal needs it
+    import textwrap  # noqa: PLC0415
+
+    lines: list[str] = []
+    for line in text.splitlines():
+        beside = re.match(r" +\S+ +|usage: |", line)
+        indent = beside.end() if beside and beside.end() < columns // 2 else 2
+        wrapped = textwrap.wrap(
+            line,
+            columns,
+            subsequent_indent=" " * indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        lines += [line] if line.startswith("  tfprof ") or not line else wrapped
+    return _text(*lines)
 
 
 def page(topic: str, commands: Mapping[str, Command] = COMMANDS) -> str:
@@ -76,10 +97,19 @@ def help_text() -> str:
 def command_help(command: Command) -> str:
     """The page about *command*."""
     name = f"tfprof {command.name}"
+    files = [option for option in command.options.values() if option.name in INPUTS]
+    limits = [_LIMITS_LINE] if set(LIMIT_OPTIONS) & set(command.options) else []
+    others = options_shown(command)
     lines = [f"{name}: {command.summary}", "", f"usage: {name} {command.usage}".rstrip()]
     for paragraph in command.details:
         lines += ["", paragraph]
-    lines += _options(command)
+    if files:
+        lines += ["", "files, where tfprof does not recognise them by content"]
+        lines += _option_lines(files)
+    if others or limits:
+        lines += ["", "options", *_option_lines(others), *limits]
+    if choices := _choice_lines(others):
+        lines += ["", *choices]
     lines += command.closing
     if command.examples:
         lines += ["", "examples", *(f"  tfprof {example}" for example in command.examples)]
@@ -96,30 +126,12 @@ def limits_help() -> str:
     )
 
 
-def _options(command: Command) -> list[str]:
-    """The blocks of files and options, each with a blank line before it."""
-    files = [option for name, option in command.options.items() if name in INPUTS]
-    limits = [_LIMITS_LINE] if set(LIMIT_OPTIONS) & set(command.options) else []
-    others = options_shown(command)
-    lines: list[str] = []
-    if files:
-        lines += ["", "files, where tfprof does not recognise them by content"]
-        lines += _option_lines(files)
-    if others or limits:
-        lines += ["", "options", *_option_lines(others), *limits]
-    if choices := _choice_lines(others):
-        lines += ["", *choices]
-    return lines
-
-
 def _option_lines(options: Iterable[Option]) -> list[str]:
     lines = []
     for option in options:
         default = ",".join(option.default) if option.kind in ("list", "regexes") else option.default
-        shown = str(default).lower() if option.kind == "bool" else default
-        lines.append(
-            f"  --{option.name:<26} {option.help}" + (f" [{shown}]" if shown != "" else "")
-        )
+        shown = str(default).lower() if option.kind == "bool" else str(default)
+        lines.append(f"  --{option.name:<26} {option.help}{f' [{shown}]' if shown else ''}")
     return lines
 
 

@@ -1,94 +1,67 @@
-"""info: what some files are, what is in them, what is missing for which view, what to try next.
-
-    graph.pbtxt.gz: a GraphDef in text format
-      3,451 nodes of 60 op types
-      97 variables with 930,581 parameters
-
-    missing
-      no run: times, memory and run counts will be 0
-    next
-      tfprof scope graph.pbtxt.gz --select=params --account_type_regexes=VariableV2 --max_depth=3
-
-The row of its format describes each file; info_text.py turns the descriptions into text.
-"""
+"""info: look at files and folders; the row of its format describes each file."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from tfprof.cli.info_text import FileFacts, text
-from tfprof.errors import InputError
-from tfprof.io.detect_files import (
-    debug_info_beside,
-    detect_file,
-    detect_files,
-    is_folder,
-    no_input,
-)
-from tfprof.io.open_files import InputFile
+from tfprof.console.stdio import print_error, stdout_is_terminal
+from tfprof.errors import InputError, UsageError
+from tfprof.io.find_inputs import debug_info_beside, detect_file, detect_files, is_folder
+from tfprof.io.open_files import InputFile, checkpoint_files
+from tfprof.results.info_report import FileFacts, InfoReport
+from tfprof.results.result import deliver
+from tfprof.tables.outputs import Output
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
+    from tfprof.cli.request import Request
+    from tfprof.console.outcome import Outcome
     from tfprof.read.describe import Description
 
 
-class Info(NamedTuple):
-    """What is known of some files: facts of each, names of others, and an error per bad file."""
+def run_info(request: Request) -> Outcome:
+    """What files are; an error where tfprof recognises none of them."""
+    paths: Sequence[str] = [*request.words, *request.input_paths]
+    if not paths and request.shell:
+        paths = request.load(request).inputs
+    if not paths:
+        raise UsageError("info needs files or folders, as in: tfprof info .")
+    report, problems = info(paths)
+    for problem in problems if report.inputs else problems[:-1]:
+        print_error(problem)
+    if not report.inputs:
+        raise InputError(problems[-1])
+    output = Output.of(request.options.get("output", ""))
+    inputs = [path for file in report.inputs for path in (file.path, *checkpoint_files(file.path))]
+    return deliver(report, output, inputs, to_terminal=stdout_is_terminal())
 
-    files: list[FileFacts]
-    others: list[str]
-    problems: list[str]
 
-    @property
-    def text(self) -> str:
-        """As `tfprof info` prints it; empty where no file is recognised."""
-        return text(self.files, self.others) if self.files else ""
-
-
-def info(paths: Sequence[str]) -> Info:
-    """What the files and folders at *paths* are."""
-    result = Info([], [], [])
+def info(paths: Sequence[str]) -> tuple[InfoReport, list[str]]:
+    """(what the files and folders at *paths* are, an error per bad file)."""
+    files: list[FileFacts] = []
+    others: list[str] = []
+    problems: list[str] = []
     for path in paths:
-        _add(path, result)
-    return result
+        try:
+            for file in detect_files(path) if is_folder(path) else [detect_file(path)]:
+                if not isinstance(file, InputFile):
+                    others.append(file)
+                    continue
+                try:
+                    files.append(_described(file))
+                except InputError as problem:
+                    problems.append(str(problem))
+        except InputError as problem:
+            problems.append(str(problem))
+    return InfoReport(files, others), problems
 
 
-def _add(path: str, result: Info) -> None:
-    """Add what is at *path* to *result*."""
-    try:
-        for file in _inputs_at(path):
-            if isinstance(file, InputFile):
-                _describe(file, result)
-            else:
-                result.others.append(file)
-    except InputError as problem:
-        result.problems.append(str(problem))
-
-
-def _inputs_at(path: str) -> Iterator[InputFile | str]:
-    """The inputs at *path*, and the names of other files in a folder."""
-    if not is_folder(path):
-        yield detect_file(path)
-        return
-    is_input = False
-    for file in detect_files(path):
-        is_input = is_input or isinstance(file, InputFile)
-        yield file
-    if not is_input:
-        raise no_input(path)
-
-
-def _describe(file: InputFile, result: Info) -> None:
-    """Add the facts of *file* to *result*, or what is wrong with it."""
+def _described(file: InputFile) -> FileFacts:
     row = file.file_format
-    try:
-        description: Description = row.describe(file.open())
-    except InputError as problem:
-        result.problems.append(str(problem))
-        return
+    description: Description = row.describe(file.open())
     facts, gives = dict(description.facts), set(row.gives) - description.lacks
     if debug_info_beside(file) is not None:
         facts["stacks"] = "beside it"
         gives.add("stacks")
-    result.files.append(FileFacts(str(file), row, facts, gives, description.variables))
+    return FileFacts(str(file), row, facts, gives, description.variables)

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfprof.errors import UsageError, nearest
+from tfprof.errors import UsageError, check_known
+from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.tables.commands import COMMANDS, OUTFILE, Command, options_shown
 from tfprof.tables.formats import INPUTS
@@ -48,16 +49,13 @@ class Request:
     @property
     def input_paths(self) -> list[str]:
         """The files that options name."""
-        return [path for name in INPUTS for path in _paths(self.options.get(name))]
-
-
-def _paths(value: str | Sequence[str] | None) -> Sequence[str]:
-    return [value] if isinstance(value, str) and value else list(value or ())
+        values = [self.options.get(name) or () for name in INPUTS]
+        return [p for value in values for p in ([value] if isinstance(value, str) else value)]
 
 
 def run_request(request: Request) -> Outcome:
     """Run the command of *request*."""
-    outcome: Outcome = request.command.function(request)
+    outcome: Outcome = load_function(request.command.run)(request)
     no_effect = [name for name in request.command.ignored if request.options.get(name)]
     if not no_effect:
         return outcome
@@ -69,43 +67,48 @@ def run_request(request: Request) -> Outcome:
 
 def limits_of(options: Mapping[str, Any]) -> AbstractContextManager[None]:
     """A context in which the --limit_* among *options* hold."""
-    limits = {}
-    for name, limit in LIMITS.items():
-        flag = limit.flag.lstrip("-")
-        if flag in options:
-            _check_least(flag, options[flag])
-            limits[name] = options[flag]
+    flags = {name: limit.flag.lstrip("-") for name, limit in LIMITS.items()}
+    limits = {name: options[flag] for name, flag in flags.items() if flag in options}
+    for name, value in limits.items():
+        _check_least(flags[name], value)
     return raised_limits(**limits)
 
 
 def command_named(name: str, commands: Mapping[str, Command] = COMMANDS) -> Command:
     """The row called *name*."""
-    if name not in commands:
-        raise UsageError(
-            f"there is no command {name!r}{nearest(name, list(commands))} "
-            f"(there are: {', '.join(commands)})"
-        )
+    check_known("there is no command", name, commands)
     return commands[name]
 
 
-def checked_options(
-    command: Command, options: Mapping[str, Any], settings: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
-    """*settings* and *options*, if *command* takes them all.
+def make_request(  # noqa: PLR0913, PLR0917 - one parameter per column
+    command: Command,
+    words: Sequence[str],
+    options: Mapping[str, Any],
+    load: Callable[[Request], Loaded],
+    settings: Mapping[str, Any] | None = None,
+    shell: Any = None,  # noqa: ANN401 - as in Request
+) -> Request:
+    """A request; raises UsageError for words and options that *command* does not take.
 
-    --format becomes the output that it stands for.
+    Options not among *options* are those in *settings*. --format becomes an output.
     """
-    if command.any_option:
-        return dict(options)
+    checked = dict(options)
+    if not command.any_option:
+        _check_options(command, options)
+        checked = {**(settings or {}), **_with_format(options)}
+    if command.offers:
+        output = Output("file") if checked.get("outfile") else Output.of(checked.get("output", ""))
+        check_output(command.name, output, command.offers, is_list=command.is_list)
+    _check_words(command, words)
+    return Request(command, words, checked, load, shell)
+
+
+def _check_options(command: Command, options: Mapping[str, Any]) -> None:
     for name, value in options.items():
         if name in command.options:
             _check_value(command.options[name], value)
         elif name not in command.ignored:
             raise UsageError(_takes_no(command, name))
-    checked = {**(settings or {}), **_with_format(options)}
-    if command.offers:
-        _check_output(command, checked)
-    return checked
 
 
 def _check_value(option: Option, value: Any) -> None:  # noqa: ANN401 - of any kind
@@ -113,11 +116,8 @@ def _check_value(option: Option, value: Any) -> None:  # noqa: ANN401 - of any k
         _check_least(option.name, value)
     choices = (OPTIONS.get(option.name) or option).choices
     for word in value if option.kind == "list" else filter(None, [value]):
-        if choices and word not in choices:
-            raise UsageError(
-                f"{option.name} has no {word!r}{nearest(word, list(choices))} "
-                f"(there are: {', '.join(choices)})"
-            )
+        if choices:
+            check_known(f"{option.name} has no", word, choices)
 
 
 def _check_least(name: str, value: int) -> None:
@@ -126,7 +126,6 @@ def _check_least(name: str, value: int) -> None:
 
 
 def _takes_no(command: Command, name: str) -> str:
-    """The error about an option that *command* does not take."""
     page = " ".join(filter(None, ["tfprof help", command.name]))
     sentence = f"{command.name or 'the prompt'} takes no --{name}"
     if name in INPUTS and not command.files:
@@ -137,7 +136,7 @@ def _takes_no(command: Command, name: str) -> str:
         sentence += f" ({' and '.join(takers)} {'do' if len(takers) > 1 else 'does'})"
     elif 0 < len(own) <= _LONGEST_LIST:
         sentence += f" (it takes: {', '.join(own)})"
-    if name == OUTFILE.name and command.outputs:
+    if name == OUTFILE.name and "output" in command.options:
         sentence += "; to write a report: --output=file:outfile=PATH"
     return f"{sentence}; '{page}' lists its options"
 
@@ -153,26 +152,14 @@ def _with_format(options: Mapping[str, Any]) -> dict[str, Any]:
     return changed
 
 
-def _check_output(command: Command, options: Mapping[str, Any]) -> None:
-    """Reject an output that *command* does not have."""
-    output = Output("file") if options.get("outfile") else Output.of(options.get("output", ""))
-    check_output(command.name, output, command.offers, is_list=command.is_list)
-
-
-def check_words(command: Command, words: Sequence[str]) -> None:
-    """Reject plain words that *command* does not take."""
+def _check_words(command: Command, words: Sequence[str]) -> None:
     if not words or command.files or command.any_option:
         return
     if command.words is None:
         raise UsageError(
             f"{words[0]!r} is one word too many after {command.name!r}: {command.no_files}"
         )
-    known = list(command.words())
-    if words[0] not in known:
-        raise UsageError(
-            f"{command.name} has no {words[0]!r}{nearest(words[0], known)} "
-            f"(there are: {', '.join(known)})"
-        )
+    check_known(f"{command.name} has no", words[0], command.words())
     if len(words) > 1:
         first = f"{command.name} {words[0]}"
         raise UsageError(f"{words[1]!r} is one word too many after {first!r}: it takes one")

@@ -1,4 +1,4 @@
-"""The commands that load files and deliver a result: views, summary, advise, save, convert.
+"""The commands that load files and deliver a result: views, demo, summary, advise, save, convert.
 
 Request → Query → load → deliver → Outcome. Everything that does not need the files is checked
 before they are read.
@@ -6,52 +6,53 @@ before they are read.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from tfprof.api import load
+from tfprof.cli.request import Request, make_request, run_request
 from tfprof.console.progress import Progress
-from tfprof.console.stdio import stdout_is_terminal
+from tfprof.console.stdio import print_command, print_notes, stdout_is_terminal, write_stderr
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.query.query import Query
-from tfprof.results.deliver import deliver
+from tfprof.results.result import deliver
+from tfprof.tables.commands import COMMANDS
+from tfprof.tables.formats import load_arguments, sample_files
 from tfprof.tables.outputs import Output
+from tfprof.views import VIEWS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tfprof.cli.request import Request
     from tfprof.console.outcome import Outcome
     from tfprof.results.loaded import Loaded
     from tfprof.results.result import Result
 
-
-def run_view(request: Request) -> Outcome:
-    """The report of a view."""
-    return _delivered(request, lambda loaded, query: loaded.report(request.command.name, query))
+_DEMO_VIEW = "scope"
 
 
-def run_summary(request: Request) -> Outcome:
-    """The layers of the model."""
-    own = {name: request.options[name] for name in ("depth", "outputs") if name in request.options}
-    return _delivered(request, lambda loaded, query: loaded.summary(dims=query.dims, **own))
+def load_files(request: Request) -> Loaded:
+    """Read the files that *request* names; progress, notes and coverage go to stderr."""
+    arguments = load_arguments(request.options)
+    signature = request.options.get("signature") or None
+    with Progress() as progress:
+        loaded = load(**arguments, signature=signature, progress=progress)
+    print_notes(loaded.profile.notes)
+    if loaded.profile.steps:
+        write_stderr(f"run graph coverage: {loaded.profile.coverage:.2f}\n")
+    return loaded
 
 
-def run_advise(request: Request) -> Outcome:
-    """What all checkers find."""
-    return _delivered(request, lambda loaded, _: loaded.advice())
+def run_demo(request: Request) -> Outcome:
+    """A view of the bundled sample."""
+    view = request.words[0] if request.words else _DEMO_VIEW
+    options = {**VIEWS[view].demo, **sample_files(), **request.options}
+    command = COMMANDS[view]
+    print_command(view, options)
+    return run_request(make_request(command, (), options, load_files))
 
 
-def run_save(request: Request) -> Outcome:
-    """The profile as one file, which the original reads too."""
-    return _delivered(request, lambda loaded, query: loaded.profile_file("profile", query.flops))
-
-
-def run_convert(request: Request) -> Outcome:
-    """The profile as one file that loads faster."""
-    return _delivered(request, lambda loaded, _: loaded.profile_file("converted"))
-
-
-def _delivered(request: Request, result_of: Callable[[Loaded, Query], Result]) -> Outcome:
-    options: dict[str, Any] = request.query_options
+def run_result(request: Request) -> Outcome:
+    """What the row of the command makes of the loaded files."""
+    assert request.command.result is not None
+    options = request.query_options
     query = Query.of(options)
     if path := request.options.get("outfile"):
         query = replace(query, output=Output("file", path))
@@ -61,5 +62,5 @@ def _delivered(request: Request, result_of: Callable[[Loaded, Query], Result]) -
         query = replace(query, flops="all")
     with Progress() as progress:
         progress(f"answering {request.command.name}")
-        result = result_of(loaded, query)
+        result: Result = request.command.result(loaded, query, request.options)
         return deliver(result, query.output, loaded.inputs, to_terminal=stdout_is_terminal())

@@ -19,7 +19,7 @@ from tfprof.capture.run_query import Checkers, checkers_of, run_checkers, run_qu
 from tfprof.capture.streams import print_notes
 from tfprof.compat.option_builder import ProfileOptionBuilder
 from tfprof.foundation.arguments import Options, path
-from tfprof.io.files import write_whole
+from tfprof.io.write_files import write_file
 from tfprof.results.loaded import Loaded
 from tfprof.writers.op_log import op_log as op_log_bytes
 
@@ -90,4 +90,4 @@ def write_op_log(  # noqa: PLR0913 - the original's arguments, and one of ours
     folder = Path(path("log_dir", log_dir))
     reading = Model(graph, op_log, flops, traces=add_trace).read(run_of(run_meta))
     print_notes(reading.notes)
-    write_whole(str(folder / LOG_NAME), op_log_bytes(reading.log))
+    write_file(str(folder / LOG_NAME), op_log_bytes(reading.log))

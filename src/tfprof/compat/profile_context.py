@@ -24,7 +24,7 @@ from tfprof.capture.streams import print_notes
 from tfprof.compat.classic import write_op_log
 from tfprof.errors import TfprofError, UsageError
 from tfprof.foundation.arguments import Options, path, steps
-from tfprof.io.files import make_folder, write_whole
+from tfprof.io.write_files import make_folder, write_file
 from tfprof.model import Note
 
 if TYPE_CHECKING:
@@ -246,4 +246,4 @@ def _planned(trace_steps: Iterable[int] | None, dump_steps: Iterable[int] | None
 def _write(folder: Path, name: str, content: bytes) -> None:
     """Write *content* to a file of *folder*, which is made again if somebody removed it."""
     make_folder(str(folder))
-    write_whole(str(folder / name), [content])
+    write_file(str(folder / name), [content])

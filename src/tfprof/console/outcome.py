@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from tfprof.console.stdio import (
-    page_stdout,
-    print_error,
-    print_notes,
-    stdout_is_file,
-    write_stdout,
-)
+from tfprof.console.stdio import page_stdout, print_error, print_notes, stdout_is_file, write_stdout
 from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
+from tfprof.io.write_files import bounded, with_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -50,14 +46,9 @@ def page_outcome(outcome: Outcome) -> None:
 
 def _write_report(pieces: Iterable[bytes]) -> None:
     """Print a report; where it goes to a file, show progress."""
-    from tfprof.io.files import bounded, told  # noqa: PLC0415 - help needs no NumPy
+    from tfprof.console.progress import Progress  # noqa: PLC0415 - help draws none
 
-    pieces = bounded("standard output", pieces)
-    if not stdout_is_file():
-        # On a terminal, also behind a pager, progress would appear among the lines of the report.
+    pieces = with_progress("writing to standard output", bounded("standard output", pieces))
+    # On a terminal, also behind a pager, progress would appear among the lines of the report.
+    with Progress() if stdout_is_file() else nullcontext():
         write_stdout(pieces, is_report=True)
-        return
-    from tfprof.console.progress import Progress  # noqa: PLC0415
-
-    with Progress():
-        write_stdout(told("writing to standard output", pieces), is_report=True)

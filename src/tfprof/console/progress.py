@@ -13,13 +13,9 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING
 
 from tfprof.console.stdio import draw_status, stderr_is_terminal
 from tfprof.foundation.progress_events import Stage, listening
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 _QUIET_SECONDS = 1.0
 _REDRAW_SECONDS = 0.2
@@ -44,12 +40,7 @@ class Progress:
             self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._listens.close()
         self._stop()
 
@@ -71,18 +62,14 @@ class Progress:
         self._stage = stage
 
     def _draw(self) -> None:
+        pause = _QUIET_SECONDS
         with suppress(OSError):  # a terminal that is gone does not stop the work
-            self._draw_till_done()
-
-    def _draw_till_done(self) -> None:
-        if self._done.wait(_QUIET_SECONDS):
-            return
-        while True:
-            now = time.monotonic()
-            draw_status(line(self._stage, now - self._began, now - self._counted_from[0]))
-            if self._done.wait(_REDRAW_SECONDS):
-                break
-        draw_status("")
+            while not self._done.wait(pause):
+                now = time.monotonic()
+                draw_status(line(self._stage, now - self._began, now - self._counted_from[0]))
+                pause = _REDRAW_SECONDS
+            if pause == _REDRAW_SECONDS:
+                draw_status("")
 
 
 _drawing: list[Progress] = []

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from tfprof.console.stdio import stdin_number, write_in_signal_handler
-from tfprof.io.atomic_write import remove_unfinished
+from tfprof.io.write_files import remove_unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,7 +52,7 @@ def stay_at_prompt() -> None:
         stdin = stdin_number()
         settings = termios.tcgetattr(stdin)
         _before_exit.append(lambda: termios.tcsetattr(stdin, termios.TCSANOW, settings))
-    signal.signal(signal.SIGINT, _ignore)
+    signal.signal(signal.SIGINT, lambda _, __: None)
     sys.unraisablehook = _report_ignored
 
 
@@ -72,10 +72,6 @@ def _exit(number: int, _: FrameType | None) -> None:
     for restore in _before_exit:
         restore()
     os._exit(128 + number)
-
-
-def _ignore(_: int, __: FrameType | None) -> None:
-    pass
 
 
 def _report_ignored(lost: UnraisableHookArgs) -> None:

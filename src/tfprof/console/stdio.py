@@ -37,9 +37,6 @@ _CLEAR_LINE = "\r\x1b[K"
 _COLUMNS = 80  # of a terminal that does not say how wide it is
 
 
-# --- standard output ---------------------------------------------------------------------------
-
-
 def write_stdout(pieces: Iterable[bytes], *, is_report: bool = False) -> None:
     """Write to standard output, to the last byte; a report has colour on a terminal."""
     if sys.stdout is None:
@@ -50,13 +47,13 @@ def write_stdout(pieces: Iterable[bytes], *, is_report: bool = False) -> None:
         for piece in _for_terminal(pieces, is_report) if stdout_is_terminal() else pieces:
             sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
-    except BrokenPipeError:
+    except OSError as problem:
         # What Python still holds back must have somewhere to go when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise StdoutError("standard output was closed before the whole report was read") from None
-    except OSError as problem:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise StdoutError(f"standard output cannot be written: {problem.strerror}") from None
+        sentence = f"standard output cannot be written: {problem.strerror}"
+        if isinstance(problem, BrokenPipeError):
+            sentence = "standard output was closed before the whole report was read"
+        raise StdoutError(sentence) from None
 
 
 def page_stdout(pieces: Iterable[bytes]) -> None:
@@ -79,18 +76,17 @@ def stdout_is_terminal() -> bool:
     return _is_terminal(sys.stdout)
 
 
+def stdout_columns() -> int | None:
+    """The width of the terminal that shows standard output; None where none does."""
+    return _columns(sys.stdout) if stdout_is_terminal() else None
+
+
 def stdout_is_file() -> bool:
     """Whether standard output is a plain file."""
     try:
         return sys.stdout is not None and stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
-    except (
-        OSError,
-        ValueError,
-    ):  # a stream that a program put there has no number, or a closed one
+    except (OSError, ValueError):  # a stream of another program has no number, or a closed one
         return False
-
-
-# --- standard error ----------------------------------------------------------------------------
 
 
 def print_error(sentence: str, prefix: str = "tfprof: ") -> None:
@@ -108,11 +104,9 @@ def print_command(command: str, options: Mapping[str, Any]) -> None:
     """Print the command that a shorter one stands for, ready to copy."""
     import shlex  # noqa: PLC0415
 
-    flags = [
-        f"--{name}={','.join(value) if isinstance(value, tuple) else value}"
-        for name, value in options.items()
-    ]
-    print_error(f"running: tfprof {command} {shlex.join(flags)}")
+    from tfprof.tables.options import flags  # noqa: PLC0415
+
+    print_error(f"running: tfprof {command} {shlex.join(flags(options))}")
 
 
 def write_stderr(text: str) -> None:
@@ -138,7 +132,7 @@ def open_missing_stderr() -> None:
 
 def draw_status(text: str) -> None:
     """Show *text* as the one line that replaces itself; "" clears it. May raise OSError."""
-    line = fitted(visible_text(text), _columns()) if text else ""
+    line = fitted(visible_text(text), _columns(sys.stderr)) if text else ""
     sys.stderr.write(f"{_CLEAR_LINE}{line}")
     sys.stderr.flush()
 
@@ -151,9 +145,9 @@ def fitted(text: str, columns: int) -> str:
     return f"{text[: room // 2]}…{text[len(text) - (room - room // 2) :]}"
 
 
-def _columns() -> int:
+def _columns(stream: TextIO) -> int:
     try:
-        return os.get_terminal_size(sys.stderr.fileno()).columns or _COLUMNS
+        return os.get_terminal_size(stream.fileno()).columns or _COLUMNS
     except OSError:
         return _COLUMNS
 
@@ -165,9 +159,6 @@ def write_in_signal_handler(message: bytes) -> None:
         if os.isatty(stderr):
             os.write(stderr, _CLEAR_LINE.encode())
         os.write(stderr, message)
-
-
-# --- standard input ----------------------------------------------------------------------------
 
 
 def is_interactive() -> bool:

@@ -1,7 +1,8 @@
 """Files in: the only place that opens an input. Files are mapped, not read; gzip is unpacked.
 
 An InputFile is a path whose file `detect_file` opened already: opening it again takes that content,
-so that a file is opened, unpacked and detected once.
+so that a file is opened, unpacked and detected once. A pickled FileSource holds the path; its file
+is opened again when it is needed, and must be the same.
 """
 
 from __future__ import annotations
@@ -15,8 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.errors import InputError
-from tfprof.foundation.progress_events import Stage, announce
-from tfprof.io.file_source import CheckpointFiles, FileSource
+from tfprof.foundation.progress_events import Stage
 from tfprof.io.gunzip import MAGIC, GzipError, unpacked
 from tfprof.read.source import Source
 from tfprof.tables.limits import beyond, limit
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tfprof.tables.formats import Format
 
 _PIECE = 1 << 20
+_CHANGED = "{} was changed after it was read; load it again"
 
 
 class InputFile(str):
@@ -71,15 +72,13 @@ def open_source(path: str, expected: str) -> Source:
     packed = data[:2].tobytes() == MAGIC
     in_file = Path(path).is_file() and data.size > 0
     if packed:
-        data = _unpacked(path, data)
+        try:
+            data = unpacked(data, lambda at: announce(Stage(f"unpacking {path}", at, data.size)))
+        except GzipError as problem:
+            raise InputError(f"{path} {problem}") from None
     if not in_file:
         return Source(str(path), data)
-    return FileSource(path, data, _content, mapped=not packed)
-
-
-def _content(path: str) -> U8:
-    """The content of a file that was opened before, unpacked; raises InputError."""
-    return open_source(path, "the file that was read before").data
+    return FileSource(path, data, mapped=not packed)
 
 
 def mapped(path: str) -> U8:
@@ -94,7 +93,6 @@ def mapped(path: str) -> U8:
 
 
 def _piped(path: str, file: BinaryIO) -> bytearray:
-    """All bytes of a pipe or a device."""
     most = limit("piped_bytes")
     data = bytearray()
     while piece := file.read(_PIECE):
@@ -107,20 +105,12 @@ def _piped(path: str, file: BinaryIO) -> bytearray:
     return data
 
 
-def _unpacked(path: str, data: U8) -> U8:
-    try:
-        return unpacked(data, lambda at: announce(Stage(f"unpacking {path}", at, data.size)))
-    except GzipError as problem:
-        raise InputError(f"{path} {problem}") from None
-
-
 def open_checkpoint(prefix: str) -> Checkpoint:
     """The checkpoint with this prefix; its tensors are read when they are asked for."""
     from tfprof.read.checkpoint import Checkpoint  # noqa: PLC0415 - few ask for tensors
 
     source = prefix.take() if isinstance(prefix, InputFile) else None
-    files = CheckpointFiles(prefix, mapped, source)
-    return Checkpoint.open(str(prefix), files)
+    return Checkpoint.open(str(prefix), CheckpointFiles(prefix, source))
 
 
 def _unreadable(path: str, problem: Exception, expected: str) -> InputError:
@@ -136,3 +126,96 @@ def checkpoint_files(prefix: str) -> list[str]:
     patterns = (name, f"{name}.index", f"{name}.data-*", f"{name}-?????-of-?????")
     folder = Path(prefix).parent
     return [str(file) for pattern in patterns for file in folder.glob(pattern)]
+
+
+# --- files that are opened again ------------------------------------------------------------------
+
+
+# What tells a file from the one that was read under its name: (device and inode, which differ on
+# another machine; size; time of the last change in nanoseconds).
+_Version = tuple[tuple[int, int], int, int]
+
+
+def _version(path: str) -> _Version | None:
+    """The version of the file at *path* now; None where there is none."""
+    try:
+        status = Path(path).stat()
+    except OSError:
+        return None
+    return (status.st_dev, status.st_ino), status.st_size, status.st_mtime_ns
+
+
+def _same_version(path: str, name: str, before: _Version | None) -> _Version:
+    """The version of the file; raises InputError where it is not the file that was read before."""
+    now = _version(path)
+    if now is None:
+        raise InputError(
+            f"{name} does not exist any more; the profile reads parts of it when they are needed"
+        )
+    if before is None or now[1:] != before[1:]:
+        raise InputError(_CHANGED.format(name))
+    return now
+
+
+class FileSource(Source):
+    """A file that is mapped, or unpacked into memory."""
+
+    def __init__(self, path: str, data: U8, *, mapped: bool) -> None:
+        super().__init__(str(path), data)
+        self._path = os.path.abspath(path)  # noqa: PTH100 - the process may change its folder
+        self._mapped, self._version = mapped, _version(path)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**super().__getstate__(), "_data": None}
+
+    def _read(self) -> U8:
+        self._version = _same_version(self._path, self.name, self._version)
+        return open_source(self._path, "the file that was read before").data
+
+    def check(self) -> None:
+        """Raise InputError if the mapped file was written to.
+
+        A file that was replaced or removed does no harm: the map still shows the old one.
+        """
+        if not self._mapped or self._data is None:
+            return
+        before, now = self._version, _version(self._path)
+        if before and now and now[0] == before[0] and now != before:
+            raise InputError(_CHANGED.format(self.name))
+
+    def let_go(self) -> None:
+        """Free the memory of a mapped file until its bytes are needed again."""
+        base = None if self._data is None else self._data.base
+        held = base.obj if isinstance(base, memoryview) else None
+        if self._mapped and isinstance(held, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            held.madvise(mmap.MADV_DONTNEED)
+
+
+class CheckpointFiles:
+    """Opens the files of a checkpoint by name, and holds them to their version after unpickling."""
+
+    def __init__(self, prefix: str, opened: Source | None) -> None:
+        """*opened* is one of the files where it is open already."""
+        self._opened = opened
+        self._folder = Path(prefix).absolute().parent
+        self._versions: dict[str, _Version | None] = {}
+
+    def __call__(self, name: str) -> U8:
+        """The bytes of the file; raises FileNotFoundError, or InputError where it changed."""
+        path = str(self._folder / Path(name).name)
+        if name in self._versions:
+            _same_version(path, name, self._versions[name])
+        try:
+            if self._opened is None or self._opened.name != name:
+                data = mapped(path)
+            else:
+                data, self._opened = self._opened.data, None
+        except FileNotFoundError:
+            raise
+        except (OSError, ValueError) as problem:
+            raise _unreadable(name, problem, "a checkpoint") from None
+        self._versions.setdefault(name, _version(path))
+        return data
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**vars(self), "_opened": None}

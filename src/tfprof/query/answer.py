@@ -11,7 +11,7 @@ Each stage takes rows and returns other rows; none of them changes its input.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -51,25 +51,17 @@ def answer(profile: Profile, view_name: str, query: Query) -> Answer:
     profile = _as_of(profile, query.era)
     drawing = view.draw(profile, source_text=query.era.source_text)
     recent = profile.cached(("answers", view.name, query.era.source_text), RecentCache)
-    rows = recent.cached(
+    counted, tree, at = recent.cached(
         ("displayed", *_selection(query)), lambda: _displayed(profile, view, drawing, query, recent)
     )
-    notes = (*notes, *_notes(view, drawing, query, len(rows.tree)))
-    return Answer(view, query, rows.tree, rows.counted, rows.at, notes, counts)
-
-
-class _Displayed(NamedTuple):
-    """The displayed rows, as a tree; each is a row of *counted*."""
-
-    counted: Counted
-    tree: Tree
-    at: I64
+    notes = (*notes, *_notes(view, drawing, query, len(tree)))
+    return Answer(view, query, tree, counted, at, notes, counts)
 
 
 def _displayed(
     profile: Profile, view: View, drawing: Drawing, query: Query, recent: RecentCache
-) -> _Displayed:
-    """All stages in turn."""
+) -> tuple[Counted, Tree, I64]:
+    """(counted, tree, counted rows) of the displayed rows."""
     order_of_chain = query.order_by if view.chain else None
     counted = recent.cached(
         ("counted", query.account_types, query.step, query.era.name, order_of_chain),
@@ -84,7 +76,7 @@ def _displayed(
         counted = replace(counted, root_defined=1)
     if not view.chain:
         tree, at = order(counted, tree, at, query)
-    return _Displayed(counted, tree, at)
+    return counted, tree, at
 
 
 def _selection(query: Query) -> tuple[object, ...]:
@@ -219,7 +211,6 @@ def _reaches(counted: Counted, at: I64, view: View, query: Query, metric: str) -
 
 
 def _check(profile: Profile, view: View, query: Query) -> None:
-    """Raise UsageError for a query that this view or profile cannot answer."""
     steps = [step.number for step in profile.steps]
     if query.step is not None and query.step not in steps:
         there = ", ".join(map(str, steps)) or "none, as there is no run"
@@ -232,7 +223,6 @@ def _check(profile: Profile, view: View, query: Query) -> None:
 
 
 def _notes(view: View, drawing: Drawing, query: Query, rows: int) -> tuple[Note, ...]:
-    """Notes on the drawing, and on options that the view ignores."""
     notes = [*map(Note, query.notes), *drawing.notes]
     if query.displayed_only and not view.recounts:
         notes.append(Note(f"Note: {view.name} view ignores account_displayed_op_only"))
@@ -256,10 +246,7 @@ def _as_of(profile: Profile, era: Era) -> Profile:
 
 
 def _on_device(counted: Counted, at: I64, view: View, patterns: tuple[str, ...]) -> Bool:
-    """Whether one of *patterns* matches the device of each row, or of one of its nodes.
-
-    Devices are stored in lower case, so matching ignores case.
-    """
+    """Whether one of *patterns*, in any case, matches a device of each row."""
     profile, owner = counted.profile, counted.drawing.owner
     names = Strings.concat([profile.types, Strings.of([b""])])
     hit = matches(names, [f"(?i:{pattern})" for pattern in patterns])

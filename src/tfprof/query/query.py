@@ -52,6 +52,7 @@ class Query:
         check_choices("flops", [value["flops"]])
         if value["order_by"]:
             check_choices("order_by", [value["order_by"]])
+        output = Output.of(value["output"])  # an error even where dump_to_file overrides it
         return cls(
             max_depth=value["max_depth"],
             minimum={m: value[f"min_{m}"] for m in METRICS if value[f"min_{m}"]},
@@ -64,7 +65,7 @@ class Query:
             hide_names=tuple(value["hide_name_regexes"]),
             displayed_only=bool(value["account_displayed_op_only"]),
             select=tuple(sorted(set(value["select"]))),
-            output=_output(value),
+            output=Output("file", value["dump_to_file"]) if value["dump_to_file"] else output,
             era=ERAS[value["era"]],
             devices=_restriction(value["device_regexes"]),
             flops=value["flops"],
@@ -78,7 +79,6 @@ class Query:
 
 
 def _sizes(pairs: Iterable[str]) -> dict[str, int]:
-    """The sizes of dimensions, from texts like NAME=SIZE."""
     sizes: dict[str, int] = {}
     for pair in pairs:
         name, _, text = pair.rpartition("=")
@@ -90,11 +90,6 @@ def _sizes(pairs: Iterable[str]) -> dict[str, int]:
         if sizes.setdefault(name, size) != size:
             raise UsageError(f"dim gives {name} two sizes, {sizes[name]} and {size}")
     return sizes
-
-
-def _output(value: Mapping[str, Any]) -> Output:
-    output = Output.of(value["output"])  # raises UsageError even where dump_to_file overrides it
-    return Output("file", value["dump_to_file"]) if value["dump_to_file"] else output
 
 
 def _older_options(value: Mapping[str, Any]) -> tuple[str, ...]:

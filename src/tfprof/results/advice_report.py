@@ -28,11 +28,7 @@ class AdviceReport(Result):
         """What the checkers missed."""
         return self.advice.notes
 
-    def take(self, form: str) -> object:
-        """What a writer of *form* works on."""
-        return self.advice if form == "advice" else super().take(form)
-
-    def table(self) -> Table:
+    def make_table(self) -> Table:
         """The findings, in the order of the checkers."""
         sections = self.advice.sections
         findings = [(name, text) for name, texts in sections.items() for text in texts]

@@ -18,9 +18,8 @@ from tfprof.foundation.arguments import whole_number
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
-from tfprof.results.deliver import deliver
 from tfprof.results.report import Report
-from tfprof.results.result import ProfileFile
+from tfprof.results.result import ProfileFile, deliver
 from tfprof.tables.outputs import Output
 
 if TYPE_CHECKING:
@@ -69,10 +68,7 @@ class Loaded:
         return self._ask("code", options)
 
     def summary(
-        self,
-        depth: int = 2,
-        dims: Mapping[str, int] | None = None,
-        outputs: Sequence[str] = (),
+        self, depth: int = 2, dims: Mapping[str, int] | None = None, outputs: Sequence[str] = ()
     ) -> SummaryReport:
         """The layers of the model down to *depth*: parameters, float operations, bytes.
 
@@ -105,10 +101,7 @@ class Loaded:
         return with_float_ops(self.profile, flops)[0]
 
     def profile_file(self, form: str, flops: Flops = "log") -> ProfileFile:
-        """The profile as a file: *form* is "profile" or "converted".
-
-        Raises UsageError where the profile has no nodes.
-        """
+        """The profile as a file: *form* is "profile" or "converted"; an error without nodes."""
         profile = self.counted(flops)
         if not len(profile):
             raise UsageError("there is nothing to write: the profile has no nodes")
@@ -119,8 +112,7 @@ class Loaded:
 
         Files that the profile was read from are never overwritten.
         """
-        output = Output("file", path_of("path", path))
-        deliver(ProfileFile(self.profile, ("profile",)), output, self.inputs)
+        self._write("profile", path)
 
     def convert(self, path: str | os.PathLike[str]) -> None:
         """Write the profile as one file, which `load(profile=path)` reads many times faster.
@@ -128,8 +120,11 @@ class Loaded:
         It gives the same answers, except for the values in a checkpoint. Files that the profile
         was read from are never overwritten.
         """
+        self._write("converted", path)
+
+    def _write(self, form: str, path: str | os.PathLike[str]) -> None:
         output = Output("file", path_of("path", path))
-        deliver(ProfileFile(self.profile, ("converted",)), output, self.inputs)
+        deliver(ProfileFile(self.profile, (form,)), output, self.inputs)
 
     @property
     def steps(self) -> tuple[int, ...]:

@@ -32,7 +32,6 @@ class NodeTexts:
     def __init__(self, profile: Profile, filler: bytes) -> None:
         self._profile = profile
         self._filler = filler.decode()
-        self._joined: dict[bytes, str] = {}
         self._lists: dict[bytes, list[str]] = {}
         self._shapes: dict[int, str] = {}
 
@@ -51,25 +50,19 @@ class NodeTexts:
 
     def op_types(self, node: int) -> str:
         """All types of the node, in byte order."""
-        if node < 0:
-            return self._filler
-        first, last = self._type_range[node : node + 2]
-        return self._together(self._profile.type_pairs[1][first:last])
+        return "|".join(self._types_of(node))
 
     def op_types_of(self, nodes: I64) -> str:
         """All types that some of *nodes* have."""
-        return self._together(self._kinds_of(nodes))
+        return "|".join(self._sorted(self._kinds_of(nodes)))
 
     def type_list(self, node: int) -> list[str]:
         """All types of the node, in byte order, as clean text."""
-        if node < 0:
-            return [self._filler]
-        first, last = self._type_range[node : node + 2]
-        return list(map(clean_text, self._listed(self._profile.type_pairs[1][first:last])))
+        return list(map(clean_text, self._types_of(node)))
 
     def type_list_of(self, nodes: I64) -> list[str]:
         """All types that some of *nodes* have, in byte order, as clean text."""
-        return list(map(clean_text, self._listed(self._kinds_of(nodes))))
+        return list(map(clean_text, self._sorted(self._kinds_of(nodes))))
 
     def device_list(self, node: int) -> list[str]:
         """The device of the node, where it is known, as clean text."""
@@ -79,7 +72,7 @@ class NodeTexts:
     def device_list_of(self, nodes: I64) -> list[str]:
         """All known devices of *nodes*, in byte order, as clean text."""
         kinds = unique(self._profile.nodes.device[nodes])
-        return list(map(clean_text, self._listed(kinds[kinds >= 0])))
+        return list(map(clean_text, self._sorted(kinds[kinds >= 0])))
 
     def devices_of(self, nodes: I64) -> str | None:
         """All devices of *nodes*, an unknown one being ""; None where there are no nodes."""
@@ -87,7 +80,7 @@ class NodeTexts:
             return None
         kinds = unique(self._profile.nodes.device[nodes])
         unknown = [""] if kinds[0] < 0 else []
-        known = self._together(kinds[kinds >= 0])
+        known = "|".join(self._sorted(kinds[kinds >= 0]))
         return "|".join([*unknown, *([known] if known else [])])
 
     def inputs(self, node: int) -> list[str]:
@@ -118,14 +111,13 @@ class NodeTexts:
             self._shapes[node] = units.shape(dims) or "unknown"
         return self._shapes[node]
 
-    def _together(self, kinds: I64) -> str:
-        """Some types in byte order, each set of them joined once."""
-        key = kinds.tobytes()
-        if key not in self._joined:
-            self._joined[key] = "|".join(self._listed(kinds))
-        return self._joined[key]
+    def _types_of(self, node: int) -> list[str]:
+        if node < 0:
+            return [self._filler]
+        first, last = self._type_range[node : node + 2]
+        return self._sorted(self._profile.type_pairs[1][first:last])
 
-    def _listed(self, kinds: I64) -> list[str]:
+    def _sorted(self, kinds: I64) -> list[str]:
         """Some types in byte order, each set of them sorted once."""
         key = kinds.tobytes()
         if key not in self._lists:

@@ -10,10 +10,12 @@ Making one writes and prints nothing. Numbers are whole; the text adds units.
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections import namedtuple
+from functools import cache, cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from tfprof.columns.strings import Strings
 from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.model import Note
@@ -22,16 +24,53 @@ from tfprof.results.result import Result
 from tfprof.tables.outputs import OBJECTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from tfprof.model import Profile
     from tfprof.ops.counting import Counts
     from tfprof.query.counted import Answer
     from tfprof.read.checkpoint import Checkpoint
-    from tfprof.results.row import Row
     from tfprof.results.table import Table
 
 _HUGE_TENSOR = 100_000
+
+
+class Row(tuple[Any, ...]):
+    """A row of a report as a named tuple: where it stands, and what was selected.
+
+    Each set of columns has its own subclass, created once; unpickling creates it again.
+    """
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        row: int
+        parent: int | None  # the row above it
+        depth: int
+        name: str
+        accounted: bool
+        _fields: tuple[str, ...]
+
+        def _asdict(self) -> dict[str, Any]: ...
+
+        @classmethod
+        def _make(cls, values: Iterable[Any]) -> Row: ...
+
+        # The columns that were selected, such as total_params.
+        def __getattr__(self, name: str) -> Any: ...  # noqa: ANN401
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (self._fields, tuple(self))
+
+
+@cache
+def _row_class(columns: tuple[str, ...]) -> type[Row]:
+    named = namedtuple("Row", columns)  # type: ignore[misc]  # noqa: PYI024
+    return cast("type[Row]", type("Row", (Row, named), {"__slots__": (), "__doc__": Row.__doc__}))
+
+
+def _unpickled(columns: tuple[str, ...], values: tuple[Any, ...]) -> Row:
+    return _row_class(columns)._make(values)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,8 +94,6 @@ class Report(Result):
     source: Profile | None = None  # what the query was put to, before rules counted anything
     offers = ("report", "table", "result")
 
-    # --- rows ----------------------------------------------------------------------------------
-
     @property
     def view(self) -> str:
         """The name of the view."""
@@ -70,9 +107,7 @@ class Report(Result):
     @cached_property
     def rows(self) -> list[Row]:
         """The rows, in order, as tuples whose items have the names of the columns."""
-        from tfprof.results.row import row_class  # noqa: PLC0415 - as above
-
-        make = row_class(self.columns)._make
+        make = _row_class(self.columns)._make
         return list(map(make, zip(*self.to_dict().values(), strict=True)))
 
     def __len__(self) -> int:
@@ -81,17 +116,11 @@ class Report(Result):
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
 
-    def table(self) -> Table:
+    def make_table(self) -> Table:
         """The rows as a Table, from which data formats are written."""
-        return self._table
-
-    @cached_property
-    def _table(self) -> Table:
         from tfprof.results.report_table import report_table  # noqa: PLC0415 - text needs no table
 
         return report_table(self.answer, self.notes)
-
-    # --- notes ---------------------------------------------------------------------------------
 
     @property
     def flops(self) -> Counts | None:
@@ -108,8 +137,6 @@ class Report(Result):
         """Notes about this report alone."""
         counted = () if self.flops is None else (Note(str(self.flops)),)
         return (*self.answer.notes, *counted, *self._missing_tensors())
-
-    # --- forms ---------------------------------------------------------------------------------
 
     def text(self) -> str:
         """The report as the command prints it; below it, what float_ops does not count.
@@ -147,12 +174,13 @@ class Report(Result):
         return Report(answer_query(profile, self.view, query), self.checkpoint, self.source)
 
     def for_terminal(self) -> Report:
-        """The same with each name on one line."""
-        from tfprof.console.one_line import names_on_one_line  # noqa: PLC0415
-
-        return replace(self, answer=names_on_one_line(self.answer))
-
-    # --- tensors -------------------------------------------------------------------------------
+        """The same with each name on one line, so that one does not look like two."""
+        drawing = self.answer.drawing
+        if not bool((drawing.label.blob == ord("\n")).any()):
+            return self
+        names = Strings.of(name.replace(b"\n", b"\\n") for name in drawing.label)
+        counted = replace(self.answer.counted, drawing=replace(drawing, label=names))
+        return replace(self, answer=replace(self.answer, counted=counted))
 
     @property
     def shown_checkpoint(self) -> Checkpoint | None:

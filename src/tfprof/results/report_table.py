@@ -4,7 +4,8 @@
     0    None    1      _TFProfRoot   False      None    0           24
     1    0       2      w             True       [3, 4]  12          24
 
-Numbers are whole and have no unit; the name of a column says what it counts.
+Numbers are whole and have no unit; the name of a column says what it counts. The facts say what the
+report answers: rows alone do not show whether a model has no variables or they are too deep.
 """
 
 from __future__ import annotations
@@ -12,23 +13,27 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tfprof.foundation import units
+from tfprof.model import Note
+from tfprof.query.answer import account, only, restrictions, start
 from tfprof.query.counted import DEFINED
-from tfprof.results import report_metadata
-from tfprof.results.hidden_rows import hidden_rows
 from tfprof.results.node_texts import NodeTexts
-from tfprof.results.shown_fields import shown_fields
-from tfprof.results.table import Column, Dims, Table
+from tfprof.results.table import Column, Dims, Hidden, Table
 from tfprof.tables.fields import FIELDS
+from tfprof.tables.options import ANY, OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tfprof.columns.strings import I64
-    from tfprof.model import Note
     from tfprof.query.counted import Answer
+    from tfprof.query.query import Query
+    from tfprof.views import View
 
 SCHEMA = "tfprof.report/1"
+_MISSES_STREAM = "Found accelerator operation but misses accelerator stream stats!"
 
 
 def report_table(answer: Answer, notes: Sequence[Note] = ()) -> Table:
@@ -39,17 +44,21 @@ def report_table(answer: Answer, notes: Sequence[Note] = ()) -> Table:
         tuple(_columns(answer)),
         len(answer),
         tree="" if answer.view.chain else "depth",
-        facts=report_metadata.facts(answer),
-        notes=(*notes, *report_metadata.data_notes(answer)),
-        hiding=partial(hidden_rows, answer),
+        facts=_facts(answer),
+        notes=(*notes, *_data_notes(answer)),
+        hiding=partial(_hidden_rows, answer),
     )
 
 
 def _columns(answer: Answer) -> list[Column]:
     parent, depth = answer.tree.parent, answer.tree.depth
+
+    def parents(rows: slice) -> list[int | None]:
+        return [None if row < 0 else row for row in parent[rows].tolist()]
+
     columns = [
         Column("row", "number", range(len(answer)), placing=True),
-        Column("parent", "number", lambda rows: _parents(parent[rows]), placing=True),
+        Column("parent", "number", parents, placing=True),
         Column("depth", "number", depth, placing=True),
         Column("name", "text", answer.label, heading="node name", placing=True),
         Column("accounted", "flag", answer.accounted, placing=True),
@@ -59,7 +68,7 @@ def _columns(answer: Answer) -> list[Column]:
         if name in attributes:
             columns.append(attributes[name])
         elif name == "occurrence":
-            if not report_metadata.lacks_occurrence(answer.view):
+            if not _lacks_occurrence(answer.view):
                 columns += [*_numbers(answer, name, "runs"), *_numbers(answer, DEFINED, DEFINED)]
         elif FIELDS[name].unit:
             if name == "params" and "shape" in attributes:
@@ -68,8 +77,22 @@ def _columns(answer: Answer) -> list[Column]:
     return columns
 
 
-def _parents(parent: I64) -> list[int | None]:
-    return [number if number >= 0 else None for number in parent.tolist()]
+def shown_fields(answer: Answer) -> list[str]:
+    """The fields with a column, in order: the selected ones and those they imply."""
+    shown = {name for field in answer.query.select for name in FIELDS[field].shows}
+    if not answer.query.era.splits_time:
+        shown &= {*answer.query.select}
+    ordered = [name for name in FIELDS if name in shown and FIELDS[name].legend]
+    if answer.view.groups:
+        ordered.sort(key=_group_place)
+    return ordered
+
+
+def _group_place(name: str) -> int:
+    """In views of groups, counts stand behind measurements."""
+    if FIELDS[name].unit is None or name == "occurrence":
+        return 2
+    return 1 if name in ("params", "float_ops") else 0
 
 
 def _numbers(answer: Answer, metric: str, name: str) -> list[Column]:
@@ -81,7 +104,6 @@ def _numbers(answer: Answer, metric: str, name: str) -> list[Column]:
 
 
 def _node_columns(answer: Answer) -> dict[str, Column]:
-    """The attributes of rows that are one graph node at most."""
     nodes, node = NodeTexts(answer.profile, answer.drawing.filler), answer.node
 
     def each(value: Callable[[int], Any]) -> Callable[[slice], list[Any]]:
@@ -98,7 +120,6 @@ def _node_columns(answer: Answer) -> dict[str, Column]:
 
 
 def _group_columns(answer: Answer) -> dict[str, Column]:
-    """The attributes of rows that hold many graph nodes."""
     nodes = NodeTexts(answer.profile, answer.drawing.filler)
     start, member = answer.members()
 
@@ -130,3 +151,84 @@ def _dims(numbered: str) -> Dims:
     """The dimensions in "0:3x4"; None in "0:unknown"."""
     dims = numbered.partition(":")[2]
     return None if dims == "unknown" else [int(dim) for dim in dims.split("x")]
+
+
+# --- what the report answers ---------------------------------------------------------------------
+
+
+def _facts(answer: Answer) -> dict[str, Any]:
+    """The members of the JSON document before the rows; None: there is no run, no rule counted."""
+    profile, counts = answer.profile, answer.flops
+    coverage = {"nodes": len(profile), "nodes_with_stats": int(profile.covered.sum())}
+    uncounted = [op._asdict() for op in counts.uncounted] if counts else []
+    return {
+        "view": answer.view.name,
+        "query": query_options(answer.query),
+        "steps": [step.number for step in profile.steps],
+        "coverage": coverage if profile.steps else None,
+        "flops": {"operations": counts.ops, "uncounted": uncounted} if counts else None,
+    }
+
+
+def query_options(query: Query) -> dict[str, Any]:
+    """Every option as users spell it, except the output, which does not change the rows."""
+
+    def spelled(regexes: tuple[str, ...] | None) -> list[str]:
+        return list(ANY if regexes is None else regexes)
+
+    values: dict[str, Any] = {
+        "max_depth": query.max_depth,
+        "step": -1 if query.step is None else query.step,
+        "order_by": query.order_by or "",
+        "account_type_regexes": spelled(query.account_types),
+        "start_name_regexes": spelled(query.start_names),
+        "trim_name_regexes": spelled(query.trim_names),
+        "show_name_regexes": spelled(query.show_names),
+        "hide_name_regexes": spelled(query.hide_names),
+        "account_displayed_op_only": query.displayed_only,
+        "select": list(query.select),
+        "era": query.era.name,
+        "device_regexes": spelled(query.devices),
+        "flops": query.flops,
+        "dim": [f"{name}={size}" for name, size in query.dims.items()],
+    }
+    for name in OPTIONS:
+        if name.startswith("min_"):
+            values[name] = query.minimum.get(name.removeprefix("min_"), 0)
+    return {name: values[name] for name in OPTIONS if name in values}
+
+
+def _hidden_rows(answer: Answer) -> Hidden:
+    # The stages of the answer run again, and each restriction in force is counted by itself.
+    view, drawing, query = answer.view, answer.drawing, answer.query
+    counted = account(answer.profile, view, drawing, query)
+    tree, at = start(counted, view, query)
+    hides = {
+        "account_type_regexes": len(drawing.tree) - len(counted.tree),
+        "start_name_regexes": len(counted.tree) - len(tree),
+    }
+    if query.era.totals_from_start:
+        counted, at = only(counted, at)
+    for option, passes in restrictions(counted, tree, at, view, query):
+        hides[option] = int(np.count_nonzero(~passes[1:]))  # the root is always displayed
+    reasons = {option: hides[option] for option in OPTIONS if hides.get(option)}
+    return Hidden(len(drawing.tree) - len(answer), reasons)
+
+
+def _lacks_occurrence(view: View) -> bool:
+    """Whether a view has nothing to show for occurrence and input_shapes, as code view."""
+    return view.groups and not view.chain
+
+
+def _data_notes(answer: Answer) -> list[Note]:
+    """What the rows cannot show of what was selected."""
+    notes = [Note(_MISSES_STREAM)] if answer.profile.misses_accelerator_stream else []
+    absent = ("occurrence", "input_shapes") if _lacks_occurrence(answer.view) else ()
+    notes += [
+        Note(f"{name} N/A in {answer.view.name} view")
+        for name in absent
+        if name in answer.query.select
+    ]
+    if "tensor_value" in answer.query.select:
+        notes.append(Note("tensor_value is in the text and in proto only"))
+    return notes

@@ -1,24 +1,33 @@
-"""Result: what every command makes, and the forms that writers take of it.
+"""Result: what every command makes, the forms that writers take of it, and its delivery.
 
     Report         report, table, result        a view
     SummaryReport  table, result                a model by layer
     AdviceReport   advice, table, result        what the checkers find
+    InfoReport     info, table, result          what files are
     ProfileFile    profile or converted         the profile itself
 
-A Result knows no writer: tables/outputs.py names the one for each output and each form.
+A Result knows no writer: tables/outputs.py names the one for each output and each form. Writers
+know nothing of files; deliver() is where their bytes find one.
+
+    deliver(report, Output("csv", "rows.csv"), loaded.inputs)  ─►  Outcome
+                    │                          └ files that are never overwritten
+                    └ a row of OUTPUTS, which names the writer, and a file
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tfprof.console.outcome import Outcome
 from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import dataclass
-from tfprof.tables.outputs import OBJECTS, row_of_form
+from tfprof.io.write_files import write_file
+from tfprof.tables.outputs import OBJECTS, OUTPUTS, Output, row_of_form
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from tfprof.model import Note, Profile
     from tfprof.results.table import Table
@@ -39,13 +48,21 @@ class Result:
 
     offers: tuple[str, ...] = ("table", "result")
 
-    def table(self) -> Table:
+    def make_table(self) -> Table:
         """The rows as typed columns, with all that data formats say about them."""
         raise NotImplementedError
 
+    def table(self) -> Table:
+        """The table, made once."""
+        return self._table
+
+    @cached_property
+    def _table(self) -> Table:
+        return self.make_table()
+
     def take(self, form: str) -> object:
-        """What a writer of *form* works on."""
-        return self.table() if form == "table" else self
+        """What a writer of *form* works on: the table, the attribute of that name, or all of it."""
+        return self.table() if form == "table" else getattr(self, form, self)
 
     @property
     def own_notes(self) -> tuple[Note, ...]:
@@ -103,3 +120,24 @@ class ProfileFile(Result):
         """The profile, in whichever format."""
         del form
         return self.profile
+
+
+def deliver(
+    result: Result, output: Output, inputs: Sequence[str] = (), *, to_terminal: bool = False
+) -> Outcome:
+    """Write *result*, but never over one of *inputs*; *to_terminal*: stdout is a terminal."""
+    row = OUTPUTS[output.kind]
+    if output.path is None:
+        if row.printed and to_terminal:
+            result = result.for_terminal()
+        files = result.files(row, "")
+        return Outcome(chain.from_iterable(file.pieces for file in files), result.own_notes)
+    messages = b""
+    notes: list[Note] = []
+    written = []
+    for file in result.files(row, output.path):
+        notes += file.result.own_notes
+        write_file(file.path, file.pieces, inputs)
+        messages += file.message.encode("utf-8", "surrogateescape")
+        written.append(file.path)
+    return Outcome([messages] if messages else (), notes, written)

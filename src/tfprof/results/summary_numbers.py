@@ -53,10 +53,7 @@ def exact(number: Fraction | int) -> str:
 
 
 def short_formula(formula: Formula | None, names: Mapping[str, str] | None = None) -> str:
-    """A formula for a cell: its leading terms, as many as are short enough.
-
-    *names* are shorter ones for symbols.
-    """
+    """The leading terms of a formula that fit a cell; *names* are shorter ones for symbols."""
     if formula is None:
         return UNKNOWN
     shown, *others = _terms(formula, short, names or {})
@@ -100,10 +97,7 @@ def _terms(
 ) -> list[str]:
     terms = []
     for factor, powers in formula.ordered():
-        symbols = "".join(f"·{names.get(name, name)}{_power(power)}" for name, power in powers)
+        raised = ((n, "" if p == 1 else str(p).translate(_RAISED)) for n, p in powers)
+        symbols = "".join(f"·{names.get(name, name)}{power}" for name, power in raised)
         terms.append(f"{written(factor)}{symbols}")
     return terms or ["0"]
-
-
-def _power(power: int) -> str:
-    return "" if power == 1 else str(power).translate(_RAISED)

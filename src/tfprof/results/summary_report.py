@@ -4,21 +4,36 @@ report = tfprof.load("saved_model").summary()
 print(report)                     the table, as the command prints it
 report.total["parameters"]        numbers are whole
 report.to_pandas()                a data frame
+
+As data, a number is an int, a formula in open dimensions (text), or None where it is unknown.
+Columns without content are left out: trainable parameters where the file does not record them.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tfprof.columns.strings import clean_text
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.results.result import Result
-from tfprof.results.summary_table import summary_table, totals
+from tfprof.results.summary_numbers import (
+    UNKNOWN,
+    exact_formula,
+    plain_formula,
+    short,
+    short_formula,
+    short_names,
+)
+from tfprof.results.table import Column, Table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
     from tfprof.model import Note
-    from tfprof.results.table import Table
-    from tfprof.summary import Summary
+    from tfprof.summary import Formula, Numbers, Summary
+
+SCHEMA = "tfprof.summary/1"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,20 +58,16 @@ class SummaryReport(Result):
     @property
     def total(self) -> dict[str, Any]:
         """The total of each column; text is a formula in open dimensions, None is unknown."""
-        return totals(self.summary)
+        return _totals(self.summary)
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """What is guessed, left out or unknown; first what the float operations cover."""
         return self.table().caveats
 
-    def table(self) -> Table:
+    def make_table(self) -> Table:
         """The rows as a Table, from which data formats are written."""
-        return self._table
-
-    @cached_property
-    def _table(self) -> Table:
-        return summary_table(self.summary, self.notes)
+        return _summary_table(self.summary, self.notes)
 
     def text(self) -> str:
         """The summary as the command prints it."""
@@ -69,3 +80,118 @@ class SummaryReport(Result):
 
     def _repr_markdown_(self) -> str:
         return b"".join(self.pieces("md")).decode()
+
+
+def _summary_table(summary: Summary, notes: Iterable[Note]) -> Table:
+    rows, counts = summary.rows, summary.counts
+    return Table(
+        summary.title,
+        SCHEMA,
+        (
+            Column("row", "number", range(len(rows)), placing=True),
+            Column("parent", "number", [row.parent for row in rows], placing=True),
+            Column("depth", "number", [row.depth for row in rows], placing=True),
+            Column("name", "text", [row.name for row in rows], heading="Layer", placing=True),
+            Column("path", "text", [row.path for row in rows], placing=True),
+            *(_column(amount, summary) for amount in _amounts(summary)),
+        ),
+        len(rows),
+        tree="depth",
+        facts={
+            "model": summary.title,
+            "symbols": list(summary.symbols),
+            "total": _totals(summary),
+            "float_ops_coverage": {
+                "operations": counts.ops,
+                "counted": counts.counted,
+                "uncounted": [kind._asdict() for kind in counts.uncounted],
+            },
+            "sentences": list(summary.sentences),
+            "notes": [clean_text(str(note)) for note in notes],
+        },
+        details=tuple(_details(summary)),
+        caveats=(str(counts), *summary.sentences),
+    )
+
+
+def _totals(summary: Summary) -> dict[str, Any]:
+    return {amount.name: _plain(amount.value(summary.total)) for amount in _amounts(summary)}
+
+
+class _Amount(NamedTuple):
+    """A column of numbers: how to take one from a row, and how people write it."""
+
+    name: str
+    heading: str
+    value: Callable[[Numbers], int | Formula | None]
+    text: Callable[[Any], str]
+    fits: bool = True
+
+
+def _amounts(summary: Summary) -> list[_Amount]:
+    names = short_names(summary.symbols)
+    splits = summary.knows_trainable
+
+    def short_cost(formula: Formula | None) -> str:
+        return short_formula(formula, names)
+
+    def short_bytes(count: int | None) -> str:
+        return UNKNOWN if count is None else short(count)
+
+    trainable = [
+        _Amount("trainable", "Trainable", lambda of: of.trainable, _exact_number),
+        _Amount("non_trainable", "Non-trainable", _non_trainable, _exact_number),
+    ]
+    return [
+        # Fitted text has no room for a number that is the sum of those beside it.
+        _Amount("parameters", "Parameters", lambda of: of.parameters, _exact_number, not splits),
+        *(trainable if splits else []),
+        _Amount("float_ops", "Float ops", lambda of: of.float_ops, short_cost),
+        _Amount("multiply_adds", "Mult-adds", lambda of: of.multiply_adds, short_cost),
+        _Amount("parameter_bytes", "Param. B", lambda of: of.parameter_bytes, short_bytes),
+        _Amount("activation_bytes", "Activations", lambda of: of.activation_bytes, short_cost),
+    ]
+
+
+def _column(amount: _Amount, summary: Summary) -> Column:
+    values = [amount.value(row.numbers) for row in summary.rows]
+    return Column(
+        amount.name,
+        "amount",
+        list(map(_plain, values)),
+        heading=amount.heading,
+        texts=list(map(amount.text, values)),
+        total=amount.text(amount.value(summary.total)),
+        fits=amount.fits,
+    )
+
+
+def _details(summary: Summary) -> Iterator[str]:
+    total = summary.total
+    split = ""
+    if total.trainable is not None:
+        split = f" ({total.trainable:,} trainable, {_exact_number(_non_trainable(total))} not)"
+    yield f"Parameters        {_exact_number(total.parameters)}{split}"
+    yield f"Parameter bytes   {_exact_number(total.parameter_bytes)}"
+    yield f"Float operations  {exact_formula(total.float_ops)}"
+    yield f"Multiply-adds     {exact_formula(total.multiply_adds)}"
+    yield f"Activation bytes  {exact_formula(total.activation_bytes)}"
+    yield ""
+    yield from (f"{letter} is {name}." for name, letter in short_names(summary.symbols).items())
+
+
+def _non_trainable(of: Numbers) -> int | None:
+    if of.parameters is None or of.trainable is None:
+        return None
+    return of.parameters - of.trainable
+
+
+def _exact_number(value: int | None) -> str:
+    return UNKNOWN if value is None else f"{value:,}"
+
+
+def _plain(value: int | Formula | None) -> int | str | None:
+    if value is None or isinstance(value, int):
+        return value
+    constant = value.constant
+    return plain_formula(value) if constant is None else constant

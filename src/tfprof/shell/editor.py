@@ -1,28 +1,154 @@
-"""The line editor of the prompt: keys, Tab and history. Only a terminal needs it."""
+"""The line editor of the prompt: keys, history, and what Tab offers. Only a terminal needs it.
+
+Tab offers words of the tables, and names of the loaded profile:
+
+    sc|                                  scope
+    scope -max|                          -max_depth
+    scope --select=micros,by|            bytes
+    scope -show_name_regexes conv1/|     conv1/kernel, conv1/bias …    rows of that view
+    op -account_type_regexes .*Conv|     Conv2D, Conv2DBackpropInput … types of nodes
+
+Names that begin with what is typed come before names that contain it.
+"""
 
 from __future__ import annotations
 
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
+from prompt_toolkit.completion import Completer, Completion
 from prompt_toolkit.history import FileHistory, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.shortcuts import CompleteStyle
 
-from tfprof.shell.completion import NameCompleter
+from tfprof.cli.argv import option_spelled
+from tfprof.cli.completion import slot
+from tfprof.console.escape import OBEYED
+from tfprof.errors import UsageError
+from tfprof.tables.commands import Command, options_shown, shell_commands
+from tfprof.tables.formats import SIGNATURE
+from tfprof.views import VIEWS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
+    from prompt_toolkit.completion import CompleteEvent
+    from prompt_toolkit.document import Document
     from prompt_toolkit.history import History
     from prompt_toolkit.key_binding import KeyPressEvent
 
+    from tfprof.columns.strings import Strings
     from tfprof.model import Profile
+    from tfprof.tables.options import Option
+
+MOST_NAMES = 300
+
+_LIKE_ANYTHING = ".*"
+# A word ends at a space, a list splits at a comma and loses its quotes: "." matches them all.
+_NOT_IN_A_REGEX = str.maketrans(dict.fromkeys(" ,\"'\n", "."))
+_SPECIAL = str.maketrans({special: f"\\{special}" for special in "\\+*?()[]{}|^$"})
+
+
+class Offer(NamedTuple):
+    """The part of the line that is completed, and the words it may become."""
+
+    typed: str
+    words: Iterable[str]
+
+
+def offer(line: str, profile: Profile) -> Offer:
+    """What may follow *line*, the text before the cursor."""
+    *before, word = line.split(" ")
+    before = [text for text in before if text not in ("", "more")]
+    commands = shell_commands()
+    if not before:
+        return Offer(word, _beginning(word, commands))
+    if before[0] not in commands:
+        return Offer(word, ())
+    command = commands[before[0]]
+    options = {option.name: option for option in options_shown(command) if option is not SIGNATURE}
+    spelled, equals, value = word.partition("=")
+    if equals and (option := option_spelled(spelled, options)):
+        return _values(option, value, command, profile)
+    option = None if "=" in before[-1] else option_spelled(before[-1], options)
+    following = _option_words(word, options.values())
+    if option and option.kind == "bool":
+        return Offer(word, _beginning(word, [*slot(option).words, *following]))
+    if option:
+        return _values(option, word, command, profile)
+    plain = command.words() if command.words and len(before) == 1 else ()
+    return Offer(word, _beginning(word, [*plain, *following]))
+
+
+def _values(option: Option, word: str, command: Command, profile: Profile) -> Offer:
+    if option.name == "step":
+        return Offer(word, _beginning(word, [str(step.number) for step in profile.steps]))
+    if option.kind in ("list", "regexes"):
+        word = word.rpartition(",")[2].lstrip("\"'")
+    if option.kind == "regexes":
+        return Offer(word, _names(word, _column(option, command.name, profile)))
+    return Offer(word, _beginning(word, slot(option).words))
+
+
+def _option_words(word: str, options: Iterable[Option]) -> list[str]:
+    """The options, spelled as the word that is typed begins: -name, or --name=."""
+    if word.startswith("--"):
+        return [f"--{option.name}{'' if option.kind == 'bool' else '='}" for option in options]
+    return [f"-{option.name}" for option in options]
+
+
+def _beginning(word: str, words: Iterable[str]) -> list[str]:
+    return [text for text in words if text.startswith(word)]
+
+
+def _column(option: Option, view: str, profile: Profile) -> Iterable[bytes]:
+    """The names that the regexes of *option* are matched with in this view."""
+    if option.name == "account_type_regexes":
+        return profile.types
+    try:
+        labels: Strings = VIEWS.get(view, VIEWS["scope"]).draw(profile).label
+    except UsageError:  # a profile without call stacks has no code view
+        return ()
+    return labels.take(slice(1, None))  # all but the root
+
+
+def _names(word: str, names: Iterable[bytes]) -> list[str]:
+    """Regexes for the names that begin with *word*, then for those that contain it."""
+    wanted = word.removeprefix(_LIKE_ANYTHING).encode("utf-8", "surrogateescape")
+    begin: dict[bytes, None] = {}
+    contain: dict[bytes, None] = {}
+    for name in names:
+        if name.startswith(wanted):
+            begin[name] = None
+            if len(begin) == MOST_NAMES:
+                break
+        elif wanted in name and len(contain) < MOST_NAMES:
+            contain[name] = None
+    texts = [name.decode("utf-8", "replace") for name in [*begin, *contain][:MOST_NAMES] if name]
+    # A regex that can be typed, and shown on a terminal.
+    return [OBEYED.sub(".", t.translate(_SPECIAL).translate(_NOT_IN_A_REGEX)) for t in texts]
+
+
+class NameCompleter(Completer):
+    """`offer`, in the form that the editor asks for."""
+
+    def __init__(self, profile: Profile) -> None:
+        self._profile = profile
+
+    def get_completions(
+        self,
+        document: Document,
+        complete_event: CompleteEvent,  # noqa: ARG002 - Tab is the only event
+    ) -> Iterator[Completion]:
+        """What Tab offers here."""
+        typed, words = offer(document.current_line_before_cursor, self._profile)
+        for word in words:
+            yield Completion(word, start_position=-len(typed))
 
 
 def session(profile: Profile) -> PromptSession[str]:

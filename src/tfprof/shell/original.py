@@ -1,4 +1,4 @@
-"""What the original shell prints, to the letter: its help, and with --era=original its errors.
+"""What the original shell prints, to the letter: its help, its options, with --era=original errors.
 
 It reads words between spaces; an option is one exact word with one dash, its value the next word.
 What people find when they search for these sentences is the original's.
@@ -6,13 +6,21 @@ What people find when they search for these sentences is the original's.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+from tfprof.cli.argv import QUOTES
 from tfprof.errors import UsageError
 from tfprof.tables.commands import shell_commands
-from tfprof.tables.options import OPTIONS, Option, parse
-from tfprof.tables.outputs import OUTPUTS
+from tfprof.tables.eras import ERAS
+from tfprof.tables.options import OPTIONS, Option, effective, parse
+from tfprof.tables.outputs import OUTPUTS, Output
 
-_QUOTES = "\"'"
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 _KEY_AND_VALUE = 2
+_NAME_WIDTH = 28
+_STDOUT = "stdout:"
 
 _ADDRESS = "https://github.com/tensorflow/tensorflow/tree/master/tensorflow/core/profiler"
 ORIGINAL_HELP = f"""\
@@ -40,6 +48,27 @@ To skip interactive mode, append one of the following commands:
 """
 
 
+def options_block(options: Mapping[str, Any]) -> str:
+    """The options in force, one per line, as an empty line of the shell shows them."""
+    value = effective(options)
+    era = ERAS[value["era"]]
+    written = {name: _written(OPTIONS[name], value[name]) for name in era.block}
+    if written.get("output") == _STDOUT and not era.names_stdout:
+        written["output"] = ""
+    return "".join(f"{f'-{name}':<{_NAME_WIDTH}}{text}\n" for name, text in written.items())
+
+
+def _written(option: Option, value: Any) -> str:  # noqa: ANN401 - as parse
+    if option.kind == "output":
+        output = Output.of(value)
+        return f"{output.kind}:{f'outfile={output.path}' if output.path else ''}"
+    if option.kind == "list":
+        return ",".join(sorted(set(value)))
+    if option.kind == "regexes":
+        return ",".join(value)
+    return str(value).lower() if option.kind == "bool" else str(value)
+
+
 def original_error(text: str) -> str | None:
     """The sentence with which the original rejects a line; None where it accepts it."""
     words = [word for word in text.split(" ") if word]
@@ -58,7 +87,7 @@ def original_error(text: str) -> str | None:
             return invalid
         value = rest.pop(0)
         error = _output_error(value) if option.kind == "output" else None
-        if error or not _is_value(option, value.strip(_QUOTES)):
+        if error or not _is_value(option, value.strip("".join(QUOTES))):
             return error or invalid
     return None
 

@@ -14,15 +14,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.argv import Words, read_words
-from tfprof.cli.request import (
-    Request,
-    check_words,
-    checked_options,
-    command_named,
-    limits_of,
-    run_request,
-)
+from tfprof.cli.argv import Words, read_words, split_line
+from tfprof.cli.help import help_outcome, page
+from tfprof.cli.request import Request, command_named, limits_of, make_request, run_request
 from tfprof.console.outcome import Outcome, page_outcome, show_outcome
 from tfprof.console.progress import stop_drawing
 from tfprof.console.signals import interruptible, stay_at_prompt
@@ -35,10 +29,9 @@ from tfprof.console.stdio import (
     write_stderr,
 )
 from tfprof.errors import TfprofError, UsageError
+from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.query.query import Query
-from tfprof.shell.lines import options_block, split_line
-from tfprof.shell.original import original_error
-from tfprof.shell.words import LeaveShell
+from tfprof.shell.original import ORIGINAL_HELP, options_block, original_error
 from tfprof.tables.commands import Command, known_options, shell_commands
 from tfprof.tables.eras import ERAS, NOW
 from tfprof.tables.formats import INPUTS, SIGNATURE
@@ -53,6 +46,10 @@ if TYPE_CHECKING:
 PROMPT = "tfprof> "
 _ERROR = "E: "
 _GREETING = "Tab completes, 'help COMMAND' explains a command, Ctrl-D leaves.\n"
+
+
+class LeaveShell(Exception):  # noqa: N818 - not an error
+    """The line says to leave."""
 
 
 class Shell:
@@ -102,16 +99,17 @@ class Shell:
         words = plain[1:]
         if command.files == "load":
             _check_no_files(command, words, options)
-        check_words(command, words)
-        checked = checked_options(command, options, self._settings_of(command))
-        return run_request(Request(command, words, checked, lambda _: self.loaded, self))
+        settings = {n: value for n, value in self.settings.items() if n in command.options}
+        return run_request(
+            make_request(command, words, options, lambda _: self.loaded, settings, self)
+        )
 
     def _words(self, text: str) -> Words:
         """The words of a line, read as those of the command line are."""
         line = split_line(text)
         if not text.strip():
             return Words([], {})
-        if not self._is_original:
+        if not ERAS[self.settings.get("era", NOW.name)].original_errors:
             return read_words(line, known_options())
         if error := original_error(text.lstrip(" ").removeprefix("more ")):
             raise UsageError(error)
@@ -121,14 +119,6 @@ class Shell:
         return Words(
             plain, {n: v for n, v in options.items() if row.any_option or n in row.options}
         )
-
-    @property
-    def _is_original(self) -> bool:
-        return ERAS[self.settings.get("era", NOW.name)].original_errors
-
-    def _settings_of(self, command: Command) -> dict[str, Any]:
-        """The options in force that *command* takes."""
-        return {n: value for n, value in self.settings.items() if n in command.options}
 
 
 def _check_no_files(command: Command, words: list[str], options: Mapping[str, Any]) -> None:
@@ -176,3 +166,38 @@ def _converse(shell: Shell, session: PromptSession[str]) -> None:
         except KeyboardInterrupt:
             stop_drawing()
             after_interrupt()
+
+
+# --- the commands that only the shell has --------------------------------------------------------
+
+
+def run_set(request: Request) -> Outcome:
+    """Change the options in force."""
+    settings = {**request.shell.settings, **request.query_options}
+    Query.of(settings)  # an invalid one changes nothing
+    request.shell.settings = settings
+    return Outcome()
+
+
+def run_reset(request: Request) -> Outcome:
+    """Restore the options of the start."""
+    request.shell.settings = dict(request.shell.first_settings)
+    return Outcome()
+
+
+def run_help(request: Request) -> Outcome:
+    """The original's help, or the page of a command."""
+    if not request.words:
+        return Outcome(page=ORIGINAL_HELP)
+    return help_outcome(page(request.words[0], shell_commands()))
+
+
+def run_more(request: Request) -> Outcome:
+    """What another command prints, in the pager."""
+    outcome: Outcome = request.shell.outcome(list(request.words), dict(request.options))
+    return replace(outcome, paged=True)
+
+
+def run_exit(request: Request) -> Outcome:
+    """Leave."""
+    raise LeaveShell(request.command.name)

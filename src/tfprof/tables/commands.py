@@ -12,12 +12,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
 from tfprof.tables.fields import FIELDS, METRICS
 from tfprof.tables.formats import INPUTS, SIGNATURE
 from tfprof.tables.limits import LIMITS
-from tfprof.tables.options import OPTIONS, Option
+from tfprof.tables.options import OPTIONS, Option, flags
 from tfprof.tables.outputs import formats, kinds, option_help
 from tfprof.views import VIEWS, View
 
@@ -27,13 +26,7 @@ if TYPE_CHECKING:
 HELP = Option("help", "bool", default=False, help="print the help")
 VERSION = Option("version", "bool", default=False, help="print the version")
 OUTFILE = Option("outfile", "text", "", "the file to write; also -o PATH")
-FORMAT = Option(
-    "format",
-    "text",
-    "text",
-    "how to write to stdout",
-    formats(),
-)
+FORMAT = Option("format", "text", "text", "how to write to stdout", formats())
 DEPTH = Option("depth", "int", 2, "show blocks and the layers in them at most this deep")
 MODEL_OUTPUTS = Option("outputs", "list", (), "output nodes of the model, comma-separated")
 LIMIT_OPTIONS: dict[str, Option] = {
@@ -42,7 +35,7 @@ LIMIT_OPTIONS: dict[str, Option] = {
 }
 # The shells that have a completion script, and the function that writes it.
 COMPLETION_SHELLS: dict[str, str] = {
-    shell: f"tfprof.cli.completion_{shell}:script" for shell in ("bash", "zsh", "fish")
+    shell: f"tfprof.cli.completion:{shell}" for shell in ("bash", "zsh", "fish")
 }
 
 
@@ -57,6 +50,7 @@ class Command:
     examples: tuple[str, ...] = ()  # to paste behind "tfprof "; the files are in the working folder
     options: Mapping[str, Option] = field(default_factory=dict)  # their choices are those it has
     offers: tuple[str, ...] = ()  # the forms of its result, which decide the outputs it has
+    result: Callable[..., Any] | None = None  # (loaded, query, options) -> Result
     is_list: bool = False  # its rows are one list, not a tree
     ignored: tuple[str, ...] = ()  # options without effect, accepted because the original does
     any_option: bool = False  # accepts every option, as help does
@@ -67,38 +61,22 @@ class Command:
     details: tuple[str, ...] = ()  # paragraphs of its help
     closing: tuple[str, ...] = ()  # more of them, behind the options
 
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """The kinds of output it has."""
-        return self.options["output"].choices if "output" in self.options else ()
 
-    @property
-    def function(self) -> Callable[..., Any]:
-        """The function that runs it, imported now."""
-        return load_function(self.run)
-
-
-def with_outputs(names: Iterable[str]) -> Option:
-    """The option `output` with only the outputs called *names*."""
-    choices = tuple(names)
-    default = "stdout" if "stdout" in choices else ""
-    return replace(OPTIONS["output"], default=default, help=option_help(choices), choices=choices)
+def _outputs(offers: Iterable[str], *, is_list: bool = False) -> dict[str, Option]:
+    """The options output and format, as far as a result that *offers* these forms has them."""
+    forms = tuple(offers)
+    names = kinds(forms, is_list=is_list)
+    default = "stdout" if "stdout" in names else ""
+    output = replace(OPTIONS["output"], default=default, help=option_help(names), choices=names)
+    return {"output": output, **({"format": FORMAT} if "table" in forms else {})}
 
 
 def _loading(
     own: Mapping[str, Option], offers: Iterable[str], *, is_list: bool = False
 ) -> dict[str, Option]:
     """The options of a command that loads files; its result *offers* these forms."""
-    forms = tuple(offers)
-    printed = {"format": FORMAT} if "table" in forms else {}
-    return {
-        **INPUTS,
-        "signature": SIGNATURE,
-        **own,
-        "output": with_outputs(kinds(forms, is_list=is_list)),
-        **printed,
-        **LIMIT_OPTIONS,
-    }
+    outputs = _outputs(offers, is_list=is_list)
+    return {**INPUTS, "signature": SIGNATURE, **own, **outputs, **LIMIT_OPTIONS}
 
 
 def _narrowed(option: Option, view: View) -> Option:
@@ -112,18 +90,12 @@ def _narrowed(option: Option, view: View) -> Option:
     return replace(option, choices=tuple(word for word in option.choices if word not in without))
 
 
-def _ignored(view: View) -> tuple[str, ...]:
-    """The options of the original that have no effect in *view*."""
-    recount = () if view.recounts else ("account_displayed_op_only",)
-    return (*recount, *(() if view.bounds_occurrence else ("min_occurrence",)))
-
-
 # The forms that results offer, as in results/result.py.
 _REPORT = ("report", "table", "result")
 _TABLE = ("table", "result")
 _ADVICE = ("advice", "table", "result")
-_PROFILE = ("profile",)
-_CONVERTED = ("converted",)
+_INFO = ("info", "table", "result")
+_RUN_RESULT = "tfprof.cli.run_results:run_result"
 _FILES = "FILES or FOLDER [options]"
 _RUN = "graph.pbtxt run_meta_0"
 _LIST_SHARES = "A number is own, behind it total and own as shares of all: 3us (100.00%, 0.56%)."
@@ -132,28 +104,42 @@ _TREE_PAIR = "Rows show own/total; -- is own where account_type_regexes counts n
 
 def view_command(view: View) -> Command:
     """The row of the command that shows *view*."""
-    ignored = _ignored(view)
+    has = {"account_displayed_op_only": view.recounts, "min_occurrence": view.bounds_occurrence}
+    ignored = tuple(name for name, has_effect in has.items() if not has_effect)
     options = {n: _narrowed(row, view) for n, row in OPTIONS.items() if n not in ignored}
     bounds = [f"min_{m}" for m in METRICS if FIELDS[m].bound == "own" and m != "occurrence"]
+    numbers = f"{view.numbers}\n{_LIST_SHARES if view.chain else _TREE_PAIR}".lstrip()
+    closing = f"In this view {' and '.join(bounds)} are compared with the total."
     return Command(
         view.name,
         view.summary,
-        "tfprof.cli.run_results:run_view",
+        _RUN_RESULT,
         _FILES,
         view.examples or (f"{view.name} graph.pbtxt",),
         _loading(options, _REPORT, is_list=view.chain),
         _REPORT,
+        lambda loaded, query, _: loaded.report(view.name, query),
         is_list=view.chain,
         ignored=ignored,
         files="load",
-        details=(
-            view.help,
-            "\n".join(filter(None, (view.numbers, _LIST_SHARES if view.chain else _TREE_PAIR))),
-        ),
-        closing=(f"In this view {' and '.join(bounds)} are compared with the total.",)
-        if view.groups
-        else (),
+        details=(view.help, numbers),
+        closing=(closing,) if view.groups else (),
     )
+
+
+def _result(  # noqa: PLR0913, PLR0917 - one parameter per column
+    name: str,
+    summary: str,
+    usage: str,
+    examples: tuple[str, ...],
+    own: Mapping[str, Option],
+    offers: tuple[str, ...],
+    result: Callable[..., Any],
+) -> Command:
+    """The row of a command that loads files and makes a result of them."""
+    options = _loading(own, offers)
+    columns = (name, summary, _RUN_RESULT, usage, examples, options, offers, result)
+    return Command(*columns, files="load")
 
 
 def _demo_options() -> dict[str, Option]:
@@ -167,158 +153,105 @@ def _demo_options() -> dict[str, Option]:
 
 
 def _demo_defaults() -> str:
-    """What 'tfprof demo VIEW' asks where the user says nothing."""
-    lines = []
-    for view in VIEWS.values():
-        flags = [
-            f"--{name}={','.join(value) if isinstance(value, tuple) else value}"
-            for name, value in view.demo.items()
-        ]
-        lines.append(f"  {view.name:<26}   {' '.join(flags)}".rstrip())
+    lines = [f"  {v.name:<26}   {' '.join(flags(v.demo))}".rstrip() for v in VIEWS.values()]
     return "\n".join(["defaults of each view here", *lines])
 
 
+# fmt: off
 COMMANDS: dict[str, Command] = {
     command.name: command
     for command in (
-        Command(
-            "summary",
-            "the layers of a model: parameters, float operations, multiply-adds, bytes",
-            "tfprof.cli.run_results:run_summary",
-            "MODEL [options]",
-            ("summary graph.pbtxt", "summary graph.pbtxt --depth=1 --format=md"),
-            _loading(
-                {"depth": DEPTH, "outputs": MODEL_OUTPUTS, "dim": OPTIONS["dim"]},
-                _TABLE,
+        _result(
+            "summary", "the layers of a model: parameters, float operations, multiply-adds, bytes",
+            "MODEL [options]", ("summary graph.pbtxt", "summary graph.pbtxt --depth=1 --format=md"),
+            {"depth": DEPTH, "outputs": MODEL_OUTPUTS, "dim": OPTIONS["dim"]}, _TABLE,
+            lambda loaded, query, options: loaded.summary(
+                options.get("depth", DEPTH.default), query.dims, options.get("outputs", ())
             ),
-            _TABLE,
-            files="load",
         ),
         *map(view_command, VIEWS.values()),
-        Command(
-            "advise",
-            "what looks wrong or expensive, by all checkers",
-            "tfprof.cli.run_results:run_advise",
-            _FILES,
-            (f"advise {_RUN}", f"advise {_RUN} --output=file:outfile=advice.txt"),
-            _loading({}, _ADVICE),
-            _ADVICE,
-            files="load",
+        _result(
+            "advise", "what looks wrong or expensive, by all checkers",
+            _FILES, (f"advise {_RUN}", f"advise {_RUN} --output=file:outfile=advice.txt"),
+            {}, _ADVICE, lambda loaded, _, __: loaded.advice(),
         ),
-        Command(
-            "save",
-            "write the profile as one file, which the original reads too; with -o PATH",
-            "tfprof.cli.run_results:run_save",
-            f"{_FILES} -o PATH",
-            (
-                f"save {_RUN} tfprof_log --output=file:outfile=profile.pb",
-                "save graph.pbtxt -o graph_alone.pb",
-            ),
-            _loading({"flops": OPTIONS["flops"], "outfile": OUTFILE}, _PROFILE),
-            _PROFILE,
-            files="load",
+        _result(
+            "save", "write the profile as one file, which the original reads too; with -o PATH",
+            f"{_FILES} -o PATH", (f"save {_RUN} tfprof_log --output=file:outfile=profile.pb",
+                                  "save graph.pbtxt -o graph_alone.pb"),
+            {"flops": OPTIONS["flops"], "outfile": OUTFILE}, ("profile",),
+            lambda loaded, query, _: loaded.profile_file("profile", query.flops),
         ),
-        Command(
-            "convert",
-            "write the profile as one file that loads many times faster; with -o PATH",
-            "tfprof.cli.run_results:run_convert",
-            f"{_FILES} -o PATH",
-            (
-                f"convert {_RUN} tfprof_log -o profile.tfprof",
-                "convert graph.pbtxt -o graph.tfprof",
-            ),
-            _loading({"outfile": OUTFILE}, _CONVERTED),
-            _CONVERTED,
-            files="load",
+        _result(
+            "convert", "write the profile as one file that loads many times faster; with -o PATH",
+            f"{_FILES} -o PATH", (f"convert {_RUN} tfprof_log -o profile.tfprof",
+                                  "convert graph.pbtxt -o graph.tfprof"),
+            {"outfile": OUTFILE}, ("converted",),
+            lambda loaded, _, __: loaded.profile_file("converted"),
         ),
         Command(
             "info",
             "what files or folders hold, what is missing for which view, and what to try next",
-            "tfprof.cli.run_pages:run_info",
-            "FILES or FOLDERS",
-            ("info .", f"info {_RUN}"),
-            {**INPUTS, **LIMIT_OPTIONS},
-            files="paths",
+            "tfprof.cli.info:run_info",
+            "FILES or FOLDERS [options]", ("info .", f"info {_RUN} --format=json"),
+            {**INPUTS, **_outputs(_INFO), **LIMIT_OPTIONS}, _INFO, files="paths",
         ),
         Command(
             "demo",
             "a view of a bundled sample, a 32-layer ResNet; scope unless another view is named",
-            "tfprof.cli.run_pages:run_demo",
-            "[VIEW] [options]",
+            "tfprof.cli.run_results:run_demo", "[VIEW] [options]",
             ("demo", "demo op", "demo --select=micros --order_by=micros --max_depth=2"),
             {**_demo_options(), "format": FORMAT, **LIMIT_OPTIONS},
-            no_files="it has its own files",
-            words=lambda: tuple(VIEWS),
+            no_files="it has its own files", words=lambda: tuple(VIEWS),
             details=(_demo_defaults(),),
         ),
         Command(
             "completion",
             "a script that makes Tab complete tfprof's command line in bash, zsh or fish",
-            "tfprof.cli.run_pages:run_completion",
-            "bash, zsh or fish",
+            "tfprof.cli.completion:run_completion", "bash, zsh or fish",
             ("completion bash > tfprof.bash", "completion fish > tfprof.fish"),
-            no_files="it reads none",
-            words=lambda: tuple(COMPLETION_SHELLS),
+            no_files="it reads none", words=lambda: tuple(COMPLETION_SHELLS),
         ),
         Command(
             "help",
             "this text (also --help); with a command, its own help; --version prints the version",
-            "tfprof.cli.help:run_help",
-            "[COMMAND or limits]",
-            ("help scope", "help limits"),
-            any_option=True,
-            no_files="it reads none",
-            words=lambda: (*COMMANDS, "limits"),
+            "tfprof.cli.help:run_help", "[COMMAND or limits]", ("help scope", "help limits"),
+            any_option=True, no_files="it reads none", words=lambda: (*COMMANDS, "limits"),
         ),
     )
 }
 
 # A command line without a command.
 PROMPT = Command(
-    "",
-    "the tfprof> prompt",
-    "tfprof.shell.prompt:run_prompt",
+    "", "the tfprof> prompt", "tfprof.shell.prompt:run_prompt", files="load",
     options={**INPUTS, "signature": SIGNATURE, **OPTIONS, "format": FORMAT, **LIMIT_OPTIONS},
-    files="load",
 )
 
 SHELL_ONLY: dict[str, Command] = {
     command.name: command
     for command in (
         Command(
-            "set",
-            "change the options in force, for all lines that follow",
-            "tfprof.shell.words:run_set",
-            "[options]",
-            options={**OPTIONS, "format": FORMAT},
-            no_files="it sets options",
+            "set", "change the options in force, for all lines that follow",
+            "tfprof.shell.prompt:run_set", "[options]",
+            options={**OPTIONS, "format": FORMAT}, no_files="it sets options",
         ),
+        Command("reset", "the options in force as they were at the start",
+                "tfprof.shell.prompt:run_reset", no_files="it resets options"),
         Command(
-            "reset",
-            "the options in force as they were at the start",
-            "tfprof.shell.words:run_reset",
-            no_files="it resets options",
-        ),
-        Command(
-            "help",
-            "the original's help; with a command, its own help",
-            "tfprof.shell.words:run_help",
-            any_option=True,
-            no_files="it reads none",
+            "help", "the original's help; with a command, its own help",
+            "tfprof.shell.prompt:run_help", any_option=True, no_files="it reads none",
             words=lambda: (*shell_commands(), "limits"),
         ),
-        Command("exit", "leave", "tfprof.shell.words:run_exit", no_files="it leaves"),
-        Command("quit", "leave", "tfprof.shell.words:run_exit", no_files="it leaves"),
+        Command("exit", "leave", "tfprof.shell.prompt:run_exit", no_files="it leaves"),
+        Command("quit", "leave", "tfprof.shell.prompt:run_exit", no_files="it leaves"),
         Command(
-            "more",
-            "before any other command: show its output in your pager",
-            "tfprof.shell.words:run_more",
-            "COMMAND [options]",
-            any_option=True,
+            "more", "before any other command: show its output in your pager",
+            "tfprof.shell.prompt:run_more", "COMMAND [options]", any_option=True,
             words=lambda: tuple(shell_commands()),
         ),
     )
 }
+# fmt: on
 
 
 def shell_commands() -> dict[str, Command]:
@@ -329,20 +262,10 @@ def shell_commands() -> dict[str, Command]:
 def known_options() -> dict[str, Option]:
     """Every option by every name that it has on a command line."""
     known = {name: option for row in COMMANDS.values() for name, option in row.options.items()}
-    return {
-        **known,
-        **PROMPT.options,
-        "o": OUTFILE,
-        "help": HELP,
-        "h": HELP,
-        "version": VERSION,
-    }
+    others = {"o": OUTFILE, "help": HELP, "h": HELP, "version": VERSION}
+    return {**known, **PROMPT.options, **others}
 
 
 def options_shown(command: Command) -> list[Option]:
     """The options of *command* that are neither files nor limits."""
-    return [
-        row
-        for name, row in command.options.items()
-        if name not in INPUTS and name not in LIMIT_OPTIONS
-    ]
+    return [row for n, row in command.options.items() if n not in {**INPUTS, **LIMIT_OPTIONS}]

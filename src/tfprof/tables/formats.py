@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 Function = Callable[..., Any]
 
-# --- inputs ---------------------------------------------------------------------------------------
-
 
 @dataclass(frozen=True)
 class Input(Option):
@@ -92,8 +90,6 @@ SIGNATURE = Option(
     "signature", "text", "", "the signature of a SavedModel; without it, all of them"
 )
 
-# --- formats --------------------------------------------------------------------------------------
-
 # What files give, and the sentence for `info` where no file gives it.
 GIVES: dict[str, str] = {
     "nodes": "no graph: every view needs one",
@@ -143,15 +139,11 @@ def _row(  # noqa: PLR0913, PLR0917 - one parameter per column
     has_signatures: bool = False,
 ) -> Format:
     """A row whose functions are where those of our own formats are, imported when called."""
-
-    def function(path: str) -> Function:
-        return partial(_call, f"tfprof.read.{path}")
-
     paths = (f"detect:is_{name}", read, f"add_files:{add}", f"describe:{describe}")
-    detect, read_file, add_columns, facts = map(function, paths)
+    detects, reads, adds, describes = (partial(_call, f"tfprof.read.{path}") for path in paths)
     message = f"tensorflow.{message}" if message else ""
-    columns = (detect, read_file, add_columns, facts, message, has_signatures)
-    return Format(name, title, row, gives, *columns)
+    functions = (detects, reads, adds, describes)
+    return Format(name, title, row, gives, *functions, message, has_signatures)
 
 
 def _call(path: str, *arguments: Any) -> Any:  # noqa: ANN401 - as the function has it
@@ -206,7 +198,7 @@ FORMATS: dict[str, Format] = {
 
 def expected_formats(row: Input) -> str:
     """The formats of an input, as a sentence lists them; text formats go without saying."""
-    return one_of(one.title for one in FORMATS.values() if one.input is row and not one.message)
+    return one_of(form.title for form in FORMATS.values() if form.input is row and not form.message)
 
 
 def expected_inputs() -> str:

@@ -7,10 +7,11 @@ users know them: `step=-1`, `account_type_regexes=[".*"]`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from operator import index
 from typing import Any, Literal
 
-from tfprof.errors import UsageError, nearest
+from tfprof.errors import UsageError, check_known, nearest
 from tfprof.foundation.arguments import INT64_MAX, shown, truth
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.tables.eras import ERAS, NOW
@@ -21,6 +22,8 @@ Flops = Literal["log", "tensorflow", "all"]
 Kind = Literal["int", "text", "bool", "list", "regexes", "output"]
 
 ANY = (".*",)
+_OFF = False
+_ERAS = tuple(ERAS)
 # What the Python API calls an option that the command line has in the singular.
 _OTHER_NAMES = {"dims": "dim"}
 # The op log alone, the rules of TensorFlow's own registry, or all rules there are.
@@ -56,55 +59,38 @@ OPTIONS: dict[str, Option] = {
         Option("trim_name_regexes", "regexes", (), "hide all below the rows that match"),
         Option("show_name_regexes", "regexes", ANY, "show only rows whose names match"),
         Option("hide_name_regexes", "regexes", (), "hide the rows whose names match"),
-        Option(
-            "account_displayed_op_only", "bool", default=False, help="total only what is displayed"
-        ),
+        Option("account_displayed_op_only", "bool", _OFF, "total only what is displayed"),
         Option("select", "list", ("micros",), "what to show of each row", tuple(FIELDS)),
-        Option(
-            "output",
-            "output",
-            "stdout",
-            option_help(OUTPUTS),
-        ),
-        Option(
-            "era", "text", "now", "print and default as the documents of that time", tuple(ERAS)
-        ),
+        Option("output", "output", "stdout", option_help(OUTPUTS)),
+        Option("era", "text", "now", "print and default as the documents of that time", _ERAS),
         Option("device_regexes", "regexes", ANY, "show only rows whose devices match"),
-        Option(
-            "flops", "text", "log", "who counts float operations that the log does not give", FLOPS
-        ),
+        Option("flops", "text", "log", "who counts float operations that the log lacks", FLOPS),
         Option("dim", "list", (), "sizes of open dimensions of the inputs, as in batch=8"),
-        Option("viz", "bool", default=False, help="older: see --output=timeline:outfile=PATH"),
+        Option("viz", "bool", _OFF, "older: see --output=timeline:outfile=PATH"),
         Option("dump_to_file", "text", "", "older: the same as --output=file:outfile=PATH"),
     )
 }
 
 
 def effective(options: Mapping[str, Any]) -> dict[str, Any]:
-    """All options, checked: those given, and for the others what the era has for them."""
+    """All options, checked; those not in *options* have the era's defaults."""
     options = {_OTHER_NAMES.get(name, name): value for name, value in options.items()}
     for name in options:
         if name not in OPTIONS:
             raise UsageError(f"there is no option {name!r}{nearest(name, list(OPTIONS))}")
-    given = {name: _checked(OPTIONS[name], value) for name, value in options.items()}
-    check_choices("era", [given.get("era", NOW.name)])
-    era = ERAS[given.get("era", NOW.name)]
-    return {
-        name: given.get(name, era.defaults.get(name, option.default))
-        for name, option in OPTIONS.items()
-    }
+    checked = {name: _checked(OPTIONS[name], value) for name, value in options.items()}
+    check_choices("era", [checked.get("era", NOW.name)])
+    era = ERAS[checked.get("era", NOW.name)]
+    return {n: checked.get(n, era.defaults.get(n, row.default)) for n, row in OPTIONS.items()}
 
 
 def parse(option: Option, text: str, dashes: str = "--") -> Any:  # noqa: ANN401 - many kinds
-    """The value of *option* written as *text*; a refusal names it with *dashes*."""
+    """The value of *option* written as *text*; an error names it with *dashes*."""
     if option.kind == "int":
-        try:
-            number = int(text) if text.strip("+-").isdecimal() and text.isascii() else None
-        except ValueError:
-            number = None
-        if number is None or not -INT64_MAX - 1 <= number <= INT64_MAX:
-            raise UsageError(f"{dashes}{option.name} takes {_TAKES['int']}, not {text!r}")
-        return number
+        with suppress(ValueError):
+            if text.strip("+-").isdecimal() and text.isascii() and _is_int64(number := int(text)):
+                return number
+        raise UsageError(f"{dashes}{option.name} takes {_TAKES['int']}, not {text!r}")
     if option.kind == "bool":
         word = text.lower()
         if word not in TRUE_WORDS | FALSE_WORDS:
@@ -115,6 +101,14 @@ def parse(option: Option, text: str, dashes: str = "--") -> Any:  # noqa: ANN401
     return text
 
 
+def flags(options: Mapping[str, Any]) -> list[str]:
+    """Options as they are written on a command line."""
+    texts = {
+        n: ",".join(value) if isinstance(value, tuple) else value for n, value in options.items()
+    }
+    return [f"--{name}={text}" for name, text in texts.items()]
+
+
 TRUE_WORDS = frozenset({"true", "t", "yes", "y", "1"})
 FALSE_WORDS = frozenset({"false", "f", "no", "n", "0"})
 
@@ -123,15 +117,12 @@ def _checked(option: Option, value: Any) -> Any:  # noqa: ANN401
     """*value* if it is of the option's kind; a text is read as on the command line."""
     if isinstance(value, str):
         return parse(option, value, dashes="")
-    if option.kind == "bool" and (said := truth(value)) is not None:
-        return said
+    if option.kind == "bool" and (flag := truth(value)) is not None:
+        return flag
     if option.kind == "int" and not isinstance(value, bool):
-        try:
-            number = index(value)
-        except TypeError:
-            number = None
-        if number is not None and -INT64_MAX - 1 <= number <= INT64_MAX:
-            return number
+        with suppress(TypeError):
+            if _is_int64(number := index(value)):
+                return number
     if option.kind in ("list", "regexes") and isinstance(value, Iterable):
         if option.name == "dim" and isinstance(value, Mapping):
             value = [f"{name}={size}" for name, size in value.items()]
@@ -139,6 +130,10 @@ def _checked(option: Option, value: Any) -> Any:  # noqa: ANN401
         if all(isinstance(item, str) for item in items):
             return items
     raise UsageError(f"{option.name} takes {_TAKES[option.kind]}, not {shown(value)}")
+
+
+def _is_int64(number: int) -> bool:
+    return -INT64_MAX - 1 <= number <= INT64_MAX
 
 
 _TAKES = {
@@ -154,9 +149,4 @@ _TAKES = {
 def check_choices(name: str, words: Iterable[str]) -> None:
     """Reject a word that option *name* does not have."""
     for word in words:
-        if word not in OPTIONS[name].choices:
-            known = ", ".join(OPTIONS[name].choices)
-            raise UsageError(
-                f"{name} has no {word!r}{nearest(word, list(OPTIONS[name].choices))} "
-                f"(there are: {known})"
-            )
+        check_known(f"{name} has no", word, OPTIONS[name].choices)

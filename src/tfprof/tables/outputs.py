@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from tfprof.errors import UsageError, nearest
+from tfprof.errors import UsageError, check_known
 from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import dataclass
 
@@ -33,11 +33,7 @@ class Output:
         """Parse KIND or KIND:outfile=PATH; empty text means stdout."""
         kind, _, rest = text.partition(":")
         kind = kind or "stdout"
-        if kind not in OUTPUTS:
-            known = ", ".join(OUTPUTS)
-            raise UsageError(
-                f"unknown output type {kind!r}{nearest(kind, list(OUTPUTS))} (there are: {known})"
-            )
+        check_known("unknown output type", kind, OUTPUTS)
         path = None
         for pair in filter(None, rest.split(",")):
             key, _, value = pair.partition("=")
@@ -80,71 +76,39 @@ class OutputKind:
 _TEXT: Mapping[str, str] = {
     "report": "tfprof.writers.text:report_text",
     "advice": "tfprof.writers.advice:text",
+    "info": "tfprof.writers.info:info_text",
     "table": "tfprof.writers.table_text:table_text",
 }
 
+# fmt: off
 OUTPUTS: dict[str, OutputKind] = {
     row.name: row
     for row in (
         OutputKind("stdout", "text on standard output", "never", _TEXT, for_reading=True),
-        OutputKind(
-            "file",
-            "the same text in a file; of save and convert, the profile",
-            "always",
-            {
-                **_TEXT,
-                "profile": "tfprof.writers.saved:saved",
-                "converted": "tfprof.writers.columnar:columnar",
-            },
-            for_reading=True,
-        ),
-        OutputKind(
-            "json",
-            "rows and metadata as JSON",
-            "maybe",
-            {"table": "tfprof.writers.json_table:json_table"},
-        ),
+        OutputKind("file", "the same text in a file; of save and convert, the profile", "always",
+                   {**_TEXT, "profile": "tfprof.writers.saved:saved",
+                    "converted": "tfprof.writers.columnar:columnar"}, for_reading=True),
+        OutputKind("json", "rows and metadata as JSON", "maybe",
+                   {"table": "tfprof.writers.json_table:json_table"}),
         OutputKind("csv", "rows as CSV", "maybe", {"table": "tfprof.writers.csv_table:csv_table"}),
+        OutputKind("md", "rows as a Markdown table", "maybe",
+                   {"table": "tfprof.writers.markdown_table:markdown_table"}),
         OutputKind(
-            "md",
-            "rows as a Markdown table",
-            "maybe",
-            {"table": "tfprof.writers.markdown_table:markdown_table"},
+            "timeline", "Chrome trace events, one file per step", "always",
+            {"report": "tfprof.writers.timeline:timeline_files"}, names_files=True,
+            not_for_lists="{view} view doesn't support timeline yet. "
+                          "Consider graph/scope/code view.",
         ),
-        OutputKind(
-            "timeline",
-            "Chrome trace events, one file per step",
-            "always",
-            {"report": "tfprof.writers.timeline:timeline_files"},
-            names_files=True,
-            not_for_lists=(
-                "{view} view doesn't support timeline yet. Consider graph/scope/code view."
-            ),
-        ),
-        OutputKind(
-            "pprof",
-            "a profile for pprof",
-            "always",
-            {"report": "tfprof.writers.pprof:pprof_file"},
-            names_files=True,
-        ),
-        OutputKind(
-            "proto",
-            "the message that the original returns",
-            "always",
-            {
-                "report": "tfprof.writers.proto:report_proto",
-                "advice": "tfprof.writers.advice:proto",
-            },
-        ),
-        OutputKind(
-            "none",
-            "nothing; errors and notes still appear",
-            "never",
-            {"result": "tfprof.results.result:no_pieces"},
-        ),
+        OutputKind("pprof", "a profile for pprof", "always",
+                   {"report": "tfprof.writers.pprof:pprof_file"}, names_files=True),
+        OutputKind("proto", "the message that the original returns", "always",
+                   {"report": "tfprof.writers.proto:report_proto",
+                    "advice": "tfprof.writers.advice:proto"}),
+        OutputKind("none", "nothing; errors and notes still appear", "never",
+                   {"result": "tfprof.results.result:no_pieces"}),
     )
 }
+# fmt: on
 
 # Objects that Python code asks a result for. They are no outputs: there is nothing to write.
 OBJECTS: dict[str, str] = {

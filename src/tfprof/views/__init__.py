@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
-from tfprof.errors import UsageError, nearest
+from tfprof.errors import check_known
 from tfprof.foundation.lazy_dataclasses import dataclass, field
 
 if TYPE_CHECKING:
@@ -43,10 +43,7 @@ class View:
     root_depth: int = 1
 
     def draw(self, profile: Profile, *, source_text: bool = False) -> Drawing:
-        """The tree of *profile*, drawn once for all profiles of the same structure.
-
-        With *source_text* the label of a line of code includes its text.
-        """
+        """The tree of *profile*, cached by structure; with *source_text*, code labels have it."""
         module = import_module(f"tfprof.views.{self.name}_view")
         how = {"source_text": True} if source_text and self.name == "code" else {}
         return profile.structure_cache.cached(
@@ -54,6 +51,7 @@ class View:
         )
 
 
+# fmt: off
 VIEWS: dict[str, View] = {
     view.name: view
     for view in (
@@ -63,10 +61,8 @@ VIEWS: dict[str, View] = {
             "hierarchical like filesystem.",
             "graph nodes by name scope, as folders and files",
             "own is the graph node of just that name; total adds all names below it.",
-            (
-                f"scope {_GRAPH} --select=params --account_type_regexes='Variable.*' --max_depth=4",
-                f"scope {_RUN} --select=micros,bytes --order_by=micros --min_micros=1000",
-            ),
+            (f"scope {_GRAPH} --select=params --account_type_regexes='Variable.*' --max_depth=4",
+             f"scope {_RUN} --select=micros,bytes --order_by=micros --min_micros=1000"),
             {"account_type_regexes": ("VariableV2",), "max_depth": 4, "select": ("params",)},
             keeps_scopes=True,
         ),
@@ -76,10 +72,8 @@ VIEWS: dict[str, View] = {
             "output.",
             "graph nodes by their inputs, each below the first node that consumes it",
             "own is the graph node; total adds the nodes below it. Each node appears once.",
-            (
-                f"graph {_RUN} --start_name_regexes='.*loss.*' --max_depth=5",
-                f"graph {_RUN} --step=0 --output=timeline:outfile=timeline.json",
-            ),
+            (f"graph {_RUN} --start_name_regexes='.*loss.*' --max_depth=5",
+             f"graph {_RUN} --step=0 --output=timeline:outfile=timeline.json"),
             {"max_depth": 9, "min_cpu_micros": 100_000, "select": ("cpu_micros",)},
         ),
         View(
@@ -88,19 +82,11 @@ VIEWS: dict[str, View] = {
             "belonging to the same type are aggregated together.",
             "operation types, the graph nodes of a type added up",
             "own is all graph nodes of the type; total adds the types listed after it.",
-            (
-                f"op {_RUN} --select=micros,occurrence --order_by=micros",
-                "op graph.pbtxt tfprof_log --select=float_ops,params --order_by=float_ops",
-            ),
-            {
-                "min_cpu_micros": 1000,
-                "order_by": "cpu_micros",
-                "select": ("cpu_micros", "occurrence"),
-            },
-            groups=True,
-            chain=True,
-            trims_itself=True,
-            root_depth=-1,
+            (f"op {_RUN} --select=micros,occurrence --order_by=micros",
+             "op graph.pbtxt tfprof_log --select=float_ops,params --order_by=float_ops"),
+            {"min_cpu_micros": 1000, "order_by": "cpu_micros",
+             "select": ("cpu_micros", "occurrence")},
+            groups=True, chain=True, trims_itself=True, root_depth=-1,
         ),
         View(
             "code",
@@ -108,24 +94,18 @@ VIEWS: dict[str, View] = {
             "organized by the python call stack.",
             "lines of Python by call stack, the graph nodes that a line made added up",
             "own is the graph nodes that line made; total adds those of the lines it called.",
-            (
-                f"code {_RUN} tfprof_log --order_by=micros --min_micros=1000 --max_depth=20",
-                f"code {_RUN} tfprof_log --select=micros,params --output=pprof:outfile=code.pb.gz",
-            ),
+            (f"code {_RUN} tfprof_log --order_by=micros --min_micros=1000 --max_depth=20",
+             f"code {_RUN} tfprof_log --select=micros,params --output=pprof:outfile=code.pb.gz"),
             {"max_depth": 6, "min_cpu_micros": 1000, "select": ("cpu_micros",)},
-            groups=True,
-            keeps_scopes=True,
-            trims_itself=True,
-            recounts=False,
+            groups=True, keeps_scopes=True, trims_itself=True, recounts=False,
             bounds_occurrence=False,
         ),
     )
 }
+# fmt: on
 
 
 def view_named(name: str) -> View:
     """The view called *name*."""
-    try:
-        return VIEWS[name]
-    except KeyError:
-        raise UsageError(f"there is no view {name!r}{nearest(name, list(VIEWS))}") from None
+    check_known("there is no view", name, VIEWS)
+    return VIEWS[name]

@@ -15,7 +15,7 @@ Rows are in the order they are first needed: nodes by name, then gradients by fo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -50,17 +50,17 @@ def draw(profile: Profile, *, source_text: bool = False) -> Drawing:
     owner = np.full(len(profile), -1, np.int64)
     owner[plain] = _insert(trie, stacks, profile.nodes.stack[plain], mark=0)
     owner[gradient] = _insert(trie, stacks, profile.nodes.stack[forward], mark=1)
-    rows = trie.rows()
-    drawn = owner >= 0
-    owner[drawn] = rows.row[owner[drawn]]
-    notes = (Note(f"{lost} gradient nodes not accounted"),) if lost else ()
+    entry, depth = trie.rows()
+    row = np.zeros(len(trie.label), np.int64)
+    row[entry] = np.arange(entry.size)
+    owner[owner >= 0] = row[owner[owner >= 0]]
     return Drawing(
-        Tree.from_depth(np.append(1, rows.depth)),
+        Tree.from_depth(depth),
         owner,
-        under_root(Strings.of(rows.label)),
-        frame=np.append(-1, rows.frame),
-        gradient=np.append(0, rows.gradient),
-        notes=notes,
+        under_root(Strings.of(trie.label[number] for number in entry[1:].tolist())),
+        frame=np.array(trie.frame, np.int64)[entry],
+        gradient=np.array(trie.gradient, np.int64)[entry],
+        notes=(Note(f"{lost} gradient nodes not accounted"),) if lost else (),
     )
 
 
@@ -86,10 +86,8 @@ def _split_gradients(profile: Profile, traced: I64) -> tuple[I64, I64, I64, int]
 
 
 def _without_taped(profile: Profile, traced: I64) -> tuple[I64, I64]:
-    """(*traced* without gradients that a tape recorded inside functions, these gradients).
-
-    They have stacks of their own, whatever their names.
-    """
+    """(*traced* without gradients that a tape recorded inside functions, these gradients)."""
+    # They have stacks of their own, whatever their names.
     inside = profile.regions.of_node
     in_function = np.flatnonzero(np.append(inside, -1)[np.minimum(traced, inside.size)] >= 0)
     names = profile.nodes.name.take(traced[in_function])
@@ -147,25 +145,13 @@ def _insert(trie: _Trie, stacks: Stacks, stack: I64, mark: int) -> I64:
     return entry[stack]
 
 
-class _Rows(NamedTuple):
-    """The trie in drawing order, without the root."""
-
-    row: I64  # per entry, counting from 1
-    depth: I64
-    label: list[bytes]
-    frame: I64
-    gradient: I64
-
-
 class _Trie:
     """Paths of frame labels; entry 0 is the root, children are in order of creation."""
 
     def __init__(self, names: list[bytes]) -> None:
         self._names = names
         self._children: list[dict[bytes, int]] = [{}]
-        self._frame = [-1]
-        self._label = [b""]
-        self._gradient = [0]
+        self.frame, self.label, self.gradient = [-1], [b""], [0]
 
     def add(self, frames: range, mark: int) -> int:
         """The entry at the end of this path, created if it is new."""
@@ -177,29 +163,20 @@ class _Trie:
             if not at:
                 at = children[label] = len(self._children)
                 self._children.append({})
-                self._frame.append(frame)
-                self._label.append(label)
-                self._gradient.append(mark)
+                self.frame.append(frame)
+                self.label.append(label)
+                self.gradient.append(mark)
         return at
 
-    def rows(self) -> _Rows:
-        """All entries except the root, depth first."""
-        order: list[int] = []
+    def rows(self) -> tuple[I64, I64]:
+        """(entry, depth) of each row, depth first from the root."""
+        entries: list[int] = []
         depths: list[int] = []
-        waiting = [(entry, 2) for entry in reversed(self._children[0].values())]
+        waiting = [(0, 1)]
         while waiting:
             entry, depth = waiting.pop()
-            order.append(entry)
+            entries.append(entry)
             depths.append(depth)
             below = self._children[entry].values()
             waiting += [(child, depth + 1) for child in reversed(below)]
-        at = np.array(order, np.int64)
-        row = np.zeros(len(self._children), np.int64)
-        row[at] = np.arange(1, at.size + 1)
-        return _Rows(
-            row,
-            np.array(depths, np.int64),
-            [self._label[entry] for entry in order],
-            np.array(self._frame, np.int64)[at],
-            np.array(self._gradient, np.int64)[at],
-        )
+        return np.array(entries, np.int64), np.array(depths, np.int64)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tfprof.results.shown_fields import shown_fields
+from tfprof.results.report_table import shown_fields
 from tfprof.tables.eras import NOW
 from tfprof.tables.fields import FIELDS
 from tfprof.writers.op_lines import op_lines

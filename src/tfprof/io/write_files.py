@@ -6,7 +6,7 @@
 
 On a system without unnamed files, the new file has its name from the start; then a killed process
 leaves it behind. A pipe or a device is written to directly. Code that ends the process without an
-exception calls `remove_unfinished` first.
+exception calls `remove_unfinished` first. Progress counts the bytes written.
 """
 
 from __future__ import annotations
@@ -19,8 +19,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tfprof.errors import OutputError
+from tfprof.foundation.progress_events import Stage, announce
+from tfprof.tables.limits import beyond, limit
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 _NEW_FILE_MODE = 0o666
 _NAME_BYTES = 8
@@ -31,22 +35,53 @@ _PAUSE_SECONDS = 0.05
 _unfinished: set[Path] = set()
 
 
-def write(path: str, pieces: Iterable[bytes]) -> None:
-    """Make *path* a file of *pieces*; on an OSError the old file is unchanged.
+def write_file(path: str, pieces: Iterable[bytes], inputs: Iterable[str] = ()) -> None:
+    """Make *path* a file of *pieces*, but not where it is one of *inputs*.
 
-    A link stays a link, and its target is replaced.
+    On an OutputError the old file is unchanged. A link stays a link, and its target is replaced.
     """
+    if any(_same_file(path, file) for file in inputs):
+        raise OutputError(f"{path} is an input of this result and is not overwritten")
+    pieces = with_progress(f"writing {path}", bounded(path, pieces))
     try:
-        before = Path(path).stat()
-    except FileNotFoundError:
-        before = None
-    except ValueError as problem:  # a NUL, or no text
-        raise OSError(errno.EINVAL, str(problem)) from None
-    if before is None or stat.S_ISREG(before.st_mode):
-        _replace(Path(path).resolve(), before, pieces)
-        return
-    with os.fdopen(_opened_device(path, before), "wb") as device:
-        device.writelines(pieces)
+        before = _status(path)
+        if before is None or stat.S_ISREG(before.st_mode):
+            _replace(Path(path).resolve(), before, pieces)
+            return
+        with os.fdopen(_opened_device(path, before), "wb") as device:
+            device.writelines(pieces)
+    except OSError as problem:
+        raise _unwritable(path, problem) from None
+
+
+def with_progress(stage: str, pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """*pieces*; after each, progress shows how many bytes this *stage* has written."""
+    written = 0
+    for piece in pieces:
+        yield piece
+        written += len(piece)
+        announce(Stage(stage, written))
+
+
+def bounded(name: str, pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """*pieces*; raises OutputError that names *name* once they exceed the limit on outputs."""
+    written, most = 0, limit("output_bytes")
+    for piece in pieces:
+        written += len(piece)
+        if written > most:
+            raise OutputError(f"{name} is too large: a result may have {beyond('output_bytes')}")
+        yield piece
+
+
+def make_folder(path: str) -> None:
+    """Make the folder *path* where there is none; raises OutputError where it is not writable."""
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or problem
+        raise OutputError(f"the folder {path} cannot be made: {reason}") from None
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise OutputError(f"the folder {path} cannot be written to: no permission")
 
 
 def remove_unfinished() -> None:
@@ -54,6 +89,31 @@ def remove_unfinished() -> None:
     for path in list(_unfinished):
         with suppress(OSError):
             path.unlink()
+
+
+def _same_file(path: str, other: str) -> bool:
+    try:
+        return Path(path).samefile(other)
+    except (OSError, ValueError):
+        return False
+
+
+def _unwritable(path: str, problem: Exception) -> OutputError:
+    if isinstance(problem, FileNotFoundError) and not Path(path).parent.exists():
+        return OutputError(f"{path} cannot be written: there is no folder {Path(path).parent}")
+    if isinstance(problem, IsADirectoryError):
+        return OutputError(f"{path} cannot be written: it is a folder")
+    reason = getattr(problem, "strerror", None) or problem
+    return OutputError(f"{path} cannot be written: {reason}")
+
+
+def _status(path: str) -> os.stat_result | None:
+    try:
+        return Path(path).stat()
+    except FileNotFoundError:
+        return None
+    except ValueError as problem:  # a NUL, or no text
+        raise OSError(errno.EINVAL, str(problem)) from None
 
 
 def _replace(target: Path, before: os.stat_result | None, pieces: Iterable[bytes]) -> None:
@@ -73,7 +133,7 @@ def _replace(target: Path, before: os.stat_result | None, pieces: Iterable[bytes
             if not named:
                 # Python follows the /proc link only where src_dir_fd is set. The path is
                 # absolute, so the descriptor itself is not used.
-                os.link(_name_of_open(handle), beside, src_dir_fd=handle)
+                os.link(f"/proc/self/fd/{handle}", beside, src_dir_fd=handle)
         if before is not None:
             beside.chmod(mode)  # also the bits that the umask removes
         beside.replace(target)
@@ -85,15 +145,11 @@ def _replace(target: Path, before: os.stat_result | None, pieces: Iterable[bytes
 
 def _new_file(path: Path, mode: int) -> tuple[int, bool]:
     """(a new empty file for *path*, open; whether it has that name already)."""
-    if hasattr(os, "O_TMPFILE") and Path(_name_of_open(0)).parent.is_dir():
+    if hasattr(os, "O_TMPFILE") and Path("/proc/self/fd").is_dir():
         with suppress(OSError):  # not supported here; other errors come again below
             return os.open(path.parent, os.O_WRONLY | os.O_TMPFILE, mode), False
     # A file that exists by chance is not opened.
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), True
-
-
-def _name_of_open(handle: int) -> str:
-    return f"/proc/self/fd/{handle}"
 
 
 def _opened_device(path: str, status: os.stat_result) -> int:

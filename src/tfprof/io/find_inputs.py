@@ -1,24 +1,26 @@
-"""Which input the file at a path is, by its content; and all inputs in a folder.
+"""Which input the file at a path is, by its content; all inputs in a folder; which flags to set.
 
     tfprof scope graph.pbtxt run_meta_0 tfprof_log model.ckpt       files without flags
     tfprof scope folder                                             the files in it, one level deep,
                                                                     and the latest trace of a log
 
-A checkpoint is several files. It goes by their prefix, whichever of them the user names.
+A checkpoint is several files. It goes by their prefix, whichever of them the user names. A flag
+comes first, then a file that the user names, then the files of a folder. A saved profile stands for
+graph, runs, traces and op log.
 """
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tfprof.errors import InputError
+from tfprof.errors import InputError, UsageError
 from tfprof.io.open_files import InputFile, open_source
-from tfprof.tables.formats import DEBUG_INFO, FORMATS, GRAPH, expected_inputs
+from tfprof.tables.formats import DEBUG_INFO, FORMATS, GRAPH, INPUTS, PROFILE, expected_inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _CHECKPOINT = FORMATS["checkpoint"]
 # Where TensorFlow writes traces inside a folder for logs: one folder per session, named by time.
@@ -62,15 +64,16 @@ def detect_file(path: str) -> InputFile:
     if source.format is None:
         what = "not recognised" if source.data.size else "empty"
         raise InputError(f"{path} is {what}; expected {expected_inputs()}")
-    by_prefix = source.format.input.by_prefix
-    return InputFile(_prefix(path) if by_prefix else path, source.format, source)
+    if source.format.input.by_prefix:
+        path = _PIECE_OF_FIRST.sub(r"-?????\1", path.removesuffix(".index"))
+    return InputFile(path, source.format, source)
 
 
 def detect_files(folder: str) -> Iterator[InputFile | str]:
     """The inputs in *folder*, in natural order: run_2 is before run_10.
 
     Of a file that is not recognised, the name. One file is open at a time, unless the caller keeps
-    them.
+    them. Raises InputError at the end where no file is an input.
     """
     paths: set[str] = set()
     for entry in [*_files(folder), *_latest_traces(folder)]:
@@ -83,17 +86,13 @@ def detect_files(folder: str) -> Iterator[InputFile | str]:
         if file not in paths:
             paths.add(str(file))
             yield file
-
-
-def no_input(folder: str) -> InputError:
-    """The error for a folder without inputs."""
-    return InputError(
-        f"{folder} is a folder with no file that tfprof reads; expected {expected_inputs()}"
-    )
+    if not paths:
+        raise InputError(
+            f"{folder} is a folder with no file that tfprof reads; expected {expected_inputs()}"
+        )
 
 
 def _files(folder: str | Path) -> list[Path]:
-    """The files directly in *folder*, in natural order."""
     try:
         entries = [entry for entry in Path(folder).iterdir() if not entry.is_dir()]
     except OSError as problem:
@@ -107,15 +106,8 @@ def _latest_traces(folder: str) -> list[Path]:
     if not is_folder(str(sessions)):
         return []
     times = [entry for entry in sessions.iterdir() if entry.is_dir()]
-    latest = sorted(times, key=lambda entry: _natural(entry.name))[-1:]
-    return [
-        file for session in latest for file in _files(session) if file.name.endswith(".xplane.pb")
-    ]
-
-
-def _prefix(path: str) -> str:
-    """The name that the checkpoint with this file goes by."""
-    return _PIECE_OF_FIRST.sub(r"-?????\1", path.removesuffix(".index"))
+    latest = max(times, key=lambda entry: _natural(entry.name), default=None)
+    return [file for file in _files(latest) if file.name.endswith(".xplane.pb")] if latest else []
 
 
 def _is_prefix(path: str) -> bool:
@@ -133,6 +125,53 @@ def _is(path: str, test: Callable[[Path], bool]) -> bool:
 
 
 def _natural(name: str) -> tuple[list[str | int], str]:
-    """A key that orders numbers inside names by their value."""
     parts = re.split(r"([0-9]+)", name)
     return [int(part) if at % 2 else part for at, part in enumerate(parts)], name
+
+
+def choose_inputs(words: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The flags that the files and folders in *words* stand for, beside those in *options*.
+
+    The values are paths whose files are open (InputFile). Raises UsageError where two files would
+    have to be the same input.
+    """
+    named = [detect_file(word) for word in words if not is_folder(word)]
+    flags = {row for name, row in INPUTS.items() if options.get(name)}
+    for file in named:
+        row = file.file_format.input
+        if row in flags:
+            raise UsageError(
+                f"--{row.name} is set and {file} is {row.title} as well: name one of them"
+            )
+    explicit = flags | {file.file_format.input for file in named}
+    if PROFILE in explicit:
+        explicit |= {row for row in INPUTS.values() if row.in_profile}
+    elif any(row.in_profile for row in explicit):
+        explicit.add(PROFILE)
+    others = (file for folder in filter(is_folder, words) for file in detect_files(folder))
+    inputs = (file for file in others if isinstance(file, InputFile))
+    return _flags([*named, *(file for file in inputs if file.file_format.input not in explicit)])
+
+
+def _flags(files: Sequence[InputFile]) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    for name, row in INPUTS.items():
+        paths = [file for file in files if file.file_format.input is row]
+        if row.is_many and paths:
+            options[name] = tuple(paths)
+            continue
+        paths = list(dict.fromkeys(paths))
+        if len(paths) > 1:
+            raise UsageError(
+                f"{paths[0]} and {paths[1]} are each {row.title}: "
+                f"name the one to use, as in --{name}={paths[0]}"
+            )
+        if paths:
+            options[name] = paths[0]
+    held = next((file for file in files if file.file_format.input.in_profile), None)
+    if PROFILE.name in options and held is not None:
+        raise UsageError(
+            f"{options[PROFILE.name]} is a saved profile, which holds everything, and "
+            f"{held} is {held.file_format.input.title}: name one of them"
+        )
+    return options

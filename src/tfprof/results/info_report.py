@@ -1,0 +1,141 @@
+"""InfoReport: what some files are, what is missing for which view, and what to try next."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from tfprof.columns.strings import clean_text
+from tfprof.foundation.lazy_dataclasses import dataclass
+from tfprof.results.result import Result
+from tfprof.results.table import Column, Table
+from tfprof.tables.formats import GIVES, GRAPH, PROFILE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tfprof.read.describe import Value
+    from tfprof.tables.formats import Format
+
+SCHEMA = "tfprof.info/1"
+_ONLY_RUNS = "no graph: what ran is known by name only, without types, inputs and parameters"
+
+
+@dataclass(frozen=True)
+class FileFacts:
+    """What is known of one file."""
+
+    path: str
+    format: Format
+    facts: Mapping[str, Value]
+    gives: set[str]  # of GIVES
+    variables: Sequence[str] = ()  # the op types of the variables in it
+
+
+@dataclass(frozen=True, eq=False)
+class InfoReport(Result):
+    """Facts about files; *others* are the files of a folder that are not recognised."""
+
+    inputs: Sequence[FileFacts]
+    others: Sequence[str] = ()
+    offers = ("info", "table", "result")
+
+    def make_table(self) -> Table:
+        """One row per fact: how many there are, and their names or a text."""
+        rows = [
+            (file.path, file.format.title, name, *_count_and_names(value))
+            for file in self.inputs
+            for name, value in file.facts.items() or [("", [])]
+        ]
+        path, title, fact, count, names = map(list, zip(*rows, strict=True))
+        lists = {"missing": self.missing, "several": self.several, "next": self.next_commands}
+        return Table(
+            "info",
+            SCHEMA,
+            (
+                Column("file", "text", list(map(clean_text, path)), placing=True),
+                Column("format", "text", title),
+                Column("fact", "text", fact),
+                Column("count", "number", count),
+                Column("names", "texts", [list(map(clean_text, texts)) for texts in names]),
+            ),
+            len(rows),
+            label="file",
+            facts={
+                "not_recognised": list(map(clean_text, self.others)),
+                **{name: list(map(clean_text, lines)) for name, lines in lists.items()},
+            },
+        )
+
+    @property
+    def missing(self) -> list[str]:
+        """What no file gives, and what follows from that."""
+        gives = _given_by(self.inputs)
+        sentences = {**GIVES, **({"nodes": _ONLY_RUNS} if "run" in gives else {})}
+        # The float operations of a model are counted by rule.
+        known = {*gives, "model", *({"float_ops"} if "model" in gives else ())}
+        return [sentence for name, sentence in sentences.items() if name not in known]
+
+    @property
+    def several(self) -> list[str]:
+        """The inputs with more than one file, though a command takes one."""
+        inputs = (file.format.input for file in self.inputs)
+        return [
+            f"{number} files for --{row.name}: name the one to use; below is the first"
+            for row, number in Counter(row for row in inputs if not row.is_many).items()
+            if number > 1
+        ]
+
+    @property
+    def next_commands(self) -> list[str]:
+        """A command that has something to show of these files; none where none has."""
+        used = _together(self.inputs)
+        gives = _given_by(used)
+        variables = sorted({name for file in used for name in file.variables})
+        if "run" in gives:
+            command, options = "scope", ["--select=micros", "--order_by=micros", "--max_depth=3"]
+        elif "model" in gives:
+            command, options = "summary", []
+        elif variables:
+            types = f"--account_type_regexes={','.join(variables)}"
+            command, options = "scope", ["--select=params", types, "--max_depth=3"]
+        elif "nodes" in gives:
+            command, options = "op", ["--select=occurrence", "--order_by=occurrence"]
+        else:
+            return []
+        # A path that begins with a dash would be read as a flag.
+        paths = [f"./{file.path}" if file.path.startswith("-") else file.path for file in used]
+        return [shlex.join(["tfprof", command, *paths, *options])]
+
+
+def _count_and_names(value: Value) -> tuple[int | None, list[str]]:
+    if isinstance(value, int):
+        return value, []
+    if isinstance(value, str):
+        return None, [value]
+    if isinstance(value, dict):
+        return sum(value.values()), [f"{name} {number}" for name, number in value.items()]
+    return len(value), value
+
+
+def _given_by(files: Sequence[FileFacts]) -> set[str]:
+    return set[str]().union(*(file.gives for file in files))
+
+
+def _together(files: Sequence[FileFacts]) -> list[FileFacts]:
+    """The files that one command can take: all runs and traces, the first of any other input.
+
+    A saved profile is used where there is no graph, and then stands for runs and op log.
+    """
+    inputs = {file.format.input for file in files}
+    if GRAPH in inputs:
+        files = [file for file in files if file.format.input is not PROFILE]
+    elif PROFILE in inputs:
+        files = [file for file in files if not file.format.input.in_profile]
+    used: list[FileFacts] = []
+    for file in files:
+        row = file.format.input
+        if row.is_many or all(other.format.input is not row for other in used):
+            used.append(file)
+    return used

@@ -1,0 +1,95 @@
+"""Facts about files as the text of `tfprof info`.
+
+    graph.pbtxt.gz: a GraphDef in text format
+      3,451 nodes of 60 op types
+      97 variables with 930,581 parameters
+
+    missing
+      no run: times, memory and run counts will be 0
+    next
+      tfprof scope graph.pbtxt.gz --select=params --account_type_regexes=VariableV2 --max_depth=3
+
+A fact becomes a line by its template; a fact of no template is a line of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from tfprof.read.describe import Value
+    from tfprof.results.info_report import InfoReport
+
+_MOST = 8  # more names do not help
+
+# One line per template whose facts a file has, in this order.
+_LINES = {
+    line: set(re.findall(r"{(\w+)}", line))
+    for line in (
+        "{nodes} of {op_types}",
+        "entries of {entries}",
+        "{variables} with {parameters}",
+        "{step_stats} step stats",
+        "{executions} in {steps}",
+        "{devices}",
+        "call stacks of {nodes_with_stacks}, float operations of {nodes_with_float_ops}",
+        "{types}",
+        "{signatures}",
+        "{dtypes}",
+        "call stacks {stacks}",
+    )
+}
+# What a fact counts, where its name does not say so.
+_NOUNS = {"entries": "nodes", "nodes_with_stacks": "nodes", "nodes_with_float_ops": "nodes"}
+
+
+def info_text(report: InfoReport) -> Iterator[bytes]:
+    """The blocks, with an empty line between them."""
+    files = (_block(f"{f.path}: {f.format.title}", fact_lines(f.facts)) for f in report.inputs)
+    blocks = [
+        "".join(files),
+        f"not recognised: {listed(report.others)}\n" if report.others else "",
+        _block("missing", report.missing),
+        _block("several", report.several),
+        _block("next", report.next_commands),
+    ]
+    yield "\n".join(filter(None, blocks)).encode("utf-8", "surrogateescape")
+
+
+def fact_lines(facts: Mapping[str, Value]) -> list[str]:
+    """The lines on one file: one per template whose facts it has, then the facts of no template."""
+    words = {name: _words(_NOUNS.get(name, name), value) for name, value in facts.items()}
+    lines = [line.format_map(words) for line, names in _LINES.items() if words.keys() >= names]
+    templated = set[str]().union(*(names for names in _LINES.values() if words.keys() >= names))
+    return lines + [text for name, text in words.items() if name not in templated]
+
+
+def _words(plural: str, value: Value) -> str:
+    """A fact in words: how many there are, their names, how many of each name, or a text."""
+    noun = plural.replace("_", " ").removesuffix("s")
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int):
+        return counted(value, noun)
+    if isinstance(value, dict):
+        return listed([f"{name} {number:,}" for name, number in value.items()])
+    return f"{counted(len(value), noun)}: {listed(value)}" if value else f"no {noun}"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and a noun, which gets an s where it is several."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names by commas, and how many more there are where they are many."""
+    more = f" and {len(names) - _MOST:,} more" if len(names) > _MOST else ""
+    return ", ".join(names[:_MOST]) + more
+
+
+def _block(title: str, lines: Sequence[str]) -> str:
+    """A title with lines below it; nothing where there are none."""
+    return f"{title}\n" + "".join(f"  {line}\n" for line in lines) if lines else ""
