@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.errors import InputError
-from tfprof.foundation.progress_events import Stage
+from tfprof.foundation.progress_events import Stage, announce
 from tfprof.io.gunzip import MAGIC, GzipError, unpacked
 from tfprof.read.source import Source
 from tfprof.tables.limits import beyond, limit
