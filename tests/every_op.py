@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tfprof.ops.table import rules
+
+if TYPE_CHECKING:
+    from forked import Forked
 
 WORKER: Final = Path(__file__).with_name("every_op_worker.py")
 # The shape functions of the first two read beyond the inputs they are given, and may crash; the
@@ -30,16 +30,10 @@ class Wheel(NamedTuple):
 
 
 @cache
-def wheel() -> Wheel:
-    """What TensorFlow builds, in a process of its own; once per test process."""
-    ran = subprocess.run(
-        [sys.executable, str(WORKER)],
-        input="\n".join(sorted(set(rules("all")) - NOT_BUILT)).encode(),
-        capture_output=True,
-        check=True,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"},
-    )
-    listed, _, rest = ran.stdout.partition(b"\n")
+def wheel(tensorflow: Forked) -> Wheel:
+    """What TensorFlow builds; once per test process."""
+    names = "\n".join(sorted(set(rules("all")) - NOT_BUILT))
+    listed, _, rest = tensorflow.script(WORKER, stdin=names.encode()).partition(b"\n")
     graphs = []
     for _ in range(4):
         length, _, rest = rest.partition(b"\n")

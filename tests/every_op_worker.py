@@ -1,4 +1,4 @@
-"""Graphs with one operation of each named type, in a process of its own.
+"""Graphs with one operation of each named type.
 
     python every_op_worker.py < names, one per line   →  a line with the names of all operations,
                                                           then GraphDefs with shapes, a line with

@@ -22,6 +22,7 @@ from tfprof.read import Source, load
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from forked import Forked
     from tfprof.model import Profile
     from tfprof.ops.table import Which
 
@@ -80,8 +81,8 @@ class Built(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def wheel() -> Built:
-    made = every_op.wheel()
+def wheel(tensorflow: Forked) -> Built:
+    made = every_op.wheel(tensorflow)
     return Built(made.ops, load(Source("built", np.frombuffer(made.bound, np.uint8))))
 
 

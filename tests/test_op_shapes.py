@@ -20,6 +20,7 @@ from tfprof.read import Source, load
 from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
+    from forked import Forked
     from tfprof.ops.shape import MaybeShape
 
 # What all of them need takes long to make, so one worker has them all.
@@ -77,8 +78,8 @@ def test_old_forms_have_the_rule_of_the_operation_itself() -> None:
 
 
 @pytest.fixture(scope="module")
-def inferred() -> Inferred:
-    made = every_op.wheel()
+def inferred(tensorflow: Forked) -> Inferred:
+    made = every_op.wheel(tensorflow)
     bound = _graph(made.bound + made.bound_variants)
     opened = _graph(made.opened + made.opened_variants)
     sizes = {node.name: _declared(node)[0] for node in bound.node if node.op == "Placeholder"}

@@ -30,24 +30,20 @@ _DATA_FORMAT: Final = Strings.of([b"data_format"])
 def check(profile: Profile) -> Findings:
     """At most one report of each kind."""
     reports = []
-    if _normalizes_batches(profile) and not _fuses(profile):
-        reports.append(_UNFUSED)
+    if _has_batch_norms(profile.nodes.name):
+        used = profile.types.take(np.unique(profile.type_pairs[1])).texts()
+        # The original only knows the first version (Q16).
+        if not any(op in CLASSES["fused batch normalization"] for op in used):
+            reports.append(_UNFUSED)
     if _is_channels_last(profile):
         reports.append(_CHANNELS_LAST)
     return Findings(tuple(reports))
 
 
-def _normalizes_batches(profile: Profile) -> bool:
+def _has_batch_norms(names: Strings) -> bool:
     """Whether a name says so (parity Q16); Keras spells its names differently."""
-    names = profile.nodes.name
     # All names at once first: most models have no such name.
     return b"BatchNorm" in names.blob.tobytes() and any(b"BatchNorm" in name for name in names)
-
-
-def _fuses(profile: Profile) -> bool:
-    """Whether a node is fused; the original only knows the first version (Q16)."""
-    used = profile.types.take(np.unique(profile.type_pairs[1])).texts()
-    return any(op in CLASSES["fused batch normalization"] for op in used)
 
 
 def _is_channels_last(profile: Profile) -> bool:

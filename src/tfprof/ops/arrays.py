@@ -1,4 +1,7 @@
-"""Tensors reshaped, joined, split, repeated and passed on: shapes, and values of small ones."""
+"""Tensors made, drawn at random, looked up, reshaped, joined, split and repeated.
+
+Rules for shapes, and for the values of small tensors.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from tfprof.ops.shape import (
     Shape,
     agreed,
     axis_of,
+    broadcast,
     elements,
     merged,
     need,
@@ -292,3 +296,35 @@ def _small(dims: Shape) -> Shape:
     """The shape of a small tensor; raises UnknownShape for others."""
     require(OPEN not in dims and prod(dims) <= MOST_VALUES)
     return dims
+
+
+shape(
+    """
+    RandomUniform{,Int} RandomStandardNormal TruncatedNormal ParameterizedTruncatedNormal
+    StatelessRandomUniform{,Int,FullInt}{,V2} Stateless{RandomNormal,TruncatedNormal}{,V2}
+    """
+)(listed_by(0))
+shape("StatefulUniform{,Int,FullInt} StatefulStandardNormalV2 StatefulTruncatedNormal")(
+    listed_by(2)
+)
+shape("StatelessRandomGetKeyCounter")(lambda _: [(1,), (2,)])  # a counter of 128 bits
+shape("{Random,Stateless}Shuffle")(like_input(0))
+shape("LookupTableFind{,V2}")(like_input(1))  # a value per key
+
+
+@shape("Multinomial StatelessMultinomial")
+def sampled(op: Op) -> Shape:
+    """So many samples per row."""
+    return (op.known(0)[0], op.length(1))
+
+
+@shape("Where")
+def where(op: Op) -> Shape:
+    """A row per element that is not 0: only the numbers say how many."""
+    tensor = op.shape(0)
+    return (OPEN, OPEN if tensor is None else len(tensor))
+
+
+# Distinct elements, and which of them each element is.
+shape("Unique UniqueV2")(lambda op: [(OPEN,), op.shape(0)])
+shape("InTopK InTopKV2")(lambda op: broadcast(op.known(0)[:1], op.known(1)))  # a bool per row

@@ -56,9 +56,8 @@ def _list(view: memoryview) -> list[Any]:
         if number in (_NUMBER, _BOOL, _TYPE) and wire == BYTES:
             items.extend(_item(number, VARINT, integer) for integer in _varints(value))
         elif number == _FLOAT and wire == BYTES:
-            items.extend(
-                number for (number,) in struct.iter_unpack("<f", value[: len(value) // 4 * 4])
-            )
+            whole = value[: len(value) // 4 * 4]
+            items.extend(number for (number,) in struct.iter_unpack("<f", whole))
         else:
             items.append(_item(number, wire, value))
     return items
@@ -116,8 +115,7 @@ def _values(number: int, wire: int, value: Any) -> list[Any]:  # noqa: ANN401
     if number in _FLOATS and wire in (BYTES, FIXED32, FIXED64):
         width = np.dtype(_FLOATS[number]).itemsize
         whole = value[: min(len(value) // width, MOST_VALUES) * width]
-        few: list[Any] = np.frombuffer(whole, _FLOATS[number]).tolist()
-        return few
+        return [*np.frombuffer(whole, _FLOATS[number]).tolist()]
     return []
 
 

@@ -68,44 +68,27 @@ def conv_2d(op: Op) -> int:
     return 2 * size(op.output()) * height * width * depth
 
 
-@float_ops("Conv3D", contraction=True, wraps=True, tensorflow=True)
-def conv_3d(op: Op) -> int:
-    """As in two dimensions."""
-    op.input(0)
-    return 2 * size(op.output()) * size(op.input(1)[:4])
-
-
-@float_ops("DepthwiseConv2dNative", contraction=True, wraps=True, tensorflow=True)
+@float_ops("Conv3D DepthwiseConv2dNative", contraction=True, wraps=True, tensorflow=True)
 @float_ops("Dilation2D", wraps=True, tensorflow=True)
 def conv_of_a_channel(op: Op) -> int:
-    """An output element sees one channel."""
+    """As in two dimensions; of a depthwise convolution, an output element sees one channel."""
     op.input(0)
-    return 2 * size(op.output()) * size(op.input(1)[:2])
+    return 2 * size(op.output()) * size(op.input(1)[: 4 if op.type == "Conv3D" else 2])
 
 
 @float_ops(
-    "Conv2DBackpropInput", attributes="data_format strides", contraction=True, tensorflow=True
-)
-def to_input_of_tensorflow(op: Op) -> float:
+    "Conv2DBackprop{Input,Filter}", attributes="data_format strides", contraction=True,
+    tensorflow=True,
+)  # fmt: skip
+def gradient_of_tensorflow(op: Op) -> float:
     """As many as in the forward pass, from the size of the image: a true quotient."""
-    image = op.output()
-    return _per_stride(op, 2 * size(image) * size(op.input(1)), image)
-
-
-@float_ops(
-    "Conv2DBackpropFilter", attributes="data_format strides", contraction=True, tensorflow=True
-)
-def to_filter_of_tensorflow(op: Op) -> float:
-    """As many as in the forward pass, from the size of the image: a true quotient."""
-    image = op.input(0)
-    return _per_stride(op, 2 * size(image) * size(op.output()), image)
-
-
-def _per_stride(op: Op, work: int, image: Shape) -> float:
+    to_input = op.type == "Conv2DBackpropInput"
+    image, weights = (op.output(), op.input(1)) if to_input else (op.input(0), op.output())
     require(op.attr("data_format") == "NHWC")
     _, down, right, _ = tuple(cast("Any", op.attr("strides")))
     share = image[-1] * down * right
-    return work / share if share else 0  # the original fails without channels; there is no work
+    # The original fails without channels; there is no work.
+    return 2 * size(image) * size(weights) / share if share else 0
 
 
 # --- ours ---

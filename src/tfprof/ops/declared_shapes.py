@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
-from tfprof.ops.shape import MaybeShape, is_whole, merged
+from tfprof.ops.shape import OPEN, MaybeShape, merged
 
 if TYPE_CHECKING:
     from tfprof.model import Profile
@@ -36,9 +36,6 @@ class Declared(NamedTuple):
         ]  # fmt: skip
 
 
-_NONE = Declared([], settled=False)
-
-
 class DeclaredShapes:
     """The declared shapes of a profile."""
 
@@ -51,8 +48,6 @@ class DeclaredShapes:
     def of(self, node: int) -> Declared:
         """The shapes declared for a node."""
         rows = range(self._start[node], self._start[node + 1])
-        if not rows:
-            return _NONE
         shapes: list[MaybeShape] = [
             tuple(self._dim[self._rank_start[row] : self._rank_start[row + 1]]) or None
             for row in rows
@@ -64,5 +59,5 @@ class DeclaredShapes:
                 for number in doubtful:
                     shapes[number] = listed[number] if listed[number] in (_ONE, ()) else _ONE
                 doubtful = []
-        settled = bool(shapes) and not doubtful and all(map(is_whole, shapes))
-        return Declared(shapes, settled, frozenset(doubtful))
+        known = bool(shapes) and all(shape is not None and OPEN not in shape for shape in shapes)
+        return Declared(shapes, known and not doubtful, frozenset(doubtful))

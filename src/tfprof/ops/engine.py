@@ -11,7 +11,7 @@ value that waits for itself is unknown.
 from __future__ import annotations
 
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -96,23 +96,19 @@ class Engine:
 
     def shape(self, node: int, output: int) -> MaybeShape:
         """The shape of an output, as far as known."""
-        shape: MaybeShape = self._one(SHAPE, node, output)
-        return shape
+        return cast("MaybeShape", self._one(SHAPE, node, output))
 
     def value(self, node: int, output: int) -> Value | None:
         """The numbers of an output, if few and known."""
-        value: Value | None = self._one(VALUE, node, output)
-        return value
+        return cast("Value | None", self._one(VALUE, node, output))
 
     def item(self, node: int, output: int) -> Item:
         """What an output that is a handle points to."""
-        item: Item = self._one(ITEM, node, output)
-        return item
+        return cast("Item", self._one(ITEM, node, output))
 
     def trips(self, call: int) -> int | None:
         """How often the body of a loop runs; None: unknown."""
-        trips: int | None = self._all(TRIPS, call)
-        return trips
+        return cast("int | None", self._all(TRIPS, call))
 
     def may_end_sooner(self) -> list[int]:
         """The loops with a known bound that may run less often than that."""

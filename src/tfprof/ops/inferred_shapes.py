@@ -33,24 +33,13 @@ def with_inferred_shapes(profile: Profile, dims: Mapping[str, int] | None = None
 
 
 def engine_of(profile: Profile, dims: Mapping[str, int]) -> Engine:
-    """The engine for these dimensions."""
-    return profile.cached("engines", lambda: _Latest(profile)).engine(dims)
-
-
-class _Latest:
-    """The engine used last. Engines are large, and an older one is rarely needed again."""
-
-    def __init__(self, profile: Profile) -> None:
-        self._profile = profile
-        self._latest: tuple[dict[str, int], Engine] | None = None
-
-    def engine(self, dims: Mapping[str, int]) -> Engine:
-        """The engine of these dimensions."""
-        latest = self._latest
-        if latest is None or latest[0] != dims:
-            latest = dict(dims), Engine(self._profile, bound(self._profile, dims))
-            self._latest = latest
-        return latest[1]
+    """The engine for these dimensions. Only the latest is kept: engines are large."""
+    kept: list[tuple[dict[str, int], Engine]] = profile.cached("engine", list)
+    latest = kept[0] if kept else None
+    if latest is None or latest[0] != dims:
+        latest = dict(dims), Engine(profile, bound(profile, dims))
+        kept[:] = [latest]
+    return latest[1]
 
 
 def _inferred(profile: Profile, dims: Mapping[str, int]) -> Profile:

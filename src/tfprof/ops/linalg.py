@@ -62,8 +62,6 @@ float_ops("MatrixTriangularSolve")(lambda op: op.input(0)[-1] * size(op.output()
 float_ops("BatchMatrixTriangularSolve")(lambda op: op.input(0)[-1] * size(op.input(1)))
 # A multiply-add per band but one, and a quotient.
 float_ops("BandedTriangularSolve")(lambda op: (2 * op.input(0)[-2] - 1) * size(op.output()))
-
-
 # Three per row, and five per element on the right.
 float_ops("TridiagonalSolve")(lambda op: 3 * size(op.input(1)[:-1]) + 5 * size(op.input(1)))
 

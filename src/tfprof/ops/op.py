@@ -127,8 +127,7 @@ class Op:
         """A data input as a list of integers; raises UnknownShape."""
         value = self.full(number)
         require(value.dtype.kind == "i")
-        numbers: list[int] = value.reshape(-1).tolist()
-        return numbers
+        return [*value.reshape(-1).tolist()]
 
     def number(self, number: int) -> int:
         """A data input as a single integer; raises UnknownShape."""

@@ -18,7 +18,7 @@ from tfprof.ops.table import float_ops, shape
 from tfprof.ops.value import dims_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 
 POOLS: Final = "{,_Mkl,_MklNative}{Avg,Max}Pool{,3D}"
@@ -27,29 +27,7 @@ AVG_GRADIENTS: Final = "{,_Mkl,_MklNative}AvgPool{,3D}Grad"
 MAX_GRADIENTS: Final = "{,_Mkl,_MklNative}MaxPool{,3D}Grad"
 
 
-# --- TensorFlow's own numbers: other layouts than NHWC are not counted ---
-
-
-# One per element of each window.
-float_ops("AvgPool MaxPool", attributes="data_format ksize", tensorflow=True)(
-    lambda op: _nhwc_window(op) * size(op.output())
-)
-# A quotient and a sum per element of each window.
-float_ops("AvgPoolGrad", attributes="data_format ksize", tensorflow=True)(
-    lambda op: 2 * _nhwc_window(op) * size(op.input(1))
-)
-# The windows once more, and a sum for each.
-float_ops("MaxPoolGrad", attributes="data_format ksize", tensorflow=True)(
-    lambda op: (_nhwc_window(op) + 1) * size(op.input(1))
-)
-
-
-def _nhwc_window(op: Op) -> int:
-    require(op.attr("data_format") == "NHWC")
-    return size(tuple(cast("Any", op.attr("ksize"))))
-
-
-# --- ours ---
+# --- float operations ---
 
 
 def _window(op: Op) -> int:
@@ -59,16 +37,29 @@ def _window(op: Op) -> int:
     return size(tuple(int(str(length)) for length in ksize))
 
 
+def _count(types: str, tensorflow: str, steps: Callable[[Op, int], int]) -> None:
+    """Count these *types*, and with TensorFlow's own numbers those that it counts in NHWC only."""
+
+    def in_nhwc(op: Op) -> int:
+        require(op.attr("data_format") == "NHWC")
+        return steps(op, size(tuple(cast("Any", op.attr("ksize")))))
+
+    float_ops(types, attributes="ksize")(lambda op: steps(op, _window(op)))
+    float_ops(tensorflow, attributes="data_format ksize", tensorflow=True)(in_nhwc)
+
+
 # One per element of each window.
-float_ops(POOLS, QUANTIZED, "MaxPoolWithArgmax", attributes="ksize")(
-    lambda op: _window(op) * size(op.output())
+_count(
+    f"{POOLS} {QUANTIZED} MaxPoolWithArgmax",
+    "AvgPool MaxPool",
+    lambda op, window: window * size(op.output()),
 )
 # A quotient and a sum per element of each window.
-float_ops(AVG_GRADIENTS, attributes="ksize")(lambda op: 2 * _window(op) * size(op.input(1)))
+_count(AVG_GRADIENTS, "AvgPoolGrad", lambda op, window: 2 * window * size(op.input(1)))
 # The windows once more, and a sum for each.
-float_ops(MAX_GRADIENTS, attributes="ksize")(lambda op: (_window(op) + 1) * size(op.input(1)))
+_count(MAX_GRADIENTS, "MaxPoolGrad", lambda op, window: (window + 1) * size(op.input(1)))
 # The windows once more.
-float_ops("MaxPool{,3D}GradGrad", attributes="ksize")(lambda op: _window(op) * size(op.input(1)))
+_count("MaxPool{,3D}GradGrad", "", lambda op, window: window * size(op.input(1)))
 float_ops("Fractional{Max,Avg}Pool")(per_input(0))  # the windows cover the image once
 float_ops("FractionalAvgPoolGrad")(per_output(2))  # a quotient and a sum
 float_ops("MaxPoolGradWithArgmax")(per_input(1))  # a sum per element of the gradient

@@ -21,7 +21,6 @@ STEPS: Final = {
 for _names, _steps in STEPS.items():
     float_ops(_names)(per_output(_steps))
 float_ops("RequantizationRange{,PerChannel}")(per_input(0, steps=2))  # minimum, maximum
-
 shape(FAKE, "QuantizeAndDequantize{,V2,V3,V4} {,_Mkl}Dequantize")(like_input(0))
 shape("Uniform{Dequantize,Quantize,Requantize} UniformQuantizedClipByValue")(like_input(0))
 shape(
@@ -36,6 +35,4 @@ shape("RequantizationRange{,PerChannel}")(lambda _: [(), ()])
 shape("FakeQuantWithMinMaxVarsPerChannelGradient")(
     lambda op: [op.shape(0), op.shape(2), op.shape(3)]
 )
-
-
 no_shape("TensorFlow infers none: it depends on how the input is packed", "XlaDequantize")

@@ -80,18 +80,12 @@ def _gru_product(op: Op) -> int:
     return 2 * op.input(0)[0] * (size(op.input(2)) + size(op.input(3)))
 
 
-@float_ops("CudnnRNN{,V2,V3}", attributes=CUDNN, contraction=True)
+@float_ops("CudnnRNN{,Backprop}{,V2,V3}", attributes=CUDNN, contraction=True)
 def cudnn(op: Op) -> int:
-    """All layers, directions and steps; the two biases that each gate has here."""
+    """All layers, directions and steps, with two biases per gate; a gradient has two products."""
     products, units, mode = _cudnn(op)
-    return products + (2 * GATES[mode] + FORWARD[mode]) * units
-
-
-@float_ops("CudnnRNNBackprop{,V2,V3}", attributes=CUDNN, contraction=True)
-def cudnn_back(op: Op) -> int:
-    """The gradients of everything."""
-    products, units, mode = _cudnn(op)
-    return 2 * products + (2 * GATES[mode] + BACK[mode]) * units
+    back = "Backprop" in op.type
+    return (1 + back) * products + (2 * GATES[mode] + (BACK if back else FORWARD)[mode]) * units
 
 
 def _cudnn(op: Op) -> tuple[int, int, str]:

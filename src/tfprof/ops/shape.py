@@ -46,11 +46,6 @@ def require(fits: object) -> None:
         raise UnknownShape
 
 
-def is_whole(shape: MaybeShape) -> bool:
-    """Whether every dimension is known."""
-    return shape is not None and OPEN not in shape
-
-
 def sanitized(shape: Sequence[int] | None) -> MaybeShape:
     """The shape with impossible dimensions left open; raises TypeError for other than integers."""
     if shape is None or len(shape) > MOST_DIMENSIONS:

@@ -1,20 +1,20 @@
-"""Constants, inputs, and numbers that follow from shapes: Const, Placeholder, Shape, Size, Rank."""
+"""Constants, inputs, control flow, and numbers that follow from shapes: Const, Merge, Shape."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from tfprof.ops.attr_values import Tensor
-from tfprof.ops.shape import OPEN, MaybeShape, Shape, elements, need
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, agreed, elements, need
 from tfprof.ops.shared_rules import scalar
 from tfprof.ops.table import shape, value
 from tfprof.ops.value import HOLE, Value, has_holes, of_dims
 
 if TYPE_CHECKING:
+    from tfprof.ops.graph_op import GraphOp
     from tfprof.ops.op import Op
-
 
 # --- constants and inputs ---
 
@@ -74,8 +74,6 @@ def size_value(op: Op) -> Value:
 
 
 value("Rank")(lambda op: np.array(len(op.known(0))))  # the number of dimensions
-
-
 value("TensorListLength")(lambda op: np.array(need(op.item(0).length)))
 
 
@@ -126,3 +124,27 @@ def broadcast_args(op: Op) -> Value:
     """The shape that two shapes broadcast to."""
     pairs = _aligned(op.full(0), op.full(1))
     return np.array([b if a == 1 else a for a, b in pairs], np.int64)
+
+
+BACK: Final = ("NextIteration", "RefNextIteration")
+
+
+shape("Switch RefSwitch")(lambda op: [op.shape(0), op.shape(0)])
+
+
+@shape("Merge RefMerge")
+def merge(op: GraphOp) -> list[MaybeShape]:
+    """Whichever input arrives, and its number.
+
+    In a loop, what comes back is like what went in: it need not be known first.
+    """
+    entering = [number for number in range(op.inputs) if op.source_type(number) not in BACK]
+    return [agreed(op.shape(number) for number in entering or range(op.inputs)), ()]
+
+
+shape(
+    """
+    IteratorGetNext{,Sync} DatasetToSingleElement OptionalGetValue ReduceDataset
+    {,Stateless}{While,If,Case}
+    """
+)(lambda op: list(op.attr("output_shapes") or []))

@@ -63,10 +63,7 @@ def cuts(op: Op, rank: int) -> list[Cut | str]:
 
 def _numbers(op: Op, number: int) -> list[int] | None:
     constant = op.value(number)
-    if constant is None:
-        return None
-    listed: list[int] = constant.reshape(-1).tolist()
-    return listed
+    return None if constant is None else [int(element) for element in constant.reshape(-1)]
 
 
 def _at(numbers: list[int] | None, place: int) -> int:

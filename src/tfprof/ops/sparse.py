@@ -82,7 +82,5 @@ shape("SparseSegment{Sum,Mean,SqrtN}{WithNumSegments,Grad}")(
 shape("SparseSegment{Sum,Mean,SqrtN}GradV2")(lambda op: [rows_of_unknown_number(op), (OPEN,)])
 # The gradient of the values, as many as the map has, and that of the default.
 shape("{Ragged,Sparse}FillEmptyRowsGrad")(lambda op: [op.shape(0), ()])
-
-
 no_shape("TensorFlow infers none: the numbers of the axes say it", "SparseReduce{Max,Sum}{,Sparse}")
 no_shape("TensorFlow infers none: the splits or the shape say it", "{Ragged,Sparse}Bincount")

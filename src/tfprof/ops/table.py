@@ -51,9 +51,9 @@ Which: TypeAlias = Literal["tensorflow", "all"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 FAMILIES: Final = (
-    "activation", "arrays", "contraction", "control_flow", "convolution", "einsum", "elementwise",
-    "handles", "image", "linalg", "normalization", "optimizers", "pooling", "quantized",
-    "random_ops", "recurrent", "reduction", "shape_ops", "slicing", "sparse",
+    "activation", "arrays", "contraction", "convolution", "einsum", "elementwise", "handles",
+    "image", "linalg", "normalization", "optimizers", "pooling", "quantized", "recurrent",
+    "reduction", "shape_ops", "slicing", "sparse",
 )  # fmt: skip
 
 
