@@ -16,8 +16,8 @@ import numpy as np
 from tfprof.columns.strings import I64, Strings
 from tfprof.columns.unique import first_rows, unique, unique_inverse
 from tfprof.read.expansion_limits import bounded
-from tfprof.read.xplane import event_table as kinds
 from tfprof.read.xplane import launches
+from tfprof.read.xplane.event_table import DONE, EAGERLY, OTHER, PROCESS, RAN, RUN, node_and_op
 from tfprof.read.xplane.runs import RunEvents, Runs, runs
 from tfprof.read.xplane.trace import COMPILED, DATA, EAGER, KERNEL, NODE, taken
 
@@ -69,7 +69,7 @@ def _below(table: EventTable, scope: bytes, name: Strings) -> Strings:
 
 
 def _nodes(table: EventTable) -> Operations:
-    event = table.rows(kinds.RAN)
+    event = table.rows(RAN)
     run = _runs(table, event)
     name = table.joined(Strings.of(run.prefix).take(run.of_event), table.names(event))
     function = Strings.of(run.function).take(run.of_event)
@@ -87,7 +87,7 @@ def _nodes(table: EventTable) -> Operations:
 
 def _runs(table: EventTable, event: I64) -> Runs:
     called = np.flatnonzero(table.is_function)
-    started, process, done = map(table.rows, (kinds.RUN, kinds.PROCESS, kinds.DONE))
+    started, process, done = map(table.rows, (RUN, PROCESS, DONE))
     number = table.numbers(b"id")
     return runs(
         RunEvents(
@@ -107,7 +107,7 @@ def _runs(table: EventTable, event: I64) -> Runs:
 
 
 def _eager(table: EventTable) -> Operations:
-    event = np.flatnonzero((table.what == kinds.EAGERLY) & ~table.is_function)
+    event = np.flatnonzero((table.what == EAGERLY) & ~table.is_function)
     op = table.names(event)
     return _plain(event, EAGER, _below(table, _EAGER, op), op)
 
@@ -116,7 +116,7 @@ def _compiled(table: EventTable, nodes: Operations) -> list[Operations]:
     """XLA instructions that ran on a host, by whether their launch is known."""
     stats = table.space.event_stats
     event = unique(stats.owner[stats.named(b"hlo_op")])
-    event = event[table.on_host[event] & (table.what[event] == kinds.OTHER)]
+    event = event[table.on_host[event] & (table.what[event] == OTHER)]
     if not event.size:
         return []
     name, op = _instructions(table, event)
@@ -198,7 +198,7 @@ def _kernels(table: EventTable) -> Operations:
 
 def _kernel(label: bytes, name: bytes, op: bytes, own: bytes) -> tuple[bytes, bytes]:
     """(node, op) of a kernel on an accelerator, from the first of its names that has them."""
-    node, kind = kinds.node_and_op(label)
+    node, kind = node_and_op(label)
     if kind:
         return node, kind
     return label or name or own, op or own
