@@ -1,4 +1,4 @@
-"""Arguments in any form a caller may have them: live objects, messages, bytes and paths.
+"""Arguments in any form: live objects, messages, bytes and paths.
 
 tf.Graph   whatever has as_graph_def
 function   a tf.function, a ConcreteFunction or a Keras model, through a SavedModel in memory
@@ -107,7 +107,7 @@ class LiveGraph:
 
 
 class LiveFunctions(NamedTuple):
-    """The nodes of live functions, and the lines of the program that made them."""
+    """The nodes of live functions, and the lines of the program that created them."""
 
     columns: GraphColumns
     lines: read.Source  # a GraphDebugInfo

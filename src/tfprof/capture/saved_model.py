@@ -45,7 +45,7 @@ def saved_model_of(
 
 
 def made_by_capture(data: U8) -> bool:
-    """Whether these are the bytes of a SavedModel that `saved_model_of` made."""
+    """Whether these are the bytes of a SavedModel from `saved_model_of`."""
     from google.protobuf.message import DecodeError  # noqa: PLC0415 - loaded with TensorFlow
 
     try:

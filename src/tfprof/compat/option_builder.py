@@ -85,7 +85,7 @@ class ProfileOptionBuilder:
         min_residual_bytes: int = 0,
         min_output_bytes: int = 0,
     ) -> ProfileOptionBuilder:
-        """Show rows with at least so many requested, peak, residual or output bytes."""
+        """Show rows with at least this many requested, peak, residual or output bytes."""
         return self._set(
             min_bytes=min_bytes,
             min_peak_bytes=min_peak_bytes,
@@ -96,7 +96,7 @@ class ProfileOptionBuilder:
     def with_min_execution_time(
         self, min_micros: int = 0, min_accelerator_micros: int = 0, min_cpu_micros: int = 0
     ) -> ProfileOptionBuilder:
-        """Show rows that take at least so many microseconds, in all, on accelerators and CPUs."""
+        """Show rows that take at least this many microseconds, in all, on accelerators and CPUs."""
         return self._set(
             min_micros=min_micros,
             min_accelerator_micros=min_accelerator_micros,
@@ -104,19 +104,19 @@ class ProfileOptionBuilder:
         )
 
     def with_min_micros(self, min_micros: int) -> ProfileOptionBuilder:
-        """Show rows that take at least so many microseconds in all; sets only this limit."""
+        """Show rows that take at least this many microseconds in all; sets only this limit."""
         return self._set(min_micros=min_micros)
 
     def with_min_parameters(self, min_params: int) -> ProfileOptionBuilder:
-        """Show rows with at least so many parameters."""
+        """Show rows with at least this many parameters."""
         return self._set(min_params=min_params)
 
     def with_min_occurrence(self, min_occurrence: int) -> ProfileOptionBuilder:
-        """Show rows that stand for at least so many graph nodes."""
+        """Show rows that stand for at least this many graph nodes."""
         return self._set(min_occurrence=min_occurrence)
 
     def with_min_float_operations(self, min_float_ops: int) -> ProfileOptionBuilder:
-        """Show rows with at least so many float operations."""
+        """Show rows with at least this many float operations."""
         return self._set(min_float_ops=min_float_ops)
 
     def with_accounted_types(self, account_type_regexes: Sequence[str]) -> ProfileOptionBuilder:

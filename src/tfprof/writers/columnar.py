@@ -1,4 +1,4 @@
-"""The whole profile as one file of packed columns, which loads many times faster than others.
+"""The profile as a file of packed columns, which loads many times faster than others.
 
     Profile ──layout──► named columns ──► the fewest bytes each ──► head, index, columns
 

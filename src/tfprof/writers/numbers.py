@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # Lines written at a time: enough to share work, few enough to need little memory.
 CHUNK = 1 << 13
-# Texts of numbers that are cached: so many per node of the profile, and some in any case.
+# How many texts of numbers are cached: per node of the profile, and in any case.
 _CACHED_PER_NODE = 2
 _CACHED_ANYWAY = 1 << 14
 _MOST_BYTES = 1 << 20

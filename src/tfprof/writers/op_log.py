@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Entries written at a time, to bound the copies of stacks that many entries share.
 _CHUNK = 1 << 13
-_FRAME = (2, 5, 6, 7, 8)
+_FRAME = (2, 5, 6, 7, 8)  # line, line of the function, file, function, source
 
 
 def op_log(log: OpLogColumns) -> Iterator[bytes]:

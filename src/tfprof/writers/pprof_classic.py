@@ -98,7 +98,7 @@ def _walk(
 
 
 class _Calls:
-    """Calls from a line, as locations numbered from 1 as they come."""
+    """Calls from a line, as locations numbered from 1 in order of appearance."""
 
     def __init__(self, texts: tables.Texts) -> None:
         self._functions = tables.Functions(texts)

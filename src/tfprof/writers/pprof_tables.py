@@ -5,7 +5,7 @@ KINDS are the numbers that a sample can hold, one row per metric.
 sample     locations 2 1   values 1 1500   label 5=11        numbers only
 location   2: function 2, line 11                            each once
 function   2: name 3, file 4, first line -1                  each once
-string     11: "net/fc/MatMul"                               each once; 0 is the empty one
+string     11: "net/fc/MatMul"                               each once; 0 is empty
 
 The numbers of fields are those of profile.proto, github.com/google/pprof. A row of code view is a
 line of a function:
@@ -70,7 +70,7 @@ NODE_LABEL = b"graph node:"
 
 
 class Texts:
-    """The strings, numbered in order of appearance; the empty one is 0."""
+    """The strings, numbered in order of appearance; the empty string is 0."""
 
     def __init__(self) -> None:
         self._number: dict[bytes | int, int] = {b"": 0}

@@ -1,4 +1,4 @@
-"""The whole profile as a ProfileProto, which the original reads as well as we do.
+"""The profile as a ProfileProto, which TensorFlow's tfprof reads, too.
 
     Profile ──► nodes by id, a run of them at a time ──► steps, texts and the rest
 
@@ -55,7 +55,7 @@ def saved(profile: Profile) -> Iterator[bytes]:
 
 
 class _Nodes:
-    """Writes some nodes at a time; what all need is computed once."""
+    """Writes some nodes at a time; columns that all of them need are computed once."""
 
     def __init__(self, profile: Profile) -> None:
         self._profile = profile

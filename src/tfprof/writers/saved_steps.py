@@ -98,7 +98,7 @@ class SavedSteps:
         return take(step, name, rows)
 
     def _times(self, number: int, ran: dict[str, I64], owner: I64, count: int) -> Strings:
-        """The map from device to times, of what counts as field *number* says."""
+        """Field *number*: a map from device to the times of the executions that count there."""
         timed = np.flatnonzero(ran["counts_as"] == _TIMES[number])
         rank = self._rank[ran["device"]]
         timed = timed[np.lexsort((rank[timed], owner[timed]))]

@@ -66,7 +66,7 @@ def text(answer: Answer, values: Callable[[bytes], str] | None = None) -> Iterat
 
 
 def prefix(answer: Answer) -> str:
-    """What stands before the legend: a warning if one is due, and what the columns mean."""
+    """The lines before the legend: a warning if needed, and the meaning of the columns."""
     warning = _MISSES_STREAM if answer.profile.misses_accelerator_stream else ""
     meaning = "\n".join(FIELDS[name].help for name in answer.query.select)
     return f"{warning}\nDoc:\n{answer.view.help}\n{meaning}\n\nProfile:\n"

@@ -36,7 +36,7 @@ _BITS = (1 << 64) - 1
 
 @dataclass(frozen=True)
 class Timeline:
-    """A trace file, and what the original prints before it writes one."""
+    """A trace file, and the text that the original prints before it writes the file."""
 
     printed: str
     _events: Callable[[], Iterator[list[str]]]
@@ -47,7 +47,7 @@ class Timeline:
 
 
 def timeline_files(report: Report, path: str) -> Iterator[File]:
-    """One file per step: graph view without a step has one for each, all else one."""
+    """One file per step in graph view if the query names no step; otherwise one file."""
     answer = report.answer
     _check_view(answer)
     if not answer.profile.steps:

@@ -115,7 +115,7 @@ class Arrows:
 
 
 def _batches(tail: I64, times: I64) -> Iterator[slice]:
-    """Runs of rows with so many arrows in all; rows of one tail stay together."""
+    """Slices of rows with about _RUN arrows each; rows of one tail stay together."""
     edge = np.append(np.flatnonzero(np.append(True, tail[1:] != tail[:-1])[: tail.size]), tail.size)
     arrows = np.append(0, np.cumsum(times))[edge]
     at = 0

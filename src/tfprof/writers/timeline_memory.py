@@ -30,7 +30,7 @@ _LEAST_US = 100
 _NAMED = 10
 _KEYS = [f'"Top Allocation {number:02d}":' for number in range(_NAMED)]
 _MEGA = 1e6
-# Made at a time.
+# Events generated at a time.
 _CHUNK = 1 << 10
 # Bits of a word of a Bitset.
 _SHIFT = 6
