@@ -11,7 +11,7 @@ from tfprof.errors import UsageError
 from tfprof.foundation.arguments import path, shown
 from tfprof.foundation.progress_events import listening
 from tfprof.io.open_files import checkpoint_files, open_checkpoint, open_source
-from tfprof.read import expansion_limits as shared_texts
+from tfprof.read import expansion_limits
 from tfprof.results.loaded import Loaded
 from tfprof.tables.formats import (
     CHECKPOINT,
@@ -156,5 +156,5 @@ def _live_profile(arguments: Arguments) -> Profile:
     profile = profile_of_steps(b"" if graph is None else graph, arguments[RUN], op_log)
     for trace in arguments[TRACE]:
         profile = read.add_trace(profile, _source(TRACE, trace))
-    shared_texts.check(profile, "what was given")
+    expansion_limits.check(profile, "what was given")
     return profile

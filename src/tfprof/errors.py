@@ -42,7 +42,7 @@ class OutputError(TfprofError):
 
 
 def nearest(word: str, known: list[str]) -> str:
-    """A hint such as "; did you mean 'scope'?" when *word* nearly is a known one, else ""."""
+    """A hint such as "; did you mean 'scope'?" where *word* nearly is a known word, else ""."""
     from difflib import get_close_matches  # noqa: PLC0415 - only a mistake pays for it
 
     close = get_close_matches(word, known, n=1)
