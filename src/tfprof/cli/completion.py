@@ -99,18 +99,18 @@ def _filled(frame: str, **parts: Iterable[str]) -> str:
 _BASH = """\
 # Tab for tfprof in bash:  source <(tfprof completion bash)
 _tfprof() {
-    local line=${COMP_LINE:0:COMP_POINT} command=none option= typed= shape=one words= one
-    local word=${line##*[[:space:]]} given=
+    local line=${COMP_LINE:0:COMP_POINT} command=none option= typed= shape=one words= item
+    local word=${line##*[[:space:]]} prefix=
     local -a before
     read -ra before <<< "${line%"$word"}"
-    for one in "${before[@]:1}"; do
-        case $one in
+    for item in "${before[@]:1}"; do
+        case $item in
             @commands@
         esac
     done
     COMPREPLY=()
     case $word in
-        -*=*) option=${word%%=*} typed=${word#*=} given=$option= ;;
+        -*=*) option=${word%%=*} typed=${word#*=} prefix=$option= ;;
         -*) option= typed=$word ;;
         *) option=${before[${#before[@]}-1]} typed=$word
            [[ $option == -*=* || $option != -* ]] && option= ;;
@@ -120,16 +120,16 @@ _tfprof() {
         @values@
         *) option= ;;
     esac
-    [[ $shape == nothing || ( $shape == one && $words == 'true false' && ! $given ) ]] && option=
+    [[ $shape == nothing || ( $shape == one && $words == 'true false' && ! $prefix ) ]] && option=
     if [[ ! $option ]]; then
-        given= typed=$word shape=one
+        prefix= typed=$word shape=one
         case $command:$word in
             @words@
             *) return ;;
         esac
     fi
     case $shape in
-        list | files) given+=${typed%"${typed##*,}"} ;;
+        list | files) prefix+=${typed%"${typed##*,}"} ;;
         output) [[ $typed == *:outfile=* ]] && return ;;
         file) return ;;
     esac
@@ -142,13 +142,13 @@ _tfprof() {
     # Bash replaces only what stands behind the last character that breaks words for it.
     local breaks=${COMP_WORDBREAKS//[^=:]/} cut=
     [[ $breaks ]] && cut=${word%"${word##*[$breaks]}"}
-    for one in $words; do
-        [[ $shape == list && ,$typed == *,$one,* ]] && continue
-        [[ $shape == files && -d $one ]] && one+=/
-        [[ $given$one == "$word"* ]] || continue
-        one=$given$one
-        COMPREPLY+=("${one#"$cut"}")
-        case $shape:$one in list:* | files:* | *=) compopt -o nospace 2> /dev/null ;; esac
+    for item in $words; do
+        [[ $shape == list && ,$typed == *,$item,* ]] && continue
+        [[ $shape == files && -d $item ]] && item+=/
+        [[ $prefix$item == "$word"* ]] || continue
+        item=$prefix$item
+        COMPREPLY+=("${item#"$cut"}")
+        case $shape:$item in list:* | files:* | *=) compopt -o nospace 2> /dev/null ;; esac
     done
 }
 complete -o default -F _tfprof tfprof
@@ -172,7 +172,7 @@ def bash() -> str:
     plain = {f"{name}:*": words for name, words in _arguments().items()}
     return _filled(
         _BASH,
-        commands=[f"{'|'.join(COMMANDS)}) command=$one; break ;;"],
+        commands=[f"{'|'.join(COMMANDS)}) command=$item; break ;;"],
         values=values,
         words=[
             f"{case}) words='{' '.join(words)}' ;;"

@@ -1,4 +1,4 @@
-"""A line on the terminal that says what is going on and how far it is, once that takes a second.
+"""A progress line on the terminal, for work that takes more than a second.
 
 tfprof: reading run_meta_3 (4 of 100) 37% 210 MB/s
 tfprof: unpacking graph.pb.gz 62% 94 MB/s

@@ -82,7 +82,7 @@ def detect_files(folder: str) -> Iterator[InputFile | str]:
         except InputError:
             yield entry.name
             continue
-        # A checkpoint in pieces is found once per piece.
+        # A checkpoint in pieces appears once per piece.
         if file not in paths:
             paths.add(str(file))
             yield file

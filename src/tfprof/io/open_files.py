@@ -131,8 +131,8 @@ def checkpoint_files(prefix: str) -> list[str]:
 # --- files that are opened again ------------------------------------------------------------------
 
 
-# What tells a file from the one that was read under its name: (device and inode, which differ on
-# another machine; size; time of the last change in nanoseconds).
+# Which version of a file was read: (device and inode, which differ on another machine; size; time
+# of the last change in nanoseconds).
 _Version = tuple[tuple[int, int], int, int]
 
 

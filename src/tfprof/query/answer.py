@@ -104,9 +104,9 @@ def account(profile: Profile, view: View, drawing: Drawing, query: Query) -> Cou
         picked if view.groups or not query.era.keeps_scopes else None,
     )
     if query.account_types is not None:
-        kept = drawing.tree.holds(accounted) if view.keeps_scopes else accounted.copy()
-        kept[0] = True
-        counted = counted.keep_rows(kept)
+        remains = drawing.tree.holds(accounted) if view.keeps_scopes else accounted.copy()
+        remains[0] = True
+        counted = counted.keep_rows(remains)
     return _ordered_chain(counted, query) if view.chain else counted
 
 
@@ -118,9 +118,9 @@ def start(counted: Counted, view: View, query: Query) -> tuple[Tree, I64]:
         return counted.tree, rows
     begins = _named(counted, rows, query.start_names)
     begins[0] = False
-    kept = begins | counted.tree.under(begins)
-    kept[0] = True
-    return counted.tree.keep_rows(kept), rows[kept]
+    remains = begins | counted.tree.under(begins)
+    remains[0] = True
+    return counted.tree.keep_rows(remains), rows[remains]
 
 
 def show(counted: Counted, tree: Tree, at: I64, view: View, query: Query) -> tuple[Tree, I64]:
@@ -160,9 +160,9 @@ def restrictions(
 
 def only(counted: Counted, at: I64) -> tuple[Counted, I64]:
     """(counted, its rows) with totals over the rows *at* alone."""
-    kept = np.zeros(len(counted.tree), np.bool_)
-    kept[at] = True
-    return counted.keep_rows(kept), np.arange(at.size)
+    remains = np.zeros(len(counted.tree), np.bool_)
+    remains[at] = True
+    return counted.keep_rows(remains), np.arange(at.size)
 
 
 def order(counted: Counted, tree: Tree, at: I64, query: Query) -> tuple[Tree, I64]:

@@ -27,7 +27,7 @@ class InputGroup(NamedTuple):
 
 
 class NodeTexts:
-    """Formats attributes of the nodes of one profile, each distinct one once."""
+    """Formats attributes of the nodes of one profile, each distinct value once."""
 
     def __init__(self, profile: Profile, filler: bytes) -> None:
         self._profile = profile
@@ -75,7 +75,7 @@ class NodeTexts:
         return list(map(clean_text, self._sorted(kinds[kinds >= 0])))
 
     def devices_of(self, nodes: I64) -> str | None:
-        """All devices of *nodes*, an unknown one being ""; None where there are no nodes."""
+        """All devices of *nodes*, "" for an unknown device; None where there are no nodes."""
         if not nodes.size:
             return None
         kinds = unique(self._profile.nodes.device[nodes])

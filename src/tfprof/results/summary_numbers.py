@@ -43,13 +43,13 @@ def short(number: Fraction | int) -> str:
 
 def exact(number: Fraction | int) -> str:
     """All digits of a number, in groups of three."""
-    whole = Fraction(number)
-    if whole.denominator == 1:
-        return f"{whole.numerator:,}"
+    fraction = Fraction(number)
+    if fraction.denominator == 1:
+        return f"{fraction.numerator:,}"
     # Halves, as in n·(n - 1)/2, are written as people do; other fractions are rare.
-    if whole.denominator == 2:  # noqa: PLR2004
-        return f"{'-' if whole < 0 else ''}{abs(whole.numerator) // 2:,}.5"
-    return f"{whole.numerator:,}/{whole.denominator:,}"
+    if fraction.denominator == 2:  # noqa: PLR2004
+        return f"{'-' if fraction < 0 else ''}{abs(fraction.numerator) // 2:,}.5"
+    return f"{fraction.numerator:,}/{fraction.denominator:,}"
 
 
 def short_formula(formula: Formula | None, names: Mapping[str, str] | None = None) -> str:

@@ -163,9 +163,6 @@ class Table:
         return partial(Table, **values), ()
 
 
-# --- values as one text ------------------------------------------------------------------------
-
-
 def flat(kind: Kind, value: Any) -> str:  # noqa: ANN401 - each kind has its own type
     """A value as one text, for formats whose cells hold nothing else; None is no text."""
     return "" if value is None else _FLAT[kind](value)
