@@ -8,9 +8,80 @@ wrong goes to `fuzz/findings/TARGET`, and an example that Hypothesis finds becom
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from case import Case
+from case import Case
 
-FIXED: Final[dict[str, Case]] = {}
+LOCAL: Final = "/job:localhost/replica:0/task:0/device"
+
+FIXED: Final[dict[str, Case]] = {
+    "a list whose root is trimmed": Case.from_text(
+        view="op", graph="node { }", options={"trim_name_regexes": ["_.*"]}
+    ),
+    "a list that starts nowhere": Case.from_text(
+        view="op", graph="node { }", options={"start_name_regexes": []}
+    ),
+    "a tree that starts nowhere": Case.from_text(
+        view="scope", graph='node { name: "a" }', options={"start_name_regexes": []}
+    ),
+    "the first node is an input": Case.from_text(
+        view="graph",
+        graph='node { name: "a" } node { name: "b" input: "^a" }',
+    ),
+    "a function whose name has as many bytes as are shown": Case.from_text(
+        view="code",
+        graph='node { name: "a" }',
+        op_log="""
+            log_entries { name: "a" code_def { traces { file_id: -4 function_id: 24 } } }
+            id_to_string { key: -4 value: "mödel.py" }
+            id_to_string { key: 24 value: "twenty_bytes_long_fn" }
+        """,
+    ),
+    "a stream that is not the collected one": Case.from_text(
+        view="scope",
+        steps=[
+            (
+                0,
+                """step_stats { dev_stats {
+                    device: "/stream:7" node_stats { all_start_micros: 1973 }
+                } }""",
+            )
+        ],
+        options={"select": ["micros"]},
+    ),
+    "memory first seen as late as points may be close": Case.from_text(
+        view="graph",
+        steps=[
+            (
+                0,
+                f"""step_stats {{ dev_stats {{
+                    device: "{LOCAL}:GPU:0" node_stats {{ all_start_micros: 100 }}
+                }} }}""",
+            )
+        ],
+    ),
+    "an input on another device that is not accounted": Case.from_text(
+        view="graph",
+        graph="""
+            node { name: "a" op: "Add" }
+            node { name: "b" op: "Add" input: "c" }
+        """,
+        steps=[
+            (
+                0,
+                f"""step_stats {{
+                    dev_stats {{
+                        device: "{LOCAL}:GPU:1"
+                        node_stats {{ node_name: "b" all_start_micros: 123 }}
+                    }}
+                    dev_stats {{
+                        device: "{LOCAL}:GPU:0"
+                        node_stats {{ node_name: "c" all_start_micros: 119 }}
+                        node_stats {{ node_name: "a" all_start_micros: 119 }}
+                    }}
+                }}""",
+            )
+        ],
+        options={"account_type_regexes": ["Add"]},
+    ),
+}

@@ -95,7 +95,7 @@ def asking_for_a_timeline(case: Case) -> Case:
     return replace(case, options={**case.options, "step": step, "output": TIMELINE})
 
 
-@batches(200, 50, 25)
+@batches(200, 100, 25)
 def test_busy_accelerators_agree(oracle: Oracle, numbers: Sequence[int]) -> None:
     agree(numbers, busy_case, lambda case: differences(oracle, case))
 
