@@ -17,7 +17,7 @@ import tfprof
 from live_functions import KERAS_3, Folder, Own, convolutions, gru, lstm, own, transformer
 from tfprof.capture.keras_models import weights
 from tfprof.capture.saved_model import saved_model_of
-from tfprof.capture.traced import Traced, concrete_functions, python_name
+from tfprof.capture.traced_functions import Traced, concrete_functions, python_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,7 +15,7 @@ from tensorflow.python.framework import graph_util, ops
 
 import tfprof
 from tfprof import tfprof_logger
-from tfprof.capture.traces import Texts, Traces
+from tfprof.capture.call_stacks import Texts, Traces
 
 if TYPE_CHECKING:
     from pathlib import Path

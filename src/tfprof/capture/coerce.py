@@ -19,7 +19,7 @@ from tfprof import read
 from tfprof.capture import keras_models
 from tfprof.capture.saved_model import saved_model_of
 from tfprof.capture.tensorflow_internals import Part, require_tensorflow
-from tfprof.capture.traced import Traced, concrete_functions, is_traceable
+from tfprof.capture.traced_functions import Traced, concrete_functions, is_traceable
 from tfprof.errors import UsageError
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.io.open_files import open_source

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.capture import keras_models
 from tfprof.capture.tensorflow_internals import Internal
-from tfprof.capture.traced import Frame, Stack, Traced, python_name
+from tfprof.capture.traced_functions import Frame, Stack, Traced, python_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -23,7 +23,7 @@ from tfprof.capture.tensorflow_internals import (
     call_method,
     require_tensorflow,
 )
-from tfprof.capture.traced import Stack, Traced, python_name, stack_here
+from tfprof.capture.traced_functions import Stack, Traced, python_name, stack_here
 from tfprof.capture.variables import is_variable
 from tfprof.errors import OutputError, UsageError
 from tfprof.foundation.arguments import path

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tfprof.capture.statistics import registered, registry
-from tfprof.capture.traces import NO_STACK, Texts, Traces
+from tfprof.capture.call_stacks import NO_STACK, Texts, Traces
+from tfprof.capture.registered_flops import registered, registry
 from tfprof.columns.strings import I64, Strings
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.ops.counting import UNKNOWN_SHAPE, count

@@ -20,7 +20,7 @@ from tfprof.capture.tensorflow_internals import Internal
 from tfprof.capture.variables import Variable, of_functions, of_handle, of_weights
 
 if TYPE_CHECKING:
-    from tfprof.capture.traced import Traced
+    from tfprof.capture.traced_functions import Traced
     from tfprof.columns.strings import U8
 
 MADE_BY: Final = "tfprof capture"

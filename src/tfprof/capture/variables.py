@@ -16,7 +16,7 @@ from tfprof.capture.tensorflow_internals import Internal
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tfprof.capture.traced import Traced
+    from tfprof.capture.traced_functions import Traced
 
 
 class Variable(NamedTuple):

@@ -63,7 +63,7 @@ def slot(option: Option) -> Slot:
 
 
 def _options() -> dict[str, list[Option]]:
-    """The options of each command, and of a line without one."""
+    """The options of each command; under NO_COMMAND, those of a line that names none."""
     taken = {n: [] if r.any_option else [*r.options.values(), HELP] for n, r in COMMANDS.items()}
     return {**taken, _NO_COMMAND: [*PROMPT.options.values(), HELP, VERSION]}
 

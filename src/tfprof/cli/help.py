@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 LIMITS_PAGE = "limits"
 _LIMITS_LINE = (
-    f"  --{'limit_*':<26} how much a file may make tfprof do: see 'tfprof help {LIMITS_PAGE}'"
+    f"  --{'limit_*':<26} limits on work and memory per file: see 'tfprof help {LIMITS_PAGE}'"
 )
 
 
@@ -89,8 +89,8 @@ def help_text() -> str:
         *_choice_lines([FORMAT, *OPTIONS.values()]),
         "Lists are comma-separated. A regex matches a whole name or type, in RE2's syntax.",
         "",
-        "exit codes: 0 done, 2 invalid command line, 3 unusable input, 4 output failed, "
-        "130 interrupted",
+        "exit codes: 0 done, 1 out of memory, 2 invalid command line, 3 unusable input, "
+        "4 output failed, 130 interrupted",
     )
 
 
@@ -119,7 +119,7 @@ def command_help(command: Command) -> str:
 def limits_help() -> str:
     """The page about the limits."""
     return _text(
-        "Limits on how much a file may make tfprof do, whatever it says of itself.",
+        "Limits on the work and memory that an input file can cause.",
         "Every command that reads files takes these options; docs/limits.md says what each guards.",
         "",
         *_option_lines(LIMIT_OPTIONS.values()),

@@ -1,4 +1,4 @@
-"""Caches that any number of threads may share. A pickle or a copy of one is empty."""
+"""Thread-safe caches; pickling or copying a cache gives an empty one."""
 
 from __future__ import annotations
 

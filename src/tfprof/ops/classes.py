@@ -1,4 +1,4 @@
-"""CLASSES: what operation types are to those who count, sum up or advise, by name.
+"""CLASSES of operation types (moves data, state, random, call …), for counting and summaries.
 
 moves               tensors as they are: Const, Reshape, Gather, Transpose, Cast     ┐
 state               variables, tables, queues, lists, iterators, datasets            │ no

@@ -19,7 +19,7 @@ from tfprof.model import BRANCH, Profile
 from tfprof.ops.attributes import attributes_of
 from tfprof.ops.calls import Calls
 from tfprof.ops.declared_shapes import DeclaredShapes
-from tfprof.ops.graph_op import GraphOp
+from tfprof.ops.lazy_op import GraphOp
 from tfprof.ops.loops import CALL_RULES, Loops
 from tfprof.ops.op import Item
 from tfprof.ops.shape import MaybeShape, UnknownShape, sanitized

@@ -1,4 +1,4 @@
-"""Handles: variables and lists of tensors that they point to, and what is read through them.
+"""Resource and TensorList handles: the shapes and dtypes of what they point to.
 
 VarHandleOp ─► ReadVariableOp                    the shape is that of the handle's attribute
 TensorListReserve ─► SetItem ─► Stack            the shape of an element, and how many there are

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tfprof.model import BRANCH, CALLED, LOOP_BODY, LOOP_CONDITION
-from tfprof.ops.graph_op import Graph, GraphOp
+from tfprof.ops.lazy_op import Graph, GraphOp
 from tfprof.ops.op import Item
 from tfprof.ops.shape import MaybeShape, UnknownShape, agreed, merged
 

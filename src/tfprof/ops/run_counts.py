@@ -1,4 +1,4 @@
-"""How often each node runs in one run of the graph: loops by their trips, one branch per choice.
+"""How often each node runs in one run of the graph: loop bodies per iteration, one branch per cond.
 
 loop 50 times               a call     1
   body                  ×   50

@@ -261,7 +261,7 @@ def _on_device(counted: Counted, at: I64, view: View, patterns: tuple[str, ...])
 
 
 def _times_picked(profile: Profile, query: Query) -> I64:
-    """How many of the account regexes match a type of each node."""
+    """For each node, how many account regexes match at least one of its types."""
     if query.account_types is None:
         return np.ones(len(profile), np.int64)
     node, kind = profile.type_pairs

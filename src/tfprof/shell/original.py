@@ -1,4 +1,4 @@
-"""What the original shell prints, to the letter: its help, its options, with --era=original errors.
+"""Texts of the original shell, to the letter: its help, its options, its errors (--era=original).
 
 It reads words between spaces; an option is one exact word with one dash, its value the next word.
 What people find when they search for these sentences is the original's.

@@ -1,4 +1,4 @@
-"""What each row of a summary costs for given sizes of the open dimensions: operations and bytes.
+"""Float operations, multiply-adds and bytes of each layer, for given sizes of open dimensions.
 
 Everything is for one run of the graph: nodes in a loop count once per iteration, and of the
 branches of a conditional the most expensive one counts. Recorded steps say how often nodes ran.

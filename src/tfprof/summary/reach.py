@@ -1,4 +1,4 @@
-"""Links: the graph as arrays, and which nodes are reachable from others."""
+"""Reachability: which nodes are reached from others along edges, forwards or backwards."""
 
 from __future__ import annotations
 

@@ -27,8 +27,10 @@ HELP = Option("help", "bool", default=False, help="print the help")
 VERSION = Option("version", "bool", default=False, help="print the version")
 OUTFILE = Option("outfile", "text", "", "the file to write; also -o PATH")
 FORMAT = Option("format", "text", "text", "how to write to stdout", formats())
-DEPTH = Option("depth", "int", 2, "show blocks and the layers in them at most this deep")
-MODEL_OUTPUTS = Option("outputs", "list", (), "output nodes of the model, comma-separated")
+DEPTH = Option("depth", "int", 2, "how many levels of nested blocks to show")
+MODEL_OUTPUTS = Option(
+    "outputs", "list", (), "the model's output nodes, if the graph holds more; comma-separated"
+)
 LIMIT_OPTIONS: dict[str, Option] = {
     limit.flag.lstrip("-"): Option(limit.flag.lstrip("-"), "int", limit.default, limit.help)
     for limit in LIMITS.values()
@@ -154,7 +156,7 @@ def _demo_options() -> dict[str, Option]:
 
 def _demo_defaults() -> str:
     lines = [f"  {v.name:<26}   {' '.join(flags(v.demo))}".rstrip() for v in VIEWS.values()]
-    return "\n".join(["defaults of each view here", *lines])
+    return "\n".join(["defaults of each view in the demo", *lines])
 
 
 # fmt: off
@@ -176,14 +178,14 @@ COMMANDS: dict[str, Command] = {
             {}, _ADVICE, lambda loaded, _, __: loaded.advice(),
         ),
         _result(
-            "save", "write the profile as one file, which the original reads too; with -o PATH",
+            "save", "write a ProfileProto, which TensorFlow's own tfprof reads too; with -o PATH",
             f"{_FILES} -o PATH", (f"save {_RUN} tfprof_log --output=file:outfile=profile.pb",
                                   "save graph.pbtxt -o graph_alone.pb"),
             {"flops": OPTIONS["flops"], "outfile": OUTFILE}, ("profile",),
             lambda loaded, query, _: loaded.profile_file("profile", query.flops),
         ),
         _result(
-            "convert", "write the profile as one file that loads many times faster; with -o PATH",
+            "convert", "write tfprof's own file, which loads many times faster; with -o PATH",
             f"{_FILES} -o PATH", (f"convert {_RUN} tfprof_log -o profile.tfprof",
                                   "convert graph.pbtxt -o graph.tfprof"),
             {"outfile": OUTFILE}, ("converted",),

@@ -72,7 +72,7 @@ TRACE = Input(
 )
 CHECKPOINT = Input(
     "checkpoint_path", "text", "",
-    "the checkpoint: tensor values, and the type _checkpoint_variables",
+    "the checkpoint: tensor values; its variables get the type _checkpoint_variables",
     parameter="checkpoint", title="a checkpoint", turn=6, in_profile=False, by_prefix=True,
 )
 PROFILE = Input(

@@ -80,7 +80,7 @@ VIEWS: dict[str, View] = {
             "op",
             "op: The nodes are operation kernel type, such as MatMul, Conv2D. Graph nodes "
             "belonging to the same type are aggregated together.",
-            "operation types, the graph nodes of a type added up",
+            "operation types: the sum of the graph nodes of each type",
             "own is all graph nodes of the type; total adds the types listed after it.",
             (f"op {_RUN} --select=micros,occurrence --order_by=micros",
              "op graph.pbtxt tfprof_log --select=float_ops,params --order_by=float_ops"),
@@ -92,7 +92,7 @@ VIEWS: dict[str, View] = {
             "code",
             "code: When python trace is available, the nodes are python lines and their are "
             "organized by the python call stack.",
-            "lines of Python by call stack, the graph nodes that a line made added up",
+            "lines of Python by call stack: the sum of the graph nodes that each line created",
             "own is the graph nodes that line made; total adds those of the lines it called.",
             (f"code {_RUN} tfprof_log --order_by=micros --min_micros=1000 --max_depth=20",
              f"code {_RUN} tfprof_log --select=micros,params --output=pprof:outfile=code.pb.gz"),

@@ -19,7 +19,7 @@ import numpy as np
 
 from tfprof.columns.strings import U8, Strings
 from tfprof.errors import InputError, nearest
-from tfprof.read.checkpoint.bundle import Bundle
+from tfprof.read.checkpoint.second_format import Bundle
 from tfprof.read.checkpoint.slices import Box, TensorSlices, boxes, elements
 from tfprof.read.checkpoint.tensors import (
     DTYPES,

@@ -13,7 +13,7 @@ from tfprof.ops.table import shape, value
 from tfprof.ops.value import HOLE, Value, has_holes, of_dims
 
 if TYPE_CHECKING:
-    from tfprof.ops.graph_op import GraphOp
+    from tfprof.ops.lazy_op import GraphOp
     from tfprof.ops.op import Op
 
 # --- constants and inputs ---
