@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import core
+from hypothesis import HealthCheck, core, settings
 
 import model_files
 import sampling
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 # Before any test imports TensorFlow: what it logs would stand among what is compared.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+
+# A machine that is busy with other things is no fault of a test.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
