@@ -314,7 +314,7 @@ def test_rows_with_equal_totals_stay_in_the_order_of_their_names(shows: Shows) -
 
 
 def test_order_by_occurrence_is_refused_where_no_row_is_a_group() -> None:
-    with pytest.raises(UsageError, match="order_by occurrence"):
+    with pytest.raises(UsageError, match="cannot order by occurrence"):
         draw.report(draw.profile(SIX_ROWS), order_by="occurrence")
 
 

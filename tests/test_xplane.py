@@ -304,5 +304,5 @@ def test_graphs_are_no_traces() -> None:
 
 
 def test_an_empty_file_is_what_a_trace_over_2_gb_leaves() -> None:
-    with pytest.raises(InputError, match=r"x.xplane.pb is empty; .* is over 2 GB"):
+    with pytest.raises(InputError, match=r"x.xplane.pb is empty; .* exceeds 2 GB"):
         read_trace(source(b"", "x.xplane.pb"))
