@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 HANDMADE: Final = PROFILES["handmade"]
 Builder: Final = tfprof.ProfileOptionBuilder
 QUIET: Final = {**Builder.time_and_memory(), "output": "none"}
-A_DICTIONARY: Final = (
-    "options takes a dictionary, such as ProfileOptionBuilder().build() returns, not "
-)
+A_DICTIONARY: Final = "options takes a dictionary, such as ProfileOptionBuilder().build(), not "
 FOR_CHECKERS: Final = "options takes a dictionary that has a dictionary of options for each checker"
 
 
@@ -332,7 +330,7 @@ def test_a_saved_profile_in_memory(loaded: tfprof.Loaded, tmp_path: Path) -> Non
     with pytest.raises(tfprof.InputError, match=r"^the profile given is a GraphDef"):
         tfprof.load(profile=content(HANDMADE.graph))
     for graph in (HANDMADE.graph, content(HANDMADE.graph)):
-        with pytest.raises(tfprof.UsageError, match=r"do not set|give one or those"):
+        with pytest.raises(tfprof.UsageError, match=r"do not set|not both"):
             tfprof.load(graph, profile=saved)
 
 

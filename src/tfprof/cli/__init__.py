@@ -80,7 +80,7 @@ def _with_files(request: Request) -> dict[str, Any]:
 
         for word in request.words:
             if not exists(word):
-                raise UsageError(f"there is no file {word!r}")
+                raise UsageError(f"{word!r} is not expected after {name!r}: there is no such file")
         with Progress():
             changed = {**choose_inputs(request.words, changed), **changed}
         print_command(name, changed)

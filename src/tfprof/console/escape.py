@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 # Control characters but tab and newline, marks that change the direction of text or end a line, and
 # bytes that are not UTF-8.
-OBEYED = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-)
+OBEYED = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 _BYTES_FROM = 0xDC00  # surrogateescape maps the bytes that are not UTF-8 to characters from here
 _ONE_BYTE = 0xFF
 
@@ -29,12 +27,12 @@ def visible(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """*pieces*, each of whole lines, escaped; line ends and tabs stay."""
     for piece in pieces:
         text = piece.decode("utf-8", "surrogateescape")
-        yield OBEYED.sub(_shown, text).encode() if OBEYED.search(text) else piece
+        yield re.sub(OBEYED, _shown, text).encode() if re.search(OBEYED, text) else piece
 
 
 def visible_text(text: str) -> str:
     """A sentence, escaped and on one line."""
-    return OBEYED.sub(_shown, text).replace("\n", "\\n")
+    return re.sub(OBEYED, _shown, text).replace("\n", "\\n")
 
 
 def _shown(match: re.Match[str]) -> str:

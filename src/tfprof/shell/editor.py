@@ -14,6 +14,7 @@ Names that begin with what is typed come before names that contain it.
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -131,7 +132,7 @@ def _names(word: str, names: Iterable[bytes]) -> list[str]:
             contain[name] = None
     texts = [name.decode("utf-8", "replace") for name in [*begin, *contain][:MOST_NAMES] if name]
     # A regex that can be typed, and shown on a terminal.
-    return [OBEYED.sub(".", t.translate(_SPECIAL).translate(_NOT_IN_A_REGEX)) for t in texts]
+    return [re.sub(OBEYED, ".", t.translate(_SPECIAL).translate(_NOT_IN_A_REGEX)) for t in texts]
 
 
 class NameCompleter(Completer):

@@ -89,6 +89,8 @@ def _narrowed(option: Option, view: View) -> Option:
     elif option.name == "select" and view.groups:
         without = {"tensor_value", "num_hidden_ops"}
         without |= set() if view.chain else {"occurrence", "input_shapes"}
+    if not without:
+        return option
     return replace(option, choices=tuple(word for word in option.choices if word not in without))
 
 
