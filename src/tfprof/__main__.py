@@ -1,5 +1,6 @@
 """The entry point of `tfprof` and `python -m tfprof`."""
 
+import gc
 import signal
 
 
@@ -8,8 +9,11 @@ def main() -> None:
     # Until the command can print a sentence, Ctrl-C ends it without one.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # What is imported stays until the end, so nothing in it is garbage.
+    gc.disable()
     from tfprof.cli import main as command  # noqa: PLC0415
 
+    gc.enable()
     command()
 
 
