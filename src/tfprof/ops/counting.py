@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from tfprof.columns.frozen import Frozen
-from tfprof.columns.strings import I64, Bool, Strings
+from tfprof.columns.strings import I64, Strings
 from tfprof.errors import TfprofError, UsageError
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.ops.classes import of_class
-from tfprof.ops.shape import UnknownShape
+from tfprof.ops.shape import NoRule, UnknownShape
 from tfprof.ops.signatures import Signatures, signatures
 from tfprof.ops.table import FloatOps, Which, rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from tfprof.model import Profile
     from tfprof.ops.op import Op
@@ -93,7 +93,7 @@ def count(profile: Profile, which: Which = "all") -> Counts:
     number = np.where(is_known, _places(profile, [rule.op for rule in table]), -1)
     node = np.flatnonzero(number >= 0)
     distinct = signatures(profile, node, number[node], table)
-    value, counted = _values(distinct, which)
+    value, gap, gaps = _values(distinct, which)
     float_ops = np.zeros(len(profile), np.int64)
     float_ops[node] = value[distinct.of_node]
 
@@ -102,9 +102,9 @@ def count(profile: Profile, which: Which = "all") -> Counts:
     calls = of_class(profile, "function call", among=others)
     no_rule = others & ~calls & ~of_class(profile, "no arithmetic", among=others)
     uncounted = [
-        *_kinds(profile, node[~counted[distinct.of_node]], UNKNOWN_SHAPE),
-        *_kinds(profile, np.flatnonzero(calls), CALLS_A_FUNCTION),
-        *_kinds(profile, np.flatnonzero(no_rule), NO_RULE),
+        *_kinds(profile, node, gap[distinct.of_node], gaps),
+        *_kinds(profile, np.flatnonzero(calls), 0, [CALLS_A_FUNCTION]),
+        *_kinds(profile, np.flatnonzero(no_rule), 0, [NO_RULE]),
     ]
     return Counts(
         float_ops,
@@ -113,9 +113,18 @@ def count(profile: Profile, which: Which = "all") -> Counts:
     )
 
 
-def are_contractions(profile: Profile) -> Bool:
-    """Which nodes are products and sums: two of their float operations are a multiply-add."""
-    return _places(profile, [op for op, rule in rules("all").items() if rule.contraction]) >= 0
+def multiply_adds(profile: Profile, float_ops: I64) -> I64:
+    """The multiply-adds of each node: half of its *float_ops*, 0, or what its type counts."""
+    table = rules("all").values()
+    contractions = _places(profile, [rule.op for rule in table if rule.contraction]) >= 0
+    result = np.where(contractions, float_ops // 2, 0)
+    own = [rule._replace(formula=rule.multiply_adds) for rule in table if rule.multiply_adds]
+    number = _places(profile, [rule.op for rule in own])
+    node = np.flatnonzero((number >= 0) & profile.in_graph & (float_ops != 0))
+    if node.size:
+        distinct = signatures(profile, node, number[node], own)
+        result[node] = _values(distinct, "all")[0][distinct.of_node]
+    return result
 
 
 def _places(profile: Profile, ops: Iterable[str]) -> I64:
@@ -126,28 +135,33 @@ def _places(profile: Profile, ops: Iterable[str]) -> I64:
     return place[profile.nodes.op]
 
 
-def _kinds(profile: Profile, node: I64, why: str) -> Iterable[Uncounted]:
-    """The *node*s by their type."""
-    kind, nodes = np.unique(profile.nodes.op[node], return_counts=True)
-    ops = profile.types.take(kind).texts()
-    return (Uncounted(op, count, why) for op, count in zip(ops, nodes.tolist(), strict=True))
+def _kinds(profile: Profile, node: I64, gap: I64 | int, gaps: Sequence[str]) -> Iterable[Uncounted]:
+    """The *node*s by their type and by why they are not counted; a gap below 0 is none."""
+    place, types = np.broadcast_to(gap, node.shape), len(profile.types)
+    kind = (place * types + profile.nodes.op[node])[place >= 0]
+    kind, nodes = np.unique(kind, return_counts=True)
+    ops = profile.types.take(kind % types).texts() if kind.size else []
+    why = (gaps[at] for at in (kind // max(types, 1)).tolist())
+    return map(Uncounted, ops, nodes.tolist(), why)
 
 
-def _values(distinct: Signatures, which: Which) -> tuple[I64, Bool]:
-    """(the number, whether there is one) of each signature."""
+def _values(distinct: Signatures, which: Which) -> tuple[I64, I64, list[str]]:
+    """(the number, the gap if there is none, else -1) of each signature, and the gaps by number."""
     value = np.zeros(len(distinct), np.int64)
-    counted = np.ones(len(distinct), np.bool_)
+    gap = np.full(len(distinct), -1, np.int64)
+    gaps = {UNKNOWN_SHAPE: 0}
     for row in range(len(distinct)):
         rule, op = distinct.op(row)
         try:
             number = _number(rule, op)
-        except UnknownShape:
-            counted[row] = False
+        except UnknownShape as problem:
+            why = f"{NO_RULE} for {problem}" if isinstance(problem, NoRule) else UNKNOWN_SHAPE
+            gap[row] = gaps.setdefault(why, len(gaps))
             continue
         if rule.wraps and which == "tensorflow":  # as an int64, like the original
             number = (number + _LARGEST + 1) % (2 * (_LARGEST + 1)) - (_LARGEST + 1)
         value[row] = max(min(number, _LARGEST), -_LARGEST - 1)
-    return value, counted
+    return value, gap, list(gaps)
 
 
 def _number(rule: FloatOps, op: Op) -> int:
