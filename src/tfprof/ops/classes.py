@@ -192,7 +192,7 @@ CLASSES: Final = {
         exactly (Merge)?Save(V2|Slices)? SaveSlices Restore(V2|Slice)? MergeV2Checkpoints
         ShardedFilename Assign\w* \w*Apply[A-Z]\w* Initialize\w* (Resource)?Scatter\w*
         VarIsInitializedOp IsVariableInitialized DestroyResourceOp MakeIterator WriteFile
-        LookupTableImport\w*
+        LookupTableImport\w* DisableCopyOnRead
     """),
     # They change a variable, as training does.
     "changes a variable": OpClass(r"""
@@ -204,6 +204,8 @@ CLASSES: Final = {
         exactly (Stateful)?PartitionedCall (Stateless)?(While|If|Case) RemoteCall SymbolicGradient
     """),
     "identity": OpClass("Identity"),
+    "next iteration": OpClass("NextIteration RefNextIteration"),
+    "passes a loop variable": OpClass("exactly (Ref)?(Identity|Switch|NextIteration)"),
     "cast": OpClass("Cast"),
     "list or constant": OpClass("EmptyTensorList Const"),
     # --- for inference and advice ---

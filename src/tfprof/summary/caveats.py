@@ -30,7 +30,9 @@ def caveats(profile: Profile, in_model: Bool, params: Parameters, gaps: Gaps) ->
     """One sentence per caveat."""
     loops = loop_notes(profile, profile.with_run_shapes, gaps.dims, in_model)
     functions = [f"{clean_text(note)}." for note in loops] if len(profile.regions) else []
-    return (*_of_parameters(params), *_of_numbers(gaps), *functions, *_of_left_out(gaps.left_out))
+    noted = [clean_text(str(note)) for note in profile.notes if note.caveat]
+    numbers = (*_of_numbers(gaps), *noted, *functions)
+    return (*_of_parameters(params), *numbers, *_of_left_out(gaps.left_out))
 
 
 def _of_left_out(count: int) -> Iterator[str]:
