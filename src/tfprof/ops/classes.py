@@ -204,6 +204,7 @@ CLASSES: Final = {
         exactly (Stateful)?PartitionedCall (Stateless)?(While|If|Case) RemoteCall SymbolicGradient
     """),
     "identity": OpClass("Identity"),
+    "sum of tensors": OpClass("AddN"),
     "next iteration": OpClass("NextIteration RefNextIteration"),
     "passes a loop variable": OpClass("exactly (Ref)?(Identity|Switch|NextIteration)"),
     "cast": OpClass("Cast"),

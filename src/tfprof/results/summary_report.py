@@ -6,7 +6,8 @@ report.total["parameters"]        numbers are whole
 report.to_pandas()                a data frame
 
 As data, a number is an int, a formula in open dimensions (text), or None where it is unknown.
-Columns without content are left out: trainable parameters where the file does not record them.
+Columns without content are left out: trainable parameters where the file does not record them. With
+training=True, the rows are the parts of a training step.
 """
 
 from __future__ import annotations
@@ -84,6 +85,7 @@ class SummaryReport(Result):
 
 def _summary_table(summary: Summary, notes: Iterable[Note]) -> Table:
     rows, counts = summary.rows, summary.counts
+    heading = "Part" if summary.training else "Layer"
     return Table(
         summary.title,
         SCHEMA,
@@ -91,7 +93,7 @@ def _summary_table(summary: Summary, notes: Iterable[Note]) -> Table:
             Column("row", "number", range(len(rows)), placing=True),
             Column("parent", "number", [row.parent for row in rows], placing=True),
             Column("depth", "number", [row.depth for row in rows], placing=True),
-            Column("name", "text", [row.name for row in rows], heading="Layer", placing=True),
+            Column("name", "text", [row.name for row in rows], heading=heading, placing=True),
             Column("path", "text", [row.path for row in rows], placing=True),
             *(_column(amount, summary) for amount in _amounts(summary)),
         ),
@@ -99,6 +101,7 @@ def _summary_table(summary: Summary, notes: Iterable[Note]) -> Table:
         tree="depth",
         facts={
             "model": summary.title,
+            **({"training": summary.training} if summary.training else {}),
             "symbols": list(summary.symbols),
             "total": _totals(summary),
             "float_ops_coverage": {
@@ -138,6 +141,12 @@ def _amounts(summary: Summary) -> list[_Amount]:
     def short_bytes(count: int | None) -> str:
         return UNKNOWN if count is None else short(count)
 
+    costs = [
+        _Amount("float_ops", "Float ops", lambda of: of.float_ops, short_cost),
+        _Amount("multiply_adds", "Mult-adds", lambda of: of.multiply_adds, short_cost),
+    ]
+    if summary.training:
+        return costs
     trainable = [
         _Amount("trainable", "Trainable", lambda of: of.trainable, _exact_number),
         _Amount("non_trainable", "Non-trainable", _non_trainable, _exact_number),
@@ -146,8 +155,7 @@ def _amounts(summary: Summary) -> list[_Amount]:
         # Fitted text has no room for a number that is the sum of those beside it.
         _Amount("parameters", "Parameters", lambda of: of.parameters, _exact_number, not splits),
         *(trainable if splits else []),
-        _Amount("float_ops", "Float ops", lambda of: of.float_ops, short_cost),
-        _Amount("multiply_adds", "Mult-adds", lambda of: of.multiply_adds, short_cost),
+        *costs,
         _Amount("parameter_bytes", "Param. B", lambda of: of.parameter_bytes, short_bytes),
         _Amount("activation_bytes", "Activations", lambda of: of.activation_bytes, short_cost),
     ]
@@ -171,11 +179,13 @@ def _details(summary: Summary) -> Iterator[str]:
     split = ""
     if total.trainable is not None:
         split = f" ({total.trainable:,} trainable, {_exact_number(_non_trainable(total))} not)"
-    yield f"Parameters        {_exact_number(total.parameters)}{split}"
-    yield f"Parameter bytes   {_exact_number(total.parameter_bytes)}"
+    if not summary.training:
+        yield f"Parameters        {_exact_number(total.parameters)}{split}"
+        yield f"Parameter bytes   {_exact_number(total.parameter_bytes)}"
     yield f"Float operations  {exact_formula(total.float_ops)}"
     yield f"Multiply-adds     {exact_formula(total.multiply_adds)}"
-    yield f"Activation bytes  {exact_formula(total.activation_bytes)}"
+    if not summary.training:
+        yield f"Activation bytes  {exact_formula(total.activation_bytes)}"
     yield ""
     yield from (f"{letter} is {name}." for name, letter in short_names(summary.symbols).items())
 

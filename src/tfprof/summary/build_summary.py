@@ -82,6 +82,7 @@ class Summary:
     counts: Counts
     sentences: tuple[str, ...]
     knows_trainable: bool  # the file records which parameters are trainable
+    training: str = ""  # rows are parts of a training step, from its "graph" or by "estimate"
 
 
 def summary(
@@ -109,7 +110,7 @@ def summary(
     placed = layers(scopes(model), computes & ~casts_of_variables(model), readers, depth)
     cost_model = CostModel(model, computes, dtypes, placed.of_node, len(placed.rows))
     unbound = [symbol.name for symbol in symbols(model) if symbol.name not in sizes]
-    costs = _RowCosts(cost_model, sizes, unbound)
+    costs = RowCosts(cost_model, sizes, unbound)
     rows, total = _rows(placed, params, costs, computes)
     used = {symbol for cost in total.costs if cost is not None for symbol in cost.used}
     gaps = Gaps(
@@ -140,7 +141,7 @@ def _parameters(model: Profile, in_model: Bool, dtypes: I64, dims: Mapping[str, 
     return parameters(with_inferred_shapes(model.with_run_shapes, dims), in_model, dtypes)
 
 
-class _RowCosts:
+class RowCosts:
     """The formulas of each row, and the open dimensions for which there are none."""
 
     def __init__(self, model: CostModel, dims: Mapping[str, int], unbound: list[str]) -> None:
@@ -166,7 +167,7 @@ class _RowCosts:
 
 
 def _rows(
-    placed: Layers, params: Parameters, costs: _RowCosts, computes: Bool
+    placed: Layers, params: Parameters, costs: RowCosts, computes: Bool
 ) -> tuple[list[Row], Numbers]:
     """The rows with their numbers, and the total; a rest that has none is left out."""
     row, count = placed.of_node[params.reader], len(placed.rows)

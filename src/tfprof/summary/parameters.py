@@ -10,7 +10,7 @@ integer variables, which are counters or seeds. A parameter belongs to its first
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -42,6 +42,12 @@ class Parameters:
     counters: int  # integer variables, which are no parameters
 
 
+_NONE: Final = np.empty(0, np.int64)
+NO_PARAMETERS: Final = Parameters(
+    _NONE, _NONE, _NONE, _NONE, trainable=None, guessed=False, unknown=_NONE, counters=0
+)
+
+
 def parameters(shaped: Profile, in_model: Bool, dtypes: I64) -> Parameters:
     """The parameters of the nodes *in_model*; *dtypes* are those of each node's outputs."""
     listed = _with_type(shaped, MODEL)
@@ -53,7 +59,10 @@ def parameters(shaped: Profile, in_model: Bool, dtypes: I64) -> Parameters:
         counters &= listed[variable.node]
         keep = ~counters & listed[variable.node]
     else:
-        keep = ~counters & _is_of_model(shaped, in_model, variable)
+        read, used = variable_reads(shaped, in_model, variable.node)
+        # Not slots, which only training reads. What nothing reads is a weight, if it is trainable.
+        is_weight = variable.trainable | (not training_gradients(shaped).any())
+        keep = ~counters & (read | (~used & is_weight))
     guessed = not variable.node.size
     if guessed:
         variable, shape = _constants(shaped, in_model & is_of_weights(dtypes), in_model)
@@ -147,10 +156,10 @@ def _first_readers(consumers: Links, node: I64, readers: Bool) -> I64:
     return np.where(first == none, node, first)
 
 
-def _is_of_model(shaped: Profile, in_model: Bool, variable: _Holders) -> Bool:
-    """Which variables the model reads; of those that nothing reads, the trainable ones.
+def variable_reads(shaped: Profile, in_model: Bool, variable: I64) -> tuple[Bool, Bool]:
+    """(which variables the model reads, which anything reads); saving is no reading.
 
-    Not slots, which only training reads: what follows the gradients, or is no part of the model.
+    What follows the gradients is not the model.
     """
     backward = training_gradients(shaped)
     consumers = Links.consumers(shaped.edges)
@@ -165,11 +174,11 @@ def _is_of_model(shaped: Profile, in_model: Bool, variable: _Holders) -> Bool:
         is_used = np.zeros(reads.size, np.bool_)
         is_used[owner[users[consumer]]] = True
         users[reads] = is_used
-    owner, consumer = consumers.of(variable.node)
-    read, used = np.zeros((2, variable.node.size), np.bool_)
+    owner, consumer = consumers.of(variable)
+    read, used = np.zeros((2, variable.size), np.bool_)
     read[owner[by_model[consumer] & in_model[consumer]]] = True
     used[owner[by_any[consumer]]] = True
-    return read | (~used & (variable.trainable | ~backward.any()))
+    return read, used
 
 
 def _constants(shaped: Profile, of_weights: Bool, in_model: Bool) -> tuple[_Holders, Shapes]:
