@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tfprof.cli.argv import Words, read_words, split_line
 from tfprof.cli.help import help_outcome, page
 from tfprof.cli.request import Request, command_named, limits_of, make_request, run_request
-from tfprof.cli.run_results import loading_notes
+from tfprof.cli.result_commands import loading_notes
 from tfprof.console.outcome import Outcome, page_outcome, show_outcome
 from tfprof.console.progress import stop_drawing
 from tfprof.console.signals import interruptible, stay_at_prompt
@@ -51,7 +51,7 @@ _GREETING = "Tab completes, 'help COMMAND' explains a command, Ctrl-D leaves.\n"
 
 
 class LeaveShell(Exception):  # noqa: N818 - not an error
-    """The line says to leave."""
+    """Raised by `exit` and `quit`."""
 
 
 class Shell:
@@ -94,7 +94,7 @@ class Shell:
         if not plain and not options:
             return Outcome(page=options_block(self.settings))
         if not plain:
-            raise UsageError(f"no command was named (there are: {', '.join(shell_commands())})")
+            raise UsageError(f"no command given (commands: {', '.join(shell_commands())})")
         if options.pop("help", False):
             plain = ["help", *plain[:1]]
         command = command_named(plain[0], shell_commands())
@@ -130,7 +130,7 @@ def _check_no_files(command: Command, words: list[str], options: Mapping[str, An
         if name in options:
             raise UsageError(f"{command.name} takes no --{name} here: {loaded}")
     if words:
-        raise UsageError(f"{words[0]!r} is one word too many after {command.name!r}: {loaded}")
+        raise UsageError(f"{words[0]!r} is not expected after {command.name!r}: {loaded}")
 
 
 def run_prompt(request: Request) -> Outcome:
