@@ -212,6 +212,8 @@ CLASSES: Final = {
     # --- for inference and advice ---
     "graph input": OpClass("Placeholder PlaceholderV2 PlaceholderWithDefault _Arg"),
     "loop condition": OpClass("LoopCond"),
+    "loop entry": OpClass("exactly (Ref)?Enter"),
+    "loop exit": OpClass("exactly (Ref)?Exit"),
     "fused batch normalization": OpClass("FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3"),
 }
 

@@ -42,6 +42,9 @@ _INITIAL: Final = b"__saved_model_init_op"
 _SERVE: Final = b"serve"
 _WRAPPER: Final = b"__inference_signature_wrapper"
 _DEFAULT: Final = b"serving_default"
+_MOST_NAMED: Final = 8
+# How the note on several signatures begins; summaries repeat it, also those of converted files.
+ADDED_UP: Final = "Float operations add up "
 TRAINABLE: Final = b"_trainable_variables"
 # The lists on the root of an object graph, as Keras writes them.
 _LISTS: Final = (b"trainable_variables", b"non_trainable_variables")
@@ -78,6 +81,8 @@ def of_meta_graph(meta: U8, signature: str | None, notes: Iterable[Note] = ()) -
     if chosen:
         chosen, repeats = _without_repeats(pool, chosen)
         notes += repeats
+        if len(chosen) > 1:
+            notes.append(Note(_added_up([each.name for each in chosen]), ours=True))
         pool = rooted(pool, sorted({node for each in chosen for node in each.outputs}))
     else:
         notes.append(Note("the SavedModel has no signatures: its whole graph is shown", ours=True))
@@ -164,6 +169,13 @@ def _without_repeats(
             name, other = (s.name.decode("utf-8", "replace") for s in (signature, first))
             notes.append(f"signature {name} runs the same as {other} and is left out")
     return list(by_function.values()), own_notes(notes)
+
+
+def _added_up(names: list[bytes]) -> str:
+    texts = sorted(name.decode("utf-8", "replace") for name in names)
+    more = f" and {len(texts) - _MOST_NAMED:,} more" if len(texts) > _MOST_NAMED else ""
+    listed = ", ".join(texts[:_MOST_NAMED])
+    return f"{ADDED_UP}{len(texts):,} signatures: {listed}{more}; give --signature to count one"
 
 
 def _functions_run(pool: Pool, signature: Signature) -> object:

@@ -19,9 +19,9 @@ from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.ops.classes import of_class
 from tfprof.ops.dtypes import FLOAT, RESOURCE
 from tfprof.ops.output_dtypes import element_sizes, is_of_weights
+from tfprof.ops.reach import Links
 from tfprof.read.saved_model import MODEL, TRAINABLE
 from tfprof.summary.model_nodes import training_gradients
-from tfprof.summary.reach import Links
 
 if TYPE_CHECKING:
     from tfprof.columns.shapes import Shapes

@@ -24,14 +24,14 @@ from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.ops.classes import of_class
 from tfprof.ops.optimizers import UPDATES
 from tfprof.ops.output_dtypes import output_dtypes
+from tfprof.ops.reach import Links
 from tfprof.ops.symbols import symbols
-from tfprof.summary.build_summary import Numbers, Row, RowCosts, Summary, summary
+from tfprof.summary.build_summary import COSTS, Numbers, Row, RowCosts, Summary, summary
 from tfprof.summary.caveats import Gaps, caveats
 from tfprof.summary.costs import CostModel, makes_tensors, without_others
 from tfprof.summary.formula import Formula
 from tfprof.summary.model_nodes import model_nodes, training_gradients
 from tfprof.summary.parameters import NO_PARAMETERS, variable_reads
-from tfprof.summary.reach import Links
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,15 +60,15 @@ def _counted(profile: Profile, part: I64, dims: Mapping[str, int], layers: Summa
     computes = makes_tensors(step) & in_step
     model = CostModel(step, computes, output_dtypes(step), np.maximum(part, 0), len(PARTS))
     unbound = [symbol.name for symbol in symbols(step) if symbol.name not in dims]
-    costs = RowCosts(model, dims, unbound)
+    costs = RowCosts(model, dims, unbound, is_known=True)
     float_ops, multiply_adds, _ = costs.columns
     used = {name for cost in (*float_ops, *multiply_adds) if cost for name in cost.used}
     known = tuple(name for name in unbound if name in used)
-    gaps = Gaps(0, known, costs.unfit, costs.sizes, True, costs.is_opaque, 0)  # noqa: FBT003
+    gaps = Gaps(0, known, costs.unfit, costs.sizes, True, costs.is_opaque, 0, False)  # noqa: FBT003
     how = "From the training graph: backward is its gradients, optimizer is what follows them."
     sentences = (how, *caveats(step, in_step, NO_PARAMETERS, gaps))
     layers = replace(layers, symbols=known, counts=costs.example.counts, sentences=sentences)
-    return _with_parts(layers, "graph", float_ops, multiply_adds)
+    return _with_parts(layers, "graph", (float_ops, multiply_adds), costs.lower[:2])
 
 
 def _estimate(layers: Summary) -> Summary:
@@ -87,19 +87,23 @@ def _estimate(layers: Summary) -> Summary:
         [cost, None if cost is None else cost + cost, last]
         for cost, last in ((total.float_ops, update), (total.multiply_adds, Formula()))
     ]
-    return _with_parts(replace(layers, sentences=sentences), "estimate", *columns)
+    lacks = [name in total.lower for name in (*COSTS[:2], "trainable")]
+    lower = [[lacks[0], lacks[0], lacks[2]], [lacks[1], lacks[1], False]]
+    return _with_parts(replace(layers, sentences=sentences), "estimate", columns, lower)
 
 
 def _with_parts(
     layers: Summary,
     training: str,
-    float_ops: Sequence[Formula | None],
-    multiply_adds: Sequence[Formula | None],
+    columns: Sequence[Sequence[Formula | None]],
+    lower: Sequence[Sequence[bool] | Bool],
 ) -> Summary:
-    """*layers* with these rows, and no numbers of parameters and bytes."""
+    """*layers* with rows of float operations and multiply-adds; *lower* says which are bounds."""
+    marks = [*zip(COSTS, lower, strict=False)]
+    bounds = [frozenset(name for name, mark in marks if mark[row]) for row in range(len(PARTS))]
     numbers = [
-        Numbers(None, None, None, *costs, None)
-        for costs in zip(float_ops, multiply_adds, strict=True)
+        Numbers(None, None, None, float_ops, multiply_adds, None, lacks)
+        for float_ops, multiply_adds, lacks in zip(*columns, bounds, strict=True)
     ]
     rows = [
         Row(name, name, None, 1, is_block=False, numbers=own)
