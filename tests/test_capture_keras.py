@@ -15,7 +15,7 @@ import tensorflow as tf
 
 import tfprof
 from captured import calls, read, steps
-from live_functions import KERAS_3, Own
+from live_functions import KERAS_3, Own, layers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -209,3 +209,42 @@ def test_training_goes_on_where_the_folder_cannot_be_written(
 def test_batches_that_make_no_sense(batches: Any) -> None:
     with pytest.raises(tfprof.UsageError, match=r"^batches takes"):
         tfprof.capture_callback("log", batches=batches)
+
+
+@pytest.mark.skipif(not KERAS_3, reason="other optimizers")
+def test_the_parts_of_a_training_step(tmp_path: Path) -> None:
+    """Batches of 2 rows: 3x4 weights and 4 biases, and a layer of 4x4 weights below them."""
+    model = keras.Sequential([keras.Input([3]), layers.Dense(4), layers.Dense(4, use_bias=False)])
+    model.compile("sgd", "mse")
+    ones = np.ones([10, 3], np.float32), np.ones([10, 4], np.float32)
+    callback = tfprof.capture_callback(tmp_path, batches=(2, 3))
+    model.fit(*ones, batch_size=2, verbose=0, callbacks=[callback])
+    report = tfprof.load(tmp_path).summary(training=True)
+    rows = {row["name"]: row for row in report.rows}
+    assert [*rows] == ["forward", "backward", "optimizer"]
+    assert rows["forward"]["multiply_adds"] == 2 * 3 * 4 + 2 * 4 * 4
+    # The gradients of both kernels and of what the second layer takes; not of the input.
+    assert rows["backward"]["multiply_adds"] == 2 * 3 * 4 + 2 * (2 * 4 * 4)
+    assert rows["optimizer"]["multiply_adds"] == 0
+    # A product with the rate and a difference for each weight.
+    assert rows["optimizer"]["float_ops"] == 2 * model.count_params()
+    assert not any("stimate" in sentence for sentence in report.sentences)
+    # Products, a bias, and at least difference, square and sum of the loss.
+    least = 2 * 56 + 2 * 4 + 3 * 2 * 4
+    assert least <= rows["forward"]["float_ops"] <= least + 20
+
+
+@pytest.mark.skipif(not KERAS_3, reason="other optimizers")
+def test_the_parts_of_a_training_step_with_a_layer_that_is_used_twice(tmp_path: Path) -> None:
+    """The gradients of its 4x4 weights are summed up on the way back; Adam has 12 steps."""
+    given, twice = keras.Input([4]), layers.Dense(4, use_bias=False)
+    model = keras.Model(given, twice(twice(given)))
+    model.compile("adam", "mse")
+    ones = np.ones([10, 4], np.float32)
+    callback = tfprof.capture_callback(tmp_path, batches=(2, 3))
+    model.fit(ones, ones, batch_size=2, verbose=0, callbacks=[callback])
+    rows = {row["name"]: row for row in tfprof.load(tmp_path).summary(training=True).rows}
+    assert rows["forward"]["multiply_adds"] == 2 * (2 * 4 * 4)
+    assert rows["backward"]["multiply_adds"] == 3 * (2 * 4 * 4)
+    # m += (g - m) · a; v += (g² - v) · b; w -= rate · m / (√v + ε); and a few for the rate.
+    assert 12 * 16 <= rows["optimizer"]["float_ops"] < 12 * 16 + 16

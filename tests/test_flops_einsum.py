@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pytest
 
+from counted_graphs import text_profile
 from tallied import Number, Tally, Tensor, array, counted, places, total
+from tfprof.ops.counting import count, multiply_adds
 from tfprof.ops.shape import UnknownShape
 
 if TYPE_CHECKING:
@@ -48,6 +50,43 @@ def test_einsum(equation: str, shapes: list[Shape]) -> None:
     expected = np.einsum(equation, *values)
     assert np.allclose(value, expected.ravel())
     assert counted("Einsum", [*shapes], [expected.shape], equation=equation) == tally.steps
+
+
+@pytest.mark.parametrize(
+    ("equation", "shapes", "expected"),
+    [
+        ("ij,jk->ik", [(3, 4), (4, 5)], 3 * 4 * 5),
+        ("bhqd,bhkd->bhqk", [(2, 3, 4, 5), (2, 3, 6, 5)], 2 * 3 * 4 * 6 * 5),
+        ("bi,bi->b", [(3, 4), (3, 4)], 3 * 4),
+        ("...ij,...jk->...ik", [(2, 3, 4), (2, 4, 5)], 2 * 3 * 4 * 5),
+        ("ij,jk->k", [(3, 4), (4, 5)], 4 * 5),  # after the sum over i
+        ("ij,jk,kl->il", [(2, 3), (3, 4), (4, 2)], 2 * 3 * 4 * 2),  # and as many products
+        ("bi,bi->bi", [(3, 4), (3, 4)], 0),
+        ("i,j->ij", [(3,), (4,)], 0),
+        ("ij,k->jk", [(3, 4), (5,)], 0),  # sums over i, then products
+        ("...,...->...", [(2, 3), (3,)], 0),
+        ("bij->bj", [(2, 3, 4)], 0),
+        ("ij->ji", [(2, 3)], 0),
+    ],
+)
+def test_multiply_adds(equation: str, shapes: list[Shape], expected: int) -> None:
+    """A product that is added to a sum; a product or a sum alone is none."""
+    result = np.einsum(equation, *map(np.ones, shapes)).shape
+    nodes = [
+        f'node {{ name: "x{at}" op: "Placeholder" {listed(dims)} }}'
+        for at, dims in enumerate(shapes)
+    ]
+    inputs = " ".join(f'input: "x{at}"' for at in range(len(shapes)))
+    how = f'attr {{ key: "equation" value {{ s: "{equation}" }} }}'
+    nodes.append(f'node {{ name: "e" op: "Einsum" {inputs} {how} {listed(result)} }}')
+    profile = text_profile("\n".join(nodes))
+    float_ops = count(profile).float_ops
+    assert multiply_adds(profile, float_ops).tolist() == [0] * len(shapes) + [expected]
+
+
+def listed(dims: Shape) -> str:
+    sizes = " ".join(f"dim {{ size: {dim} }}" for dim in dims)
+    return f'attr {{ key: "_output_shapes" value {{ list {{ shape {{ {sizes} }} }} }} }}'
 
 
 def spelled_out(equation: str, shapes: list[Shape]) -> tuple[list[str], str]:

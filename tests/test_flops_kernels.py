@@ -204,3 +204,37 @@ def test_decompositions() -> None:
     assert counted("Qr", [(6, 4)], full_matrices=True) == int(thin + 4 * (36 * 4 - 6 * 16 + 64 / 3))
     assert counted("SelfAdjointEigV2", [(5, 5)], compute_v=True) == 9 * 125
     assert counted("MatrixInverse", [(3, 5, 5)]) == 3 * 2 * 125
+
+
+def reflected(tally: Tally, length: int, columns: int) -> None:
+    """Householder reflections: x - v · (β · (v · x)) for so many vectors of a length."""
+    for _ in range(columns):
+        vector, x = tally.numbers(length), tally.numbers(length)
+        product = Number(tally, 0.0)
+        for v, each in zip(vector, x, strict=True):
+            product += v * each
+        for v, each in zip(vector, x, strict=True):
+            each - product * v
+
+
+def test_least_squares_with_reflections() -> None:
+    """The columns of the matrix and the right side are reflected, then a triangle is solved."""
+    tally, (m, n, k) = Tally(), (60, 30, 20)
+    for column in range(n):
+        reflected(tally, m - column, n - column - 1 + k)
+    expected = tally.steps + n**2 * k
+    for shape, right in (((m, n), (m, k)), ((n, m), (n, k))):
+        steps = counted("MatrixSolveLs", [shape, right, (1,)], fast=False)
+        assert steps == pytest.approx(expected, rel=0.02)
+    # By hand for m = 3, n = 2, k = 4: 2·3·4 - 2·8/3, then 2·4·2·(2·3 - 2) and 4·4.
+    assert counted("MatrixSolveLs", [(3, 2), (3, 4), (1,)], fast=False) == int(
+        24 - 16 / 3 + 64 + 16
+    )
+
+
+def test_least_squares_by_normal_equations() -> None:
+    """Half of the symmetric product, a factor of it, the other right side, two solves."""
+    m, n, k = 6, 4, 3
+    expected = int(m * n**2 + n**3 / 3 + 2 * m * n * k + 2 * n**2 * k)
+    for shape in ((m, n), (n, m)):
+        assert counted("MatrixSolveLs", [shape, (shape[0], k), (1,)], fast=True) == expected

@@ -96,7 +96,7 @@ def ada_max(var: Number, g: Number, m: Number, v: Number, _: Number) -> None:
 
 def rms_prop(var: Number, g: Number, ms: Number, mom: Number, _: Number) -> None:
     ms = RHO * ms + (1 - RHO) * g**2
-    mom = RHO * mom + RATE * g * rsqrt(ms + EPSILON)
+    mom = RHO * mom + RATE * g / sqrt(ms + EPSILON)
     var -= mom
 
 
@@ -221,6 +221,17 @@ def test_gradient_is_where_tensorflow_has_it() -> None:
     places = {one.optimizer: one.gradient for one in UPDATES}
     for optimizer, names in order.items():
         assert names.split()[places[optimizer]] == "grad"
+
+
+def test_steps_by_hand() -> None:
+    """The documented updates of RMSProp, counted without a tally.
+
+    ms: two products, a square, a sum. mom: two products, sum, root, quotient, sum. var: one.
+    Centered, mg: two products, a sum; and a square and a difference below the root.
+    """
+    assert counted("ApplyRMSProp", shapes("RMSProp", (1,))) == 4 + 6 + 1
+    centered = counted("ResourceSparseApplyCenteredRMSProp", shapes("CenteredRMSProp", (1,)))
+    assert centered == 3 + 4 + (6 + 2) + 1
 
 
 def test_sums_into_variables() -> None:

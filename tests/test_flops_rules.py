@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from counted_graphs import text_profile
 from tallied import Number, Tally, Tensor, array, counted, largest, places
+from tfprof.ops.counting import count
 from tfprof.ops.shape import UnknownShape
 
 if TYPE_CHECKING:
@@ -90,6 +92,38 @@ def test_fused_product_adds_what_is_fused() -> None:
     assert (
         counted("QuantizedMatMulWithBiasAndRelu", [(3, 4), (4, 5)], [(3, 5)]) == plain + bias + relu
     )
+
+
+UNKNOWN_FUNCTIONS = """
+node { name: "x" op: "Placeholder" attr { key: "shape" value { shape {
+    dim { size: 2 } dim { size: 3 } } } } attr { key: "_output_shapes" value { list { shape {
+    dim { size: 2 } dim { size: 3 } } } } } }
+node { name: "known" op: "%(op)s" input: "x" input: "x"
+    attr { key: "transpose_b" value { b: true } }
+    attr { key: "%(key)s" value { list { s: "%(known)s" } } }
+    attr { key: "_output_shapes" value { list { shape { dim { size: 2 } dim { size: 2 } } } } } }
+node { name: "unknown" op: "%(op)s" input: "x" input: "x"
+    attr { key: "transpose_b" value { b: true } }
+    attr { key: "%(key)s" value { list { s: "%(known)s" s: "Frobnicate" } } }
+    attr { key: "_output_shapes" value { list { shape { dim { size: 2 } dim { size: 2 } } } } } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("op", "key", "known", "steps"),
+    [
+        ("_FusedMatMul", "fused_ops", "BiasAdd", 2 * 3 * 4 + 4),
+        ("_UnaryOpsComposition", "op_names", "Tanh", 4),
+    ],
+)
+def test_a_fused_function_without_a_rule_is_reported(
+    op: str, key: str, known: str, steps: int
+) -> None:
+    profile = text_profile(UNKNOWN_FUNCTIONS % {"op": op, "key": key, "known": known})
+    counts = count(profile)
+    assert counts.float_ops.tolist() == [0, steps, 0]
+    assert counts.uncounted == ((op, 1, "no rule for Frobnicate"),)
+    assert (counts.ops, counts.counted) == (2, 1)
 
 
 def test_product_of_what_is_no_matrix_is_not_counted() -> None:

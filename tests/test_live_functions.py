@@ -380,3 +380,30 @@ def test_other_backends_of_keras_are_refused(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(keras.backend, "backend", lambda: "jax")
     with pytest.raises(tfprof.UsageError, match=r"^Keras runs on jax here"):
         tfprof.load(model)
+
+
+def test_a_model_that_was_only_called_says_for_which_batch_its_numbers_are(tmp_path: Path) -> None:
+    """A multiply-add for each of 4 x 4 weights and 32 rows."""
+    model = Own()
+    model(tf.ones([32, 4]))
+    loaded = tfprof.load(model)
+    report = loaded.summary()
+    assert report.total["multiply_adds"] == 32 * 4 * 4
+    sentence = (
+        "Sizes: those of inputs of 32x4, which the model was built with. For an open batch, load "
+        "tf.function(model).get_concrete_function(...) with None as its size."
+    )
+    assert sentence in report.sentences
+    assert sentence in str(report)
+    loaded.convert(tmp_path / "profile")
+    assert sentence in tfprof.load(profile=tmp_path / "profile").summary().sentences
+    opened = Own()
+    opened(keras.Input([4]))
+    assert not any(text.startswith("Sizes") for text in tfprof.load(opened).summary().sentences)
+
+
+def test_a_function_with_no_trainable_variable_says_so() -> None:
+    constant = tf.Variable(tf.ones([4, 4]), trainable=False)
+    traced = tf.function(lambda x: tf.matmul(x, constant))
+    report = tfprof.load(traced.get_concrete_function(tf.TensorSpec([2, 4]))).summary()
+    assert (report.total["trainable"], report.total["non_trainable"]) == (0, 16)

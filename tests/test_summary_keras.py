@@ -53,8 +53,7 @@ def test_a_saved_model_has_the_parameters_that_keras_counts(
     assert total["parameters"] == truth[name]["parameters"]
     assert total["parameter_bytes"] == 4 * truth[name]["parameters"]
     assert total["trainable"] + total["non_trainable"] == total["parameters"]
-    if name != "nested":  # what Keras exports does not tell that a layer is not to be trained
-        assert total["trainable"] == truth[name]["trainable"]
+    assert total["trainable"] == truth[name]["trainable"]
 
 
 @each_model

@@ -218,6 +218,7 @@ class Note:
     text: str
     times: int = 1
     ours: bool = False  # the original prints no such note
+    caveat: bool = False  # a sentence below a summary
 
     def __str__(self) -> str:
         return self.text if self.times == 1 else f"{self.text} ({self.times} times)"

@@ -152,12 +152,15 @@ def _live_functions(holder: Any) -> LiveFunctions:  # noqa: ANN401 - see traced
     """The functions that a live object holds; raises UsageError where none was traced."""
     require_tensorflow("reading a live function or model", Part.FUNCTIONS)
     functions = [Traced.of(name, concrete) for name, concrete in concrete_functions(holder)]
-    weights = keras_models.weights(holder) if keras_models.is_model(holder) else None
+    is_model = keras_models.is_model(holder)
+    weights = keras_models.weights(holder) if is_model else None
     model, lines = (
         read.Source("the graph given", np.frombuffer(data, np.uint8))
         for data in saved_model_of(functions, weights)
     )
-    return LiveFunctions(read.read_graph(model), lines)
+    graph = read.read_graph(model)
+    notes = keras_models.size_caveats(holder) if is_model else ()
+    return LiveFunctions(replace(graph, notes=(*graph.notes, *notes)), lines)
 
 
 def run_of(value: Any) -> Run | None:  # noqa: ANN401 - any of the forms

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from tfprof.capture.tensorflow_internals import Internal
 from tfprof.errors import UsageError
+from tfprof.model import Note
 
 _KERAS: Final = ("keras", "tf_keras")
 _COLOUR: Final = re.compile(r"\x1b\[\d*m")
@@ -67,6 +68,21 @@ def traced(model: Any) -> Any:  # noqa: ANN401 - a ConcreteFunction
             f"({_reason(problem)}): give tf.function(model).get_concrete_function(...) with the "
             "inputs it takes"
         ) from problem
+
+
+def size_caveats(model: Any) -> tuple[Note, ...]:  # noqa: ANN401
+    """A caveat if the batch is not open, as for a model that was only ever called."""
+    import tensorflow as tf  # noqa: PLC0415
+
+    shapes = [spec.shape for spec in tf.nest.flatten(_inputs(model)) if hasattr(spec, "shape")]
+    if not shapes or any(not shape.rank or shape[0] is None for shape in shapes):
+        return ()
+    sizes = " and ".join("x".join(str(dim or "?") for dim in shape) for shape in shapes)
+    text = (
+        f"Sizes: those of inputs of {sizes}, which the model was built with. For an open batch, "
+        "load tf.function(model).get_concrete_function(...) with None as its size."
+    )
+    return (Note(text, ours=True, caveat=True),)
 
 
 def _reason(problem: Exception) -> str:

@@ -24,10 +24,11 @@ from tfprof.model import Note, Outputs, Profile
 from tfprof.ops.table import rules
 from tfprof.read import debug_info, with_shape_source
 from tfprof.read.columns import GraphColumns, OpLogColumns
-from tfprof.read.merge import with_graph
+from tfprof.read.merge import with_extra_type, with_graph
 from tfprof.read.merge_run import with_run
 from tfprof.read.op_log import with_op_log
 from tfprof.read.run_shapes import with_run_shapes
+from tfprof.read.saved_model import TRAINABLE
 from tfprof.tables.options import FLOPS, Flops
 
 if TYPE_CHECKING:
@@ -86,6 +87,8 @@ class Model:
         nodes = self._nodes()
         if nodes is not None:
             self._shaped = with_graph(self._shaped, nodes)
+            if nodes.trainable is not None and not len(nodes.trainable):
+                self._shaped = with_extra_type(self._shaped, nodes.trainable, TRAINABLE)
         if run is not None and run.columns is not None and len(self._shaped):
             self._shaped = with_run_shapes(self._shaped, run.source)
         float_ops, incomplete = count_float_ops(self._shaped, self._live, self._flops)

@@ -5,18 +5,18 @@ Unknown options are ignored, as in the original, but with a note.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfprof.checkers import advise
 from tfprof.console.stdio import print_notes, print_report
-from tfprof.errors import UsageError, nearest
+from tfprof.errors import TfprofError, UsageError, nearest
 from tfprof.foundation.arguments import Options, options_of, shown
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note, Profile
 from tfprof.query.query import Query
 from tfprof.results.report import Report
-from tfprof.results.result import deliver
+from tfprof.results.result import deliver, with_loading_notes
 from tfprof.tables.options import OPTIONS, Flops, effective
 from tfprof.tables.outputs import OUTPUTS, check_output
 from tfprof.views import VIEWS
@@ -62,12 +62,19 @@ def view_query(cmd: str, options: Options) -> ViewQuery:
     return ViewQuery(cmd, query, effective(known), query.flops if "flops" in known else None)
 
 
-def run_query(loaded: Loaded, asked: ViewQuery) -> Any:  # noqa: ANN401 - a message has no type
-    """Write the report to the query's output; returns a GraphNodeProto or MultiGraphNodeProto."""
-    report = loaded.report(asked.cmd, asked.query)
-    output = asked.query.output
-    outcome = deliver(report, output, loaded.inputs)
-    print_notes(outcome.notes)
+def run_query(loaded: Loaded, asked: ViewQuery, loading: Sequence[Note] = ()) -> Any:  # noqa: ANN401 - a message has no type
+    """Write the report to the query's output; returns a GraphNodeProto or MultiGraphNodeProto.
+
+    Prints the notes *loading* behind the line on what float_ops counts, if there is one.
+    """
+    try:
+        report = loaded.report(asked.cmd, asked.query)
+        output = asked.query.output
+        outcome = deliver(report, output, loaded.inputs)
+    except TfprofError:
+        print_notes(loading)
+        raise
+    print_notes(with_loading_notes(outcome, report, loading).notes)
     framing = OUTPUTS[output.kind].printed
     print_report(framed(asked.options, outcome.stdout) if framing else outcome.stdout)
     return _message(report)

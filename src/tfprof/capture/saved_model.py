@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tfprof.columns.strings import U8
 
 MADE_BY: Final = "tfprof capture"
+_TRAINABLE: Final = "trainable_variables"
 _LARGEST_CONSTANT: Final = 1024  # elements
 _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_.\\/>-]")
 _NOT_IN_FRONT: Final = re.compile(r"^[^A-Za-z0-9.]+")
@@ -73,6 +74,7 @@ class _Graph:
         self._variables = of_functions(functions)
         model = of_weights(trained or ())
         variables = {**self._variables, **model} if weights is None else of_weights(weights)
+        self._meta.collection_def[_TRAINABLE].bytes_list.SetInParent()  # if only an empty list
         for handle, variable in variables.items():
             self._add_variable(handle, variable)
         for handle in model:
@@ -150,7 +152,7 @@ class _Graph:
         node.attr["_output_shapes"].list.shape.add()  # a handle is a scalar
         self.captured[handle] = node.name
         if variable.trainable:
-            self._list("trainable_variables", node.name, trainable=True)
+            self._list(_TRAINABLE, node.name, trainable=True)
         return str(node.name)
 
     def _list(self, collection: str, variable: str, *, trainable: bool) -> None:

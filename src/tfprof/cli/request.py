@@ -62,7 +62,7 @@ def run_request(request: Request) -> Outcome:
     from tfprof.model import Note  # noqa: PLC0415 - NumPy is loaded by now
 
     notes = [Note(f"tfprof: {request.command.name} ignores --{name}") for name in no_effect]
-    return replace(outcome, notes=[*notes, *outcome.notes])
+    return replace(outcome, notes=[*outcome.notes, *notes])
 
 
 def limits_of(options: Mapping[str, Any]) -> AbstractContextManager[None]:

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 from tfprof.api import load
 from tfprof.cli.request import Request, make_request, run_request
 from tfprof.console.progress import Progress
-from tfprof.console.stdio import print_command, print_notes, stdout_is_terminal, write_stderr
+from tfprof.console.stdio import print_command, print_notes, stdout_is_terminal
+from tfprof.errors import TfprofError
 from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.model import Note
 from tfprof.query.query import Query
-from tfprof.results.result import deliver
+from tfprof.results.result import deliver, with_loading_notes
 from tfprof.tables.commands import COMMANDS
 from tfprof.tables.formats import load_arguments, sample_files
 from tfprof.tables.outputs import Output
@@ -29,15 +31,18 @@ _DEMO_VIEW = "scope"
 
 
 def load_files(request: Request) -> Loaded:
-    """Read the files that *request* names; progress, notes and coverage go to stderr."""
+    """Read the files that *request* names; progress goes to stderr."""
     arguments = load_arguments(request.options)
     signature = request.options.get("signature") or None
     with Progress() as progress:
-        loaded = load(**arguments, signature=signature, progress=progress)
-    print_notes(loaded.profile.notes)
-    if loaded.profile.steps:
-        write_stderr(f"run graph coverage: {loaded.profile.coverage:.2f}\n")
-    return loaded
+        return load(**arguments, signature=signature, progress=progress)
+
+
+def loading_notes(loaded: Loaded) -> list[Note]:
+    """What to print once files are read: their notes, and how much of the graph ran."""
+    profile = loaded.profile
+    share = [Note(f"run graph coverage: {profile.coverage:.2f}")] if profile.steps else []
+    return [*profile.notes, *share]
 
 
 def run_demo(request: Request) -> Outcome:
@@ -60,7 +65,15 @@ def run_result(request: Request) -> Outcome:
     if "flops" not in options and len(loaded.profile.regions):
         # No op log counts the float operations inside functions.
         query = replace(query, flops="all")
-    with Progress() as progress:
-        progress(f"answering {request.command.name}")
-        result: Result = request.command.result(loaded, query, request.options)
-        return deliver(result, query.output, loaded.inputs, to_terminal=stdout_is_terminal())
+    # The shell prints them when it starts.
+    loading = [] if request.shell else loading_notes(loaded)
+    try:
+        with Progress() as progress:
+            progress(f"answering {request.command.name}")
+            result: Result = request.command.result(loaded, query, request.options)
+            to_terminal = stdout_is_terminal()
+            outcome = deliver(result, query.output, loaded.inputs, to_terminal=to_terminal)
+    except TfprofError:
+        print_notes(loading)
+        raise
+    return with_loading_notes(outcome, result, loading)

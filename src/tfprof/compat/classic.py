@@ -55,10 +55,10 @@ def profile(  # noqa: PLR0913 - the original's arguments, and one of ours
     asked = view_query(cmd, options)
     rules = asked.flops or flops
     loaded_profile = profile_of(graph, run_meta, op_log, rules, traces=cmd == "code")
-    print_notes(loaded_profile.notes)
     # As in the original, the profile records TensorFlow's counts; others come with the query.
     asked = asked.counted_by("log" if rules == "tensorflow" else rules)
-    return run_query(Loaded(loaded_profile, None, paths(graph, run_meta, op_log)), asked)
+    loaded = Loaded(loaded_profile, None, paths(graph, run_meta, op_log))
+    return run_query(loaded, asked, loaded_profile.notes)
 
 
 def advise(

@@ -6,14 +6,18 @@
 
 The unit depends on the number before rounding: 999,999 us is "1000.00ms". Negative numbers get
 no unit prefix. A number becomes a double before it is divided, as in C.
+
+Of our own: `?` is an unknown number, `≥ 12` a lower bound.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Final
 
 Format = Callable[[int], str]
 
+UNKNOWN: Final = "?"
 _THOUSAND = 1_000
 
 
@@ -45,3 +49,8 @@ def _scaled(number: int, unit: str, *larger_units: str) -> str:
 def shape(dims: Iterable[int]) -> str:
     """Dimensions joined by x; an unknown one is -1."""
     return "x".join(map(str, dims))
+
+
+def at_least(number: str) -> str:
+    """The text of a number that is a lower bound; an unknown one stays unknown."""
+    return number if number == UNKNOWN else f"≥ {number}"

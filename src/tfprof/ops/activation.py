@@ -12,7 +12,7 @@ from typing import Final, cast
 
 from tfprof.ops.op import Op, size
 from tfprof.ops.shape import OPEN, MaybeShape, broadcast, merged
-from tfprof.ops.shared_rules import like_input, per_input
+from tfprof.ops.shared_rules import like_input, per_input, steps_of
 from tfprof.ops.table import float_ops, shape
 
 ACTIVATIONS: Final = {
@@ -68,9 +68,9 @@ float_ops(*_STEPS)(lambda op: _STEPS[op.type] * size(op.output()))
 
 
 def fused(op: Op) -> int:
-    """The float operations of what is fused into another operation."""
+    """The float operations of what is fused into another operation; raises NoRule."""
     functions = cast("list[str]", op.attr("fused_ops", []))
-    return sum(FUSED.get(name, 0) for name in functions) * size(op.output())
+    return steps_of(functions, FUSED) * size(op.output())
 
 
 # Maximum, difference, exponential, sum and quotient.

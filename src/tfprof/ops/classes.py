@@ -192,7 +192,7 @@ CLASSES: Final = {
         exactly (Merge)?Save(V2|Slices)? SaveSlices Restore(V2|Slice)? MergeV2Checkpoints
         ShardedFilename Assign\w* \w*Apply[A-Z]\w* Initialize\w* (Resource)?Scatter\w*
         VarIsInitializedOp IsVariableInitialized DestroyResourceOp MakeIterator WriteFile
-        LookupTableImport\w*
+        LookupTableImport\w* DisableCopyOnRead
     """),
     # They change a variable, as training does.
     "changes a variable": OpClass(r"""
@@ -204,11 +204,16 @@ CLASSES: Final = {
         exactly (Stateful)?PartitionedCall (Stateless)?(While|If|Case) RemoteCall SymbolicGradient
     """),
     "identity": OpClass("Identity"),
+    "sum of tensors": OpClass("AddN"),
+    "next iteration": OpClass("NextIteration RefNextIteration"),
+    "passes a loop variable": OpClass("exactly (Ref)?(Identity|Switch|NextIteration)"),
     "cast": OpClass("Cast"),
     "list or constant": OpClass("EmptyTensorList Const"),
     # --- for inference and advice ---
     "graph input": OpClass("Placeholder PlaceholderV2 PlaceholderWithDefault _Arg"),
     "loop condition": OpClass("LoopCond"),
+    "loop entry": OpClass("exactly (Ref)?Enter"),
+    "loop exit": OpClass("exactly (Ref)?Exit"),
     "fused batch normalization": OpClass("FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3"),
 }
 

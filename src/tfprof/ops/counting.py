@@ -3,6 +3,9 @@
 rule            a formula gives the number           or "unknown shape"
 no arithmetic   0, not reported
 anything else   0, reported                          "calls a function" or "no rule"
+ran eagerly     0, reported                          "not in the graph"
+
+A total over a reported node, or over one that runs more often than it counts, is a lower bound.
 """
 
 from __future__ import annotations
@@ -16,14 +19,14 @@ import numpy as np
 from tfprof.columns.frozen import Frozen
 from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.errors import TfprofError, UsageError
-from tfprof.foundation.lazy_dataclasses import dataclass
+from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
 from tfprof.ops.classes import of_class
-from tfprof.ops.shape import UnknownShape
+from tfprof.ops.shape import NoRule, UnknownShape
 from tfprof.ops.signatures import Signatures, signatures
 from tfprof.ops.table import FloatOps, Which, rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from tfprof.model import Profile
     from tfprof.ops.op import Op
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 NO_RULE: Final = "no rule"
 UNKNOWN_SHAPE: Final = "unknown shape"
 CALLS_A_FUNCTION: Final = "calls a function"
+NOT_IN_GRAPH: Final = "not in the graph"
 
 _MOST_KINDS: Final = 5
 _FEW: Final = ("nothing: there is no arithmetic in the nodes", "the one operation")
@@ -51,6 +55,10 @@ class Uncounted(NamedTuple):
         return f"{self.nodes:,} {self.op} ({self.why})"
 
 
+def _no_nodes() -> Bool:
+    return np.empty(0, np.bool_)
+
+
 @dataclass(frozen=True, eq=False)
 class Counts(Frozen):
     """The float operations of one run of each node; 0 where they are not counted."""
@@ -59,6 +67,8 @@ class Counts(Frozen):
     ops: int  # nodes that have a rule or need one, or have a number in an op log
     uncounted: tuple[Uncounted, ...]  # the most nodes first
     unbound: tuple[str, ...] = ()  # open dimensions whose sizes would help
+    gap: Bool = field(default_factory=_no_nodes)  # per node: computes, and is not counted
+    once: Bool = field(default_factory=_no_nodes)  # per node: in a loop that counts once
 
     @property
     def counted(self) -> int:
@@ -75,8 +85,9 @@ class Counts(Frozen):
         rest = f" and {more:,} more kind{'s' if more > 1 else ''}" if more > 0 else ""
         sizes = ",".join(f"{name}=N" for name in self.unbound[:_MOST_SIZES])
         hint = f"; give --dim {sizes}" if sizes else ""
+        whose = "run" if self.uncounted[0].why == NOT_IN_GRAPH else "graph"
         return (
-            f"float_ops counts {self.counted:,} of the graph's {self.ops:,} operations; "
+            f"float_ops counts {self.counted:,} of the {whose}'s {self.ops:,} operations; "
             f"not counted: {named}{rest}{hint}"
         )
 
@@ -93,7 +104,7 @@ def count(profile: Profile, which: Which = "all") -> Counts:
     number = np.where(is_known, _places(profile, [rule.op for rule in table]), -1)
     node = np.flatnonzero(number >= 0)
     distinct = signatures(profile, node, number[node], table)
-    value, counted = _values(distinct, which)
+    value, why, reasons = _values(distinct, which)
     float_ops = np.zeros(len(profile), np.int64)
     float_ops[node] = value[distinct.of_node]
 
@@ -101,21 +112,63 @@ def count(profile: Profile, which: Which = "all") -> Counts:
     others[profile.regions.call] = False  # the bodies that they call are counted
     calls = of_class(profile, "function call", among=others)
     no_rule = others & ~calls & ~of_class(profile, "no arithmetic", among=others)
+    unknown = node[why[distinct.of_node] >= 0]
+    eager = np.zeros(len(profile), np.bool_)
+    if not (node.size or calls.any() or no_rule.any()):
+        eager = _only_in_runs(profile) & ~in_log
+    gap = calls | no_rule | eager
+    gap[unknown] = True
     uncounted = [
-        *_kinds(profile, node[~counted[distinct.of_node]], UNKNOWN_SHAPE),
-        *_kinds(profile, np.flatnonzero(calls), CALLS_A_FUNCTION),
-        *_kinds(profile, np.flatnonzero(no_rule), NO_RULE),
+        *_kinds(profile, node, why[distinct.of_node], reasons),
+        *_kinds(profile, np.flatnonzero(calls), 0, [CALLS_A_FUNCTION]),
+        *_kinds(profile, np.flatnonzero(no_rule), 0, [NO_RULE]),
+        *_kinds(profile, np.flatnonzero(eager), 0, [NOT_IN_GRAPH]),
     ]
     return Counts(
         float_ops,
-        node.size + int(calls.sum()) + int(no_rule.sum()) + int(in_log.sum()),
+        node.size + sum(int(kind.sum()) for kind in (calls, no_rule, eager, in_log)),
         tuple(sorted(uncounted, key=lambda kind: (-kind.nodes, kind.op))),
+        gap=gap,
+        once=np.zeros(len(profile), np.bool_),
     )
 
 
-def are_contractions(profile: Profile) -> Bool:
-    """Which nodes are products and sums: two of their float operations are a multiply-add."""
-    return _places(profile, [op for op, rule in rules("all").items() if rule.contraction]) >= 0
+def _only_in_runs(profile: Profile) -> Bool:
+    """The nodes that compute and have no graph, as those of a program that runs eagerly."""
+    ran = ~profile.in_graph & bool(profile.steps)
+    return ran & ~of_class(profile, "no arithmetic", among=ran)
+
+
+def lower_bound_nodes(
+    profile: Profile, counts: Counts, amount: I64, step: int | None = None
+) -> Bool:
+    """The nodes that did not add all of their *amount* to a total of float operations."""
+    ones = replace(profile.nodes, float_ops=np.ones(len(profile), np.int64))
+    # Without `times`: which branch of a conditional is the larger depends on what is counted.
+    runs = replace(profile, nodes=ones, times=np.empty(0, np.int64)).values("float_ops", step)
+    result: Bool = (counts.gap & (runs != 0)) | (counts.once & (amount != 0))
+    return result
+
+
+def multiply_adds(profile: Profile, float_ops: I64) -> I64:
+    """The multiply-adds of each node: half of its *float_ops*, 0, or what its type counts."""
+    table = rules("all").values()
+    contractions = _places(profile, [rule.op for rule in table if rule.contraction]) >= 0
+    result = np.where(contractions, float_ops // 2, 0)
+    own = [rule._replace(formula=rule.multiply_adds) for rule in table if rule.multiply_adds]
+    number = _places(profile, [rule.op for rule in own])
+    node = np.flatnonzero((number >= 0) & profile.in_graph & (float_ops != 0))
+    if node.size:
+        distinct = signatures(profile, node, number[node], own)
+        result[node] = _values(distinct, "all")[0][distinct.of_node]
+    return result
+
+
+def may_contract(profile: Profile) -> Bool:
+    """Which nodes may be products and sums: all but those whose rule says otherwise."""
+    table = rules("all").values()
+    others = [rule.op for rule in table if not rule.contraction and not rule.multiply_adds]
+    return _places(profile, others) < 0
 
 
 def _places(profile: Profile, ops: Iterable[str]) -> I64:
@@ -126,28 +179,33 @@ def _places(profile: Profile, ops: Iterable[str]) -> I64:
     return place[profile.nodes.op]
 
 
-def _kinds(profile: Profile, node: I64, why: str) -> Iterable[Uncounted]:
-    """The *node*s by their type."""
-    kind, nodes = np.unique(profile.nodes.op[node], return_counts=True)
-    ops = profile.types.take(kind).texts()
-    return (Uncounted(op, count, why) for op, count in zip(ops, nodes.tolist(), strict=True))
+def _kinds(profile: Profile, node: I64, gap: I64 | int, gaps: Sequence[str]) -> Iterable[Uncounted]:
+    """The *node*s by their type and by why they are not counted; a gap below 0 is none."""
+    place, types = np.broadcast_to(gap, node.shape), len(profile.types)
+    kind = (place * types + profile.nodes.op[node])[place >= 0]
+    kind, nodes = np.unique(kind, return_counts=True)
+    ops = profile.types.take(kind % types).texts() if kind.size else []
+    why = (gaps[at] for at in (kind // max(types, 1)).tolist())
+    return map(Uncounted, ops, nodes.tolist(), why)
 
 
-def _values(distinct: Signatures, which: Which) -> tuple[I64, Bool]:
-    """(the number, whether there is one) of each signature."""
+def _values(distinct: Signatures, which: Which) -> tuple[I64, I64, list[str]]:
+    """(the number, the gap if there is none, else -1) of each signature, and the gaps by number."""
     value = np.zeros(len(distinct), np.int64)
-    counted = np.ones(len(distinct), np.bool_)
+    gap = np.full(len(distinct), -1, np.int64)
+    gaps = {UNKNOWN_SHAPE: 0}
     for row in range(len(distinct)):
         rule, op = distinct.op(row)
         try:
             number = _number(rule, op)
-        except UnknownShape:
-            counted[row] = False
+        except UnknownShape as problem:
+            why = f"{NO_RULE} for {problem}" if isinstance(problem, NoRule) else UNKNOWN_SHAPE
+            gap[row] = gaps.setdefault(why, len(gaps))
             continue
         if rule.wraps and which == "tensorflow":  # as an int64, like the original
             number = (number + _LARGEST + 1) % (2 * (_LARGEST + 1)) - (_LARGEST + 1)
         value[row] = max(min(number, _LARGEST), -_LARGEST - 1)
-    return value, counted
+    return value, gap, list(gaps)
 
 
 def _number(rule: FloatOps, op: Op) -> int:

@@ -62,9 +62,29 @@ def _labels(term: str, hidden: int) -> list[str]:
     return [*before, *stand_ins, *after]
 
 
-@float_ops(NAMES, attributes="equation", contraction=True)
+class Work(NamedTuple):
+    """What an equation takes for operands of given shapes."""
+
+    alone: int  # sums over what one operand has alone
+    volume: int  # combinations of the labels that are left
+    products: int  # for each of them
+    sums: bool  # whether the products are summed
+
+
+def multiply_adds(op: Op) -> int:
+    """A product that is added to others; none if nothing is multiplied, or nothing summed."""
+    work = _work(op)
+    return work.volume if work.products and work.sums else 0
+
+
+@float_ops(NAMES, attributes="equation", multiply_adds=multiply_adds)
 def einsum(op: Op) -> int:
     """Sums over what one operand has alone, then products, and sums over what is left."""
+    work = _work(op)
+    return work.alone + (work.products + work.sums) * work.volume
+
+
+def _work(op: Op) -> Work:
     text = cast("str", op.attr("equation", ""))
     terms = "".join(text.split()).partition("->")[0].split(",")
     # In columns a scalar has one dimension; a term without labels is one.
@@ -76,19 +96,19 @@ def einsum(op: Op) -> int:
         for labels, dims in zip(equation.operands, shapes, strict=True)
     ]
     shared = Counter(label for operand in operands for label in operand)
-    work, volume = 0, dict[str, int]()
+    alone, volume = 0, dict[str, int]()
     for operand in operands:
         needed = {
             label: length
             for label, length in operand.items()
             if label in equation.result or shared[label] > 1
         }
-        work += max(0, size(tuple(operand.values())) - size(tuple(needed.values())))
+        alone += max(0, size(tuple(operand.values())) - size(tuple(needed.values())))
         for label, length in needed.items():
             if volume.get(label, 1) == 1:
                 volume[label] = length
-    steps = len(operands) - 1 + any(label not in equation.result for label in volume)
-    return work + steps * size(tuple(volume.values()))
+    sums = any(label not in equation.result for label in volume)
+    return Work(alone, size(tuple(volume.values())), len(operands) - 1, sums)
 
 
 @shape(NAMES)

@@ -15,7 +15,7 @@ from tfprof.ops.activation import ACTIVATIONS
 from tfprof.ops.dtypes import BOOL, DTYPES
 from tfprof.ops.op import Op, size
 from tfprof.ops.shape import MaybeShape, broadcast, merged, require
-from tfprof.ops.shared_rules import like_input, per_input, per_output
+from tfprof.ops.shared_rules import like_input, per_input, per_output, steps_of
 from tfprof.ops.table import float_ops, names, shape, value
 from tfprof.ops.value import HOLE, Value, has_holes
 
@@ -74,7 +74,7 @@ float_ops("CountUpTo ResourceCountUpTo")(lambda _: 1)
 def composition(op: Op) -> int:
     """The sum of the steps of each function."""
     functions = cast("list[str]", op.attr("op_names", []))
-    return sum(UNARY.get(name, 0) for name in functions) * size(op.output())
+    return steps_of(functions, UNARY) * size(op.output())
 
 
 @float_ops("AddN", tensorflow=True)

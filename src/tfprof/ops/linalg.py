@@ -68,13 +68,13 @@ float_ops("TridiagonalSolve")(lambda op: 3 * size(op.input(1)[:-1]) + 5 * size(o
 
 @float_ops("{,Batch}MatrixSolveLs", attributes="fast")
 def least_squares(op: Op) -> float:
-    """Normal equations, or where not fast an orthogonal decomposition; then two solves."""
+    """Normal equations and two solves; where not fast, reflections of both sides and one solve."""
     many, n, m = _sorted_rectangle(op)
     right = op.input(1)[-1]
     if op.attr("fast", default=True):
         each = m * n**2 + n**3 / 3 + 2 * m * n * right + 2 * n**2 * right
     else:
-        each = _qr(m, n) + 4 * m * n * right + n**2 * right
+        each = _qr(m, n) + 2 * right * n * (2 * m - n) + n**2 * right
     return many * each
 
 

@@ -64,7 +64,7 @@ UPDATES: Final = (
     Update("Adam", 9, 12, 2, DENSE, nesterov=3),
     Update("AdamWithAmsgrad", 10, 13, 3, ("ResourceApply",)),
     Update("AdaMax", 8, 10, 2, DENSE),
-    Update("RMSProp", 7, 12, 2),
+    Update("RMSProp", 7, 11, 2),
     Update("CenteredRMSProp", 8, 16, 3),
     Update("Ftrl", 3, 17, 2),
     Update("FtrlV2", 3, 19, 2),

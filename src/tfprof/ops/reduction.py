@@ -52,8 +52,8 @@ def l2_loss_of_tensorflow(op: Op) -> int:
     return 3 * size(op.input(0)) - 1
 
 
-# Squares, their sum and a halving; nothing for no elements.
-float_ops("L2Loss")(lambda op: max(0, l2_loss_of_tensorflow(op)))
+# n squares, n - 1 sums and a halving.
+float_ops("L2Loss")(per_input(0, steps=2))
 float_ops("EuclideanNorm")(per_input(0, steps=2))  # squares, sums and roots
 float_ops("HistogramFixedWidth")(per_input(0, steps=4))  # difference, product, rounding, sum
 float_ops("Cumsum Cumprod")(per_output(1))

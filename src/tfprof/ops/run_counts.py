@@ -69,6 +69,22 @@ def loop_notes(
         yield f"{choices.size:,} {text} larger branch"
 
 
+def in_unbounded_loops(profile: Profile, trips: I64) -> Bool:
+    """Which nodes are in a loop that counts once: nothing bounds it and no run records it."""
+    regions = profile.regions
+    is_open = (trips < 0) & (regions.runs(profile.values("occurrence", None)) < 0)
+    result = np.zeros(len(profile), np.bool_)
+    if not is_open.any():
+        return result
+    inside = np.flatnonzero(regions.of_node >= 0)
+    outer = np.full(len(profile), -1, np.int64)
+    outer[inside] = regions.of_node[inside]
+    for region, around in enumerate(outer[regions.call].tolist()):  # an inner region comes later
+        is_open[region] |= around >= 0 and is_open[around]
+    result[inside] = is_open[regions.of_node[inside]]
+    return result
+
+
 def _named(profile: Profile, nodes: I64) -> str:
     """The first few names."""
     more = ", …" if nodes.size > _MOST_NAMED else ""

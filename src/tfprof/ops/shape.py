@@ -33,6 +33,10 @@ class UnknownShape(Exception):  # noqa: N818 - not an error: the answer where a 
     """
 
 
+class NoRule(UnknownShape):
+    """There is no rule for a part of an operation; the message names it."""
+
+
 def need(known: T | None) -> T:
     """What is known; raises UnknownShape for None."""
     if known is None:

@@ -11,13 +11,15 @@ A window with dilation reaches (size - 1) · dilation + 1 elements far.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tfprof.ops.op import Op, size
-from tfprof.ops.shape import OPEN, MaybeShape, Shape, broadcast, require
+from tfprof.ops.shape import OPEN, MaybeShape, NoRule, Shape, broadcast, require
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+_LONGEST_NAME: Final = 40
 
 
 # --- float operations ---
@@ -31,6 +33,16 @@ def per_output(steps: int) -> Callable[[Op], int]:
 def per_input(number: int, steps: int = 1) -> Callable[[Op], int]:
     """So many steps per element of an input."""
     return lambda op: steps * size(op.input(number))
+
+
+def steps_of(functions: Iterable[str], steps: Mapping[str, int]) -> int:
+    """The steps of all *functions* that one operation computes; raises NoRule for others."""
+    total = 0
+    for name in functions:
+        if name not in steps:
+            raise NoRule(name[:_LONGEST_NAME])
+        total += steps[name]
+    return total
 
 
 # --- shapes ---

@@ -66,6 +66,7 @@ class FloatOps(NamedTuple):
     origin: Origin
     contraction: bool = False  # products and sums: two float operations per multiply-add
     wraps: bool = False  # parity: the original multiplies in 64 bits, and larger numbers wrap
+    multiply_adds: Formula | None = None  # where they are not half of the float operations
 
 
 class OpType:
@@ -172,18 +173,19 @@ def no_shape(reason: str, *ops: str) -> None:
 
 def float_ops(
     *ops: str, attributes: str = "", contraction: bool = False, wraps: bool = False,
-    tensorflow: bool = False,
+    tensorflow: bool = False, multiply_adds: Formula | None = None,
 ) -> Callable[[F], F]:  # fmt: skip
     """Make the function below count the float operations of *ops*.
 
     *attributes* names those that it asks for; *tensorflow*: it gives TensorFlow's own number.
+    A *contraction* has half as many multiply-adds, another operation those that it counts itself.
     """
     asked = tuple(attributes.split())
     origin: Origin = "tensorflow" if tensorflow else "ours"
 
     def decorate(formula: F) -> F:
         for op in names(*ops):
-            rule = FloatOps(op, formula, asked, origin, contraction, wraps)
+            rule = FloatOps(op, formula, asked, origin, contraction, wraps, multiply_adds)
             OPS.fill(op, "tensorflow" if tensorflow else "float_ops", rule)
         return formula
 

@@ -8,15 +8,15 @@ import numpy as np
 
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note, Profile
-from tfprof.ops.classes import of_class
 from tfprof.ops.counting import UNKNOWN_SHAPE, Counts, count
 from tfprof.ops.inferred_shapes import with_inferred_shapes
-from tfprof.ops.run_counts import loop_notes, run_counts, trip_counts
+from tfprof.ops.old_loops import old_loops
+from tfprof.ops.run_counts import in_unbounded_loops, loop_notes, run_counts, trip_counts
 from tfprof.ops.symbols import symbols
 from tfprof.ops.table import Which, rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from tfprof.columns.strings import I64
 
@@ -48,22 +48,21 @@ def _counted(profile: Profile, which: Which, dims: Mapping[str, int]) -> tuple[P
     nodes = profile.nodes
     float_ops = np.where(nodes.float_ops != 0, nodes.float_ops, counts.float_ops)
     nodes = replace(nodes, float_ops=float_ops)
-    notes = (*shaped.notes, *(_old_loops(profile) if which == "all" else ()))
+    notes = shaped.notes
+    if which == "all" and not profile.steps:
+        in_loops, loop_note = old_loops(profile)
+        notes = (*notes, *loop_note)
+        counts = replace(counts, once=counts.once | in_loops)
     result = replace(profile, nodes=nodes, notes=notes)
-    return (_repeated(result, shaped, dims) if len(profile.regions) else result), counts
-
-
-def _old_loops(profile: Profile) -> Iterator[Note]:
-    """A note on loops of single nodes (TensorFlow 1), unless a run records how often they ran."""
-    loops = int(of_class(profile, "loop condition").sum())
-    if loops and not profile.steps:
-        text = "loop (LoopCond) counts" if loops == 1 else "loops (LoopCond) count"
-        yield Note(f"{loops:,} {text} once: add a run to count every iteration", ours=True)
-
-
-def _repeated(profile: Profile, shaped: Profile, dims: Mapping[str, int]) -> Profile:
-    """*profile* with the run counts of its nodes, and notes on what these leave out."""
+    if not len(profile.regions):
+        return result, counts
     trips = trip_counts(shaped, dims)
+    once = counts.once | in_unbounded_loops(result, trips)
+    return _repeated(result, shaped, dims, trips), replace(counts, once=once)
+
+
+def _repeated(profile: Profile, shaped: Profile, dims: Mapping[str, int], trips: I64) -> Profile:
+    """*profile* with the run counts of its nodes, and notes on what these leave out."""
     often = run_counts(profile, trips, profile.nodes.float_ops)
     counted, less = _within_64_bits(profile.nodes.float_ops, often)
     loops = loop_notes(profile, shaped, dims)

@@ -15,6 +15,8 @@ from tfprof.foundation.caches import Cache
 from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tfprof.columns.strings import I64, Bool, Strings
     from tfprof.columns.tree import Tree
     from tfprof.model import Note, Profile
@@ -56,6 +58,19 @@ class Counted(Frozen):
     def total(self, metric: str) -> I64:
         """The metric of each row and everything below it."""
         return self._cache.cached(("total", metric), lambda: self.tree.totals(self.own(metric)))
+
+    def holding(self, key: str, nodes: Callable[[], Bool]) -> tuple[Bool, Bool]:
+        """(own, total): which rows count one of *nodes*, themselves or below them."""
+        return self._cache.cached(("holding", key), lambda: self._holding(nodes()))
+
+    def _holding(self, nodes: Bool) -> tuple[Bool, Bool]:
+        counts = nodes & (self.drawing.owner >= 0)
+        if self.picked is not None:
+            counts &= self.picked > 0
+        own = np.zeros(len(self.drawing.tree), np.bool_)
+        own[self.drawing.owner[counts]] = True
+        own = own[self.row]
+        return own, self.tree.holds(own)
 
     def keep_rows(self, kept: Bool) -> Counted:
         """These rows alone, with totals over them alone."""

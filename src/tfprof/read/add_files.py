@@ -27,14 +27,14 @@ def add_graph(profile: Profile, columns: GraphColumns, source: Source, _: int = 
     """*profile* with the nodes of a graph, and the types of its variables where they are listed."""
     grown = with_graph(profile, columns)
     source.let_go()
-    if columns.trainable is None:
+    if columns.trainable is None and columns.model_variables is None:
         return grown
-    from tfprof.read.saved_model import MODEL, TRAINABLE, with_listed  # noqa: PLC0415
+    from tfprof.read.saved_model import MODEL, TRAINABLE  # noqa: PLC0415
 
-    grown = with_listed(grown, columns.trainable, TRAINABLE)
-    if columns.model_variables is None:
-        return grown
-    return with_listed(grown, columns.model_variables, MODEL)
+    for names, kind in ((columns.trainable, TRAINABLE), (columns.model_variables, MODEL)):
+        if names is not None:  # an empty list says something, too
+            grown = with_extra_type(grown, names, kind)
+    return grown
 
 
 def add_run(profile: Profile, columns: RunColumns | None, source: Source, step: int) -> Profile:

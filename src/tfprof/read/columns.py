@@ -87,7 +87,7 @@ class GraphColumns:
     output_shape: Shapes
     attributes: NodeAttributes | None = None  # read on demand
     file: str = "the graph"  # its name in messages
-    trainable: Strings | None = None  # the nodes that a MetaGraphDef lists as trainable variables
+    trainable: Strings | None = None  # the nodes listed as trainable variables; None: no list
     model_variables: Strings | None = None  # the nodes it lists as weights of a model
     regions: Regions = NO_REGIONS  # of the rows of this graph
     notes: tuple[Note, ...] = ()

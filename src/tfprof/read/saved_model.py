@@ -6,7 +6,8 @@
                                   ├─ 4 collection* ─┬─ 1 key = "trainable_variables" and others
                                   │                 └─ 2 value ─ 2 bytes_list ─ 1 VariableDef*
                                   ├─ 5 signature_def   name ─► outputs ─► tensor names
-                                  └─ 7 object graph ─┬─ 1 SavedObject* ─ 7 variable ─ 3 trainable
+                                  └─ 7 object graph ─┬─ 1 SavedObject* ─┬─ 1 children
+                                                     │                  └─ 7 variable ─ 3 trainable
                                                      └─ 2 function ─► the variables it captures
 
 Nodes that no signature needs, such as savers and initializers, are left out, so every variable
@@ -23,10 +24,9 @@ import numpy as np
 from tfprof.columns.strings import U8, Strings
 from tfprof.errors import UsageError, nearest
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.model import Note, Profile, own_notes
+from tfprof.model import Note, own_notes
 from tfprof.read import graph_def
 from tfprof.read.functions import Pool, expanded, library, rooted
-from tfprof.read.merge import with_extra_type
 from tfprof.wire.decode import BYTES, VARINT, WireError, scan, whole
 from tfprof.wire.maps import repeated
 
@@ -35,13 +35,19 @@ if TYPE_CHECKING:
 
     from tfprof.read.columns import GraphColumns
     from tfprof.read.source import Source
+    from tfprof.wire.decode import Field
 
 # Runs once, when the model is loaded.
 _INITIAL: Final = b"__saved_model_init_op"
 _SERVE: Final = b"serve"
 _WRAPPER: Final = b"__inference_signature_wrapper"
 _DEFAULT: Final = b"serving_default"
+_MOST_NAMED: Final = 8
+# How the note on several signatures begins; summaries repeat it, also those of converted files.
+ADDED_UP: Final = "Float operations add up "
 TRAINABLE: Final = b"_trainable_variables"
+# The lists on the root of an object graph, as Keras writes them.
+_LISTS: Final = (b"trainable_variables", b"non_trainable_variables")
 # The weights of a model, which are all of its parameters; a capture lists them.
 MODEL: Final = b"_model_variables"
 # The variables that a checkpoint has values for.
@@ -75,13 +81,15 @@ def of_meta_graph(meta: U8, signature: str | None, notes: Iterable[Note] = ()) -
     if chosen:
         chosen, repeats = _without_repeats(pool, chosen)
         notes += repeats
+        if len(chosen) > 1:
+            notes.append(Note(_added_up([each.name for each in chosen]), ours=True))
         pool = rooted(pool, sorted({node for each in chosen for node in each.outputs}))
     else:
         notes.append(Note("the SavedModel has no signatures: its whole graph is shown", ours=True))
     graph_columns = expanded(pool)
     return replace(
         graph_columns,
-        trainable=Strings.concat([trainable(meta), Strings.of(_trainable(meta, pool))]),
+        trainable=_trained_nodes(meta, pool),
         model_variables=listed(meta, MODEL),
         notes=(*notes, *graph_columns.notes),
     )
@@ -163,6 +171,13 @@ def _without_repeats(
     return list(by_function.values()), own_notes(notes)
 
 
+def _added_up(names: list[bytes]) -> str:
+    texts = sorted(name.decode("utf-8", "replace") for name in names)
+    more = f" and {len(texts) - _MOST_NAMED:,} more" if len(texts) > _MOST_NAMED else ""
+    listed = ", ".join(texts[:_MOST_NAMED])
+    return f"{ADDED_UP}{len(texts):,} signatures: {listed}{more}; give --signature to count one"
+
+
 def _functions_run(pool: Pool, signature: Signature) -> object:
     """The functions inside the wrapper that each signature has of its own; else its name."""
     graph = pool.bodies[0]
@@ -179,9 +194,16 @@ def _functions_run(pool: Pool, signature: Signature) -> object:
     return tuple(sorted(inner)) or signature.name
 
 
-def _trainable(meta: U8, pool: Pool) -> Iterable[bytes]:
+def _trained_nodes(meta: U8, pool: Pool) -> Strings | None:
+    """The nodes of trainable variables; None if neither a collection nor an object says so."""
+    in_collection, objects = trainable(meta), _objects(meta)
+    if in_collection is None and not objects.has_variables:
+        return None
+    return Strings.concat([in_collection or Strings.of([]), Strings.of(_trainable(objects, pool))])
+
+
+def _trainable(objects: _Objects, pool: Pool) -> Iterable[bytes]:
     """The nodes of trainable variables, from what the called functions capture."""
-    trained, captured_by = _objects(meta)
     graph, name = pool.bodies[0], pool.columns.name
     start = np.searchsorted(graph.edge_node, np.arange(graph.rows.size + 1))
     nodes = set()
@@ -189,21 +211,32 @@ def _trainable(meta: U8, pool: Pool) -> Iterable[bytes]:
         edge = np.arange(start[at], start[at + 1])
         edge = edge[(graph.edge_slot[edge] >= 0) & (graph.edge_source[edge] >= 0)]
         inputs = [name[int(graph.rows[source])] for source in graph.edge_source[edge].tolist()]
-        captured = captured_by.get(pool.bodies[calls[0].function].name, [])
+        captured = objects.captured.get(pool.bodies[calls[0].function].name, [])
         if len(captured) <= len(inputs):
             # Captured variables are the last inputs of a call.
             pairs = zip(inputs[len(inputs) - len(captured) :], captured, strict=True)
-            nodes |= {node for node, number in pairs if number in trained}
+            nodes |= {node for node, number in pairs if number in objects.trained}
     return sorted(nodes)
 
 
-def _objects(meta: U8) -> tuple[set[int], dict[bytes, list[int]]]:
-    """(the trainable objects of the object graph, what each function captures)."""
+class _Objects(NamedTuple):
+    """What the object graph says of variables."""
+
+    has_variables: bool
+    trained: set[int]
+    captured: dict[bytes, list[int]]  # by function, the objects it captures
+
+
+def _objects(meta: U8) -> _Objects:
     graph = scan(meta, *whole(meta), {7: BYTES})[7]
     part = scan(meta, graph.start, graph.end, {1: BYTES, 2: BYTES})
     variable = scan(meta, part[1].start, part[1].end, {7: BYTES})[7]
     flag = scan(meta, variable.start, variable.end, {3: VARINT})[3]
     trained = set(variable.message[flag.message[flag.value != 0]].tolist())
+    # A variable that Keras does not train says that it is trainable; the lists of the model count.
+    root = _children(meta, part[1], 0)
+    trained |= {*_children(meta, part[1], root.get(_LISTS[0], -1)).values()}
+    trained -= {*_children(meta, part[1], root.get(_LISTS[1], -1)).values()}
     entry = scan(meta, part[2].start, part[2].end, {1: BYTES, 2: BYTES})
     count = part[2].start.size
     names = Strings(meta, *entry[1].last_slice(count)).tolist()
@@ -211,29 +244,39 @@ def _objects(meta: U8) -> tuple[set[int], dict[bytes, list[int]]]:
     row, number = repeated(meta, entry[2].start, entry[2].end, 2)
     for function, each in zip(entry[2].message[row].tolist(), number.tolist(), strict=True):
         captured[names[function]].append(each)
-    return trained, captured
+    return _Objects(variable.start.size > 0, trained, captured)
 
 
-def trainable(meta: U8) -> Strings:
-    """The names of the nodes that are trainable variables; raises WireError."""
+def _children(meta: U8, objects: Field, number: int) -> dict[bytes, int]:
+    """The children of an object by name; none if there is no such object."""
+    if not 0 <= number < objects.start.size:
+        return {}
+    row = slice(number, number + 1)
+    child = scan(meta, objects.start[row], objects.end[row], {1: BYTES})[1]
+    part = scan(meta, child.start, child.end, {1: VARINT, 2: BYTES})
+    node = np.zeros(child.start.size, np.int64)
+    node[part[1].message] = part[1].value
+    names = Strings(meta, *part[2].last_slice(child.start.size)).tolist()
+    return dict(zip(names, node.tolist(), strict=True))
+
+
+def trainable(meta: U8) -> Strings | None:
+    """The nodes in the collection of trainable variables; None without one; raises WireError."""
     return listed(meta, TRAINABLE)
 
 
-def listed(meta: U8, kind: bytes) -> Strings:
-    """The names of the nodes that are variables of a collection; raises WireError."""
+def listed(meta: U8, kind: bytes) -> Strings | None:
+    """The nodes that are variables of a collection; None without one; raises WireError."""
     wanted = Strings.of([kind.removeprefix(b"_")])
     collection = scan(meta, *whole(meta), {4: BYTES})[4]
     count = collection.start.size
     part = scan(meta, collection.start, collection.end, {1: BYTES, 2: BYTES})
     key = Strings(meta, *part[1].last_slice(count))
-    start, length = (column[wanted.find(key) == 0] for column in part[2].last_slice(count))
+    is_wanted = wanted.find(key) == 0
+    if not is_wanted.any():
+        return None
+    start, length = (column[is_wanted] for column in part[2].last_slice(count))
     lists = scan(meta, start, start + length, {2: BYTES})[2]
     variable = scan(meta, lists.start, lists.end, {1: BYTES})[1]
     name = scan(meta, variable.start, variable.end, {1: BYTES})[1]
     return Strings.of(tensor.partition(b":")[0] for tensor in name.strings(meta))
-
-
-def with_listed(profile: Profile, names: Strings, kind: bytes) -> Profile:
-    """*profile* with the extra type *kind* on the nodes of these names, if there are any."""
-    is_node = profile.nodes.name.find(names) >= 0
-    return with_extra_type(profile, names, kind) if is_node.any() else profile

@@ -68,18 +68,26 @@ class Loaded:
         return self._ask("code", options)
 
     def summary(
-        self, depth: int = 2, dims: Mapping[str, int] | None = None, outputs: Sequence[str] = ()
+        self,
+        depth: int = 2,
+        dims: Mapping[str, int] | None = None,
+        outputs: Sequence[str] = (),
+        *,
+        training: bool = False,
     ) -> SummaryReport:
         """The layers of the model down to *depth*: parameters, float operations, bytes.
 
         *dims* gives sizes to open dimensions, as in {"batch": 8}. *outputs* names the nodes that
-        the model computes, where a graph holds more than the model.
+        the model computes, where a graph holds more than the model. With *training*, the rows are
+        the parts of one training step: forward, backward, optimizer.
         """
         from tfprof.results.summary_report import SummaryReport  # noqa: PLC0415
-        from tfprof.summary import summary  # noqa: PLC0415 - as in answer
+        from tfprof.summary import summary, training_summary  # noqa: PLC0415 - as in answer
 
-        layers = summary(self.profile, whole_number("depth", depth, least=1), dims, outputs)
-        return SummaryReport(layers, self.profile.notes)
+        levels = whole_number("depth", depth, least=1)
+        if training:
+            return SummaryReport(training_summary(self.profile, dims, outputs), self.profile.notes)
+        return SummaryReport(summary(self.profile, levels, dims, outputs), self.profile.notes)
 
     def report(self, view: str, query: Query) -> Report:
         """The report of a view that *query* asks for."""

@@ -135,8 +135,12 @@ class Report(Result):
     @cached_property
     def own_notes(self) -> tuple[Note, ...]:
         """Notes about this report alone."""
-        counted = () if self.flops is None else (Note(str(self.flops)),)
-        return (*self.answer.notes, *counted, *self._missing_tensors())
+        return (*self.coverage, *self.answer.notes, *self._missing_tensors())
+
+    @property
+    def coverage(self) -> tuple[Note, ...]:
+        """What float_ops counts and leaves out, if rules counted it."""
+        return () if self.flops is None else (Note(str(self.flops)),)
 
     def text(self) -> str:
         """The report as the command prints it; below it, what float_ops does not count.

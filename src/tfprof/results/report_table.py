@@ -19,8 +19,9 @@ from tfprof.foundation import units
 from tfprof.model import Note
 from tfprof.query.answer import account, only, restrictions, start
 from tfprof.query.counted import DEFINED
+from tfprof.query.lower_bounds import lower_bounds
 from tfprof.results.node_texts import NodeTexts
-from tfprof.results.table import Column, Dims, Hidden, Table
+from tfprof.results.table import Column, Dims, Hidden, Table, incomplete_column
 from tfprof.tables.fields import FIELDS
 from tfprof.tables.options import ANY, OPTIONS
 
@@ -74,6 +75,8 @@ def _columns(answer: Answer) -> list[Column]:
             if name == "params" and "shape" in attributes:
                 columns.append(attributes["shape"])
             columns += _numbers(answer, name, name)
+    if any(column.lower is not None for column in columns):
+        columns.append(incomplete_column(columns))
     return columns
 
 
@@ -97,9 +100,11 @@ def _group_place(name: str) -> int:
 
 def _numbers(answer: Answer, metric: str, name: str) -> list[Column]:
     unit = FIELDS[metric].unit if metric in FIELDS else units.count
+    own, total = lower_bounds(answer, metric) or (None, None)
+    accounted = answer.accounted
     return [
-        Column(f"own_{name}", "number", answer.own(metric), unit, accounted=answer.accounted),
-        Column(f"total_{name}", "number", answer.total(metric), unit),
+        Column(f"own_{name}", "number", answer.own(metric), unit, accounted=accounted, lower=own),
+        Column(f"total_{name}", "number", answer.total(metric), unit, lower=total),
     ]
 
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfprof.console.outcome import Outcome
 from tfprof.foundation.dotted import load_function
-from tfprof.foundation.lazy_dataclasses import dataclass
+from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.io.write_files import write_file
 from tfprof.tables.outputs import OBJECTS, OUTPUTS, Output, row_of_form
 
@@ -67,6 +67,11 @@ class Result:
     @property
     def own_notes(self) -> tuple[Note, ...]:
         """Notes about this result alone, not about the profile."""
+        return ()
+
+    @property
+    def coverage(self) -> tuple[Note, ...]:
+        """What the numbers leave out, among `own_notes`: it is printed before all other notes."""
         return ()
 
     def for_terminal(self) -> Result:
@@ -120,6 +125,12 @@ class ProfileFile(Result):
         """The profile, in whichever format."""
         del form
         return self.profile
+
+
+def with_loading_notes(outcome: Outcome, result: Result, loading: Iterable[Note]) -> Outcome:
+    """*outcome* with the notes on what was read, behind what its numbers leave out."""
+    others = [note for note in outcome.notes if note not in result.coverage]
+    return replace(outcome, notes=[*result.coverage, *loading, *others])
 
 
 def deliver(

@@ -13,12 +13,13 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from tfprof.foundation.units import UNKNOWN
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from tfprof.summary import Formula
 
-UNKNOWN: Final = "?"
 _UNITS: Final = ("", "k", "M", "G", "T", "P")
 _THOUSAND: Final = 1000
 _RAISED: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")

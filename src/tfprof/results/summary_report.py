@@ -6,7 +6,8 @@ report.total["parameters"]        numbers are whole
 report.to_pandas()                a data frame
 
 As data, a number is an int, a formula in open dimensions (text), or None where it is unknown.
-Columns without content are left out: trainable parameters where the file does not record them.
+Columns without content are left out: trainable parameters where the file does not record them. With
+training=True, the rows are the parts of a training step.
 """
 
 from __future__ import annotations
@@ -14,18 +15,20 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from tfprof.columns.strings import clean_text
 from tfprof.foundation.lazy_dataclasses import dataclass
+from tfprof.foundation.units import UNKNOWN, at_least
 from tfprof.results.result import Result
 from tfprof.results.summary_numbers import (
-    UNKNOWN,
     exact_formula,
     plain_formula,
     short,
     short_formula,
     short_names,
 )
-from tfprof.results.table import Column, Table
+from tfprof.results.table import Column, Table, incomplete_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -61,6 +64,11 @@ class SummaryReport(Result):
         return _totals(self.summary)
 
     @property
+    def total_incomplete(self) -> list[str]:
+        """The columns whose total is a lower bound, or unknown: something is not counted."""
+        return _incomplete(self.summary)
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """What is guessed, left out or unknown; first what the float operations cover."""
         return self.table().caveats
@@ -84,6 +92,8 @@ class SummaryReport(Result):
 
 def _summary_table(summary: Summary, notes: Iterable[Note]) -> Table:
     rows, counts = summary.rows, summary.counts
+    heading = "Part" if summary.training else "Layer"
+    numbers = [_column(amount, summary) for amount in _amounts(summary)]
     return Table(
         summary.title,
         SCHEMA,
@@ -91,16 +101,19 @@ def _summary_table(summary: Summary, notes: Iterable[Note]) -> Table:
             Column("row", "number", range(len(rows)), placing=True),
             Column("parent", "number", [row.parent for row in rows], placing=True),
             Column("depth", "number", [row.depth for row in rows], placing=True),
-            Column("name", "text", [row.name for row in rows], heading="Layer", placing=True),
+            Column("name", "text", [row.name for row in rows], heading=heading, placing=True),
             Column("path", "text", [row.path for row in rows], placing=True),
-            *(_column(amount, summary) for amount in _amounts(summary)),
+            *numbers,
+            incomplete_column(numbers),
         ),
         len(rows),
         tree="depth",
         facts={
             "model": summary.title,
+            **({"training": summary.training} if summary.training else {}),
             "symbols": list(summary.symbols),
             "total": _totals(summary),
+            "total_incomplete": _incomplete(summary),
             "float_ops_coverage": {
                 "operations": counts.ops,
                 "counted": counts.counted,
@@ -115,7 +128,11 @@ def _summary_table(summary: Summary, notes: Iterable[Note]) -> Table:
 
 
 def _totals(summary: Summary) -> dict[str, Any]:
-    return {amount.name: _plain(amount.value(summary.total)) for amount in _amounts(summary)}
+    return {amount.name: _plain(amount.known(summary.total)) for amount in _amounts(summary)}
+
+
+def _incomplete(summary: Summary) -> list[str]:
+    return [amount.name for amount in _amounts(summary) if amount.name in summary.total.lower]
 
 
 class _Amount(NamedTuple):
@@ -126,6 +143,12 @@ class _Amount(NamedTuple):
     value: Callable[[Numbers], int | Formula | None]
     text: Callable[[Any], str]
     fits: bool = True
+
+    def known(self, of: Numbers) -> int | Formula | None:
+        """The number; None if nothing of it is known."""
+        value = self.value(of)
+        is_zero = value == 0 if isinstance(value, int) else value is not None and not value.terms
+        return None if is_zero and self.name in of.lower else value
 
 
 def _amounts(summary: Summary) -> list[_Amount]:
@@ -138,6 +161,12 @@ def _amounts(summary: Summary) -> list[_Amount]:
     def short_bytes(count: int | None) -> str:
         return UNKNOWN if count is None else short(count)
 
+    costs = [
+        _Amount("float_ops", "Float ops", lambda of: of.float_ops, short_cost),
+        _Amount("multiply_adds", "Mult-adds", lambda of: of.multiply_adds, short_cost),
+    ]
+    if summary.training:
+        return costs
     trainable = [
         _Amount("trainable", "Trainable", lambda of: of.trainable, _exact_number),
         _Amount("non_trainable", "Non-trainable", _non_trainable, _exact_number),
@@ -146,36 +175,46 @@ def _amounts(summary: Summary) -> list[_Amount]:
         # Fitted text has no room for a number that is the sum of those beside it.
         _Amount("parameters", "Parameters", lambda of: of.parameters, _exact_number, not splits),
         *(trainable if splits else []),
-        _Amount("float_ops", "Float ops", lambda of: of.float_ops, short_cost),
-        _Amount("multiply_adds", "Mult-adds", lambda of: of.multiply_adds, short_cost),
+        *costs,
         _Amount("parameter_bytes", "Param. B", lambda of: of.parameter_bytes, short_bytes),
         _Amount("activation_bytes", "Activations", lambda of: of.activation_bytes, short_cost),
     ]
 
 
 def _column(amount: _Amount, summary: Summary) -> Column:
-    values = [amount.value(row.numbers) for row in summary.rows]
+    values = [amount.known(row.numbers) for row in summary.rows]
+    lower = (amount.name in row.numbers.lower for row in summary.rows)
     return Column(
         amount.name,
         "amount",
         list(map(_plain, values)),
         heading=amount.heading,
         texts=list(map(amount.text, values)),
-        total=amount.text(amount.value(summary.total)),
+        total=amount.text(amount.known(summary.total)),
+        lower=np.fromiter(lower, np.bool_, len(values)),
+        total_lower=amount.name in summary.total.lower,
         fits=amount.fits,
     )
 
 
 def _details(summary: Summary) -> Iterator[str]:
-    total = summary.total
+    amounts = {amount.name: amount for amount in _amounts(summary)}
+
+    def exact(name: str) -> str:
+        value = amounts[name].known(summary.total)
+        text = f"{value:,}" if isinstance(value, int) else exact_formula(value)
+        return at_least(text) if name in summary.total.lower else text
+
     split = ""
-    if total.trainable is not None:
-        split = f" ({total.trainable:,} trainable, {_exact_number(_non_trainable(total))} not)"
-    yield f"Parameters        {_exact_number(total.parameters)}{split}"
-    yield f"Parameter bytes   {_exact_number(total.parameter_bytes)}"
-    yield f"Float operations  {exact_formula(total.float_ops)}"
-    yield f"Multiply-adds     {exact_formula(total.multiply_adds)}"
-    yield f"Activation bytes  {exact_formula(total.activation_bytes)}"
+    if "trainable" in amounts:
+        split = f" ({exact('trainable')} trainable, {exact('non_trainable')} not)"
+    if not summary.training:
+        yield f"Parameters        {exact('parameters')}{split}"
+        yield f"Parameter bytes   {exact('parameter_bytes')}"
+    yield f"Float operations  {exact('float_ops')}"
+    yield f"Multiply-adds     {exact('multiply_adds')}"
+    if not summary.training:
+        yield f"Activation bytes  {exact('activation_bytes')}"
     yield ""
     yield from (f"{letter} is {name}." for name, letter in short_names(summary.symbols).items())
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -47,11 +48,20 @@ class Column:
     texts: Sequence[str] | None = None  # the cells that people read, where units do not make them
     total: str = ""  # the cell of the total, where there is one
     accounted: Bool | None = None  # the rows that have a value; people read -- in the others
-    placing: bool = False  # where a row stands, which people see by order and indent
+    lower: Bool | None = None  # the rows whose value is a lower bound; None: none can be
+    total_lower: bool = False  # the total is a lower bound
+    placing: bool = False  # data only: people see it by order, indent and marks
     fits: bool = True  # fitted text has room for it
 
     def data(self, rows: slice) -> list[Any]:
-        """The values of *rows* as plain Python objects."""
+        """The values of *rows* as plain Python objects; None for a lower bound of 0."""
+        values = self._stored(rows)
+        if self.lower is not None:
+            for row in np.flatnonzero(self.lower[rows]).tolist():
+                values[row] = values[row] or None
+        return values
+
+    def _stored(self, rows: slice) -> list[Any]:
         values = self.values
         if callable(values):
             return values(rows)
@@ -64,17 +74,28 @@ class Column:
 
     def cells(self, rows: slice) -> list[str]:
         """The values of *rows* as people read them."""
+        cells = self._unmarked(rows)
+        if self.lower is not None:
+            for row in np.flatnonzero(self.lower[rows]).tolist():
+                cells[row] = units.at_least(cells[row])
+        if self.accounted is not None:
+            for row in np.flatnonzero(~self.accounted[rows]).tolist():
+                cells[row] = NOT_ACCOUNTED
+        return cells
+
+    def _unmarked(self, rows: slice) -> list[str]:
         if self.texts is not None:
             return list(self.texts[rows])
         values = self.data(rows)
         if self.unit is None:
             return [flat(self.kind, value) for value in values]
-        known = {value: self.unit(value) for value in set(values)}
-        cells = [known[value] for value in values]
-        if self.accounted is not None:
-            for row in np.flatnonzero(~self.accounted[rows]).tolist():
-                cells[row] = NOT_ACCOUNTED
-        return cells
+        known = {value: units.UNKNOWN if value is None else self.unit(value) for value in {*values}}
+        return [known[value] for value in values]
+
+    @property
+    def total_cell(self) -> str:
+        """The total as people read it."""
+        return units.at_least(self.total) if self.total_lower else self.total
 
     @property
     def title(self) -> str:
@@ -161,6 +182,18 @@ class Table:
             for column in self.columns
         )
         return partial(Table, **values), ()
+
+
+def incomplete_column(columns: Sequence[Column]) -> Column:
+    """For data: the names of those *columns* whose value in a row is a lower bound, or unknown."""
+    bounded = [(column.name, column.lower) for column in columns if column.lower is not None]
+
+    def names(rows: slice) -> list[list[str]]:
+        marks = [lower[rows].tolist() for _, lower in bounded]
+        every = [name for name, _ in bounded]
+        return [list(compress(every, row)) for row in zip(*marks, strict=True)]
+
+    return Column("incomplete", "texts", names, placing=True)
 
 
 def flat(kind: Kind, value: Any) -> str:  # noqa: ANN401 - each kind has its own type

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tfprof.cli.argv import Words, read_words, split_line
 from tfprof.cli.help import help_outcome, page
 from tfprof.cli.request import Request, command_named, limits_of, make_request, run_request
+from tfprof.cli.result_commands import loading_notes
 from tfprof.console.outcome import Outcome, page_outcome, show_outcome
 from tfprof.console.progress import stop_drawing
 from tfprof.console.signals import interruptible, stay_at_prompt
@@ -25,6 +26,7 @@ from tfprof.console.stdio import (
     after_interrupt,
     is_interactive,
     print_error,
+    print_notes,
     stdin_lines,
     write_stderr,
 )
@@ -136,6 +138,7 @@ def run_prompt(request: Request) -> Outcome:
     settings = request.query_options
     Query.of(settings)  # reports an invalid option before any file is read
     shell = Shell(request.load(request), settings)
+    print_notes(loading_notes(shell.loaded))
     if is_interactive():
         from tfprof.shell.editor import session  # noqa: PLC0415 - a pipe needs no editor
 

@@ -6,6 +6,7 @@ scopes         the name scopes of these nodes, with calls of functions folded
 layers         the rows: layers and blocks, down to a depth
 parameters     what is trained or loaded, and which nodes read it
 costs          float operations, multiply-adds and activation bytes of each row
+training       the same of a training step: forward, backward, optimizer
 formula        these numbers if a dimension is open
 caveats        what is guessed, left out or unknown
 """
@@ -14,5 +15,6 @@ from __future__ import annotations
 
 from tfprof.summary.build_summary import DEPTH, Numbers, Row, Summary, summary
 from tfprof.summary.formula import Formula
+from tfprof.summary.training import training_summary
 
-__all__ = ["DEPTH", "Formula", "Numbers", "Row", "Summary", "summary"]
+__all__ = ["DEPTH", "Formula", "Numbers", "Row", "Summary", "summary", "training_summary"]

@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 DEPTH: Final = 2
 
 
+PARAMETERS: Final = ("trainable", "non_trainable", "parameters", "parameter_bytes")
+COSTS: Final = ("float_ops", "multiply_adds", "activation_bytes")
+
+
 class Numbers(NamedTuple):
     """What a row has and costs; None: unknown."""
 
@@ -46,14 +50,16 @@ class Numbers(NamedTuple):
     float_ops: Formula | None
     multiply_adds: Formula | None
     activation_bytes: Formula | None
+    lower: frozenset[str] = frozenset()  # of PARAMETERS and COSTS: those that are lower bounds
 
     def __add__(self, other: Numbers) -> Numbers:  # type: ignore[override]
-        return Numbers(*(_sum(*pair) for pair in zip(self, other, strict=True)))  # type: ignore[arg-type]
+        sums = (_sum(*pair) for pair in zip(self[:-1], other[:-1], strict=True))
+        return Numbers(*sums)._replace(lower=self.lower | other.lower)  # type: ignore[arg-type]
 
     @property
     def costs(self) -> tuple[Formula | None, ...]:
         """The numbers that may depend on open dimensions."""
-        return self[3:]
+        return self[3:-1]
 
 
 def _sum(first: object, second: object) -> object:
@@ -82,6 +88,7 @@ class Summary:
     counts: Counts
     sentences: tuple[str, ...]
     knows_trainable: bool  # the file records which parameters are trainable
+    training: str = ""  # rows are parts of a training step, from its "graph" or by "estimate"
 
 
 def summary(
@@ -94,7 +101,10 @@ def summary(
     if depth < 1:
         raise UsageError(f"depth takes a whole number of at least 1, not {depth}")
     if profile.steps and not profile.edges.source.size and not profile.in_graph.any():
-        raise InputError("a run alone holds no model to summarize; pass the model's graph as well")
+        raise InputError(
+            "a run alone holds no model to summarize, so parameters and float operations are "
+            "unknown; pass the model's graph as well (with run_eagerly=True there is none)"
+        )
     sizes = dict(dims or {})
     in_model = model_nodes(profile, outputs)
     model = without_others(profile, in_model)
@@ -109,7 +119,8 @@ def summary(
     placed = layers(scopes(model), computes & ~casts_of_variables(model), readers, depth)
     cost_model = CostModel(model, computes, dtypes, placed.of_node, len(placed.rows))
     unbound = [symbol.name for symbol in symbols(model) if symbol.name not in sizes]
-    costs = _RowCosts(cost_model, sizes, unbound)
+    ran_eagerly = not computes.any() and readers.size > 0
+    costs = RowCosts(cost_model, sizes, unbound, is_known=not ran_eagerly)
     rows, total = _rows(placed, params, costs, computes)
     used = {symbol for cost in total.costs if cost is not None for symbol in cost.used}
     gaps = Gaps(
@@ -120,6 +131,7 @@ def summary(
         has_dtypes,
         costs.is_opaque,
         int((can_compute & ~in_model).sum()),
+        ran_eagerly,
     )
     return Summary(
         placed.title.decode("utf-8", "replace"),
@@ -140,10 +152,12 @@ def _parameters(model: Profile, in_model: Bool, dtypes: I64, dims: Mapping[str, 
     return parameters(with_inferred_shapes(model.with_run_shapes, dims), in_model, dtypes)
 
 
-class _RowCosts:
+class RowCosts:
     """The formulas of each row, and the open dimensions for which there are none."""
 
-    def __init__(self, model: CostModel, dims: Mapping[str, int], unbound: list[str]) -> None:
+    def __init__(
+        self, model: CostModel, dims: Mapping[str, int], unbound: list[str], *, is_known: bool
+    ) -> None:
         tried: list[tuple[dict[str, int], Costs]] = []
 
         def evaluate(sizes: Mapping[str, int]) -> list[int]:
@@ -156,9 +170,9 @@ class _RowCosts:
         fitted = formulas(evaluate, [] if too_many else unbound)
         self.sizes, self.example = tried[0]
         counts = self.example.counts
-        # The costs of layers whose work is not recorded are unknown, not 0.
         self.is_opaque = counts.ops > 0 and counts.counted == 0
-        if too_many or self.is_opaque:
+        self.lower = self.example.lower if is_known else [np.ones(model.rows, np.bool_)] * 3
+        if too_many or not is_known:
             fitted = Fitted([None] * len(fitted.formulas), unbound if too_many else [])
         self.unfit = fitted.unfit
         starts = range(0, 3 * model.rows, model.rows or 1)
@@ -166,7 +180,7 @@ class _RowCosts:
 
 
 def _rows(
-    placed: Layers, params: Parameters, costs: _RowCosts, computes: Bool
+    placed: Layers, params: Parameters, costs: RowCosts, computes: Bool
 ) -> tuple[list[Row], Numbers]:
     """The rows with their numbers, and the total; a rest that has none is left out."""
     row, count = placed.of_node[params.reader], len(placed.rows)
@@ -178,9 +192,10 @@ def _rows(
     if params.trainable is not None:
         trained = np.where(params.trainable, params.elements, 0)
         trainable[:] = row_sums(trained, once, row, count)
-    for unknown in np.unique(placed.of_node[params.unknown]).tolist():
-        elements[unknown] = size[unknown] = trainable[unknown] = None
-    columns = (trainable, elements, size, *costs.columns)
+    lacks = np.bincount(placed.of_node[params.unknown], minlength=count) > 0
+    marks = [*((name, lacks) for name in PARAMETERS), *zip(COSTS, costs.lower, strict=True)]
+    lower = [frozenset(name for name, mark in marks if mark[at]) for at in range(count)]
+    columns = (trainable, elements, size, *costs.columns, lower)
     numbers = [Numbers(*cells) for cells in zip(*columns, strict=True)]
     zero = Formula()
     total = Numbers(None if params.trainable is None else 0, 0, 0, zero, zero, zero)
@@ -195,7 +210,8 @@ def _rows(
     for at, (layer, own) in enumerate(zip(placed.rows, numbers, strict=True)):
         is_zero = all(cost is not None and not cost.terms for cost in own.costs)
         is_idle = not busy[at] and own.float_ops is None
-        if layer.name == OTHER and own.parameters == 0 and (is_zero or is_idle):
+        is_empty = own.parameters == 0 and (is_zero or is_idle) and not own.lower
+        if layer.name == OTHER and is_empty:
             continue
         place[at] = len(rows)
         name, path = (text.decode("utf-8", "replace") for text in (layer.name, layer.path))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from tfprof.columns.strings import Bool, clean_text
+from tfprof.ops.old_loops import old_loops
 from tfprof.ops.run_counts import loop_notes
+from tfprof.read.saved_model import ADDED_UP
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,13 +26,20 @@ class Gaps(NamedTuple):
     has_dtypes: bool
     is_opaque: bool  # no operation can be counted
     left_out: int  # nodes that compute, but not for an output
+    ran_eagerly: bool  # there are parameters, and no node computes
 
 
 def caveats(profile: Profile, in_model: Bool, params: Parameters, gaps: Gaps) -> tuple[str, ...]:
     """One sentence per caveat."""
     loops = loop_notes(profile, profile.with_run_shapes, gaps.dims, in_model)
     functions = [f"{clean_text(note)}." for note in loops] if len(profile.regions) else []
-    return (*_of_parameters(params), *_of_numbers(gaps), *functions, *_of_left_out(gaps.left_out))
+    if not profile.steps:
+        inside, notes = old_loops(profile)
+        functions += [f"{note}." for note in notes if (inside & in_model).any()]
+    noted = [clean_text(str(note)) for note in profile.notes if note.caveat]
+    added_up = [f"{clean_text(str(n))}." for n in profile.notes if n.text.startswith(ADDED_UP)]
+    numbers = (*_of_parameters(params), *_of_numbers(gaps), *noted, *added_up, *functions)
+    return (*numbers, *_of_left_out(gaps.left_out))
 
 
 def _of_left_out(count: int) -> Iterator[str]:
@@ -50,8 +59,8 @@ def _of_parameters(params: Parameters) -> Iterator[str]:
         yield "Trainable: unknown. This file does not record it."
     if params.unknown.size:
         what = _many(params.unknown.size, "constant" if params.guessed else "variable")
-        more = f"; those of known shape are {sum(params.elements.tolist()):,}" if count else ""
-        yield f"Parameters: unknown. This file does not record the shape of {what}{more}."
+        some = "at least these" if count else "unknown"
+        yield f"Parameters: {some}. This file does not record the shape of {what}."
     if params.counters:
         variables = _many(params.counters, "integer variable")
         yield f"Not counted as parameters: {variables}, such as counters and seeds."
@@ -62,7 +71,12 @@ def _of_numbers(gaps: Gaps) -> Iterator[str]:
         yield f"Numbers shown as ? depend on {', '.join(gaps.unfit)}: give {_option(gaps.unfit)}."
     elif gaps.symbols:
         yield f"Open dimensions: {', '.join(gaps.symbols)}; {_option(gaps.symbols)} gives numbers."
-    if gaps.is_opaque:
+    if gaps.ran_eagerly:
+        yield (
+            "Float operations and activations: unknown. The graph has variables, but no operation "
+            "that computes, as when a program runs eagerly (run_eagerly=True)."
+        )
+    elif gaps.is_opaque:
         yield "Float operations and activations: unknown. No operation can be counted."
     if not gaps.has_dtypes:
         yield "Dtypes: unknown. Bytes are those of 32-bit floats."

@@ -16,7 +16,7 @@ import numpy as np
 
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.ops.classes import of_class
-from tfprof.ops.counting import Counts, are_contractions
+from tfprof.ops.counting import Counts, lower_bound_nodes, may_contract, multiply_adds
 from tfprof.ops.inferred_shapes import with_inferred_shapes
 from tfprof.ops.output_dtypes import element_sizes
 from tfprof.ops.with_float_ops import with_float_ops
@@ -35,6 +35,7 @@ class Costs(NamedTuple):
     """The numbers of each row, and what they do not cover."""
 
     columns: list[list[int]]  # float operations, multiply-adds, activation bytes
+    lower: list[Bool]  # per column: the rows in which something is not counted
     counts: Counts
     unknown: int  # outputs of unknown size
 
@@ -55,15 +56,21 @@ class CostModel:
         counted, counts = with_float_ops(fresh, "all", dims)
         shaped = with_inferred_shapes(fresh.with_run_shapes, dims)
         float_ops = counted.nodes.float_ops
-        # Two float operations of a contraction are a multiply-add.
-        halves = np.where(are_contractions(fresh), float_ops // 2, 0)
         size, unknown = _activation_bytes(shaped, self.computes, self.dtypes)
         # How often each node runs, as the views count it: as if each had one float operation.
         ones = replace(counted.nodes, float_ops=np.ones(len(counted), np.int64))
         times = replace(counted, nodes=ones).values("float_ops", None)
-        amounts = (float_ops, halves, size)
+        products = multiply_adds(shaped, float_ops)
+        amounts = (float_ops, products, size)
         columns = [row_sums(amount, times, self.row, self.rows) for amount in amounts]
-        return Costs(columns, counts, int(unknown[times > 0].sum()))
+        missing = (
+            lower_bound_nodes(counted, counts, float_ops),
+            lower_bound_nodes(counted, counts, products) & may_contract(fresh),
+            ((unknown > 0) & (times > 0)) | (counts.once & (size > 0)),
+        )
+        rows = (self.row[nodes & fresh.in_graph] for nodes in missing)
+        lower = [np.bincount(row, minlength=self.rows) > 0 for row in rows]
+        return Costs(columns, lower, counts, int(unknown[times > 0].sum()))
 
 
 def makes_tensors(profile: Profile) -> Bool:

@@ -20,8 +20,8 @@ from tfprof.columns.strings import Bool, Strings
 from tfprof.errors import UsageError, nearest
 from tfprof.model import CALLED, Profile
 from tfprof.ops.classes import of_class
+from tfprof.ops.reach import Links
 from tfprof.read.xplane.node_matching import NOT_IN_GRAPH
-from tfprof.summary.reach import Links
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

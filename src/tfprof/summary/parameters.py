@@ -10,7 +10,7 @@ integer variables, which are counters or seeds. A parameter belongs to its first
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -19,9 +19,9 @@ from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.ops.classes import of_class
 from tfprof.ops.dtypes import FLOAT, RESOURCE
 from tfprof.ops.output_dtypes import element_sizes, is_of_weights
+from tfprof.ops.reach import Links
 from tfprof.read.saved_model import MODEL, TRAINABLE
 from tfprof.summary.model_nodes import training_gradients
-from tfprof.summary.reach import Links
 
 if TYPE_CHECKING:
     from tfprof.columns.shapes import Shapes
@@ -42,6 +42,12 @@ class Parameters:
     counters: int  # integer variables, which are no parameters
 
 
+_NONE: Final = np.empty(0, np.int64)
+NO_PARAMETERS: Final = Parameters(
+    _NONE, _NONE, _NONE, _NONE, trainable=None, guessed=False, unknown=_NONE, counters=0
+)
+
+
 def parameters(shaped: Profile, in_model: Bool, dtypes: I64) -> Parameters:
     """The parameters of the nodes *in_model*; *dtypes* are those of each node's outputs."""
     listed = _with_type(shaped, MODEL)
@@ -53,7 +59,10 @@ def parameters(shaped: Profile, in_model: Bool, dtypes: I64) -> Parameters:
         counters &= listed[variable.node]
         keep = ~counters & listed[variable.node]
     else:
-        keep = ~counters & (_is_of_model(shaped, in_model, variable) | variable.trainable)
+        read, used = variable_reads(shaped, in_model, variable.node)
+        # Not slots, which only training reads. What nothing reads is a weight, if it is trainable.
+        is_weight = variable.trainable | (not training_gradients(shaped).any())
+        keep = ~counters & (read | (~used & is_weight))
     guessed = not variable.node.size
     if guessed:
         variable, shape = _constants(shaped, in_model & is_of_weights(dtypes), in_model)
@@ -64,10 +73,8 @@ def parameters(shaped: Profile, in_model: Bool, dtypes: I64) -> Parameters:
     unknown = keep & ~known
     if guessed:
         known &= elements > 1
-    # A SavedModel records whether variables are trained, if only that none is; a graph does not.
+    # A list of trainable variables, if only an empty one; a graph alone has none.
     recorded = len(shaped.types) and int(shaped.types.find(Strings.of([TRAINABLE]))[0]) >= 0
-    handles = of_class(shaped, "variable handle")
-    recorded = recorded or (len(shaped.regions) > 0 and bool(handles[variable.node].all()))
     size = element_sizes(np.where(dtype > 0, dtype, FLOAT))
     return Parameters(
         variable.node[known],
@@ -149,41 +156,49 @@ def _first_readers(consumers: Links, node: I64, readers: Bool) -> I64:
     return np.where(first == none, node, first)
 
 
-def _is_of_model(shaped: Profile, in_model: Bool, variable: _Holders) -> Bool:
-    """Which variables the model reads, and not only what follows the gradients."""
+def variable_reads(shaped: Profile, in_model: Bool, variable: I64) -> tuple[Bool, Bool]:
+    """(which variables the model reads, which anything reads); saving is no reading.
+
+    What follows the gradients is not the model.
+    """
     backward = training_gradients(shaped)
-    if not backward.any():
-        return np.ones(variable.node.size, np.bool_)
     consumers = Links.consumers(shaped.edges)
-    trains = consumers.reached(backward) | of_class(shaped, "saves")
-    trains |= ~_readers(shaped, in_model)
-    reads = of_class(shaped, "variable read", "identity")
+    saves = of_class(shaped, "saves")
+    passes = ~_readers(shaped, np.ones(len(shaped), np.bool_))
+    by_model = in_model & ~consumers.reached(backward) & ~saves & ~passes
+    by_any = ~saves & ~passes
     # The consumers of a read decide.
-    owner, consumer = consumers.of(np.flatnonzero(reads))
-    by_model = np.zeros(len(shaped), np.bool_)
-    by_model[np.flatnonzero(reads)[owner[~trains[consumer]]]] = True
-    by_model |= ~reads & ~trains
-    owner, consumer = consumers.of(variable.node)
-    result = np.zeros(variable.node.size, np.bool_)
-    result[owner[by_model[consumer] & in_model[consumer]]] = True
-    return result
+    reads = np.flatnonzero(of_class(shaped, "variable read", "identity"))
+    owner, consumer = consumers.of(reads)
+    for users in (by_model, by_any):
+        is_used = np.zeros(reads.size, np.bool_)
+        is_used[owner[users[consumer]]] = True
+        users[reads] = is_used
+    owner, consumer = consumers.of(variable)
+    read, used = np.zeros((2, variable.size), np.bool_)
+    read[owner[by_model[consumer] & in_model[consumer]]] = True
+    used[owner[by_any[consumer]]] = True
+    return read, used
 
 
 def _constants(shaped: Profile, of_weights: Bool, in_model: Bool) -> tuple[_Holders, Shapes]:
     """The constants that may be parameters, and their shapes.
 
     They have a dtype *of_weights*, and meet something that is not constant, directly or through
-    nodes that depend on constants only.
+    nodes that depend on constants only. What a loop changes is not constant, nor is the value that
+    it starts with a parameter.
     """
     constant = of_class(shaped, "constant")
     edges = shaped.edges
     takes_none = np.diff(Links.inputs(edges).start) == 0
     consumers = Links.consumers(edges, data=True)
-    varies = consumers.reached(takes_none & ~constant)
+    changes = _changed_by_loops(shaped)
+    varies = consumers.reached((takes_none & ~constant) | changes)
     fixed = in_model & ~varies
     owner, consumer = consumers.of(np.flatnonzero(fixed))
     meets = np.zeros(len(shaped), np.bool_)
-    meets[np.flatnonzero(fixed)[owner[varies[consumer] & in_model[consumer]]]] = True
+    meeting = varies[consumer] & in_model[consumer] & ~changes[consumer]
+    meets[np.flatnonzero(fixed)[owner[meeting]]] = True
     used = Links.inputs(edges).reached(meets, through=fixed)
     node = np.flatnonzero(constant & of_weights & used)
     reader = _first_readers(consumers, node, _readers(shaped, in_model))
@@ -191,3 +206,24 @@ def _constants(shaped: Profile, of_weights: Bool, in_model: Bool) -> tuple[_Hold
     output = np.where(shaped.outputs.start[node + 1] > first, first, -1)
     shape = shaped.outputs.shape.take(output)
     return _Holders(node, reader, node, np.zeros(node.size, np.bool_)), shape
+
+
+def _changed_by_loops(profile: Profile) -> Bool:
+    """The variables of loops of single nodes (TensorFlow 1): merges that an iteration changes.
+
+    Enter ─► Merge ─► Switch ─► Identity ─► … ─► NextIteration     back to Merge; it is changed if
+                                                                   … is more than an Identity
+    """
+    edges = profile.edges
+    passes = of_class(profile, "passes a loop variable") & (np.diff(edges.start) > 0)
+    origin = np.arange(len(profile))
+    origin[passes] = edges.source[edges.start[:-1][passes]]
+    origin = np.where(origin < 0, np.arange(len(profile)), origin)
+    for _ in range(len(profile).bit_length()):  # each round follows twice as many links
+        origin = origin[origin]
+    is_back = of_class(profile, "next iteration")
+    merge = np.repeat(np.arange(len(profile)), np.diff(edges.start))
+    back = np.flatnonzero((edges.source >= 0) & is_back[edges.source])
+    changed = np.zeros(len(profile), np.bool_)
+    changed[merge[back[origin[edges.source[back]] != merge[back]]]] = True
+    return changed

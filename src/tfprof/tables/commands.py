@@ -31,6 +31,10 @@ DEPTH = Option("depth", "int", 2, "how many levels of nested blocks to show")
 MODEL_OUTPUTS = Option(
     "outputs", "list", (), "the model's output nodes, if the graph holds more; comma-separated"
 )
+TRAINING = Option(
+    "training", "bool", default=False,
+    help="the parts of one training step instead of layers: forward, backward, optimizer",
+)  # fmt: skip
 LIMIT_OPTIONS: dict[str, Option] = {
     limit.flag.lstrip("-"): Option(limit.flag.lstrip("-"), "int", limit.default, limit.help)
     for limit in LIMITS.values()
@@ -168,9 +172,11 @@ COMMANDS: dict[str, Command] = {
         _result(
             "summary", "the layers of a model: parameters, float operations, multiply-adds, bytes",
             "MODEL [options]", ("summary graph.pbtxt", "summary graph.pbtxt --depth=1 --format=md"),
-            {"depth": DEPTH, "outputs": MODEL_OUTPUTS, "dim": OPTIONS["dim"]}, _TABLE,
+            {"depth": DEPTH, "training": TRAINING, "outputs": MODEL_OUTPUTS, "dim": OPTIONS["dim"]},
+            _TABLE,
             lambda loaded, query, options: loaded.summary(
-                options.get("depth", DEPTH.default), query.dims, options.get("outputs", ())
+                options.get("depth", DEPTH.default), query.dims, options.get("outputs", ()),
+                training=options.get("training", TRAINING.default),
             ),
         ),
         *map(view_command, VIEWS.values()),

@@ -41,7 +41,7 @@ def markdown_table(table: Table) -> Iterator[bytes]:
         cells = [map_unique(_escaped, column.cells(rows)) for column in columns]
         yield b"".join(map(_line, zip(names, *cells, strict=True)))
     if any(column.total for column in columns):
-        yield _line(["**total**", *(_escaped(column.total) for column in columns)])
+        yield _line(["**total**", *(_escaped(column.total_cell) for column in columns)])
     hidden = [str(table.hidden)] if table.hidden.rows else []
     for sentence in (*hidden, *table.caveats):
         yield f"\n{_escaped(sentence)}\n".encode()

@@ -40,7 +40,7 @@ def _lines(table: Table) -> Iterator[str]:
         _INDENT * (depth - 1) + _printable(name)
         for depth, name in zip(depths, label.cells(every), strict=True)
     ]
-    heads, total = [column.title for column in columns], [column.total for column in columns]
+    heads, total = [column.title for column in columns], [column.total_cell for column in columns]
     cells = [list(map(_printable, column.cells(every))) for column in columns]
     columns_of_text = zip(heads, total, cells, strict=True)
     widths = [max(map(len, [head, end, *inside])) for head, end, inside in columns_of_text]

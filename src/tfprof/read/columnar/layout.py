@@ -163,17 +163,21 @@ def _columns_of_notes(name: str, value: tuple[Note, ...]) -> NamedColumns:
     yield from _columns_of_strings(f"{name}.text", texts)
     yield f"{name}.times", np.array([note.times for note in value], np.int64)
     yield f"{name}.ours", np.array([note.ours for note in value], np.int64)
+    if any(note.caveat for note in value):
+        yield f"{name}.caveat", np.array([note.caveat for note in value], np.int64)
 
 
 def _read_notes(name: str, columns: Columns) -> tuple[Note, ...]:
     texts = _read_strings(f"{name}.text", columns)
     times = columns.numbers(f"{name}.times")
-    # Format 1 did not record whether notes are ours.
-    recorded = f"{name}.ours" in columns
-    ours = truths(f"{name}.ours", columns) if recorded else np.zeros(times.size, np.bool_)
-    if not times.size == ours.size == len(texts):
+    # Format 1 did not record whether notes are ours, and files without caveats leave them out.
+    ours, caveat = (
+        truths(each, columns) if each in columns else np.zeros(times.size, np.bool_)
+        for each in (f"{name}.ours", f"{name}.caveat")
+    )
+    if not times.size == ours.size == caveat.size == len(texts):
         raise Damage(f"the columns of {name} differ in length")
-    return tuple(map(Note, texts.texts(), times.tolist(), ours.tolist()))
+    return tuple(map(Note, texts.texts(), times.tolist(), ours.tolist(), caveat.tolist()))
 
 
 _TABLES: Final = (Nodes, Edges, Outputs, Regions, Stacks, Shapes, Profile)

@@ -38,13 +38,13 @@ class Links:
         return cls(before[edges.start], edges.source[known])
 
     @classmethod
-    def consumers(cls, edges: Edges, *, data: bool = False) -> Links:
-        """From each node to its consumers; control edges count unless *data*."""
+    def consumers(cls, edges: Edges, *, data: bool = False, waits: Bool | None = None) -> Links:
+        """From each node to its consumers; if *data*, control edges count only to what *waits*."""
         count = edges.start.size - 1
         consumer = np.repeat(np.arange(count), np.diff(edges.start))
         known = edges.source >= 0
         if data:
-            known &= edges.slot >= 0
+            known &= (edges.slot >= 0) | (False if waits is None else waits[consumer])
         source, consumer = edges.source[known], consumer[known]
         order = np.argsort(source, kind="stable")
         per_node = np.bincount(source, minlength=count)
