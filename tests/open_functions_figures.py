@@ -88,7 +88,15 @@ PRODUCTS: Final = {
     "factorization": (B * (10 * 6 + 6 * 3 + 3 * 2), 10 * 6 + 3 * 2),
 }
 
-FIGURES: Final = {**LOOPS, **SIGNALS, **IMAGES, **ALGEBRA, **ROWS, **PRODUCTS}
+GRADIENTS: Final = {
+    # Forward, and the gradients of both factors, in each step.
+    "scan_gradient": (3 * T * 3 * 8 * 8, 8 * 8),
+    # Of the first product only the weights need a gradient.
+    "dense_gradient": (B * (2 * 6 * 5 + 3 * 5 * 4), 6 * 5 + 5 * 4),
+    "convolution_gradient": (2 * PIXELS * 27 * 4, 27 * 4),
+}
+
+FIGURES: Final = {**LOOPS, **SIGNALS, **IMAGES, **ALGEBRA, **ROWS, **PRODUCTS, **GRADIENTS}
 
 # Sizes are cut to whole windows, so the costs are no polynomials.
 NO_FORMULA: Final = frozenset(
@@ -102,6 +110,9 @@ NO_FORMULA: Final = frozenset(
 DATA_DEPENDENT: Final = frozenset(
     {"exponential", "masked_rows", "through_numpy_open", "partitioned_experts"}
 )
+
+# The products are certain, but rows are summed that a mask picks, or Python computes something.
+PARTLY: Final = frozenset({"masked_sum", "through_numpy", "through_python_reshaped"})
 
 # Float operations of single operation types, as textbooks and FFT benchmarks count them.
 KERNELS: Final = {

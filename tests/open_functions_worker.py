@@ -261,6 +261,45 @@ def factorization(weight: Weight) -> Any:
     return call
 
 
+# --- gradients ---
+
+
+@model("x T 3 8")
+def scan_gradient(weight: Weight) -> Any:
+    w = weight(8, 8)
+
+    def call(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.scan(lambda y, row: tf.tanh(y @ w + row), x, tf.zeros([3, 8])))
+        return tape.gradient(loss, w)
+
+    return call
+
+
+@model("x B 6")
+def dense_gradient(weight: Weight) -> Any:
+    w, v = weight(6, 5), weight(5, 4)
+
+    def call(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.nn.relu(x @ w) @ v)
+        return tape.gradient(loss, [w, v])
+
+    return call
+
+
+@model("image B H W 3")
+def convolution_gradient(weight: Weight) -> Any:
+    w = weight(3, 3, 3, 4)
+
+    def call(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.nn.conv2d(x, w, 1, "SAME") ** 2)
+        return tape.gradient(loss, w)
+
+    return call
+
+
 def save(made: Model, path: str) -> Callable[..., Any]:
     """Save a function with its variables."""
     module = tf.Module()

@@ -56,12 +56,13 @@ RECURRENT: Final = {
         FRAMES * 2 * (lstm(6, 5) + lstm(10, 4)) + B * 4 * 2,
         2 * lstm_weights(6, 5) + 2 * lstm_weights(10, 4) + dense(4, 2),
     ),
+    # With a mask, Keras runs a step before the loop: it needs zeros like what a step returns.
     "masked_lstm": (
-        FRAMES * lstm(8, 7) + B * 7 * 3,
+        (FRAMES + B) * lstm(8, 7) + B * 7 * 3,
         50 * 8 + lstm_weights(8, 7) + dense(7, 3),
     ),
     "masking_bidirectional": (
-        FRAMES * 2 * lstm(6, 4) + B * 8 * 3,
+        (FRAMES + B) * 2 * lstm(6, 4) + B * 8 * 3,
         2 * lstm_weights(6, 4) + dense(8, 3),
     ),
     "seq2seq": (
@@ -72,7 +73,11 @@ RECURRENT: Final = {
         B * S * gru(6, 8) + FRAMES * (gru(6, 8) + 2 * S * 8 + 16 * 30),
         40 * 6 + 30 * 6 + 2 * gru_weights(6, 8) + dense(16, 30),
     ),
-    "simple_rnn": (FRAMES * (9 * (6 + 9) + 9 * 4), 9 * (6 + 9 + 1) + dense(9, 4)),
+    # If time is open, Keras 3 runs TimeDistributed for as many steps as the batch has rows.
+    "simple_rnn": (
+        FRAMES * 9 * (6 + 9) + B * B * 9 * 4,
+        9 * (6 + 9 + 1) + dense(9, 4),
+    ),
     "stacked_cells": (
         FRAMES * (lstm(7, 5) + gru(5, 6)),
         lstm_weights(7, 5) + gru_weights(5, 6),
@@ -89,7 +94,7 @@ RECURRENT: Final = {
     # A window of 3 fits 10 times into 12; the state, of 10, is padded.
     "conv_lstm_1d": (FRAMES * 10 * 3 * 12 * (2 + 3), 3 * 12 * (2 + 3) + 12),
     "convolution_then_lstm": (
-        FRAMES * (6 * 6 * SMALL + lstm(4, 5)),
+        B * B * (6 * 6 * SMALL + lstm(4, 5)),  # as in simple_rnn
         SMALL_WEIGHTS + lstm_weights(4, 5),
     ),
 }
@@ -130,8 +135,9 @@ IMAGES: Final = {
         INSIDE * (9 * 10 + 15 * 10 + 10 * 6),
         (9 + 1) * 10 + 15 * 10 + dense(10, 6),
     ),
+    # TensorFlow splits an image into as many as the dilation squared, padded to equal sizes.
     "dilated_convolution": (
-        PIXELS * 27 * 6 + B * (H - 6) * (W - 6) * 9 * 6 * 4,
+        PIXELS * 27 * 6 + B * 9 * (-(-H // 3) - 2) * (-(-W // 3) - 2) * 9 * 6 * 4,
         28 * 6 + (9 * 6 + 1) * 4,
     ),
     "convolutional_autoencoder": (
@@ -141,8 +147,9 @@ IMAGES: Final = {
 }
 
 SERIES: Final = {
+    # Here two or four series, each padded by one element in front.
     "causal_convolutions": (
-        FRAMES * (2 * 4 * 8 + 2 * 2 * 8 * 8 + 8 * 3),
+        FRAMES * (2 * 4 * 8 + 8 * 3) + B * (2 * -(-T // 2) + 4 * -(-T // 4)) * 2 * 8 * 8,
         (2 * 4 + 1) * 8 + 2 * (2 * 8 + 1) * 8 + dense(8, 3),
     ),
     # Each of T places spreads over 4.
@@ -212,13 +219,25 @@ DENSE: Final = {
     "hashed_crossing": (B * 12 * 3, dense(12, 3)),
     # Half a frame is padded on both sides; 256 samples have 129 frequencies.
     "mel_spectrogram": (B * (1 + L // 128) * 129 * 20, 0),
-    # Cosines and sines of 64 samples, as two convolutions.
-    "stft_layer": (B * (1 + (L - 64) // 32) * 2 * 64 * 33, 2 * 64 * 33),
 }
 
 FIGURES: Final = {**RECURRENT, **IMAGES, **SERIES, **ATTENTION, **DENSE}
 
+# Where TensorFlow traces something else if sizes are known.
+FIXED: Final = {
+    "masked_lstm": FRAMES * lstm(8, 7) + B * 7 * 3,
+    "masking_bidirectional": FRAMES * 2 * lstm(6, 4) + B * 8 * 3,
+    "simple_rnn": FRAMES * (9 * (6 + 9) + 9 * 4),
+    "convolution_then_lstm": FRAMES * (6 * 6 * SMALL + lstm(4, 5)),
+}
+
 # Sizes are cut to whole windows, so the costs are no polynomials.
 NO_FORMULA: Final = frozenset(
-    {"u_net", "strided_residual", "convolutional_autoencoder", "mel_spectrogram", "stft_layer"}
+    {
+        *("u_net", "strided_residual", "convolutional_autoencoder", "mel_spectrogram"),
+        *("dilated_convolution", "causal_convolutions"),
+    }
 )
+
+# The products are certain, but the numbers in tensors say how often something else is computed.
+PARTLY: Final = frozenset({"text_vectorization"})

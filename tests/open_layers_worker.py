@@ -244,11 +244,6 @@ def mel_spectrogram(x: Any) -> Any:
     return layer(x)
 
 
-@model("sound B L 1")
-def stft_layer(x: Any) -> Any:
-    return L.STFTSpectrogram(frame_length=64, frame_step=32, fft_length=64)(x)
-
-
 def save(made: Model, path: str) -> Callable[..., Any]:
     """Export a model that trains, so that random layers do something."""
     tensors = [

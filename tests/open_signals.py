@@ -346,6 +346,6 @@ def split_words(weight: Weight) -> Any:
     def call(words: Any) -> Any:
         parts = tf.strings.split(words).to_tensor("", shape=[None, 8])
         numbers = tf.strings.to_hash_bucket_fast(parts, 50)
-        return tf.einsum("btf,fg->btg", tf.gather(table, numbers), w)
+        return tf.einsum("btf,fg->btg", tf.gather(tf.convert_to_tensor(table), numbers), w)
 
     return call

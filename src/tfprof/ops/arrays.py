@@ -158,8 +158,6 @@ shape("LinSpace")(lambda op: (op.length(2),))
 shape("Reverse{,V2,Sequence} Roll InvertPermutation TensorStridedSliceUpdate")(like_input(0))
 shape("Diag")(lambda op: op.known(0) * 2)
 shape("DiagPart")(lambda op: op.known(0)[: len(op.known(0)) // 2])
-shape("MatrixDiag")(lambda op: (*op.known(0), op.known(0)[-1]))
-shape("MatrixDiagPart")(lambda op: (*op.known(0)[:-2], min(op.known(0)[-2:])))
 
 
 @shape("Range")
@@ -211,6 +209,18 @@ value("Squeeze")(
 value("ExpandDims")(lambda op: np.expand_dims(op.constant(0), op.number(1)))
 value("Transpose")(lambda op: np.transpose(op.constant(0), op.numbers(1)))
 value("Split")(lambda op: [*np.split(op.constant(1), int(op.attr("num_split")), op.number(0))])
+
+
+@value("SplitV")
+def split_value(op: Op) -> list[Value]:
+    """Parts of the sizes that the second input lists; one may be the rest."""
+    numbers, sizes = op.constant(0), op.numbers(1)
+    axis = axis_of(op.number(2), numbers.ndim)
+    rest = numbers.shape[axis] - sum(size for size in sizes if size >= 0)
+    ends = np.cumsum([rest if size < 0 else size for size in sizes])
+    return [*np.split(numbers, ends[:-1], axis)]
+
+
 value("Fill")(lambda op: np.full(_small(dims_of(op.constant(0))), op.constant(1)))
 value("BroadcastTo")(lambda op: np.broadcast_to(op.constant(0), _small(dims_of(op.constant(1)))))
 value("InvertPermutation")(lambda op: np.argsort(op.full(0)))

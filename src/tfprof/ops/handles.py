@@ -6,12 +6,17 @@ TensorListReserve ─► SetItem ─► Stack            the shape of an element
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tfprof.ops.op import Item, Op
 from tfprof.ops.shape import OPEN, MaybeShape, Shape, merged, need
 from tfprof.ops.table import item, shape, value
 from tfprof.ops.value import dims_of
+
+if TYPE_CHECKING:
+    from tfprof.ops.lazy_op import GraphOp
 
 
 def _element(op: Op, number: int) -> MaybeShape:
@@ -20,13 +25,19 @@ def _element(op: Op, number: int) -> MaybeShape:
     return None if dims is None or dims.ndim != 1 else dims_of(dims)
 
 
+def _length(op: Op, number: int) -> int | None:
+    """An input as a length; None: unknown."""
+    length = op.length(number)
+    return None if length < 0 else length
+
+
 # --- what handles point to ---
 
 
 item("VarHandleOp _VarHandlesOp")(lambda op: Item(op.attr("shape")))
 item("Identity StopGradient Enter Exit NextIteration Switch Snapshot")(lambda op: op.item(0))
 item("TensorListScatterIntoExistingList")(lambda op: op.item(0))
-item("TensorListResize")(lambda op: Item(op.item(0).shape))
+item("TensorListResize")(lambda op: Item(op.item(0).shape, _length(op, 1)))
 item("IdentityN")(lambda op: [op.item(number) for number in range(op.inputs)])
 item("TensorListScatter{,V2}")(lambda op: Item(op.known(0)[1:]))
 item("TensorListConcatLists")(lambda op: Item(merged(op.item(0).shape, op.item(1).shape)))
@@ -41,16 +52,25 @@ def from_tensor(op: Op) -> Item:
 
 
 # Elements to be set.
-item("TensorListReserve")(
-    lambda op: Item(_element(op, 0), None if op.value(1) is None else op.number(1))
-)
+item("TensorListReserve")(lambda op: Item(_element(op, 0), _length(op, 1)))
 
 
 @item("TensorListSetItem")
-def with_item(op: Op) -> Item:
-    """One element set; all have its shape."""
+def with_item(op: GraphOp) -> Item:
+    """One element set; all have its shape. A list that may grow reaches at least that far."""
     source = op.item(0)
-    return Item(merged(source.shape, op.shape(2)), source.length)
+    result = source._replace(shape=merged(source.shape, op.shape(2)), value=None, is_new=False)
+    if not op.attr("resize_if_index_out_of_bounds"):
+        return result
+    index = _length(op, 1)
+    if index is not None and source.length is not None:
+        return result._replace(length=max(source.length, index + 1))
+    is_first = source.set_at is None and not source.added
+    return result._replace(
+        length=None,
+        since=source.since if is_first else None,
+        set_at=op.sources[1] if is_first else None,
+    )
 
 
 @item("TensorListPushBack")
@@ -58,18 +78,22 @@ def with_one_more(op: Op) -> Item:
     """One more element."""
     source, added = op.item(0), op.value(1)
     same = added is not None and source.value is not None and np.array_equal(added, source.value)
-    return Item(
-        merged(source.shape, op.shape(1)),
-        None if source.length is None else source.length + 1,
-        added if source.is_new or same else None,
+    return _longer(source, 1)._replace(
+        shape=merged(source.shape, op.shape(1)),
+        value=added if source.is_new or same else None,
+        is_new=False,
     )
 
 
-@item("TensorListPopBack")
-def with_one_less(op: Op) -> Item:
-    """One element less; the element is the second output."""
-    source = op.item(0)
-    return source._replace(length=None if source.length is None else max(0, source.length - 1))
+# One element less; the element is the second output.
+item("TensorListPopBack")(lambda op: _longer(op.item(0), -1))
+
+
+def _longer(source: Item, more: int) -> Item:
+    """A list with so many elements more."""
+    length = None if source.length is None else max(0, source.length + more)
+    since = None if source.set_at else source.since
+    return source._replace(length=length, since=since, added=source.added + more, set_at=None)
 
 
 # --- what is read through them ---

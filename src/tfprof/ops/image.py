@@ -7,12 +7,21 @@ from typing import Final
 
 from tfprof.ops.op import Op, size
 from tfprof.ops.shape import OPEN, Shape, merged, plus, require, split, times
-from tfprof.ops.shared_rules import all_open, like_input, per_input, per_output, with_range
+from tfprof.ops.shared_rules import (
+    all_open,
+    like_input,
+    per_axis,
+    per_input,
+    per_output,
+    windows,
+    with_range,
+)
 from tfprof.ops.table import float_ops, shape
 
 LERP: Final = 3  # difference, product, sum
 BILINEAR: Final = 3 * LERP  # two along a row, one across
 BICUBIC: Final = 5 * 7  # four rows and one column of four taps, each four products and three sums
+PROJECTION: Final = 3 * 4 + 2  # two products and two sums for x, y and the divisor; two quotients
 _IMAGE: Final = 4
 
 
@@ -32,6 +41,16 @@ float_ops("ResizeArea")(lambda op: 2 * max(size(op.input(0)), size(op.output()))
 float_ops("CropAndResize", attributes="method")(
     lambda op: 0 if op.attr("method") == "nearest" else BILINEAR * size(op.output())
 )
+
+
+@float_ops("ImageProjectiveTransform{V2,V3}", attributes="interpolation")
+def projective(op: Op) -> int:
+    """Where each pixel comes from, and an interpolation per element."""
+    image = op.output()
+    steps = 0 if op.attr("interpolation") == "NEAREST" else BILINEAR
+    return PROJECTION * size(image[:-1]) + steps * size(image)
+
+
 # A product and a sum for each of four taps; one sum for the nearest neighbour.
 float_ops("CropAndResizeGradImage", attributes="method")(
     lambda op: (1 if op.attr("method") == "nearest" else 8) * size(op.input(0))
@@ -53,15 +72,35 @@ def _sides(op: Op, number: int) -> Shape:
 
 
 @shape("Resize{Bilinear,Bicubic,Area,NearestNeighbor} ResizeNearestNeighborGrad")
+@shape("ExtractGlimpse{,V2} ScaleAndTranslate")
 def resized(op: Op) -> Shape:
     """Height and width are the second input."""
     image = _images(op)
     return (image[0], *_sides(op, 1), image[3])
 
 
+# An image per transform, of the height and the width that the third input lists.
+shape("ImageProjectiveTransform{V2,V3}")(
+    lambda op: (_images(op)[0], *_sides(op, 2), _images(op)[3])
+)
+
+
+@shape("ExtractImagePatches")
+def patches(op: Op) -> Shape:
+    """Patches by row and column; each has the channels of all its pixels."""
+    image = _images(op)
+    sizes, strides, rates = (per_axis(op, name, _IMAGE) for name in ("ksizes", "strides", "rates"))
+    places = (
+        windows(image[axis], (sizes[axis] - 1) * rates[axis] + 1, strides[axis], op.attr("padding"))
+        for axis in (1, 2)
+    )
+    return (image[0], *places, times(image[3], sizes[1], sizes[2]))
+
+
 shape("QuantizedResizeBilinear")(with_range(resized))
 shape("Resize{Bilinear,Bicubic}Grad")(like_input(1))
 shape("AdjustContrast{,v2} AdjustHue AdjustSaturation RGBToHSV HSVToRGB")(like_input(0))
+shape("DrawBoundingBoxes{,V2}")(like_input(0))
 
 
 @shape("CropAndResize")

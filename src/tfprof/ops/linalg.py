@@ -250,5 +250,44 @@ def real_fft_shape(op: Op) -> Shape:
     return (*tensor[: len(tensor) - axes], *lengths)
 
 
+shape("MatrixDiag")(lambda op: (*op.known(0), op.known(0)[-1]))
+shape("MatrixDiagPart")(lambda op: (*op.known(0)[:-2], min(op.known(0)[-2:])))
+
+
+def _band(op: Op) -> tuple[int, int]:
+    """The lowest and the highest diagonal that the second input names; 0 is the main one."""
+    numbers = op.numbers(1)
+    require(len(numbers) in (1, 2))
+    return numbers[0], numbers[-1]
+
+
+@shape("MatrixDiagPart{V2,V3}")
+def diagonals_shape(op: Op) -> Shape:
+    """Diagonals, as long as the longest."""
+    batch, rows, columns = _matrix(op.known(0))
+    low, high = _band(op)
+    known = min(rows, columns) >= 0
+    longest = min(rows + min(high, 0), columns - max(low, 0)) if known else OPEN
+    return (*batch, *((high - low + 1,) if high > low else ()), longest)
+
+
+@shape("MatrixDiag{V2,V3}")
+def from_diagonals_shape(op: Op) -> Shape:
+    """As many rows and columns as the inputs say; where they do not, as few as possible."""
+    diagonals, (low, high) = op.known(0), _band(op)
+    batch = diagonals[: -2 if high > low else -1]
+    rows, columns = (op.value(number) for number in (2, 3))
+    if rows is None or columns is None or diagonals[-1] < 0:
+        return (*batch, OPEN, OPEN)
+    least = [diagonals[-1] - min(high, 0), diagonals[-1] + max(low, 0)]
+    asked = [int(rows), int(columns)]
+    if asked == [OPEN, OPEN]:  # a square
+        least = [max(least)] * 2
+    return (
+        *batch,
+        *(few if many == OPEN else many for few, many in zip(least, asked, strict=True)),
+    )
+
+
 no_shape("TensorFlow infers the input's shape, which need not be the output's", "{,I}{,R}FFTND")
 no_shape("TensorFlow infers none: only XLA knows it", "XlaSvd XlaSelfAdjointEig")

@@ -35,6 +35,11 @@ class Item(NamedTuple):
     length: int | None = None
     value: Value | None = None  # of every element, where all are equal
     is_new: bool = False  # the list has no element yet
+    # Inside a loop that changes the list: the loop's own input, what this iteration adds to it, and
+    # the number at which it sets an element, if that makes the list longer.
+    since: tuple[int, int] | None = None
+    added: int = 0
+    set_at: tuple[int, int] | None = None
 
 
 class Op:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from tfprof.ops.op import Op, size
 from tfprof.ops.shape import OPEN, MaybeShape, Shape, merged
-from tfprof.ops.shared_rules import like_input, per_input, rows_of_unknown_number
-from tfprof.ops.table import float_ops, no_shape, shape
+from tfprof.ops.shared_rules import like_input, listed_by, per_input, rows_of_unknown_number
+from tfprof.ops.table import float_ops, no_shape, shape, value
+from tfprof.ops.value import Value, of_dims
 
 # --- float operations ---
 
@@ -68,6 +69,30 @@ def sum_of_sparse(op: Op) -> list[MaybeShape]:
     """Indices, values and shape of a sparse tensor: the numbers say how many are stored."""
     shape_of = merged(op.shape(2), op.shape(5)) or (OPEN,)
     return [(OPEN, shape_of[0]), (OPEN,), shape_of]
+
+
+shape("SparseToDense")(listed_by(1))
+shape("SparseReorder")(lambda op: [op.shape(0), op.shape(1)])
+
+
+@shape("SparseReshape")
+def reshaped(op: Op) -> list[MaybeShape]:
+    """Indices and shape of another rank."""
+    rank = (op.shape(2) or (OPEN,))[0]
+    return [((op.shape(0) or (OPEN,))[0], rank), (rank,)]
+
+
+# Indices, values and shape of a matrix with a row per row of the inputs.
+shape("SparseCross{,V2,Hashed}")(lambda _: [(OPEN, 2), (OPEN,), (2,)])
+
+
+@value("SparseCross{,V2,Hashed}")
+def crossed_value(op: Op) -> list[Value | None]:
+    """The shape: the numbers say how many columns there are. Dense inputs say how many rows."""
+    first = 3 * int(op.attr("N", 0))
+    last = first + len(op.attr("dense_types") or [])
+    rows = max((op.known(number)[0] for number in range(first, last)), default=OPEN)
+    return [None, None, of_dims((rows, OPEN))]
 
 
 # Indices and values of a sparse tensor: the numbers say how many are stored.
