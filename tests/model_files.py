@@ -26,7 +26,7 @@ APPLICATIONS: Final = (
     *("ResNet50", "MobileNet", "Xception", "MobileNetV2", "EfficientNetB0", "InceptionV3"),
     *("VGG16", "VGG19", "DenseNet121", "ConvNeXtTiny", "transformer"),
     *("ResNet101", "ResNet152", "InceptionResNetV2", "DenseNet169", "DenseNet201"),
-    *("MobileNetV3Small", "MobileNetV3Large", "NASNetMobile", "EfficientNetB1"),
+    *("MobileNetV3Small@224", "MobileNetV3Large@224", "NASNetMobile", "EfficientNetB1"),
     *("EfficientNetB2@288", "EfficientNetB3", "EfficientNetV2B0"),
 )
 SUMMARIES: Final = ("conv", "lstm", "gru", "transformer", "nested", "mixed", "mobilenet")

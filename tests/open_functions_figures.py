@@ -5,6 +5,7 @@ name: (multiply-adds, parameters), at the sizes of open_sizes.py
 
 from __future__ import annotations
 
+from math import log2
 from typing import Final
 
 from open_sizes import B, E, H, L, T, W
@@ -98,6 +99,13 @@ GRADIENTS: Final = {
 
 FIGURES: Final = {**LOOPS, **SIGNALS, **IMAGES, **ALGEBRA, **ROWS, **PRODUCTS, **GRADIENTS}
 
+# Where TensorFlow traces something else if sizes are known: a gradient needs the shape of a loss's
+# input, and so its value if the shape is open.
+FIXED: Final = {
+    "dense_gradient": B * (2 * 6 * 5 + 2 * 5 * 4),
+    "convolution_gradient": 2 * PIXELS * 27 * 4,
+}
+
 # Sizes are cut to whole windows, so the costs are no polynomials.
 NO_FORMULA: Final = frozenset(
     {
@@ -119,7 +127,11 @@ KERNELS: Final = {
     "filtered": {"RFFT": B * 5 * 64 * 6 // 2, "IRFFT": B * 5 * 64 * 6 // 2},
     "spectral_mixing": {"FFT": FRAMES * 5 * 32 * 5},
     "fourier_2d": {"RFFT2D": B * 5 * 512 * 9 // 2, "IRFFT2D": B * 5 * 512 * 9 // 2},
-    "mfcc": {"RFFT": B * (1 + (L - 256) // 128) * 5 * 256 * 8 // 2},
+    # The spectrum, and a cosine transform: the transform of 20 numbers and as many zeros.
+    "mfcc": {
+        "RFFT": B * (1 + (L - 256) // 128) * 5 * 256 * 8 // 2
+        + int(B * (1 + (L - 256) // 128) * 5 * 40 * log2(40) / 2)
+    },
     "spectrum_and_back": {"IRFFT": B * (1 + (L - 64) // 32) * 5 * 64 * 6 // 2},
     "low_rank": {"Svd": B * (14 * 6 * 4**2 + 8 * 4**3)},
     "orthogonal": {"Qr": B * 2 * (2 * 6 * 4**2 * 3 - 2 * 4**3) // 3},

@@ -231,9 +231,11 @@ FIXED: Final = {
     "convolution_then_lstm": FRAMES * (6 * 6 * SMALL + lstm(4, 5)),
 }
 
-# Sizes are cut to whole windows, so the costs are no polynomials.
+# Sizes are cut to whole windows, so the costs are no polynomials; an image that is too small to be
+# cropped is resized.
 NO_FORMULA: Final = frozenset(
     {
+        "center_crop",
         *("u_net", "strided_residual", "convolutional_autoencoder", "mel_spectrogram"),
         *("dilated_convolution", "causal_convolutions"),
     }

@@ -37,8 +37,8 @@ PUBLISHED: Final = {
     "ConvNeXtTiny": 4.456e9,
     "DenseNet169": 3.36e9,
     "DenseNet201": 4.291e9,
-    "MobileNetV3Small": 0.057e9,
-    "MobileNetV3Large": 0.217e9,
+    "MobileNetV3Small@224": 0.057e9,
+    "MobileNetV3Large@224": 0.217e9,
     "EfficientNetB1": 0.687e9,  # of 240 by 240
     "EfficientNetB2@288": 1.088e9,
     "EfficientNetB3": 1.827e9,  # of 300 by 300

@@ -46,6 +46,7 @@ class Loops:
         self._calls = calls
         self._origin: dict[Source, Source] = {}
         self._varying: dict[int, frozenset[Source]] = {}
+        self._of_source: dict[int, dict[Source, list[int]]] = {}
         # Loops whose conditions depend on more than the known bound.
         self.may_end_sooner: set[int] = set()
 
@@ -194,9 +195,9 @@ class Loops:
 
         It began as *first*, and an iteration returns *back*.
         """
-        own = op.sources[call.own :]
-        source = own[output]
-        if back.since != source or own.count(source) > 1:
+        source = op.sources[call.own + output]
+        # Several variables may start as the same list: an iteration may return either.
+        if back.since != source or len(self._variables(call, op)[source]) > 1:
             return _common([back, first])
         if back.set_at is not None:
             return Item(None, self._reached(call, op, back.set_at, first.length))
@@ -211,15 +212,24 @@ class Loops:
 
     def _reached(self, call: Call, op: GraphOp, index: Source, length: int | None) -> int | None:
         """The length of a list in which a loop sets elements, one per number of a counter."""
-        places = [at for at in range(call.own, op.inputs) if op.sources[at] == index]
+        variables = self._variables(call, op).get(index, [])
         trips = self._graph.trips(op.node)
-        if len(places) != 1 or None in (trips, length) or op.node in self.may_end_sooner:
+        if len(variables) != 1 or None in (trips, length) or op.node in self.may_end_sooner:
             return None
-        start = self._whole(op, places[0])
-        step = self._step(call, op, places[0] - call.own)
+        start = self._whole(op, call.own + variables[0])
+        step = self._step(call, op, variables[0])
         if not trips or start is None or not step:
             return length if trips == 0 else None
         return max(length or 0, start + 1, start + step * (trips - 1) + 1)
+
+    def _variables(self, call: Call, op: GraphOp) -> dict[Source, list[int]]:
+        """The numbers of the loop variables that begin as each source."""
+        if op.node not in self._of_source:
+            numbers: dict[Source, list[int]] = {}
+            for number, source in enumerate(op.sources[call.own :]):
+                numbers.setdefault(source, []).append(number)
+            self._of_source[op.node] = numbers
+        return self._of_source[op.node]
 
     @staticmethod
     def _whole(op: GraphOp, number: int) -> int | None:
