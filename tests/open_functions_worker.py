@@ -86,7 +86,7 @@ def folded(weight: Weight) -> Any:
 def written_and_stacked(weight: Weight) -> Any:
     w, v = weight(6, 4), weight(4, 3)
 
-    @tf.function
+    @tf.function  # type: ignore[untyped-decorator]
     def call(x: Any) -> Any:
         steps = tf.shape(x)[1]
         outputs = tf.TensorArray(tf.float32, steps)
@@ -101,7 +101,7 @@ def written_and_stacked(weight: Weight) -> Any:
 def unstacked_and_gathered(weight: Weight) -> Any:
     w, v = weight(6, 4), weight(4, 3)
 
-    @tf.function
+    @tf.function  # type: ignore[untyped-decorator]
     def call(x: Any) -> Any:
         inputs = tf.TensorArray(tf.float32, tf.shape(x)[1]).unstack(tf.transpose(x, [1, 0, 2]))
         outputs = tf.TensorArray(tf.float32, 0, dynamic_size=True)
@@ -117,7 +117,7 @@ def decoded_step_by_step(weight: Weight) -> Any:
     """A state and a list, as a decoder of sequences has them; 4 steps."""
     w, u, v = weight(6, 8), weight(8, 8), weight(8, 5)
 
-    @tf.function
+    @tf.function  # type: ignore[untyped-decorator]
     def call(x: Any) -> Any:
         state = tf.reduce_mean(x, 1) @ w
         outputs = tf.TensorArray(tf.float32, 4)
@@ -156,7 +156,7 @@ def switched(weight: Weight) -> Any:
 def power_iteration(weight: Weight) -> Any:
     w = weight(6, 6)
 
-    @tf.function
+    @tf.function  # type: ignore[untyped-decorator]
     def call(x: Any) -> Any:
         for _ in tf.range(10):
             x = tf.math.l2_normalize(x @ w, 1)
@@ -313,7 +313,7 @@ def save(made: Model, path: str) -> Callable[..., Any]:
     signature = [one.open_spec for one in made.inputs]
     module.call = tf.function(call, input_signature=signature)
     tf.saved_model.save(module, path, signatures=module.call)
-    return call
+    return call  # type: ignore[no-any-return]
 
 
 def main(folder: str) -> None:

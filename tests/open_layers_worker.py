@@ -158,7 +158,7 @@ def convolutional_autoencoder(x: Any) -> Any:
     return L.Conv2D(3, 3, padding="same")(L.UpSampling2D()(x))
 
 
-class Sampling(L.Layer):  # type: ignore[misc]
+class Sampling(L.Layer):  # type: ignore[misc,name-defined]
     """A normal variable of this mean and logarithm of the variance."""
 
     def call(self, inputs: Any) -> Any:
