@@ -9,6 +9,7 @@ A builder gets a function that makes variables, and returns the function to save
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
@@ -316,8 +317,30 @@ def save(made: Model, path: str) -> Callable[..., Any]:
     return call  # type: ignore[no-any-return]
 
 
+def arrays() -> Any:
+    """A loop of TensorFlow 1 that reads one TensorArray and writes another."""
+    v1 = tf.compat.v1
+    v1.disable_control_flow_v2()
+    with tf.Graph().as_default() as graph:
+        x = v1.placeholder(tf.float32, [None, None, 6], "x")
+        w, v = v1.get_variable("w", [14, 8]), v1.get_variable("v", [8, 3])
+        steps = tf.shape(x)[1]
+        inputs = tf.TensorArray(tf.float32, steps).unstack(tf.transpose(x, [1, 0, 2]))
+
+        def body(step: Any, state: Any, outputs: Any) -> Any:
+            state = tf.tanh(tf.concat([inputs.read(step), state], 1) @ w)
+            return step + 1, state, outputs.write(step, state)
+
+        first = [0, tf.zeros([tf.shape(x)[0], 8]), tf.TensorArray(tf.float32, steps)]
+        outputs = v1.while_loop(lambda step, *_: step < steps, body, first)[2]
+        tf.einsum("tbf,fg->tbg", outputs.stack(), v)
+    v1.enable_control_flow_v2()
+    return graph.as_graph_def(add_shapes=True)
+
+
 def main(folder: str) -> None:
     write(folder, save)
+    Path(folder, "arrays.pb").write_bytes(arrays().SerializeToString())
 
 
 if __name__ == "__main__":

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from open_functions_figures import DATA_DEPENDENT, FIGURES, FIXED, KERNELS, NO_FORMULA, PARTLY
-from open_models import OpenModel, check_formula, check_with_sizes, float_ops_by_type, is_incomplete
+from open_models import (
+    OpenModel,
+    check_formula,
+    check_with_sizes,
+    float_ops_by_type,
+    is_incomplete,
+    multiply_adds,
+)
+from open_sizes import B, T
 from sampling import sampled
 from tfprof.summary import summary
 
@@ -54,3 +62,10 @@ def test_kernels_cost_what_textbooks_say(name: str, folder: Path) -> None:
     model = OpenModel(name, folder)
     by_type = float_ops_by_type(model.open, model.sizes)
     assert {op: by_type.get(op) for op in KERNELS[name]} == KERNELS[name]
+
+
+def test_arrays_of_the_first_tensorflow_have_lengths(folder: Path) -> None:
+    sums = summary(OpenModel("arrays", folder).fixed, dims={"batch": B, "x_1": T})
+    assert sums.counts.uncounted == ()
+    # Without a run, a loop of single nodes counts once; what it wrote has all steps.
+    assert multiply_adds(sums) == B * 14 * 8 + T * B * 8 * 3

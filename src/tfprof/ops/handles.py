@@ -2,6 +2,7 @@
 
 VarHandleOp ─► ReadVariableOp                    the shape is that of the handle's attribute
 TensorListReserve ─► SetItem ─► Stack            the shape of an element, and how many there are
+TensorArrayV3 ─► WriteV3 ─► GatherV3             the same in TensorFlow 1; the flow carries it
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof.ops.constants import BACK
 from tfprof.ops.op import Item, Op
-from tfprof.ops.shape import OPEN, MaybeShape, Shape, merged, need
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, agreed, merged, need
 from tfprof.ops.table import item, shape, value
 from tfprof.ops.value import dims_of
 
@@ -89,6 +91,35 @@ def with_one_more(op: Op) -> Item:
 item("TensorListPopBack")(lambda op: _longer(op.item(0), -1))
 
 
+@item("TensorArrayV3")
+def array(op: Op) -> list[Item]:
+    """A handle and a flow; both stand for the array."""
+    length = None if op.attr("dynamic_size") else _length(op, 0)
+    return [Item(op.attr("element_shape"), length)] * 2
+
+
+@item("TensorArray{Write,Scatter}V3")
+def with_elements(op: Op) -> Item:
+    """Elements set: one, or a row per index; all are alike."""
+    handle, flow, tensor = op.item(0), op.item(3), op.shape(2)
+    if op.type == "TensorArrayScatterV3":
+        tensor = None if not tensor else tensor[1:]
+    return flow._replace(shape=merged(merged(flow.shape, handle.shape), tensor))
+
+
+@item("Merge RefMerge")
+def merged_item(op: GraphOp) -> list[Item]:
+    """What enters a loop; what comes back completes the shape."""
+    back = [op.source_type(number) in BACK for number in range(op.inputs)]
+    items = [op.item(number) for number in range(op.inputs)]
+    entering = [one for one, returns in zip(items, back, strict=True) if not returns]
+    lengths = {one.length for one in entering}
+    element = agreed(one.shape for one in entering)
+    for one, returns in zip(items, back, strict=True):
+        element = merged(element, one.shape) if returns else element
+    return [Item(element, lengths.pop() if len(lengths) == 1 else None), Item()]
+
+
 def _longer(source: Item, more: int) -> Item:
     """A list with so many elements more."""
     length = None if source.length is None else max(0, source.length + more)
@@ -106,6 +137,20 @@ shape("TensorListGather")(
     lambda op: (*op.known(1), *need(merged(op.item(0).shape, _element(op, 2))))
 )
 shape("TensorListPopBack")(lambda op: [(), merged(op.item(0).shape, _element(op, 1))])
+
+
+# Of a handle, a number and a flow.
+shape("TensorArrayReadV3")(lambda op: merged(op.item(2).shape, op.item(0).shape))
+
+
+@shape("TensorArrayGatherV3")
+def gathered(op: Op) -> Shape:
+    """An element per index."""
+    element = merged(op.attr("element_shape"), merged(op.item(2).shape, op.item(0).shape))
+    return (*op.known(1), *need(element))
+
+
+value("TensorArraySizeV3")(lambda op: np.array(need(op.item(1).length)))
 
 
 @shape("TensorListStack")
