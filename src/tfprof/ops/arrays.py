@@ -158,6 +158,8 @@ shape("LinSpace")(lambda op: (op.length(2),))
 shape("Reverse{,V2,Sequence} Roll InvertPermutation TensorStridedSliceUpdate")(like_input(0))
 shape("Diag")(lambda op: op.known(0) * 2)
 shape("DiagPart")(lambda op: op.known(0)[: len(op.known(0)) // 2])
+shape("MatrixDiag")(lambda op: (*op.known(0), op.known(0)[-1]))
+shape("MatrixDiagPart")(lambda op: (*op.known(0)[:-2], min(op.known(0)[-2:])))
 
 
 @shape("Range")

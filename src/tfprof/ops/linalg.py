@@ -250,10 +250,6 @@ def real_fft_shape(op: Op) -> Shape:
     return (*tensor[: len(tensor) - axes], *lengths)
 
 
-shape("MatrixDiag")(lambda op: (*op.known(0), op.known(0)[-1]))
-shape("MatrixDiagPart")(lambda op: (*op.known(0)[:-2], min(op.known(0)[-2:])))
-
-
 def _band(op: Op) -> tuple[int, int]:
     """The lowest and the highest diagonal that the second input names; 0 is the main one."""
     numbers = op.numbers(1)
