@@ -95,7 +95,6 @@ WANTS: Final[dict[str, list[Any]]] = {
     "Eig": [MATRIX],
     "Einsum": [(4, 6), (6, 2)],
     "EuclideanNorm": [PLAIN, [1]],
-    "ExtractGlimpse": [IMAGE, [5, 7], (2, 2)],
     "ExtractImagePatches": [IMAGE],
     "FFT": [VOLUME],
     "FFTND": [PLAIN, [4, 6], [0, 1]],

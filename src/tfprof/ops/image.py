@@ -72,7 +72,7 @@ def _sides(op: Op, number: int) -> Shape:
 
 
 @shape("Resize{Bilinear,Bicubic,Area,NearestNeighbor} ResizeNearestNeighborGrad")
-@shape("ExtractGlimpse{,V2} ScaleAndTranslate")
+@shape("ScaleAndTranslate")
 def resized(op: Op) -> Shape:
     """Height and width are the second input."""
     image = _images(op)

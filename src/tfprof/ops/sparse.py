@@ -72,7 +72,7 @@ def sum_of_sparse(op: Op) -> list[MaybeShape]:
 
 
 shape("SparseToDense")(listed_by(1))
-shape("SparseReorder")(lambda op: [op.shape(0), op.shape(1)])
+shape("SparseReorder")(lambda op: [op.shape(0) or (OPEN, OPEN), op.shape(1) or (OPEN,)])
 
 
 @shape("SparseReshape")

@@ -5,9 +5,10 @@ values [n, …]      row_splits [rows + 1]        RaggedTensorToTensor  [rows, l
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING
 
-from tfprof.ops.shape import OPEN, Shape, broadcast, merged, need, require
+from tfprof.ops.shape import OPEN, Shape, merged, need, require
 from tfprof.ops.shared_rules import like_input
 from tfprof.ops.table import shape, value
 from tfprof.ops.value import dims_of, of_dims
@@ -23,11 +24,10 @@ value("StringSplit{,V2}")(lambda op: [None, None, of_dims((op.known(0)[0], OPEN)
 
 @shape("StringJoin")
 def joined(op: Op) -> Shape:
-    """What all inputs broadcast to; only scalars do."""
-    result: Shape = ()
-    for number in range(op.inputs):
-        result = broadcast(result, op.known(number))
-    return result
+    """All inputs that are not scalars are alike."""
+    shapes = op.shapes()
+    alike = reduce(merged, (dims for dims in shapes if dims), None)
+    return need(() if alike is None and None not in shapes else alike)
 
 
 @shape("RaggedTensorToTensor")
@@ -37,9 +37,9 @@ def padded(op: Op) -> Shape:
     require(kinds and len(kinds) == op.inputs - 3)
     asked, values = op.value(0), op.shape(1)
     partitions = len(kinds) - (kinds[0] == "FIRST_DIM_SIZE")
-    dims = None if asked is None or asked.ndim != 1 else dims_of(asked)
     if values is None:
-        return need(dims)
+        return op.dims(0)
+    dims = None if asked is None or asked.ndim != 1 else dims_of(asked)
     return need(merged(dims, (_rows(op, kinds[0]), *(OPEN,) * partitions, *values[1:])))
 
 
