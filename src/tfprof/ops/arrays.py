@@ -314,11 +314,13 @@ def stitched_value(op: Op) -> Value:
     half = op.inputs // 2
     require(half <= MOST_VALUES)
     places = [op.full(number) for number in range(half)]
+    numbers = [op.constant(half + number) for number in range(half)]
     size = 1 + max(int(place.max()) for place in places if place.size)
-    result = np.full(_small((size,)), HOLE)
-    for number, place in enumerate(places):
-        result[place] = op.constant(half + number)
-    require(not has_holes(result) or all(place.dtype.kind == "i" for place in places))
+    result = np.full(_small((size,)), HOLE, np.result_type(*numbers))
+    is_set = np.zeros(size, np.bool_)
+    for place, number in zip(places, numbers, strict=True):
+        result[place], is_set[place] = number, True
+    require(result.dtype.kind == "i" or is_set.all())
     return result
 
 
