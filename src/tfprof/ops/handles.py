@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
 def _element(op: Op, number: int) -> MaybeShape:
     """The shape of an element that an input lists; -1 stands for any."""
-    dims = op.value(number) if number < op.inputs else None
+    if number >= op.inputs:
+        return None
+    dims, count = op.value(number), op.shape(number)
+    if dims is None and count is not None and len(count) == 1 and count[0] >= 0:
+        return op.dims(number)
     return None if dims is None or dims.ndim != 1 else dims_of(dims)
 
 
@@ -49,8 +53,10 @@ item("EmptyTensorList")(lambda op: Item(_element(op, 0), 0, is_new=True))
 @item("TensorListFromTensor")
 def from_tensor(op: Op) -> Item:
     """The rows of a tensor."""
-    tensor = op.known(0)
-    return Item(tensor[1:], tensor[0] if tensor[0] >= 0 else None)
+    tensor, element = op.shape(0), _element(op, 1)
+    if not tensor:
+        return Item(element)
+    return Item(merged(tensor[1:], element), tensor[0] if tensor[0] >= 0 else None)
 
 
 # Elements to be set.
@@ -167,9 +173,13 @@ def stacked(op: Op) -> Shape:
 def concatenated(op: Op) -> list[MaybeShape]:
     """All elements joined, and the length of each."""
     source = op.item(0)
-    element = merged(source.shape, _element(op, 1) if op.type.endswith("V2") else None)
+    listed = _element(op, 1) if op.type.endswith("V2") else op.attr("element_shape")
+    element = merged(source.shape, listed)
     lengths = (OPEN if source.length is None else source.length,)
     if not element:
         return [None, lengths]
-    total = OPEN if source.length is None or element[0] < 0 else source.length * element[0]
+    # Elements that were never set may have other lengths, which the last input lists.
+    is_even = op.inputs < 3 or op.shape(2) == (0,)  # noqa: PLR2004 - leading_dims
+    rows = element[0] if is_even and source.length is not None else OPEN
+    total = OPEN if rows < 0 else rows * (source.length or 0)
     return [(total, *element[1:]), lengths]

@@ -7,8 +7,14 @@ SparseTensorDenseMatMul            2 · n · columns
 from __future__ import annotations
 
 from tfprof.ops.op import Op, size
-from tfprof.ops.shape import OPEN, MaybeShape, Shape, merged
-from tfprof.ops.shared_rules import like_input, listed_by, per_input, rows_of_unknown_number
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, either, merged
+from tfprof.ops.shared_rules import (
+    known,
+    like_input,
+    listed_by,
+    per_input,
+    rows_of_unknown_number,
+)
 from tfprof.ops.table import float_ops, no_shape, shape, value
 from tfprof.ops.value import Value, of_dims
 
@@ -60,8 +66,8 @@ def mat_mul_shape(op: Op) -> Shape:
 @shape("SparseDenseCwise{Add,Div,Mul} SparseSoftmax")
 def stored_values(op: Op) -> Shape:
     """A number per stored element."""
-    indices, values = op.shape(0) or (OPEN,), op.shape(1) or (OPEN,)
-    return (max(indices[0], values[0]),)
+    both = op.ranked(0, 2)[0], op.ranked(1, 1)[0]
+    return (either(*both[::-1]) if op.type == "SparseSoftmax" else either(*both),)
 
 
 @shape("SparseAdd")
@@ -104,8 +110,10 @@ shape("SparseSegment{Sum,Mean,SqrtN}{WithNumSegments,Grad}")(
     lambda op: (op.length(3), *op.known(0)[1:])
 )
 # Rows, and where they belong.
-shape("SparseSegment{Sum,Mean,SqrtN}GradV2")(lambda op: [rows_of_unknown_number(op), (OPEN,)])
+shape("SparseSegment{Sum,Mean,SqrtN}GradV2")(
+    lambda op: [known(rows_of_unknown_number, op), (OPEN,)]
+)
 # The gradient of the values, as many as the map has, and that of the default.
-shape("{Ragged,Sparse}FillEmptyRowsGrad")(lambda op: [op.shape(0), ()])
+shape("{Ragged,Sparse}FillEmptyRowsGrad")(lambda op: [op.ranked(0, 1), ()])
 no_shape("TensorFlow infers none: the numbers of the axes say it", "SparseReduce{Max,Sum}{,Sparse}")
 no_shape("TensorFlow infers none: the splits or the shape say it", "{Ragged,Sparse}Bincount")
