@@ -24,19 +24,11 @@ NOT_BUILT: Final = {
 class Wheel(NamedTuple):
     ops: list[str]  # all that are registered
     bound: bytes  # a graph of those with a rule, with shapes
-    bound_variants: bytes
-    opened: bytes  # the same; inputs have open dimensions
-    opened_variants: bytes
 
 
 @cache
 def wheel(tensorflow: Forked) -> Wheel:
     """What TensorFlow builds; once per test process."""
     names = "\n".join(sorted(set(rules("all")) - NOT_BUILT))
-    listed, _, rest = tensorflow.script(WORKER, stdin=names.encode()).partition(b"\n")
-    graphs = []
-    for _ in range(4):
-        length, _, rest = rest.partition(b"\n")
-        graphs.append(rest[: int(length)])
-        rest = rest[int(length) :]
-    return Wheel(listed.decode().split(), *graphs)
+    listed, _, graph = tensorflow.script(WORKER, stdin=names.encode()).partition(b"\n")
+    return Wheel(listed.decode().split(), graph)

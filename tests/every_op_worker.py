@@ -1,10 +1,7 @@
 """Graphs with one operation of each named type.
 
     python every_op_worker.py < names, one per line   →  a line with the names of all operations,
-                                                          then GraphDefs with shapes, a line with
-                                                          the length before each: of these types and
-                                                          of VARIANTS, with inputs of known sizes
-                                                          and then of open sizes
+                                                          then a GraphDef with shapes
 
 Types are taken from the registry: a float wherever there is a choice. An input is a placeholder,
 a variable where the operation writes to it, or a constant where its value tells a shape.
@@ -20,7 +17,7 @@ import tensorflow as tf
 from tensorflow.core.framework import op_def_pb2
 from tensorflow.python.client import pywrap_tf_session
 
-from op_shapes import ATTRIBUTES, IMAGE, PLAIN, SCALAR, VARIANTS, WANTS
+from op_shapes import ATTRIBUTES, IMAGE, PLAIN, SCALAR, WANTS
 
 TYPES: Final = ("float32", "complex64", "int32", "int64", "qint8")
 # What an optimizer has for each element; the rest is a scalar.
@@ -36,20 +33,9 @@ def registry() -> dict[str, Any]:
 def main() -> None:
     defined = registry()
     sys.stdout.buffer.write(f"{' '.join(defined)}\n".encode())
-    names = sys.stdin.read().split()
-    for is_open in (False, True):
+    for name in sys.stdin.read().split():
         # Messages one after another are one message with the nodes of all.
-        write(b"".join(built(name, around(defined[name], is_open=is_open)) for name in names))
-        write(
-            b"".join(
-                built(f"{name}-{number}", around(defined[name], attrs, shapes, is_open=is_open))
-                for number, (name, attrs, shapes) in enumerate(VARIANTS)
-            )
-        )
-
-
-def write(graphs: bytes) -> None:
-    sys.stdout.buffer.write(f"{len(graphs)}\n".encode() + graphs)
+        sys.stdout.buffer.write(built(name, around(defined[name])))
 
 
 def built(name: str, needs: Any) -> bytes:
@@ -60,28 +46,19 @@ def built(name: str, needs: Any) -> bytes:
     return data
 
 
-def around(
-    op: Any,
-    attributes: dict[str, Any] | None = None,
-    listed: list[Any] | None = None,
-    *,
-    is_open: bool,
-) -> Any:
-    """A graph of the operation and what it needs; a variant if there are attributes."""
+def around(op: Any) -> Any:
+    """A graph of the operation and what it needs."""
     graph = tf.compat.v1.GraphDef()
     graph.versions.producer = (op.deprecation.version or tf.version.GRAPH_DEF_VERSION) - 1
-    node = graph.node.add(op=op.name, name="it" if attributes is None else "variant")
+    node = graph.node.add(op=op.name, name="it")
     for attr in op.attr:
-        given = (attributes or {}).get(attr.name)
-        node.attr[attr.name].CopyFrom(chosen(op, attr) if given is None else as_attr(given))
-    shapes = wanted(op) if listed is None else listed
+        node.attr[attr.name].CopyFrom(chosen(op, attr))
+    shapes = wanted(op)
     for number, (argument, kind) in enumerate(arguments(op, node)):
         source = graph.node.add(name=f"input_{number}")
         node.input.append(source.name)
         shape = shapes[number] if number < len(shapes) else SCALAR
         fill(source, shape, kind, is_written=argument.is_ref)
-        for dim in source.attr["shape"].shape.dim if is_open and source.op == "Placeholder" else ():
-            dim.size = -1
     return graph
 
 
@@ -113,6 +90,7 @@ def chosen(op: Any, attr: Any) -> Any:
     elif attr.type == "shape":
         value.shape.CopyFrom(tf.TensorShape(PLAIN).as_proto())
     elif attr.type == "list(int)":
+        listed = listed or []
         deep = "3D" in op.name and len(listed) == len(IMAGE)  # one more where an image has depth
         value.list.i.extend([*listed[:2], *listed[1:]] if deep else listed)
     elif attr.type.startswith("list"):
@@ -123,6 +101,8 @@ def chosen(op: Any, attr: Any) -> Any:
         value.s = listed or (allowed.s[0] if allowed.s else b"")
     elif attr.type == "bool":
         value.b = False
+    elif attr.type == "func":
+        value.func.name = "a_function"
     elif attr.type == "float":
         value.f = 1
     else:

@@ -1,6 +1,7 @@
 """The graphs of models that Keras ships and of a small transformer, in a process of its own.
 
 python keras_worker.py FOLDER MODEL...   →  FOLDER/MODEL.pb, a GraphDef with shapes each
+MODEL@SIDE is one for images of that side.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ def main(folder: str, *models: str) -> None:
         if name == "transformer":
             model, shape = transformer(), [1, 128]
         else:
-            model = getattr(tf.keras.applications, name)(weights=None)
+            kind, _, side = name.partition("@")
+            like = {"input_shape": (int(side), int(side), 3)} if side else {}
+            model = getattr(tf.keras.applications, kind)(weights=None, **like)
             shape = [1, *model.input_shape[1:]]
         function = tf.function(lambda given, model=model: model(given, training=False))
         traced = function.get_concrete_function(tf.TensorSpec(shape))

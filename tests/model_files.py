@@ -25,12 +25,17 @@ RECORDED: Final = HERE / "data" / "models"
 APPLICATIONS: Final = (
     *("ResNet50", "MobileNet", "Xception", "MobileNetV2", "EfficientNetB0", "InceptionV3"),
     *("VGG16", "VGG19", "DenseNet121", "ConvNeXtTiny", "transformer"),
+    *("ResNet101", "ResNet152", "InceptionResNetV2", "DenseNet169", "DenseNet201"),
+    *("MobileNetV3Small@224", "MobileNetV3Large@224", "NASNetMobile", "EfficientNetB1"),
+    *("EfficientNetB2@288", "EfficientNetB3", "EfficientNetV2B0"),
 )
 SUMMARIES: Final = ("conv", "lstm", "gru", "transformer", "nested", "mixed", "mobilenet")
-WORDS: Final = {
+WORDS: Final[dict[str, tuple[str, ...]]] = {
     "inference": (),
     "keras": APPLICATIONS,
     "loops": (),
+    "open_functions": (),
+    "open_layers": (),
     "summary": SUMMARIES,
     "training": (),
 }
@@ -47,13 +52,25 @@ def worker(name: str) -> Path:
 
 def fingerprint(name: str) -> str:
     """A number that changes with what the worker does, but not with what it says of itself."""
-    tree = ast.parse(worker(name).read_text(encoding="utf-8"))
+    trees = [_without_docstrings(worker(name))]
+    # What it imports from this folder, and what that imports.
+    for tree in trees:
+        imported = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        imported += [node.name for node in ast.walk(tree) if isinstance(node, ast.alias)]
+        paths = [HERE / f"{module}.py" for module in imported]
+        trees += [_without_docstrings(path) for path in paths if path.exists()]
+    text = "".join(map(ast.dump, trees))
+    return hashlib.sha256(f"{text} {WORDS[name]}".encode()).hexdigest()
+
+
+def _without_docstrings(path: Path) -> ast.Module:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(
             node
         ):
             node.body = node.body[1:]
-    return hashlib.sha256(f"{ast.dump(tree)} {WORDS[name]}".encode()).hexdigest()
+    return tree
 
 
 def unpacked(name: str, folder: Path) -> Path:

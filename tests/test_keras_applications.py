@@ -35,6 +35,20 @@ PUBLISHED: Final = {
     "VGG19": 19.632e9,
     "DenseNet121": 2.834e9,
     "ConvNeXtTiny": 4.456e9,
+    "DenseNet169": 3.36e9,
+    "DenseNet201": 4.291e9,
+    "MobileNetV3Small@224": 0.057e9,
+    "MobileNetV3Large@224": 0.217e9,
+    "EfficientNetB1": 0.687e9,  # of 240 by 240
+    "EfficientNetB2@288": 1.088e9,
+    "EfficientNetB3": 1.827e9,  # of 300 by 300
+    # He and others, Deep Residual Learning, 2015, table 1
+    "ResNet101": 7.6e9,
+    "ResNet152": 11.3e9,
+    # Zoph and others, Transferable Architectures, 2018, tables 2 and 3
+    "InceptionResNetV2": 13.2e9,  # of 299 by 299
+    "NASNetMobile": 564e6,
+    "EfficientNetV2B0": 0.72e9,  # the README of google/automl/efficientnetv2
 }
 
 

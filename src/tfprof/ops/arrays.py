@@ -16,9 +16,8 @@ from tfprof.ops.shape import (
     OPEN,
     MaybeShape,
     Shape,
-    agreed,
     axis_of,
-    broadcast,
+    either,
     elements,
     merged,
     need,
@@ -71,7 +70,8 @@ def with_new_axis(op: Op) -> Shape:
 def transposed(op: Op) -> Shape:
     """The dimensions in another order."""
     tensor = op.shape(0)
-    if op.value(1) is None:
+    value = op.value(1)
+    if value is None or has_holes(value):
         return all_open(op)
     order = op.numbers(1)
     if tensor is None:
@@ -152,14 +152,40 @@ def tiled(op: Op) -> Shape:
 shape("ParallelConcat")(lambda op: op.attr("shape"))
 shape("EnsureShape")(lambda op: merged(op.shape(0), op.attr("shape")))
 shape("ConcatOffset")(lambda op: op.shapes()[1:])
-shape("BroadcastTo")(listed_by(1))
-shape("Fill Empty ImmutableConst")(listed_by(0))
+shape("Fill Empty")(listed_by(0))
 shape("LinSpace")(lambda op: (op.length(2),))
-shape("Reverse{,V2,Sequence} Roll InvertPermutation TensorStridedSliceUpdate")(like_input(0))
+shape("ReverseV2 Roll TensorStridedSliceUpdate")(like_input(0))
+shape("InvertPermutation")(like_input(0, rank=1))
+# The second input has a bool per dimension.
+shape("Reverse")(lambda op: op.shape(0) or all_open(op))
 shape("Diag")(lambda op: op.known(0) * 2)
-shape("DiagPart")(lambda op: op.known(0)[: len(op.known(0)) // 2])
+shape("DiagPart")(lambda op: merged(*_halves(op.known(0))))
 shape("MatrixDiag")(lambda op: (*op.known(0), op.known(0)[-1]))
 shape("MatrixDiagPart")(lambda op: (*op.known(0)[:-2], min(op.known(0)[-2:])))
+
+
+def _halves(dims: Shape) -> tuple[Shape, Shape]:
+    return dims[: len(dims) // 2], dims[len(dims) // 2 :]
+
+
+@shape("BroadcastTo")
+def broadcast_to(op: Op) -> Shape:
+    """The second input; where it is unknown, a dimension that is not 1 keeps its length."""
+    dims, tensor = op.dims(1), op.shape(0)
+    if tensor is None:
+        return dims
+    require(len(tensor) <= len(dims))
+    wide = (OPEN,) * (len(dims) - len(tensor)) + tuple(dim if dim != 1 else OPEN for dim in tensor)
+    return tuple(map(either, dims, wide))
+
+
+@shape("ReverseSequence")
+def reversed_shape(op: Op) -> Shape:
+    """The input, of which one dimension has as many elements as the second input has lengths."""
+    tensor = op.known(0)
+    batch = axis_of(int(op.attr("batch_dim", 0)), len(tensor))
+    length = either(tensor[batch], op.ranked(1, 1)[0])
+    return (*tensor[:batch], length, *tensor[batch + 1 :])
 
 
 @shape("Range")
@@ -186,7 +212,11 @@ def one_hot(op: Op) -> Shape:
 def stitched(op: Op) -> Shape:
     """Rows at the places that the first half of the inputs lists."""
     half = op.inputs // 2
-    element = need(agreed(op.known(at + half)[len(op.known(at)) :] for at in range(half)))
+    element: MaybeShape = None
+    for places, rows in zip(op.shapes(), op.shapes()[half:], strict=False):
+        if places is not None and rows is not None:
+            element = merged(element, rows[len(places) :])
+    element = need(element)
     values = [op.value(number) for number in range(half)]
     if any(constant is None or bool((constant == HOLE).any()) for constant in values):
         return (OPEN, *element)
@@ -211,6 +241,18 @@ value("Squeeze")(
 value("ExpandDims")(lambda op: np.expand_dims(op.constant(0), op.number(1)))
 value("Transpose")(lambda op: np.transpose(op.constant(0), op.numbers(1)))
 value("Split")(lambda op: [*np.split(op.constant(1), int(op.attr("num_split")), op.number(0))])
+
+
+@value("SplitV")
+def split_value(op: Op) -> list[Value]:
+    """Parts of the sizes that the second input lists; one may be the rest."""
+    numbers, sizes = op.constant(0), op.numbers(1)
+    axis = axis_of(op.number(2), numbers.ndim)
+    rest = numbers.shape[axis] - sum(size for size in sizes if size >= 0)
+    ends = np.cumsum([rest if size < 0 else size for size in sizes])
+    return [*np.split(numbers, ends[:-1], axis)]
+
+
 value("Fill")(lambda op: np.full(_small(dims_of(op.constant(0))), op.constant(1)))
 value("BroadcastTo")(lambda op: np.broadcast_to(op.constant(0), _small(dims_of(op.constant(1)))))
 value("InvertPermutation")(lambda op: np.argsort(op.full(0)))
@@ -284,11 +326,13 @@ def stitched_value(op: Op) -> Value:
     half = op.inputs // 2
     require(half <= MOST_VALUES)
     places = [op.full(number) for number in range(half)]
+    numbers = [op.constant(half + number) for number in range(half)]
     size = 1 + max(int(place.max()) for place in places if place.size)
-    result = np.full(_small((size,)), HOLE)
-    for number, place in enumerate(places):
-        result[place] = op.constant(half + number)
-    require(not has_holes(result) or all(place.dtype.kind == "i" for place in places))
+    result = np.full(_small((size,)), HOLE, np.result_type(*numbers))
+    is_set = np.zeros(size, np.bool_)
+    for place, number in zip(places, numbers, strict=True):
+        result[place], is_set[place] = number, True
+    require(result.dtype.kind == "i" or is_set.all())
     return result
 
 
@@ -314,8 +358,8 @@ shape("LookupTableFind{,V2}")(like_input(1))  # a value per key
 
 @shape("Multinomial StatelessMultinomial")
 def sampled(op: Op) -> Shape:
-    """A row of samples per input row; the second input is their number."""
-    return (op.known(0)[0], op.length(1))
+    """So many samples per row."""
+    return (op.ranked(0, 2)[0], op.length(1))
 
 
 @shape("Where")
@@ -326,5 +370,21 @@ def where(op: Op) -> Shape:
 
 
 # Distinct elements, and which of them each element is.
-shape("Unique UniqueV2")(lambda op: [(OPEN,), op.shape(0)])
-shape("InTopK InTopKV2")(lambda op: broadcast(op.known(0)[:1], op.known(1)))  # a bool per row
+shape("Unique")(lambda op: [(OPEN,), op.ranked(0, 1)])
+
+
+@shape("UniqueV2")
+def unique(op: Op) -> list[MaybeShape]:
+    """Distinct slices along the axis that the second input names; of a vector, elements."""
+    tensor, axes = op.shape(0), op.value(1)
+    if tensor is None:
+        return [None, (OPEN,)]
+    if axes is None or has_holes(axes):
+        return [(OPEN,) * len(tensor), tensor if len(tensor) == 1 else (OPEN,)]
+    require(axes.size or len(tensor) == 1)
+    axis = axis_of(op.number(1), len(tensor)) if axes.size else 0
+    return [(*tensor[:axis], OPEN, *tensor[axis + 1 :]), (tensor[axis],)]
+
+
+# A bool per row.
+shape("InTopK InTopKV2")(lambda op: (either(op.ranked(0, 2)[0], op.ranked(1, 1)[0]),))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tfprof.ops.attr_values import Tensor
-from tfprof.ops.shape import OPEN, MaybeShape, Shape, agreed, elements, need
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, agreed, elements, need, require
 from tfprof.ops.shared_rules import scalar
 from tfprof.ops.table import shape, value
 from tfprof.ops.value import HOLE, Value, has_holes, of_dims
@@ -36,12 +36,17 @@ shape(
     Size Rank VarHandleOp IsVariableInitialized VarIsInitializedOp EmptyTensorList
     TensorList{Length,Reserve,FromTensor,SetItem,PushBack,Resize}
     TensorListScatter{,V2,IntoExistingList}
-    TensorList{Split,ConcatLists} TensorArray{Size,Write,Scatter,Split}V3 {,Mutable}HashTable{,V2}
+    TensorList{Split,ConcatLists} TensorArray{Size,Write,Scatter,Split}V3 {,Mutable}HashTableV2
     LookupTableSize{,V2} IteratorV2 OneShotIterator Iterator FIFOQueueV2 RandomShuffleQueueV2
     QueueSizeV2 Timestamp {Scalar,Merge,Histogram,Image}Summary ShardedFilename AnonymousIteratorV3
     StatelessRandomGetAlg
     """
 )(scalar)
+
+
+shape("{,Mutable}HashTable")(lambda _: (2,))  # the names of a container and of a table
+# A buffer of the file system.
+shape("ImmutableConst")(lambda op: op.attr("shape"))
 
 
 # --- shapes as tensors ---
@@ -101,6 +106,7 @@ def _broadcast_axes(op: Op) -> list[list[int] | None]:
     for axis, pair in enumerate(_aligned(first, second)):
         if HOLE in pair:
             return [None, None]
+        require(pair[0] == pair[1] or 1 in pair)
         for number in (0, 1):
             if pair[number] == 1:
                 axes[number].append(axis)
@@ -115,8 +121,13 @@ def _aligned(first: Value, second: Value) -> list[tuple[int, int]]:
     return list(zip(*wide, strict=True))
 
 
+def longer(first: int, second: int) -> int:
+    """The longer of two lengths, open where one of them is."""
+    return max(first, second) if min(first, second) >= 0 else OPEN
+
+
 # As many numbers as the longer of two shapes has.
-shape("BroadcastArgs")(lambda op: (max(elements(op.known(0)), elements(op.known(1))),))
+shape("BroadcastArgs")(lambda op: (longer(op.ranked(0, 1)[0], op.ranked(1, 1)[0]),))
 
 
 @value("BroadcastArgs")

@@ -14,7 +14,7 @@ from typing import Final, cast
 
 from tfprof.ops.activation import fused
 from tfprof.ops.op import Op, size
-from tfprof.ops.shape import OPEN, Shape, UnknownShape, broadcast, require
+from tfprof.ops.shape import OPEN, Shape, UnknownShape, broadcast, either, merged, need, require
 from tfprof.ops.shared_rules import like_input, per_output, with_range
 from tfprof.ops.table import float_ops, no_shape, shape
 from tfprof.wire.scalar import BYTES, fields
@@ -79,10 +79,15 @@ shape(f"QuantizedMatMul {{,_Mkl}}QuantizedMatMul{WITH_BIAS}")(with_range(mat_mul
 @shape("BatchMatMul{,V2,V3} _MklBatchMatMul{,V2} _MklFusedBatchMatMulV2")
 def batch_mat_mul_shape(op: Op) -> Shape:
     """A product per matrix of the batch; batches broadcast."""
-    left, right = _matrix(op.known(0)), _matrix(op.known(1))
+    first, second = op.shape(0), op.shape(1)
+    if op.type.endswith("MatMul"):  # nothing broadcasts: both have one rank
+        first = first or (second and (OPEN,) * len(second))
+        second = second or (first and (OPEN,) * len(first))
+    left, right = _matrix(need(first)), _matrix(need(second))
     rows = left[-1] if op.attr("adj_x") else left[-2]
     columns = right[-2] if op.attr("adj_y") else right[-1]
-    return (*broadcast(left[:-2], right[:-2]), rows, columns)
+    join = merged if op.type.endswith("MatMul") else broadcast
+    return (*(join(left[:-2], right[:-2]) or ()), rows, columns)
 
 
 # The product of two matrices that are never transposed.
@@ -120,7 +125,7 @@ def xla_dot_shape(op: Op) -> Shape:
         {*numbers.get(2, ()), *numbers.get(4, ())},
     )
     return (
-        *(left[axis] for axis in batch),
+        *(either(left[a], right[b]) for a, b in zip(batch, numbers.get(4, ()), strict=True)),
         *(dim for axis, dim in enumerate(left) if axis not in gone_left),
         *(dim for axis, dim in enumerate(right) if axis not in gone_right),
     )

@@ -17,10 +17,12 @@ from typing import Any, Final, cast
 
 from tfprof.ops.activation import fused
 from tfprof.ops.op import Op, size
-from tfprof.ops.shape import OPEN, MaybeShape, Shape, require, times
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, either, need, plus, require, times
 from tfprof.ops.shared_rules import (
     channel_axis,
+    image_rank,
     like_input,
+    margins,
     per_axis,
     spatial_axes,
     windows,
@@ -33,7 +35,7 @@ from tfprof.ops.value import dims_of
 LAYOUT: Final = "data_format filter_format"
 
 PLAIN: Final = """
-Conv Conv2D _Mkl{,Native}Conv{2D,3D} _Mkl{,Native}PadWithConv2D __MklDummyPadWithConv2D
+Conv2D _Mkl{,Native}Conv{2D,3D} _Mkl{,Native}PadWithConv2D __MklDummyPadWithConv2D
 """
 FUSED: Final = """
 _FusedConv{2D,3D} _Mkl{,Native}FusedConv2D _MklNativeFusedConv3D _Mkl{,Native}PadWithFusedConv2D
@@ -105,7 +107,7 @@ def _weights_seen(op: Op, weights: Shape) -> int:
 
 
 @float_ops(
-    PLAIN, FUSED, WITH_BIAS, QUANTIZED, DEPTHWISE, FUSED_DEPTHWISE, QUANTIZED_DEPTHWISE,
+    "Conv", PLAIN, FUSED, WITH_BIAS, QUANTIZED, DEPTHWISE, FUSED_DEPTHWISE, QUANTIZED_DEPTHWISE,
     MKL_QUANTIZED_DEPTHWISE, attributes=f"{LAYOUT} fused_ops", contraction=True,
 )  # fmt: skip
 def convolution(op: Op) -> int:
@@ -169,12 +171,7 @@ def _convolved(op: Op, image: Shape, weights: Shape, channels: int) -> Shape:
 
 
 def _image_and_filter(op: Op) -> tuple[Shape, Shape]:
-    image, weights = op.shape(0), op.shape(1)
-    if weights is None or image is None:
-        rank = len(weights or image or ())
-        weights, image = weights or (OPEN,) * rank, image or (OPEN,) * rank
-    require(len(image) == len(weights) >= 3)  # noqa: PLR2004 - batch, length, channels
-    return image, weights
+    return op.ranked(0, image_rank(op)), op.ranked(1, image_rank(op))
 
 
 @shape("Conv3D", PLAIN, FUSED, WITH_BIAS)
@@ -182,6 +179,17 @@ def convolution_shape(op: Op) -> Shape:
     """As many channels as the filter has outputs."""
     image, weights = _image_and_filter(op)
     return _convolved(op, image, weights, weights[-1])
+
+
+@shape("Conv")
+def any_convolution_shape(op: Op) -> Shape:
+    """The same for an image of any rank, which may have several batch dimensions."""
+    image, weights = op.shape(0), op.shape(1)
+    outer = int(op.attr("batch_dims", 1)) - 1
+    rank = len(need(weights)) if image is None else len(image) - outer
+    require(outer >= 0 and rank >= 3)  # noqa: PLR2004 - batch, length, channels
+    image, weights = op.ranked(0, rank + outer), op.ranked(1, rank)
+    return (*image[:outer], *_convolved(op, image[outer:], weights, weights[-1]))
 
 
 shape(QUANTIZED, MKL_QUANTIZED_DEPTHWISE)(with_range(convolution_shape))
@@ -201,14 +209,11 @@ shape(QUANTIZED_DEPTHWISE)(with_unknown_range(depthwise_shape))
 @shape("FusedPadConv2D FusedResizeAndPadConv2D")
 def padded_shape(op: Op) -> Shape:
     """The convolution of an image that is resized (second input) and padded (second to last)."""
-    image, weights = op.known(0), op.known(op.inputs - 1)
+    image, weights = op.ranked(0, 4), op.ranked(op.inputs - 1, 4)
     if op.type == "FusedResizeAndPadConv2D":
         sides = (OPEN, OPEN) if op.value(1) is None else op.dims(1)
         image = (image[0], *sides, image[3])
-    margins = op.full(op.inputs - 2)
-    image = tuple(
-        OPEN if dim < 0 else dim + int(both.sum()) for dim, both in zip(image, margins, strict=True)
-    )
+    image = tuple(map(plus, image, margins(op, op.inputs - 2, 4)))
     return _convolved(op, image, weights, weights[-1])
 
 
@@ -216,17 +221,17 @@ def padded_shape(op: Op) -> Shape:
 @shape("_Mkl{,Native}{Conv2D,DepthwiseConv2dNative}BackpropInput")
 @shape("_Mkl{,Native}Conv3DBackpropInputV2")
 def to_input_shape(op: Op) -> Shape:
-    """The image; the first input holds its shape, or only its height and width."""
-    weights, gradient = op.shape(1), op.shape(2)
-    rank = len(gradient or weights or ())
+    """The image whose sizes are the first input; some give those of its sides only."""
+    rank = image_rank(op)
+    weights, gradient = op.ranked(1, rank), op.ranked(2, rank)
     sizes = op.value(0)
+    count = op.shape(0) if sizes is None else sizes.shape
     image = (OPEN,) * rank if sizes is None else dims_of(sizes)
-    if len(image) == rank - 2 and "Conv2DBackprop" in op.type:
-        sides = dict(zip(spatial_axes(op, rank), image, strict=True))
+    if count == (rank - 2,) and "Conv2DBackprop" in op.type:
+        sides = dict(zip(spatial_axes(op, rank), image[: rank - 2], strict=True))
+        sides[channel_axis(op, rank)] = weights[-2]
         image = tuple(sides.get(axis, OPEN) for axis in range(rank))
-    if gradient is not None and len(image) == rank and image[0] < 0:
-        image = (gradient[0], *image[1:])
-    return image
+    return (either(image[0], gradient[0]), *image[1:])
 
 
 @shape("{Conv2D,DepthwiseConv2dNative}BackpropFilter Conv3DBackpropFilterV2")
@@ -235,28 +240,32 @@ def to_input_shape(op: Op) -> Shape:
 def to_filter_shape(op: Op) -> Shape:
     """The filter whose sizes are the second input."""
     sizes = op.value(1)
-    return (OPEN,) * len(op.known(2)) if sizes is None else dims_of(sizes)
+    return (OPEN,) * image_rank(op) if sizes is None else dims_of(sizes)
 
 
 @shape("_Mkl{,Native}Conv2DBackpropFilterWithBias __MklDummyConv2DBackpropFilterWithBias")
 def to_filter_and_bias_shape(op: Op) -> list[MaybeShape]:
     """The filter, and a number per channel of the image, as TensorFlow infers it."""
-    image = op.known(0)
-    return [to_filter_shape(op), (image[channel_axis(op, len(image))],)]
+    image = op.ranked(0, 4)
+    return [to_filter_shape(op), (image[channel_axis(op, 4)],)]
 
 
-shape("Conv3DBackpropInput Conv2DBackpropInputV2 Dilation2DBackpropInput")(like_input(0))
-shape("Conv3DBackpropFilter Conv2DBackpropFilterV2 Dilation2DBackpropFilter")(like_input(1))
+shape("Conv2DBackpropInputV2")(like_input(0, rank=4))
+shape("Conv3DBackpropInput")(like_input(0, rank=5))
+shape("Conv2DBackpropFilterV2")(like_input(1, rank=4))
+shape("Conv3DBackpropFilter")(like_input(1, rank=5))
+shape("Dilation2DBackpropInput")(like_input(0))
+shape("Dilation2DBackpropFilter")(like_input(1))
 
 
 @shape("Dilation2D")
 def dilation_shape(op: Op) -> Shape:
     """As a convolution whose filter has the channels of the image."""
-    image, weights = op.known(0), op.known(1)
+    image, weights = op.ranked(0, 4), op.ranked(1, 3)
     strides, rates = op.attr("strides"), op.attr("rates")
+    reach = [OPEN if side < 0 else (side - 1) * rates[n] + 1 for n, side in enumerate(weights, 1)]
     sides = [
-        windows(image[axis], (weights[axis - 1] - 1) * rates[axis] + 1, strides[axis],
-                str(op.attr("padding")))
+        windows(image[axis], reach[axis - 1], strides[axis], str(op.attr("padding")))
         for axis in (1, 2)
-    ]  # fmt: skip
+    ]
     return (image[0], *sides, max(image[3], weights[2]))

@@ -76,6 +76,9 @@ KEYS: Final = (
 _OWN_KEY: Final = {
     "T": r"Quantize\w*|Quantized\w*|Requantize\w*|_?(FusedBatchNorm\w*)|OneHot|Fill",
     "Treal": r"IRFFT\w*",
+    "output_type": r"ArgMax|ArgMin",
+    "output_dtype": r"(Stateless)?Multinomial",
+    "Tout": r"ComplexAbs|Real|Imag|Angle",
 }
 # Operations that return this dtype whatever their attributes are.
 _FIXED: Final = {
@@ -136,6 +139,11 @@ class DtypeRule(NamedTuple):
     own_key: str
     default: int
 
+    @property
+    def asks_own_key_only(self) -> bool:
+        """Whether a missing own key stands for its default: a writer leaves out such attributes."""
+        return self.own_key not in ("", "T") and self.default > 0
+
 
 @cache
 def _patterns() -> list[list[tuple[str, re.Pattern[str]]]]:
@@ -159,6 +167,7 @@ def dtype_rule(op: str) -> DtypeRule:
 def output_dtype(op: str, attr: Callable[[str], Any]) -> int:
     """The DataType of the outputs of an operation with these attributes; 0 where unknown."""
     rule = dtype_rule(op)
-    keys = (rule.own_key, *reversed(KEYS)) if rule.own_key else tuple(reversed(KEYS))
+    others = () if rule.asks_own_key_only else reversed(KEYS)
+    keys = (*([rule.own_key] if rule.own_key else []), *others)
     named = (number for key in keys if isinstance(number := attr(key), int) and number > 0)
     return rule.fixed or next(named, 0) % REFERENCE or rule.default

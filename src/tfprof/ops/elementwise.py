@@ -14,8 +14,8 @@ import numpy as np
 from tfprof.ops.activation import ACTIVATIONS
 from tfprof.ops.dtypes import BOOL, DTYPES
 from tfprof.ops.op import Op, size
-from tfprof.ops.shape import MaybeShape, broadcast, merged, require
-from tfprof.ops.shared_rules import like_input, per_input, per_output, steps_of
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, broadcast, merged, require
+from tfprof.ops.shared_rules import like_input, per_input, per_output, scalar, steps_of
 from tfprof.ops.table import float_ops, names, shape, value
 from tfprof.ops.value import HOLE, Value, has_holes
 
@@ -30,7 +30,7 @@ Is{Finite,Inf,Nan} Lgamma Log1p LogicalNot Ndtri PopulationCount Rint Round Sign
 Tan
 """
 BINARY: Final = """
-Atan2 Betainc Bitwise{And,Or,Xor} Div Floor{Div,Mod} Igamma IgammaGradA Igammac {Left,Right}Shift
+Atan2 Bitwise{And,Or,Xor} Div Floor{Div,Mod} Igamma IgammaGradA Igammac {Left,Right}Shift
 Logical{And,Or} Mod NextAfter Polygamma Truncate{Div,Mod} Zeta
 """
 OF_TENSORFLOW: Final = """
@@ -47,7 +47,7 @@ SEVERAL: Final = {
 }
 # TensorFlow's own, for what is composed of several.
 UNARY: Final = {
-    **dict.fromkeys(names(FUNCTIONS, BINARY), 1),
+    **dict.fromkeys(names(FUNCTIONS, BINARY, "Betainc"), 1),
     **dict.fromkeys(("Log", "Neg", "Reciprocal", "Square"), 1),
     "Rsqrt": 2,
     **ACTIVATIONS,
@@ -57,7 +57,7 @@ UNARY: Final = {
 # --- float operations ---
 
 
-float_ops(FUNCTIONS, BINARY, "BiasAddV1")(per_output(1))
+float_ops(FUNCTIONS, BINARY, "Betainc BiasAddV1")(per_output(1))
 float_ops(OF_TENSORFLOW, tensorflow=True)(per_output(1))
 float_ops("SquaredDifference", tensorflow=True)(per_output(2))  # difference, square
 float_ops("RsqrtGrad", tensorflow=True)(per_output(4))  # three products, halving
@@ -100,13 +100,15 @@ shape(
 shape(
     FUNCTIONS,
     """
-    Log Neg Reciprocal Square Rsqrt Conj Imag Real Cast ClipByValue Bucketize Bitcast
+    Log Neg Reciprocal Square Rsqrt Conj Imag Real Cast ClipByValue Bucketize
     ZerosLike OnesLike Identity StopGradient PreventGradient Snapshot CheckNumerics{,V2}
-    GuaranteeConst DeepCopy Copy{,Host} DebugIdentity{,V2} RefIdentity LoopCond Print{,V2}
+    GuaranteeConst DeepCopy Copy{,Host} DebugIdentity{,V2} RefIdentity Print
     {,Ref}{Enter,Exit,NextIteration} _UnaryOpsComposition StringToHashBucket{,Fast,Strong}
     AsString String{Lower,Upper,Strip,Length,ToNumber}
     """,
 )(like_input(0))
+shape("LoopCond")(scalar)
+shape("PrintV2")(lambda _: [])
 shape("IdentityN")(lambda op: op.shapes())
 
 
@@ -125,6 +127,25 @@ def equal_inputs(op: Op) -> MaybeShape:
 
 # The attribute, completed with what the inputs say.
 shape("AccumulateNV2")(lambda op: merged(op.attr("shape"), equal_inputs(op)))
+
+
+@shape("Betainc")
+def of_equals_and_scalars(op: Op) -> MaybeShape:
+    """The shape of the inputs that are no scalars."""
+    wide = [dims for dims in op.shapes() if dims]
+    return reduce(merged, wide, None) if wide else None if None in op.shapes() else ()
+
+
+@shape("Bitcast")
+def same_bits(op: Op) -> Shape:
+    """A dimension more, or one less, where the elements of both dtypes differ in size."""
+    tensor = op.known(0)
+    before, after = (DTYPES[int(op.attr(name))].size for name in ("T", "type"))
+    require(before and after)
+    if before >= after:
+        return tensor if before == after else (*tensor, before // after)
+    require(tensor and tensor[-1] in (OPEN, after // before))
+    return tensor[:-1]
 
 
 @shape("Select")

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Final
 
 from tfprof.ops.op import Op, size
-from tfprof.ops.shape import OPEN, Shape, merged, plus, require, split, times
-from tfprof.ops.shared_rules import all_open, like_input, per_input, per_output, with_range
+from tfprof.ops.shape import OPEN, Shape, merged, minus, plus, require, split, times
+from tfprof.ops.shared_rules import (
+    all_open,
+    like_input,
+    margins,
+    per_axis,
+    per_input,
+    per_output,
+    windows,
+    with_range,
+)
 from tfprof.ops.table import float_ops, shape
 
 LERP: Final = 3  # difference, product, sum
 BILINEAR: Final = 3 * LERP  # two along a row, one across
 BICUBIC: Final = 5 * 7  # four rows and one column of four taps, each four products and three sums
+PROJECTION: Final = 3 * 4 + 2  # two products and two sums for x, y and the divisor; two quotients
 _IMAGE: Final = 4
 
 
@@ -32,6 +41,16 @@ float_ops("ResizeArea")(lambda op: 2 * max(size(op.input(0)), size(op.output()))
 float_ops("CropAndResize", attributes="method")(
     lambda op: 0 if op.attr("method") == "nearest" else BILINEAR * size(op.output())
 )
+
+
+@float_ops("ImageProjectiveTransform{V2,V3}", attributes="interpolation")
+def projective(op: Op) -> int:
+    """Where each pixel comes from, and an interpolation per element."""
+    image = op.output()
+    steps = 0 if op.attr("interpolation") == "NEAREST" else BILINEAR
+    return PROJECTION * size(image[:-1]) + steps * size(image)
+
+
 # A product and a sum for each of four taps; one sum for the nearest neighbour.
 float_ops("CropAndResizeGradImage", attributes="method")(
     lambda op: (1 if op.attr("method") == "nearest" else 8) * size(op.input(0))
@@ -42,9 +61,7 @@ float_ops("CropAndResizeGradImage", attributes="method")(
 
 
 def _images(op: Op, number: int = 0) -> Shape:
-    images = op.shape(number) or (OPEN,) * _IMAGE
-    require(len(images) == _IMAGE)
-    return images
+    return op.ranked(number, _IMAGE)
 
 
 def _sides(op: Op, number: int) -> Shape:
@@ -53,15 +70,37 @@ def _sides(op: Op, number: int) -> Shape:
 
 
 @shape("Resize{Bilinear,Bicubic,Area,NearestNeighbor} ResizeNearestNeighborGrad")
+@shape("ScaleAndTranslate")
 def resized(op: Op) -> Shape:
     """Height and width are the second input."""
     image = _images(op)
     return (image[0], *_sides(op, 1), image[3])
 
 
+# An image per transform, of the height and the width that the third input lists.
+shape("ImageProjectiveTransform{V2,V3}")(
+    lambda op: (_images(op)[0], *_sides(op, 2), _images(op)[3])
+)
+
+
+@shape("ExtractImagePatches")
+def patches(op: Op) -> Shape:
+    """Patches by row and column; each has the channels of all its pixels."""
+    image = _images(op)
+    sizes, strides, rates = (per_axis(op, name, _IMAGE) for name in ("ksizes", "strides", "rates"))
+    places = (
+        windows(image[axis], (sizes[axis] - 1) * rates[axis] + 1, strides[axis], op.attr("padding"))
+        for axis in (1, 2)
+    )
+    return (image[0], *places, times(image[3], sizes[1], sizes[2]))
+
+
 shape("QuantizedResizeBilinear")(with_range(resized))
 shape("Resize{Bilinear,Bicubic}Grad")(like_input(1))
-shape("AdjustContrast{,v2} AdjustHue AdjustSaturation RGBToHSV HSVToRGB")(like_input(0))
+shape("AdjustContrast{,v2} AdjustHue AdjustSaturation")(like_input(0))
+shape("DrawBoundingBoxes{,V2}")(like_input(0))
+# Three colours, or hue, saturation and value.
+shape("RGBToHSV HSVToRGB")(lambda op: merged(op.shape(0), (*op.known(0)[:-1], 3)))
 
 
 @shape("CropAndResize")
@@ -94,46 +133,31 @@ def depth_and_space(op: Op) -> Shape:
 @shape("SpaceToBatch{,ND} BatchToSpace{,ND}")
 def batch_and_space(op: Op) -> Shape:
     """Blocks become images of the batch after padding, or images blocks that are then cropped."""
-    image = list(op.known(0))
-    if op.type.endswith("ND"):
-        margins = op.value(2)
-        blocks = None if op.value(1) is None else op.numbers(1)
-    else:
-        margins = op.value(1)
-        blocks = [int(op.attr("block_size"))] * 2
-    if blocks is None:
-        return (OPEN,) * len(image)
-    to_batch = op.type.startswith("SpaceToBatch")
-    image[0] = (times if to_batch else split)(image[0], prod(blocks))
-    for axis, block in enumerate(blocks, 1):
-        margin = OPEN if margins is None else int(margins[axis - 1].sum())
+    in_any_rank, to_batch = op.type.endswith("ND"), op.type.startswith("SpaceToBatch")
+    image = list(op.known(0) if in_any_rank else _images(op))
+    blocks = op.dims(1) if in_any_rank else (int(op.attr("block_size")),) * 2
+    image[0] = (times if to_batch else split)(image[0], times(1, *blocks))
+    for axis, margin in enumerate(margins(op, op.inputs - 1, len(blocks)), 1):
         if to_batch:
-            image[axis] = split(plus(image[axis], margin), block)
+            image[axis] = split(plus(image[axis], margin), blocks[axis - 1])
         else:
-            long = times(image[axis], block)
-            image[axis] = OPEN if long < 0 or margin < 0 else long - margin
+            image[axis] = minus(times(image[axis], blocks[axis - 1]), margin)
     return tuple(image)
 
 
 @shape("Pad{,V2} MirrorPad")
 def padded(op: Op) -> Shape:
-    """Each dimension plus its padding before and after."""
-    margins, tensor = op.value(1), op.shape(0)
-    if margins is None:
-        return all_open(op)
-    if tensor is None:
-        return (OPEN,) * len(margins)
-    return tuple(
-        plus(dim, *(max(int(margin), OPEN) for margin in both))
-        for dim, both in zip(tensor, margins, strict=True)
-    )
+    """So many before and behind along each dimension."""
+    return tuple(map(plus, *_with_margins(op)))
 
 
 @shape("MirrorPadGrad")
 def unpadded(op: Op) -> Shape:
     """What is left without the padding."""
-    tensor, margins = op.known(0), op.full(1)
-    return tuple(
-        OPEN if dim < 0 else dim - int(both.sum())
-        for dim, both in zip(tensor, margins, strict=True)
-    )
+    return tuple(map(minus, *_with_margins(op)))
+
+
+def _with_margins(op: Op) -> tuple[Shape, Shape]:
+    """A tensor, and how much padding each of its dimensions gets."""
+    rank = len(all_open(op))
+    return op.ranked(0, rank), margins(op, 1, rank)

@@ -79,7 +79,7 @@ class GraphOp(Op):
         item = self._graph.item(*source)
         # A list that a loop changes may have another length in each iteration.
         if self._graph.varies(self.node, *source):
-            return item._replace(length=None)
+            return item._replace(length=None, since=source, added=0, set_at=None)
         return item
 
     def attr(self, name: str, default: Any = None) -> Any:  # noqa: ANN401 - as declared

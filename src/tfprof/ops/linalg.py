@@ -13,8 +13,8 @@ from __future__ import annotations
 from math import log2
 
 from tfprof.ops.op import Op, size
-from tfprof.ops.shape import OPEN, MaybeShape, Shape, broadcast, merged, require
-from tfprof.ops.shared_rules import like_input
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, broadcast, merged, need, of_rank, require
+from tfprof.ops.shared_rules import known, like_input
 from tfprof.ops.table import float_ops, no_shape, shape
 
 # --- float operations ---
@@ -174,20 +174,37 @@ def _order(tensor: Shape) -> tuple[Shape, int]:
     return batch, max(rows, columns)
 
 
-shape("MatrixBandPart Matrix{Exponential,Logarithm,SquareRoot} {,Batch}MatrixInverse")(
-    like_input(0)
-)
-shape("{,Batch}Cholesky{,Grad} MatrixSetDiag{,V2,V3} {,Batch}{,I}FFT{,2D,3D}")(like_input(0))
+shape("MatrixBandPart {,Batch}{,I}FFT{,2D,3D}")(like_input(0))
 shape("TridiagonalSolve")(like_input(1))
 shape("{,Batch}MatrixDeterminant")(lambda op: _matrix(op.known(0))[0])
 shape("LogMatrixDeterminant")(lambda op: [_matrix(op.known(0))[0]] * 2)  # sign and logarithm
 
 
+@shape("Matrix{Exponential,Logarithm,SquareRoot} {,Batch}MatrixInverse {,Batch}Cholesky{,Grad}")
+def square(op: Op) -> Shape:
+    """Square matrices like those of the input."""
+    batch, order = _order(op.known(0))
+    return (*batch, order, order)
+
+
+@shape("MatrixSetDiag{,V2,V3}")
+def with_diagonal(op: Op) -> MaybeShape:
+    """The input; one diagonal has the batch of the matrices, several have a dimension more."""
+    tensor, diagonal = op.shape(0), op.shape(1)
+    which = None if op.inputs < 3 else op.value(2)  # noqa: PLR2004 - the numbers of the diagonals
+    is_one = op.type == "MatrixSetDiag" or (which is not None and which.size == 1)
+    if diagonal is None or not is_one:
+        return tensor
+    return merged(tensor, (*diagonal[:-1], OPEN, OPEN))
+
+
 @shape("{,Batch}MatrixSolve{,Ls}")
 def solve_shape(op: Op) -> Shape:
     """A row per unknown, a column per right side."""
-    left_batch, _, unknowns = _matrix(op.known(0))
-    right_batch, rows, columns = _matrix(op.known(1))
+    left, right = op.shape(0), op.shape(1)
+    rank = len(need(left or right))
+    left_batch, _, unknowns = _matrix(of_rank(left, rank))
+    right_batch, rows, columns = _matrix(of_rank(right, rank))
     batch = merged(left_batch, right_batch) or ()
     return (*batch, unknowns if op.type.endswith("Ls") else max(unknowns, rows), columns)
 
@@ -215,13 +232,19 @@ def qr_shape(op: Op) -> list[MaybeShape]:
     return [(*batch, m, inner), (*batch, inner, n)]
 
 
+def _values(op: Op) -> Shape:
+    """As many as the shorter side is long."""
+    batch, m, n = _matrix(op.known(0))
+    return (*batch, min(m, n) if "Svd" in op.type else max(m, n))
+
+
 @shape("{,Batch}Svd")
 def svd_shape(op: Op) -> list[MaybeShape]:
     """Values, left and right vectors."""
+    if not op.attr("compute_uv", default=True):
+        return [known(_values, op), (0,), (0,)]
     batch, m, n = _matrix(op.known(0))
     least = min(m, n)
-    if not op.attr("compute_uv", default=True):
-        return [(*batch, least), (0,), (0,)]
     full = op.attr("full_matrices")
     return [(*batch, least), (*batch, m, m if full else least), (*batch, n, n if full else least)]
 
@@ -229,8 +252,8 @@ def svd_shape(op: Op) -> list[MaybeShape]:
 @shape("{,Batch}SelfAdjointEigV2 Eig")
 def eig_shape(op: Op) -> list[MaybeShape]:
     """Values and vectors."""
-    batch, order = _order(op.known(0))
-    return [(*batch, order), (*batch, order, order) if op.attr("compute_v", default=True) else (0,)]
+    vectors = known(square, op) if op.attr("compute_v", default=True) else (0,)
+    return [known(_values, op), vectors]
 
 
 @shape("{,Batch}SelfAdjointEig")
@@ -248,6 +271,41 @@ def real_fft_shape(op: Op) -> Shape:
     if op.type.startswith("RFFT") and lengths[-1] > 0:
         lengths[-1] = lengths[-1] // 2 + 1
     return (*tensor[: len(tensor) - axes], *lengths)
+
+
+def _band(op: Op) -> tuple[int, int]:
+    """The lowest and the highest diagonal that the second input names; 0 is the main one."""
+    numbers = op.numbers(1)
+    require(len(numbers) in (1, 2))
+    return numbers[0], numbers[-1]
+
+
+@shape("MatrixDiagPart{V2,V3}")
+def diagonals_shape(op: Op) -> Shape:
+    """Diagonals, as long as the longest."""
+    batch, rows, columns = _matrix(op.known(0))
+    low, high = _band(op)
+    known = min(rows, columns) >= 0
+    longest = min(rows + min(high, 0), columns - max(low, 0)) if known else OPEN
+    return (*batch, *((high - low + 1,) if high > low else ()), longest)
+
+
+@shape("MatrixDiag{V2,V3}")
+def from_diagonals_shape(op: Op) -> Shape:
+    """As many rows and columns as the inputs say; where they do not, as few as possible."""
+    diagonals, (low, high) = op.known(0), _band(op)
+    batch = diagonals[: -2 if high > low else -1]
+    rows, columns = (op.value(number) for number in (2, 3))
+    if rows is None or columns is None or diagonals[-1] < 0:
+        return (*batch, OPEN, OPEN)
+    least = [diagonals[-1] - min(high, 0), diagonals[-1] + max(low, 0)]
+    asked = [int(rows), int(columns)]
+    if asked == [OPEN, OPEN]:  # a square
+        least = [max(least)] * 2
+    return (
+        *batch,
+        *(few if many == OPEN else many for few, many in zip(least, asked, strict=True)),
+    )
 
 
 no_shape("TensorFlow infers the input's shape, which need not be the output's", "{,I}{,R}FFTND")

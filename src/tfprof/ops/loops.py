@@ -46,6 +46,7 @@ class Loops:
         self._calls = calls
         self._origin: dict[Source, Source] = {}
         self._varying: dict[int, frozenset[Source]] = {}
+        self._of_source: dict[int, dict[Source, list[int]]] = {}
         # Loops whose conditions depend on more than the known bound.
         self.may_end_sooner: set[int] = set()
 
@@ -189,6 +190,47 @@ class Loops:
             values.append(np.array((start or 0) + (step or 0) * (trips or 0)) if known else None)
         return values
 
+    def final_length(self, call: Call, op: GraphOp, output: int, back: Item, first: Item) -> Item:
+        """The list that a loop returns, of which only the length counts here.
+
+        It began as *first*, and an iteration returns *back*.
+        """
+        source = op.sources[call.own + output]
+        # Several variables may start as the same list: an iteration may return either.
+        if back.since != source or len(self._variables(call, op)[source]) > 1:
+            return _common([back, first])
+        if back.set_at is not None:
+            return Item(None, self._reached(call, op, back.set_at, first.length))
+        more = 0
+        if back.added:
+            trips = self._graph.trips(op.node)
+            if trips is None or op.node in self.may_end_sooner:
+                return Item()
+            more = back.added * trips
+        length = None if first.length is None else max(0, first.length + more)
+        return first._replace(length=length, added=first.added + more)
+
+    def _reached(self, call: Call, op: GraphOp, index: Source, length: int | None) -> int | None:
+        """The length of a list in which a loop sets elements, one per number of a counter."""
+        variables = self._variables(call, op).get(index, [])
+        trips = self._graph.trips(op.node)
+        if len(variables) != 1 or None in (trips, length) or op.node in self.may_end_sooner:
+            return None
+        start = self._whole(op, call.own + variables[0])
+        step = self._step(call, op, variables[0])
+        if not trips or start is None or not step:
+            return length if trips == 0 else None
+        return max(length or 0, start + 1, start + step * (trips - 1) + 1)
+
+    def _variables(self, call: Call, op: GraphOp) -> dict[Source, list[int]]:
+        """The numbers of the loop variables that begin as each source."""
+        if op.node not in self._of_source:
+            numbers: dict[Source, list[int]] = {}
+            for number, source in enumerate(op.sources[call.own :]):
+                numbers.setdefault(source, []).append(number)
+            self._of_source[op.node] = numbers
+        return self._of_source[op.node]
+
     @staticmethod
     def _whole(op: GraphOp, number: int) -> int | None:
         """An input as an integer; None: unknown."""
@@ -241,25 +283,36 @@ def _same(values: list[Value | None]) -> Value | None:
     return first
 
 
-def _items(_: Loops, call: Call, op: GraphOp) -> list[Item]:
+def _items(loops: Loops, call: Call, op: GraphOp) -> list[Item]:
     """What handles point to; a loop may add elements to a list."""
     items = []
     for output in range(call.outputs):
         sources = [op.item(number) for number in _sources(call, output) if number < op.inputs]
-        lengths = {item.length for item in sources}
+        if len(sources) == 1:
+            items.append(sources[0])
+            continue
         filled = [item for item in sources if not item.is_new] or sources[:1]
         # Elements are alike: those that a loop adds complete the shape of an empty list.
         known = [item.shape for item in sources if item.shape is not None]
         shape = agreed(known) if call.kind == BRANCH else reduce(merged, known, None)
+        end = _common(sources)
+        if LOOP_CONDITION in call.kinds and len(sources) > 1:
+            end = loops.final_length(call, op, output, *sources)
         items.append(
-            Item(
-                shape,
-                lengths.pop() if len(lengths) == 1 else None,
-                _same([item.value for item in filled]) if filled else None,
-                all(item.is_new for item in sources),
+            end._replace(
+                shape=shape,
+                value=_same([item.value for item in filled]) if filled else None,
+                is_new=all(item.is_new for item in sources),
             )
         )
     return items
+
+
+def _common(items: list[Item]) -> Item:
+    """The length that all of these have."""
+    ends = {(item.length, item.since, item.added, item.set_at) for item in items}
+    length, since, added, set_at = ends.pop() if len(ends) == 1 else (None, None, 0, None)
+    return Item(None, length, since=since, added=added, set_at=set_at)
 
 
 CALL_RULES: Final = (_shapes, _values, _items)

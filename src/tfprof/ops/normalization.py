@@ -12,11 +12,12 @@ A reciprocal square root counts 2, as on its own.
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Final, cast
 
 from tfprof.ops.op import Op, size
-from tfprof.ops.shape import OPEN, MaybeShape, merged
-from tfprof.ops.shared_rules import channel_axis, like_input, per_input
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, either, merged
+from tfprof.ops.shared_rules import channel_axis, like_input, per_input, with_range
 from tfprof.ops.table import float_ops, shape
 
 BATCH_NORMS: Final = "{,_Mkl,_MklNative}FusedBatchNorm{,V2,V3}"
@@ -100,8 +101,20 @@ def global_norm_grad_shapes(op: Op) -> list[MaybeShape]:
 float_ops("QuantizedInstanceNorm _MklLayerNorm _MklFusedInstanceNorm")(
     per_input(0, steps=1 + 3 + 2)
 )
-shape("_MklLayerNorm _MklFusedInstanceNorm BatchNormWithGlobalNormalization LRNGrad")(like_input(0))
-shape("LRN")(lambda op: op.shape(0) or (OPEN,) * 4)
+shape("_MklLayerNorm _MklFusedInstanceNorm")(like_input(0))
+shape("LRN")(like_input(0, rank=4))
+shape("LRNGrad")(like_input(0, 1, 2, rank=4))
+
+
+@shape("BatchNormWithGlobalNormalization")
+def global_norm_shape(op: Op) -> Shape:
+    """The image, with as many channels as there are means, variances, offsets and scales."""
+    image = op.ranked(0, 4)
+    vectors = range(3, 13, 3) if op.type.startswith("Quantized") else range(1, 5)
+    return (*image[:3], reduce(either, (op.ranked(n, 1)[0] for n in vectors), image[3]))
+
+
+shape("QuantizedBatchNormWithGlobalNormalization")(with_range(global_norm_shape))
 # Square, 2 · radius sums, product, sum, power, quotient.
 float_ops("LRN", attributes="depth_radius")(lambda op: (2 * _radius(op) + 5) * size(op.input(0)))
 # The norm once more, two products and a quotient, another 2 · radius sums, and five steps.

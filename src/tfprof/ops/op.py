@@ -18,7 +18,16 @@ from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from tfprof.errors import UsageError
-from tfprof.ops.shape import MOST_DIMENSIONS, OPEN, MaybeShape, Shape, UnknownShape, need, require
+from tfprof.ops.shape import (
+    MOST_DIMENSIONS,
+    OPEN,
+    MaybeShape,
+    Shape,
+    UnknownShape,
+    need,
+    of_rank,
+    require,
+)
 from tfprof.ops.value import Value, dims_of, has_holes
 
 if TYPE_CHECKING:
@@ -35,6 +44,11 @@ class Item(NamedTuple):
     length: int | None = None
     value: Value | None = None  # of every element, where all are equal
     is_new: bool = False  # the list has no element yet
+    # Inside a loop that changes the list: the loop's own input, what this iteration adds to it, and
+    # the number at which it sets an element, if that makes the list longer.
+    since: tuple[int, int] | None = None
+    added: int = 0
+    set_at: tuple[int, int] | None = None
 
 
 class Op:
@@ -104,6 +118,10 @@ class Op:
     def known(self, number: int) -> Shape:
         """The shape of a data input of known rank; raises UnknownShape."""
         return need(self.shape(number))
+
+    def ranked(self, number: int, rank: int) -> Shape:
+        """The shape of a data input of this rank, all open where unknown; raises UnknownShape."""
+        return of_rank(self.shape(number), rank)
 
     def value(self, number: int) -> Value | None:  # noqa: ARG002 - see GraphOp
         """The numbers of a data input, if known before the graph runs and small."""

@@ -15,7 +15,7 @@ from functools import reduce
 from typing import Final, NamedTuple
 
 from tfprof.ops.op import Op, size
-from tfprof.ops.shape import MaybeShape, merged
+from tfprof.ops.shape import OPEN, MaybeShape, merged
 from tfprof.ops.shared_rules import per_input, per_output
 from tfprof.ops.table import float_ops, no_shape, shape
 
@@ -50,6 +50,8 @@ class Update(NamedTuple):
         alike = [op.shape(number) for number in range(1 + self.slots)]
         if op.type.startswith("Apply"):
             alike.append(op.shape(self.gradient))
+        elif (rows := op.shape(self.gradient)) is not None:
+            alike.append((OPEN, *rows[1:]))
         return [reduce(merged, alike, None)]
 
 

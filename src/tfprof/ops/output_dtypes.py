@@ -32,8 +32,9 @@ def output_dtypes(profile: Profile) -> I64:
             strict=True,
         )
     )
+    only_own = np.array([rule.asks_own_key_only for rule in rules])[profile.nodes.op[node]]
     for place in range(len(KEYS)):  # the later ones go before the earlier ones
-        at = key == place
+        at = (key == place) & ~only_own
         dtypes[node[at]] = dtype[at]
     at = np.flatnonzero(key == own[node])
     dtypes[node[at]] = dtype[at]

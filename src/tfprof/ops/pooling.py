@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tfprof.ops.op import Op, size
-from tfprof.ops.shape import OPEN, MaybeShape, Shape, require
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, merged, require
 from tfprof.ops.shared_rules import (
-    like_input,
+    image_rank,
     per_input,
     per_output,
     windows,
@@ -79,22 +79,30 @@ def pool_shape(op: Op) -> Shape:
 shape("MaxPoolWithArgmax")(lambda op: [pool_shape(op)] * 2)  # and the place of each maximum
 shape("{,_Mkl}QuantizedAvgPool QuantizedMaxPool")(with_range(pool_shape))
 shape("_MklQuantizedMaxPool _QuantizedMaxPool3D")(with_unknown_range(pool_shape))
-shape(MAX_GRADIENTS, "MaxPoolGrad{V2,WithArgmax} FractionalMaxPoolGrad")(like_input(0))
-shape("MaxPoolGradGrad{,V2} MaxPool3DGradGrad")(like_input(1))
+shape(MAX_GRADIENTS, "MaxPoolGrad{V2,WithArgmax} FractionalMaxPoolGrad")(
+    lambda op: op.ranked(0, image_rank(op))
+)
 # Windows of the sizes that inputs list.
 shape("MaxPoolV2")(lambda op: _pooled(op, op.numbers(1), op.numbers(2)))
 
 
+@shape("MaxPoolGradGrad{,V2} MaxPool3DGradGrad")
+def twice_differentiated(op: Op) -> MaybeShape:
+    """The image pooled, which the second input is."""
+    in_inputs = op.type.endswith("V2")
+    names = ("ksize", "strides")
+    sizes, strides = map(op.numbers, (3, 4)) if in_inputs else map(op.attr, names)
+    return merged(_pooled(op, sizes, strides), op.shape(1))
+
+
 def _pooled(op: Op, sizes: Sequence[int], strides: Sequence[int]) -> Shape:
-    image = op.shape(0)
-    if image is None:
-        image = (OPEN,) * len(sizes)
+    image = op.ranked(0, len(sizes))
     padding = str(op.attr("padding", "VALID"))
     pads = op.attr("explicit_paddings") or [0] * (2 * len(image))
-    require(len(image) == len(sizes) == len(strides))
+    require(len(sizes) == len(strides))
     explicit = padding == "EXPLICIT"
     return tuple(
-        windows(length, sizes[axis], strides[axis], padding,
+        length if not axis else windows(length, sizes[axis], strides[axis], padding,
                 pads[2 * axis] + pads[2 * axis + 1] if explicit else 0)
         for axis, length in enumerate(image)
     )  # fmt: skip
@@ -104,7 +112,7 @@ def _pooled(op: Op, sizes: Sequence[int], strides: Sequence[int]) -> Shape:
 def avg_gradient_shape(op: Op) -> Shape:
     """The image whose sizes are the first input."""
     sizes = op.value(0)
-    return (OPEN,) * len(op.known(1)) if sizes is None else dims_of(sizes)
+    return (OPEN,) * image_rank(op) if sizes is None else dims_of(sizes)
 
 
 @shape("Fractional{Max,Avg}Pool")

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Final, cast
 
 from tfprof.ops.op import Op, size
-from tfprof.ops.shape import OPEN, MaybeShape, merged, split
+from tfprof.ops.shape import MaybeShape, either, of_rank, split, times
 from tfprof.ops.table import float_ops, shape
 
 LSTM: Final = "cell_clip forget_bias use_peephole"
@@ -115,43 +115,43 @@ def _cudnn(op: Op) -> tuple[int, int, str]:
 @shape("LSTMBlockCell")
 def lstm_cell_shapes(op: Op) -> list[MaybeShape]:
     """Input gate, state, forget gate, output gate, candidate, its tanh, output."""
-    inputs, state = op.shape(0) or (OPEN,), op.shape(1) or (OPEN, OPEN)
-    return [(merged(inputs[:1], state[:1]) or (OPEN,))[:1] + state[1:]] * 7
+    inputs, state = op.ranked(0, 2), op.ranked(1, 2)
+    return [(either(inputs[0], state[0]), state[1])] * 7
 
 
 @shape("LSTMBlockCellGrad")
 def lstm_cell_grad_shapes(op: Op) -> list[MaybeShape]:
     """The gradients of the state, of all gates, and of three peepholes."""
-    inputs, state, weights = op.known(0), op.known(1), op.known(3)
-    return [(inputs[0], state[1]), (inputs[0], weights[1])] + [op.shape(n) for n in (4, 5, 6)]
+    (batch, _), (_, units) = op.ranked(0, 2), op.ranked(1, 2)
+    return [(batch, units), (batch, times(GATES["lstm"], units)), *[(units,)] * 3]
 
 
 @shape("BlockLSTM{,V2}")
 def block_lstm_shapes(op: Op) -> list[MaybeShape]:
     """The same as of a cell, per step; the bias has four numbers per unit."""
-    steps, bias = op.known(1), op.known(8)
+    steps, bias = op.ranked(1, 3), op.ranked(8, 1)
     return [(*steps[:2], split(bias[0], GATES["lstm"]))] * 7
 
 
 # The gradients of the inputs but the first: sequence, state, weights, peepholes, bias.
-shape("BlockLSTMGrad{,V2}")(lambda op: op.shapes()[1:9])
+shape("BlockLSTMGrad{,V2}")(lambda op: [*map(op.ranked, range(1, 9), (3, 2, 2, 2, 1, 1, 1, 1))])
 # Reset gate, update gate, candidate, output.
-shape("GRUBlockCell")(lambda op: [(op.known(0)[0], op.known(1)[1])] * 4)
+shape("GRUBlockCell")(lambda op: [(op.ranked(0, 2)[0], op.ranked(1, 2)[1])] * 4)
 
 
 @shape("GRUBlockCellGrad")
 def gru_cell_grad_shapes(op: Op) -> list[MaybeShape]:
     """The gradients of input, state, candidate, and both gates in one."""
-    inputs, state, gates = op.known(0), op.known(1), op.known(2)
+    inputs, state, gates = (op.ranked(number, 2) for number in range(3))
     return [inputs, (inputs[0], state[1]), (inputs[0], state[1]), (inputs[0], gates[1])]
 
 
 @shape("CudnnRNN{,V2,V3}")
 def cudnn_shapes(op: Op) -> list[MaybeShape]:
     """The sequence, both states, and scratch memory; the second state is for an LSTM only."""
-    sequence, state = op.known(0), op.known(1)
+    sequence, state = op.ranked(0, 3), op.shape(1)
     directions = 2 if op.attr("direction") == "bidirectional" else 1
-    width = OPEN if state[2] < 0 else directions * state[2]
+    width = times(directions, of_rank(state, 3)[2])
     second = op.shape(2) if op.type.endswith("V3") else state
     if op.attr("rnn_mode", "lstm") != "lstm":
         second = ()

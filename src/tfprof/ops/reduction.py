@@ -79,7 +79,7 @@ def reduced_shape(op: Op) -> Shape:
     """Without the axes that the second input names, or with 1 in their place."""
     tensor, axes = op.known(0), op.value(1)
     keep = bool(op.attr("keep_dims"))
-    if axes is None:
+    if axes is None or has_holes(axes):
         if keep:
             return (OPEN,) * len(tensor)
         (count,) = op.known(1) or (1,)

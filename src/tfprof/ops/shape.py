@@ -65,7 +65,13 @@ def merged(first: MaybeShape, second: MaybeShape) -> MaybeShape:
         return second if first is None else first
     if len(first) != len(second):
         return first
-    return tuple(b if a < 0 else a for a, b in zip(first, second, strict=True))
+    return tuple(map(either, first, second))
+
+
+def of_rank(shape: MaybeShape, rank: int) -> Shape:
+    """The shape, all open where it is unknown; raises UnknownShape for another rank."""
+    require(shape is None or len(shape) == rank)
+    return (OPEN,) * rank if shape is None else shape
 
 
 def agreed(shapes: Iterable[MaybeShape]) -> MaybeShape:
@@ -105,6 +111,16 @@ def axis_of(axis: int, rank: int) -> int:
 def elements(shape: Shape) -> int:
     """The number of elements; OPEN where unknown."""
     return OPEN if OPEN in shape else prod(shape)
+
+
+def either(a: int, b: int) -> int:
+    """One length of which there are two descriptions; the first one wins."""
+    return b if a < 0 else a
+
+
+def minus(length: int, less: int) -> int:
+    """A length with so many less, open where one of them is."""
+    return OPEN if length < 0 or less < 0 else length - less
 
 
 def plus(*lengths: int) -> int:

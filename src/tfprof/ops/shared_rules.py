@@ -11,10 +11,22 @@ A window with dilation reaches (size - 1) · dilation + 1 elements far.
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 from tfprof.ops.op import Op, size
-from tfprof.ops.shape import OPEN, MaybeShape, NoRule, Shape, broadcast, require
+from tfprof.ops.shape import (
+    MOST_DIMENSIONS,
+    OPEN,
+    MaybeShape,
+    NoRule,
+    Shape,
+    UnknownShape,
+    broadcast,
+    merged,
+    plus,
+    require,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -48,9 +60,15 @@ def steps_of(functions: Iterable[str], steps: Mapping[str, int]) -> int:
 # --- shapes ---
 
 
-def like_input(number: int) -> Callable[[Op], MaybeShape]:
-    """The shape of an input."""
-    return lambda op: op.shape(number)
+def like_input(*numbers: int, rank: int | None = None) -> Callable[[Op], MaybeShape]:
+    """The shape of an input, which has this rank; of several equal ones, what they say together."""
+    any_shape = None if rank is None else (OPEN,) * rank
+    return lambda op: merged(reduce(merged, map(op.shape, numbers), None), any_shape)
+
+
+def image_rank(op: Op) -> int:
+    """How many dimensions an image has, batch and channels among them."""
+    return 5 if "3D" in op.type else 4
 
 
 def listed_by(number: int) -> Callable[[Op], Shape]:
@@ -61,7 +79,9 @@ def listed_by(number: int) -> Callable[[Op], Shape]:
 def all_open(op: Op) -> Shape:
     """As many open dimensions as the first input has, or as the second has numbers."""
     tensor = op.shape(0)
-    return (OPEN,) * (op.known(1)[0] if tensor is None else len(tensor))
+    count = op.known(1)[0] if tensor is None else len(tensor)
+    require(0 <= count <= MOST_DIMENSIONS)
+    return (OPEN,) * count
 
 
 def scalar(_: Op) -> Shape:
@@ -81,12 +101,29 @@ def rows_of_unknown_number(op: Op) -> Shape:
 
 def with_range(rule: Callable[[Op], MaybeShape]) -> Callable[[Op], list[MaybeShape]]:
     """A quantized output, and the minimum and the maximum that it stands for: two scalars."""
-    return lambda op: [rule(op), (), ()]
+    return lambda op: [known(rule, op), (), ()]
+
+
+def known(rule: Callable[[Op], MaybeShape], op: Op) -> MaybeShape:
+    """What a rule says; None where it lacks something, and other outputs may be known."""
+    try:
+        return rule(op)
+    except UnknownShape:
+        return None
 
 
 def with_unknown_range(rule: Callable[[Op], MaybeShape]) -> Callable[[Op], list[MaybeShape]]:
     """The same, where TensorFlow infers no shape of the range."""
     return lambda op: [rule(op), None, None]
+
+
+def margins(op: Op, number: int, rank: int) -> Shape:
+    """The sum of the padding before and behind each dimension, which an input lists."""
+    both = op.value(number)
+    if both is None:
+        return (OPEN,) * rank
+    require(both.shape == (rank, 2))
+    return tuple(plus(*(max(int(margin), OPEN) for margin in pair)) for pair in both)
 
 
 def windows(length: int, window: int, stride: int, padding: str, extra: int = 0) -> int:
@@ -102,7 +139,7 @@ def channel_axis(op: Op, rank: int) -> int:
     """The dimension of an image that counts its channels."""
     layout = str(op.attr("data_format", "NHWC"))
     require(not layout.startswith("NCHW_VECT"))
-    return 1 if layout.startswith("NC") else rank - 1
+    return 1 if layout.startswith(("NC", "CHANNELS_FIRST")) else rank - 1
 
 
 def spatial_axes(op: Op, rank: int) -> list[int]:

@@ -7,9 +7,16 @@ SparseTensorDenseMatMul            2 · n · columns
 from __future__ import annotations
 
 from tfprof.ops.op import Op, size
-from tfprof.ops.shape import OPEN, MaybeShape, Shape, merged
-from tfprof.ops.shared_rules import like_input, per_input, rows_of_unknown_number
-from tfprof.ops.table import float_ops, no_shape, shape
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, either, merged
+from tfprof.ops.shared_rules import (
+    known,
+    like_input,
+    listed_by,
+    per_input,
+    rows_of_unknown_number,
+)
+from tfprof.ops.table import float_ops, no_shape, shape, value
+from tfprof.ops.value import Value, of_dims
 
 # --- float operations ---
 
@@ -59,8 +66,8 @@ def mat_mul_shape(op: Op) -> Shape:
 @shape("SparseDenseCwise{Add,Div,Mul} SparseSoftmax")
 def stored_values(op: Op) -> Shape:
     """A number per stored element."""
-    indices, values = op.shape(0) or (OPEN,), op.shape(1) or (OPEN,)
-    return (max(indices[0], values[0]),)
+    both = op.ranked(0, 2)[0], op.ranked(1, 1)[0]
+    return (either(*both[::-1]) if op.type == "SparseSoftmax" else either(*both),)
 
 
 @shape("SparseAdd")
@@ -68,6 +75,30 @@ def sum_of_sparse(op: Op) -> list[MaybeShape]:
     """Indices, values and shape of a sparse tensor: the numbers say how many are stored."""
     shape_of = merged(op.shape(2), op.shape(5)) or (OPEN,)
     return [(OPEN, shape_of[0]), (OPEN,), shape_of]
+
+
+shape("SparseToDense")(listed_by(1))
+shape("SparseReorder")(lambda op: [op.shape(0) or (OPEN, OPEN), op.shape(1) or (OPEN,)])
+
+
+@shape("SparseReshape")
+def reshaped(op: Op) -> list[MaybeShape]:
+    """Indices and shape of another rank."""
+    rank = (op.shape(2) or (OPEN,))[0]
+    return [((op.shape(0) or (OPEN,))[0], rank), (rank,)]
+
+
+# Indices, values and shape of a matrix with a row per row of the inputs.
+shape("SparseCross{,V2,Hashed}")(lambda _: [(OPEN, 2), (OPEN,), (2,)])
+
+
+@value("SparseCross{,V2,Hashed}")
+def crossed_value(op: Op) -> list[Value | None]:
+    """The shape: the numbers say how many columns there are. Dense inputs say how many rows."""
+    first = 3 * int(op.attr("N", 0))
+    last = first + len(op.attr("dense_types") or [])
+    rows = max((op.known(number)[0] for number in range(first, last)), default=OPEN)
+    return [None, None, of_dims((rows, OPEN))]
 
 
 # Indices and values of a sparse tensor: the numbers say how many are stored.
@@ -79,8 +110,10 @@ shape("SparseSegment{Sum,Mean,SqrtN}{WithNumSegments,Grad}")(
     lambda op: (op.length(3), *op.known(0)[1:])
 )
 # Rows, and where they belong.
-shape("SparseSegment{Sum,Mean,SqrtN}GradV2")(lambda op: [rows_of_unknown_number(op), (OPEN,)])
+shape("SparseSegment{Sum,Mean,SqrtN}GradV2")(
+    lambda op: [known(rows_of_unknown_number, op), (OPEN,)]
+)
 # The gradient of the values, as many as the map has, and that of the default.
-shape("{Ragged,Sparse}FillEmptyRowsGrad")(lambda op: [op.shape(0), ()])
+shape("{Ragged,Sparse}FillEmptyRowsGrad")(lambda op: [op.ranked(0, 1), ()])
 no_shape("TensorFlow infers none: the numbers of the axes say it", "SparseReduce{Max,Sum}{,Sparse}")
 no_shape("TensorFlow infers none: the splits or the shape say it", "{Ragged,Sparse}Bincount")

@@ -53,7 +53,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 FAMILIES: Final = (
     "activation", "arrays", "contraction", "convolution", "einsum", "elementwise", "handles",
     "image", "linalg", "normalization", "optimizers", "pooling", "quantized", "recurrent",
-    "reduction", "constants", "slicing", "sparse",
+    "reduction", "constants", "slicing", "sparse", "text",
 )  # fmt: skip
 
 
