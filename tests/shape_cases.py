@@ -188,7 +188,7 @@ CASES: Final[list[tuple[str, dict[str, Any], list[Any] | None]]] = [
     ("TensorListGetItem", {}, [LIST, SCALAR, [4, 6]]),
     ("TensorListGather", {}, [LIST, (2,), [4, 6]]),
     ("TensorListConcat", {"element_shape": (4, 6)}, [FILLED]),
-    ("TensorListConcat", {"element_shape": None}, [FILLED]),
+    ("TensorListConcat", {"element_shape": (-1, 6)}, [FILLED]),
     ("TensorListConcatV2", {}, [LIST, [4, 6], (0,)]),
     ("TensorListLength TensorListElementShape", {}, [LIST]),
     ("TensorListSplit", {}, [(12, 6), [4, 6], (3,)]),
