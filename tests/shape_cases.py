@@ -11,13 +11,11 @@ reason in NOT_BUILT. `variants` opens the inputs of a case; `bindings` gives the
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from op_shapes import DEEP_WEIGHTS, HALF, IMAGE, MATRIX, PADDING, PLAIN, SCALAR, VOLUME, WEIGHTS
+from shape_exceptions import NOT_BUILT
 from tfprof.ops.table import OPS, names
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Made(NamedTuple):
@@ -190,7 +188,7 @@ CASES: Final[list[tuple[str, dict[str, Any], list[Any] | None]]] = [
     ("TensorListGetItem", {}, [LIST, SCALAR, [4, 6]]),
     ("TensorListGather", {}, [LIST, (2,), [4, 6]]),
     ("TensorListConcat", {"element_shape": (4, 6)}, [FILLED]),
-    ("TensorListConcat", {"element_shape": None}, [FILLED]),
+    ("TensorListConcat", {"element_shape": (-1, 6)}, [FILLED]),
     ("TensorListConcatV2", {}, [LIST, [4, 6], (0,)]),
     ("TensorListLength TensorListElementShape", {}, [LIST]),
     ("TensorListSplit", {}, [(12, 6), [4, 6], (3,)]),
@@ -343,65 +341,6 @@ CASES: Final[list[tuple[str, dict[str, Any], list[Any] | None]]] = [
     ("SparseDenseCwise{Add,Div,Mul}", {}, [(7, 2), (7,), [4, 6], PLAIN]),
     ("ResourceCountUpTo", {"T": 9, "limit": 3}, [COUNTER]),
 ]  # fmt: skip
-# Why TensorFlow does not build an operation type here.
-NOT_BUILT: Final = {
-    **dict.fromkeys(
-        ("_FusedQuantizedConv2D", "_FusedQuantizedDepthwiseConv2D"),
-        "the shape function reads beyond its inputs, and may crash",
-    ),
-    **dict.fromkeys(
-        ("TensorArrayReadV3", "TensorArrayGatherV3"),
-        "its handle must come from an array; test_open_functions.py has one",
-    ),
-}
-# Their inputs have one size each: no other binding says that the rule invents nothing.
-ONE_SIZE: Final = ("ParallelConcat", "StatelessRandomGetKeyCounter")
-# TensorFlow infers nothing of these, or has no kernel here that rejects what its inference accepts:
-# they have the rule of another type.
-LIKE: Final = {
-    "Enter": "Identity",
-    "HostConst": "Const",
-    "NcclReduce": "AddN",
-    "_FusedBatchNormGradEx": "FusedBatchNormGrad",
-    **{op: op.removeprefix("Batch") for op in names("Batch{,I}FFT{,2D,3D}")},
-    **{
-        f"_Mkl{native}{op}": op
-        for native in ("", "Native")
-        for op in names(
-            "Conv2DBackpropInput DepthwiseConv2dNativeBackpropInput Conv3DBackpropInputV2",
-            "FusedBatchNormGrad{,V2,V3}",
-        )
-    },
-}
-# Where TensorFlow's inference is wrong: of which inputs, and why.
-WRONG: Final[dict[str, tuple[Callable[[list[Any]], bool], str]]] = {
-    **dict.fromkeys(
-        ("MatrixDiagV2", "MatrixDiagV3"),
-        (lambda _: True, "an open length counts as -1, an unknown number of rows as not given"),
-    ),
-    **dict.fromkeys(
-        ("FractionalAvgPool", "FractionalMaxPool"),
-        (lambda _: True, "kernels return one more for the cuts of rows and columns"),
-    ),
-    "SplitV": (lambda of: of[2] != 1, "an unknown axis counts as the last one"),
-    "GatherV2": (lambda of: of[2] != 2, "an unknown axis and batch_dims below 0 make a rank"),
-    "XlaReduceScatter": (lambda of: of[2] in (2, 3), "an axis beyond the last one is ignored"),
-}
-# TensorFlow's inference says less of these than its kernels do, or accepts what they reject: they
-# run, and only what runs is evidence.
-RUN: Final = set(
-    names(
-        """
-        Batch{Cholesky,CholeskyGrad,MatrixDeterminant,MatrixInverse,MatrixSolve,MatrixSolveLs}
-        Batch{MatrixTriangularSolve,SelfAdjointEig,SelfAdjointEigV2,Svd}
-        Fractional{Avg,Max}Pool BroadcastGradientArgs LookupTableFind{,V2} UniqueV2
-        TensorList{Stack,Concat,ConcatV2,PopBack} {Inv,Reciprocal,Rsqrt,Sigmoid,Sqrt,Tanh}Grad
-        FakeQuantWithMinMaxArgsGradient FusedBatchNormGrad{,V2,V3} LSTMBlockCell
-        {DepthwiseConv2dNativeBackpropInput,Conv3DBackpropInputV2}
-        SparseDenseCwise{Add,Div,Mul} SparseSoftmax SparseAdd MatrixSetDiag{,V2,V3}
-        """
-    )
-)
 
 
 @cache

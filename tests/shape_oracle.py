@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from shape_cases import LIKE, RUN, WRONG, Case, cases
+from shape_cases import Case, cases
+from shape_exceptions import LIKE, RUN, WRONG
 from shape_variants import Inputs, admits, bindings, leaves, numbers, pattern, variants
 from tfprof.ops.engine import SHAPE, Engine
 from tfprof.read import Source, load

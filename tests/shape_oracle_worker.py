@@ -19,7 +19,8 @@ from tensorflow.python.framework import ops
 
 from every_op_worker import arguments, as_attr, chosen, registry, wanted
 from op_shapes import PLAIN, SCALAR
-from shape_cases import RUN, Case, Content, Holes, Made, cases
+from shape_cases import Case, Content, Holes, Made, cases
+from shape_exceptions import RUN
 from shape_variants import bindings, is_constant, variants
 
 if TYPE_CHECKING:

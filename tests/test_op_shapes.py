@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 import sampling
-from shape_cases import LIKE, NOT_BUILT, ONE_SIZE, cases
+from shape_cases import cases
+from shape_exceptions import LIKE, NOT_BUILT, ONE_SIZE
 from shape_oracle import Compared, compared, inexact, unknown, untrue
 from shape_variants import leaves
 from tfprof.ops.dtypes import DTYPES

@@ -358,7 +358,7 @@ shape("LookupTableFind{,V2}")(like_input(1))  # a value per key
 
 @shape("Multinomial StatelessMultinomial")
 def sampled(op: Op) -> Shape:
-    """So many samples per row."""
+    """A row of samples per input row; the second input is their number."""
     return (op.ranked(0, 2)[0], op.length(1))
 
 

@@ -221,7 +221,7 @@ def padded_shape(op: Op) -> Shape:
 @shape("_Mkl{,Native}{Conv2D,DepthwiseConv2dNative}BackpropInput")
 @shape("_Mkl{,Native}Conv3DBackpropInputV2")
 def to_input_shape(op: Op) -> Shape:
-    """The image whose sizes are the first input; some give those of its sides only."""
+    """The image; the first input holds its shape, or only its height and width."""
     rank = image_rank(op)
     weights, gradient = op.ranked(1, rank), op.ranked(2, rank)
     sizes = op.value(0)

@@ -147,7 +147,7 @@ def batch_and_space(op: Op) -> Shape:
 
 @shape("Pad{,V2} MirrorPad")
 def padded(op: Op) -> Shape:
-    """So many before and behind along each dimension."""
+    """Each dimension plus its padding before and after."""
     return tuple(map(plus, *_with_margins(op)))
 
 
