@@ -6,6 +6,9 @@
 Nothing recurses: open messages are on a stack. A block that was read before, such as the dtype
 attribute of most nodes, is looked up.
 
+The bytes are those that protobuf writes: fields by number, repeated numbers packed, no field that
+holds its default. So a graph in text is saved as the same graph in binary is.
+
 The result is that of protobuf's text parser with unknown fields allowed. Where this reader cannot
 be sure of that, as for unusual spellings of numbers, it raises Unhandled, and the caller uses
 protobuf's parser.
@@ -13,10 +16,11 @@ protobuf's parser.
 
 from __future__ import annotations
 
-import re
-from functools import cache, cached_property
+from collections import defaultdict
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from tfprof.read.text.fields import MESSAGE, TEXT, TOKEN, Field, fields_of_message
 from tfprof.read.text.syntax import (
     ATOM,
     BARE_LIST,
@@ -39,28 +43,17 @@ from tfprof.read.text.syntax import (
     skip,
     unescape,
 )
-from tfprof.wire import schema
-from tfprof.wire.scalar import BYTES as LENGTH_DELIMITED
-from tfprof.wire.scalar import FIXED32, VARINT, encode_float, encode_tag, encode_varint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from google.protobuf.descriptor import Descriptor, FieldDescriptor
+    import re
 
 # A block is looked up by the text from its name to what is likely the next block's name. The guess
 # may be wrong: equal text has been read the same way before.
 _LONGEST_BLOCK = 1024
 _MOST_BLOCKS = 1 << 14
 _TRIALS = 256
-# Kinds above TOKEN are strings.
-MESSAGE, TOKEN, TEXT, BYTES = range(4)
-# Encoded values that a field caches.
-_MOST_CACHED = 1 << 12
-_DECIMAL = re.compile(rb"-?(?:0|[1-9][0-9]*)")
-_HEX, _OCTAL = re.compile(rb"-?0[xX][0-9a-fA-F]+"), re.compile(rb"-?0[0-7]+")
-_FLOAT = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|-?inf|-?nan")
-_BOOLS = {b"true": 1, b"t": 1, b"1": 1, b"True": 1, b"false": 0, b"f": 0, b"0": 0, b"False": 0}
+# Each open message copies what is inside it, so deep nesting would take quadratic time.
+_DEEPEST = 100
 
 
 class _Blocks:
@@ -82,14 +75,26 @@ class _Message:
 
     def __init__(self, field: Field | None, fields: dict[bytes, Field], closer: bytes) -> None:
         self.field, self.fields, self.closer = field, fields, closer
-        self.wire: list[bytes] = []
+        self.wire: defaultdict[Field, list[bytes]] = defaultdict(list)
         self.seen = 0  # the bits of single fields that it already has
         self.in_list = False
         self.place: tuple[int, int] | None = None  # start and end of the text to cache it under
 
     def add(self, field: Field, value: bytes) -> None:
-        """Append a field that is a string or a message."""
-        self.wire.append(field.tag + encode_varint(len(value)) + value)
+        """Append a field that is a string."""
+        if value or field.is_explicit:
+            self.wire[field].append(field.delimited(value))
+
+    def encoded(self) -> bytes:
+        """The fields read so far, by number."""
+        pieces: list[bytes] = []
+        for field in sorted(self.wire, key=_number):
+            values = self.wire[field]
+            pieces += [field.delimited(b"".join(values))] if field.is_packed else values
+        return b"".join(pieces)
+
+
+_number = attrgetter("number")
 
 
 def to_wire(data: bytes, message: str) -> bytes:
@@ -131,7 +136,7 @@ class _Reader:
             at = match.end()
             if kind == ATOM:
                 token = match[ATOM]
-                now.wire.append(field.encoded.get(token) or field.of_token(token))
+                now.wire[field].append(field.encoded.get(token) or field.of_token(token))
             elif kind == STRING and field.kind > TOKEN:
                 now.add(field, match[STRING])
             elif kind in (OPEN, COLON_OPEN) and field.kind == MESSAGE:
@@ -140,7 +145,7 @@ class _Reader:
                 at = self._other(match, field)
         if self._outer:
             raise Unhandled
-        return b"".join(self._now.wire)
+        return self._now.encoded()
 
     def _open(self, match: re.Match[bytes], field: Field) -> int:
         """Begin a message, or look it up among those read before."""
@@ -155,12 +160,18 @@ class _Reader:
                 known = blocks.read.get(self._data[slice(*place)])
                 if known:
                     blocks.hits += 1
-                    self._now.wire.append(known[0])
+                    self._now.wire[field].append(known[0])
                     return place[0] + known[1]
-        self._outer.append(self._now)
+        self._push()
         self._now = _Message(field, field.fields, CLOSER[match[match.lastindex or 0]])
         self._now.place = place
         return match.end()
+
+    def _push(self) -> None:
+        """Keep the current message while one inside it is read."""
+        if len(self._outer) > _DEEPEST:
+            raise Unhandled
+        self._outer.append(self._now)
 
     def _place(self, match: re.Match[bytes], field: Field) -> tuple[int, int] | None:
         """Start and end of the text to look up a block by, if its likely end is near."""
@@ -178,13 +189,13 @@ class _Reader:
         inner, at = self._now, match.end()
         if match[CLOSE] != inner.closer or inner.field is None:
             raise Unhandled
-        outer = self._outer[-1]
-        outer.add(inner.field, b"".join(inner.wire))
+        piece = inner.field.delimited(inner.encoded())
+        self._outer[-1].wire[inner.field].append(piece)
         if inner.place and at <= inner.place[1]:
             known = self._blocks[inner.field].read
             if len(known) < _MOST_BLOCKS:
                 start, end = inner.place
-                known[self._data[start:end]] = outer.wire[-1], at - start
+                known[self._data[start:end]] = piece, at - start
         if inner.in_list:
             more, at = element_end(self._data, match.end(CLOSE))
             if more:
@@ -218,7 +229,7 @@ class _Reader:
         if data.startswith(LIST_END, at):
             return after_separator(data, at + 1)
         if field.kind == MESSAGE:
-            self._outer.append(self._now)
+            self._push()
             return self._open_element(field, at)
         return self._values(field, at)
 
@@ -232,7 +243,7 @@ class _Reader:
             if strings:
                 self._now.add(field, unescape(strings, text=field.kind == TEXT))
             else:
-                self._now.wire.append(field.of_token(token))
+                self._now.wire[field].append(field.of_token(token))
             more, at = element_end(self._data, at)
         return at
 
@@ -251,104 +262,3 @@ class _Reader:
         if data[at - 1 : at] == b"[":
             return skip(data, at, LIST_END)
         return after_separator(data, literals(data, at - 1)[1])
-
-
-class Field:
-    """One field of a message: its kind and how its values are encoded."""
-
-    def __init__(self, descriptor: FieldDescriptor, single: int) -> None:
-        self.kind, wire_type, self._encode = _KINDS[descriptor.type]
-        self.tag = encode_tag(descriptor.number, wire_type)
-        # One bit if a message can have it only once; fields of a oneof share it. Else 0.
-        self.single = single
-        self.name = descriptor.name.encode()
-        self._message = descriptor.message_type
-        self.encoded: dict[bytes, bytes] = {}
-
-    @cached_property
-    def fields(self) -> dict[bytes, Field]:
-        """The fields of the message that this field holds."""
-        return fields_of(self._message)
-
-    def of_token(self, token: bytes) -> bytes:
-        """The field with a number or word as its value; raises Unhandled."""
-        if self.kind != TOKEN:
-            raise Unhandled
-        encoded = self.tag + self._encode(token)
-        if len(self.encoded) < _MOST_CACHED:
-            self.encoded[token] = encoded
-        return encoded
-
-
-def _integer(low: int, high: int) -> Callable[[bytes], bytes]:
-    """The encoder of integers from *low* to *high*, inclusive."""
-
-    def encode(token: bytes) -> bytes:
-        if _DECIMAL.fullmatch(token):
-            number = int(token) if len(token) < 32 else high + 1  # noqa: PLR2004
-        elif _HEX.fullmatch(token):
-            number = int(token, 16)
-        elif _OCTAL.fullmatch(token):
-            number = int(token, 8)
-        else:
-            raise Unhandled
-        if not low <= number <= high:
-            raise Unhandled
-        return encode_varint(number)
-
-    return encode
-
-
-def _bool(token: bytes) -> bytes:
-    if token not in _BOOLS:
-        raise Unhandled
-    return encode_varint(_BOOLS[token])
-
-
-def _float(token: bytes) -> bytes:
-    if not _FLOAT.fullmatch(token):
-        raise Unhandled
-    try:
-        return encode_float(float(token))
-    except OverflowError as problem:
-        raise Unhandled from problem
-
-
-def _never(_: bytes) -> bytes:
-    raise Unhandled
-
-
-# By the descriptor's type number: kind, wire type, encoder of a token.
-_KINDS: dict[int, tuple[int, int, Callable[[bytes], bytes]]] = {
-    2: (TOKEN, FIXED32, _float),
-    3: (TOKEN, VARINT, _integer(-1 << 63, (1 << 63) - 1)),
-    4: (TOKEN, VARINT, _integer(0, (1 << 64) - 1)),
-    5: (TOKEN, VARINT, _integer(-1 << 31, (1 << 31) - 1)),
-    8: (TOKEN, VARINT, _bool),
-    9: (TEXT, LENGTH_DELIMITED, _never),
-    11: (MESSAGE, LENGTH_DELIMITED, _never),
-    12: (BYTES, LENGTH_DELIMITED, _never),
-    13: (TOKEN, VARINT, _integer(0, (1 << 32) - 1)),
-}
-
-
-@cache
-def fields_of(descriptor: Descriptor) -> dict[bytes, Field]:
-    """The fields of a message by name."""
-    from google.protobuf.descriptor_pb2 import DescriptorProto  # noqa: PLC0415 - as `schema` does
-
-    # The descriptor's attribute for "repeated" differs between runtimes; the proto's does not.
-    copy = DescriptorProto()
-    descriptor.CopyToProto(copy)
-    by_name = {}
-    for each, proto in zip(descriptor.fields, copy.field, strict=True):
-        oneof = each.containing_oneof
-        first = oneof.fields[0] if oneof else each
-        repeated = proto.label == proto.LABEL_REPEATED
-        by_name[each.name.encode()] = Field(each, 0 if repeated else 1 << first.index)
-    return by_name
-
-
-def fields_of_message(name: str) -> dict[bytes, Field]:
-    """The fields of the message with this full name."""
-    return fields_of(schema.message(name).DESCRIPTOR)

@@ -14,6 +14,7 @@ are well-formed.
 
 from __future__ import annotations
 
+import codecs
 import re
 
 # Repetitions are bounded because the matcher uses memory for each one: the content of a tensor may
@@ -100,16 +101,25 @@ def without_warnings(data: bytes) -> bytes:
 
 def unescape(strings: list[bytes], *, text: bool) -> bytes:
     """The joined value of literals; raises Unhandled if it should be *text* but is not UTF-8."""
-    # protobuf's own function, so the result is certainly the same.
-    from google.protobuf.text_encoding import CUnescape  # noqa: PLC0415
-
     try:
-        value = b"".join([CUnescape(string.decode()) for string in strings])
+        value = b"".join([_unescaped(string) for string in strings])
         if text:
             value.decode()
     except ValueError as problem:
         raise Unhandled from problem
     return value
+
+
+def _unescaped(string: bytes) -> bytes:
+    if b"\\" not in string:
+        return string
+    if b"\\x" not in string:
+        # Fast, and without copies: the content of a tensor may be most of a file.
+        return codecs.escape_decode(string)[0]
+    # protobuf's own function, which accepts a single hexadecimal digit.
+    from google.protobuf.text_encoding import CUnescape  # noqa: PLC0415
+
+    return CUnescape(string.decode())
 
 
 def check_value(token: bytes) -> None:
