@@ -343,7 +343,7 @@ def test_scrawled_text_is_read_or_refused_as_protobuf_does(message: str, comment
     rng = Random(message)  # noqa: S311
     took = 0
     descriptor: Any = schema.message(message).DESCRIPTOR
-    for _ in range(300):
+    for _ in range(400):
         data = Scrawl(rng, comments=bool(comments)).message(descriptor).encode()
         took += check_wire(data, message, by_protobuf(data, message))
     assert took > (75 if comments else 200)

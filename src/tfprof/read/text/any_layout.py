@@ -6,8 +6,8 @@
 Nothing recurses: open messages are on a stack. A block that was read before, such as the dtype
 attribute of most nodes, is looked up.
 
-The bytes are those that protobuf writes: fields by number, repeated numbers packed, no field that
-holds its default. So a graph in text is saved as the same graph in binary is.
+In maps, and so in attributes, the bytes are those that protobuf writes: fields by number, repeated
+numbers packed, no field that holds its default. So a graph in text is saved as in binary.
 
 The result is that of protobuf's text parser with unknown fields allowed. Where this reader cannot
 be sure of that, as for unusual spellings of numbers, it raises Unhandled, and the caller uses
@@ -16,8 +16,7 @@ protobuf's parser.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from operator import attrgetter
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from tfprof.read.text.fields import MESSAGE, TEXT, TOKEN, Field, fields_of_message
@@ -54,47 +53,45 @@ _MOST_BLOCKS = 1 << 14
 _TRIALS = 256
 # Each open message copies what is inside it, so deep nesting would take quadratic time.
 _DEEPEST = 100
+# It sorts fields by number: below 32, the first byte of a tag grows with the number.
+_FIRST_BYTE = itemgetter(slice(1))
 
 
 class _Blocks:
     """The blocks of one field that were read: text → (wire bytes, length of the block)."""
 
+    __slots__ = ("hits", "read", "tries")
+
     def __init__(self) -> None:
         self.read: dict[bytes, tuple[bytes, int]] = {}
         self.tries = self.hits = 0
-
-    def pay(self) -> bool:
-        """Whether lookups succeed often enough to be worthwhile."""
-        return self.tries < _TRIALS or 2 * self.hits > self.tries
 
 
 class _Message:
     """A message that is being read."""
 
-    __slots__ = ("closer", "field", "fields", "in_list", "place", "seen", "wire")
+    __slots__ = (
+        *("closer", "field", "fields", "in_list", "in_map", "packed", "place", "seen", "wire"),
+    )
 
-    def __init__(self, field: Field | None, fields: dict[bytes, Field], closer: bytes) -> None:
-        self.field, self.fields, self.closer = field, fields, closer
-        self.wire: defaultdict[Field, list[bytes]] = defaultdict(list)
+    def __init__(
+        self, field: Field | None, fields: dict[bytes, Field], closer: bytes, *, in_map: bool
+    ) -> None:
+        self.field, self.fields, self.closer, self.in_map = field, fields, closer, in_map
+        self.wire: list[bytes] = []
+        self.packed: dict[Field, list[bytes]] = {}  # the numbers of fields that are packed
         self.seen = 0  # the bits of single fields that it already has
         self.in_list = False
         self.place: tuple[int, int] | None = None  # start and end of the text to cache it under
 
-    def add(self, field: Field, value: bytes) -> None:
-        """Append a field that is a string."""
-        if value or field.is_explicit:
-            self.wire[field].append(field.delimited(value))
-
     def encoded(self) -> bytes:
-        """The fields read so far, by number."""
-        pieces: list[bytes] = []
-        for field in sorted(self.wire, key=_number):
-            values = self.wire[field]
-            pieces += [field.delimited(b"".join(values))] if field.is_packed else values
-        return b"".join(pieces)
-
-
-_number = attrgetter("number")
+        """The fields read so far."""
+        wire = self.wire
+        if self.packed:
+            wire += [field.delimited(b"".join(values)) for field, values in self.packed.items()]
+        if self.in_map and len(wire) > 1:
+            wire.sort(key=_FIRST_BYTE)
+        return b"".join(wire)
 
 
 def to_wire(data: bytes, message: str) -> bytes:
@@ -107,11 +104,11 @@ class _Reader:
 
     def __init__(self, data: bytes, fields: dict[bytes, Field]) -> None:
         self._data = data
-        self._now = _Message(None, fields, b"")
+        self._now = _Message(None, fields, b"", in_map=False)
         self._outer: list[_Message] = []
         self._blocks: dict[Field, _Blocks] = {}
 
-    def read(self) -> bytes:  # noqa: C901 - one loop, through which every field passes
+    def read(self) -> bytes:  # noqa: C901, PLR0912 - one loop, through which every field passes
         """The wire bytes of the whole text."""
         data, size, match_field = self._data, len(self._data), FIELD.match
         at = blanks(data, 0)
@@ -136,9 +133,13 @@ class _Reader:
             at = match.end()
             if kind == ATOM:
                 token = match[ATOM]
-                now.wire[field].append(field.encoded.get(token) or field.of_token(token))
+                encoded = field.encoded.get(token) or field.of_token(token)
+                if field.is_packed:
+                    now.packed.setdefault(field, []).append(encoded)
+                else:
+                    now.wire.append(encoded)
             elif kind == STRING and field.kind > TOKEN:
-                now.add(field, match[STRING])
+                now.wire.append(field.delimited(match[STRING]))
             elif kind in (OPEN, COLON_OPEN) and field.kind == MESSAGE:
                 at = self._open(match, field)
             else:
@@ -154,16 +155,20 @@ class _Reader:
             blocks = self._blocks.get(field)
             if blocks is None:
                 blocks = self._blocks[field] = _Blocks()
-            place = self._place(match, field) if blocks.pay() else None
+            # Whether lookups succeed often enough to be worthwhile.
+            if blocks.tries < _TRIALS or 2 * blocks.hits > blocks.tries:
+                place = self._place(match, field)
             if place:
                 blocks.tries += 1
-                known = blocks.read.get(self._data[slice(*place)])
+                start, end = place
+                known = blocks.read.get(self._data[start:end])
                 if known:
                     blocks.hits += 1
-                    self._now.wire[field].append(known[0])
-                    return place[0] + known[1]
+                    self._now.wire.append(known[0])
+                    return start + known[1]
         self._push()
-        self._now = _Message(field, field.fields, CLOSER[match[match.lastindex or 0]])
+        in_map, closer = self._now.in_map or field.is_map, CLOSER[match[match.lastindex or 0]]
+        self._now = _Message(field, field.fields, closer, in_map=in_map)
         self._now.place = place
         return match.end()
 
@@ -176,11 +181,10 @@ class _Reader:
     def _place(self, match: re.Match[bytes], field: Field) -> tuple[int, int] | None:
         """Start and end of the text to look up a block by, if its likely end is near."""
         start, inside = match.span()
-        end = self._data.find(field.name, inside, start + _LONGEST_BLOCK)
-        outer = self._now.field
+        limit, find, outer = start + _LONGEST_BLOCK, self._data.find, self._now.field
+        end = find(field.name, inside, limit)
         if outer is not None:
-            limit = end if end >= 0 else start + _LONGEST_BLOCK
-            sooner = self._data.find(outer.name, inside, limit)
+            sooner = find(outer.name, inside, end if end >= 0 else limit)
             end = sooner if sooner >= 0 else end
         return (start, end) if end >= 0 else None
 
@@ -190,7 +194,7 @@ class _Reader:
         if match[CLOSE] != inner.closer or inner.field is None:
             raise Unhandled
         piece = inner.field.delimited(inner.encoded())
-        self._outer[-1].wire[inner.field].append(piece)
+        self._outer[-1].wire.append(piece)
         if inner.place and at <= inner.place[1]:
             known = self._blocks[inner.field].read
             if len(known) < _MOST_BLOCKS:
@@ -208,7 +212,8 @@ class _Reader:
         brace, _, _, at = element(self._data, at)
         if not brace:
             raise Unhandled
-        self._now = _Message(field, field.fields, CLOSER[brace])
+        in_map = self._outer[-1].in_map or field.is_map
+        self._now = _Message(field, field.fields, CLOSER[brace], in_map=in_map)
         self._now.in_list = True
         return at
 
@@ -221,7 +226,7 @@ class _Reader:
             if field.kind <= TOKEN:
                 raise Unhandled
             strings, at = literals(data, at - 1)
-            self._now.add(field, unescape(strings, text=field.kind == TEXT))
+            self._add(field, strings)
             return after_separator(data, at)
         if field.single or (kind == BARE_LIST and field.kind != MESSAGE):
             raise Unhandled
@@ -233,6 +238,11 @@ class _Reader:
             return self._open_element(field, at)
         return self._values(field, at)
 
+    def _add(self, field: Field, strings: list[bytes]) -> None:
+        """Append a string that is written as these literals."""
+        value = unescape(strings, text=field.kind == TEXT)
+        self._now.wire.append(field.delimited(value))
+
     def _values(self, field: Field, at: int) -> int:
         """Read the elements of a list of numbers, words or strings."""
         more = True
@@ -241,9 +251,9 @@ class _Reader:
             if brace or bool(strings) != (field.kind > TOKEN):
                 raise Unhandled
             if strings:
-                self._now.add(field, unescape(strings, text=field.kind == TEXT))
+                self._add(field, strings)
             else:
-                self._now.wire[field].append(field.of_token(token))
+                self._now.packed.setdefault(field, []).append(field.of_token(token))
             more, at = element_end(self._data, at)
         return at
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 MESSAGE, TOKEN, TEXT, BYTES = range(4)
 # Encoded values that a field caches.
 _MOST_CACHED = 1 << 12
+_SHORT = 128
 _DECIMAL = re.compile(rb"-?(?:0|[1-9][0-9]*)")
 _HEX, _OCTAL = re.compile(rb"-?0[xX][0-9a-fA-F]+"), re.compile(rb"-?0[0-7]+")
 _FLOAT = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|-?inf|-?nan")
@@ -52,12 +53,13 @@ class Field:
         self.single = single
         self.is_packed = self.kind == TOKEN and not single
         in_map = descriptor.containing_type.GetOptions().map_entry
+        always = self.kind == MESSAGE or descriptor.containing_oneof is not None
         # Whether it is written even if it holds its default.
-        self.is_explicit = not single or in_map or descriptor.containing_oneof is not None
-        self.number = descriptor.number
-        self._tag = encode_tag(self.number, LENGTH_DELIMITED if self.is_packed else wire_type)
+        self._is_explicit = not single or in_map or always
+        self._tag = encode_tag(descriptor.number, LENGTH_DELIMITED if self.is_packed else wire_type)
         self.name = descriptor.name.encode()
         self._message = descriptor.message_type
+        self.is_map = bool(self._message) and self._message.GetOptions().map_entry
         self.encoded: dict[bytes, bytes] = {}
 
     @cached_property
@@ -65,9 +67,16 @@ class Field:
         """The fields of the message that this field holds."""
         return fields_of(self._message)
 
+    @cached_property
+    def _heads(self) -> list[bytes]:
+        """Tag and length of short values."""
+        heads = [self._tag + encode_varint(size) for size in range(_SHORT)]
+        return heads if self._is_explicit else [b"", *heads[1:]]
+
     def delimited(self, value: bytes) -> bytes:
         """The field with a string, a message or packed numbers as its value."""
-        return self._tag + encode_varint(len(value)) + value
+        size = len(value)
+        return (self._heads[size] if size < _SHORT else self._tag + encode_varint(size)) + value
 
     def of_token(self, token: bytes) -> bytes:
         """The field with a number or word as its value; raises Unhandled."""
@@ -75,7 +84,7 @@ class Field:
             raise Unhandled
         value = self._encode(token)
         encoded = value if self.is_packed else self._tag + value
-        if not (self.is_explicit or any(value)):
+        if not (self._is_explicit or any(value)):
             encoded = b""
         if len(self.encoded) < _MOST_CACHED:
             self.encoded[token] = encoded
