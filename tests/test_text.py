@@ -75,10 +75,16 @@ def graph_columns(data: bytes, name: str) -> GraphColumns:
 
 def by_protobuf(data: bytes, name: str, made_by: Any = schema.message) -> Any:
     """The message, or None where protobuf refuses."""
-    message = made_by(name)()
     try:
-        return text_format.Parse(data, message, allow_unknown_field=True)
-    except (text_format.ParseError, ValueError):  # the latter for an enum of too many bits
+        return text_format.Parse(data, made_by(name)(), allow_unknown_field=True)
+    except text_format.ParseError as problem:
+        # A dtype of a later TensorFlow is unknown, as it is in a binary graph.
+        later = re.search(r"has no value named (DT_[A-Z0-9_]+)\.$", str(problem))
+        if later is None:
+            return None
+        known = re.sub(rb"\b%s\b" % later[1].encode(), b"DT_INVALID", data)
+        return by_protobuf(known, name, made_by)
+    except ValueError:  # an enum of too many bits
         return None
 
 

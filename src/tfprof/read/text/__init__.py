@@ -26,7 +26,7 @@ from tfprof.read.columns import StoredAttributes
 from tfprof.read.nodes import attribute_entries
 from tfprof.read.source import Source
 from tfprof.read.text import any_layout, canonical
-from tfprof.read.text.syntax import Unhandled, without_warnings
+from tfprof.read.text.syntax import Unhandled, without_dtypes, without_warnings
 from tfprof.wire import schema
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ _SENTENCES = (
     (r'^Message type "(.*)" should not have multiple "(.*)" ', 'expected only one "{1}" in a {0}'),
     (r'^Field "(.*?)" is specified along with field "(.*?)"', 'expected "{1}" or "{0}", not both'),
     (r'^Message type "(.*)" does not have extensions', "expected a field of {}, found a bracket"),
+    (r'Enum type "tensorflow\.(.*)" has no value named (.*)\.$', 'expected a {}, found "{}"'),
     (r"^Invalid field value: (.*)$", 'expected a value, found "{}"'),
     (r"Expected (.*)\.$", "expected {}"),
 )
@@ -155,9 +156,10 @@ def _by_protobuf(data: bytes, message_name: str, path: str) -> bytes:
     from google.protobuf import text_format  # noqa: PLC0415 - few texts need it
     from google.protobuf.message import EncodeError  # noqa: PLC0415
 
-    message = schema.message(message_name)()
+    message, known = schema.message(message_name)(), schema.names_of("tensorflow.DataType")
+    safe = without_dtypes(without_warnings(data), known, b"DT_INVALID")
     try:
-        text_format.Parse(without_warnings(data), message, allow_unknown_field=True)
+        text_format.Parse(safe, message, allow_unknown_field=True)
         return message.SerializeToString()
     except (text_format.ParseError, ValueError) as problem:
         raise InputError(f"{path}:{sentence(data, problem)}") from None

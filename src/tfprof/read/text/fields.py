@@ -1,6 +1,6 @@
 """The fields of a message in text: their names, and how protobuf encodes their values.
 
-    dtype: DT_FLOAT          08 01             an enum, by its word or number
+    dtype: DT_FLOAT          08 01             an enum, by its word or number; 0 if it is unknown
     int_val: 1 int_val: 300  3a 03 01 ac 02    repeated numbers are packed
     size: 0                                    a default is not written, but a choice is: b: false
 
@@ -13,7 +13,7 @@ import re
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
-from tfprof.read.text.syntax import Unhandled
+from tfprof.read.text.syntax import Unhandled, is_dtype
 from tfprof.wire import schema
 from tfprof.wire.scalar import BYTES as LENGTH_DELIMITED
 from tfprof.wire.scalar import (
@@ -52,14 +52,14 @@ class Field:
         # One bit if a message can have it only once; fields of a oneof share it. Else 0.
         self.single = single
         self.is_packed = self.kind == TOKEN and not single
-        in_map = descriptor.containing_type.GetOptions().map_entry
+        in_map = _is_map_entry(descriptor.containing_type)
         always = self.kind == MESSAGE or descriptor.containing_oneof is not None
         # Whether it is written even if it holds its default.
         self._is_explicit = not single or in_map or always
         self._tag = encode_tag(descriptor.number, LENGTH_DELIMITED if self.is_packed else wire_type)
         self.name = descriptor.name.encode()
         self._message = descriptor.message_type
-        self.is_map = bool(self._message) and self._message.GetOptions().map_entry
+        self.is_map = _is_map_entry(self._message)
         self.encoded: dict[bytes, bytes] = {}
 
     @cached_property
@@ -89,6 +89,10 @@ class Field:
         if len(self.encoded) < _MOST_CACHED:
             self.encoded[token] = encoded
         return encoded
+
+
+def _is_map_entry(message: Descriptor | None) -> bool:
+    return message is not None and message.GetOptions().map_entry
 
 
 def _integer(low: int, high: int) -> Callable[[bytes], bytes]:
@@ -121,8 +125,8 @@ def _enum(descriptor: EnumDescriptor) -> Callable[[bytes], bytes]:
     numbers = {name.encode(): value.number for name, value in descriptor.values_by_name.items()}
 
     def encode(token: bytes) -> bytes:
-        if token in numbers:
-            return encode_varint(numbers[token])
+        if token in numbers or is_dtype(token):
+            return encode_varint(numbers.get(token, 0))
         if not _DECIMAL.fullmatch(token):
             raise Unhandled
         return _int32(token)
