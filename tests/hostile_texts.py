@@ -37,7 +37,7 @@ def _nesting() -> Iterator[Row]:
             yield _graph(
                 f"{depth:,} {name} deep",
                 GRAPH_TEXT + _NODE % inside,
-                refused="graph: expected messages nested less deeply",
+                refused="graph: messages are nested too deeply",
             )
         yield _graph(
             f"{depth:,} unknown messages deep", GRAPH_TEXT + _NODE % anything, shows=b"  n ("

@@ -190,6 +190,6 @@ def test_an_attribute_nests_only_as_deep_as_protobuf_takes_it() -> None:
         data = node_with("func { attr { key: 'k' value { " * depth + "} } }" * depth)
         with pytest.raises(Unhandled):
             any_layout.to_wire(data, "tensorflow.GraphDef")
-        with pytest.raises(InputError, match=r"^p: expected messages nested less deeply$"):
+        with pytest.raises(InputError, match=r"^p: messages are nested too deeply$"):
             read(data)
     assert read(node_with("func { attr { key: 'k' value { " * 20 + "} } }" * 20))
