@@ -174,11 +174,19 @@ CONTENTS: Final = (
 TOKENS: Final = {
     FieldDescriptor.TYPE_BOOL: (("true", "false", "t", "f", "1", "0", "True", "False"), ("TRUE",)),
     FieldDescriptor.TYPE_FLOAT: (FLOATS, ("0x10", "1.5f", ".5", "5.", "1e40", "-nan", "infinity")),
+    FieldDescriptor.TYPE_DOUBLE: (FLOATS, ("0x10", "1.5f", ".5", "1e400", "-nan", "infinity")),
+    FieldDescriptor.TYPE_ENUM: (
+        ("DT_FLOAT", "DT_INT32", "DT_STRING_REF", "1", "0", "77", "-1"),
+        ("DT_FLOATX", "dt_float", "01", "0x3", "1.0", "2147483648", "true", "-"),
+    ),
 }
 WHOLE: Final = (
     ("0", "1", "5", "123", "0x1F", "017", "2147483647", "-0", "-1", "-7"),
     (*INTEGERS, "18446744073709551615", "4294967296", "1_0", "+5", "08", "0b1", "1e3"),
 )
+
+
+DEEP: Final = 3  # a tensor may hold tensors
 
 
 class Scrawl:
@@ -188,17 +196,19 @@ class Scrawl:
         self._rng = rng
         self._blanks = (*BLANKS, *COMMENTS) if comments else BLANKS
 
-    def message(self, descriptor: Descriptor) -> str:
-        """The fields of a message, without its braces."""
+    def message(self, descriptor: Descriptor, depth: int = 0) -> str:
+        """The fields of a message, without its braces; few of them deep inside."""
         rng, fields = self._rng, []
-        for field in descriptor.fields:
+        often = 1 if depth < DEEP else 0.1
+        for field in (field for field in descriptor.fields if chance(rng, often)):
             count = rng.choice((0, 0, 1, 1, 2)) if field.is_repeated else int(chance(rng, 0.3))
             if chance(rng, 0.01):
                 count = 2
             if field.is_repeated and chance(rng, 0.2):
-                fields.append(self._name(field) + self._list([self._value(field)] * count))
+                value = self._value(field, depth)
+                fields.append(self._name(field) + self._list([value] * count))
             else:
-                fields += [self._name(field) + self._value(field) for _ in range(count)]
+                fields += [self._name(field) + self._value(field, depth) for _ in range(count)]
         while chance(rng, 0.15):
             fields.append(self._unknown())
         rng.shuffle(fields)
@@ -222,10 +232,10 @@ class Scrawl:
         left, right = self._rng.choice(("{}", "{}", "{}", "<>"))
         return left + self._blank() + inside + self._blank() + right
 
-    def _value(self, field: FieldDescriptor) -> str:
+    def _value(self, field: FieldDescriptor, depth: int) -> str:
         rng = self._rng
         if field.message_type:
-            return self._in_braces(self.message(field.message_type))
+            return self._in_braces(self.message(field.message_type, depth + 1))
         if field.type in (FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_BYTES):
             bytes_too = field.type == FieldDescriptor.TYPE_BYTES or chance(rng, 0.02)
             contents = (*CONTENTS, b"\xff\xfe") if bytes_too else CONTENTS

@@ -266,7 +266,6 @@ def test_constants_of_unknown_shape_are_not_taken_for_no_parameters() -> None:
             node("b/Relu", "Relu", "a/MatMul"),
         ]
     )
-    # In text format neither the values of constants are read nor the types of elements.
     report = Loaded(load(Source("a.pbtxt", np.frombuffer(text.encode(), np.uint8)))).summary()
     assert {row["name"]: row["parameters"] for row in report.rows} == {"a": None, "b": 0}
     assert report.total["parameters"] is report.total["parameter_bytes"] is None

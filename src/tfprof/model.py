@@ -33,6 +33,7 @@ from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.columns.unique import unique
 from tfprof.foundation.caches import Cache
 from tfprof.foundation.lazy_dataclasses import dataclass, field
+from tfprof.wire.maps import by_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -320,7 +321,7 @@ class Profile(Frozen):
 
     @property
     def attributes(self) -> tuple[I64, Strings]:
-        """(node, map entry in wire format) of every attribute, by node; read again each time."""
+        """(node, map entry in wire format) of every attribute, by node and key; read each time."""
         nodes, entries = [_empty()], [_no_strings()]
         for source in self.attribute_sources:
             row, entry = source.read()
@@ -329,7 +330,9 @@ class Profile(Frozen):
             entries.append(entry.take(is_node))
         # Those of a single graph are not copied: tensors among them may be most of a file.
         joined = entries[-1] if len(entries) <= _ONE_GRAPH else Strings.concat(entries)
-        return np.concatenate(nodes), joined
+        node = np.concatenate(nodes)
+        rows = by_text(node, joined)
+        return node[rows], joined.take(rows)
 
     @cached_property
     def with_run_shapes(self) -> Profile:

@@ -22,7 +22,7 @@ def output_dtypes(profile: Profile) -> I64:
     """The DataType of each node's outputs; 0 where unknown. Raises InputError."""
     dtypes = np.zeros(len(profile), np.int64)
     node, key, dtype = _named_dtypes(profile)
-    if not node.size:  # a graph in text format: its dtypes are not read
+    if not node.size:  # an older tfprof saved graphs in text format without them
         return dtypes
     rules = [dtype_rule(op) for op in profile.types.texts()]
     fixed, own, default = (

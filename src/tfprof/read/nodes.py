@@ -42,6 +42,11 @@ class _Attributes(NamedTuple):
         return _Attributes(self.node[rows], self.key[rows], self.start[rows], self.end[rows])
 
 
+def attribute_entries(buffer: U8, nodes: Field) -> Field:
+    """The entries of the attribute maps of the NodeDefs in these slices."""
+    return scan(buffer, nodes.start, nodes.end, {5: BYTES})[5]
+
+
 def node_columns(buffer: U8, nodes: Field) -> GraphColumns:
     """The NodeDefs in these slices."""
     count = nodes.start.size

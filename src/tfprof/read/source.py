@@ -22,12 +22,12 @@ class Source:
     """The content of a file; its format is detected once, when it is first needed.
 
     These bytes are in memory, and so a pickle holds them. A subclass whose bytes can be read again
-    leaves them out and overrides `_read`.
+    leaves them out and overrides `_read`; it may also leave them out at first.
     """
 
-    def __init__(self, name: str, data: U8) -> None:
+    def __init__(self, name: str, data: U8 | None = None) -> None:
         self.name = name
-        self._data: U8 | None = data
+        self._data = data
 
     def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in vars(self).items() if name != "format"}

@@ -110,7 +110,7 @@ def summary(
     model = without_others(profile, in_model)
     dtypes = output_dtypes(model)
     has_dtypes = bool(dtypes.any())
-    if not has_dtypes:  # a graph in text format: its dtypes are not read
+    if not has_dtypes:  # an older tfprof saved graphs in text format without them
         dtypes = np.full(len(model), FLOAT)
     params = _parameters(model, in_model, dtypes, sizes)
     can_compute = makes_tensors(model)

@@ -8,16 +8,14 @@ Every row names the message it belongs to, its owner.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from tfprof.columns.strings import I64, U8, Strings
 from tfprof.wire.decode import BYTES, VARINT, Field, WireError, scan
 from tfprof.wire.scalar import ONE_BYTE, TRUNCATED
 from tfprof.wire.varint_columns import varint_run
-
-if TYPE_CHECKING:
-    from tfprof.columns.strings import I64, U8
 
 
 class Messages(NamedTuple):
@@ -63,6 +61,20 @@ def last_of(owner: I64, key: I64) -> I64:
     last = np.ones(order.size, np.bool_)
     last[:-1] = (owner[1:] != owner[:-1]) | (key[1:] != key[:-1])
     return order[last]
+
+
+def by_text(owner: I64, entry: Strings) -> I64:
+    """The rows of map entries with texts as keys, by owner and key; of equal keys the last.
+
+    Damaged entries stay as they are: whoever decodes them reports them.
+    """
+    try:
+        part = scan(entry.blob, entry.start, entry.start + entry.length, {1: BYTES})[1]
+    except WireError:
+        return np.arange(owner.size)
+    key = Strings(entry.blob, *part.last_slice(len(entry)))
+    number, first = key.intern()
+    return last_of(owner, key.take(first).rank()[number])
 
 
 def repeated(buffer: U8, start: I64, end: I64, number: int) -> tuple[I64, I64]:

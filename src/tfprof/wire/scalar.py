@@ -96,6 +96,11 @@ def encode_float(number: float) -> bytes:
     return struct.pack("<f", number)
 
 
+def encode_double(number: float) -> bytes:
+    """The FIXED64 value of a double."""
+    return struct.pack("<d", number)
+
+
 class HeadField(NamedTuple):
     """A field near the beginning of a message, and where its value is."""
 

@@ -129,7 +129,8 @@ def _parts(buffer: U8, libraries: Field) -> _Parts:
         _names(buffer, signature[2], count),
         _names(buffer, signature[3], count),
         pairs[0],
-        [list(control_ret.values()) for control_ret in pairs[1]],
+        # By key: a map has no order of its own.
+        [[node for _, node in sorted(control_ret.items())] for control_ret in pairs[1]],
     )
 
 

@@ -6,6 +6,10 @@
 
 All three give the same result for the same text. Only the last one decides that a text is invalid:
 its errors become one plain sentence, `7:12: expected an integer, found "x"`.
+
+Columns hold no attributes but shapes. The first query that needs another attribute converts the
+text to wire bytes, and finds there what a binary graph has. As in a binary graph, a mistake in such
+an attribute is found then.
 """
 
 from __future__ import annotations
@@ -18,9 +22,11 @@ import numpy as np
 from tfprof.errors import InputError
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.read import graph_def
+from tfprof.read.columns import StoredAttributes
+from tfprof.read.nodes import attribute_entries
 from tfprof.read.source import Source
 from tfprof.read.text import any_layout, canonical
-from tfprof.read.text.syntax import Unhandled, without_warnings
+from tfprof.read.text.syntax import Unhandled, without_dtypes, without_warnings
 from tfprof.wire import schema
 
 if TYPE_CHECKING:
@@ -29,6 +35,7 @@ if TYPE_CHECKING:
     from tfprof.columns.strings import I64, U8, Strings
     from tfprof.read.columns import GraphColumns
 
+_GRAPH = "tensorflow.GraphDef"
 _STEP = 1 << 20
 _ZEROS = 1 << 11  # so many consecutive zero bytes are never text
 # The parser's message, and ours.
@@ -44,12 +51,13 @@ _SENTENCES = (
     (r'^Message type "(.*)" should not have multiple "(.*)" ', 'expected only one "{1}" in a {0}'),
     (r'^Field "(.*?)" is specified along with field "(.*?)"', 'expected "{1}" or "{0}", not both'),
     (r'^Message type "(.*)" does not have extensions', "expected a field of {}, found a bracket"),
+    (r'Enum type "tensorflow\.(.*)" has no value named (.*)\.$', 'expected a {}, found "{}"'),
     (r"^Invalid field value: (.*)$", 'expected a value, found "{}"'),
     (r"Expected (.*)\.$", "expected {}"),
 )
 _LONGEST = 40
 _LONGEST_MESSAGE = 200
-_BAD_VALUE = "Invalid field value: "
+_BAD_VALUE = re.compile("^(?:Invalid field value|Value out of range): ")
 # What comes before a value; strings (possibly unterminated) and comments, which are skipped.
 _STEPS = re.compile(
     rb"([:\[,])(?:\s|#[^\n]*\n)*"
@@ -61,13 +69,14 @@ _BEFORE_VALUE = 1
 
 
 class TextSource(Source):
-    """The wire bytes of a message in text. A pickle holds the text's source, and converts again."""
+    """The wire bytes of a message in text, converted on first use and after unpickling."""
 
     def __init__(self, text: Source, message: str) -> None:
+        super().__init__(text.name)
         self._text, self._message = text, message
-        super().__init__(text.name, self._read())
 
     def _read(self) -> U8:
+        self._text.check()
         data, name = self._text.data, self._text.name
         reject_zeros(data, name)
         return np.frombuffer(to_wire(data.tobytes(), self._message, name), np.uint8)
@@ -82,12 +91,12 @@ def graph_columns(source: Source) -> GraphColumns:
     columns = canonical.columns(source.data)
     if columns is None:
         return graph_by_wire(source)
-    return replace(columns, attributes=_TextAttributes(source))
+    return replace(columns, attributes=_TextAttributes(TextSource(source, _GRAPH)))
 
 
 def graph_by_wire(source: Source) -> GraphColumns:
     """The same for text in any layout."""
-    wire_source = TextSource(source, "tensorflow.GraphDef")
+    wire_source = TextSource(source, _GRAPH)
     columns = graph_def.columns(wire_source.data)
     assert columns.attributes is not None, "a graph read from wire bytes has its attributes"
     return replace(columns, attributes=columns.attributes.within(wire_source))
@@ -97,16 +106,15 @@ def graph_by_wire(source: Source) -> GraphColumns:
 class _TextAttributes:
     """Attributes in text. Few queries need them, and converting takes longer than all the rest."""
 
-    source: Source
+    source: TextSource
 
     def __call__(self) -> tuple[I64, Strings]:
-        self.source.check()
-        read = graph_by_wire(self.source).attributes
-        assert read is not None, "a graph read from wire bytes has its attributes"
-        return read()
+        buffer = self.source.data
+        nodes, _ = graph_def.parts(buffer)
+        return StoredAttributes.of(buffer, attribute_entries(buffer, nodes))()
 
     def within(self, source: Source) -> _TextAttributes:
-        return _TextAttributes(source)
+        return _TextAttributes(TextSource(source, _GRAPH))
 
 
 def reject_zeros(data: U8, path: str) -> None:
@@ -146,23 +154,27 @@ def _check_utf8(data: bytes, path: str) -> None:
 def _by_protobuf(data: bytes, message_name: str, path: str) -> bytes:
     """As `to_wire`, with protobuf's parser."""
     from google.protobuf import text_format  # noqa: PLC0415 - few texts need it
+    from google.protobuf.message import EncodeError  # noqa: PLC0415
 
-    message = schema.message(message_name)()
+    message, known = schema.message(message_name)(), schema.names_of("tensorflow.DataType")
+    safe = without_dtypes(without_warnings(data), known, b"DT_INVALID")
     try:
-        text_format.Parse(without_warnings(data), message, allow_unknown_field=True)
-    except text_format.ParseError as problem:
+        text_format.Parse(safe, message, allow_unknown_field=True)
+        return message.SerializeToString()
+    except (text_format.ParseError, ValueError) as problem:
         raise InputError(f"{path}:{sentence(data, problem)}") from None
-    except RecursionError:
+    except (RecursionError, EncodeError):
         raise InputError(f"{path}: messages are nested too deeply") from None
-    return message.SerializeToString()
 
 
-def sentence(data: bytes, problem: ParseError) -> str:
+def sentence(data: bytes, problem: ParseError | ValueError) -> str:
     """Line, column and what was expected there."""
     message = re.sub(r"^\d+:\d+ : ", "", str(problem))
-    line, column = problem.GetLine(), problem.GetColumn()
+    line = column = None
+    if not isinstance(problem, ValueError):
+        line, column = problem.GetLine(), problem.GetColumn()
     if line is None or column is None:
-        bad = message.removeprefix(_BAD_VALUE).encode()
+        bad = _BAD_VALUE.sub("", message).encode()
         line, column = position(data, _first_value(data, bad))
     return f"{line}:{column}: {_reworded(message)}"
 

@@ -6,6 +6,9 @@
 Nothing recurses: open messages are on a stack. A block that was read before, such as the dtype
 attribute of most nodes, is looked up.
 
+In maps, and so in attributes, the bytes are those that protobuf writes: fields by number, repeated
+numbers packed, no field that holds its default. So a graph in text is saved as in binary.
+
 The result is that of protobuf's text parser with unknown fields allowed. Where this reader cannot
 be sure of that, as for unusual spellings of numbers, it raises Unhandled, and the caller uses
 protobuf's parser.
@@ -13,10 +16,10 @@ protobuf's parser.
 
 from __future__ import annotations
 
-import re
-from functools import cache, cached_property
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from tfprof.read.text.fields import MESSAGE, TEXT, TOKEN, Field, fields_of_message
 from tfprof.read.text.syntax import (
     ATOM,
     BARE_LIST,
@@ -39,57 +42,56 @@ from tfprof.read.text.syntax import (
     skip,
     unescape,
 )
-from tfprof.wire import schema
-from tfprof.wire.scalar import BYTES as LENGTH_DELIMITED
-from tfprof.wire.scalar import FIXED32, VARINT, encode_float, encode_tag, encode_varint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from google.protobuf.descriptor import Descriptor, FieldDescriptor
+    import re
 
 # A block is looked up by the text from its name to what is likely the next block's name. The guess
 # may be wrong: equal text has been read the same way before.
 _LONGEST_BLOCK = 1024
 _MOST_BLOCKS = 1 << 14
 _TRIALS = 256
-# Kinds above TOKEN are strings.
-MESSAGE, TOKEN, TEXT, BYTES = range(4)
-# Encoded values that a field caches.
-_MOST_CACHED = 1 << 12
-_DECIMAL = re.compile(rb"-?(?:0|[1-9][0-9]*)")
-_HEX, _OCTAL = re.compile(rb"-?0[xX][0-9a-fA-F]+"), re.compile(rb"-?0[0-7]+")
-_FLOAT = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|-?inf|-?nan")
-_BOOLS = {b"true": 1, b"t": 1, b"1": 1, b"True": 1, b"false": 0, b"f": 0, b"0": 0, b"False": 0}
+# Each open message copies what is inside it, so deep nesting would take quadratic time.
+_DEEPEST = 100
+# It sorts fields by number: below 32, the first byte of a tag grows with the number.
+_FIRST_BYTE = itemgetter(slice(1))
 
 
 class _Blocks:
     """The blocks of one field that were read: text → (wire bytes, length of the block)."""
 
+    __slots__ = ("hits", "read", "tries")
+
     def __init__(self) -> None:
         self.read: dict[bytes, tuple[bytes, int]] = {}
         self.tries = self.hits = 0
-
-    def pay(self) -> bool:
-        """Whether lookups succeed often enough to be worthwhile."""
-        return self.tries < _TRIALS or 2 * self.hits > self.tries
 
 
 class _Message:
     """A message that is being read."""
 
-    __slots__ = ("closer", "field", "fields", "in_list", "place", "seen", "wire")
+    __slots__ = (
+        *("closer", "field", "fields", "in_list", "in_map", "packed", "place", "seen", "wire"),
+    )
 
-    def __init__(self, field: Field | None, fields: dict[bytes, Field], closer: bytes) -> None:
-        self.field, self.fields, self.closer = field, fields, closer
+    def __init__(
+        self, field: Field | None, fields: dict[bytes, Field], closer: bytes, *, in_map: bool
+    ) -> None:
+        self.field, self.fields, self.closer, self.in_map = field, fields, closer, in_map
         self.wire: list[bytes] = []
+        self.packed: dict[Field, list[bytes]] = {}  # the numbers of fields that are packed
         self.seen = 0  # the bits of single fields that it already has
         self.in_list = False
         self.place: tuple[int, int] | None = None  # start and end of the text to cache it under
 
-    def add(self, field: Field, value: bytes) -> None:
-        """Append a field that is a string or a message."""
-        self.wire.append(field.tag + encode_varint(len(value)) + value)
+    def encoded(self) -> bytes:
+        """The fields read so far."""
+        wire = self.wire
+        if self.packed:
+            wire += [field.delimited(b"".join(values)) for field, values in self.packed.items()]
+        if self.in_map and len(wire) > 1:
+            wire.sort(key=_FIRST_BYTE)
+        return b"".join(wire)
 
 
 def to_wire(data: bytes, message: str) -> bytes:
@@ -102,11 +104,11 @@ class _Reader:
 
     def __init__(self, data: bytes, fields: dict[bytes, Field]) -> None:
         self._data = data
-        self._now = _Message(None, fields, b"")
+        self._now = _Message(None, fields, b"", in_map=False)
         self._outer: list[_Message] = []
         self._blocks: dict[Field, _Blocks] = {}
 
-    def read(self) -> bytes:  # noqa: C901 - one loop, through which every field passes
+    def read(self) -> bytes:  # noqa: C901, PLR0912 - one loop, through which every field passes
         """The wire bytes of the whole text."""
         data, size, match_field = self._data, len(self._data), FIELD.match
         at = blanks(data, 0)
@@ -131,16 +133,20 @@ class _Reader:
             at = match.end()
             if kind == ATOM:
                 token = match[ATOM]
-                now.wire.append(field.encoded.get(token) or field.of_token(token))
+                encoded = field.encoded.get(token) or field.of_token(token)
+                if field.is_packed:
+                    now.packed.setdefault(field, []).append(encoded)
+                else:
+                    now.wire.append(encoded)
             elif kind == STRING and field.kind > TOKEN:
-                now.add(field, match[STRING])
+                now.wire.append(field.delimited(match[STRING]))
             elif kind in (OPEN, COLON_OPEN) and field.kind == MESSAGE:
                 at = self._open(match, field)
             else:
                 at = self._other(match, field)
         if self._outer:
             raise Unhandled
-        return b"".join(self._now.wire)
+        return self._now.encoded()
 
     def _open(self, match: re.Match[bytes], field: Field) -> int:
         """Begin a message, or look it up among those read before."""
@@ -149,27 +155,36 @@ class _Reader:
             blocks = self._blocks.get(field)
             if blocks is None:
                 blocks = self._blocks[field] = _Blocks()
-            place = self._place(match, field) if blocks.pay() else None
+            # Whether lookups succeed often enough to be worthwhile.
+            if blocks.tries < _TRIALS or 2 * blocks.hits > blocks.tries:
+                place = self._place(match, field)
             if place:
                 blocks.tries += 1
-                known = blocks.read.get(self._data[slice(*place)])
+                start, end = place
+                known = blocks.read.get(self._data[start:end])
                 if known:
                     blocks.hits += 1
                     self._now.wire.append(known[0])
-                    return place[0] + known[1]
-        self._outer.append(self._now)
-        self._now = _Message(field, field.fields, CLOSER[match[match.lastindex or 0]])
+                    return start + known[1]
+        self._push()
+        in_map, closer = self._now.in_map or field.is_map, CLOSER[match[match.lastindex or 0]]
+        self._now = _Message(field, field.fields, closer, in_map=in_map)
         self._now.place = place
         return match.end()
+
+    def _push(self) -> None:
+        """Keep the current message while one inside it is read."""
+        if len(self._outer) > _DEEPEST:
+            raise Unhandled
+        self._outer.append(self._now)
 
     def _place(self, match: re.Match[bytes], field: Field) -> tuple[int, int] | None:
         """Start and end of the text to look up a block by, if its likely end is near."""
         start, inside = match.span()
-        end = self._data.find(field.name, inside, start + _LONGEST_BLOCK)
-        outer = self._now.field
+        limit, find, outer = start + _LONGEST_BLOCK, self._data.find, self._now.field
+        end = find(field.name, inside, limit)
         if outer is not None:
-            limit = end if end >= 0 else start + _LONGEST_BLOCK
-            sooner = self._data.find(outer.name, inside, limit)
+            sooner = find(outer.name, inside, end if end >= 0 else limit)
             end = sooner if sooner >= 0 else end
         return (start, end) if end >= 0 else None
 
@@ -178,13 +193,13 @@ class _Reader:
         inner, at = self._now, match.end()
         if match[CLOSE] != inner.closer or inner.field is None:
             raise Unhandled
-        outer = self._outer[-1]
-        outer.add(inner.field, b"".join(inner.wire))
+        piece = inner.field.delimited(inner.encoded())
+        self._outer[-1].wire.append(piece)
         if inner.place and at <= inner.place[1]:
             known = self._blocks[inner.field].read
             if len(known) < _MOST_BLOCKS:
                 start, end = inner.place
-                known[self._data[start:end]] = outer.wire[-1], at - start
+                known[self._data[start:end]] = piece, at - start
         if inner.in_list:
             more, at = element_end(self._data, match.end(CLOSE))
             if more:
@@ -197,7 +212,8 @@ class _Reader:
         brace, _, _, at = element(self._data, at)
         if not brace:
             raise Unhandled
-        self._now = _Message(field, field.fields, CLOSER[brace])
+        in_map = self._outer[-1].in_map or field.is_map
+        self._now = _Message(field, field.fields, CLOSER[brace], in_map=in_map)
         self._now.in_list = True
         return at
 
@@ -210,7 +226,7 @@ class _Reader:
             if field.kind <= TOKEN:
                 raise Unhandled
             strings, at = literals(data, at - 1)
-            self._now.add(field, unescape(strings, text=field.kind == TEXT))
+            self._add(field, strings)
             return after_separator(data, at)
         if field.single or (kind == BARE_LIST and field.kind != MESSAGE):
             raise Unhandled
@@ -218,9 +234,14 @@ class _Reader:
         if data.startswith(LIST_END, at):
             return after_separator(data, at + 1)
         if field.kind == MESSAGE:
-            self._outer.append(self._now)
+            self._push()
             return self._open_element(field, at)
         return self._values(field, at)
+
+    def _add(self, field: Field, strings: list[bytes]) -> None:
+        """Append a string that is written as these literals."""
+        value = unescape(strings, text=field.kind == TEXT)
+        self._now.wire.append(field.delimited(value))
 
     def _values(self, field: Field, at: int) -> int:
         """Read the elements of a list of numbers, words or strings."""
@@ -230,9 +251,9 @@ class _Reader:
             if brace or bool(strings) != (field.kind > TOKEN):
                 raise Unhandled
             if strings:
-                self._now.add(field, unescape(strings, text=field.kind == TEXT))
+                self._add(field, strings)
             else:
-                self._now.wire.append(field.of_token(token))
+                self._now.packed.setdefault(field, []).append(field.of_token(token))
             more, at = element_end(self._data, at)
         return at
 
@@ -251,104 +272,3 @@ class _Reader:
         if data[at - 1 : at] == b"[":
             return skip(data, at, LIST_END)
         return after_separator(data, literals(data, at - 1)[1])
-
-
-class Field:
-    """One field of a message: its kind and how its values are encoded."""
-
-    def __init__(self, descriptor: FieldDescriptor, single: int) -> None:
-        self.kind, wire_type, self._encode = _KINDS[descriptor.type]
-        self.tag = encode_tag(descriptor.number, wire_type)
-        # One bit if a message can have it only once; fields of a oneof share it. Else 0.
-        self.single = single
-        self.name = descriptor.name.encode()
-        self._message = descriptor.message_type
-        self.encoded: dict[bytes, bytes] = {}
-
-    @cached_property
-    def fields(self) -> dict[bytes, Field]:
-        """The fields of the message that this field holds."""
-        return fields_of(self._message)
-
-    def of_token(self, token: bytes) -> bytes:
-        """The field with a number or word as its value; raises Unhandled."""
-        if self.kind != TOKEN:
-            raise Unhandled
-        encoded = self.tag + self._encode(token)
-        if len(self.encoded) < _MOST_CACHED:
-            self.encoded[token] = encoded
-        return encoded
-
-
-def _integer(low: int, high: int) -> Callable[[bytes], bytes]:
-    """The encoder of integers from *low* to *high*, inclusive."""
-
-    def encode(token: bytes) -> bytes:
-        if _DECIMAL.fullmatch(token):
-            number = int(token) if len(token) < 32 else high + 1  # noqa: PLR2004
-        elif _HEX.fullmatch(token):
-            number = int(token, 16)
-        elif _OCTAL.fullmatch(token):
-            number = int(token, 8)
-        else:
-            raise Unhandled
-        if not low <= number <= high:
-            raise Unhandled
-        return encode_varint(number)
-
-    return encode
-
-
-def _bool(token: bytes) -> bytes:
-    if token not in _BOOLS:
-        raise Unhandled
-    return encode_varint(_BOOLS[token])
-
-
-def _float(token: bytes) -> bytes:
-    if not _FLOAT.fullmatch(token):
-        raise Unhandled
-    try:
-        return encode_float(float(token))
-    except OverflowError as problem:
-        raise Unhandled from problem
-
-
-def _never(_: bytes) -> bytes:
-    raise Unhandled
-
-
-# By the descriptor's type number: kind, wire type, encoder of a token.
-_KINDS: dict[int, tuple[int, int, Callable[[bytes], bytes]]] = {
-    2: (TOKEN, FIXED32, _float),
-    3: (TOKEN, VARINT, _integer(-1 << 63, (1 << 63) - 1)),
-    4: (TOKEN, VARINT, _integer(0, (1 << 64) - 1)),
-    5: (TOKEN, VARINT, _integer(-1 << 31, (1 << 31) - 1)),
-    8: (TOKEN, VARINT, _bool),
-    9: (TEXT, LENGTH_DELIMITED, _never),
-    11: (MESSAGE, LENGTH_DELIMITED, _never),
-    12: (BYTES, LENGTH_DELIMITED, _never),
-    13: (TOKEN, VARINT, _integer(0, (1 << 32) - 1)),
-}
-
-
-@cache
-def fields_of(descriptor: Descriptor) -> dict[bytes, Field]:
-    """The fields of a message by name."""
-    from google.protobuf.descriptor_pb2 import DescriptorProto  # noqa: PLC0415 - as `schema` does
-
-    # The descriptor's attribute for "repeated" differs between runtimes; the proto's does not.
-    copy = DescriptorProto()
-    descriptor.CopyToProto(copy)
-    by_name = {}
-    for each, proto in zip(descriptor.fields, copy.field, strict=True):
-        oneof = each.containing_oneof
-        first = oneof.fields[0] if oneof else each
-        repeated = proto.label == proto.LABEL_REPEATED
-        by_name[each.name.encode()] = Field(each, 0 if repeated else 1 << first.index)
-    return by_name
-
-
-def fields_of_message(name: str) -> dict[bytes, Field]:
-    """The fields of the message with this full name."""
-    return fields_of(schema.message(name).DESCRIPTOR)

@@ -14,7 +14,12 @@ are well-formed.
 
 from __future__ import annotations
 
+import codecs
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 # Repetitions are bounded because the matcher uses memory for each one: the content of a tensor may
 # have millions of escapes. A stretch ends at a quote or at anything unusual.
@@ -31,6 +36,8 @@ _PARTS = re.compile(rb'#[^\n]*|"[^"\\\n]*(?:\\.[^"\\\n]*)*"?|\'[^\'\\\n]*(?:\\.[
 _ESCAPE = re.compile(
     rb"\\(?:([abfnrtvxuUN\\'\"]|[0-3][0-7]{0,2}|[4-7][0-7]?(?![0-7]))|([4-7])|(.))"
 )
+_WORDS = re.compile(_PARTS.pattern + rb"|[A-Za-z_]\w*")
+_DTYPE = re.compile(rb"DT_[A-Z0-9_]+")
 _NAME = rb"[a-zA-Z_][0-9a-zA-Z_+-]*"
 _TOKEN = rb"[a-zA-Z_][0-9a-zA-Z_+-]*|[0-9+-][0-9a-zA-Z_.+-]*|\.[0-9][0-9a-zA-Z_.+-]*"
 # A plain string has no escapes, and no other string continues it.
@@ -98,18 +105,41 @@ def without_warnings(data: bytes) -> bytes:
     return _PARTS.sub(part, data) if b"\\" in data else data
 
 
+def is_dtype(word: bytes) -> bool:
+    """Whether *word* is spelled as the name of a dtype, perhaps of a later TensorFlow."""
+    return _DTYPE.fullmatch(word) is not None
+
+
+def without_dtypes(data: bytes, known: Collection[bytes], instead: bytes) -> bytes:
+    """*data* with *instead* for names of dtypes that are not *known*."""
+
+    def word(match: re.Match[bytes]) -> bytes:
+        return instead if is_dtype(match[0]) and match[0] not in known else match[0]
+
+    return _WORDS.sub(word, data)
+
+
 def unescape(strings: list[bytes], *, text: bool) -> bytes:
     """The joined value of literals; raises Unhandled if it should be *text* but is not UTF-8."""
-    # protobuf's own function, so the result is certainly the same.
-    from google.protobuf.text_encoding import CUnescape  # noqa: PLC0415
-
     try:
-        value = b"".join([CUnescape(string.decode()) for string in strings])
+        value = b"".join([_unescaped(string) for string in strings])
         if text:
             value.decode()
     except ValueError as problem:
         raise Unhandled from problem
     return value
+
+
+def _unescaped(string: bytes) -> bytes:
+    if b"\\" not in string:
+        return string
+    if b"\\x" not in string:
+        # Fast, and without copies: the content of a tensor may be most of a file.
+        return codecs.escape_decode(string)[0]
+    # protobuf's own function, which accepts a single hexadecimal digit.
+    from google.protobuf.text_encoding import CUnescape  # noqa: PLC0415
+
+    return CUnescape(string.decode())
 
 
 def check_value(token: bytes) -> None:

@@ -47,5 +47,11 @@ def message(name: str) -> type[Message]:
         return message_factory.GetMessageClass(pool().FindMessageTypeByName(name))
 
 
+@cache
+def names_of(enum: str) -> frozenset[bytes]:
+    """The names of the values of *enum*, such as "tensorflow.DataType"."""
+    return frozenset(name.encode() for name in pool().FindEnumTypeByName(enum).values_by_name)
+
+
 # Without it, two threads could create two pools with incompatible classes.
 _lock = Lock()
