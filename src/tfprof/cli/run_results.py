@@ -16,7 +16,7 @@ from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.query.query import Query
 from tfprof.results.result import deliver
 from tfprof.tables.commands import COMMANDS
-from tfprof.tables.formats import load_arguments, sample_files
+from tfprof.tables.formats import FUNCTIONS, SIGNATURE, load_arguments, sample_files
 from tfprof.tables.outputs import Output
 from tfprof.views import VIEWS
 
@@ -31,9 +31,10 @@ _DEMO_VIEW = "scope"
 def load_files(request: Request) -> Loaded:
     """Read the files that *request* names; progress, notes and coverage go to stderr."""
     arguments = load_arguments(request.options)
-    signature = request.options.get("signature") or None
+    signature = request.options.get(SIGNATURE.name) or None
+    functions = request.options.get(FUNCTIONS.name) != "off"
     with Progress() as progress:
-        loaded = load(**arguments, signature=signature, progress=progress)
+        loaded = load(**arguments, signature=signature, functions=functions, progress=progress)
     print_notes(loaded.profile.notes)
     if loaded.profile.steps:
         write_stderr(f"run graph coverage: {loaded.profile.coverage:.2f}\n")

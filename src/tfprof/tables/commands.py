@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
 from tfprof.tables.fields import FIELDS, METRICS
-from tfprof.tables.formats import INPUTS, SIGNATURE
+from tfprof.tables.formats import GRAPH_PARTS, INPUTS
 from tfprof.tables.limits import LIMITS
 from tfprof.tables.options import OPTIONS, Option, flags
 from tfprof.tables.outputs import formats, kinds, option_help
@@ -78,7 +78,7 @@ def _loading(
 ) -> dict[str, Option]:
     """The options of a command that loads files; its result *offers* these forms."""
     outputs = _outputs(offers, is_list=is_list)
-    return {**INPUTS, "signature": SIGNATURE, **own, **outputs, **LIMIT_OPTIONS}
+    return {**INPUTS, **GRAPH_PARTS, **own, **outputs, **LIMIT_OPTIONS}
 
 
 def _narrowed(option: Option, view: View) -> Option:
@@ -226,7 +226,7 @@ COMMANDS: dict[str, Command] = {
 # A command line without a command.
 PROMPT = Command(
     "", "the tfprof> prompt", "tfprof.shell.prompt:run_prompt", files="load",
-    options={**INPUTS, "signature": SIGNATURE, **OPTIONS, "format": FORMAT, **LIMIT_OPTIONS},
+    options={**INPUTS, **GRAPH_PARTS, **OPTIONS, "format": FORMAT, **LIMIT_OPTIONS},
 )
 
 SHELL_ONLY: dict[str, Command] = {
