@@ -140,7 +140,7 @@ def _values(distinct: Signatures, which: Which) -> tuple[I64, Bool]:
     for row in range(len(distinct)):
         rule, op = distinct.op(row)
         try:
-            number = _number(rule, op)
+            number = number_of(rule, op)
         except UnknownShape:
             counted[row] = False
             continue
@@ -150,7 +150,7 @@ def _values(distinct: Signatures, which: Which) -> tuple[I64, Bool]:
     return value, counted
 
 
-def _number(rule: FloatOps, op: Op) -> int:
+def number_of(rule: FloatOps, op: Op) -> int:
     """The result of a rule's formula as an int; raises UnknownShape, or UsageError for a user's."""
     by_user = rule.origin == "user"
     try:

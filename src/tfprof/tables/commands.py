@@ -31,6 +31,10 @@ DEPTH = Option("depth", "int", 2, "how many levels of nested blocks to show")
 MODEL_OUTPUTS = Option(
     "outputs", "list", (), "the model's output nodes, if the graph holds more; comma-separated"
 )
+NODE_NAMES = Option("name", "regexes", (), "explain nodes whose names match")
+NODE_TYPES = Option("op", "regexes", (), "explain nodes whose operation types match")
+LAYER = Option("layer", "text", "", "explain the nodes of a layer, as summary names it")
+MOST = Option("most", "int", 20, "how many nodes to explain, the most float operations first")
 LIMIT_OPTIONS: dict[str, Option] = {
     limit.flag.lstrip("-"): Option(limit.flag.lstrip("-"), "int", limit.default, limit.help)
     for limit in LIMITS.values()
@@ -97,6 +101,7 @@ _REPORT = ("report", "table", "result")
 _TABLE = ("table", "result")
 _ADVICE = ("advice", "table", "result")
 _INFO = ("info", "table", "result")
+_EXPLANATION = ("explanation", "table", "result")
 _RUN_RESULT = "tfprof.cli.run_results:run_result"
 _FILES = "FILES or FOLDER [options]"
 _RUN = "graph.pbtxt run_meta_0"
@@ -172,6 +177,17 @@ COMMANDS: dict[str, Command] = {
             ),
         ),
         *map(view_command, VIEWS.values()),
+        _result(
+            "explain", "why nodes count what they count: rule, formula, shapes, runs, variables",
+            "FILES --name REGEX [options]",
+            ("explain graph.pbtxt --op=Conv2D --most=1", "explain graph.pbtxt --name='.*/MatMul'"),
+            {"name": NODE_NAMES, "op": NODE_TYPES, "layer": LAYER, "most": MOST,
+             "dim": OPTIONS["dim"]}, _EXPLANATION,
+            lambda loaded, query, options: loaded.explain(
+                options.get("name", ()), options.get("op", ()), options.get("layer", ""),
+                dims=query.dims, most=options.get("most", MOST.default),
+            ),
+        ),
         _result(
             "advise", "what looks wrong or expensive, by all checkers",
             _FILES, (f"advise {_RUN}", f"advise {_RUN} --output=file:outfile=advice.txt"),
