@@ -1,4 +1,4 @@
-"""The commands that load files and deliver a result: views, demo, summary, advise, save, convert.
+"""The commands that load files and deliver a result: views, summary, explain, advise and others.
 
 Request → Query → load → deliver → Outcome. Everything that does not need the files is checked
 before they are read.

@@ -9,7 +9,6 @@ Everything is taken from the same counting that the views and the summary use.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -78,11 +77,18 @@ class Explanation(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Explained:
-    """The nodes with the most float operations first, and how many more there are."""
+    """The nodes with the most float operations first, and what all of them add up to."""
 
     nodes: list[Explanation]
-    more: int
+    count: int  # of all nodes, also those not explained
+    total: int  # the float operations of all nodes that are counted
+    uncounted: int  # nodes whose float operations are unknown
     notes: tuple[Note, ...]
+
+    @property
+    def more(self) -> int:
+        """How many nodes are not explained."""
+        return self.count - len(self.nodes)
 
 
 def explain_nodes(
@@ -97,9 +103,10 @@ def explain_nodes(
     counted, _ = with_float_ops(profile, which, sizes)
     totals = counted.values("float_ops", None)[nodes]
     first = nodes[np.argsort(-totals, kind="stable")][:most]
-    explainer = _Explainer(profile, counted, sizes, which, first)
+    explainer = _Explainer(profile, counted, sizes, which, nodes)
+    unknown = sum(explainer.float_ops(node) is None for node in nodes.tolist())
     explanations = [explainer.explanation(node) for node in first.tolist()]
-    return Explained(explanations, nodes.size - first.size, counted.notes)
+    return Explained(explanations, nodes.size, sum(totals.tolist()), unknown, counted.notes)
 
 
 class _Explainer:
@@ -122,14 +129,32 @@ class _Explainer:
         self._functions = of_class(profile, "function call")
         table = rules(which)
         number = {op: at for at, op in enumerate(table)}
-        ruled = np.unique([node for node in nodes.tolist() if self._op(node) in number])
-        ruled = ruled.astype(np.int64)
-        of_rule = np.array([number[self._op(node)] for node in ruled.tolist()], np.int64)
+        of_type = [number.get(op, -1) for op in profile.types.texts()]
+        of_rule = np.array(of_type, np.int64)[profile.nodes.op[nodes]]
+        ruled = nodes[of_rule >= 0]
+        of_rule = of_rule[of_rule >= 0]
         self._signatures = signatures(self._tensors.final, ruled, of_rule, list(table.values()))
-        self._place = {node: at for at, node in enumerate(ruled.tolist())}
+        self._place = dict(zip(ruled.tolist(), self._signatures.of_node.tolist(), strict=True))
+        self._numbers = [self._number(row) for row in range(len(self._signatures))]
 
     def _op(self, node: int) -> str:
         return self._profile.types[int(self._profile.nodes.op[node])].decode("utf-8", "replace")
+
+    def _number(self, signature: int) -> int | None:
+        try:
+            return number_of(*self._signatures.op(signature))
+        except UnknownShape:
+            return None
+
+    def float_ops(self, node: int) -> int | None:
+        """The float operations of one run of a node; None: unknown."""
+        if recorded := int(self._profile.nodes.float_ops[node]):
+            return recorded
+        if not self._profile.in_graph[node]:
+            return None
+        if node in self._place:
+            return self._numbers[self._place[node]]
+        return self._without_rule(node).float_ops
 
     def explanation(self, node: int) -> Explanation:
         """All about one node."""
@@ -169,10 +194,8 @@ class _Explainer:
         return Counting(_NOBODY, "There is no rule for this type.", float_ops=None)
 
     def _ruled(self, node: int, inputs: list[Tensor], outputs: list[Tensor]) -> Counting:
-        rule, op = self._signatures.op(int(self._signatures.of_node[self._place[node]]))
-        number: int | None = None
-        with suppress(UnknownShape):
-            number = number_of(rule, op)
+        signature = self._place[node]
+        (rule, op), number = self._signatures.op(signature), self._numbers[signature]
         shapes = [[tensor.shape for tensor in side] for side in (inputs, outputs)]
         text = written(rule, op, *shapes)
         if text is None:

@@ -63,7 +63,8 @@ def _in_layer(profile: Profile, layer: str) -> Bool:
     names = [tree.name(scope).decode("utf-8", "replace") for scope in range(len(tree))]
     inside = [bool(name) and f"/{name}".endswith(f"/{layer}") for name in names]
     if not any(inside):
-        raise UsageError(f"there is no layer {layer!r}{_near(layer, names)}")
+        parts = [name.rpartition("/")[2] for name in names]
+        raise UsageError(f"there is no layer {layer!r}{_near(layer, [*names, *parts])}")
     for scope, parent in enumerate(tree.parent):
         inside[scope] = inside[scope] or (parent >= 0 and inside[parent])
     return np.array(inside, np.bool_)[tree.of_node]

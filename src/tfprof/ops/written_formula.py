@@ -59,7 +59,7 @@ def _tree(value: object) -> _Tree:
     known: _Tree | None = getattr(value, "tree", None)
     if known is not None:
         return known
-    return _Leaf(f"{value:d}" if isinstance(value, int) else f"{value:g}")
+    return _Leaf(f"{value:d}" if isinstance(value, int) else f"{value:.12g}")
 
 
 def _joined(operator: str, first: object, second: object) -> _Tree:
@@ -158,7 +158,7 @@ def written(
 ) -> Written | None:
     """The formula of *rule* for *op*, whose shapes are *inputs* and *outputs*, as far as known.
 
-    None where the rule cannot be followed: it needs a rank that is unknown, or is not arithmetic.
+    None where the rule cannot be followed, as where it needs a rank that is unknown.
     """
     named_inputs = [f"input{number}" for number in range(len(inputs))]
     followed = Op(
@@ -174,9 +174,7 @@ def written(
         return None
     except Exception:  # noqa: BLE001 - a user's rule, or one that is not made for this operation
         return None
-    tree = getattr(result, "tree", None)
-    if tree is None:
-        return None
+    tree = _tree(result)
     return Written(_text(tree, names=True), _text(tree, names=False), _sentence(rule, tree))
 
 
@@ -246,6 +244,8 @@ def _sentence(rule: FloatOps, tree: _Tree) -> str:
     parts = _chain("·", tree)
     leaves = [part for part in parts if isinstance(part, _Leaf)]
     tensor = [leaf for leaf in leaves if leaf.holder]
+    if not tensor:
+        return ""
     alike = len(leaves) == len(parts) and len({leaf.holder for leaf in tensor}) == 1
     if not alike or sorted(leaf.axis for leaf in tensor) != list(range(tensor[0].size)):
         return ""

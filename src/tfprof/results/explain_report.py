@@ -62,7 +62,12 @@ class ExplainReport(Result):
             SCHEMA,
             tuple(columns),
             len(nodes),
-            facts={"notes": [clean_text(str(note)) for note in self.explained.notes]},
+            facts={
+                "nodes": self.explained.count,
+                "total_float_ops": self.explained.total,
+                "uncounted_nodes": self.explained.uncounted,
+                "notes": [clean_text(str(note)) for note in self.explained.notes],
+            },
             notes=self.explained.notes,
             hiding=Hidden(more, {"most": more} if more else {}),
         )

@@ -32,11 +32,15 @@ def text(explained: Explained) -> Iterator[bytes]:
     """The paragraphs, one piece each."""
     for number, node in enumerate(explained.nodes):
         lines = chain([f"{node.name} ({node.op})"], _lines(node))
-        paragraph = "\n".join(lines).rstrip()
+        # A name must not look like two.
+        paragraph = "\n".join(line.replace("\n", "\\n") for line in lines).rstrip()
         yield f"{chr(10) * (number > 0)}{paragraph}\n".encode("utf-8", "surrogateescape")
-    if explained.more:
-        nodes = "node matches" if explained.more == 1 else "nodes match"
-        yield f"\n{explained.more:,} more {nodes}; --most N shows more.\n".encode()
+    if explained.count > 1:
+        at_least = "≥ " if explained.uncounted else ""
+        total = f"{explained.count:,} nodes: {at_least}{explained.total:,} float operations"
+        unknown = f", {explained.uncounted:,} of them unknown" if explained.uncounted else ""
+        more = f"; --most N explains {explained.more:,} more" if explained.more else ""
+        yield f"\n{total}{unknown}{more}.\n".encode()
 
 
 def _lines(node: Explanation) -> Iterator[str]:
