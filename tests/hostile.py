@@ -51,6 +51,7 @@ COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "op proto": ("op", SELECT, DEEP, f"--output=proto:outfile={OUT}"),
     "advise": ("advise",),
     "summary": ("summary",),
+    "explain": ("explain", "--name=.*", "--most=3"),
     "save": ("save", "-o", OUT),
     "convert": ("convert", "-o", OUT),
     "info": ("info",),
@@ -70,7 +71,18 @@ FEW: Final = (
 )
 # For rows that are refused: reading is the same whoever asks.
 READING: Final = (
-    *("scope", "code timeline", "advise", "summary", "save", "convert", "info", "shell", "html"),
+    *(
+        "scope",
+        "code timeline",
+        "advise",
+        "summary",
+        "explain",
+        "save",
+        "convert",
+        "info",
+        "shell",
+        "html",
+    ),
 )
 # What a command says that cannot be, whatever is in the files; its exit code is 2.
 OF_COURSE: Final = (
@@ -81,7 +93,7 @@ OF_COURSE: Final = (
 )
 
 # What summary says of files without a graph; its exit code is 3.
-NO_MODEL: Final = "holds no model to sum up"
+NO_MODEL: Final = "holds no model to summarize"
 
 MEMORY: Final = 200 << 20
 MEMORY_A_BYTE: Final = 12

@@ -18,7 +18,7 @@ from sampling import sampled
 from tfprof import cli
 from tfprof.errors import UsageError
 from tfprof.query.query import Query
-from tfprof.writers.text import text
+from tfprof.writers.classic_text import text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
