@@ -89,6 +89,7 @@ OF_COURSE: Final = (
     "No code trace information",
     "a timeline needs a run",
     "there is nothing to write",
+    "there is nothing to explain",
     "op view doesn't support timeline",
 )
 

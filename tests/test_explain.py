@@ -464,3 +464,24 @@ def test_every_rule_has_a_formula_that_comes_to_what_is_counted(tensorflow: Fork
     # A formula is more than a number: it names a tensor, except where one step is all there is.
     plain = {node.op for node in known if not re.search("input|output", node.counting.formula)}
     assert plain == {"CountUpTo"}
+
+
+def test_numbers_of_any_size_can_be_written() -> None:
+    """A variable of 254 dimensions of 10^18, and a product of two such: cut to 64 bits."""
+    shape = [10**18] * 254
+    graph = (
+        Graph()
+        .add("v = VarHandleOp", [], shape=shape, dtype=1)
+        .add("read = ReadVariableOp(v)", shape, dtype=1)
+        .add("mul = Mul(read, read)", shape, T=1)
+    )
+    row = row_of(graph.loaded(), "mul")
+    assert row["float_ops"] == row["parameters"] == 2**63 - 1
+    assert row["variables"] == [f"v: {'x'.join(['1' + '0' * 18] * 32)}x…"]
+    assert len(row["calculation"]) <= 400
+    assert str(graph.loaded().explain(name="mul"))
+
+
+def test_nothing_to_explain() -> None:
+    with pytest.raises(UsageError, match="there is nothing to explain"):
+        tfprof.load(b"").explain(name=".*")

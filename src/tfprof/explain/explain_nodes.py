@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 MOST: Final = 20  # nodes that are explained unless the caller wants more
 _OP_LOG, _NOBODY = "op log", "none"
 _OWN_RULE: Final = "a rule of your own: @tfprof.flops_rule({op!r})"
+_LARGEST: Final = 2**63 - 1
 _GRAPH: Final = "--graph_path: rules need the graph itself"
 
 
@@ -142,9 +143,10 @@ class _Explainer:
 
     def _number(self, signature: int) -> int | None:
         try:
-            return number_of(*self._signatures.op(signature))
+            number = number_of(*self._signatures.op(signature))
         except UnknownShape:
             return None
+        return max(min(number, _LARGEST), -_LARGEST - 1)  # as it is counted
 
     def float_ops(self, node: int) -> int | None:
         """The float operations of one run of a node; None: unknown."""

@@ -31,7 +31,9 @@ def find_nodes(
     """
     if not names and not ops and not layer:
         raise UsageError("say which nodes to explain: --name REGEX, --op REGEX or --layer NAME")
-    # A saved profile has nodes, but no graph.
+    if not len(profile):
+        raise UsageError("there is nothing to explain: the files have no nodes")
+    # A run has nodes, but no graph.
     in_graph = profile.in_graph if profile.in_graph.any() else np.ones(len(profile), np.bool_)
     chosen = in_graph.copy()
     if layer:

@@ -15,12 +15,14 @@ from tfprof.explain.tensors import data_inputs
 from tfprof.ops.classes import of_class
 from tfprof.ops.dtypes import RESOURCE
 from tfprof.ops.output_dtypes import output_dtypes
+from tfprof.ops.shape import MOST_DIMENSIONS
 
 if TYPE_CHECKING:
     from tfprof.model import Profile
     from tfprof.ops.shape import Shape
 
 _MOST_PASSED: Final = 256  # nodes between a node and its variables
+_LARGEST: Final = 2**63 - 1
 _PASSING: Final = ("variable read", "identity", "cast", "alias")
 
 
@@ -74,5 +76,5 @@ class Variables:
         outputs = self._profile.outputs
         if not shape and outputs.start[value] < outputs.start[value + 1]:
             shape = tuple(outputs.shape[int(outputs.start[value])])
-        is_known = bool(shape) and min(shape) >= 0
-        return Variable(name, shape or None, prod(shape) if is_known else None)
+        is_known = 0 < len(shape) <= MOST_DIMENSIONS and min(shape) >= 0
+        return Variable(name, shape or None, min(prod(shape), _LARGEST) if is_known else None)

@@ -13,7 +13,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tfprof.ops.op import Op
-from tfprof.ops.shape import OPEN, UnknownShape
+from tfprof.ops.shape import MOST_DIMENSIONS, OPEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -127,7 +127,7 @@ def _term(value: float, tree: _Tree) -> Any:  # noqa: ANN401 - an int or a float
 
 def _dimensions(holder: str, shape: MaybeShape) -> MaybeShape:
     """*shape* of terms; a dimension that is not known has some size, and is written as `?`."""
-    if shape is None:
+    if shape is None or len(shape) > MOST_DIMENSIONS:
         return None
     size = len(shape)
     return tuple(
@@ -169,12 +169,9 @@ def written(
         attributes={name: _attribute(name, value) for name, value in op.given.items()},
     )
     try:
-        result = rule.formula(followed)
-    except UnknownShape:
+        tree = _tree(rule.formula(followed))
+    except Exception:  # noqa: BLE001 - UnknownShape, or whatever a user's rule raises
         return None
-    except Exception:  # noqa: BLE001 - a user's rule, or one that is not made for this operation
-        return None
-    tree = _tree(result)
     return Written(_text(tree, names=True), _text(tree, names=False), _sentence(rule, tree))
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tfprof.results.table import Kind
 
 SCHEMA = "tfprof.explanation/1"
+_MOST_DIMS = 32
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,5 +117,8 @@ def _parameters(variables: list[Variable]) -> int | None:
 
 
 def dims_text(shape: tuple[int, ...] | None) -> str:
-    """A shape as people read it: ? is unknown."""
-    return "?" if shape is None else "x".join("?" if dim < 0 else str(dim) for dim in shape)
+    """A shape as people read it: ? is unknown; a long one is cut."""
+    if shape is None:
+        return "?"
+    dims = "x".join("?" if dim < 0 else str(dim) for dim in shape[:_MOST_DIMS])
+    return dims if len(shape) <= _MOST_DIMS else f"{dims}x…"
