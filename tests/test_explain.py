@@ -485,3 +485,14 @@ def test_numbers_of_any_size_can_be_written() -> None:
 def test_nothing_to_explain() -> None:
     with pytest.raises(UsageError, match="there is nothing to explain"):
         tfprof.load(b"").explain(name=".*")
+
+
+def test_a_node_with_many_inputs_lists_some() -> None:
+    """One addition less than there are inputs, of 6 elements each."""
+    graph = Graph().add("x = Placeholder", [2, 3], dtype=1)
+    graph.add(f"sum = AddN({', '.join(['x'] * 100)})", [2, 3], T=1)
+    row = row_of(graph.loaded(), "sum")
+    assert row["float_ops"] == 99 * 6
+    assert len(row["shapes"]) == 65
+    assert row["shapes"][-1] == "and 37 more"
+    assert "and 93 more" in str(graph.loaded().explain(name="sum"))

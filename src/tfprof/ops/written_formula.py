@@ -143,8 +143,8 @@ def _attribute(name: str, value: Any) -> Any:  # noqa: ANN401 - as declared
         return value
     if isinstance(value, int):
         return _term(value, _Leaf(str(value), name, 0, 1))
-    if isinstance(value, list) and value and all(type(item) is int for item in value):
-        size = len(value)
+    size = len(value) if isinstance(value, list) else 0
+    if 0 < size <= MOST_DIMENSIONS and all(type(item) is int for item in value):
         return [_term(n, _Leaf(str(n), name, axis, size)) for axis, n in enumerate(value)]
     return value
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "tfprof.explanation/1"
 _MOST_DIMS = 32
+_MOST_LISTED = 64  # tensors or variables of one node
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,12 +95,18 @@ _COLUMNS: tuple[tuple[str, Kind, Callable[[Explanation], Any]], ...] = (
     ("formula", "text", lambda node: node.counting.formula),
     ("calculation", "text", lambda node: node.counting.numbers),
     ("runs_reason", "text", lambda node: clean_text(node.runs.why)),
-    ("shapes", "texts", lambda node: [*map(_tensor, (*node.inputs, *node.outputs))]),
-    ("variables", "texts", lambda node: [*map(_variable, node.variables)]),
+    ("shapes", "texts", lambda node: _listed(_tensor, [*node.inputs, *node.outputs])),
+    ("variables", "texts", lambda node: _listed(_variable, node.variables)),
     ("parameters", "number", lambda node: _parameters(node.variables)),
     ("unknown", "texts", lambda node: [clean_text(gap.what) for gap in node.gaps]),
     ("remedies", "texts", lambda node: [clean_text(gap.remedy) for gap in node.gaps]),
 )
+
+
+def _listed(text: Callable[[Any], str], things: list[Any]) -> list[str]:
+    """One text each, up to a limit."""
+    more = len(things) - _MOST_LISTED
+    return [*map(text, things[:_MOST_LISTED]), *([f"and {more:,} more"] if more > 0 else [])]
 
 
 def _tensor(tensor: Tensor) -> str:
