@@ -482,6 +482,12 @@ def test_numbers_of_any_size_can_be_written() -> None:
     assert str(graph.loaded().explain(name="mul"))
 
 
+def test_a_dimension_of_0_is_part_of_the_formula() -> None:
+    graph = Graph().add("x = Placeholder", [0, 4], dtype=1).add("exp = Exp(x)", [0, 4], T=1)
+    row = row_of(graph.loaded(), "exp")
+    assert (row["formula"], row["calculation"], row["float_ops"]) == ("size(output)", "0·4", 0)
+
+
 def test_nothing_to_explain() -> None:
     with pytest.raises(UsageError, match="there is nothing to explain"):
         tfprof.load(b"").explain(name=".*")

@@ -82,7 +82,7 @@ def test_every_view_is_the_originals(oracle: Oracle, files: Files, tmp_path: Pat
     )
     views = [view for view in VIEWS if view != "code" or files.op_log]
     cases = [*product(views, OPTIONS)]
-    for view, options in sampled(cases, 12, f"functions off {files.graph}"):
+    for view, options in sampled(cases, 6, f"functions off {files.graph}"):
         case = files.case(view, options)
         loaded = oracle.load(case.graph, case.op_log, case.steps)
         theirs = oracle.ask(view, options)

@@ -52,7 +52,6 @@ class _Node(NamedTuple):
 
 
 _Tree = _Leaf | _Node
-_ZERO: Final = _Leaf("0")
 
 
 def _tree(value: object) -> _Tree:
@@ -65,8 +64,8 @@ def _tree(value: object) -> _Tree:
 def _joined(operator: str, first: object, second: object) -> _Tree:
     """Both terms with an operator between them; chains of one operator are one node."""
     left, right = _tree(first), _tree(second)
-    if operator == "·" and (first == 0 or second == 0):
-        return _ZERO
+    if operator == "·" and (_is_number(left, "0") or _is_number(right, "0")):
+        return _Leaf("0")
     neutral = _NEUTRAL.get(operator)
     if neutral is not None and _is_number(right, neutral):
         return left
@@ -170,9 +169,9 @@ def written(
     )
     try:
         tree = _tree(rule.formula(followed))
+        return Written(_text(tree, names=True), _text(tree, names=False), _sentence(rule, tree))
     except Exception:  # noqa: BLE001 - UnknownShape, or whatever a user's rule raises
         return None
-    return Written(_text(tree, names=True), _text(tree, names=False), _sentence(rule, tree))
 
 
 # --- the text ---
