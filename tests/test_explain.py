@@ -306,6 +306,9 @@ def test_types_names_and_layers_narrow_each_other() -> None:
         ({"layer": "cnv"}, "there is no layer 'cnv'; did you mean 'conv'?"),
         ({"name": "kernel", "op": "Conv2D"}, "no node fits all of --name, --op and --layer"),
         ({"name": "("}, "is not a valid regex"),
+        ({"name": 5}, "name takes a regex or a list of regexes, not 5"),
+        ({"op": [b"x"]}, "op takes a regex or a list of regexes, not [b'x']"),
+        ({"layer": 5}, "layer takes a text, not 5"),
         ({"name": "kernel", "most": 0}, "most takes a whole number from 1 to"),
     ],
 )

@@ -150,6 +150,12 @@ def test_a_saved_profile_is_what_it_was_saved_as(tmp_path: Path) -> None:
         tfprof.load(profile=tmp_path / "profile", functions=False)
 
 
+def test_in_python_it_is_true_or_false() -> None:
+    value: Any = "off"
+    with pytest.raises(UsageError, match="functions takes True or False, not 'off'"):
+        tfprof.load(str(RECORDED / "graph.pb"), functions=value)
+
+
 def test_the_choices(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["scope", str(RECORDED / "graph.pb"), "--functions=of"]) == 2
     assert "functions has no 'of'; did you mean 'off'?" in capsys.readouterr().err

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof import read
 from tfprof.errors import UsageError
-from tfprof.foundation.arguments import path, shown
+from tfprof.foundation.arguments import path, shown, truth
 from tfprof.foundation.progress_events import listening
 from tfprof.io.open_files import checkpoint_files, open_checkpoint, open_source
 from tfprof.read import expansion_limits
@@ -75,6 +75,8 @@ def load(  # noqa: PLR0913 - one parameter per input
     arguments = {row: _listed(row, value) for row, value in zip(rows, values, strict=True)}
     if _is_path(graph) and os.path.isdir(graph):  # noqa: PTH112 - as it is given
         arguments = _with_folder(fspath(graph), arguments)
+    if (reads_functions := truth(functions)) is None:
+        raise UsageError(f"functions takes True or False, not {shown(functions)}")
     if not callable(progress):
         raise UsageError(f"progress takes a function, not {shown(progress)}")
     checkpoints = arguments.pop(CHECKPOINT)
@@ -85,9 +87,10 @@ def load(  # noqa: PLR0913 - one parameter per input
     inputs = tuple(str(fspath(file)) for file in files)
     if all(_is_path(argument) for row in _LIVE for argument in arguments[row]):
         with listening(progress):
-            merged = read.load_files(_sources(arguments), progress, signature, functions=functions)
+            sources = _sources(arguments)
+            merged = read.load_files(sources, progress, signature, functions=reads_functions)
     else:
-        merged = _live_profile(arguments, functions=functions)
+        merged = _live_profile(arguments, functions=reads_functions)
     if prefix is None:
         return Loaded(merged, None, inputs)
     progress(f"reading {prefix}")

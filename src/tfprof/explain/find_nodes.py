@@ -10,6 +10,7 @@ import numpy as np
 from tfprof.columns.matching import matches
 from tfprof.columns.strings import clean_text
 from tfprof.errors import UsageError, nearest
+from tfprof.foundation.arguments import shown
 from tfprof.summary.scopes import scopes
 
 if TYPE_CHECKING:
@@ -23,12 +24,15 @@ _MOST_COMPARED: Final = 5_000  # names that a misspelled one is compared with
 
 
 def find_nodes(
-    profile: Profile, names: Sequence[str] = (), ops: Sequence[str] = (), layer: str = ""
+    profile: Profile, name: str | Sequence[str] = (), op: str | Sequence[str] = (), layer: str = ""
 ) -> I64:
     """The nodes of the graph that fit all of these; raises UsageError where none does.
 
     A regex has to match the whole name or type, as in the views.
     """
+    names, ops = _patterns("name", name), _patterns("op", op)
+    if not isinstance(layer, str):
+        raise UsageError(f"layer takes a text, not {shown(layer)}")
     if not names and not ops and not layer:
         raise UsageError("say which nodes to explain: --name REGEX, --op REGEX or --layer NAME")
     if not len(profile):
@@ -48,6 +52,13 @@ def find_nodes(
     if not chosen.any():
         raise UsageError("no node fits all of --name, --op and --layer at once")
     return np.flatnonzero(chosen)
+
+
+def _patterns(name: str, value: object) -> list[str]:
+    patterns = [value] if isinstance(value, str) else value
+    if isinstance(patterns, (list, tuple)) and all(isinstance(text, str) for text in patterns):
+        return list(patterns)
+    raise UsageError(f"{name} takes a regex or a list of regexes, not {shown(value)}")
 
 
 def _of_types(profile: Profile, patterns: Sequence[str]) -> Bool:

@@ -99,8 +99,7 @@ class Loaded:
         from tfprof.explain import explain_nodes, find_nodes  # noqa: PLC0415 - as in answer
         from tfprof.results.explain_report import ExplainReport  # noqa: PLC0415
 
-        names, ops = ([text] if isinstance(text, str) else list(text) for text in (name, op))
-        nodes = find_nodes(self.profile, names, ops, layer)
+        nodes = find_nodes(self.profile, name, op, layer)
         limit = whole_number("most", most, least=1)
         return ExplainReport(explain_nodes(self.profile, nodes, dims, most=limit))
 
