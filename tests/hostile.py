@@ -51,6 +51,7 @@ COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "op proto": ("op", SELECT, DEEP, f"--output=proto:outfile={OUT}"),
     "advise": ("advise",),
     "summary": ("summary",),
+    "explain": ("explain", "--name=.*", "--most=3"),
     "save": ("save", "-o", OUT),
     "convert": ("convert", "-o", OUT),
     "info": ("info",),
@@ -70,13 +71,25 @@ FEW: Final = (
 )
 # For rows that are refused: reading is the same whoever asks.
 READING: Final = (
-    *("scope", "code timeline", "advise", "summary", "save", "convert", "info", "shell", "html"),
+    *(
+        "scope",
+        "code timeline",
+        "advise",
+        "summary",
+        "explain",
+        "save",
+        "convert",
+        "info",
+        "shell",
+        "html",
+    ),
 )
 # What a command says that cannot be, whatever is in the files; its exit code is 2.
 OF_COURSE: Final = (
     "No code trace information",
     "a timeline needs a run",
     "there is nothing to write",
+    "there is nothing to explain",
     "op view doesn't support timeline",
 )
 

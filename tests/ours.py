@@ -43,7 +43,7 @@ class Ours:
 
 def load(case: Case) -> Profile:
     """The profile of a case, merged in the order the original does it."""
-    profile = with_graph(Profile(), graph_def.columns(_bytes(case.graph)))
+    profile = with_graph(Profile(), graph_def.columns(_bytes(case.graph), functions=False))
     profile = with_op_log(profile, op_log.columns(_bytes(case.op_log)))
     for number, run in case.steps:
         profile = add_run(profile, number, Source(f"run {number}", _bytes(run)))
@@ -59,7 +59,7 @@ def ask(case: Case) -> Ours:
     except UsageError as problem:
         return Ours(profile.coverage, notes, b"", _as_they_say(str(problem), case, profile))
     said = "".join(f"{note.text}\n" * note.times for note in report.notes)
-    return Ours(profile.coverage, notes, _with_their_doc(b"".join(text(report))), said)
+    return Ours(profile.coverage, notes, with_their_doc(b"".join(text(report))), said)
 
 
 def _as_they_say(refusal: str, case: Case, profile: Profile) -> str:
@@ -76,7 +76,7 @@ def _as_they_say(refusal: str, case: Case, profile: Profile) -> str:
     raise AssertionError(refusal)
 
 
-def _with_their_doc(report: bytes) -> bytes:
+def with_their_doc(report: bytes) -> bytes:
     """Our report with the sentence that the original prints over graph view (Q23)."""
     return report.replace(VIEWS["graph"].help.encode(), VIEWS["scope"].help.encode(), 1)
 

@@ -149,3 +149,22 @@ def test_a_message_is_whole_however_deep() -> None:
     while node.children:
         node, depth = node.children[0], depth + 1
     assert depth == 301
+
+
+@pytest.mark.parametrize("selected", ["op_types", "device", "input_shapes", "tensor_value"])
+def test_pprof_of_what_has_no_numbers(same: Both, selected: str) -> None:
+    """A line on stderr, no file, no error, and the root alone; as in the original."""
+    graph = model()
+
+    def call(profiler: Any, out: Path) -> Any:
+        options = {**EVERYTHING, "select": [selected], "output": f"pprof:outfile={out}"}
+        return profiler.profile(graph, cmd="code", options=options)
+
+    def steps(profiler: Any, out: Path) -> Any:
+        options = {**EVERYTHING, "select": [selected], "output": f"pprof:outfile={out}"}
+        return as_theirs(profiler.Profiler(graph).profile_python(options))
+
+    for done in (same(call), same(steps)):
+        assert f"pprof doesn't support -select={selected}\n" in done.stderr
+        assert not done.files
+        assert not done.result.children

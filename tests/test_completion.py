@@ -14,7 +14,7 @@ import pytest
 from tfprof import cli
 from tfprof.foundation.dotted import load_function
 from tfprof.tables.commands import COMMANDS, COMPLETION_SHELLS, LIMIT_OPTIONS
-from tfprof.tables.formats import INPUTS
+from tfprof.tables.formats import GRAPH_PARTS, INPUTS
 from tfprof.tables.options import OPTIONS
 from tfprof.views import VIEWS
 from tools.shells import shell
@@ -240,7 +240,7 @@ def test_the_options_of_a_command_are_those_of_its_help(asked: Shell, command: s
 
 
 def test_without_a_command_all_options_are_offered(asked: Shell) -> None:
-    others = ("signature", "format", "help", "version")
+    others = (*GRAPH_PARTS, "format", "help", "version")
     options = [f"--{name}" for name in (*INPUTS, *OPTIONS, *LIMIT_OPTIONS, *others)]
     assert sorted(map(bare, asked.offers("tfprof --"))) == sorted(options)
 

@@ -23,6 +23,7 @@ from tfprof.tables.formats import (
     FORMATS,
     GIVES,
     GRAPH,
+    GRAPH_PARTS,
     INPUTS,
     Format,
     Input,
@@ -69,7 +70,7 @@ def test_a_source_pickles() -> None:
 def test_every_input_is_a_parameter_of_load() -> None:
     parameters = inspect.signature(tfprof.load).parameters
     assert {row.parameter for row in INPUTS.values()} == parameters.keys() - {
-        "signature",
+        *GRAPH_PARTS,
         "progress",
     }
 

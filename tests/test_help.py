@@ -20,7 +20,7 @@ from tfprof.query.answer import answer
 from tfprof.query.query import Query
 from tfprof.tables.commands import COMMANDS, LIMIT_OPTIONS
 from tfprof.tables.fields import METRICS
-from tfprof.tables.formats import INPUTS
+from tfprof.tables.formats import GRAPH_PARTS, INPUTS
 from tfprof.tables.limits import LIMITS
 from tfprof.tables.options import OPTIONS
 from tfprof.views import VIEWS
@@ -186,7 +186,7 @@ def test_fields_are_those_the_view_shows(view: str, field: str, profile: Profile
 @each_view
 def test_bounds_and_recounting_are_there_where_they_mean_something(view: str) -> None:
     taken = takes(view)
-    assert set(taken) - {"format", "signature", *LIMIT_OPTIONS} <= {*INPUTS, *OPTIONS}
+    assert set(taken) - {"format", *GRAPH_PARTS, *LIMIT_OPTIONS} <= {*INPUTS, *OPTIONS}
     assert ("account_displayed_op_only" in taken) == VIEWS[view].recounts
     assert ("min_occurrence" in taken) == VIEWS[view].bounds_occurrence
     assert {f"min_{one}" for one in METRICS if one != "occurrence"} <= set(taken)

@@ -33,7 +33,7 @@ FLOORS: Final = (
     "tables.commands",
     "ops",
     "summary  query",
-    "checkers",
+    "checkers  explain",
     "io",
     "console",
     "results",

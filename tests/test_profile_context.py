@@ -45,11 +45,48 @@ def test_listed_steps_are_traced_and_dumped(model: Model, tmp_path: Path) -> Non
     assert steps_of_profiler(profiled) == [1, 3]
 
 
+def test_the_profiler_is_there_from_the_first_access_on(model: Model, tmp_path: Path) -> None:
+    """As in the original: of the default graph, whether or not anything ran."""
+    v1 = tensorflow().compat.v1
+    with v1.Graph().as_default():
+        v1.get_variable("only_here", [5, 7], use_resource=True)
+        profiled = context(tmp_path, trace_steps=[1], dump_steps=[])
+        first = profiled.profiler
+        parameters = {**TIMES, "account_type_regexes": ["VarHandleOp"]}
+        assert first.profile_name_scope(parameters).total_parameters == 35
+    with profiled:
+        assert profiled.profiler is first
+        model.run()
+        assert steps_of_profiler(profiled) == []
+        model.run()
+    assert profiled.profiler is first
+    assert steps_of_profiler(profiled) == [1]
+    # The graphs of sessions are added with their steps: 5·7 and 4·3.
+    assert first.profile_name_scope(parameters).total_parameters == 47
+
+
+def test_the_folder_is_made_by_the_first_dump(model: Model, tmp_path: Path) -> None:
+    folder, others = tmp_path / "new" / "dumps", tmp_path / "others"
+    with context(folder, trace_steps=[0, 1], dump_steps=[1]) as profiled:
+        profiled.add_auto_profile_dump(others, [2])
+        assert names(tmp_path) == []
+        model.run()
+        assert names(tmp_path) == []
+        model.run()
+        assert names(tmp_path) == ["new"]
+        assert names(folder) == ["profile_1"]
+        model.run()
+        assert names(tmp_path) == ["new", "others"]
+    with context(tmp_path / "never", trace_steps=[0], dump_steps=[]):
+        model.run()
+    assert names(tmp_path) == ["new", "others"]
+
+
 def test_new_fetches_are_traced_after_the_warm_up(model: Model, tmp_path: Path) -> None:
     with context(tmp_path) as profiled:
         for _ in range(11):
             model.run([model.y, model.z])
-        assert profiled.profiler is None
+        assert steps_of_profiler(profiled) == []
         for _ in range(5):
             model.run({"one": model.y, "other": [model.z]})  # 11, then nothing new
         model.run("z:0")  # 16
@@ -109,7 +146,7 @@ def test_steps_go_on_when_entered_again(model: Model, tmp_path: Path) -> None:
     with profiled:
         model.run()
     model.run()
-    assert profiled.profiler is None
+    assert steps_of_profiler(profiled) == []
     with profiled:
         model.run()
     assert steps_of_profiler(profiled) == [1]
@@ -171,7 +208,7 @@ def test_the_next_run_is_captured(model: Model) -> None:
         model.run()
     assert profiled.run_meta() is captured
     assert traced_nodes(captured) >= {"y", "z"}
-    assert profiled.profiler is None
+    assert steps_of_profiler(profiled) == []
 
 
 def test_files_for_the_command(model: Model, tmp_path: Path) -> None:

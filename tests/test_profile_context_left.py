@@ -78,7 +78,21 @@ def test_a_run_below_somebodys_wrapper_counts_once(model: Model, tmp_path: Path)
         assert base_session().run is above
     finally:
         base_session().run = before
-    assert first.profiler is None
+    assert steps_of_profiler(first) == []
+
+
+def test_sessions_have_the_context_while_it_is_active(model: Model, tmp_path: Path) -> None:
+    """As TensorFlow's own sets it; `model` checks that nothing is left."""
+    assert not hasattr(base_session(), "profile_context")
+    with context(tmp_path) as profiled:
+        assert base_session().profile_context is profiled
+        assert model.session.profile_context is profiled
+    assert not hasattr(base_session(), "profile_context")
+    with pytest.raises(ZeroDivisionError), context(tmp_path):
+        model.run(1 // 0)
+    assert not hasattr(base_session(), "profile_context")
+    with context(tmp_path, enabled=False):
+        assert not hasattr(base_session(), "profile_context")
 
 
 def test_not_enabled_it_does_nothing(model: Model, tmp_path: Path) -> None:
@@ -135,7 +149,7 @@ def test_what_cannot_be_made(given: dict[str, Any], sentence: str) -> None:
 
 
 def test_a_hundred_steps_can_be_traced() -> None:
-    assert context("d", trace_steps=range(100)).profiler is None
+    assert context("d", trace_steps=range(100)).profiler is not None
 
 
 def test_what_cannot_be_asked_for() -> None:
@@ -158,6 +172,7 @@ def test_a_folder_that_cannot_be_made_is_told_before_anything_runs(tmp_path: Pat
     with pytest.raises(OutputError, match="cannot be made"), hopeless:
         pytest.fail("entered")
     assert base_session().run is before
+    assert not hasattr(base_session(), "profile_context")
     with context() as bare, pytest.raises(OutputError, match="cannot be made"):
         bare.add_auto_profile_dump(tmp_path / "file" / "dir", [0])
     early = context()

@@ -142,7 +142,7 @@ def said(profile: Profile, case: Case) -> bytes:
         )
     except UsageError:
         return b""
-    return ours._with_their_doc(b"".join(text(report)))
+    return ours.with_their_doc(b"".join(text(report)))
 
 
 @batches(100, 15, 25)

@@ -19,6 +19,7 @@ from tfprof.columns.matching import matches
 from tfprof.columns.strings import Strings
 from tfprof.shell.editor import MOST_NAMES, offer
 from tfprof.tables.commands import COMMANDS, known_options, options_shown, shell_commands
+from tfprof.tables.formats import GRAPH_PARTS
 from tfprof.tables.options import OPTIONS
 from tfprof.views import VIEWS
 
@@ -258,7 +259,7 @@ def test_commands_then_options_are_offered() -> None:
 def test_the_options_of_a_command_are_offered(command: str) -> None:
     names = [option.name for option in options_shown(COMMANDS[command])]
     dashed = [word for word in offered(f"{command} ") if word.startswith("-")]
-    assert dashed == [f"-{name}" for name in names if name != "signature"]
+    assert dashed == [f"-{name}" for name in names if name not in GRAPH_PARTS]
 
 
 def test_words_that_follow_a_command_are_offered() -> None:
@@ -292,6 +293,8 @@ def test_regexes_are_offered_from_the_rows_they_are_tried_on() -> None:
         "gradients/net/fc/MatMul_grad/MatMul",
     ]
     assert offered("op -show_name_regexes Mat") == ["MatMul"]
+    assert offered("explain -op Mat") == ["MatMul"]
+    assert offered("explain -name net/fc/B") == ["net/fc/BiasAdd"]
     assert offered("op -trim_name_regexes .*atM") == ["MatMul"]
     assert all(".py:" in name for name in offered("code -show_name_regexes "))
     assert "/job:localhost/replica:0/task:0/device:gpu:0" in offered(

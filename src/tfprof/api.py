@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof import read
 from tfprof.errors import UsageError
-from tfprof.foundation.arguments import path, shown
+from tfprof.foundation.arguments import path, shown, truth
 from tfprof.foundation.progress_events import listening
 from tfprof.io.open_files import checkpoint_files, open_checkpoint, open_source
 from tfprof.read import expansion_limits
@@ -49,6 +49,7 @@ def load(  # noqa: PLR0913 - one parameter per input
     profile: Any = None,  # noqa: ANN401 - as the others
     trace: AnyPath | Sequence[AnyPath] = (),
     signature: str | None = None,
+    functions: bool = True,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Loaded:
     """The profile that these inputs describe.
@@ -58,7 +59,8 @@ def load(  # noqa: PLR0913 - one parameter per input
     them: steps 0, 1, 2 and so on; *op_log* an OpLogProto likewise; *trace* the path of a trace of
     TensorFlow 2, or several. A live graph needs no op log: it knows its trainable variables and the
     code that made its nodes. *signature* selects one signature of a SavedModel; without it, all are
-    read. *checkpoint* is the prefix of one. *profile* is the path of a saved or converted one, or
+    read. functions=False skips the function library of a graph, as the original does. *checkpoint*
+    is the prefix of one. *profile* is the path of a saved or converted one, or
     what serialize_to_string() of a Profiler returns, and stands for graph, runs and op log.
     *progress* is called with each stage as it begins: a text with the bytes *done* and in *total*.
     Raises InputError where a file is missing, damaged or of another format.
@@ -73,6 +75,8 @@ def load(  # noqa: PLR0913 - one parameter per input
     arguments = {row: _listed(row, value) for row, value in zip(rows, values, strict=True)}
     if _is_path(graph) and os.path.isdir(graph):  # noqa: PTH112 - as it is given
         arguments = _with_folder(fspath(graph), arguments)
+    if (reads_functions := truth(functions)) is None:
+        raise UsageError(f"functions takes True or False, not {shown(functions)}")
     if not callable(progress):
         raise UsageError(f"progress takes a function, not {shown(progress)}")
     checkpoints = arguments.pop(CHECKPOINT)
@@ -83,9 +87,10 @@ def load(  # noqa: PLR0913 - one parameter per input
     inputs = tuple(str(fspath(file)) for file in files)
     if all(_is_path(argument) for row in _LIVE for argument in arguments[row]):
         with listening(progress):
-            merged = read.load_files(_sources(arguments), progress, signature)
+            sources = _sources(arguments)
+            merged = read.load_files(sources, progress, signature, functions=reads_functions)
     else:
-        merged = _live_profile(arguments)
+        merged = _live_profile(arguments, functions=reads_functions)
     if prefix is None:
         return Loaded(merged, None, inputs)
     progress(f"reading {prefix}")
@@ -146,14 +151,15 @@ def _source(row: Input, argument: Any) -> read.Source:  # noqa: ANN401 - as in l
     return open_source(file, f"{row.title} (--{row.name})")
 
 
-def _live_profile(arguments: Arguments) -> Profile:
+def _live_profile(arguments: Arguments, *, functions: bool) -> Profile:
     if arguments[PROFILE]:
         raise UsageError("pass either a saved profile or graph, run_meta and op_log, not both")
     # TensorFlow and what serves it is for live objects.
     from tfprof.capture.model import profile_of_steps  # noqa: PLC0415
 
     graph, op_log = (next(iter(arguments[row]), None) for row in (GRAPH, OP_LOG))
-    profile = profile_of_steps(b"" if graph is None else graph, arguments[RUN], op_log)
+    model = b"" if graph is None else graph
+    profile = profile_of_steps(model, arguments[RUN], op_log, functions=functions)
     for trace in arguments[TRACE]:
         profile = read.add_trace(profile, _source(TRACE, trace))
     expansion_limits.check(profile, "what was given")

@@ -29,6 +29,10 @@ class UsageError(TfprofError):
     exit_code = 2
 
 
+class NoNumbersError(UsageError):
+    """None of the selected columns has the numbers that an output consists of."""
+
+
 class InputError(TfprofError):
     """A file cannot be used; the message names it and says what was expected."""
 

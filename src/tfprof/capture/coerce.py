@@ -92,7 +92,7 @@ class LiveGraph:
         # Otherwise the order of attributes is random, and so are the bytes of a saved profile.
         wire = message.SerializeToString(deterministic=True)
         data = np.frombuffer(wire, np.uint8)
-        return graph_def.columns(data) if functions else graph_def.outermost(data)
+        return graph_def.columns(data, functions=functions)
 
     def operations(self) -> list[Any]:
         """The operations, oldest first."""
@@ -120,13 +120,20 @@ class Run(NamedTuple):
     columns: RunColumns | None
 
 
-def graph_of(value: Any) -> LiveGraph | LiveFunctions | GraphColumns | None:  # noqa: ANN401
-    """The graph, a live one or its columns; None if empty. None stands for the default graph."""
+def graph_of(
+    value: Any,  # noqa: ANN401 - any of the forms
+    *,
+    functions: bool = True,
+) -> LiveGraph | LiveFunctions | GraphColumns | None:
+    """The graph, a live one or its columns; None if empty. None stands for the default graph.
+
+    Without *functions*, the columns leave out what is inside of functions.
+    """
     value = _default_graph() if value is None else value
     if callable(getattr(value, "as_graph_def", None)):
         return LiveGraph(value)
     if is_traceable(value):
-        return _live_functions(value)
+        return _live_functions(value, functions=functions)
     full_name = _full_name(value)
     listed = None
     if full_name == "tensorflow.MetaGraphDef":
@@ -136,8 +143,8 @@ def graph_of(value: Any) -> LiveGraph | LiveFunctions | GraphColumns | None:  # 
     if source is None or _is_empty_message(value, source):
         return None
     if not full_name:
-        return read.read_graph(source)
-    return replace(graph_def.columns(source.data), trainable=listed)
+        return read.read_graph(source, functions=functions)
+    return replace(graph_def.columns(source.data, functions=functions), trainable=listed)
 
 
 def _default_graph() -> Any:  # noqa: ANN401 - a tf.Graph
@@ -148,17 +155,17 @@ def _default_graph() -> Any:  # noqa: ANN401 - a tf.Graph
     return tensorflow.compat.v1.get_default_graph()
 
 
-def _live_functions(holder: Any) -> LiveFunctions:  # noqa: ANN401 - see traced
+def _live_functions(holder: Any, *, functions: bool) -> LiveFunctions:  # noqa: ANN401 - see traced
     """The functions that a live object holds; raises UsageError where none was traced."""
     require_tensorflow("reading a live function or model", Part.FUNCTIONS)
-    functions = [Traced.of(name, concrete) for name, concrete in concrete_functions(holder)]
+    traced = [Traced.of(name, concrete) for name, concrete in concrete_functions(holder)]
     is_model = keras_models.is_model(holder)
     weights = keras_models.weights(holder) if is_model else None
     model, lines = (
         read.Source("the graph given", np.frombuffer(data, np.uint8))
-        for data in saved_model_of(functions, weights)
+        for data in saved_model_of(traced, weights)
     )
-    graph = read.read_graph(model)
+    graph = read.read_graph(model, functions=functions)
     notes = keras_models.size_caveats(holder) if is_model else ()
     return LiveFunctions(replace(graph, notes=(*graph.notes, *notes)), lines)
 

@@ -57,12 +57,13 @@ class Model:
         *,
         traces: bool = True,
         texts: Texts | None = None,
-        functions: bool = False,
+        functions: bool | None = None,
     ) -> None:
+        """*functions*: whether to read the bodies of functions; None: all but a live graph's."""
         self._flops = _checked(flops)
         # parity: the original does not read the functions of a live graph.
-        self._functions = functions
-        source = graph_of(graph)
+        self._functions = bool(functions)
+        source = graph_of(graph, functions=functions is not False)
         self._lines = source.lines if isinstance(source, LiveFunctions) and traces else None
         self._graph = source.columns if isinstance(source, LiveFunctions) else source
         self._has_graph = self._graph is not None
@@ -169,9 +170,15 @@ def recorded_flops(flops: Flops) -> Flops:
     return "tensorflow" if _checked(flops) == "tensorflow" else "log"
 
 
-def profile_of_steps(graph: Any, runs: Sequence[Any], op_log: Any) -> Profile:  # noqa: ANN401
+def profile_of_steps(
+    graph: Any,  # noqa: ANN401 - any of the forms
+    runs: Sequence[Any],
+    op_log: Any,  # noqa: ANN401 - likewise
+    *,
+    functions: bool = True,
+) -> Profile:
     """The profile of several runs, with only the float operations that come from the program."""
-    model = Model(graph, op_log, "log", functions=True)
+    model = Model(graph, op_log, "log", functions=functions)
     reading = model.read()
     profile = with_op_log(replace(reading.graph, notes=reading.notes), reading.log)
     for step, run_meta in enumerate(runs):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfprof.checkers import advise
 from tfprof.console.stdio import print_notes, print_report
-from tfprof.errors import TfprofError, UsageError, nearest
+from tfprof.errors import NoNumbersError, TfprofError, UsageError, nearest
 from tfprof.foundation.arguments import Options, options_of, shown
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note, Profile
@@ -20,6 +20,7 @@ from tfprof.results.result import deliver, with_loading_notes
 from tfprof.tables.options import OPTIONS, Flops, effective
 from tfprof.tables.outputs import OUTPUTS, check_output
 from tfprof.views import VIEWS
+from tfprof.views.drawing import ROOT_NAME
 from tfprof.wire.schema import message
 from tfprof.writers import advice as advice_reporter
 from tfprof.writers.classic_text import framed
@@ -67,10 +68,14 @@ def run_query(loaded: Loaded, asked: ViewQuery, loading: Sequence[Note] = ()) ->
 
     Prints the notes *loading* behind the line on what float_ops counts, if there is one.
     """
+    output = asked.query.output
     try:
         report = loaded.report(asked.cmd, asked.query)
-        output = asked.query.output
         outcome = deliver(report, output, loaded.inputs)
+    except NoNumbersError:  # parity: a line on stderr, no file, and the root alone
+        selected = ",".join(asked.query.select)
+        print_notes([*loading, Note(f"{output.kind} doesn't support -select={selected}")])
+        return _empty_message(report, name=ROOT_NAME.decode())
     except TfprofError:
         print_notes(loading)
         raise
@@ -87,8 +92,12 @@ def _message(report: Report) -> Any:  # noqa: ANN401
         return report.proto(repaired=False)
     except DecodeError as problem:  # parity: a name that is not UTF-8
         print_notes([Note(f"Cannot parse returned proto: {problem}.")])
-        groups = report.answer.view.groups
-        return message(f"tensorflow.tfprof.{'Multi' if groups else ''}GraphNodeProto")()
+        return _empty_message(report)
+
+
+def _empty_message(report: Report, **fields: str) -> Any:  # noqa: ANN401
+    kind = "MultiGraphNodeProto" if report.answer.view.groups else "GraphNodeProto"
+    return message(f"tensorflow.tfprof.{kind}")(**fields)
 
 
 def checkers_of(value: Any) -> Checkers:  # noqa: ANN401 - whatever the caller has

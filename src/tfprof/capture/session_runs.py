@@ -2,7 +2,8 @@
 
 All sessions, also those created earlier, inherit `run` from one class, and what wraps a session
 (MonitoredSession, a debugger) calls it. The hook is set for the first watcher and removed with the
-last one; nothing else of TensorFlow changes.
+last one. Meanwhile the class has the context that came first as `profile_context`. Nothing else of
+TensorFlow changes.
 
 A run is shown to the watcher of its own thread; without one, to the watcher that came first. It is
 never shown to two.
@@ -15,7 +16,13 @@ from itertools import chain
 from threading import Lock, Thread, current_thread
 from typing import Any, Final, NamedTuple
 
-from tfprof.capture.tensorflow_internals import MethodHook, Part, require_tensorflow, session_run
+from tfprof.capture.tensorflow_internals import (
+    MethodHook,
+    Part,
+    require_tensorflow,
+    session_run,
+    set_active_context,
+)
 from tfprof.errors import UsageError
 
 
@@ -77,36 +84,56 @@ def _leaves(fetches: Any) -> Iterator[Any]:  # noqa: ANN401 - whatever can be fe
 Watcher = Callable[[Run], Any]
 
 
+class _Active(NamedTuple):
+    """A context that is entered, and its function that runs are shown to."""
+
+    context: object
+    watcher: Watcher
+
+
+def default_graph() -> Any:  # noqa: ANN401 - a tf.Graph
+    """The graph that new operations of TensorFlow 1 go to, also in eager execution."""
+    return _tensorflow(Part.GRAPHS).compat.v1.get_default_graph()
+
+
 class _Watchers:
     """The watchers by thread, in the order they came, and the hook while there are any."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._watchers: dict[Thread, Watcher] = {}
+        self._active: dict[Thread, _Active] = {}
         self._hook: MethodHook | None = None
 
-    def begin(self, watcher: Watcher) -> None:
-        """Show runs to *watcher* from now on; raises UsageError where this thread has one."""
+    def begin(self, context: object, watcher: Watcher) -> None:
+        """Show runs to *watcher* from now on; raises UsageError where this thread has a context."""
         _tensorflow(Part.SESSIONS, Part.GRAPHS)
         with self._lock:
-            if current_thread() in self._watchers:
+            if current_thread() in self._active:
                 raise UsageError(
                     "Already in context: this thread is inside a ProfileContext; leave it first"
                 )
-            if watcher in self._watchers.values():
+            if any(context is active.context for active in self._active.values()):
                 raise UsageError("Already in context: another thread is inside this ProfileContext")
             if self._hook is None:
                 self._hook = MethodHook(*session_run(), self._show)
-            self._watchers[current_thread()] = watcher
+            self._active[current_thread()] = _Active(context, watcher)
+            self._name_first()
 
-    def end(self, watcher: Watcher) -> None:
+    def end(self, context: object) -> None:
         with self._lock:
-            self._watchers = {
-                thread: other for thread, other in self._watchers.items() if other != watcher
-            }
-            if not self._watchers and self._hook is not None:
+            left = {thread: a for thread, a in self._active.items() if a.context is not context}
+            has_left = len(left) < len(self._active)
+            self._active = left
+            if has_left:
+                self._name_first()
+            if not left and self._hook is not None:
                 self._hook.remove()
                 self._hook = None
+
+    def _name_first(self) -> None:
+        """Let programs see the context that came first."""
+        first = next(iter(self._active.values()), None)
+        set_active_context(None if first is None else first.context)
 
     def _show(  # noqa: PLR0913, PLR0917 - the arguments of `run`
         self,
@@ -119,9 +146,9 @@ class _Watchers:
     ) -> Any:  # noqa: ANN401
         """Show a call to a watcher; without one, carry it out."""
         run = Run(session, fetches, feed_dict, options, run_metadata, original)
-        watchers = self._watchers
-        watcher = watchers.get(current_thread()) or next(iter(watchers.values()), None)
-        return watcher(run) if watcher else run.plain()
+        contexts = self._active
+        active = contexts.get(current_thread()) or next(iter(contexts.values()), None)
+        return active.watcher(run) if active else run.plain()
 
 
 _WATCHERS: Final = _Watchers()

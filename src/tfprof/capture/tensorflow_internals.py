@@ -167,6 +167,18 @@ def session_run() -> tuple[type, str]:
     return next(kind for kind in kinds if name in vars(kind)), name
 
 
+def set_active_context(context: object) -> None:
+    """Set `profile_context` of the session class to *context*; None removes the attribute.
+
+    TensorFlow's own ProfileContext sets it, and programs look there for the context they are in.
+    """
+    owner, name = session_run()[0], "profile_context"
+    if context is not None:
+        setattr(owner, name, context)
+    elif name in vars(owner):
+        delattr(owner, name)
+
+
 class MethodHook:
     """Calls *around* with the original method and its arguments, from now until `remove`.
 

@@ -15,7 +15,7 @@ from tfprof.cli.request import Request, command_named
 from tfprof.console.outcome import Outcome
 from tfprof.console.stdio import stdout_columns
 from tfprof.tables.commands import COMMANDS, FORMAT, LIMIT_OPTIONS, Command, options_shown
-from tfprof.tables.formats import INPUTS, SIGNATURE
+from tfprof.tables.formats import GRAPH_PARTS, INPUTS
 from tfprof.tables.options import OPTIONS, Option
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def help_text() -> str:
         *_option_lines(INPUTS.values()),
         "",
         "options (--name=value, --name value or -name value)",
-        *_option_lines([SIGNATURE, *OPTIONS.values(), FORMAT]),
+        *_option_lines([*GRAPH_PARTS.values(), *OPTIONS.values(), FORMAT]),
         _LIMITS_LINE,
         "",
         *_choice_lines([FORMAT, *OPTIONS.values()]),

@@ -1,4 +1,4 @@
-"""The commands that load files and deliver a result: views, demo, summary, advise, save, convert.
+"""The commands that load files and deliver a result: views, summary, explain, advise and others.
 
 Request → Query → load → deliver → Outcome. Everything that does not need the files is checked
 before they are read.
@@ -18,7 +18,7 @@ from tfprof.model import Note
 from tfprof.query.query import Query
 from tfprof.results.result import deliver, with_loading_notes
 from tfprof.tables.commands import COMMANDS
-from tfprof.tables.formats import load_arguments, sample_files
+from tfprof.tables.formats import FUNCTIONS, SIGNATURE, load_arguments, sample_files
 from tfprof.tables.outputs import Output
 from tfprof.views import VIEWS
 
@@ -33,9 +33,10 @@ _DEMO_VIEW = "scope"
 def load_files(request: Request) -> Loaded:
     """Read the files that *request* names; progress goes to stderr."""
     arguments = load_arguments(request.options)
-    signature = request.options.get("signature") or None
+    signature = request.options.get(SIGNATURE.name) or None
+    functions = request.options.get(FUNCTIONS.name) != "off"
     with Progress() as progress:
-        return load(**arguments, signature=signature, progress=progress)
+        return load(**arguments, signature=signature, functions=functions, progress=progress)
 
 
 def loading_notes(loaded: Loaded) -> list[Note]:

@@ -24,12 +24,12 @@ from tfprof.compat.classic import write_op_log
 from tfprof.console.stdio import print_notes
 from tfprof.errors import TfprofError, UsageError
 from tfprof.foundation.arguments import Options, path, steps
-from tfprof.io.write_files import make_folder, write_file
+from tfprof.io.write_files import check_folder, make_folder, write_file
 from tfprof.model import Note
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from tfprof.capture.session_runs import Run
 
@@ -65,6 +65,7 @@ class ProfileContext:
         self._steps = 0
         self._counting = Lock()
         self._tracing = Lock()
+        self._making = Lock()
         self._profiler: Profiler | None = None
         self._captured: Any = None
         self._auto: list[tuple[ViewQuery, frozenset[int]]] = []
@@ -73,14 +74,10 @@ class ProfileContext:
 
     def __enter__(self) -> ProfileContext:  # noqa: PYI034 - Self is not in Python 3.10
         if self._enabled:
-            session_runs.begin(self._watch)
-            try:
-                # The folders of all dumps, so that errors come before the first run.
-                for folder in filter(None, (self._folder, *(dump for dump, _ in self._file_dumps))):
-                    make_folder(str(folder))
-            except TfprofError:
-                session_runs.end(self._watch)
-                raise
+            # The folders of all dumps, so that errors come before the first run.
+            for folder in filter(None, (self._folder, *(dump for dump, _ in self._file_dumps))):
+                check_folder(str(folder))
+            session_runs.begin(self, self._watch)
         self._entered = True
         return self
 
@@ -88,12 +85,14 @@ class ProfileContext:
         if not self._entered:
             raise UsageError("this ProfileContext was not entered: use it in a with statement")
         if self._enabled:
-            session_runs.end(self._watch)
+            session_runs.end(self)
 
     @property
     def profiler(self) -> Profiler | None:
-        """The Profiler of all traced runs; None before the first run that is traced or dumped."""
-        return self._profiler
+        """The Profiler of all traced runs, first of the default graph; None if not enabled."""
+        if not self._enabled:
+            return None
+        return self._made_profiler(session_runs.default_graph)
 
     def add_auto_profiling(self, cmd: str, options: Options, profile_steps: Iterable[int]) -> None:
         """Trace *profile_steps*, and after each run the command on all traced runs so far."""
@@ -138,7 +137,7 @@ class ProfileContext:
             return
         folder, listed = _folder("outdir", outdir), frozenset(steps("dump_steps", dump_steps))
         if self._entered:
-            make_folder(str(folder))
+            check_folder(str(folder))
         self._file_dumps.append((folder, listed))
         self._plan.listed.update(listed)
 
@@ -209,11 +208,17 @@ class ProfileContext:
                     self._profiles.setdefault(asked.cmd, {})[step] = result
 
     def _profiler_of(self, graph: Any) -> Profiler:  # noqa: ANN401 - a tf.Graph
-        """The profiler, created when first needed; sessions of several graphs share it."""
-        if self._profiler is None:
-            self._profiler = Profiler(graph)
-        self._profiler._switch_graph(graph)  # noqa: SLF001 - only a context has several graphs
-        return self._profiler
+        """The profiler of runs of *graph*; sessions of several graphs share it."""
+        profiler = self._made_profiler(lambda: graph)
+        profiler._switch_graph(graph)  # noqa: SLF001 - only a context has several graphs
+        return profiler
+
+    def _made_profiler(self, graph: Callable[[], Any]) -> Profiler:
+        """The profiler; if there is none yet, one of this graph."""
+        with self._making:
+            if self._profiler is None:
+                self._profiler = Profiler(graph())
+            return self._profiler
 
     def _coverage(self) -> float:
         return 0.0 if self._profiler is None else self._profiler.loaded.profile.coverage

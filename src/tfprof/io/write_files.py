@@ -78,9 +78,29 @@ def make_folder(path: str) -> None:
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or problem
-        raise OutputError(f"the folder {path} cannot be made: {reason}") from None
-    if not os.access(path, os.W_OK | os.X_OK):
+        raise _no_folder(path, problem) from None
+    _check_writable(path, path)
+
+
+def check_folder(path: str) -> None:
+    """Raise OutputError where `make_folder` would; nothing is made."""
+    try:
+        ways = (way for way in (Path(path), *Path(path).absolute().parents) if os.path.lexists(way))
+        nearest = next(ways)
+        if not nearest.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+    except (OSError, ValueError) as problem:
+        raise _no_folder(path, problem) from None
+    _check_writable(path, nearest)
+
+
+def _no_folder(path: str, problem: Exception) -> OutputError:
+    reason = getattr(problem, "strerror", None) or problem
+    return OutputError(f"the folder {path} cannot be made: {reason}")
+
+
+def _check_writable(path: str, folder: Path | str) -> None:
+    if not os.access(folder, os.W_OK | os.X_OK):
         raise OutputError(f"the folder {path} cannot be written to: no permission")
 
 

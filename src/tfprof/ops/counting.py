@@ -197,7 +197,7 @@ def _values(distinct: Signatures, which: Which) -> tuple[I64, I64, list[str]]:
     for row in range(len(distinct)):
         rule, op = distinct.op(row)
         try:
-            number = _number(rule, op)
+            number = number_of(rule, op)
         except UnknownShape as problem:
             why = f"{NO_RULE} for {problem}" if isinstance(problem, NoRule) else UNKNOWN_SHAPE
             gap[row] = gaps.setdefault(why, len(gaps))
@@ -208,7 +208,7 @@ def _values(distinct: Signatures, which: Which) -> tuple[I64, I64, list[str]]:
     return value, gap, list(gaps)
 
 
-def _number(rule: FloatOps, op: Op) -> int:
+def number_of(rule: FloatOps, op: Op) -> int:
     """The result of a rule's formula as an int; raises UnknownShape, or UsageError for a user's."""
     by_user = rule.origin == "user"
     try:

@@ -73,6 +73,11 @@ class Op:
         self._declared = declared
 
     @property
+    def given(self) -> Mapping[str, AttrValue | None]:
+        """The attributes that were read for the rule."""
+        return self._attributes
+
+    @property
     def inputs(self) -> int:
         """The number of data inputs."""
         return len(self._inputs)

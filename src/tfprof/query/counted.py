@@ -157,6 +157,16 @@ class Answer(Frozen):
         above = np.where(self.tree.parent >= 0, depth[self.tree.parent] + 1, depth)
         return depth - above
 
+    def nodes_of(self, row: int) -> I64:
+        """The graph nodes of a displayed row; of a row without any, those of the rows below it."""
+        marked = np.zeros(len(self.drawing.tree), np.bool_)
+        marked[self.row[row]] = True
+        owner = self.drawing.owner
+        own = np.flatnonzero((owner >= 0) & marked[owner])
+        if own.size:
+            return own
+        return np.flatnonzero((owner >= 0) & self.drawing.tree.under(marked)[owner])
+
     def members(self) -> tuple[I64, I64]:
         """(start, node): the nodes of row i are node[start[i]:start[i + 1]], in name order."""
         owner = self.drawing.owner

@@ -17,7 +17,17 @@ from tfprof.read import expansion_limits
 from tfprof.read.add_files import with_shape_source
 from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
 from tfprof.read.source import Source, format_for
-from tfprof.tables.formats import DEBUG_INFO, GRAPH, OP_LOG, PROFILE, RUN, TRACE, Input
+from tfprof.tables.formats import (
+    DEBUG_INFO,
+    FUNCTIONS,
+    GRAPH,
+    OP_LOG,
+    PROFILE,
+    RUN,
+    SIGNATURE,
+    TRACE,
+    Input,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -47,6 +57,7 @@ def load(  # noqa: PLR0913 - one parameter per input
     traces: Sequence[Source] = (),
     debug: Source | None = None,
     signature: str | None = None,
+    functions: bool = True,
 ) -> Profile:
     """The profile that these files describe; the runs are steps 0, 1, 2 and so on.
 
@@ -54,22 +65,30 @@ def load(  # noqa: PLR0913 - one parameter per input
     """
     single = {PROFILE: saved, GRAPH: graph, DEBUG_INFO: debug, OP_LOG: log}
     files = {row: [source] for row, source in single.items() if source is not None}
-    return load_files({**files, RUN: runs, TRACE: traces}, progress, signature)
+    every = {**files, RUN: runs, TRACE: traces}
+    return load_files(every, progress, signature, functions=functions)
 
 
 def load_files(
     files: Mapping[Input, Sequence[Source]],
     progress: Callable[[str], None] = lambda _: None,
     signature: str | None = None,
+    *,
+    functions: bool = True,
 ) -> Profile:
     """The profile that these files describe, by input; runs and traces may be several.
 
     *progress* is called with each stage before it begins. *signature* is the one of a SavedModel
-    to read. Raises InputError and UsageError.
+    to read. Without *functions*, only the graph's own nodes are read. Raises InputError and
+    UsageError.
     """
     every = [source for sources in files.values() for source in sources]
     if files.get(PROFILE) and len(every) > 1:
         raise UsageError(f"--{PROFILE.name} is set, do not set --{GRAPH.name} or --{RUN.name}")
+    if files.get(PROFILE) and not functions:
+        raise UsageError(
+            f"--{FUNCTIONS.name}=off needs the graph: a saved profile keeps what it was saved with"
+        )
     done, total = 0, sum(source.data.size for source in every)
     profile, names = Profile(), []
     with listening(progress):
@@ -78,17 +97,23 @@ def load_files(
                 count = len(files[row])
                 place = f" ({step + 1} of {count})" if count > 1 else ""
                 announce(Stage(f"reading {source.name}{place}", done, total))
-                profile = _added(profile, row, source, step, signature)
+                profile = _added(profile, row, source, step, signature, functions=functions)
                 done += source.data.size
                 names.append(source.name)
     expansion_limits.check(profile, ", ".join(names))
     return profile
 
 
-def _added(
-    profile: Profile, row: Input, source: Source, step: int = 0, signature: str | None = None
+def _added(  # noqa: PLR0913 - as in load
+    profile: Profile,
+    row: Input,
+    source: Source,
+    step: int = 0,
+    signature: str | None = None,
+    *,
+    functions: bool = True,
 ) -> Profile:
-    columns = _read(source, row, signature)
+    columns = _read(source, row, signature, functions=functions)
     grown: Profile = format_for(source, row).add(profile, columns, source, step)
     return grown
 
@@ -103,9 +128,9 @@ def add_trace(profile: Profile, trace: Source) -> Profile:
     return _added(profile, TRACE, trace)
 
 
-def read_graph(source: Source, signature: str | None = None) -> GraphColumns:
-    """The columns of a graph in any format that has operations; *signature* as in `load_files`."""
-    columns = _read(source, GRAPH, signature)
+def read_graph(source: Source, *, functions: bool = True) -> GraphColumns:
+    """The columns of a graph in any format that has operations; *functions* as in `load_files`."""
+    columns = _read(source, GRAPH, functions=functions)
     if not isinstance(columns, GraphColumns):
         what = format_for(source, GRAPH).title
         raise InputError(f"{source.name} is {what}, which has no operations to read")
@@ -130,10 +155,15 @@ def read_saved(source: Source) -> Profile:
     return profile
 
 
-def _read(source: Source, row: Input, signature: str | None = None) -> Any:  # noqa: ANN401 - the row's columns
+def _read(
+    source: Source, row: Input, signature: str | None = None, *, functions: bool = True
+) -> Any:  # noqa: ANN401 - the row's columns
     form = format_for(source, row)
     if signature is None or row is not GRAPH:
-        return form.read(source)
+        skips = not functions and form.has_functions
+        return form.read(source, functions=False) if skips else form.read(source)
+    if not functions:
+        raise UsageError(f"give --{SIGNATURE.name} or --{FUNCTIONS.name}=off, not both")
     if not form.has_signatures:
         raise UsageError(
             f"{source.name} has no signatures; --signature={signature} is for a SavedModel"

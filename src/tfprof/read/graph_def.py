@@ -17,18 +17,16 @@ if TYPE_CHECKING:
     from tfprof.read.columns import GraphColumns
 
 
-def columns(buffer: U8) -> GraphColumns:
-    """The nodes of a GraphDef and of the functions they call; raises WireError or InputError."""
+def columns(buffer: U8, *, functions: bool = True) -> GraphColumns:
+    """The nodes of a GraphDef and of the functions they call; raises WireError or InputError.
+
+    Without *functions* as the original reads it: the library is ignored.
+    """
     nodes, libraries = parts(buffer)
     # Most graphs have an empty library.
-    if not libraries.value.any():
+    if not functions or not libraries.value.any():
         return node_columns(buffer, nodes)
     return expanded(library(buffer, nodes, libraries))
-
-
-def outermost(buffer: U8) -> GraphColumns:
-    """The nodes of a GraphDef without those of functions, which the original ignores."""
-    return node_columns(buffer, parts(buffer)[0])
 
 
 def parts(buffer: U8) -> tuple[Field, Field]:

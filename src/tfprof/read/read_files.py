@@ -41,28 +41,33 @@ def read_wire(source: Source, row: Input, columns: Callable[[U8], T]) -> T:
     return decode(in_wire(source, row), row, columns)
 
 
-def read_graph_def(source: Source) -> GraphColumns:
+def read_graph_def(source: Source, *, functions: bool = True) -> GraphColumns:
     """The nodes of a GraphDef."""
-    return _graph(source, graph_def.columns)
+    return _graph(source, partial(graph_def.columns, functions=functions))
 
 
-def read_graph_text(source: Source) -> GraphColumns:
+def read_graph_text(source: Source, *, functions: bool = True) -> GraphColumns:
     """The nodes of a GraphDef in text format."""
     from tfprof.read import text  # noqa: PLC0415
 
-    return replace(text.graph_columns(source), file=source.name)
+    return replace(text.graph_columns(source, functions=functions), file=source.name)
 
 
-def read_meta_graph(source: Source, signature: str | None = None) -> GraphColumns:
+def read_meta_graph(
+    source: Source, signature: str | None = None, *, functions: bool = True
+) -> GraphColumns:
     """The nodes of a MetaGraphDef, binary or text, or those that a signature needs."""
-    return _graph(source, lambda data: _meta_graph(data, signature))
+    return _graph(source, lambda data: _meta_graph(data, signature, functions=functions))
 
 
-def read_saved_model(source: Source, signature: str | None = None) -> GraphColumns:
+def read_saved_model(
+    source: Source, signature: str | None = None, *, functions: bool = True
+) -> GraphColumns:
     """The nodes that the signatures of a SavedModel need, or one of them."""
     from tfprof.read import saved_model  # noqa: PLC0415
 
-    return _graph(source, lambda data: saved_model.columns(data, signature))
+    read = partial(saved_model.columns, signature=signature, functions=functions)
+    return _graph(source, read)
 
 
 def read_run(source: Source) -> RunColumns | None:
@@ -100,7 +105,7 @@ def _graph(source: Source, columns: Callable[[U8], GraphColumns]) -> GraphColumn
     return replace(graph, attributes=graph.attributes.within(wire), file=wire.name)
 
 
-def _meta_graph(data: U8, signature: str | None) -> GraphColumns:
+def _meta_graph(data: U8, signature: str | None, *, functions: bool) -> GraphColumns:
     if signature is not None:
         from tfprof.read import saved_model  # noqa: PLC0415
 
@@ -111,4 +116,5 @@ def _meta_graph(data: U8, signature: str | None) -> GraphColumns:
     if not graphs.start.size:
         raise WireError(0, "no graph in it")
     graph = data[int(graphs.start[-1]) : int(graphs.end[-1])]
-    return replace(graph_def.columns(graph), trainable=trainable(data))
+    columns = graph_def.columns(graph, functions=functions)
+    return replace(columns, trainable=trainable(data))

@@ -61,15 +61,20 @@ class Signature(NamedTuple):
     outputs: tuple[bytes, ...]  # names of nodes
 
 
-def columns(data: U8, signature: str | None = None) -> GraphColumns:
-    """The nodes that one or all signatures of a SavedModel need."""
+def columns(data: U8, signature: str | None = None, *, functions: bool = True) -> GraphColumns:
+    """The nodes that one or all signatures of a SavedModel need.
+
+    Without *functions*, all nodes of the graph itself.
+    """
     # Raises WireError, InputError if a function calls itself, UsageError if there is no such
     # signature.
     meta, notes = _meta_graph(data)
-    return of_meta_graph(meta, signature, notes)
+    return of_meta_graph(meta, signature, notes, functions=functions)
 
 
-def of_meta_graph(meta: U8, signature: str | None, notes: Iterable[Note] = ()) -> GraphColumns:
+def of_meta_graph(
+    meta: U8, signature: str | None, notes: Iterable[Note] = (), *, functions: bool = True
+) -> GraphColumns:
     """As `columns`, of a MetaGraphDef; *notes* go before those of the graph."""
     notes = list(notes)
     graph = scan(meta, *whole(meta), {2: BYTES})[2]
@@ -77,16 +82,16 @@ def of_meta_graph(meta: U8, signature: str | None, notes: Iterable[Note] = ()) -
         raise WireError(0, "no graph in it")
     buffer = meta[int(graph.start[-1]) : int(graph.end[-1])]
     pool = library(buffer, *graph_def.parts(buffer))
-    chosen = _chosen(signatures(meta), signature)
+    chosen = _chosen(signatures(meta), signature) if functions else []
     if chosen:
         chosen, repeats = _without_repeats(pool, chosen)
         notes += repeats
         if len(chosen) > 1:
             notes.append(Note(_added_up([each.name for each in chosen]), ours=True))
         pool = rooted(pool, sorted({node for each in chosen for node in each.outputs}))
-    else:
+    elif functions:
         notes.append(Note("the SavedModel has no signatures: its whole graph is shown", ours=True))
-    graph_columns = expanded(pool)
+    graph_columns = expanded(pool) if functions else graph_def.columns(buffer, functions=False)
     return replace(
         graph_columns,
         trainable=_trained_nodes(meta, pool),

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tfprof.model import Note, Profile
     from tfprof.read.checkpoint import Checkpoint
     from tfprof.results.advice_report import AdviceReport
+    from tfprof.results.explain_report import ExplainReport
     from tfprof.results.summary_report import SummaryReport
     from tfprof.tables.options import Flops
 
@@ -88,6 +89,27 @@ class Loaded:
         if training:
             return SummaryReport(training_summary(self.profile, dims, outputs), self.profile.notes)
         return SummaryReport(summary(self.profile, levels, dims, outputs), self.profile.notes)
+
+    def explain(
+        self,
+        name: str | Sequence[str] = (),
+        op: str | Sequence[str] = (),
+        layer: str = "",
+        *,
+        dims: Mapping[str, int] | None = None,
+        most: int = 20,
+    ) -> ExplainReport:
+        """Why nodes count what they count: rule, formula, shapes, runs and variables of each.
+
+        *name* and *op* are regexes that match whole names and operation types, *layer* is a name
+        in the summary; *dims* as in `summary`. At most *most* nodes are explained.
+        """
+        from tfprof.explain import explain_nodes, find_nodes  # noqa: PLC0415 - as in answer
+        from tfprof.results.explain_report import ExplainReport  # noqa: PLC0415
+
+        nodes = find_nodes(self.profile, name, op, layer)
+        limit = whole_number("most", most, least=1)
+        return ExplainReport(explain_nodes(self.profile, nodes, dims, most=limit))
 
     def report(self, view: str, query: Query) -> Report:
         """The report of a view that *query* asks for."""

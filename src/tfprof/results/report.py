@@ -16,6 +16,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any, cast
 
 from tfprof.columns.strings import Strings
+from tfprof.errors import UsageError
+from tfprof.foundation.arguments import whole_number
 from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.model import Note
@@ -28,8 +30,10 @@ if TYPE_CHECKING:
 
     from tfprof.model import Profile
     from tfprof.ops.counting import Counts
+    from tfprof.ops.table import Which
     from tfprof.query.counted import Answer
     from tfprof.read.checkpoint import Checkpoint
+    from tfprof.results.explain_report import ExplainReport
     from tfprof.results.table import Table
 
 _HUGE_TENSOR = 100_000
@@ -170,6 +174,21 @@ class Report(Result):
         repaired=False, such a name raises protobuf's DecodeError.
         """
         return load_function(OBJECTS["message"])(self, repaired=repaired)
+
+    def explain(self, row: Row | int, most: int = 20) -> ExplainReport:
+        """Why the graph nodes of a row count what they count; of a scope, the nodes inside it."""
+        from tfprof.explain import explain_nodes  # noqa: PLC0415 - as in Loaded
+        from tfprof.results.explain_report import ExplainReport  # noqa: PLC0415
+
+        at = whole_number("row", row.row if isinstance(row, Row) else row, least=0)
+        if at >= len(self):
+            raise UsageError(f"there is no row {at}: the report has {len(self):,} rows")
+        profile, query = self.source or self.answer.profile, self.answer.query
+        which: Which = "tensorflow" if query.flops == "tensorflow" else "all"
+        limit = whole_number("most", most, least=1)
+        return ExplainReport(
+            explain_nodes(profile, self.answer.nodes_of(at), query.dims, which, limit)
+        )
 
     def at_step(self, step: int | None) -> Report:
         """The same query for another step."""

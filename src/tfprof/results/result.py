@@ -3,6 +3,7 @@
     Report         report, table, result        a view
     SummaryReport  table, result                a model by layer
     AdviceReport   advice, table, result        what the checkers find
+    ExplainReport  explanation, table, result   why nodes count what they count
     InfoReport     info, table, result          what files are
     ProfileFile    profile or converted         the profile itself
 

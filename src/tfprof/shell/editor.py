@@ -31,8 +31,8 @@ from tfprof.cli.argv import option_spelled
 from tfprof.cli.completion import slot
 from tfprof.console.escape import OBEYED
 from tfprof.errors import UsageError
-from tfprof.tables.commands import Command, options_shown, shell_commands
-from tfprof.tables.formats import SIGNATURE
+from tfprof.tables.commands import NODE_TYPES, Command, options_shown, shell_commands
+from tfprof.tables.formats import GRAPH_PARTS
 from tfprof.views import VIEWS
 
 if TYPE_CHECKING:
@@ -72,7 +72,8 @@ def offer(line: str, profile: Profile) -> Offer:
     if before[0] not in commands:
         return Offer(word, ())
     command = commands[before[0]]
-    options = {option.name: option for option in options_shown(command) if option is not SIGNATURE}
+    # Files are loaded when the shell starts.
+    options = {row.name: row for row in options_shown(command) if row.name not in GRAPH_PARTS}
     spelled, equals, value = word.partition("=")
     if equals and (option := option_spelled(spelled, options)):
         return _values(option, value, command, profile)
@@ -109,7 +110,7 @@ def _beginning(word: str, words: Iterable[str]) -> list[str]:
 
 def _column(option: Option, view: str, profile: Profile) -> Iterable[bytes]:
     """The names that the regexes of *option* are matched with in this view."""
-    if option.name == "account_type_regexes":
+    if option.name in ("account_type_regexes", NODE_TYPES.name):
         return profile.types
     try:
         labels: Strings = VIEWS.get(view, VIEWS["scope"]).draw(profile).label

@@ -36,7 +36,7 @@ from tfprof.query.query import Query
 from tfprof.shell.original import ORIGINAL_HELP, options_block, original_error
 from tfprof.tables.commands import Command, known_options, shell_commands
 from tfprof.tables.eras import ERAS, NOW
-from tfprof.tables.formats import INPUTS, SIGNATURE
+from tfprof.tables.formats import GRAPH_PARTS, INPUTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -126,7 +126,7 @@ class Shell:
 def _check_no_files(command: Command, words: list[str], options: Mapping[str, Any]) -> None:
     """Reject files in a line: the shell has loaded its own."""
     loaded = "the files of this shell are loaded"
-    for name in (*INPUTS, SIGNATURE.name):
+    for name in (*INPUTS, *GRAPH_PARTS):
         if name in options:
             raise UsageError(f"{command.name} takes no --{name} here: {loaded}")
     if words:

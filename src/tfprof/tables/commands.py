@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
 from tfprof.tables.fields import FIELDS, METRICS
-from tfprof.tables.formats import INPUTS, SIGNATURE
+from tfprof.tables.formats import GRAPH_PARTS, INPUTS
 from tfprof.tables.limits import LIMITS
 from tfprof.tables.options import OPTIONS, Option, flags
 from tfprof.tables.outputs import formats, kinds, option_help
@@ -35,6 +35,10 @@ TRAINING = Option(
     "training", "bool", default=False,
     help="the parts of one training step instead of layers: forward, backward, optimizer",
 )  # fmt: skip
+NODE_NAMES = Option("name", "regexes", (), "explain nodes whose names match")
+NODE_TYPES = Option("op", "regexes", (), "explain nodes whose operation types match")
+LAYER = Option("layer", "text", "", "explain the nodes of a layer, as summary names it")
+MOST = Option("most", "int", 20, "how many nodes to explain, the most float operations first")
 LIMIT_OPTIONS: dict[str, Option] = {
     limit.flag.lstrip("-"): Option(limit.flag.lstrip("-"), "int", limit.default, limit.help)
     for limit in LIMITS.values()
@@ -82,7 +86,7 @@ def _loading(
 ) -> dict[str, Option]:
     """The options of a command that loads files; its result *offers* these forms."""
     outputs = _outputs(offers, is_list=is_list)
-    return {**INPUTS, "signature": SIGNATURE, **own, **outputs, **LIMIT_OPTIONS}
+    return {**INPUTS, **GRAPH_PARTS, **own, **outputs, **LIMIT_OPTIONS}
 
 
 def _narrowed(option: Option, view: View) -> Option:
@@ -103,6 +107,7 @@ _REPORT = ("report", "table", "result")
 _TABLE = ("table", "result")
 _ADVICE = ("advice", "table", "result")
 _INFO = ("info", "table", "result")
+_EXPLANATION = ("explanation", "table", "result")
 _RUN_RESULT = "tfprof.cli.result_commands:run_result"
 _FILES = "FILES or FOLDER [options]"
 _RUN = "graph.pbtxt run_meta_0"
@@ -181,6 +186,17 @@ COMMANDS: dict[str, Command] = {
         ),
         *map(view_command, VIEWS.values()),
         _result(
+            "explain", "why nodes count what they count: rule, formula, shapes, runs, variables",
+            "FILES --name REGEX [options]",
+            ("explain graph.pbtxt --op=Conv2D --most=1", "explain graph.pbtxt --name='.*/MatMul'"),
+            {"name": NODE_NAMES, "op": NODE_TYPES, "layer": LAYER, "most": MOST,
+             "dim": OPTIONS["dim"]}, _EXPLANATION,
+            lambda loaded, query, options: loaded.explain(
+                options.get("name", ()), options.get("op", ()), options.get("layer", ""),
+                dims=query.dims, most=options.get("most", MOST.default),
+            ),
+        ),
+        _result(
             "advise", "what looks wrong or expensive, by all checkers",
             _FILES, (f"advise {_RUN}", f"advise {_RUN} --output=file:outfile=advice.txt"),
             {}, _ADVICE, lambda loaded, _, __: loaded.advice(),
@@ -234,7 +250,7 @@ COMMANDS: dict[str, Command] = {
 # A command line without a command.
 PROMPT = Command(
     "", "the tfprof> prompt", "tfprof.shell.prompt:run_prompt", files="load",
-    options={**INPUTS, "signature": SIGNATURE, **OPTIONS, "format": FORMAT, **LIMIT_OPTIONS},
+    options={**INPUTS, **GRAPH_PARTS, **OPTIONS, "format": FORMAT, **LIMIT_OPTIONS},
 )
 
 SHELL_ONLY: dict[str, Command] = {

@@ -85,10 +85,15 @@ INPUTS: dict[str, Input] = {
     row.name: row for row in (GRAPH, RUN, TRACE, OP_LOG, CHECKPOINT, PROFILE)
 }
 
-# No file: it says which part of a file is meant.
+# No files: they say which part of a graph to read.
 SIGNATURE = Option(
     "signature", "text", "", "the signature of a SavedModel; without it, all of them"
 )
+FUNCTIONS = Option(
+    "functions", "text", "on", "off: skip the graph's function library, as the original does",
+    ("on", "off"),
+)  # fmt: skip
+GRAPH_PARTS: dict[str, Option] = {row.name: row for row in (SIGNATURE, FUNCTIONS)}
 
 # What files give, and the sentence for `info` where no file gives it.
 GIVES: dict[str, str] = {
@@ -107,7 +112,8 @@ class Format:
 
     detect(start: detect.Start) -> bool                     by content
     read(source) -> columns                                 raises InputError
-    read(source, signature) -> columns                      likewise, of formats with signatures
+    read(source, signature=…) -> columns                    likewise, of formats with signatures
+    read(source, functions=False) -> columns                likewise, of formats with functions
     add(profile, columns, source, step) -> Profile
     describe(source) -> describe.Description                for `tfprof info`
 
@@ -124,6 +130,7 @@ class Format:
     describe: Function
     message: str = ""  # of a text format: the protobuf message that it is
     has_signatures: bool = False
+    has_functions: bool = False
 
 
 def _row(  # noqa: PLR0913, PLR0917 - one parameter per column
@@ -137,17 +144,18 @@ def _row(  # noqa: PLR0913, PLR0917 - one parameter per column
     message: str = "",
     *,
     has_signatures: bool = False,
+    has_functions: bool = False,
 ) -> Format:
     """A row whose functions are where those of our own formats are, imported when called."""
     paths = (f"detect:is_{name}", read, f"add_files:{add}", f"describe:{describe}")
     detects, reads, adds, describes = (partial(_call, f"tfprof.read.{path}") for path in paths)
     message = f"tensorflow.{message}" if message else ""
     functions = (detects, reads, adds, describes)
-    return Format(name, title, row, gives, *functions, message, has_signatures)
+    return Format(name, title, row, gives, *functions, message, has_signatures, has_functions)
 
 
-def _call(path: str, *arguments: Any) -> Any:  # noqa: ANN401 - as the function has it
-    return load_function(path)(*arguments)
+def _call(path: str, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - as the function has it
+    return load_function(path)(*arguments, **options)
 
 
 _NODES, _MODEL, _RUN = ("nodes",), ("nodes", "model"), ("run",)
@@ -161,10 +169,11 @@ FORMATS: dict[str, Format] = {
     row.name: row
     for row in (
         _row("graph_text", "a GraphDef in text format", GRAPH, _NODES,
-             "read_files:read_graph_text", "add_graph", "describe_graph", "GraphDef"),
+             "read_files:read_graph_text", "add_graph", "describe_graph", "GraphDef",
+             has_functions=True),
         _row("meta_graph_text", "a MetaGraphDef in text format", GRAPH, _NODES,
              "read_files:read_meta_graph", "add_graph", "describe_graph", "MetaGraphDef",
-             has_signatures=True),
+             has_signatures=True, has_functions=True),
         _row("run_text", "a RunMetadata in text format", RUN, _RUN,
              "read_files:read_run", "add_run", "describe_run", "RunMetadata"),
         _row("op_log_text", "an op log in text format", OP_LOG, _LOG,
@@ -172,12 +181,13 @@ FORMATS: dict[str, Format] = {
         _row("checkpoint", "a checkpoint", CHECKPOINT, ("values",),
              "read_files:read_checkpoint", "add_checkpoint", "describe_checkpoint"),
         _row("graph", "a GraphDef", GRAPH, _NODES,
-             "read_files:read_graph_def", "add_graph", "describe_graph"),
+             "read_files:read_graph_def", "add_graph", "describe_graph", has_functions=True),
         _row("meta_graph", "a MetaGraphDef", GRAPH, _NODES,
-             "read_files:read_meta_graph", "add_graph", "describe_graph", has_signatures=True),
+             "read_files:read_meta_graph", "add_graph", "describe_graph", has_signatures=True,
+             has_functions=True),
         _row("saved_model", "a SavedModel", GRAPH, _MODEL,
              "read_files:read_saved_model", "add_graph", "describe_saved_model",
-             has_signatures=True),
+             has_signatures=True, has_functions=True),
         _row("keras", "a Keras archive", GRAPH, _MODEL,
              "keras_archive:read_keras", "take_profile", "describe_keras"),
         _row("trace", "a trace (XSpace)", TRACE, _RUN,

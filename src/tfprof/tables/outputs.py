@@ -77,6 +77,7 @@ _TEXT: Mapping[str, str] = {
     "report": "tfprof.writers.classic_text:report_text",
     "advice": "tfprof.writers.advice:text",
     "info": "tfprof.writers.info:info_text",
+    "explanation": "tfprof.writers.explanation:text",
     "table": "tfprof.writers.table_text:table_text",
 }
 

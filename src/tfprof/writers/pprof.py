@@ -12,7 +12,7 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING
 
-from tfprof.errors import UsageError
+from tfprof.errors import NoNumbersError
 from tfprof.results.result import File
 from tfprof.writers.pprof_classic import classic
 from tfprof.writers.pprof_samples import samples
@@ -29,11 +29,11 @@ _GZIP = 31
 
 
 def pprof(answer: Answer) -> Iterator[bytes]:
-    """The file in pieces; raises UsageError right away where no metric is selected."""
+    """The file in pieces; raises NoNumbersError right away where no metric is selected."""
     kinds = [KINDS[name] for name in answer.query.select if name in KINDS]
     if not kinds:
         selected = ",".join(answer.query.select) or "nothing"
-        raise UsageError(
+        raise NoNumbersError(
             f"pprof has no numbers for select {selected}: it takes one or more of "
             f"{', '.join(KINDS)}"
         )

@@ -85,19 +85,19 @@ class TextSource(Source):
         return {**super().__getstate__(), "_data": None}
 
 
-def graph_columns(source: Source) -> GraphColumns:
-    """The nodes of a GraphDef in text; raises InputError."""
+def graph_columns(source: Source, *, functions: bool = True) -> GraphColumns:
+    """The nodes of a GraphDef in text; raises InputError. *functions* as in graph_def.columns."""
     reject_zeros(source.data, source.name)
     columns = canonical.columns(source.data)
     if columns is None:
-        return graph_by_wire(source)
+        return graph_by_wire(source, functions=functions)
     return replace(columns, attributes=_TextAttributes(TextSource(source, _GRAPH)))
 
 
-def graph_by_wire(source: Source) -> GraphColumns:
+def graph_by_wire(source: Source, *, functions: bool = True) -> GraphColumns:
     """The same for text in any layout."""
     wire_source = TextSource(source, _GRAPH)
-    columns = graph_def.columns(wire_source.data)
+    columns = graph_def.columns(wire_source.data, functions=functions)
     assert columns.attributes is not None, "a graph read from wire bytes has its attributes"
     return replace(columns, attributes=columns.attributes.within(wire_source))
 

@@ -1,0 +1,15 @@
+"""Why a graph node counts what it counts.
+
+explain_nodes   all of it, one Explanation per node
+find_nodes      the nodes that regexes or a layer name
+tensors         the shapes of a node's inputs and outputs, and where each is from
+run_reasons     how often a node runs, and why
+variables       the variables that a node computes with
+"""
+
+from __future__ import annotations
+
+from tfprof.explain.explain_nodes import Explained, Explanation, explain_nodes
+from tfprof.explain.find_nodes import find_nodes
+
+__all__ = ["Explained", "Explanation", "explain_nodes", "find_nodes"]

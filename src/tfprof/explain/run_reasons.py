@@ -1,0 +1,96 @@
+"""How often a node runs in one run of the graph, and why.
+
+recorded      a run records it, or how often the function around it ran
+by region     the loops, branches and calls around the node, the innermost first
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.model import BRANCH, LOOP_BODY, LOOP_CONDITION
+from tfprof.ops.calls import Calls
+from tfprof.ops.run_counts import may_end_sooner, trip_counts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tfprof.model import Profile
+
+_RUN: Final = "--run_meta_path: a run records how often it runs"
+
+
+class Runs(NamedTuple):
+    """How often a node runs, and why; what is not known of it, and the option that settles it."""
+
+    times: int
+    why: str
+    assumed: tuple[str, ...] = ()
+    remedy: str = ""
+
+
+class RunReasons:
+    """The run counts of a profile whose float operations were counted."""
+
+    def __init__(self, counted: Profile, dims: Mapping[str, int]) -> None:
+        ones = replace(counted.nodes, float_ops=np.ones(len(counted), np.int64))
+        self._times = replace(counted, nodes=ones).values("float_ops", None)
+        self._profile = counted
+        self._calls = Calls(counted)
+        self._recorded = np.zeros(len(counted), np.bool_)
+        for step in counted.steps:
+            self._recorded[step.node] = True
+        regions = counted.regions
+        occurrences = counted.values("occurrence", None)
+        self._ran = regions.runs(occurrences) if counted.steps else np.full(len(regions), -1)
+        self._trips, self._sooner = np.ones(len(regions), np.int64), frozenset[int]()
+        if len(regions):
+            shaped = counted.with_run_shapes
+            self._trips = trip_counts(shaped, dims)
+            self._sooner = frozenset(may_end_sooner(shaped, dims).tolist())
+
+    def of(self, node: int) -> Runs:
+        """The runs of a node."""
+        count = int(self._times[node])
+        around = self._calls.around(node)
+        if self._recorded[node]:
+            return Runs(count, "recorded by the run")
+        if around and self._ran[around[0]] >= 0:
+            return Runs(count, "as often as the run recorded the function around it")
+        reasons = list(self._reasons(around))
+        assumed = tuple(unknown for _, unknown in reasons if unknown)
+        why = "; ".join(reason for reason, _ in reasons) or "once per run of the graph"
+        return Runs(count, why, assumed, _RUN if assumed else "")
+
+    def _reasons(self, around: list[int]) -> Iterator[tuple[str, str]]:
+        """(why, what is not known) for each region, the innermost first."""
+        for region in around:
+            call, kind = int(self._calls.call[region]), int(self._calls.kind[region])
+            name = self._profile.nodes.name[call].decode("utf-8", "surrogateescape")
+            if kind in (LOOP_BODY, LOOP_CONDITION):
+                yield self._of_loop(
+                    region, call, name, "body" if kind == LOOP_BODY else "condition"
+                )
+            elif kind == BRANCH:
+                yield self._of_branch(region, call, name)
+            elif len(around) == 1:
+                yield f"once per call of {name}", ""
+
+    def _of_loop(self, region: int, call: int, name: str, part: str) -> tuple[str, str]:
+        trips, unknown = int(self._trips[region]), f"how often loop {name} runs"
+        if trips < 0:
+            return f"{part} of loop {name}, which has no constant bound and counts once", unknown
+        times = "once" if trips == 1 else f"{trips:,} times"
+        if call in self._sooner:
+            return f"{part} of loop {name}: at most {times}; it may end sooner", unknown
+        return f"{part} of loop {name}: {times}, by its constant bound", ""
+
+    def _of_branch(self, region: int, call: int, name: str) -> tuple[str, str]:
+        inside = np.flatnonzero(self._profile.regions.of_node == region)
+        unknown = f"which branch of {name} runs"
+        if self._times[inside].any() or not self._times[call]:
+            return f"the branch of {name} with the most float operations, which counts", unknown
+        return f"a branch of {name}, of which another one counts: it has more work", unknown

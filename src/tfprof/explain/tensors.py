@@ -1,0 +1,119 @@
+"""The shapes of a node's inputs and outputs, and where each of them is from.
+
+    declared in the graph ─► recorded by a run ─► inferred ─► inferred with --dim batch=8
+
+The first stage that knows all dimensions of a shape is where it is from.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tfprof.ops.classes import of_class
+from tfprof.ops.inferred_shapes import with_inferred_shapes
+from tfprof.ops.symbols import symbols
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tfprof.model import Profile
+    from tfprof.ops.shape import Shape
+    from tfprof.ops.table import Which
+
+UNKNOWN: Final = "unknown"
+_SOME: Final = 3  # sizes for dimensions that are open, to see whether they are all that is missing
+_MOST_SIZES: Final = 3
+
+
+class Tensor(NamedTuple):
+    """An input or output of a node."""
+
+    name: str  # "input 0"
+    shape: Shape | None  # -1: an open dimension; None: unknown rank
+    origin: str
+    source: str  # the node that an input comes from
+
+    @property
+    def is_known(self) -> bool:
+        """Whether all dimensions are known."""
+        return _is_whole(self.shape)
+
+
+class Tensors:
+    """The shapes of a profile at all stages."""
+
+    def __init__(self, profile: Profile, dims: Mapping[str, int], which: Which) -> None:
+        recorded = profile.with_run_shapes
+        self._stages = [("declared in the graph", profile), ("recorded by a run", recorded)]
+        if which == "all":
+            self._stages.append(("inferred", with_inferred_shapes(recorded)))
+            if dims:
+                sizes = ",".join(f"{name}={size}" for name, size in dims.items())
+                given = with_inferred_shapes(recorded, dims)
+                self._stages.append((f"inferred with --dim {sizes}", given))
+        self.final = self._stages[-1][1]
+        self._declares = of_class(profile, "graph input", "reference variable")
+        self._names = profile.nodes.name
+        self._dims = dims
+        self._recorded = recorded
+        self._tried: Profile | None = None
+
+    def inputs(self, node: int) -> list[Tensor]:
+        """The data inputs of a node."""
+        tensors = []
+        for number, (source, slot) in enumerate(data_inputs(self.final, node)):
+            shape, origin = self._of(source, slot) if source >= 0 else (None, UNKNOWN)
+            name = self._names[source].decode("utf-8", "surrogateescape") if source >= 0 else ""
+            source_name = f"{name}:{slot}" if slot else name
+            tensors.append(Tensor(f"input {number}", shape, origin, source_name))
+        return tensors
+
+    def outputs(self, node: int) -> list[Tensor]:
+        """The outputs of a node, as many as are known."""
+        start = self.final.outputs.start
+        count = max(int(start[node + 1] - start[node]), int(self._declares[node]))
+        shapes = [self._of(node, slot) for slot in range(count)]
+        return [Tensor(f"output {slot}", *shape, "") for slot, shape in enumerate(shapes)]
+
+    def remedy(self, tensors: list[Tensor], node: int) -> str:
+        """The option that would settle the shapes that are not known."""
+        unbound = [row.name for row in symbols(self._recorded) if row.name not in self._dims]
+        if unbound:
+            if self._tried is None:
+                sizes = {**self._dims, **dict.fromkeys(unbound, _SOME)}
+                self._tried = with_inferred_shapes(self._recorded, sizes)
+            places = [*data_inputs(self.final, node), *((node, at) for at in range(len(tensors)))]
+            pairs = zip(places, tensors, strict=False)
+            wanted = [place for place, tensor in pairs if not tensor.is_known]
+            if all(_is_whole(_shape(self._tried, *place)) for place in wanted):
+                return f"--dim {','.join(f'{name}=N' for name in unbound[:_MOST_SIZES])}"
+        return "--run_meta_path: a run records the shapes it has"
+
+    def _of(self, node: int, slot: int) -> tuple[Shape | None, str]:
+        shape = None
+        for origin, stage in self._stages:
+            shape = _shape(stage, node, slot)
+            if shape is None and self._declares[node] and not slot:
+                shape = tuple(stage.nodes.shape[node]) or None
+            if _is_whole(shape):
+                return shape, origin
+        return shape, UNKNOWN if shape is None else "known in part"
+
+
+def data_inputs(profile: Profile, node: int) -> list[tuple[int, int]]:
+    """(node, output) of each data input; a node below 0 is not in the graph."""
+    edges = profile.edges
+    here = slice(int(edges.start[node]), int(edges.start[node + 1]))
+    pairs = zip(edges.source[here].tolist(), edges.slot[here].tolist(), strict=True)
+    return [(source, slot) for source, slot in pairs if slot >= 0]
+
+
+def _shape(profile: Profile, node: int, slot: int) -> Shape | None:
+    outputs = profile.outputs
+    if node < 0 or slot >= int(outputs.start[node + 1] - outputs.start[node]):
+        return None
+    return tuple(outputs.shape[int(outputs.start[node]) + slot]) or None
+
+
+def _is_whole(shape: Shape | None) -> bool:
+    return shape is not None and min(shape) >= 0
