@@ -51,7 +51,7 @@ def with_trace(profile: Profile, trace: TraceColumns) -> Profile:
     node = matcher.nodes()
     notes = (*trace.notes, *own_notes(matcher.notes(node)))
     before = len(profile)
-    profile, node = _with_names(profile, node, trace.events)
+    profile, node = _with_names(profile, node, trace.events, matcher.absent)
     profile, memory_node = _with_memory_names(profile, trace.memory, node)
     profile = _placed(profile, trace, node)
     profile = _typed(profile, matcher.fused)
@@ -84,10 +84,15 @@ def _in_steps(trace: TraceColumns) -> TraceColumns:
 # --- nodes ------------------------------------------------------------------------------------
 
 
-def _with_names(profile: Profile, node: I64, events: Events) -> tuple[Profile, I64]:
+def _with_names(profile: Profile, node: I64, events: Events, absent: Bool) -> tuple[Profile, I64]:
     """(*profile* with a node for each unmatched name, the node of each execution)."""
     rows = np.flatnonzero(node < 0)
-    name = _own_names(profile, events.name.take(rows))
+    # Functions that the graph does not have are scopes, so that their nodes stay apart.
+    slash = Strings.of([b"/", b""]).take(np.where(absent[rows], 0, 1))
+    function = events.function.take(rows)
+    function = Strings(function.blob, function.start, function.length * absent[rows])
+    name = Strings.beside([function, slash, events.name.take(rows)])
+    name = _own_names(profile, name)
     profile, added = _grown(profile, name, events.op.take(rows))
     node = node.copy()
     node[rows] = added
