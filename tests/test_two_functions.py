@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 OF_F: Final = 2
 OF_G: Final = 5
+NODES_OF_G: Final = ("product", "second", "act")
 
 
 def _f(x: Any) -> Any:
@@ -83,13 +84,12 @@ def loaded(graph: Path, captured: Path) -> tfprof.Loaded:
 def runs(graph: Path, captured: Path) -> dict[str, int]:
     """How often each product and its companions ran."""
     every = counts(loaded(graph, captured).profile, 0)
-    nodes = ("product", "second", "act")
-    return {name: ran for name, ran in every.items() if name.rpartition("/")[2] in nodes}
+    return {name: ran for name, ran in every.items() if name.rpartition("/")[2] in NODES_OF_G}
 
 
 def of_g(traced: Traced) -> dict[str, int]:
     scope = f"_not_in_graph/{traced.name(traced.g)}"
-    return {f"{scope}/{node}": OF_G for node in ("product", "second", "act")}
+    return {f"{scope}/{node}": OF_G for node in NODES_OF_G}
 
 
 def test_a_captured_function_takes_no_events_of_another(traced: Traced) -> None:
@@ -138,3 +138,50 @@ def test_a_note_names_the_functions_that_are_not_in_the_graph(traced: Traced) ->
     assert "ran in functions that the graph does not have" in notes
     assert traced.name(traced.g) in notes
     assert traced.name(traced.f) not in notes
+
+
+# --- runs of sessions -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of a graph with two functions that are not inlined, and that graph without one."""
+    folder = tmp_path_factory.mktemp("session")
+    kept = {"autograph": False, "experimental_attributes": {"_noinline": True}}
+    with tf.Graph().as_default() as graph:
+        x = tf.compat.v1.placeholder(tf.float32, [4, 4], name="x")
+        result = tf.matmul(x, x, name="product")
+        for function in (_f, _g):
+            with tf.control_dependencies([result]):
+                result = tf.function(function, **kept)(result)
+    with tf.compat.v1.Session(graph=graph) as run:
+        metadata = tf.compat.v1.RunMetadata()
+        options = tf.compat.v1.RunOptions(trace_level=tf.compat.v1.RunOptions.FULL_TRACE)
+        run.run(result, {x: [[1.0] * 4] * 4}, options=options, run_metadata=metadata)
+    (folder / "run.pb").write_bytes(metadata.SerializeToString())
+    definition = graph.as_graph_def()
+    (folder / "whole.pb").write_bytes(definition.SerializeToString())
+    for function in list(definition.library.function):
+        if "__g_" in function.signature.name:
+            definition.library.function.remove(function)
+    (folder / "without_g.pb").write_bytes(definition.SerializeToString())
+    return folder
+
+
+def ran_in(session: Path, graph: str) -> dict[str, int]:
+    every = counts(tfprof.load(session / graph, session / "run.pb").profile, 0)
+    return {name: ran for name, ran in every.items() if name.rpartition("/")[2] in NODES_OF_G}
+
+
+def test_each_stat_of_a_run_counts_for_its_own_function(session: Path) -> None:
+    f, g = "PartitionedCall", "PartitionedCall_1"
+    nodes = ["product", f"{f}/product", f"{f}/act", f"{g}/product", f"{g}/second", f"{g}/act"]
+    assert ran_in(session, "whole.pb") == dict.fromkeys(nodes, 1)
+
+
+def test_stats_of_a_function_that_is_not_in_the_graph_count_for_no_other(session: Path) -> None:
+    f, outside = "PartitionedCall", "_not_in_graph"
+    nodes = ["product", f"{f}/product", f"{f}/act", *(f"{outside}/{node}" for node in NODES_OF_G)]
+    assert ran_in(session, "without_g.pb") == dict.fromkeys(nodes, 1)
+    loaded = tfprof.load(session / "without_g.pb", session / "run.pb")
+    assert any("the graph does not have" in note.text for note in loaded.profile.notes)

@@ -29,9 +29,10 @@ from tfprof.columns.unique import sum_by, unique_inverse
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import ACCELERATOR, CPU, Profile, Step, own_notes
 from tfprof.read.merge import with_bare_nodes, with_types
+from tfprof.read.outside_graph import outside_graph
 from tfprof.read.run_shapes import with_shape_source
 from tfprof.read.runtime_names import node_of, without_numbers
-from tfprof.read.xplane.node_matching import NOT_IN_GRAPH, NodeMatcher
+from tfprof.read.xplane.node_matching import NodeMatcher
 from tfprof.read.xplane.trace import Events, Memory, TraceColumns, taken
 
 _ALL_STREAMS = b"/stream:all"
@@ -106,8 +107,7 @@ def _own_names(profile: Profile, names: Strings) -> Strings:
     plain = without_numbers(names)
     if not bool(profile.in_graph.any()):
         return plain
-    scope = Strings.of([NOT_IN_GRAPH]).take(np.zeros(len(plain), np.int64))
-    return Strings.beside([scope, plain])
+    return outside_graph(plain, np.arange(len(plain)))
 
 
 def _grown(profile: Profile, name: Strings, op: Strings) -> tuple[Profile, I64]:

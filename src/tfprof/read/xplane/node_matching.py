@@ -19,6 +19,7 @@ from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.columns.unique import unique_inverse
 from tfprof.foundation.arguments import shown
 from tfprof.read.merge import with_types
+from tfprof.read.outside_graph import NOT_IN_GRAPH
 from tfprof.read.runtime_names import is_added, node_of
 from tfprof.read.xplane.operations import either
 from tfprof.read.xplane.trace import COMPILED, DATA, EAGER, KERNEL, NODE, Events
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
     from tfprof.model import Profile
 
-# The scope of what is not in the graph.
-NOT_IN_GRAPH = b"_not_in_graph/"
 _ARGUMENT_OPS = (b"_Arg", b"_Retval")
 _PS_IN_US = 10**6
 _EXAMPLES = 3
