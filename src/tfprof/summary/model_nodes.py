@@ -20,7 +20,7 @@ from tfprof.columns.strings import Bool, Strings
 from tfprof.errors import UsageError, nearest
 from tfprof.model import CALLED, Profile
 from tfprof.ops.classes import of_class
-from tfprof.read.xplane.node_matching import NOT_IN_GRAPH
+from tfprof.read.outside_graph import NOT_IN_GRAPH
 from tfprof.summary.reach import Links
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from tfprof.foundation.arguments import shown
 from tfprof.read.merge import with_types
 from tfprof.read.outside_graph import NOT_IN_GRAPH
 from tfprof.read.runtime_names import is_added, node_of
-from tfprof.read.xplane.operations import either
+from tfprof.read.xplane.kernels import either
 from tfprof.read.xplane.trace import COMPILED, DATA, EAGER, KERNEL, NODE, Events
 
 if TYPE_CHECKING:
