@@ -79,7 +79,8 @@ def _of_absent_functions(profile: Profile, details: RunDetails, node: I64, bodil
     same = np.append(profile.nodes.op, -1)[node] == profile.types.find(details.op)
     elsewhere = np.zeros(len(profile) + 1, np.bool_)
     elsewhere[node[~bodiless]] = True
-    return bodiless & ((node < 0) | ~same | elsewhere[node])
+    absent: Bool = bodiless & ((node < 0) | ~same | elsewhere[node])
+    return absent
 
 
 def _inside_calls(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tfprof.read.xplane.event_table import EventTable
 
 _EAGER, _TF_DATA = b"_eager/", b"_tf_data/"
+_SYNC = b"SyncDevice"
 _PS_IN_NS = 10**3
 
 
@@ -108,9 +109,19 @@ def _runs(table: EventTable, event: I64) -> Runs:
 
 
 def _eager(table: EventTable) -> Operations:
-    event = np.flatnonzero((table.what == EAGERLY) & ~table.is_function)
+    event = _without_final_sync(table, np.flatnonzero(table.what == EAGERLY))
+    event = event[~table.is_function[event]]
     op = table.names(event)
     return _plain(event, EAGER, _below(table, _EAGER, op), op)
+
+
+def _without_final_sync(table: EventTable, event: I64) -> I64:
+    """*event* without the last ones if these wait for devices: whoever ends a trace does that."""
+    by_time = event[np.argsort(table.ns[event], kind="stable")]
+    is_sync = Strings.of([_SYNC]).find(table.names(by_time)) >= 0
+    others = np.flatnonzero(~is_sync)
+    last = int(others[-1]) + 1 if others.size else 0
+    return np.sort(by_time[:last])
 
 
 def _compiled(table: EventTable, nodes: Operations) -> list[Operations]:
