@@ -87,6 +87,18 @@ def _name(
     return unique
 
 
+def with_recorded_shapes(
+    profile: Profile, dims: Mapping[str, int], step: int | None = None
+) -> Profile:
+    """*profile* with the shapes that runs recorded, unless *dims* set what these would fill in."""
+    shaped = profile.with_shapes_of(step)
+    if not dims or shaped is profile:
+        return shaped
+    still_open = {symbol.name for symbol in symbols(shaped)}
+    filled_in = {symbol.name for symbol in symbols(profile)} - still_open
+    return shaped if filled_in.isdisjoint(dims) else profile
+
+
 def bound(profile: Profile, dims: Mapping[str, int]) -> dict[int, dict[int, int]]:
     """*dims* as lengths of the axes of input nodes; raises UsageError."""
     known = {symbol.name: symbol for symbol in symbols(profile)}

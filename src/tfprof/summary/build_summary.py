@@ -18,7 +18,7 @@ from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.ops.dtypes import FLOAT
 from tfprof.ops.inferred_shapes import with_inferred_shapes
 from tfprof.ops.output_dtypes import output_dtypes
-from tfprof.ops.symbols import symbols
+from tfprof.ops.symbols import symbols, with_recorded_shapes
 from tfprof.summary.caveats import Gaps, caveats
 from tfprof.summary.costs import CostModel, Costs, makes_tensors, row_sums, without_others
 from tfprof.summary.formula import MOST_SYMBOLS, Fitted, Formula, formulas
@@ -108,7 +108,8 @@ def summary(
     readers = np.concatenate([params.reader, params.unknown])
     placed = layers(scopes(model), computes & ~casts_of_variables(model), readers, depth)
     cost_model = CostModel(model, computes, dtypes, placed.of_node, len(placed.rows))
-    unbound = [symbol.name for symbol in symbols(model) if symbol.name not in sizes]
+    still_open = symbols(with_recorded_shapes(model, sizes))
+    unbound = [symbol.name for symbol in still_open if symbol.name not in sizes]
     costs = _RowCosts(cost_model, sizes, unbound)
     rows, total = _rows(placed, params, costs, computes)
     used = {symbol for cost in total.costs if cost is not None for symbol in cost.used}
@@ -137,7 +138,8 @@ def _parameters(model: Profile, in_model: Bool, dtypes: I64, dims: Mapping[str, 
     declared = parameters(model.with_run_shapes, in_model, dtypes)
     if declared.node.size and not declared.unknown.size and not declared.guessed:
         return declared
-    return parameters(with_inferred_shapes(model.with_run_shapes, dims), in_model, dtypes)
+    shaped = with_inferred_shapes(with_recorded_shapes(model, dims), dims)
+    return parameters(shaped, in_model, dtypes)
 
 
 class _RowCosts:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tfprof.columns.strings import Bool, clean_text
 from tfprof.ops.run_counts import loop_notes
+from tfprof.ops.symbols import with_recorded_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +29,8 @@ class Gaps(NamedTuple):
 
 def caveats(profile: Profile, in_model: Bool, params: Parameters, gaps: Gaps) -> tuple[str, ...]:
     """One sentence per caveat."""
-    loops = loop_notes(profile, profile.with_run_shapes, gaps.dims, in_model)
+    shaped = with_recorded_shapes(profile, gaps.dims)
+    loops = loop_notes(profile, shaped, gaps.dims, in_model)
     functions = [f"{clean_text(note)}." for note in loops] if len(profile.regions) else []
     return (*_of_parameters(params), *_of_numbers(gaps), *functions, *_of_left_out(gaps.left_out))
 

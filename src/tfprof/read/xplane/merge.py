@@ -30,7 +30,7 @@ from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import ACCELERATOR, CPU, Profile, Step, own_notes
 from tfprof.read.merge import with_bare_nodes, with_types
 from tfprof.read.outside_graph import outside_graph
-from tfprof.read.run_shapes import with_shape_source
+from tfprof.read.run_shapes import RecordedInputs, with_shape_source
 from tfprof.read.runtime_names import node_of, without_numbers
 from tfprof.read.xplane.node_matching import NodeMatcher
 from tfprof.read.xplane.trace import Events, Memory, TraceColumns, taken
@@ -67,7 +67,8 @@ def with_trace(profile: Profile, trace: TraceColumns) -> Profile:
         notes=(*profile.notes, *notes),
     )
     exact = np.where((node < before) & matcher.exact, node, -1)
-    return with_shape_source(grown, exact, trace.events.shapes)
+    number = np.array([step.number for step in steps], np.int64)[trace.events.step]
+    return with_shape_source(grown, RecordedInputs(exact, trace.events.shapes, number))
 
 
 def _in_steps(trace: TraceColumns) -> TraceColumns:
