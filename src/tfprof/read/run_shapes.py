@@ -202,7 +202,7 @@ def with_shape_source(profile: Profile, recorded: RecordedInputs) -> Profile:
         pairs = unique(pairs)
         return partial(_with_shapes, pairs // first.size, texts, pairs % first.size)
 
-    groups = _alike(recorded.step[rows], pair)
+    groups = _alike(recorded.step[rows], recorded.node[rows], pair)
     notes, own = profile.notes, profile.step_shapes
     if len(groups) > 1:
         counted = groups[:_MOST_GROUPS]
@@ -214,11 +214,18 @@ def with_shape_source(profile: Profile, recorded: RecordedInputs) -> Profile:
     return replace(profile, shape_sources=sources, step_shapes=own, notes=notes)
 
 
-def _alike(step: I64, pair: I64) -> list[list[int]]:
-    """The steps, grouped by what their nodes ran with."""
+def _alike(step: I64, node: I64, pair: I64) -> list[list[int]]:
+    """The steps, grouped by what their nodes ran with: *pair* is a node and its shapes."""
+    # A node that always ran with the same shapes may be missing from a step.
+    _, first = np.unique(pair, return_index=True)
+    varies = (np.bincount(node[first]) > 1)[node]
+    numbers = unique(step)
+    order = np.lexsort((pair, step))
+    order = order[varies[order]]
+    bounds = np.searchsorted(step[order], numbers, "right")[:-1]
     groups: dict[bytes, list[int]] = {}
-    for number in unique(step).tolist():
-        groups.setdefault(unique(pair[step == number]).tobytes(), []).append(number)
+    for number, pairs in zip(numbers.tolist(), np.split(pair[order], bounds), strict=True):
+        groups.setdefault(unique(pairs).tobytes(), []).append(number)
     return list(groups.values())
 
 

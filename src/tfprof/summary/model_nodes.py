@@ -38,7 +38,9 @@ def model_nodes(profile: Profile, outputs: Sequence[str] = ()) -> Bool:
     aside = of_class(profile, "saves", "reports") | backward
     silent = of_class(profile, "no outputs")
     begin = _ends(profile, aside) | _differentiated(profile, backward)
-    reached = Links.inputs(profile.edges, aside, silent).reached(begin, ~backward)
+    # What is computed from gradients, such as their sum over replicas, is training as well.
+    behind = Links.consumers(profile.edges, data=True).reached(backward)
+    reached = Links.inputs(profile.edges, aside | behind, silent).reached(begin, ~backward)
     # A graph that does nothing but train is the model itself.
     return reached if reached.any() else ~reached
 
