@@ -250,7 +250,7 @@ class StepShapes(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Profile(Frozen):
-    """See the head of this file."""
+    """Everything known about a model and its runs; see the top of this file."""
 
     nodes: Nodes = field(default_factory=Nodes)
     types: Strings = field(default_factory=_no_strings)

@@ -131,7 +131,7 @@ class Capture:
     def __enter__(self) -> Capture:  # noqa: PYI034 - Self is not in Python 3.10
         tf = require_tensorflow("a capture")
         if not _capturing.acquire(blocking=False):
-            raise UsageError("a capture is running already: end it first, only one can run")
+            raise UsageError("a capture is already running: only one can run at a time")
         self._problems = Problems()
         self._calls = _Calls(self._problems)
         try:
@@ -200,8 +200,7 @@ class Capture:
                 self._may_write = is_ours
         if not is_ours:
             raise OutputError(
-                f"{file} was not written by a capture: capture into another folder, "
-                "so that it stays"
+                f"{file} was not written by a capture: capture into another folder, to keep it"
             )
 
     def _remove_folders(self) -> None:
@@ -224,13 +223,11 @@ class Capture:
             except tf.errors.AlreadyExistsError:
                 is_busy = True
         if is_busy:
-            raise UsageError(
-                "TensorFlow's profiler is running already: stop it first, only one can run"
-            )
+            raise UsageError("TensorFlow's profiler is already running: stop it first")
 
     @contextmanager
     def _ending(self) -> Iterator[Any]:
-        """TensorFlow without our hook; afterwards another capture may begin."""
+        """Remove our hook and yield the tensorflow module; then allow another capture."""
         if not self._entered:
             raise UsageError("this capture was not entered: use it in a with statement")
         self._entered = False
@@ -302,7 +299,7 @@ def capture(folder: str | os.PathLike[str], *, python: bool = False) -> Capture:
 
 
 class _Level:
-    """A whole number that is no int: TensorFlow 2.21 takes an int for a bool and ignores it."""
+    """An integer that is not an int: TensorFlow 2.21 mistakes an int for a bool and ignores it."""
 
     def __init__(self, value: int) -> None:
         self._value = value
