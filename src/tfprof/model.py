@@ -241,14 +241,6 @@ class AttributeSource(Frozen):
 
 
 @dataclass(frozen=True, eq=False)
-class StepShapes(Frozen):
-    """The shapes of some steps, where not all steps ran with the same ones."""
-
-    steps: I64  # their numbers
-    read: Callable[[Profile], Profile]  # the profile with the shapes of these steps
-
-
-@dataclass(frozen=True, eq=False)
 class Profile(Frozen):
     """Everything known about a model and its runs; see the top of this file."""
 
@@ -260,7 +252,8 @@ class Profile(Frozen):
     outputs: Outputs = field(default_factory=Outputs)
     attribute_sources: tuple[AttributeSource, ...] = ()
     shape_sources: tuple[Callable[[Profile], Profile], ...] = ()
-    step_shapes: tuple[StepShapes, ...] = ()  # empty: all steps have the same shapes
+    # (numbers of steps, the profile with their shapes), if not all steps ran with the same shapes.
+    step_shapes: tuple[tuple[tuple[int, ...], Callable[[Profile], Profile]], ...] = ()
     regions: Regions = NO_REGIONS
     # How often each node runs in one run of the graph, unless steps record it; empty: once.
     times: I64 = field(default_factory=_empty)
@@ -343,13 +336,6 @@ class Profile(Frozen):
     def with_run_shapes(self) -> Profile:
         """The same with output shapes that only the runs recorded."""
         return reduce(lambda profile, shaped: shaped(profile), self.shape_sources, self)
-
-    def with_shapes_of(self, step: int | None) -> Profile:
-        """As `with_run_shapes`, with the shapes of this step, if it has its own."""
-        own = next((shapes for shapes in self.step_shapes if step in shapes.steps), None)
-        if own is None:
-            return self.with_run_shapes
-        return self.cached(("shapes of steps", *own.steps.tolist()), lambda: own.read(self))
 
     def values(self, metric: str, step: int | None) -> I64:
         """A metric of every node in one step, or averaged over the steps that have the node."""

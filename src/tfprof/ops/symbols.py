@@ -87,11 +87,19 @@ def _name(
     return unique
 
 
+def _with_shapes_of(profile: Profile, step: int | None) -> Profile:
+    """*profile* with the shapes that runs recorded; those of this step, if it has its own."""
+    for steps, read in profile.step_shapes:
+        if step in steps:
+            return profile.cached(("shapes of steps", *steps), lambda read=read: read(profile))  # type: ignore[misc]
+    return profile.with_run_shapes
+
+
 def with_recorded_shapes(
     profile: Profile, dims: Mapping[str, int], step: int | None = None
 ) -> Profile:
     """*profile* with the shapes that runs recorded, unless *dims* set what these would fill in."""
-    shaped = profile.with_shapes_of(step)
+    shaped = _with_shapes_of(profile, step)
     if not dims or shaped is profile:
         return shaped
     still_open = {symbol.name for symbol in symbols(shaped)}

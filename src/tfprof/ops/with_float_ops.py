@@ -65,16 +65,16 @@ def _counted(
 def _means(profile: Profile, which: Which, dims: Mapping[str, int], first: I64) -> I64:
     """The mean of the float operations over all runs of each node; *first*: by the first shapes."""
     total, runs = np.zeros((2, len(profile)), np.float64)
-    own = {number: shapes for shapes in profile.step_shapes for number in shapes.steps.tolist()}
-    counted: dict[int, I64] = {}
+    own = {number: steps for steps, _ in profile.step_shapes for number in steps}
+    counted: dict[tuple[int, ...], I64] = {(): first}
     for step in profile.steps:
-        shapes = own.get(step.number)
-        if id(shapes) not in counted:
+        alike = own.get(step.number, ())
+        if alike not in counted:
             shaped = with_recorded_shapes(profile, dims, step.number)
             shaped = with_inferred_shapes(shaped, dims) if which == "all" else shaped
-            counted[id(shapes)] = first if shapes is None else count(shaped, which).float_ops
+            counted[alike] = count(shaped, which).float_ops
         ran = profile.values("occurrence", step.number)
-        total += counted[id(shapes)].astype(np.float64) * ran
+        total += counted[alike].astype(np.float64) * ran
         runs += ran
     means = total / np.maximum(runs, 1)
     return np.where(runs > 0, np.minimum(means, _SAFE_SUM), first).astype(np.int64)

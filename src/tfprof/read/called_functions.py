@@ -38,6 +38,7 @@ ARGUMENT, RESULT = b"_Arg", b"_Retval"
 _MARK = b"\x0a\x14_user_specified_name"
 # The share of a function's nodes that the graph must have: optimizers rename and add a few.
 _LEAST_SHARE = 0.75
+_MOST_CALLS = 64
 
 Bodies = Mapping[bytes, bytes]  # function → prefix of its nodes without the slash; b"": the top
 
@@ -71,6 +72,44 @@ def bodies(profile: Profile, calls: Calls, nodes: RunNodes) -> Bodies:
     return body
 
 
+def inner_bodies(
+    profile: Profile, calls: Calls, nodes: RunNodes, body: Bodies
+) -> dict[tuple[bytes, bytes], bytes]:
+    """The call in the graph of the same layers in a function that the graph does not have.
+
+    By (function, first part of the names). A trace does not name functions that were inlined, and
+    Keras builds a model into other functions under the same scopes: `net_1/dense_1/MatMul`. These
+    nodes must have a scope and fit exactly one call, whose own function is not in the trace.
+    """
+    rows: dict[tuple[bytes, bytes], list[int]] = {}
+    names = list(nodes.name)
+    for row, function in enumerate(nodes.function):
+        if function and function not in body:
+            part = first_call(names[row])
+            rows.setdefault((function, part), []).append(row)
+            names[row] = names[row][len(part) :]
+    fit = _Fit(profile, nodes._replace(name=names))
+    found = {}
+    for (function, part), of_part in rows.items():
+        if not part and any(b"/" not in names[row] for row in fit.own(of_part)):
+            continue
+        counts = {
+            call: fit.count(call + b"/", of_part)
+            for call in calls.every
+            if call not in body.values()
+        }
+        good = [call for call, (fits, of) in counts.items() if fits and fits >= _LEAST_SHARE * of]
+        if len(good) == 1:
+            found[function, part] = good[0]
+    return found
+
+
+def first_call(name: bytes) -> bytes:
+    """The inlined call that a name begins with, with its slash; b"" if there is none."""
+    match = FIRST_CALL.match(name)
+    return match[0] if match else b""
+
+
 class _Fit:
     """How well functions fit a part of the graph."""
 
@@ -83,16 +122,20 @@ class _Fit:
         fits, count = self.count(prefix, rows)
         return fits >= _LEAST_SHARE * count
 
-    def count(self, prefix: bytes, rows: Sequence[int]) -> tuple[int, int]:
-        """(how many of these nodes the graph has, how many there are)."""
+    def own(self, rows: Sequence[int]) -> list[int]:
+        """Those of *rows* that are nodes of the function, not added and no arguments or results."""
         nodes = self._nodes
-        own = [
+        return [
             row
             for row in rows
             if not nodes.is_added[row]
             and nodes.op[row] not in (ARGUMENT, RESULT)
             and nodes.name[row] != nodes.function[row]
         ]
+
+    def count(self, prefix: bytes, rows: Sequence[int]) -> tuple[int, int]:
+        """(how many of these nodes the graph has, how many there are)."""
+        nodes, own = self._nodes, self.own(rows)
         found = self._known.find(Strings.of(prefix + nodes.name[row] for row in own))
         # Optimizers and XLA have types that graphs do not have: these prove nothing.
         op = self._types.find(Strings.of(nodes.op[row] for row in own))
@@ -163,6 +206,11 @@ class Calls(NamedTuple):
             {**{function: call for function, call in once.items() if call}, **called},
             _only_calls(map(python_name, functions), callers),
         )
+
+    @property
+    def every(self) -> list[bytes]:
+        """The calls whose bodies are tried; a graph has one call per traced function."""
+        return [*self.name, *self.nested][:_MOST_CALLS]
 
     def exact(self, function: bytes) -> bytes:
         """The call of the function with this full name; b"" if there is none."""

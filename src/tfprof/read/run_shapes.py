@@ -26,7 +26,7 @@ from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, U8, Bool, Strings
 from tfprof.columns.unique import unique
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.model import Note, Outputs, Profile, StepShapes, own_notes
+from tfprof.model import Note, Outputs, Profile, own_notes
 from tfprof.read.read_files import read_wire
 from tfprof.tables.formats import RUN
 from tfprof.wire.decode import BYTES, VARINT, Field, scan, whole
@@ -208,7 +208,7 @@ def with_shape_source(profile: Profile, recorded: RecordedInputs) -> Profile:
         counted = groups[:_MOST_GROUPS]
         for steps in counted:
             shapes = source(pair[np.isin(recorded.step[rows], steps)])
-            own = (*own, StepShapes(np.array(steps), partial(_with_shapes_of_steps, shapes)))
+            own = (*own, (tuple(steps), partial(_with_shapes_of_steps, shapes)))
         notes = (*notes, *own_notes(_shape_notes(groups)))
     sources = (*profile.shape_sources, source(pair))
     return replace(profile, shape_sources=sources, step_shapes=own, notes=notes)

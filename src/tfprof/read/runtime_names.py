@@ -20,7 +20,14 @@ import numpy as np
 
 from tfprof.columns.strings import I64, Strings
 from tfprof.columns.unique import first_rows, unique_inverse
-from tfprof.read.called_functions import FIRST_CALL, Calls, RunNodes, bodies
+from tfprof.read.called_functions import (
+    FIRST_CALL,
+    Calls,
+    RunNodes,
+    bodies,
+    first_call,
+    inner_bodies,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -100,6 +107,12 @@ def _matched(profile: Profile, texts: list[bytes], called: list[bytes], types: l
     nodes = RunNodes(plain, types, called, [is_added(text) for text in texts])
     body = bodies(profile, calls, nodes) if any(called) else {}
     prefix = [body.get(function, None if function else b"") for function in called]
+    inner_body = inner_bodies(profile, calls, nodes, body) if any(called) else {}
+    for index, (name, function) in enumerate(zip(plain, called, strict=True)):
+        part = first_call(name) if inner_body else b""
+        if (function, part) in inner_body:
+            prefix[index] = inner_body[function, part]
+            plain[index] = name[len(part) :]
 
     def attempt(candidates: Sequence[bytes], allowed: Sequence[bool]) -> None:
         left = [at for at in np.flatnonzero(row < 0).tolist() if allowed[at]]

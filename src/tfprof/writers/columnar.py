@@ -56,8 +56,8 @@ def _columns(profile: Profile) -> Iterator[tuple[str, I64 | U8]]:
         shaped = profile.with_run_shapes
         run_shapes = RunShapes(shaped.outputs, shaped.notes[len(profile.notes) :])
         yield from to_columns(RunShapes, RUN_SHAPES, run_shapes)
-    for number, own in enumerate(profile.step_shapes):
-        of_steps = ShapesOfSteps(own.steps, own.read(profile).outputs)
+    for number, (steps, read) in enumerate(profile.step_shapes):
+        of_steps = ShapesOfSteps(np.array(steps, np.int64), read(profile).outputs)
         yield from to_columns(ShapesOfSteps, f"{STEP_SHAPES}.{number}", of_steps)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from tfprof.columns.unique import unique
 from tfprof.errors import InputError
 from tfprof.foundation.lazy_dataclasses import fields, replace
-from tfprof.model import BRANCH, CPU, AttributeSource, Outputs, Profile, Step, StepShapes
+from tfprof.model import BRANCH, CPU, AttributeSource, Outputs, Profile, Step
 from tfprof.read.columnar.coding import Columns, Damage
 from tfprof.read.columnar.layout import Attributes, RunShapes, ShapesOfSteps, from_columns, truths
 
@@ -70,12 +70,13 @@ def _profile(source: Source) -> Profile:
     )
 
 
-def _step_shapes(source: Source, columns: Columns) -> Iterator[StepShapes]:
-    """The shapes of steps, in the order of their numbers in the file."""
+def _step_shapes(source: Source, columns: Columns) -> Iterator[Any]:
+    """(numbers of steps, the profile with their shapes), as in a Profile."""
     number = 0
     while f"{STEP_SHAPES}.{number}.outputs.start" in columns:
         shapes: ShapesOfSteps = from_columns(ShapesOfSteps, f"{STEP_SHAPES}.{number}", columns)
-        yield StepShapes(shapes.steps, partial(_checked, _with_step_shapes, source, number))
+        steps = tuple(shapes.steps.tolist())
+        yield steps, partial(_checked, _with_step_shapes, source, number)
         number += 1
 
 
