@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -91,7 +92,7 @@ def _with_shapes_of(profile: Profile, step: int | None) -> Profile:
     """*profile* with the shapes that runs recorded; those of this step, if it has its own."""
     for steps, read in profile.step_shapes:
         if step in steps:
-            return profile.cached(("shapes of steps", *steps), lambda read=read: read(profile))  # type: ignore[misc]
+            return profile.cached(("shapes of steps", *steps), partial(read, profile))
     return profile.with_run_shapes
 
 
