@@ -279,3 +279,13 @@ def test_what_is_no_folder(tmp_path: Path) -> None:
         tfprof.capture(7)  # type: ignore[arg-type]
     with pytest.raises(tfprof.UsageError, match="was not entered"):
         Capture(tmp_path).finish()
+
+
+def test_what_the_capture_itself_runs_is_not_in_the_profile(tmp_path: Path) -> None:
+    train_step(tf.ones([2, 3]))
+    x = tf.ones([2, 3])
+    with tfprof.capture(tmp_path / "log") as run, run.step():
+        train_step(x)
+    loaded = tfprof.load(tmp_path / "log")
+    assert not any("SyncDevice" in name for name in loaded.profile.nodes.name.texts())
+    assert not any("outside all steps" in note.text for note in loaded.profile.notes)

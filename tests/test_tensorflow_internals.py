@@ -132,28 +132,33 @@ def sentence(row: Internal) -> str:
     )
 
 
-@pytest.mark.parametrize("row", REQUIRED, ids=lambda row: row.name)
+@pytest.mark.parametrize(
+    "row", [row for row in REQUIRED if row.part is not Part.FUNCTIONS], ids=lambda row: row.name
+)
 def test_a_name_that_is_gone_is_told_before_the_run(
     row: Internal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    make: Any = tfprof.capture if row.part is Part.FUNCTIONS else tfprof.ProfileContext
-    context = make(tmp_path / "log")
+    context = tfprof.ProfileContext(tmp_path / "log")
     hide(monkeypatch, row)
     with pytest.raises(tfprof.UsageError, match=sentence(row)), context:
         pytest.fail("it was entered")
     assert not (tmp_path / "log").exists()
 
 
-def test_the_callback_fails_before_the_first_batch(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    "row", [row for row in REQUIRED if row.part is Part.FUNCTIONS], ids=lambda row: row.name
+)
+def test_without_a_name_a_capture_has_the_trace_alone(
+    row: Internal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    model = own()
-    model.compile("sgd", "mse")
-    callback = tfprof.capture_callback(tmp_path / "log", batches=(1, 1))
-    hide(monkeypatch, Internal.DEBUG_INFO)
-    with pytest.raises(tfprof.UsageError, match=sentence(Internal.DEBUG_INFO)):
-        model.fit(tf.ones([8, 3]), tf.ones([8, 4]), batch_size=2, verbose=0, callbacks=[callback])
-    assert model.optimizer.iterations == 0
+    hide(monkeypatch, row)
+    warns = pytest.warns(UserWarning, match=sentence(row).removeprefix("^[a-z A-Z]+"))
+    with warns, tfprof.capture(tmp_path) as run, run.step():
+        tf.ones([2]) + 1.0
+    assert not (tmp_path / "saved_model.pb").exists()
+    loaded = tfprof.load(tmp_path)
+    assert loaded.steps == (0,)
+    assert any(f"needs {row}" in note.text for note in loaded.profile.notes)
 
 
 def test_the_calls_on_live_objects_fail_with_the_same_sentence(

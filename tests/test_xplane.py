@@ -306,3 +306,17 @@ def test_graphs_are_no_traces() -> None:
 def test_an_empty_file_is_what_a_trace_over_2_gb_leaves() -> None:
     with pytest.raises(InputError, match=r"x.xplane.pb is empty; .* exceeds 2 GB"):
         read_trace(source(b"", "x.xplane.pb"))
+
+
+def test_the_wait_for_devices_that_ends_a_trace_is_not_in_the_profile() -> None:
+    def eagerly(op: str, start: float) -> Event:
+        return Event(f"EagerLocalExecute: {op}", start, 2)
+
+    step = Event("step", 0, 10, stats=[("tfprof_step", 0)])
+    ends = [eagerly("SyncDevice", 20), eagerly("SyncDevice", 23)]
+    own = [eagerly("SyncDevice", 3), eagerly("MatMul", 6)]
+    made = trace(host(step, *own, *ends), environment())
+    assert list(made.events.name) == [b"_eager/SyncDevice", b"_eager/MatMul"]
+    assert not any("outside all steps" in note.text for note in made.notes)
+    later = trace(host(step, *own, eagerly("MatMul", 15), *ends), environment())
+    assert any("1 of 3 executions" in note.text for note in later.notes)

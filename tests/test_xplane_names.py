@@ -9,7 +9,8 @@ import pytest
 from tfprof.columns.strings import Strings
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Regions
-from tfprof.read.runtime_names import _Calls, canonical, is_added, node_of
+from tfprof.read.called_functions import Calls
+from tfprof.read.runtime_names import canonical, is_added, node_of
 from xplane_traces import graph, recorded
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def test_a_function_of_xla_has_its_name_in_fewer_letters() -> None:
 def test_a_function_without_its_number_is_called_as_in_the_program(
     function: bytes, call: bytes
 ) -> None:
-    named = _Calls([b"block", b"block_2", b"block_2_backward"], [], {}, {})
+    named = Calls([b"block", b"block_2", b"block_2_backward"], [], {}, {})
     assert named.call(function) == call
 
 

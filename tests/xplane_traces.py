@@ -16,7 +16,7 @@ from tfprof.wire.scalar import encode_varint as varint
 from wire_parts import field, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tfprof.model import Profile
     from tfprof.read.xplane import TraceColumns
@@ -77,27 +77,30 @@ class Event(NamedTuple):
     long: float = 1
     display: str | None = None  # else what stands behind the colon
     stats: Sequence[tuple[str, int | str]] = ()
+    kind_stats: tuple[tuple[str, int | str], ...] = ()  # of its metadata
 
 
-def plane(name: str, lines: dict[str, Sequence[Event]], **stats: int | bytes) -> bytes:
+def plane(name: str, lines: Mapping[str, Sequence[Event]], **stats: int | bytes) -> bytes:
     """A plane of an XSpace with these lines of events."""
-    kinds: dict[tuple[str, str], int] = {}
+    kinds: dict[tuple[str, str, tuple[tuple[str, int | str], ...]], int] = {}
     names: dict[str, int] = {}
     body = field(2, name.encode())
     for number, (line, events) in enumerate(lines.items()):
         made: list[Part] = [_number(1, number), *field(2, line.encode()), _number(3, 1000)]
         for event in events:
-            display = event.name.rpartition(":")[2] if event.display is None else event.display
-            kind = kinds.setdefault((event.name, display), len(kinds) + 1)
+            after_colon = event.name.rpartition(":")[2] if ":" in event.name else ""
+            display = after_colon if event.display is None else event.display
+            kind = kinds.setdefault((event.name, display, event.kind_stats), len(kinds) + 1)
             moment = (_number(2, int(event.start * US)), _number(3, int(event.long * US)))
             parts: list[Part] = [_number(1, kind), *moment]
             for stat, value in event.stats:
                 parts += field(4, _stat(names, stat, value))
             made += field(4, *parts)
         body += field(3, *made)
-    for (kind_name, display), number in kinds.items():
-        shown = display if ":" in kind_name else ""
-        told = [_number(1, number), *field(2, kind_name.encode()), *field(4, shown.encode())]
+    for (kind_name, display, kind_stats), number in kinds.items():
+        told = [_number(1, number), *field(2, kind_name.encode()), *field(4, display.encode())]
+        for stat, value in kind_stats:
+            told += field(5, _stat(names, stat, value))
         body += field(4, _number(1, number), *field(2, *told))
     for stat, said in stats.items():
         body += field(6, _stat(names, stat, said))

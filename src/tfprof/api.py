@@ -18,6 +18,7 @@ from tfprof.tables.formats import (
     DEBUG_INFO,
     FORMATS,
     GRAPH,
+    NOTES,
     OP_LOG,
     PROFILE,
     RUN,
@@ -135,6 +136,12 @@ def _sources(arguments: Arguments) -> dict[Input, list[read.Source]]:
 
         if (place := debug_info_beside(fspath(graph))) is not None:
             sources[DEBUG_INFO] = [open_source(place, DEBUG_INFO.title)]
+    captured = [*arguments[GRAPH], *arguments[TRACE]]
+    if captured:
+        from tfprof.io.find_inputs import notes_beside  # noqa: PLC0415 - as above
+
+        places = dict.fromkeys(notes_beside(fspath(file)) for file in captured)
+        sources[NOTES] = [open_source(place, NOTES.title) for place in places if place]
     return sources
 
 

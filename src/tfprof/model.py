@@ -254,6 +254,8 @@ class Profile(Frozen):
     outputs: Outputs = field(default_factory=Outputs)
     attribute_sources: tuple[AttributeSource, ...] = ()
     shape_sources: tuple[Callable[[Profile], Profile], ...] = ()
+    # (numbers of steps, the profile with their shapes), if not all steps ran with the same shapes.
+    step_shapes: tuple[tuple[tuple[int, ...], Callable[[Profile], Profile]], ...] = ()
     regions: Regions = NO_REGIONS
     # How often each node runs in one run of the graph, unless steps record it; empty: once.
     times: I64 = field(default_factory=_empty)

@@ -7,6 +7,7 @@
       debug_info             the lines of the program that created their nodes, also gradients
       saved_model            all of it as the bytes of a SavedModel
     folder                 capture(): everything that runs in a with block, in one folder
+      problems               what fails in its own work, as one warning and a note
     keras_callback         capture() for some batches of `fit`
     session_runs           every session.run inside a ProfileContext; step_plan chooses some
     call_stacks            the call stacks of the operations of a graph

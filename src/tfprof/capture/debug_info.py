@@ -65,8 +65,17 @@ def debug_info(
 
 def _with_children(function: Any) -> Iterator[Any]:  # noqa: ANN401 - an AtomicFunction
     yield function
-    for child in Internal.CHILDREN.of(function):
+    for child in _children(function):
         yield from _with_children(child)
+
+
+def _children(function: Any) -> list[Any]:  # noqa: ANN401
+    """The functions that *function* calls; a Defun of TensorFlow 1 has no call stacks."""
+    return [
+        child
+        for child in Internal.CHILDREN.of(function)
+        if Internal.DEBUG_INFO.of(child, None) is not None
+    ]
 
 
 def _framework_prefixes() -> tuple[str, ...]:
@@ -121,7 +130,7 @@ def _innermost(
     inside: Any,  # noqa: ANN401 - the function's own argument for it
     by_function: Mapping[bytes, Stacks],
 ) -> Stack | None:
-    for child in Internal.CHILDREN.of(function):
+    for child in _children(function):
         for outer, inner in Internal.CAPTURES.of(Internal.GRAPH.of(child)):
             # A function that was traced before its caller captured the value itself.
             if outer is value or outer is inside:

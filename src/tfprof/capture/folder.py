@@ -3,19 +3,21 @@
 saved_model.pb                        the functions that were called, as a SavedModel
 debug/saved_model_debug_info.pb       the lines of the program that created their nodes
 plugins/profile/TIME/HOST.xplane.pb   what ran when, as TensorFlow's profiler writes it
+tfprof_notes.txt                      what could not be captured, if anything
 
-The program marks each step with `with run.step():`.
+The program marks each step with `with run.step():`. It always goes on: what fails here is a note.
 """
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.capture import keras_models
-from tfprof.capture.saved_model import made_by_capture, saved_model_of
+from tfprof.capture.problems import Problems
+from tfprof.capture.saved_model import NO_LINES, made_by_capture, saved_model_of
 from tfprof.capture.tensorflow_internals import (
     Internal,
     MethodHook,
@@ -25,10 +27,12 @@ from tfprof.capture.tensorflow_internals import (
 )
 from tfprof.capture.traced_functions import Stack, Traced, python_name, stack_here
 from tfprof.capture.variables import is_variable
-from tfprof.errors import OutputError, UsageError
+from tfprof.errors import OutputError, TfprofError, UsageError
 from tfprof.foundation.arguments import path
 from tfprof.io.open_files import open_source
 from tfprof.io.write_files import make_folder, write_file
+from tfprof.read.capture_notes import notes_as_bytes
+from tfprof.tables.formats import NOTES
 
 if TYPE_CHECKING:
     import os
@@ -38,6 +42,9 @@ _GRAPH: Final = "saved_model.pb"
 _LINES: Final = "debug/saved_model_debug_info.pb"
 _EVERY_OPERATION: Final = 3
 _STEP: Final = "step"
+_NO_TRACE: Final = "the trace is missing"
+_NO_FUNCTIONS: Final = "the functions are missing"
+_NO_STEPS: Final = "steps are missing"
 
 # TensorFlow has one profiler per process, and one class of functions.
 _capturing = Lock()
@@ -50,9 +57,10 @@ class _Calls:
     that are traced into a graph are not recorded.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, problems: Problems) -> None:
         self._called: dict[bytes, tuple[Any, dict[int, Any], Stack]] = {}
         self._hook: MethodHook | None = None
+        self._problems = problems
 
     def begin(self) -> None:
         """Record all calls from now on; `require_tensorflow` comes first."""
@@ -67,18 +75,23 @@ class _Calls:
     def functions(self) -> list[Traced]:
         """The recorded functions, in the order of their first calls."""
         functions = []
-        for function, handles, stack in self._called.values():
-            captured = dict(handles)
-            graph = Internal.GRAPH.of(function)
-            places = {id(tensor): place for place, tensor in enumerate(Internal.INPUTS.of(graph))}
-            for outer, inner in Internal.CAPTURES.of(graph):
-                if id(inner) in places and hasattr(outer, "numpy"):
-                    captured.setdefault(places[id(inner)], outer)
-            name = python_name(Internal.NAME.of(function))
-            functions.append(Traced(name, function, captured, stack))
+        for name, called in self._called.items():
+            with self._problems.noted(f"the function {python_name(name)} is missing"):
+                functions.append(_traced(*called))
         return functions
 
-    def _record(self, original: Callable[..., Any], function: Any, *inputs: Any) -> Any:  # noqa: ANN401
+    def _record(
+        self,
+        original: Callable[..., Any],
+        function: Any,  # noqa: ANN401 - an AtomicFunction
+        *inputs: Any,  # noqa: ANN401
+        **named: Any,  # noqa: ANN401 - whatever the method takes
+    ) -> Any:  # noqa: ANN401
+        with self._problems.noted("some functions are missing"):
+            self._keep(function, inputs)
+        return original(function, *inputs, **named)
+
+    def _keep(self, function: Any, inputs: tuple[Any, ...]) -> None:  # noqa: ANN401
         import tensorflow as tf  # noqa: PLC0415 - it calls this
 
         name = Internal.NAME.of(function)
@@ -86,7 +99,17 @@ class _Calls:
             # Handles identify the variables; other inputs are not kept alive.
             handles = {place: value for place, value in enumerate(inputs) if is_variable(value)}
             self._called[name] = function, handles, stack_here()
-        return original(function, *inputs)
+
+
+def _traced(function: Any, handles: dict[int, Any], stack: Stack) -> Traced:  # noqa: ANN401
+    """A recorded function, with the captured values that are known."""
+    captured = dict(handles)
+    graph = Internal.GRAPH.of(function)
+    places = {id(tensor): place for place, tensor in enumerate(Internal.INPUTS.of(graph))}
+    for outer, inner in Internal.CAPTURES.of(graph):
+        if id(inner) in places and hasattr(outer, "numpy"):
+            captured.setdefault(places[id(inner)], outer)
+    return Traced(python_name(Internal.NAME.of(function)), function, captured, stack)
 
 
 class Capture:
@@ -97,24 +120,28 @@ class Capture:
         if not self.folder:
             raise UsageError("the path of the folder to capture into is empty")
         self._python = python
-        self._calls = _Calls()
+        self._problems = Problems()
+        self._calls = _Calls(self._problems)
         self._steps = 0
         self._entered = False
+        self._records = self._may_write = True  # the functions; saved_model.pb
         self._new_folders: list[Path] = []  # innermost first
         self.model: Any = None  # the Keras model that runs, if known
 
-    def check(self) -> Any:  # noqa: ANN401 - a module without types
-        """TensorFlow; raises UsageError where this release cannot be captured."""
-        return require_tensorflow("a capture", Part.FUNCTIONS)
-
     def __enter__(self) -> Capture:  # noqa: PYI034 - Self is not in Python 3.10
-        tf = self.check()
+        tf = require_tensorflow("a capture")
         if not _capturing.acquire(blocking=False):
             raise UsageError("a capture is already running: only one can run at a time")
+        self._problems = Problems()
+        self._calls = _Calls(self._problems)
         try:
-            self._prepare()
-            self._calls = _Calls()
-            self._calls.begin()
+            with self._problems.noted("the folder is not prepared", unless=TfprofError):
+                self._prepare()
+            self._records = False
+            with self._problems.noted(_NO_FUNCTIONS):
+                require_tensorflow("a capture", Part.FUNCTIONS)
+                self._calls.begin()
+                self._records = True
             self._start(tf)
         except BaseException:
             self._calls.end()
@@ -138,7 +165,7 @@ class Capture:
     def drop(self) -> None:
         """Stop capturing and write nothing."""
         with self._ending() as tf:
-            with suppress(tf.errors.OpError):
+            with suppress(Exception):
                 tf.profiler.experimental.stop(save=False)
             self._remove_folders()
 
@@ -147,10 +174,16 @@ class Capture:
         """One step of the run: all calls inside belong to it. Steps are counted from 0."""
         number = self._steps if number is None else number
         self._steps = number + 1
-        tf = require_tensorflow("a capture")
-        # `tfprof_step` tells our marker from those of Keras 2, which counts batches by epoch.
-        with tf.profiler.experimental.Trace(_STEP, step_num=number, tfprof_step=number, _r=1):
+        marker = ExitStack()
+        with self._problems.noted(_NO_STEPS):
+            trace = require_tensorflow("a capture").profiler.experimental.Trace
+            # `tfprof_step` tells our marker from those of Keras 2, which counts batches by epoch.
+            marker.enter_context(trace(_STEP, step_num=number, tfprof_step=number, _r=1))
+        try:
             yield number
+        finally:
+            with self._problems.noted(_NO_STEPS):
+                marker.close()
 
     def _prepare(self) -> None:
         """Make the folder; raises OutputError if it holds a model that no capture wrote."""
@@ -158,7 +191,14 @@ class Capture:
         self._new_folders = [place for place in (folder, *folder.parents) if not place.exists()]
         make_folder(self.folder)
         file = Path(self.folder, _GRAPH)
-        if file.exists() and not made_by_capture(open_source(str(file), "a SavedModel").data):
+        is_ours = self._may_write = True
+        if file.exists():
+            # If this cannot be found out, the file stays as it is.
+            self._may_write = False
+            with self._problems.noted(_NO_FUNCTIONS):
+                is_ours = made_by_capture(open_source(str(file), "a SavedModel").data)
+                self._may_write = is_ours
+        if not is_ours:
             raise OutputError(
                 f"{file} was not written by a capture: capture into another folder, to keep it"
             )
@@ -170,16 +210,20 @@ class Capture:
                 folder.rmdir()
 
     def _start(self, tf: Any) -> None:  # noqa: ANN401 - a module without types
-        options = tf.profiler.experimental.ProfilerOptions(
-            host_tracer_level=_Level(_EVERY_OPERATION),
-            python_tracer_level=_Level(int(self._python)),
-            device_tracer_level=_Level(1),
-            delay_ms=_Level(0),
-        )
-        try:
-            tf.profiler.experimental.start(self.folder, options)
-        except tf.errors.AlreadyExistsError:
-            raise UsageError("TensorFlow's profiler is already running: stop it first") from None
+        is_busy = False
+        with self._problems.noted(_NO_TRACE):
+            options = tf.profiler.experimental.ProfilerOptions(
+                host_tracer_level=_Level(_EVERY_OPERATION),
+                python_tracer_level=_Level(int(self._python)),
+                device_tracer_level=_Level(1),
+                delay_ms=_Level(0),
+            )
+            try:
+                tf.profiler.experimental.start(self.folder, options)
+            except tf.errors.AlreadyExistsError:
+                is_busy = True
+        if is_busy:
+            raise UsageError("TensorFlow's profiler is already running: stop it first")
 
     @contextmanager
     def _ending(self) -> Iterator[Any]:
@@ -194,16 +238,52 @@ class Capture:
             _capturing.release()
 
     def _write(self, tf: Any) -> None:  # noqa: ANN401
-        tf.test.experimental.sync_devices()
-        try:
+        noted = self._problems.noted
+        with noted("what was still running is missing"):
+            tf.test.experimental.sync_devices()
+        with noted(_NO_TRACE):
             tf.profiler.experimental.stop()
-        except tf.errors.OpError as problem:
-            raise OutputError(f"the trace cannot be written: {problem.message}") from None
-        weights = None if self.model is None else keras_models.weights(self.model)
-        model, lines = saved_model_of(self._calls.functions(), trained=weights)
-        make_folder(str(Path(self.folder, _LINES).parent))
-        write_file(str(Path(self.folder, _LINES)), [lines])
+        weights = None
+        with noted("it is unknown which variables are weights of the model"):
+            weights = None if self.model is None else keras_models.weights(self.model)
+        if self._may_write:
+            # Functions of an earlier capture do not belong to this trace.
+            with noted(_NO_FUNCTIONS):
+                Path(self.folder, _GRAPH).unlink(missing_ok=True)
+            if self._records:
+                with noted(_NO_FUNCTIONS):
+                    self._write_functions(weights)
+        with suppress(Exception):
+            self._write_notes()
+        self._problems.warn(f"the capture in {self.folder} is incomplete")
+
+    def _write_functions(self, weights: Any) -> None:  # noqa: ANN401 - of a Keras model
+        functions = self._calls.functions()
+        try:
+            model, lines = saved_model_of(functions, trained=weights, problems=self._problems)
+        except Exception:  # noqa: BLE001 - the others may be whole
+            functions = [traced for traced in functions if self._is_whole(traced)]
+            model, lines = saved_model_of(functions, trained=weights, problems=self._problems)
+        with self._problems.noted(NO_LINES):
+            make_folder(str(Path(self.folder, _LINES).parent))
+            write_file(str(Path(self.folder, _LINES)), [lines])
         write_file(str(Path(self.folder, _GRAPH)), [model])
+
+    def _is_whole(self, traced: Traced) -> bool:
+        """Whether a function can be written; if not, it is a problem."""
+        with self._problems.noted(f"the function {traced.name} is missing"):
+            saved_model_of([traced], problems=Problems())
+            return True
+        return False
+
+    def _write_notes(self) -> None:
+        assert NOTES.beside is not None
+        file = Path(self.folder, NOTES.beside[1])
+        if self._problems.sentences:
+            sentences = (f"the capture is incomplete: {text}" for text in self._problems.sentences)
+            write_file(str(file), [notes_as_bytes(sentences)])
+        else:
+            file.unlink(missing_ok=True)
 
 
 def capture(folder: str | os.PathLike[str], *, python: bool = False) -> Capture:
@@ -212,7 +292,8 @@ def capture(folder: str | os.PathLike[str], *, python: bool = False) -> Capture:
     The folder has every function that is called inside, with times, shapes, variables and the
     lines of the program. With *python*, the trace has the calls of Python functions, too; it
     becomes far larger. The folder may be that of an earlier capture, but no other SavedModel.
-    If the program raises an exception inside, nothing is written.
+    If the program raises an exception inside, nothing is written. If part of the capture fails,
+    the program goes on: it gets one warning, and the folder has the rest and a note.
     """
     return Capture(folder, python=python)
 

@@ -3,29 +3,30 @@
 model.fit(data, callbacks=[tfprof.capture_callback("log", batches=(5, 8))])
 
 The first batches are slow, because Keras traces functions in them; so the capture begins later.
-The class derives from the callback class of every Keras that the program has loaded. Once training
-has begun, a capture that fails prints a note, and training goes on.
+The class derives from the callback class of every Keras that the program has loaded. Whatever fails
+in a capture is a warning, and training goes on.
 """
 
 from __future__ import annotations
 
 import sys
 import weakref
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.capture.folder import Capture
+from tfprof.capture.problems import reason, warn
 from tfprof.capture.tensorflow_internals import Internal
 from tfprof.console.stdio import print_notes
-from tfprof.errors import TfprofError, UsageError
+from tfprof.errors import UsageError
 from tfprof.foundation.arguments import whole_number
 from tfprof.model import Note
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _WARM: Final = (5, 8)
 _TRAINING: Final = "training"
@@ -67,11 +68,10 @@ class _Batches:
         self._open: Any = None
 
     def begin(self, work: str) -> None:
-        """Start to count; raises UsageError where this TensorFlow cannot be captured."""
+        """Start to count."""
         if self._work == _TRAINING and work != _TRAINING:
             return
         self._drop()
-        self._capture.check()
         self._work, self._begun, self._done = work, 0, 0
         self._first, self._last = self._asked
         if work != _TRAINING:
@@ -91,10 +91,9 @@ class _Batches:
         model = getattr(self, "model", None)
         per_call = max(int(Internal.BATCHES_PER_CALL.of(model, None) or 1), 1)
         if self._open is None and self._first < number + per_call and number <= self._last:
-            with self._training_goes_on():
-                self._capture.model = model
-                self._capture.__enter__()
-                self._open = weakref.finalize(self, self._capture.drop)
+            self._capture.model = model
+            self._capture.__enter__()
+            self._open = weakref.finalize(self, self._capture.drop)
         if self._open is not None:
             self._step.enter_context(self._capture.step(number))
 
@@ -147,19 +146,20 @@ class _Batches:
         if self._open is not None:
             self._open.detach()
             self._open = None
-            with self._training_goes_on():
-                self._capture.finish()
+            self._capture.finish()
 
     @contextmanager
-    def _training_goes_on(self) -> Iterator[None]:
-        """Print what fails inside, and capture no further batch."""
+    def training_goes_on(self) -> Iterator[None]:
+        """Warn of what fails inside, and capture no further batch."""
         try:
             yield
+        except Warning:  # the program turns warnings into errors
+            raise
         except Exception as problem:  # noqa: BLE001 - whatever it is, training is worth more
             self._first = self._last = -1
-            known = isinstance(problem, TfprofError)
-            reason = str(problem) if known else f"{type(problem).__name__}: {problem}"
-            _print(f"nothing was captured: {reason}")
+            with suppress(Exception):
+                self._drop()
+            warn(f"nothing was captured: {reason(problem)}")
 
 
 def _print(sentence: str) -> None:
@@ -177,12 +177,23 @@ def _counted(batches: int) -> str:
 
 def _methods(work: str) -> dict[str, Any]:
     name = _KERAS_NAME[work]
-    return {
+    methods: dict[str, Callable[..., None]] = {
         f"on_{name}_begin": lambda self, *_, **__: self.begin(work),
         f"on_{name}_batch_begin": lambda self, batch, *_, **__: self.begin_batch(work, batch),
         f"on_{name}_batch_end": lambda self, batch, *_, **__: self.end_batch(work, batch),
         f"on_{name}_end": lambda self, *_, **__: self.end(work),
     }
+    return {name: _safe(method) for name, method in methods.items()}
+
+
+def _safe(method: Callable[..., None]) -> Callable[..., None]:
+    """A method of the callback that never stops the training."""
+
+    def safe(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - as Keras calls it
+        with self.training_goes_on():
+            method(self, *args, **kwargs)
+
+    return safe
 
 
 @cache
@@ -193,5 +204,5 @@ def _callback_class(*modules: str) -> type[Any]:
     except ModuleNotFoundError:
         raise UsageError("a callback needs Keras, which is not installed") from None
     methods = {name: method for work in _KERAS_NAME for name, method in _methods(work).items()}
-    methods["on_epoch_begin"] = lambda self, epoch, *_, **__: self.begin_epoch(epoch)
+    methods["on_epoch_begin"] = _safe(lambda self, epoch, *_, **__: self.begin_epoch(epoch))
     return type("CaptureCallback", (_Batches, *bases), methods)

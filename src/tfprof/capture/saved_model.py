@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.capture.debug_info import debug_info
@@ -20,11 +21,13 @@ from tfprof.capture.tensorflow_internals import Internal
 from tfprof.capture.variables import Variable, of_functions, of_handle, of_weights
 
 if TYPE_CHECKING:
+    from tfprof.capture.problems import Problems
     from tfprof.capture.traced_functions import Traced
     from tfprof.columns.strings import U8
 
 MADE_BY: Final = "tfprof capture"
 _TRAINABLE: Final = "trainable_variables"
+NO_LINES: Final = "the lines of the program are missing"
 _LARGEST_CONSTANT: Final = 1024  # elements
 _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_.\\/>-]")
 _NOT_IN_FRONT: Final = re.compile(r"^[^A-Za-z0-9.]+")
@@ -32,17 +35,24 @@ _Weights = Sequence[tuple[Any, bool]] | None
 
 
 def saved_model_of(
-    functions: Sequence[Traced], weights: _Weights = None, *, trained: _Weights = None
+    functions: Sequence[Traced],
+    weights: _Weights = None,
+    *,
+    trained: _Weights = None,
+    problems: Problems | None = None,
 ) -> tuple[bytes, bytes]:
     """(a SavedModel, its GraphDebugInfo) of functions.
 
     *weights* (variable, trainable) are the only variables, whether a function reads them or not;
     every other captured value becomes a Placeholder. *trained* are listed as the weights of a
-    model among all variables.
+    model among all variables. With *problems*, a failure to find call stacks is one of them.
     """
     graph = _Graph(functions, weights, trained)
     calls = [graph.call(traced) for traced in functions]
-    return graph.saved_model(), debug_info(functions, calls, graph.captured)
+    lines = b""
+    with problems.noted(NO_LINES) if problems is not None else nullcontext():
+        lines = debug_info(functions, calls, graph.captured)
+    return graph.saved_model(), lines
 
 
 def made_by_capture(data: U8) -> bool:

@@ -6,10 +6,17 @@ from typing import TYPE_CHECKING
 
 from tfprof.console.stdio import print_error, stdout_is_terminal
 from tfprof.errors import InputError, UsageError
-from tfprof.io.find_inputs import debug_info_beside, detect_file, detect_files, is_folder
-from tfprof.io.open_files import InputFile, checkpoint_files
+from tfprof.io.find_inputs import (
+    debug_info_beside,
+    detect_file,
+    detect_files,
+    is_folder,
+    notes_beside,
+)
+from tfprof.io.open_files import InputFile, checkpoint_files, open_source
 from tfprof.results.info_report import FileFacts, InfoReport
 from tfprof.results.result import deliver
+from tfprof.tables.formats import FORMATS, NOTES
 from tfprof.tables.outputs import Output
 
 if TYPE_CHECKING:
@@ -64,4 +71,6 @@ def _described(file: InputFile) -> FileFacts:
     if debug_info_beside(file) is not None:
         facts["stacks"] = "beside it"
         gives.add("stacks")
+    if (notes := notes_beside(file)) is not None:
+        facts["notes"] = FORMATS["notes"].read(open_source(notes, NOTES.title))
     return FileFacts(str(file), row, facts, gives, description.variables)

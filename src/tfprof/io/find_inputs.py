@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof.errors import InputError, UsageError
 from tfprof.io.open_files import InputFile, open_source
-from tfprof.tables.formats import DEBUG_INFO, FORMATS, GRAPH, INPUTS, PROFILE, expected_inputs
+from tfprof.tables.formats import (
+    DEBUG_INFO,
+    FORMATS,
+    GRAPH,
+    INPUTS,
+    NOTES,
+    PROFILE,
+    expected_inputs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -46,6 +54,17 @@ def debug_info_beside(graph: str) -> str | None:
     graph_name, place = DEBUG_INFO.beside
     path = str(Path(graph).parent / place)
     return path if Path(graph).name == graph_name and _is(path, Path.is_file) else None
+
+
+def notes_beside(file: str) -> str | None:
+    """The notes of the capture that wrote a graph or a trace, if it left any."""
+    assert NOTES.beside is not None
+    _, name = NOTES.beside
+    folder = Path(file).parent
+    if folder.parent.match(_TRACES):
+        folder = folder.parents[2]
+    path = str(folder / name)
+    return path if _is(path, Path.is_file) else None
 
 
 def detect_file(path: str) -> InputFile:
@@ -95,6 +114,7 @@ def detect_files(folder: str) -> Iterator[InputFile | str]:
 def _files(folder: str | Path) -> list[Path]:
     try:
         entries = [entry for entry in Path(folder).iterdir() if not entry.is_dir()]
+        entries = [entry for entry in entries if NOTES.beside != ("", entry.name)]
     except OSError as problem:
         raise InputError(f"{folder} cannot be read ({problem.strerror})") from None
     return sorted(entries, key=lambda entry: _natural(entry.name))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -85,6 +86,26 @@ def _name(
         again[name] += 1
         unique = f"{name}_{again[name] + 1}"
     return unique
+
+
+def _with_shapes_of(profile: Profile, step: int | None) -> Profile:
+    """*profile* with the shapes that runs recorded; those of this step, if it has its own."""
+    for steps, read in profile.step_shapes:
+        if step in steps:
+            return profile.cached(("shapes of steps", *steps), partial(read, profile))
+    return profile.with_run_shapes
+
+
+def with_recorded_shapes(
+    profile: Profile, dims: Mapping[str, int], step: int | None = None
+) -> Profile:
+    """*profile* with the shapes that runs recorded, unless *dims* set what these would fill in."""
+    shaped = _with_shapes_of(profile, step)
+    if not dims or shaped is profile:
+        return shaped
+    still_open = {symbol.name for symbol in symbols(shaped)}
+    filled_in = {symbol.name for symbol in symbols(profile)} - still_open
+    return shaped if filled_in.isdisjoint(dims) else profile
 
 
 def bound(profile: Profile, dims: Mapping[str, int]) -> dict[int, dict[int, int]]:

@@ -12,7 +12,7 @@ from tfprof.ops.counting import UNKNOWN_SHAPE, Counts, count
 from tfprof.ops.inferred_shapes import with_inferred_shapes
 from tfprof.ops.old_loops import old_loops
 from tfprof.ops.run_counts import in_unbounded_loops, loop_notes, run_counts, trip_counts
-from tfprof.ops.symbols import symbols
+from tfprof.ops.symbols import symbols, with_recorded_shapes
 from tfprof.ops.table import Which, rules
 
 if TYPE_CHECKING:
@@ -24,27 +24,36 @@ _SAFE_SUM: Final = 2.0**62
 
 
 def with_float_ops(
-    profile: Profile, which: Which, dims: Mapping[str, int] | None = None
+    profile: Profile,
+    which: Which,
+    dims: Mapping[str, int] | None = None,
+    step: int | None = None,
 ) -> tuple[Profile, Counts]:
     """(*profile* with float operations by rule, what the rules count and what not).
 
     Numbers of an op log stay. Shapes that the graph leaves open come from the runs; notes on these
     follow the notes of the profile. With all rules, other open shapes are inferred; *dims* are
-    sizes of the open dimensions of the inputs. Raises UsageError for an unknown dimension.
+    sizes of the open dimensions of the inputs. Raises UsageError for an unknown dimension. If steps
+    ran with different shapes, the numbers are those of *step* or, without one, means over all runs.
     """
     sizes = dict(dims or {})
     # The rules are part of the key: somebody may register another one.
     table = tuple(rules(which).values())
-    key = ("float operations by rule", which, tuple(sorted(sizes.items())), table)
-    return profile.cached(key, lambda: _counted(profile, which, sizes))
+    step = step if profile.step_shapes else None
+    key = ("float operations by rule", which, tuple(sorted(sizes.items())), table, step)
+    return profile.cached(key, lambda: _counted(profile, which, sizes, step))
 
 
-def _counted(profile: Profile, which: Which, dims: Mapping[str, int]) -> tuple[Profile, Counts]:
-    shaped = profile.with_run_shapes
+def _counted(
+    profile: Profile, which: Which, dims: Mapping[str, int], step: int | None
+) -> tuple[Profile, Counts]:
+    shaped = with_recorded_shapes(profile, dims, step)
     counts = count(with_inferred_shapes(shaped, dims) if which == "all" else shaped, which)
     if which == "all" and any(kind.why == UNKNOWN_SHAPE for kind in counts.uncounted):
         unbound = tuple(symbol.name for symbol in symbols(shaped) if symbol.name not in dims)
         counts = replace(counts, unbound=unbound)
+    if step is None and profile.step_shapes:
+        counts = replace(counts, float_ops=_means(profile, which, dims, counts.float_ops))
     nodes = profile.nodes
     float_ops = np.where(nodes.float_ops != 0, nodes.float_ops, counts.float_ops)
     nodes = replace(nodes, float_ops=float_ops)
@@ -59,6 +68,24 @@ def _counted(profile: Profile, which: Which, dims: Mapping[str, int]) -> tuple[P
     trips = trip_counts(shaped, dims)
     once = counts.once | in_unbounded_loops(result, trips)
     return _repeated(result, shaped, dims, trips), replace(counts, once=once)
+
+
+def _means(profile: Profile, which: Which, dims: Mapping[str, int], first: I64) -> I64:
+    """The mean of the float operations over all runs of each node; *first*: by the first shapes."""
+    total, runs = np.zeros((2, len(profile)), np.float64)
+    own = {number: steps for steps, _ in profile.step_shapes for number in steps}
+    counted: dict[tuple[int, ...], I64] = {(): first}
+    for step in profile.steps:
+        alike = own.get(step.number, ())
+        if alike not in counted:
+            shaped = with_recorded_shapes(profile, dims, step.number)
+            shaped = with_inferred_shapes(shaped, dims) if which == "all" else shaped
+            counted[alike] = count(shaped, which).float_ops
+        ran = profile.values("occurrence", step.number)
+        total += counted[alike].astype(np.float64) * ran
+        runs += ran
+    means = total / np.maximum(runs, 1)
+    return np.where(runs > 0, np.minimum(means, _SAFE_SUM), first).astype(np.int64)
 
 
 def _repeated(profile: Profile, shaped: Profile, dims: Mapping[str, int], trips: I64) -> Profile:

@@ -46,7 +46,7 @@ def answer(profile: Profile, view_name: str, query: Query) -> Answer:
         from tfprof.ops.with_float_ops import with_float_ops  # noqa: PLC0415
 
         known = len(profile.notes)
-        profile, counts = with_float_ops(profile, query.flops, query.dims)
+        profile, counts = with_float_ops(profile, query.flops, query.dims, query.step)
         notes = profile.notes[known:]
     profile = _as_of(profile, query.era)
     drawing = view.draw(profile, source_text=query.era.source_text)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.model import Note, Profile
+from tfprof.model import Note, Profile, own_notes
 from tfprof.read.merge import with_extra_type, with_graph
 from tfprof.read.merge_run import with_run
 from tfprof.read.op_log import with_op_log
@@ -77,6 +77,11 @@ def add_trace(profile: Profile, columns: TraceColumns, _: Source, __: int = 0) -
     from tfprof.read import xplane  # noqa: PLC0415
 
     return xplane.with_trace(profile, columns)
+
+
+def add_notes(profile: Profile, notes: list[str], _: Source, __: int = 0) -> Profile:
+    """*profile* with the notes of a capture."""
+    return replace(profile, notes=(*profile.notes, *own_notes(notes)))
 
 
 def add_checkpoint(profile: Profile, names: Strings, _: Checkpoint, __: int = 0) -> Profile:

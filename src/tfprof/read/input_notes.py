@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.foundation.arguments import shown
+from tfprof.read.outside_graph import NOT_IN_GRAPH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,6 +55,15 @@ def of_run(profile: Profile, run: RunColumns, step: int, node: I64) -> Iterator[
             f"{negative.size:,} of {node.size:,} stats of step {step} have a negative time, which "
             f"is counted as it is, such as that of {_example(run.name, negative)}"
         )
+
+
+def of_absent_functions(run: RunColumns, step: int, stats: I64) -> Iterator[str]:
+    """A note on *stats* of functions that the graph does not have."""
+    micros = int(run.end_rel_us[stats].sum())
+    yield (
+        f"{stats.size:,} of {len(run.name):,} stats of step {step}, {micros:,} us, ran in "
+        f"functions that the graph does not have: see {NOT_IN_GRAPH.decode()}"
+    )
 
 
 def of_op_log(log: OpLogColumns, node: I64) -> Iterator[str]:

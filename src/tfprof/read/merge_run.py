@@ -18,6 +18,7 @@ from tfprof.foundation.lazy_dataclasses import fields, replace
 from tfprof.model import ACCELERATOR, CPU, UNTIMED, Note, Profile, Step, own_notes
 from tfprof.read import input_notes
 from tfprof.read.merge import find_before, with_bare_nodes, with_types
+from tfprof.read.outside_graph import outside_graph
 from tfprof.tables.limits import limit
 
 if TYPE_CHECKING:
@@ -46,7 +47,11 @@ def with_run(profile: Profile, number: int, run: RunColumns) -> Profile:
     if len(profile.regions):
         from tfprof.read.run_functions import with_functions  # noqa: PLC0415 - few graphs need it
 
-        node, run = with_functions(profile, run, node)
+        matched = with_functions(profile, run, node)
+        node, run = matched.node, matched.run
+        if matched.absent.size:
+            name = outside_graph(name, matched.absent)
+            notes += own_notes(input_notes.of_absent_functions(run, number, matched.absent))
     node, profile = _find_or_add(profile, node, name)
     row = np.flatnonzero(node >= 0)
     node, device = node[row], devices.row[run.stat_device[row]]

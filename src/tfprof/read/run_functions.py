@@ -5,8 +5,10 @@
     ConstantFolding/… ◄ mm in body_3   loop/body/mm         by its name in a partition graph
     mm       } while call runs         call/mm              by its time: what is not inlined runs
     call     } 470 us                  call, 176 us         under its bare name during the call
+    mm       } while a call runs       _not_in_graph/mm     if the graph has no body of this
+             }                                              call, and no mm that it could be
 
-A name that matches none of these becomes a node of its own.
+Any other name that matches none of these becomes a node of its own.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.read.runtime_names import canonical, local_names, node_of
 
 if TYPE_CHECKING:
-    from tfprof.columns.strings import I64, Strings
+    from tfprof.columns.strings import I64, Bool, Strings
     from tfprof.model import Profile
     from tfprof.read.columns import RunColumns, RunDetails
 
@@ -39,37 +41,59 @@ class _Open(NamedTuple):
     stat: int
     end: int
     device: int
-    prefix: bytes  # of the names in its body
-    node: int
+    prefix: bytes  # of the names in its body; b"" if the graph has no body of it
+    node: int  # or -1
 
 
-def with_functions(profile: Profile, run: RunColumns, node: I64) -> tuple[I64, RunColumns]:
-    """(the node of each stat or -1, the run with self times for calls)."""
+class MatchedRun(NamedTuple):
+    """The stats of a run, matched to a graph with functions."""
+
+    node: I64  # of each stat, or -1
+    run: RunColumns  # with self times for calls
+    absent: I64  # stats of functions that the graph does not have
+
+
+def with_functions(profile: Profile, run: RunColumns, node: I64) -> MatchedRun:
+    """The run, where *node* is the node that has exactly the name of each stat."""
     assert run.details is not None, "a run is read together with its details"
     details = run.details()
     node = node.copy()
-    inside, contained = _inside_calls(profile, run, details, node)
+    inside, contained, bodiless = _inside_calls(profile, run, details, node)
     node[inside >= 0] = inside[inside >= 0]
-    rest = np.flatnonzero(node < 0)
+    absent = _of_absent_functions(profile, details, node, bodiless)
+    node[absent] = -1
+    rest = np.flatnonzero((node < 0) & ~absent)
     node[rest] = node_of(profile, run.name.take(rest))
-    rest = np.flatnonzero(node < 0)
+    rest = np.flatnonzero((node < 0) & ~absent)
     node[rest] = _renamed(profile, run.name.take(rest), details)
     inner = np.flatnonzero(contained >= 0)
     inner_us = sum_by(contained[inner], np.maximum(run.end_rel_us[inner], 0), len(run.name))
     self_us = np.where(inner_us > 0, np.maximum(run.end_rel_us - inner_us, 0), run.end_rel_us)
-    return node, replace(run, end_rel_us=self_us)
+    return MatchedRun(node, replace(run, end_rel_us=self_us), np.flatnonzero(absent))
+
+
+def _of_absent_functions(profile: Profile, details: RunDetails, node: I64, bodiless: Bool) -> Bool:
+    """Which stats are of functions that the graph does not have; *bodiless*: inside such calls."""
+    # A node of the graph may run at the same time as a call. It is the node itself if it has this
+    # type and did not run at another time.
+    same = np.append(profile.nodes.op, -1)[node] == profile.types.find(details.op)
+    elsewhere = np.zeros(len(profile) + 1, np.bool_)
+    elsewhere[node[~bodiless]] = True
+    absent: Bool = bodiless & ((node < 0) | ~same | elsewhere[node])
+    return absent
 
 
 def _inside_calls(
     profile: Profile, run: RunColumns, details: RunDetails, node: I64
-) -> tuple[I64, I64]:
-    """(the node of each stat inside a running call or -1, the stat of that call or -1)."""
+) -> tuple[I64, I64, Bool]:
+    """(node of each stat in a running call or -1, stat of the call or -1, in one without body)."""
     # Calls may overlap: a stat belongs to the latest running call whose body has its name. The stat
     # of a call is recorded when it ends, after those of its body.
     node_inside, container = np.full((2, len(run.name)), -1, np.int64)
+    bodiless = np.zeros(len(run.name), np.bool_)
     op = details.op.tolist()
     if not any(op_type in _CALLS for op_type in op):
-        return node_inside, container
+        return node_inside, container, bodiless
     body = _Bodies(profile)
     plain, names = run.name.tolist(), canonical(run.name).tolist()
     end = run.start_us + run.end_rel_us
@@ -81,16 +105,19 @@ def _inside_calls(
         for call in reversed(open_calls):
             if call.device != device or until > call.end:
                 continue
-            inner = body.find(call.prefix, names[stat], plain[stat])
-            if inner is None and (op[stat] in _OF_THE_CALL or plain[stat] in _OF_THE_CALL):
+            inner = body.find(call.prefix, names[stat], plain[stat]) if call.prefix else None
+            of_the_call = op[stat] in _OF_THE_CALL or plain[stat] in _OF_THE_CALL
+            if inner is None and of_the_call and call.node >= 0:
                 inner = call.node
             if inner is not None:
                 node_inside[stat], container[stat] = inner, call.stat
                 break
+            bodiless[stat] |= not call.prefix
+        bodiless[stat] &= node_inside[stat] < 0
         caller = int(node_inside[stat]) if node_inside[stat] >= 0 else known[stat]
-        if op[stat] in _CALLS and caller >= 0 and until > begin:
+        if op[stat] in _CALLS and until > begin:
             open_calls.append(_Open(stat, until, device, body.prefix(caller), caller))
-    return node_inside, container
+    return node_inside, container, bodiless
 
 
 class _Bodies:
@@ -102,10 +129,11 @@ class _Bodies:
         self._names = profile.nodes.name
         names = self._names.take(inside).tolist()
         self._node = dict(zip(names, inside.tolist(), strict=True))
+        self._calls = set(regions.call.tolist())
 
     def prefix(self, call: int) -> bytes:
-        """The prefix of names in the body that the node *call* calls."""
-        return self._names[call] + b"/"
+        """The prefix of names in the body that the node *call* calls; b"" if there is no body."""
+        return self._names[call] + b"/" if call in self._calls else b""
 
     def find(self, prefix: bytes, *names: bytes) -> int | None:
         """The first of these names that is a node with this prefix."""

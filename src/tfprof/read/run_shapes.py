@@ -26,18 +26,20 @@ from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, U8, Bool, Strings
 from tfprof.columns.unique import unique
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.model import Note, Outputs, Profile
+from tfprof.model import Note, Outputs, Profile, own_notes
 from tfprof.read.read_files import read_wire
 from tfprof.tables.formats import RUN
 from tfprof.wire.decode import BYTES, VARINT, Field, scan, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from tfprof.read.source import Source
 
 _INPUT = re.compile(r"[a-z]\w*\[([\d,]*)\]")
 _MOST_DIMS = 254
+# So many different sets of shapes are kept apart.
+_MOST_GROUPS = 16
 
 
 class _RunOutputs(NamedTuple):
@@ -178,17 +180,67 @@ def _shape_text(dims: list[int]) -> str:
 # --- traces --------------------------------------------------------------------------------
 
 
-def with_shape_source(profile: Profile, node: I64, input_shapes: Strings) -> Profile:
-    """*profile*, to be completed on demand with the input shapes of each *node* (-1: none)."""
+class RecordedInputs(NamedTuple):
+    """The shapes of inputs that a trace recorded, one row per execution."""
+
+    node: I64  # -1: none
+    shapes: Strings
+    step: I64  # the number of its step
+
+
+def with_shape_source(profile: Profile, recorded: RecordedInputs) -> Profile:
+    """*profile*, to be completed on demand with the shapes of inputs, also those of each step."""
     # An execution without inputs has "()".
-    rows = np.flatnonzero((node >= 0) & (input_shapes.length > len("()")))
+    rows = np.flatnonzero((recorded.node >= 0) & (recorded.shapes.length > len("()")))
     if not rows.size:
         return profile
-    ids, first = input_shapes.take(rows).intern()
-    pair = unique(node[rows] * first.size + ids)
-    nodes, texts = pair // first.size, input_shapes.take(rows[first]).compact()
-    shapes = partial(_with_shapes, nodes, texts, pair % first.size)
-    return replace(profile, shape_sources=(*profile.shape_sources, shapes))
+    ids, first = recorded.shapes.take(rows).intern()
+    pair = recorded.node[rows] * first.size + ids
+    texts = recorded.shapes.take(rows[first]).compact()
+
+    def source(pairs: I64) -> Callable[[Profile], Profile]:
+        pairs = unique(pairs)
+        return partial(_with_shapes, pairs // first.size, texts, pairs % first.size)
+
+    groups = _alike(recorded.step[rows], recorded.node[rows], pair)
+    notes, own = profile.notes, profile.step_shapes
+    if len(groups) > 1:
+        counted = groups[:_MOST_GROUPS]
+        for steps in counted:
+            shapes = source(pair[np.isin(recorded.step[rows], steps)])
+            own = (*own, (tuple(steps), partial(_with_shapes_of_steps, shapes)))
+        notes = (*notes, *own_notes(_shape_notes(groups)))
+    sources = (*profile.shape_sources, source(pair))
+    return replace(profile, shape_sources=sources, step_shapes=own, notes=notes)
+
+
+def _alike(step: I64, node: I64, pair: I64) -> list[list[int]]:
+    """The steps, grouped by what their nodes ran with: *pair* is a node and its shapes."""
+    # A node that always ran with the same shapes may be missing from a step.
+    _, first = np.unique(pair, return_index=True)
+    varies = (np.bincount(node[first]) > 1)[node]
+    numbers = unique(step)
+    order = np.lexsort((pair, step))
+    order = order[varies[order]]
+    bounds = np.searchsorted(step[order], numbers, "right")[:-1]
+    groups: dict[bytes, list[int]] = {}
+    for number, pairs in zip(numbers.tolist(), np.split(pair[order], bounds), strict=True):
+        groups.setdefault(unique(pairs).tobytes(), []).append(number)
+    return list(groups.values())
+
+
+def _shape_notes(groups: list[list[int]]) -> Iterator[str]:
+    yield (
+        "steps ran with different shapes: each counts with its own, a summary with those of step "
+        f"{min(map(min, groups))}"
+    )
+    if rest := sum(map(len, groups[_MOST_GROUPS:])):
+        yield f"the shapes of {rest:,} steps differ from all others; these count as the first step"
+
+
+def _with_shapes_of_steps(shapes: Callable[[Profile], Profile], profile: Profile) -> Profile:
+    """*profile* with these shapes, and with those of other steps where these leave any open."""
+    return shapes(profile).with_run_shapes
 
 
 def _input_dims(text: str) -> list[list[int] | None]:

@@ -14,16 +14,25 @@ The runtime inlines a body into its caller, numbers what it adds and keeps all o
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tfprof.columns.strings import I64, Strings
 from tfprof.columns.unique import first_rows, unique_inverse
-from tfprof.model import CALLED, Profile
+from tfprof.read.called_functions import (
+    FIRST_CALL,
+    Calls,
+    RunNodes,
+    bodies,
+    first_call,
+    inner_bodies,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from tfprof.model import Profile
 
 _PART = rb"(?:body|cond|then|else|branch\d+)"
 _BODY = re.compile(rb"(/%b)/_\d+(?=/)" % _PART)
@@ -41,12 +50,6 @@ _ARGUMENT = re.compile(
 _FED = re.compile(rb"_(?:arg|retval)_(.+)_\d+_\d+")
 _FOLDED = re.compile(rb"ConstantFolding(?:Ctrl)?/(.+?)(?:-[a-z]+-\d+)?")
 _COPIED = re.compile(rb"(.+)__cf__\d+")
-_CALL = re.compile(rb"(?:Stateful)?PartitionedCall(?:_\d+)?/")
-# TensorFlow appends a number to the name of a Python function, and two to that of its gradient.
-_FUNCTION = re.compile(
-    rb"__(?:inference|forward)_(?:__backward_(?P<gradient>.+)_\d+|(?P<plain>.+))_\d+"
-)
-_NOT_IN_XLA_NAMES = re.compile(rb"[^A-Za-z0-9_]")
 # Names are tried below at most so many calls; a graph has one call per traced function.
 _MOST_CALLS = 64
 # At most so many bodies and parts of a name are tried to find the node it was added to.
@@ -67,62 +70,80 @@ def without_numbers(names: Strings) -> Strings:
     return Strings.of(_BODY.sub(rb"\1", text) for text in names.take(first)).take(ids)
 
 
-def node_of(profile: Profile, names: Strings, functions: Strings | None = None) -> I64:
-    """The node of each name, or -1; *functions* are the functions that the program called."""
-    # A trace names nodes relative to that function. If the graph calls it, its nodes are below the
-    # call.
+def node_of(
+    profile: Profile,
+    names: Strings,
+    functions: Strings | None = None,
+    ops: Strings | None = None,
+) -> I64:
+    """The node of each name, or -1; *functions* are the functions that the program called.
+
+    A trace names nodes relative to that function. They are matched where the graph holds its body,
+    and nowhere else: nodes of other functions may have the same names. *ops* are operation types.
+    """
     ids, first = names.intern()
-    if functions is not None:
-        function, of_function = functions.intern()
-        pair = ids * max(of_function.size, 1) + function
-        first, ids = first_rows(pair)[1], unique_inverse(pair)[1]
-    texts = names.take(first).tolist()
-    called = [b""] * len(texts) if functions is None else functions.take(first).tolist()
-    return _matched(profile, texts, called)[ids]
+    for column in (functions, ops):
+        if column is not None:
+            of_column, distinct = column.intern()
+            pair = ids * max(distinct.size, 1) + of_column
+            first, ids = first_rows(pair)[1], unique_inverse(pair)[1]
+    blank = [b""] * first.size
+    texts, called, types = (
+        blank if column is None else column.take(first).tolist()
+        for column in (names, functions, ops)
+    )
+    return _matched(profile, texts, called, types)[ids]
 
 
-def _matched(profile: Profile, texts: list[bytes], called: list[bytes]) -> I64:
+def _matched(profile: Profile, texts: list[bytes], called: list[bytes], types: list[bytes]) -> I64:
     """The node of each name in the function *called*; the first interpretation that fits wins."""
     known = profile.nodes.name
-    calls = _Calls.of(profile)
+    calls = Calls.of(profile)
     lowered = _calls(texts)
     plain = [_canonical(text, lowered) for text in texts]
-    own = [calls.call(function) for function in called]
     row = np.full(len(texts), -1, np.int64)
+    if len(profile.regions) and not len(profile.regions.function):
+        called = [b""] * len(texts)  # without names, any call may be that of the function
+    nodes = RunNodes(plain, types, called, [is_added(text) for text in texts])
+    body = bodies(profile, calls, nodes) if any(called) else {}
+    prefix = [body.get(function, None if function else b"") for function in called]
+    inner_body = inner_bodies(profile, calls, nodes, body) if any(called) else {}
+    for index, (name, function) in enumerate(zip(plain, called, strict=True)):
+        part = first_call(name) if inner_body else b""
+        if (function, part) in inner_body:
+            prefix[index] = inner_body[function, part]
+            plain[index] = name[len(part) :]
 
-    def attempt(candidates: Iterable[bytes]) -> None:
-        left = np.flatnonzero(row < 0)
-        if left.size:
-            row[left] = known.find(Strings.of(candidates))
+    def attempt(candidates: Sequence[bytes], allowed: Sequence[bool]) -> None:
+        left = [at for at in np.flatnonzero(row < 0).tolist() if allowed[at]]
+        row[left] = known.find(Strings.of(candidates[at] for at in left))
 
-    def remaining(rows: list[bytes]) -> Iterator[bytes]:
-        return (rows[index] for index in np.flatnonzero(row < 0).tolist())
-
-    # First below the call of a known function, so that no other node of the same name matches.
-    attempt([b"%b/%b" % pair for pair in zip(own, plain, strict=True)])
-    attempt(list(remaining(texts)))
-    attempt(list(remaining(plain)))
-    _attempt_below(known, row, plain, called, calls)
-    # The graph may have a function that the program called inside of another one.
-    inner = [_CALL.sub(b"", name, count=1) for name in plain]
-    attempt(list(remaining(inner)))
-    _attempt_below(known, row, inner, called, calls)
+    is_called = [bool(call) for call in prefix]
+    at_top = [call == b"" for call in prefix]
+    attempt(
+        [b"%b/%b" % (call or b"", name) for call, name in zip(prefix, plain, strict=True)],
+        is_called,
+    )
+    attempt(texts, at_top)
+    attempt(plain, at_top)
+    _attempt_below(known, row, plain, at_top, calls)
+    # If the function is unknown, the graph may be that of one that it called.
+    is_unknown = [not function for function in called]
+    inner = [FIRST_CALL.sub(b"", name, count=1) for name in plain]
+    attempt(inner, is_unknown)
+    _attempt_below(known, row, inner, is_unknown, calls)
     # A whole function, then numbered names, which were added to some node.
-    attempt(list(remaining([calls.call(text) for text in texts])))
-    _attempt_outer(known, row, texts, plain, [*own, *calls.name[:_MOST_CALLS]])
+    attempt([calls.call(text) for text in texts], [True] * len(texts))
+    _attempt_outer(known, row, texts, plain, prefix)
     return row
 
 
 def _attempt_below(
-    known: Strings, row: I64, plain: list[bytes], called: list[bytes], calls: _Calls
+    known: Strings, row: I64, plain: list[bytes], allowed: list[bool], calls: Calls
 ) -> None:
-    """Match the remaining names below a call that has such a node."""
-    # If the graph calls the function, no other call is tried. If several calls have the node, and
-    # they are inside functions or the function is unknown, the name stays unmatched.
-    for nested, prefixes in enumerate((calls.name, calls.nested)):
-        left = [
-            index for index in np.flatnonzero(row < 0).tolist() if not calls.call(called[index])
-        ]
+    """Match the remaining names below the only call that has such a node."""
+    for prefixes in (calls.name, calls.nested):
+        left = [index for index in np.flatnonzero(row < 0).tolist() if allowed[index]]
         names = [plain[index] for index in left]
         node = np.full(len(left), -1, np.int64)
         fits = np.zeros(len(left), np.int64)
@@ -130,24 +151,23 @@ def _attempt_below(
             below = known.find(Strings.of(b"%b/%b" % (call, name) for name in names))
             node = np.where(node < 0, below, node)
             fits += below >= 0
-        decided = np.array([bool(called[index]) and not nested for index in left], np.bool_)
-        row[left] = np.where(decided | (fits == 1), node, -1)
+        row[left] = np.where(fits == 1, node, -1)
 
 
 def _attempt_outer(
-    known: Strings, row: I64, texts: list[bytes], plain: list[bytes], before: list[bytes]
+    known: Strings, row: I64, texts: list[bytes], plain: list[bytes], prefix: list[bytes | None]
 ) -> None:
     """Match what the runtime added to the innermost node that its name begins with."""
-    left = [index for index in np.flatnonzero(row < 0).tolist() if is_added(texts[index])]
-    prefixes = [prefix for prefix in dict.fromkeys(before) if prefix] if left else []
-    waiting = {index: plain[index] for index in left}
+    waiting = {
+        index: plain[index] if not call else call + b"/" + plain[index]
+        for index in np.flatnonzero(row < 0).tolist()
+        if (call := prefix[index]) is not None and is_added(texts[index])
+    }
     for _ in range(_MOST_PARTS):
         if not waiting:
             break
-        for prefix in (b"", *prefixes):
-            rows = [index for index in waiting if row[index] < 0]
-            names = [prefix + b"/" + waiting[at] if prefix else waiting[at] for at in rows]
-            row[rows] = known.find(Strings.of(names))
+        rows = list(waiting)
+        row[rows] = known.find(Strings.of(waiting.values()))
         waiting = {
             index: name.rpartition(b"/")[0]
             for index, name in waiting.items()
@@ -160,65 +180,6 @@ def is_added(name: bytes) -> bool:
     return name.startswith((b"Func/", b"ConstantFolding")) or any(
         pattern.fullmatch(name) for pattern in (_NUMBERED, _COPIED, _FED)
     )
-
-
-class _Calls(NamedTuple):
-    """The nodes that call a function."""
-
-    name: list[bytes]  # those outside functions
-    nested: list[bytes]  # those inside functions
-    of_function: dict[bytes, bytes]  # the first call of each, or its only one in another function
-    # The only call of a Python function: each trace of it gets another number.
-    of_python: dict[bytes, bytes]
-
-    @classmethod
-    def of(cls, profile: Profile) -> _Calls:
-        """The calls of *profile*."""
-        regions = profile.regions
-        callers = profile.nodes.name.take(regions.call).tolist()
-        inside = np.append(regions.of_node, -1)[np.minimum(regions.call, regions.of_node.size)]
-        top = np.flatnonzero(inside < 0)
-        names = [callers[region] for region in top.tolist()]
-        functions = regions.function.tolist() if len(regions.function) else []
-        called: dict[bytes, bytes] = {}
-        for region in top[: len(functions)].tolist():
-            called.setdefault(_xla_name(functions[region]), callers[region])
-        nested = np.flatnonzero((inside >= 0) & (regions.kind == CALLED))
-        return cls(
-            list(dict.fromkeys(names)),
-            list(dict.fromkeys(callers[region] for region in nested.tolist())),
-            {**_called_once(map(_xla_name, functions), callers), **called},
-            _called_once(map(_python_name, functions), callers),
-        )
-
-    def call(self, function: bytes) -> bytes:
-        """The call of this function, or the call named like it; b"" if there is none."""
-        if (call := self.of_function.get(_xla_name(function))) is not None:
-            return call
-        name = _python_name(function)
-        return name if name in self.name else self.of_python.get(name, b"")
-
-
-def _called_once(functions: Iterable[bytes], calls: list[bytes]) -> dict[bytes, bytes]:
-    """The call of each function that has exactly one."""
-    calls_of: dict[bytes, set[bytes]] = {}
-    for function, call in zip(functions, calls, strict=False):
-        if function:
-            calls_of.setdefault(function, set()).add(call)
-    return {function: next(iter(at)) for function, at in calls_of.items() if len(at) == 1}
-
-
-def _python_name(function: bytes) -> bytes:
-    """The name that a capture gives this function; b"" if its name has another form."""
-    match = _FUNCTION.fullmatch(function)
-    if match is None:
-        return b""
-    return match["plain"] if match["gradient"] is None else match["gradient"] + b"_backward"
-
-
-def _xla_name(function: bytes) -> bytes:
-    """The name of a function as XLA writes it."""
-    return _NOT_IN_XLA_NAMES.sub(b"_", function)
 
 
 def _calls(texts: Iterable[bytes]) -> set[bytes]:

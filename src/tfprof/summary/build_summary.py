@@ -18,7 +18,7 @@ from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.ops.dtypes import FLOAT
 from tfprof.ops.inferred_shapes import with_inferred_shapes
 from tfprof.ops.output_dtypes import output_dtypes
-from tfprof.ops.symbols import symbols
+from tfprof.ops.symbols import symbols, with_recorded_shapes
 from tfprof.summary.caveats import Gaps, caveats
 from tfprof.summary.costs import CostModel, Costs, makes_tensors, row_sums, without_others
 from tfprof.summary.formula import MOST_SYMBOLS, Fitted, Formula, formulas
@@ -118,7 +118,8 @@ def summary(
     readers = np.concatenate([params.reader, params.unknown])
     placed = layers(scopes(model), computes & ~casts_of_variables(model), readers, depth)
     cost_model = CostModel(model, computes, dtypes, placed.of_node, len(placed.rows))
-    unbound = [symbol.name for symbol in symbols(model) if symbol.name not in sizes]
+    still_open = symbols(with_recorded_shapes(model, sizes))
+    unbound = [symbol.name for symbol in still_open if symbol.name not in sizes]
     ran_eagerly = not computes.any() and readers.size > 0
     costs = RowCosts(cost_model, sizes, unbound, is_known=not ran_eagerly)
     rows, total = _rows(placed, params, costs, computes)
@@ -149,7 +150,8 @@ def _parameters(model: Profile, in_model: Bool, dtypes: I64, dims: Mapping[str, 
     declared = parameters(model.with_run_shapes, in_model, dtypes)
     if declared.node.size and not declared.unknown.size and not declared.guessed:
         return declared
-    return parameters(with_inferred_shapes(model.with_run_shapes, dims), in_model, dtypes)
+    shaped = with_inferred_shapes(with_recorded_shapes(model, dims), dims)
+    return parameters(shaped, in_model, dtypes)
 
 
 class RowCosts:

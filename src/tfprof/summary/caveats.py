@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tfprof.columns.strings import Bool, clean_text
 from tfprof.ops.old_loops import old_loops
 from tfprof.ops.run_counts import loop_notes
+from tfprof.ops.symbols import with_recorded_shapes
 from tfprof.read.saved_model import ADDED_UP
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ class Gaps(NamedTuple):
 
 def caveats(profile: Profile, in_model: Bool, params: Parameters, gaps: Gaps) -> tuple[str, ...]:
     """One sentence per caveat."""
-    loops = loop_notes(profile, profile.with_run_shapes, gaps.dims, in_model)
+    shaped = with_recorded_shapes(profile, gaps.dims)
+    loops = loop_notes(profile, shaped, gaps.dims, in_model)
     functions = [f"{clean_text(note)}." for note in loops] if len(profile.regions) else []
     if not profile.steps:
         inside, notes = old_loops(profile)

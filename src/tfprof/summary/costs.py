@@ -19,6 +19,7 @@ from tfprof.ops.classes import of_class
 from tfprof.ops.counting import Counts, lower_bound_nodes, may_contract, multiply_adds
 from tfprof.ops.inferred_shapes import with_inferred_shapes
 from tfprof.ops.output_dtypes import element_sizes
+from tfprof.ops.symbols import with_recorded_shapes
 from tfprof.ops.with_float_ops import with_float_ops
 
 if TYPE_CHECKING:
@@ -53,8 +54,10 @@ class CostModel:
     def at(self, dims: Mapping[str, int]) -> Costs:
         """What the rows cost if the open dimensions have these sizes."""
         fresh = replace(self.profile)  # without a cache: each size is needed once
-        counted, counts = with_float_ops(fresh, "all", dims)
-        shaped = with_inferred_shapes(fresh.with_run_shapes, dims)
+        # If steps ran with different shapes, all numbers are those of the first step.
+        first = min((step.number for step in fresh.steps), default=None)
+        counted, counts = with_float_ops(fresh, "all", dims, first)
+        shaped = with_inferred_shapes(with_recorded_shapes(fresh, dims, first), dims)
         float_ops = counted.nodes.float_ops
         size, unknown = _activation_bytes(shaped, self.computes, self.dtypes)
         # How often each node runs, as the views count it: as if each had one float operation.

@@ -21,7 +21,7 @@ from tfprof.errors import UsageError, nearest
 from tfprof.model import CALLED, Profile
 from tfprof.ops.classes import of_class
 from tfprof.ops.reach import Links
-from tfprof.read.xplane.node_matching import NOT_IN_GRAPH
+from tfprof.read.outside_graph import NOT_IN_GRAPH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,9 @@ def model_nodes(profile: Profile, outputs: Sequence[str] = ()) -> Bool:
     aside = of_class(profile, "saves", "reports") | backward
     silent = of_class(profile, "no outputs")
     begin = _ends(profile, aside) | _differentiated(profile, backward)
-    reached = Links.inputs(profile.edges, aside, silent).reached(begin, ~backward)
+    # What is computed from gradients, such as their sum over replicas, is training as well.
+    behind = Links.consumers(profile.edges, data=True).reached(backward)
+    reached = Links.inputs(profile.edges, aside | behind, silent).reached(begin, ~backward)
     # A graph that does nothing but train is the model itself.
     return reached if reached.any() else ~reached
 

@@ -55,6 +55,11 @@ DEBUG_INFO = Input(
     "", "text", "", "", title="a GraphDebugInfo", turn=2, fallback="debug_info",
     beside=("saved_model.pb", "debug/saved_model_debug_info.pb"),
 )
+# What a capture could not record; no flag names it either.
+NOTES = Input(
+    "", "text", "", "", title="the notes of a capture", turn=7, fallback="notes",
+    beside=("", "tfprof_notes.txt"),
+)
 OP_LOG = Input(
     "op_log_path", "text", "", "the op log: types, float operations and call stacks of nodes",
     parameter="op_log", title="an op log", turn=3, fallback="op_log",
@@ -202,6 +207,8 @@ FORMATS: dict[str, Format] = {
              "read_files:read_run", "add_run", "describe_run"),
         replace(_row("debug_info", "a GraphDebugInfo", DEBUG_INFO, ("stacks",),
                      "debug_info:read_stacks", "add_debug_info", "describe_nothing"), detect=None),
+        replace(_row("notes", "a list of notes", NOTES, (),
+                     "capture_notes:read_notes", "add_notes", "describe_nothing"), detect=None),
     )
 }
 # fmt: on

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tfprof.model import Profile
-from tfprof.read.columnar import ATTRIBUTES, LONGEST_SHARED, RUN_SHAPES
+from tfprof.read.columnar import ATTRIBUTES, LONGEST_SHARED, RUN_SHAPES, STEP_SHAPES
 from tfprof.read.columnar.coding import ALIGNMENT, FORMAT, HEAD, TEXT
-from tfprof.read.columnar.layout import Attributes, RunShapes, to_columns
+from tfprof.read.columnar.layout import Attributes, RunShapes, ShapesOfSteps, to_columns
 from tfprof.read.detect import CONVERTED_MAGIC
 
 if TYPE_CHECKING:
@@ -56,6 +56,9 @@ def _columns(profile: Profile) -> Iterator[tuple[str, I64 | U8]]:
         shaped = profile.with_run_shapes
         run_shapes = RunShapes(shaped.outputs, shaped.notes[len(profile.notes) :])
         yield from to_columns(RunShapes, RUN_SHAPES, run_shapes)
+    for number, (steps, read) in enumerate(profile.step_shapes):
+        of_steps = ShapesOfSteps(np.array(steps, np.int64), read(profile).outputs)
+        yield from to_columns(ShapesOfSteps, f"{STEP_SHAPES}.{number}", of_steps)
 
 
 def _attributes(profile: Profile) -> Attributes:

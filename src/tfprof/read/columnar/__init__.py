@@ -20,10 +20,10 @@ from tfprof.errors import InputError
 from tfprof.foundation.lazy_dataclasses import fields, replace
 from tfprof.model import BRANCH, CPU, AttributeSource, Outputs, Profile, Step
 from tfprof.read.columnar.coding import Columns, Damage
-from tfprof.read.columnar.layout import Attributes, RunShapes, from_columns, truths
+from tfprof.read.columnar.layout import Attributes, RunShapes, ShapesOfSteps, from_columns, truths
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from tfprof.columns.shapes import Shapes
     from tfprof.columns.strings import I64, Strings
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-ATTRIBUTES, RUN_SHAPES = "attributes", "run_shapes"
+ATTRIBUTES, RUN_SHAPES, STEP_SHAPES = "attributes", "run_shapes", "step_shapes"
 # Attributes with longer text do not share it: a shared text takes a byte per attribute in the file,
 # but its full length per attribute in memory.
 LONGEST_SHARED: Final = 256
@@ -44,7 +44,7 @@ def profile(source: Source) -> Profile:
     return _checked(_profile, source)
 
 
-def _checked(read: Callable[..., T], source: Source, *arguments: Profile) -> T:
+def _checked(read: Callable[..., T], source: Source, *arguments: Any) -> T:  # noqa: ANN401
     """The result of *read*; turns Damage into an InputError that names the file."""
     try:
         return read(source, *arguments)
@@ -66,7 +66,18 @@ def _profile(source: Source) -> Profile:
         profile,
         attribute_sources=(AttributeSource(node, attributes, source.name),),
         shape_sources=(partial(_checked, _with_run_shapes, source),) if has_shapes else (),
+        step_shapes=tuple(_step_shapes(source, columns)),
     )
+
+
+def _step_shapes(source: Source, columns: Columns) -> Iterator[Any]:
+    """(numbers of steps, the profile with their shapes), as in a Profile."""
+    number = 0
+    while f"{STEP_SHAPES}.{number}.outputs.start" in columns:
+        shapes: ShapesOfSteps = from_columns(ShapesOfSteps, f"{STEP_SHAPES}.{number}", columns)
+        steps = tuple(shapes.steps.tolist())
+        yield steps, partial(_checked, _with_step_shapes, source, number)
+        number += 1
 
 
 def _attributes(source: Source) -> tuple[I64, Strings]:
@@ -81,6 +92,14 @@ def _with_run_shapes(source: Source, profile: Profile) -> Profile:
     shapes: RunShapes = from_columns(RunShapes, RUN_SHAPES, Columns(source))
     check_outputs(f"{RUN_SHAPES}.outputs", shapes.outputs, len(profile))
     return replace(profile, outputs=shapes.outputs, notes=(*profile.notes, *shapes.notes))
+
+
+def _with_step_shapes(source: Source, number: int, profile: Profile) -> Profile:
+    source.check()
+    name = f"{STEP_SHAPES}.{number}"
+    shapes: ShapesOfSteps = from_columns(ShapesOfSteps, name, Columns(source))
+    check_outputs(f"{name}.outputs", shapes.outputs, len(profile))
+    return replace(profile, outputs=shapes.outputs)
 
 
 def check(profile: Profile) -> None:

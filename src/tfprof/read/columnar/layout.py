@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # Parts of a Profile that are not stored.
 _NOT_STORED: Final = frozenset(
-    {"attribute_sources", "shape_sources", "structure_cache", "run_cache", "_cache"}
+    {"attribute_sources", "shape_sources", "step_shapes", "structure_cache", "run_cache", "_cache"}
 )
 # Parts that formats 1 and 2 lack, and the column that shows whether a file has each.
 _SINCE_3: Final = {"regions": "regions.call", "times": "times"}
@@ -51,6 +51,14 @@ class RunShapes(Frozen):
 
     outputs: Outputs
     notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ShapesOfSteps(Frozen):
+    """The outputs with the shapes of these steps."""
+
+    steps: I64
+    outputs: Outputs
 
 
 def to_columns(kind: type, name: str, value: object) -> NamedColumns:

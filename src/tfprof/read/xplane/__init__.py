@@ -4,7 +4,7 @@
 
 planes       bytes → columns                   nesting  steps, self times
 event_table  the class of each event           memory   allocations of each execution
-operations   which events are operations
+operations   which events are operations       kernels  what ran on accelerators
 runs         which call each ran for           launches instructions of XLA programs
 merge        the graph node of each operation
 """
@@ -25,7 +25,15 @@ from tfprof.read.xplane.merge import with_trace
 from tfprof.read.xplane.nesting import Steps, steps
 from tfprof.read.xplane.operations import operations
 from tfprof.read.xplane.planes import Space, device_of, read_space
-from tfprof.read.xplane.trace import FULL_LEVEL, UNKNOWN_LEVEL, Events, TraceColumns
+from tfprof.read.xplane.trace import (
+    DATA,
+    EAGER,
+    FULL_LEVEL,
+    NODE,
+    UNKNOWN_LEVEL,
+    Events,
+    TraceColumns,
+)
 from tfprof.tables.formats import TRACE
 from tfprof.wire.decode import VARINT, scan
 
@@ -118,6 +126,9 @@ def _notes(events: Events, allocated: TraceMemory, level: int) -> Iterator[str]:
             f"{outside.size:,} of {events.step.size:,} executions in the trace, {own:,} us, are "
             "outside all steps and are ignored"
         )
+    # The rest is about TensorFlow: other programs have no such operations, and other allocators.
+    if not np.isin(events.kind, (NODE, EAGER, DATA)).any():
+        return
     if UNKNOWN_LEVEL < level < FULL_LEVEL:
         yield (
             f"the trace was recorded at level {level}: cheap operations and input shapes are "

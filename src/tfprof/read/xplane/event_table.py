@@ -22,7 +22,7 @@ from tfprof.read.expansion_limits import bounded
 from tfprof.read.xplane.nesting import Spans
 from tfprof.read.xplane.planes import Space, device_lines
 
-_HOST, _TF_DATA = b"/host:", b"tf_data_"
+_HOST, _TF_DATA, _LAUNCHERS = b"/host:", b"tf_data_", b"Host Threads/"
 _NS_PER_PS = 1000
 _LATEST_NS = 1 << 61
 OTHER, RAN, EAGERLY, RUN, PROCESS, DONE, ALLOCATED, FREED = range(8)
@@ -65,6 +65,7 @@ class EventTable(NamedTuple):
     on_host: Bool
     on_device: Bool  # on a line of an accelerator that counts
     on_tf_data: Bool  # on a thread of tf.data
+    on_launchers: Bool  # on a line with the host's launches of kernels, which repeat their hlo_op
     file: str  # its name in messages
 
     def rows(self, what: int) -> I64:
@@ -97,6 +98,7 @@ def event_table(space: Space, file: str) -> EventTable:
     what = np.append(of_kind.what, OTHER)[space.event_kind]
     what = np.where(on_host, what, OTHER)
     tf_data = np.array([name.startswith(_TF_DATA) for name in space.line], np.bool_)
+    launchers = np.array([name.startswith(_LAUNCHERS) for name in space.line], np.bool_)
     return EventTable(
         space,
         of_kind,
@@ -107,6 +109,7 @@ def event_table(space: Space, file: str) -> EventTable:
         on_host,
         device_lines(space)[space.event_line],
         tf_data[space.event_line],
+        launchers[space.event_line],
         file,
     )
 

@@ -37,7 +37,7 @@ _MOST_AT_ONCE = 8
 _MOST_EVENTS, _ANY = 2, np.iinfo(np.int64).max
 # The name of the XLA module for `__inference_f_12`: XLA adds a prefix and a suffix.
 _MODULE = re.compile(
-    rb"a(_(?:inference|forward|backward)_.+_\d+)__(?:XlaMustCompile_.*)?(?:\.\d+)?"
+    rb"a(_(?:inference|forward|backward)_.+?_\d+)__(?:XlaMustCompile_.*)?(?:\.\d+)?"
 )
 
 

@@ -29,9 +29,10 @@ from tfprof.columns.unique import sum_by, unique_inverse
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import ACCELERATOR, CPU, Profile, Step, own_notes
 from tfprof.read.merge import with_bare_nodes, with_types
-from tfprof.read.run_shapes import with_shape_source
+from tfprof.read.outside_graph import outside_graph
+from tfprof.read.run_shapes import RecordedInputs, with_shape_source
 from tfprof.read.runtime_names import node_of, without_numbers
-from tfprof.read.xplane.node_matching import NOT_IN_GRAPH, NodeMatcher
+from tfprof.read.xplane.node_matching import NodeMatcher
 from tfprof.read.xplane.trace import Events, Memory, TraceColumns, taken
 
 _ALL_STREAMS = b"/stream:all"
@@ -51,7 +52,7 @@ def with_trace(profile: Profile, trace: TraceColumns) -> Profile:
     node = matcher.nodes()
     notes = (*trace.notes, *own_notes(matcher.notes(node)))
     before = len(profile)
-    profile, node = _with_names(profile, node, trace.events)
+    profile, node = _with_names(profile, node, trace.events, matcher.absent)
     profile, memory_node = _with_memory_names(profile, trace.memory, node)
     profile = _placed(profile, trace, node)
     profile = _typed(profile, matcher.fused)
@@ -66,7 +67,8 @@ def with_trace(profile: Profile, trace: TraceColumns) -> Profile:
         notes=(*profile.notes, *notes),
     )
     exact = np.where((node < before) & matcher.exact, node, -1)
-    return with_shape_source(grown, exact, trace.events.shapes)
+    number = np.array([step.number for step in steps], np.int64)[trace.events.step]
+    return with_shape_source(grown, RecordedInputs(exact, trace.events.shapes, number))
 
 
 def _in_steps(trace: TraceColumns) -> TraceColumns:
@@ -84,10 +86,15 @@ def _in_steps(trace: TraceColumns) -> TraceColumns:
 # --- nodes ------------------------------------------------------------------------------------
 
 
-def _with_names(profile: Profile, node: I64, events: Events) -> tuple[Profile, I64]:
+def _with_names(profile: Profile, node: I64, events: Events, absent: Bool) -> tuple[Profile, I64]:
     """(*profile* with a node for each unmatched name, the node of each execution)."""
     rows = np.flatnonzero(node < 0)
-    name = _own_names(profile, events.name.take(rows))
+    # Functions that the graph does not have are scopes, so that their nodes stay apart.
+    slash = Strings.of([b"/", b""]).take(np.where(absent[rows], 0, 1))
+    function = events.function.take(rows)
+    function = Strings(function.blob, function.start, function.length * absent[rows])
+    name = Strings.beside([function, slash, events.name.take(rows)])
+    name = _own_names(profile, name)
     profile, added = _grown(profile, name, events.op.take(rows))
     node = node.copy()
     node[rows] = added
@@ -101,8 +108,7 @@ def _own_names(profile: Profile, names: Strings) -> Strings:
     plain = without_numbers(names)
     if not bool(profile.in_graph.any()):
         return plain
-    scope = Strings.of([NOT_IN_GRAPH]).take(np.zeros(len(plain), np.int64))
-    return Strings.beside([scope, plain])
+    return outside_graph(plain, np.arange(len(plain)))
 
 
 def _grown(profile: Profile, name: Strings, op: Strings) -> tuple[Profile, I64]:

@@ -19,8 +19,9 @@ from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.columns.unique import unique_inverse
 from tfprof.foundation.arguments import shown
 from tfprof.read.merge import with_types
+from tfprof.read.outside_graph import NOT_IN_GRAPH
 from tfprof.read.runtime_names import is_added, node_of
-from tfprof.read.xplane.operations import either
+from tfprof.read.xplane.kernels import either
 from tfprof.read.xplane.trace import COMPILED, DATA, EAGER, KERNEL, NODE, Events
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
     from tfprof.model import Profile
 
-# The scope of what is not in the graph.
-NOT_IN_GRAPH = b"_not_in_graph/"
 _ARGUMENT_OPS = (b"_Arg", b"_Retval")
 _PS_IN_US = 10**6
 _EXAMPLES = 3
@@ -44,9 +43,12 @@ class NodeMatcher:
 
     def __init__(self, profile: Profile, events: Events) -> None:
         self._profile, self._events = profile, events
+        self._has_graph = bool(profile.in_graph.any())
         self.fused: list[tuple[int, bytes]] = []  # (node, type) of fused operations
         self.exact = np.zeros(len(events.name), np.bool_)  # whether exactly that node ran
         self.is_fused = np.zeros(len(events.name), np.bool_)
+        # Which executions are of a function that is not in the graph.
+        self.absent = np.zeros(len(events.name), np.bool_)
 
     def nodes(self) -> I64:
         """The node of each execution, or -1."""
@@ -55,13 +57,25 @@ class NodeMatcher:
         if not len(profile):
             return node
         inside = np.flatnonzero(np.isin(events.kind, (NODE, COMPILED, KERNEL)))
-        node[inside] = node_of(profile, events.name.take(inside), events.function.take(inside))
+        # Without a graph, a name is a node, whichever function it is in.
+        of_graph = (events.function, events.op) if self._has_graph else ()
+        columns = (events.name, *of_graph)
+        node[inside] = node_of(profile, *(column.take(inside) for column in columns))
         self._match_arguments(node)
         types, op = with_types(profile.types, events.op)
         same = np.append(profile.nodes.op, -1)[node] == op
         self.exact = same & (events.kind == NODE) & ~_added(events.name)
         self._match_fused(node, np.flatnonzero((node >= 0) & ~same), op, types)
+        if self._has_graph:
+            self._find_absent(node)
         return node
+
+    def _find_absent(self, node: I64) -> None:
+        """Find the functions without any node in the graph."""
+        row, first = self._events.function.intern()
+        is_absent = self._events.function.length[first] > 0
+        is_absent[row[node >= 0]] = False
+        self.absent = is_absent[row]
 
     def _match_arguments(self, node: I64) -> None:
         """Match arguments and results of a function to the node that calls it."""
@@ -95,7 +109,7 @@ class NodeMatcher:
 
     def notes(self, node: I64) -> Iterator[str]:
         """Notes on executions that are matched in an unexpected way, or not at all."""
-        if not bool(self._profile.in_graph.any()):
+        if not self._has_graph:
             return
         events = self._events
         rows = np.flatnonzero(self.is_fused)
@@ -131,6 +145,13 @@ class NodeMatcher:
             where: int(events.own_ps[events.kind == kind].sum()) // _PS_IN_US
             for kind, where in ((EAGER, "outside functions"), (DATA, "in functions of tf.data"))
         }
+        if self.absent.any():
+            names = events.function.take(np.flatnonzero(self.absent))
+            names = names.take(names.intern()[1])
+            listed = ", ".join(shown(name) for name in list(names.texts())[:_EXAMPLES])
+            more = f" and {len(names) - _EXAMPLES:,} more" if len(names) > _EXAMPLES else ""
+            where = f"in functions that the graph does not have: {listed}{more}"
+            micros[where] = int(events.own_ps[self.absent].sum()) // _PS_IN_US
         parts = [f"{us:,} us ran {where}" for where, us in micros.items() if us]
         return f" ({', '.join(parts)})" if parts else ""
 

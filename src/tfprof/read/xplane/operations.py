@@ -3,7 +3,7 @@
 NODE       node:Op on a host                the name of the node below that of its call
 EAGER      EagerLocalExecute: Op            _eager/Op
 COMPILED   an event with `hlo_op`           the node that its instruction comes from
-KERNEL     on a stream of an accelerator    the name in `tf_op` or `hlo_op`
+KERNEL     on a line of an accelerator      see `kernels`
 DATA       node:Op on a thread of tf.data   _tf_data/node, unless the program called it
 """
 
@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tfprof.columns.strings import I64, Strings
-from tfprof.columns.unique import first_rows, unique, unique_inverse
+from tfprof.columns.unique import unique, unique_inverse
 from tfprof.read.expansion_limits import bounded
 from tfprof.read.xplane import launches
-from tfprof.read.xplane.event_table import DONE, EAGERLY, OTHER, PROCESS, RAN, RUN, node_and_op
+from tfprof.read.xplane.event_table import DONE, EAGERLY, OTHER, PROCESS, RAN, RUN
+from tfprof.read.xplane.kernels import either, kernels
 from tfprof.read.xplane.runs import RunEvents, Runs, runs
 from tfprof.read.xplane.trace import COMPILED, DATA, EAGER, KERNEL, NODE, taken
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from tfprof.read.xplane.event_table import EventTable
 
 _EAGER, _TF_DATA = b"_eager/", b"_tf_data/"
+_SYNC = b"SyncDevice"
 _PS_IN_NS = 10**3
 
 
@@ -107,16 +109,26 @@ def _runs(table: EventTable, event: I64) -> Runs:
 
 
 def _eager(table: EventTable) -> Operations:
-    event = np.flatnonzero((table.what == EAGERLY) & ~table.is_function)
+    event = _without_final_sync(table, np.flatnonzero(table.what == EAGERLY))
+    event = event[~table.is_function[event]]
     op = table.names(event)
     return _plain(event, EAGER, _below(table, _EAGER, op), op)
+
+
+def _without_final_sync(table: EventTable, event: I64) -> I64:
+    """*event* without the last ones if these wait for devices: whoever ends a trace does that."""
+    by_time = event[np.argsort(table.ns[event], kind="stable")]
+    is_sync = Strings.of([_SYNC]).find(table.names(by_time)) >= 0
+    others = np.flatnonzero(~is_sync)
+    last = int(others[-1]) + 1 if others.size else 0
+    return np.sort(by_time[:last])
 
 
 def _compiled(table: EventTable, nodes: Operations) -> list[Operations]:
     """XLA instructions that ran on a host, by whether their launch is known."""
     stats = table.space.event_stats
     event = unique(stats.owner[stats.named(b"hlo_op")])
-    event = event[table.on_host[event] & (table.what[event] == OTHER)]
+    event = event[table.on_host[event] & ~table.on_launchers[event] & (table.what[event] == OTHER)]
     if not event.size:
         return []
     name, op = _instructions(table, event)
@@ -174,40 +186,5 @@ def _instructions(table: EventTable, event: I64) -> tuple[Strings, Strings]:
 
 
 def _kernels(table: EventTable) -> Operations:
-    event = np.flatnonzero(table.on_device)
-    if not event.size:
-        return _plain(event, KERNEL, _blank(0), _blank(0))
-    space = table.space
-    kind = space.event_kind[event]
-    of_kind = space.kind_stats.texts(b"tf_op", len(space.kind))
-    label = either(of_kind, kind, table.texts(b"tf_op", event))
-    name, op = _instructions(table, event)
-    own = either(space.kind, kind, _blank(event.size))
-    texts = (label, name, op, own)
-    bounded(label, table.file, name, op, own)
-    row = np.zeros(event.size, np.int64)
-    for column in texts:
-        ids, first = column.intern()
-        _, row = unique_inverse(row * max(first.size, 1) + ids)
-    distinct_rows = first_rows(row)[1]
-    columns = (column.take(distinct_rows) for column in texts)
-    pairs = [_kernel(*row_texts) for row_texts in zip(*columns, strict=True)]
-    names, ops = (Strings.of(pair[part] for pair in pairs).take(row) for part in range(2))
-    return _plain(event, KERNEL, names, ops)
-
-
-def _kernel(label: bytes, name: bytes, op: bytes, own: bytes) -> tuple[bytes, bytes]:
-    """(node, op) of a kernel on an accelerator, from the first of its names that has them."""
-    node, kind = node_and_op(label)
-    if kind:
-        return node, kind
-    return label or name or own, op or own
-
-
-def either(known: Strings, row: I64, other: Strings) -> Strings:
-    """The *row* of *known* if there is one and it is not empty, else the string of *other*."""
-    if not len(known):
-        return other
-    is_known = (row >= 0) & (known.length[row] > 0)
-    both = Strings.concat([known, other])
-    return both.take(np.where(is_known, row, len(known) + np.arange(len(other))))
+    ran = kernels(table)
+    return _plain(ran.event, KERNEL, ran.name, ran.op)._replace(function=ran.function)

@@ -13,7 +13,8 @@ Metadata are numbered per plane; here every event and stat has the row of its me
 /device:GPU:0              …/device:gpu:0/stream:all      its name in a session's RunMetadata
   Stream #13(Compute)      counts
   XLA Modules, Steps, …    repeat what is on the streams, so they do not count;
-                           `XLA Ops` counts if a device has no streams
+                           `XLA Ops` counts if a device has no streams, as TPUs, and
+                           `TensorFlow Ops` if it has neither
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ _DEVICE = b"/device:"
 _TASK = b"/job:localhost/replica:0/task:0"
 _DEVICE_NAME = re.compile(rb"/device:([A-Za-z_]+):(\d+).*")
 _STREAM = re.compile(rb"(?i)stream\b.*")
-_ONLY_OPS = b"XLA Ops"
+XLA_OPS, XLA_MODULES, TENSORFLOW_OPS = b"XLA Ops", b"XLA Modules", b"TensorFlow Ops"
+# The lines that count if a device has no streams, the first that it has.
+_ONLY = (XLA_OPS, TENSORFLOW_OPS)
 
 
 class Stats(NamedTuple):
@@ -189,12 +192,15 @@ def device_of(plane: bytes) -> bytes:
 
 
 def device_lines(space: Space) -> Bool:
-    """Which lines of accelerators count."""
+    """Which lines of accelerators count: of each device, those of the first kind that it has."""
     is_device = np.array([name.startswith(_DEVICE) for name in space.plane], np.bool_)
-    stream = np.array([_STREAM.fullmatch(name) is not None for name in space.line], np.bool_)
-    has_stream = np.zeros(len(space.plane), np.bool_)
-    has_stream[space.line_plane[stream]] = True
-    only_ops = np.array([name == _ONLY_OPS for name in space.line], np.bool_)
-    plane = space.line_plane
-    counted: Bool = is_device[plane] & np.where(has_stream[plane], stream, only_ops)
+    streams = np.array([_STREAM.fullmatch(name) is not None for name in space.line], np.bool_)
+    kinds = [streams]
+    kinds += [np.array([name == line for name in space.line], np.bool_) for line in _ONLY]
+    counted = np.zeros(len(space.line), np.bool_)
+    is_open = is_device.copy()
+    for lines in kinds:
+        chosen = lines & is_open[space.line_plane]
+        counted |= chosen
+        is_open[space.line_plane[chosen]] = False
     return counted

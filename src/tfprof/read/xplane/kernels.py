@@ -1,0 +1,219 @@
+"""Names what ran on accelerators, by the first of these that an event has.
+
+tf_op         net/dense/Relu:Relu                  the node, if the name can be TensorFlow's; JAX
+                                                   writes `XlaModule:` or `jit(f)/dot_general:…`
+annotation    net/w:While#…#::net/Add:AddV2#…#     the innermost node (TensorFlow 2.2 to 2.4)
+hlo_op        fusion.1 of module jit_step          jit_step/fusion.1; its type is its category on a
+                                                   TPU, else its name up to the number
+TensorFlow Ops, a line of the device               the operation at that time
+none          MemcpyD2D                            the event's own name
+
+A TPU has the instruction in the metadata of the event, and the module on the line `XLA Modules`.
+If several programs have the same module name, their numbers follow: jit_step(5), jit_step(6).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tfprof.columns.strings import I64, Strings
+from tfprof.columns.unique import first_rows, unique_inverse
+from tfprof.read.expansion_limits import bounded
+from tfprof.read.xplane import launches
+from tfprof.read.xplane.event_table import Frames, node_and_op
+from tfprof.read.xplane.planes import TENSORFLOW_OPS, XLA_MODULES
+
+if TYPE_CHECKING:
+    from tfprof.read.xplane.event_table import EventTable
+
+# The names that nodes of TensorFlow can have; those of JAX have brackets.
+_NODE = re.compile(rb"[A-Za-z0-9._][\w.\\/>-]*")
+_DETAILS = re.compile(rb"#[^#]*#")
+_BASE = re.compile(rb"(.+?)\.\d+(?:\..*)?")
+_PROGRAM = re.compile(rb"(.+)\((\d+)\)")
+_PS_IN_NS = 1000
+
+
+class Kernels(NamedTuple):
+    """The events of accelerators, and what each of them ran."""
+
+    event: I64
+    name: Strings
+    op: Strings
+    function: Strings  # that XLA compiled; empty if unknown
+
+
+class _Texts(NamedTuple):
+    """What one event says of itself; all may be empty."""
+
+    tf_op: bytes
+    annotation: bytes
+    module: bytes  # its name
+    program: bytes  # its name, made unique
+    instruction: bytes
+    category: bytes
+    source_name: bytes  # the node that the instruction comes from, by its HLO
+    source_op: bytes
+    opcode: bytes
+    operation: bytes  # on the line of operations
+    operation_type: bytes
+    own: bytes
+
+
+def kernels(table: EventTable) -> Kernels:
+    """Everything that ran on accelerators."""
+    event = np.flatnonzero(table.on_device)
+    if not event.size:
+        none = Strings.of([])
+        return Kernels(event, none, none, none)
+    texts = _columns(table, event)
+    bounded(texts[0], table.file, *texts[1:])
+    row = np.zeros(event.size, np.int64)
+    for column in texts:
+        ids, first = column.intern()
+        _, row = unique_inverse(row * max(first.size, 1) + ids)
+    distinct = first_rows(row)[1]
+    columns = (column.take(distinct) for column in texts)
+    named = [_named(_Texts(*values)) for values in zip(*columns, strict=True)]
+    parts = (Strings.of(values).take(row) for values in zip(*named, strict=True))
+    return Kernels(event, *parts)
+
+
+def _named(texts: _Texts) -> tuple[bytes, bytes, bytes]:
+    """(name, type, function) of one event."""
+    function = _function(texts.module)
+    node, op = node_and_op(texts.tf_op)
+    if op and _NODE.fullmatch(node):
+        return node, op, function
+    if texts.annotation:
+        return (*_annotated(texts.annotation), b"")
+    if texts.instruction:
+        if function and texts.source_name:
+            return texts.source_name, texts.source_op or texts.opcode, function
+        program = function or texts.program
+        name = program + b"/" + texts.instruction if program else texts.instruction
+        base = _BASE.fullmatch(texts.instruction)
+        kind = base[1] if base else texts.instruction
+        return name, texts.category or texts.opcode or kind, b""
+    if texts.operation:
+        return texts.operation, texts.operation_type or texts.operation, b""
+    return texts.own, texts.own, b""
+
+
+def _annotated(annotation: bytes) -> tuple[bytes, bytes]:
+    """(name, type) of the innermost node of an annotation, or of its first word."""
+    parts = _DETAILS.sub(b"", annotation).split(b"::")
+    for part in reversed(parts):
+        node, op = node_and_op(part)
+        if op:
+            return node, op
+    return parts[0] or annotation, parts[0] or annotation
+
+
+def _function(module: bytes) -> bytes:
+    """The function that TensorFlow compiled as this module; b"" if it is not one."""
+    return launches.functions_of(Strings.of([module]))[0]
+
+
+def _columns(table: EventTable, event: I64) -> list[Strings]:
+    """The columns of _Texts."""
+    space, kind = table.space, table.space.event_kind[event]
+
+    def said(stat: bytes) -> Strings:
+        """The stat of each event or, without one, of its metadata."""
+        of_kind = space.kind_stats.texts(stat, len(space.kind))
+        own = table.texts(stat, event)
+        return either(own, np.where(own.length > 0, np.arange(event.size), -1), of_kind.take(kind))
+
+    of_kind = np.append(space.kind_stats.numbers(b"program_id", len(space.kind)), 0)[kind]
+    number = table.numbers(b"program_id")[event]
+    number = np.where(number != 0, number, of_kind)
+    category, blank = said(b"hlo_category"), _blank(event.size)
+    # The metadata of a TPU's events have the name of the instruction as their display name.
+    display = space.kind_display.take(kind)
+    display = Strings(display.blob, display.start, display.length * (category.length > 0))
+    stated = said(b"hlo_op")
+    known_row = np.where(stated.length > 0, np.arange(event.size), -1)
+    instruction = either(stated, known_row, display)
+    known = launches.instructions(space)
+    at = known.find(launches.instruction_keys(number, instruction))
+    operation = _around(table, event, TENSORFLOW_OPS)
+    operation_kind = np.append(space.event_kind, -1)[operation]
+    module = said(b"hlo_module")
+    held = np.append(space.event_kind, -1)[_around(table, event, XLA_MODULES)]
+    known_row = np.where(module.length > 0, np.arange(event.size), -1)
+    module = either(module, known_row, either(space.kind, held, blank))
+    module = Strings(module.blob, module.start, module.length * (instruction.length > 0))
+    name, program = _programs(module, number)
+    return [
+        said(b"tf_op"),
+        said(b"annotation"),
+        name,
+        program,
+        instruction,
+        category,
+        either(known.op_name, at, blank),
+        either(known.op_type, at, blank),
+        either(known.opcode, at, blank),
+        either(space.kind, operation_kind, blank),
+        either(space.kind_display, operation_kind, blank),
+        either(space.kind, kind, blank),
+    ]
+
+
+def _programs(module: Strings, number: I64) -> tuple[Strings, Strings]:
+    """(the name of each module without its number, with the number if the name is not unique)."""
+    ids, first = module.intern()
+    numbers, index = unique_inverse(number)
+    pair = ids * numbers.size + index
+    distinct, inverse = unique_inverse(pair)
+    programs: list[tuple[bytes, int]] = []
+    for value in distinct.tolist():
+        text = module[int(first[value // numbers.size])]
+        match, program = _PROGRAM.fullmatch(text), int(numbers[value % numbers.size])
+        programs.append((match[1], program or int(match[2])) if match else (text, program))
+    several: dict[bytes, set[int]] = {}
+    for name, program in programs:
+        several.setdefault(name, set()).add(program)
+    shown = (
+        b"%b(%d)" % (name, program) if len(several[name]) > 1 else name
+        for name, program in programs
+    )
+    return Strings.of(name for name, _ in programs).take(inverse), Strings.of(shown).take(inverse)
+
+
+def _around(table: EventTable, event: I64, line: bytes) -> I64:
+    """The event on the *line* of the same device that contains the start of each, or -1."""
+    space = table.space
+    is_line = np.array([name == line for name in space.line], np.bool_)
+    outer = np.flatnonzero(is_line[space.event_line])
+    if not outer.size:
+        return np.full(event.size, -1, np.int64)
+    # Lines of a device may begin at different times.
+    since = (space.line_ns - int(space.line_ns.min())) * _PS_IN_NS
+
+    def frames(rows: I64) -> Frames:
+        of_line = space.event_line[rows]
+        start = since[of_line] + space.event_ps[rows]
+        return Frames(space.line_plane[of_line], start, space.event_long_ps[rows])
+
+    inner = frames(event)
+    at = frames(outer).spans().around(inner.line, inner.start)
+    return np.append(outer, -1)[at]
+
+
+def either(known: Strings, row: I64, other: Strings) -> Strings:
+    """The *row* of *known* if there is one and it is not empty, else the string of *other*."""
+    if not len(known):
+        return other
+    is_known = (row >= 0) & (known.length[row] > 0)
+    both = Strings.concat([known, other])
+    return both.take(np.where(is_known, row, len(known) + np.arange(len(other))))
+
+
+def _blank(count: int) -> Strings:
+    none = np.zeros(count, np.int64)
+    return Strings(np.empty(0, np.uint8), none, none)
