@@ -27,7 +27,7 @@ APPLICATIONS: Final = (
     *("VGG16", "VGG19", "DenseNet121", "ConvNeXtTiny", "transformer"),
 )
 SUMMARIES: Final = ("conv", "lstm", "gru", "transformer", "nested", "mixed", "mobilenet")
-WORDS: Final = {"inference": (), "keras": APPLICATIONS, "loops": (), "summary": SUMMARIES}
+WORDS: Final = {"inference": (), "keras": APPLICATIONS, "layers": (), "loops": (), "summary": SUMMARIES}
 """What each worker takes behind its folder."""
 
 MADE_BY: Final = "made_by"

@@ -20,14 +20,16 @@ if TYPE_CHECKING:
 
 _WEIGHTLESS: Final = re.compile(
     r"InputLayer|Activation|(Leaky)?ReLU|ELU|Softmax|\w*Dropout(\dD)?|Gaussian\w+|\w*Pooling\dD"
+    r"|AugMix|AutoContrast|CutMix|MixUp|RandAugment|Solarization|Equalization|MelSpectrogram"
+    r"|MaxNumBoundingBoxes|ContrastLimitedAdaptiveHistogramEqualization|Pipeline|TextVectorization"
     r"|Flatten|Reshape|Permute|RepeatVector|ZeroPadding\dD|Cropping\dD|UpSampling\dD|Add|Subtract"
     r"|Multiply|Average|Maximum|Minimum|Concatenate|Dot|Masking|Lambda|Rescaling|Resizing"
     r"|CenterCrop|Random\w+|ActivityRegularization|Identity|UnitNormalization|Discretization"
     r"|Hashing|HashedCrossing|CategoryEncoding|StringLookup|IntegerLookup"
 )
-# Classes whose weights are all trainable, though their shapes are not derived here.
+# Classes whose weights are all trainable, whatever their shapes are.
 ALL_TRAINED: Final = re.compile(r"Group(ed)?QueryAttention|ConvLSTM\dD|(Additive)?Attention")
-_INT8, _INT64 = 6, 9
+_FLOAT, _INT8, _INT64 = 1, 6, 9
 # More elements than any real tensor has.
 MOST_ELEMENTS: Final = 2**48
 
@@ -41,6 +43,10 @@ class Weight(NamedTuple):
     trained: bool = True
     type: int | None = None  # DataType, if it is not that of the layer
     is_copy: bool = False  # it repeats another weight of the layer
+    is_stored: bool = True  # Keras adds the product of LoRA's matrices to the kernel instead
+
+
+_SNAKE: Final = (re.compile(r"(.)([A-Z][a-z]+)"), re.compile(r"([a-z])([A-Z])"))
 
 
 class Underivable(Exception):  # noqa: N818 - not an error: the weights are unknown
@@ -59,6 +65,13 @@ def weights(kind: str, config: Config, build: Build) -> list[Weight] | None:
         return derived if all(prod(each.shape) <= MOST_ELEMENTS for each in derived) else None
     except (Underivable, KeyError, IndexError, TypeError, ValueError, AttributeError):
         return None
+
+
+def snake(name: str) -> str:
+    """The name of a class in the archive: LayerNormalization becomes layer_normalization."""
+    first, second = _SNAKE
+    text = re.sub(r"\W+", "", name)
+    return second.sub(r"\1_\2", first.sub(r"\1_\2", text)).lower()
 
 
 def _in(build: Build) -> list[int | None]:
@@ -88,29 +101,63 @@ def _channels(config: Config, build: Build) -> int:
 
 
 def _dense(config: Config, build: Build) -> list[Weight]:
-    units = _size(config["units"])
-    kernel, bias = (_size(_in(build)[-1]), units), _bias(config, 1, units)
-    return _quantized(config, Weight("vars/0", "kernel", kernel), (units,), bias)
+    inputs, units = _size(_in(build)[-1]), _size(config["units"])
+    kernel = _adapted(config, "kernel", (inputs, units), _bias(config, 1, units))
+    return _quantized(config, kernel, (units,), (inputs, units))
+
+
+def _adapted(
+    config: Config, name: str, shape: tuple[int, ...], others: Sequence[Weight] = ()
+) -> list[Weight]:
+    """A weight and others; LoRA adds two matrices and trains these instead."""
+    weight = Weight("vars/0", name, shape)
+    if config.get("lora_rank") is None:
+        return [weight, *others]
+    rank = _size(config["lora_rank"])
+    return [
+        weight._replace(trained=False), *others,
+        Weight("", f"lora_{name}_a", (*shape[:-1], rank), type=_FLOAT, is_stored=False),
+        Weight("", f"lora_{name}_b", (rank, shape[-1]), type=_FLOAT, is_stored=False),
+    ]  # fmt: skip
 
 
 def _quantized(
-    config: Config, weight: Weight, scale: tuple[int, ...], others: Sequence[Weight] = ()
-) -> list[Weight]:
-    """A weight and others; if quantized to int8, it is not trainable and has a scale."""
+    config: Config, layer_weights: list[Weight], scale: tuple[int, ...], matrix: tuple[int, int],
+    axis: int = 0,
+) -> list[Weight]:  # fmt: skip
+    """Weights of which the first is quantized: it is not trainable, and has a scale.
+
+    In int4, two numbers of a row of the *matrix* share a byte; each block along the *axis* has a
+    scale and a zero of its own.
+    """
     policy = config.get("dtype")
     mode = policy["config"].get("mode") if isinstance(policy, dict) else None
     if mode is None:
-        return [weight, *others]
-    if mode != "int8":
+        return layer_weights
+    weight, *others = layer_weights
+    stored = sum(each.is_stored for each in layer_weights)
+    places = (f"vars/{stored + at}" for at in range(3))
+    kind, _, block = str(mode).partition("/")
+    if kind == "int4":
+        rows, columns = matrix
+        weight = weight._replace(shape=(rows, -(-columns // 2)))
+        if int(block or -1) > 0:
+            groups = -(-matrix[axis] // int(block))
+            scale = (groups, columns) if axis == 0 else (rows, groups)
+    elif kind != "int8":
         raise Underivable
-    factor = Weight(f"vars/{1 + len(others)}", f"{weight.name}_scale", scale, trained=False)
-    return [weight._replace(trained=False, type=_INT8), *others, factor]
+    scales = [Weight(next(places), f"{weight.name}_scale", scale, trained=False)]
+    if kind == "int4" and int(block or -1) > 0:
+        scales.append(Weight(next(places), f"{weight.name}_zero", scale, trained=False, type=_INT8))
+        index = (matrix[axis],)
+        scales.append(Weight(next(places), "g_idx", index, trained=False, type=_FLOAT))
+    return [weight._replace(trained=False, type=_INT8), *others, *scales]
 
 
 def _conv(config: Config, build: Build) -> list[Weight]:
     groups, filters = _size(config.get("groups", 1)) or 1, _size(config["filters"])
     kernel = (*_sizes(config["kernel_size"]), _channels(config, build) // groups, filters)
-    return [Weight("vars/0", "kernel", kernel), *_bias(config, 1, filters)]
+    return _adapted(config, "kernel", kernel, _bias(config, 1, filters))
 
 
 def _transposed(config: Config, build: Build) -> list[Weight]:
@@ -156,22 +203,63 @@ def _batch_norm(config: Config, build: Build) -> list[Weight]:
 
 
 def _embedding(config: Config, _: Build) -> list[Weight]:
-    shape = (_size(config["input_dim"]), _size(config["output_dim"]))
-    return _quantized(config, Weight("vars/0", "embeddings", shape), shape[:1])
+    shape = rows, columns = _size(config["input_dim"]), _size(config["output_dim"])
+    others = []
+    if config.get("tie_weights") is False:
+        others = [Weight("vars/1", "reverse_embeddings", (columns, rows))]
+    table = _adapted(config, "embeddings", shape, others)
+    return _quantized(config, table, shape[:1], shape, axis=1)
 
 
-def _recurrent(gates: int, *, two_biases: bool = False) -> Callable[[Config, Build], list[Weight]]:
+def _cell(gates: int, *, two_biases: bool = False) -> Callable[[Config, Build], list[Weight]]:
     def derived(config: Config, build: Build) -> list[Weight]:
         units = _size(config["units"])
         wide = gates * units
         bias = (2, wide) if two_biases and config.get("reset_after", True) else (wide,)
         return [
-            Weight("cell/vars/0", "kernel", (_size(_in(build)[-1]), wide)),
-            Weight("cell/vars/1", "recurrent_kernel", (units, wide)),
-            *(each._replace(place="cell/vars/2") for each in _bias(config, 2, *bias)),
+            Weight("vars/0", "kernel", (_size(_in(build)[-1]), wide)),
+            Weight("vars/1", "recurrent_kernel", (units, wide)),
+            *_bias(config, 2, *bias),
         ]
 
     return derived
+
+
+_CELLS: Final = {
+    "LSTM": _cell(4), "GRU": _cell(3, two_biases=True), "SimpleRNN": _cell(1),
+}  # fmt: skip
+
+
+def _below(place: str, layer_weights: list[Weight], name: str = "") -> list[Weight]:
+    """Weights of a layer that is stored below another one."""
+    return [
+        weight._replace(place=f"{place}/{weight.place}", name=f"{name}{weight.name}")
+        for weight in layer_weights
+    ]
+
+
+def _rnn(config: Config, build: Build) -> list[Weight]:
+    cell, shape = config["cell"], _in(build)
+    if cell["class_name"] != "StackedRNNCells":
+        return _below("cell", _inner({"layer": cell}, shape))
+    layer_weights, used = [], dict[str, int]()
+    for at, each in enumerate(cell["config"]["cells"]):
+        kind = snake(each["class_name"])
+        number = used[kind] = used.get(kind, -1) + 1
+        place = f"cell/cells/{kind}_{number}" if number else f"cell/cells/{kind}"
+        layer_weights += _below(place, _inner({"layer": each}, shape), f"cells/{at}/")
+        shape = [None, _size(each["config"]["units"])]
+    return layer_weights
+
+
+def _conv_lstm(config: Config, build: Build) -> list[Weight]:
+    filters, kernel = _size(config["filters"]), _sizes(config["kernel_size"])
+    cell = [
+        Weight("vars/0", "kernel", (*kernel, _channels(config, build), 4 * filters)),
+        Weight("vars/1", "recurrent_kernel", (*kernel, filters, 4 * filters)),
+        *_bias(config, 2, 4 * filters),
+    ]
+    return _below("cell", cell)
 
 
 def _inner(config: Config, shape: Sequence[int | None]) -> list[Weight]:
@@ -184,23 +272,23 @@ def _inner(config: Config, shape: Sequence[int | None]) -> list[Weight]:
 
 
 def _bidirectional(config: Config, build: Build) -> list[Weight]:
-    inner = _inner(config, _in(build))
+    forward = config["layer"]
+    ways = {"forward": forward, "backward": config.get("backward_layer") or forward}
     return [
-        weight._replace(place=f"{way}_layer/{weight.place}", name=f"{way}/{weight.name}")
-        for way in ("forward", "backward")
-        for weight in inner
+        weight
+        for way, layer in ways.items()
+        for weight in _below(f"{way}_layer", _inner({"layer": layer}, _in(build)), f"{way}/")
     ]
 
 
 def _time_distributed(config: Config, build: Build) -> list[Weight]:
     shape = _in(build)
-    inner = _inner(config, [shape[0], *shape[2:]])
-    return [weight._replace(place=f"layer/{weight.place}") for weight in inner]
+    return _below("layer", _inner(config, [shape[0], *shape[2:]]))
 
 
 def _spectral(config: Config, build: Build) -> list[Weight]:
     """A layer whose kernel, its first weight, is also stored for the wrapper."""
-    inner = [each._replace(place=f"layer/{each.place}") for each in _inner(config, _in(build))]
+    inner = _below("layer", _inner(config, _in(build)))
     shape = inner[0].shape
     return [
         *inner,
@@ -220,43 +308,82 @@ def _normalization(config: Config, build: Build) -> list[Weight]:
     ]
 
 
+def _scored(config: Config, _: Build) -> list[Weight]:
+    """Attention without heads."""
+    names = ["scale"] if config.get("use_scale") else []
+    names += ["concat_score_weight"] if config.get("score_mode") == "concat" else []
+    return [Weight(f"vars/{at}", name, ()) for at, name in enumerate(names)]
+
+
+def _additive(config: Config, build: Build) -> list[Weight]:
+    width = _size(build["input_shape"][0][-1])
+    return [Weight("vars/0", "scale", (width,))] if config.get("use_scale", True) else []
+
+
 def _attention(config: Config, build: Build) -> list[Weight]:
+    heads, depth = _size(config["num_heads"]), _size(config["key_dim"])
+    deep = _size(config.get("value_dim") or depth)
+    return _projections(config, build, "{}_dense", (heads, heads), (depth, deep))
+
+
+def _grouped(config: Config, build: Build) -> list[Weight]:
+    heads = _size(config["num_query_heads"]), _size(config["num_key_value_heads"])
+    return _projections(config, build, "_{}_dense", heads, (_size(config["head_dim"]),) * 2)
+
+
+def _projections(
+    config: Config, build: Build, place: str, heads: tuple[int, int], depth: tuple[int, int]
+) -> list[Weight]:
+    """The weights of attention with *heads* for queries and for keys."""
     shapes = build.get("shapes_dict", build)
     query = shapes["query_shape"]
     value = shapes.get("value_shape", query)
     key = shapes.get("key_shape") or value
-    heads, depth = _size(config["num_heads"]), _size(config["key_dim"])
-    deep = _size(config.get("value_dim") or depth)
     output = _sizes(config["output_shape"]) if config.get("output_shape") else (_size(query[-1]),)
+    if config.get("use_gate"):
+        raise Underivable
     projections = {
-        "query": ((_size(query[-1]), heads, depth), (heads, depth)),
-        "key": ((_size(key[-1]), heads, depth), (heads, depth)),
-        "value": ((_size(value[-1]), heads, deep), (heads, deep)),
-        "output": ((heads, deep, *output), output),
+        "query": ((_size(query[-1]), heads[0], depth[0]), (heads[0], depth[0])),
+        "key": ((_size(key[-1]), heads[1], depth[0]), (heads[1], depth[0])),
+        "value": ((_size(value[-1]), heads[1], depth[1]), (heads[1], depth[1])),
+        "output": ((heads[0], depth[1], *output), output),
     }
     layer_weights = []
     for name, (kernel, bias) in projections.items():
-        layer_weights.append(Weight(f"{name}_dense/vars/0", f"{name}/kernel", kernel))
-        if config.get("use_bias", True):
-            layer_weights.append(Weight(f"{name}_dense/vars/1", f"{name}/bias", bias))
+        both = [Weight("vars/0", "kernel", kernel), *_bias(config, 1, *bias)]
+        layer_weights += _below(place.format(name), both, f"{name}/")
     return layer_weights
+
+
+def einsum_lengths(config: Config, shape: Sequence[int | None]) -> dict[str, int | None]:
+    """The length of each label in the equation of an EinsumDense layer."""
+    operands, _, result = config["equation"].replace(" ", "").partition("->")
+    output = config["output_shape"]
+    output = output if isinstance(output, list) else [output]
+    left = operands.split(",")[0].replace("...", "")
+    lengths = dict(zip(reversed(left), reversed(shape), strict=False))
+    stated = dict(zip(reversed(result.replace("...", "")), reversed(output), strict=False))
+    return {**lengths, **{label: each for label, each in stated.items() if each is not None}}
 
 
 def _einsum_dense(config: Config, build: Build) -> list[Weight]:
     operands, _, result = config["equation"].replace(" ", "").partition("->")
     left, right = operands.split(",")
-    shape, output = _in(build), config["output_shape"]
-    output = output if isinstance(output, list) else [output]
-    lengths = dict(zip(reversed(left.replace("...", "")), reversed(shape), strict=False))
-    stated = dict(zip(reversed(result.replace("...", "")), reversed(output), strict=False))
-    lengths.update({label: length for label, length in stated.items() if length is not None})
-    layer_weights = [Weight("vars/0", "kernel", tuple(_size(lengths[label]) for label in right))]
+    lengths = einsum_lengths(config, _in(build))
+    biases = []
     if axes := config.get("bias_axes"):
         first = min(result.replace("...", "").index(axis) for axis in axes)
         labels = result.replace("...", "")[first:]
         dims = tuple(_size(lengths[label]) if label in axes else 1 for label in labels)
-        layer_weights.append(Weight("vars/1", "bias", dims))
-    return layer_weights
+        biases = [Weight("vars/1", "bias", dims)]
+    kernel = {label: _size(lengths[label]) for label in right}
+    summed = prod(length for label, length in kernel.items() if label not in result)
+    matrix = summed, prod(kernel.values()) // max(summed, 1)
+    hidden = len(_in(build)) - len(left.replace("...", "")) if "..." in result else 0
+    scale = (*[1] * hidden, *(kernel.get(label, 1) for label in result.replace("...", "")))
+    packed = matrix[1:] if "int4" in str(config.get("dtype")) else scale
+    adapted = _adapted(config, "kernel", tuple(kernel.values()), biases)
+    return _quantized(config, adapted, packed, matrix)
 
 
 def _prelu(config: Config, build: Build) -> list[Weight]:
@@ -277,13 +404,21 @@ _RULES: Final[dict[str, Callable[[Config, Build], list[Weight]]]] = {
     "GroupNormalization": _axis_norm,
     "RMSNormalization": lambda config, build: _axis_norm({**config, "center": False}, build),
     "Embedding": _embedding,
-    "LSTM": _recurrent(4),
-    "GRU": _recurrent(3, two_biases=True),
-    "SimpleRNN": _recurrent(1),
+    "ReversibleEmbedding": _embedding,
+    **{f"{name}Cell": cell for name, cell in _CELLS.items()},
+    **{
+        name: lambda config, build, cell=cell: _below("cell", cell(config, build))
+        for name, cell in _CELLS.items()
+    },
+    "RNN": _rnn,
+    **{f"ConvLSTM{rank}D": _conv_lstm for rank in (1, 2, 3)},
     "Bidirectional": _bidirectional,
     "TimeDistributed": _time_distributed,
     "SpectralNormalization": _spectral,
     "Normalization": _normalization,
     "MultiHeadAttention": _attention,
+    "GroupQueryAttention": _grouped,
+    "Attention": _scored,
+    "AdditiveAttention": _additive,
     "PReLU": _prelu,
 }
