@@ -15,7 +15,8 @@ import pytest
 from tfprof.errors import InputError
 from tfprof.read import Source
 from tfprof.read.keras.archive import read_keras
-from tfprof.read.keras.weights import snake, weights
+from tfprof.read.keras.weight_rules import weights
+from tfprof.read.keras.weights import snake
 from tfprof.results.loaded import Loaded
 
 BATCH: Final = [None, 6]

@@ -114,7 +114,7 @@ class Expansion:
         scope = f"{name}/output_{number or 0}"
         call = Call(self._graph, scope, {}, [], {}, {}, _FLOAT, self._run)
         batch = call.shape_of(Tensor(x.opaque_like), 0, 1)
-        rest = [call.ints([each for each in shape[1:] if each is not None])]
+        rest = [[each for each in shape[1:] if each is not None]]
         dims = call.joined(batch, *(rest if shape[1:] else []))
         return call.op("Reshape", Tensor(x.name), dims)._replace(shape=shape)
 

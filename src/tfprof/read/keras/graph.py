@@ -22,7 +22,6 @@ from tfprof.wire.schema import message
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import ArrayLike
 
 FLOAT, INT32, INT64, BOOL = 1, 3, 9, 10
 _TYPE, _TENSOR = b"\x30", b"\x42"  # AttrValue.type and AttrValue.tensor
@@ -56,7 +55,8 @@ class Dims(tuple[int, ...]):
     __slots__ = ()
 
 
-Arguments: TypeAlias = Any  # arguments of a call: tensors in lists, tuples and dictionaries
+# A constant is of floats if it is a float, else of integers.
+Operand: TypeAlias = "Tensor | float | Sequence[int] | Sequence[Sequence[int]]"
 
 
 class Graph:
@@ -66,7 +66,7 @@ class Graph:
         self._file = file
         self._nodes: list[Any] = []
         self._again: dict[str, int] = {}
-        self._node_type = message("tensorflow.NodeDef")
+        self._node_type: Any = message("tensorflow.NodeDef")
 
     def __len__(self) -> int:
         return len(self._nodes)
@@ -151,10 +151,10 @@ class Call:
         """The shape of the first input."""
         return known(self.x)
 
-    def op(self, kind: str, *inputs: Tensor, dtype: int | None = None, **more: Any) -> Tensor:  # noqa: ANN401 - attributes
-        """Add a node of an operation type."""
+    def op(self, kind: str, *inputs: Operand, dtype: int | None = None, **more: Any) -> Tensor:  # noqa: ANN401 - attributes
+        """Add a node of an operation type; numbers among its inputs are constants."""
         attributes = {_TYPED_BY.get(kind, "T"): Type(self.dtype if dtype is None else dtype)}
-        names = [each.name for each in inputs]
+        names = [(x if isinstance(x, Tensor) else self._constant(x)).name for x in inputs]
         return Tensor(self.graph.add(f"{self.scope}/{kind}", kind, names, {**attributes, **more}))
 
     def chain(self, x: Tensor, *kinds: str) -> Tensor:
@@ -163,21 +163,13 @@ class Call:
             x = self.op(kind, x)
         return x
 
-    def ints(self, values: ArrayLike) -> Tensor:
-        """A constant of integers."""
-        array = np.asarray(values, np.int32)
+    def _constant(self, value: Operand) -> Tensor:
+        is_real = isinstance(value, float)
+        array = np.asarray(value, np.float32 if is_real else np.int32)
         if array.size > _MOST_CONSTANT:
             raise Unexpandable
-        return self._constant(array, INT32)
-
-    def number(self, value: float = 1.0) -> Tensor:
-        """A constant."""
-        return self._constant(np.float32(value), self.dtype)
-
-    def _constant(self, array: Any, dtype: int) -> Tensor:  # noqa: ANN401 - NumPy's own
         dims = b"".join(b"\x12" + _sized(b"\x08" + encode_varint(size)) for size in array.shape)
-        if dtype not in (INT32, FLOAT):
-            array, dtype = np.float32(array), FLOAT
+        dtype = FLOAT if is_real else INT32
         tensor = b"\x08" + encode_varint(dtype) + b"\x12" + _sized(dims)
         tensor += b"\x22" + _sized(array.tobytes())
         return self.op("Const", dtype=dtype, value=_TENSOR + _sized(tensor))
@@ -223,34 +215,33 @@ class Call:
         if begin == 0 and end is None:
             return shape
         masks = {"end_mask": 1} if end is None else {}
-        bounds = [self.ints([at]) for at in (begin, end or 0, 1)]
-        return self.op("StridedSlice", shape, *bounds, dtype=INT32, **masks)
+        return self.op("StridedSlice", shape, [begin], [end or 0], [1], dtype=INT32, **masks)
 
-    def joined(self, *parts: Tensor, axis: int = 0, dtype: int | None = INT32) -> Tensor:
+    def joined(self, *parts: Operand, axis: int = 0, dtype: int | None = INT32) -> Tensor:
         """Tensors one after the other."""
-        count = len(parts)
-        return self.op("ConcatV2", *parts, self.ints(axis), dtype=dtype, N=count)
+        return self.op("ConcatV2", *parts, axis, dtype=dtype, N=len(parts))
 
-    def reshaped(self, x: Tensor, *dims: int | Tensor | None) -> Tensor:
+    def reshaped(self, x: Tensor, *dims: int | Tensor | list[int] | None) -> Tensor:
         """*x* in another shape: dimensions, and vectors of dimensions; None is the batch."""
-        parts = [
-            part if isinstance(part, Tensor)
-            else self.shape_of(x, 0, 1) if part is None else self.ints([part])
+        parts: list[Operand] = [
+            self.shape_of(x, 0, 1) if part is None else [part] if isinstance(part, int) else part
             for part in dims
-        ]  # fmt: skip
+        ]
         return self.op("Reshape", x, parts[0] if len(parts) == 1 else self.joined(*parts))
 
     def expanded(self, x: Tensor, axis: int) -> Tensor:
         """*x* with another dimension of 1."""
-        return self.op("ExpandDims", x, self.ints(axis))
+        return self.op("ExpandDims", x, axis)
 
     def reduced(self, kind: str, x: Tensor, axes: Sequence[int], *, keep: bool = True) -> Tensor:
         """Sum, Mean, Max or the like over axes."""
-        return self.op(kind, x, self.ints(list(axes)), keep_dims=keep)
+        return self.op(kind, x, list(axes), keep_dims=keep)
 
-    def biased(self, x: Tensor, kind: str = "BiasAdd", **layout: str) -> Tensor:
+    def biased(self, x: Tensor, kind: str = "BiasAdd", layout: str = "NHWC") -> Tensor:
         """*x* and the bias, if the layer has one."""
-        return self.op(kind, x, self.weight("bias"), **layout) if self.has("bias") else x
+        if not self.has("bias"):
+            return x
+        return self.op(kind, x, self.weight("bias"), data_format=layout)
 
 
 def known(x: Tensor) -> tuple[int | None, ...]:

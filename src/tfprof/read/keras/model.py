@@ -13,7 +13,8 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tfprof.read.keras.weights import ALL_TRAINED, Weight, snake, weights
+from tfprof.read.keras.weight_rules import weights
+from tfprof.read.keras.weights import ALL_TRAINED, Weight, snake
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

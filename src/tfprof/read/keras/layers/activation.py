@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.read.keras.graph import BOOL, Call, Tensor, Unexpandable, known
@@ -34,7 +35,7 @@ def _times(gate: Function) -> Function:
 def _with_number(call: Call, x: Tensor, *kinds: str) -> Tensor:
     """One operation with a constant after the other."""
     for kind in kinds:
-        x = call.op(kind, x, call.number())
+        x = call.op(kind, x, 1.0)
     return x
 
 
@@ -43,7 +44,7 @@ def _hard_sigmoid(call: Call, x: Tensor) -> Tensor:
 
 
 def _silu(call: Call, x: Tensor) -> Tensor:
-    return call.op("Mul", x, call.op("Sigmoid", call.op("Mul", x, call.number())))
+    return call.op("Mul", x, call.op("Sigmoid", call.op("Mul", x, 1.0)))
 
 
 def _gelu(call: Call, x: Tensor) -> Tensor:
@@ -59,7 +60,7 @@ def _celu(call: Call, x: Tensor) -> Tensor:
 
 
 def _glu(call: Call, x: Tensor) -> Tensor:
-    halves = call.op("Split", call.ints(-1), x, num_split=2)
+    halves = call.op("Split", -1, x, num_split=2)
     return call.op("Mul", halves, call.op("Sigmoid", Tensor(f"{halves.name}:1")))
 
 
@@ -69,7 +70,7 @@ def _chosen(*comparisons: str, steps: tuple[str, ...] = ()) -> Function:
     def function(call: Call, x: Tensor) -> Tensor:
         result = _with_number(call, x, *steps)
         for kind in comparisons:
-            test = call.op(kind, x, call.number(), dtype=BOOL)
+            test = call.op(kind, x, 1.0, dtype=BOOL)
             result = call.op("SelectV2", test, result, x)
         return result
 
@@ -77,7 +78,7 @@ def _chosen(*comparisons: str, steps: tuple[str, ...] = ()) -> Function:
 
 
 def _hard_shrink(call: Call, x: Tensor) -> Tensor:
-    test = call.op("Greater", call.op("Abs", x), call.number(), dtype=BOOL)
+    test = call.op("Greater", call.op("Abs", x), 1.0, dtype=BOOL)
     return call.op("SelectV2", test, x, x)
 
 
@@ -134,16 +135,34 @@ FUNCTIONS: Final[dict[str, Function]] = {
 layer("Activation")(lambda call: activated(call, call.op("Identity", call.x)))
 layer("Softmax")(lambda call: softmax(call, call.x))
 layer("LeakyReLU")(lambda call: call.op("LeakyRelu", call.x))
+# What only training changes.
+layer(
+    "ActivityRegularization AlphaDropout Dropout GaussianDropout GaussianNoise Identity",
+    "SpatialDropout1D SpatialDropout2D SpatialDropout3D",
+)(lambda call: call.op("Identity", call.x))
+
+
+def _operation(function: Function, call: Call) -> Tensor:
+    return function(call, call.x)
+
+
 for _name, _function in FUNCTIONS.items():
-    operation(_name.title().replace("_", ""))(
-        lambda call, function=_function: function(call, call.x)
-    )
-for _name, _kind in {
-    "Abs": "Abs", "Absolute": "Abs", "Exp": "Exp", "Log": "Log", "Negative": "Neg",
-    "Sqrt": "Sqrt", "Square": "Square", "Sin": "Sin", "Cos": "Cos",
-    "Rsqrt": "Rsqrt", "Sign": "Sign", "Floor": "Floor", "Ceil": "Ceil",
-}.items():  # fmt: skip
-    operation(_name)(lambda call, kind=_kind: call.op(kind, call.x))
+    operation(_name.title().replace("_", ""))(partial(_operation, _function))
+for _name in [
+    "Abs",
+    "Exp",
+    "Log",
+    "Sqrt",
+    "Square",
+    "Sin",
+    "Cos",
+    "Rsqrt",
+    "Sign",
+    "Floor",
+    "Ceil",
+]:
+    operation(_name)(partial(_operation, _one(_name)))
+operation("Negative")(partial(_operation, _one("Neg")))
 
 
 @layer("ELU")
@@ -167,10 +186,10 @@ def relu(call: Call) -> Tensor:
         return call.op("LeakyRelu", call.x)
     if not slope or not threshold or most:
         raise Unexpandable
-    low = call.op("Relu", call.op("AddV2", call.op("Neg", call.x), call.number()))
-    above = call.op("Greater", call.x, call.number(), dtype=BOOL)
+    low = call.op("Relu", call.op("AddV2", call.op("Neg", call.x), 1.0))
+    above = call.op("Greater", call.x, 1.0, dtype=BOOL)
     high = call.op("SelectV2", above, call.x, call.x)
-    return call.op("Sub", high, call.op("Mul", low, call.number()))
+    return call.op("Sub", high, call.op("Mul", low, 1.0))
 
 
 @layer("PReLU")
@@ -181,18 +200,10 @@ def prelu(call: Call) -> Tensor:
     return call.op("AddV2", call.op("Relu", call.x), scaled)
 
 
-_IDENTITY: Final = """
-ActivityRegularization AlphaDropout Dropout GaussianDropout GaussianNoise Identity
-SpatialDropout1D SpatialDropout2D SpatialDropout3D
-"""
-# What only training changes.
-layer(_IDENTITY)(lambda call: call.op("Identity", call.x))
-
-
 @layer("Masking")
 def masking(call: Call) -> Tensor:
     """Steps of one value are zero."""
     known(call.x)
-    differs = call.op("NotEqual", call.x, call.number(), dtype=BOOL)
-    kept = call.op("Any", differs, call.ints([-1]), keep_dims=True)
+    differs = call.op("NotEqual", call.x, 1.0, dtype=BOOL)
+    kept = call.op("Any", differs, [-1], keep_dims=True)
     return call.op("SelectV2", kept, call.x, call.x)

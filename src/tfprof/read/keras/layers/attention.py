@@ -41,7 +41,7 @@ def additive_attention(call: Call) -> list[Tensor]:
     """The same with sums for scores."""
     query, key, value = _sources(call)
     scores = call.op("AddV2", call.expanded(query, -2), call.expanded(key, -3))
-    scale = call.weight("scale") if call.has("scale") else call.number()
+    scale = call.weight("scale") if call.has("scale") else 1.0
     scores = call.op("Mul", scale, call.op("Tanh", scores))
     return _weighted(call, call.reduced("Sum", scores, [-1], keep=False), value)
 
@@ -80,10 +80,10 @@ def multi_head_attention(call: Call) -> list[Tensor]:
     scores, combine = _equations(rank + 1, axes)
     several = rank > 3 or bool(call.config.get("dropout"))  # noqa: PLR2004 - Keras scales scores of one axis
     if several:
-        q = call.op("Mul", q, call.number())
+        q = call.op("Mul", q, 1.0)
     weights = call.op("Einsum", k, q, equation=scores, N=2)
     if not several:
-        weights = call.op("Mul", weights, call.number())
+        weights = call.op("Mul", weights, 1.0)
     last = len(axes)
     shape = 2 + (rank - 2 - last) + 2 * last
     inner = replace(call, config={"axis": [*range(shape - last, shape)]})
@@ -120,8 +120,8 @@ def grouped_query_attention(call: Call) -> list[Tensor]:
         for each, name in ((query, "query"), (key, "key"), (value, "value"))
     )
     times = int(call.config["num_query_heads"]) // int(call.config["num_key_value_heads"])
-    k, v = (call.op("Tile", each, call.ints([1, 1, times, 1])) for each in (k, v))
+    k, v = (call.op("Tile", each, [1, 1, times, 1]) for each in (k, v))
     scores = call.op("Einsum", q, k, equation="bquh,bkuh->buqk", N=2)
-    weights = call.op("Softmax", call.op("Mul", scores, call.number()))
+    weights = call.op("Softmax", call.op("Mul", scores, 1.0))
     y = call.op("Einsum", weights, v, equation="buqk,bkuh->bquh", N=2)
     return [_projected(call, y, "bquh,uhm->bqm", "output"), weights]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tfprof.read.keras.graph import INT32, Call, Tensor, Unexpandable
+from tfprof.read.keras.graph import INT32, Call, Operand, Tensor, Unexpandable
 from tfprof.read.keras.layers.activation import activated
 from tfprof.read.keras.layers.dense import kernel
 from tfprof.read.keras.table import layer
@@ -65,7 +65,7 @@ class Window:
 
     def biased(self, y: Tensor) -> Tensor:
         """The image and a bias per channel."""
-        return self.call.biased(y, data_format="NCHW" if self.first else "NHWC")
+        return self.call.biased(y, layout="NCHW" if self.first else "NHWC")
 
     def padded(self, x: Tensor) -> Tensor:
         """A causal convolution looks back only."""
@@ -73,7 +73,7 @@ class Window:
             return x
         back = (self.of("kernel_size")[0] - 1) * self.of("dilation_rate")[0]
         pads = [[0, 0], [0, 0], [back, 0]] if self.first else [[0, 0], [back, 0], [0, 0]]
-        return self.call.op("Pad", x, self.call.ints(pads))
+        return self.call.op("Pad", x, pads)
 
 
 def convolved(window: Window, x: Tensor, weight: Tensor, **settings: Any) -> Tensor:  # noqa: ANN401 - attributes
@@ -126,8 +126,8 @@ def transposed(call: Call) -> Tensor:
     window = Window(call)
     first = 2 if window.first else 1
     sides = [_longer(window, call, side, first + side) for side in range(window.sides)]
-    extra = [call.ints([1])] if window.lifted else []
-    channels = call.ints([int(call.config["filters"])])
+    extra: list[Operand] = [[1]] if window.lifted else []
+    channels = [int(call.config["filters"])]
     parts = [channels, *extra, *sides] if window.first else [*extra, *sides, channels]
     sizes = call.joined(call.shape_of(call.x, 0, 1), *parts)
     weight = window.filter(call.weight("kernel"))
@@ -135,7 +135,7 @@ def transposed(call: Call) -> Tensor:
     return activated(call, window.biased(window.drop(y)))
 
 
-def _longer(window: Window, call: Call, side: int, axis: int) -> Tensor:
+def _longer(window: Window, call: Call, side: int, axis: int) -> Operand:
     """The length of a side after a transposed convolution, as a vector."""
     stride, rate = window.of("strides")[side], window.of("dilation_rate")[side]
     reach = (window.of("kernel_size")[side] - 1) * rate + 1
@@ -146,6 +146,6 @@ def _longer(window: Window, call: Call, side: int, axis: int) -> Tensor:
         more = window.of("output_padding")[side] + reach - stride - (reach // 2 * 2 if same else 0)
     length = call.sides[axis]
     if length is not None:
-        return call.ints([length * stride + more])
-    long = call.op("Mul", call.shape_of(call.x, axis, axis + 1), call.ints(stride), dtype=INT32)
-    return call.op("AddV2", long, call.ints(more), dtype=INT32) if more else long
+        return [length * stride + more]
+    long = call.op("Mul", call.shape_of(call.x, axis, axis + 1), stride, dtype=INT32)
+    return call.op("AddV2", long, more, dtype=INT32) if more else long

@@ -7,7 +7,7 @@ from typing import Final
 from tfprof.read.keras.graph import BOOL, INT32, Call, Tensor, known
 from tfprof.read.keras.layers.activation import activated
 from tfprof.read.keras.table import layer
-from tfprof.read.keras.weights import einsum_lengths
+from tfprof.read.keras.weight_rules import einsum_lengths
 
 _MATRIX: Final = 2
 
@@ -18,15 +18,15 @@ def kernel(call: Call, name: str, *dims: int) -> Tensor:
     if call.has("g_idx"):
         block = call.weight("g_idx")
         scale, zero = (
-            call.op("GatherV2", call.weight(f"{name}_{part}"), block, call.ints(0))
+            call.op("GatherV2", call.weight(f"{name}_{part}"), block, 0)
             for part in ("scale", "zero")
         )
         weight = call.op("Mul", call.op("Sub", _unpacked(call, weight, scale), zero), scale)
-        weight = call.op("Reshape", weight, call.ints(dims))
+        weight = call.op("Reshape", weight, dims)
     if call.has(f"lora_{name}_a"):
         left, right = call.weight(f"lora_{name}_a"), call.weight(f"lora_{name}_b")
         kind = "MatMul" if len(dims) == _MATRIX else "BatchMatMulV2"
-        weight = call.op("AddV2", weight, call.op("Mul", call.op(kind, left, right), call.number()))
+        weight = call.op("AddV2", weight, call.op("Mul", call.op(kind, left, right), 1.0))
     return weight
 
 
@@ -45,10 +45,10 @@ def product(call: Call, x: Tensor, weight: Tensor, rank: int) -> Tensor:
 def _scaled_input(call: Call) -> tuple[Tensor, Tensor]:
     """(the input as int8, the scale of each row)."""
     most = call.reduced("Max", call.op("Abs", call.x), [-1])
-    scale = call.op("RealDiv", call.number(), call.op("AddV2", most, call.number()))
+    scale = call.op("RealDiv", 1.0, call.op("AddV2", most, 1.0))
     whole = call.op("Round", call.op("Mul", call.x, scale))
     for kind in ("Maximum", "Minimum"):
-        whole = call.op(kind, whole, call.number())
+        whole = call.op(kind, whole, 1.0)
     return whole, scale
 
 
@@ -62,7 +62,7 @@ def dense(call: Call) -> Tensor:
         if call.has("lora_kernel_a"):
             part = product(call, call.x, call.weight("lora_kernel_a"), call.rank)
             part = product(call, part, call.weight("lora_kernel_b"), call.rank)
-            y = call.op("AddV2", y, call.op("Mul", part, call.number()))
+            y = call.op("AddV2", y, call.op("Mul", part, 1.0))
     else:
         dims = int(call.sides[-1] or 0), int(call.config["units"])
         y = product(call, call.x, kernel(call, "kernel", *dims), call.rank)
@@ -98,22 +98,22 @@ def embedding(call: Call) -> Tensor:
         tied = name == "embeddings"
         return call.op("BatchMatMulV2", call.x, call.weight(name), adj_y=tied)
     known(call.x)
-    below = call.op("Less", call.x, call.ints(0), dtype=BOOL)
-    rows = call.op("SelectV2", below, call.op("AddV2", call.x, call.ints(0), dtype=INT32), call.x)
+    below = call.op("Less", call.x, 0, dtype=BOOL)
+    rows = call.op("SelectV2", below, call.op("AddV2", call.x, 0, dtype=INT32), call.x)
     table = call.weight("embeddings") if call.has("g_idx") else kernel(call, "embeddings", 0, 0)
-    found = call.op("GatherV2", table, rows, call.ints(0))
+    found = call.op("GatherV2", table, rows, 0)
     if call.has("g_idx"):
         scale, zero = (
             call.op(
                 "GatherV2",
-                call.op("GatherV2", call.weight(f"embeddings_{part}"), rows, call.ints(0)),
+                call.op("GatherV2", call.weight(f"embeddings_{part}"), rows, 0),
                 call.weight("g_idx"),
-                call.ints(-1),
+                -1,
             )
             for part in ("scale", "zero")
         )
         return call.op("Mul", call.op("Sub", _unpacked(call, found, scale), zero), scale)
     if call.has("embeddings_scale"):
-        scale = call.op("GatherV2", call.weight("embeddings_scale"), rows, call.ints(0))
+        scale = call.op("GatherV2", call.weight("embeddings_scale"), rows, 0)
         found = call.op("RealDiv", found, call.expanded(scale, -1))
     return found

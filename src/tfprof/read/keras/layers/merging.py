@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from tfprof.read.keras.graph import Call, Tensor, Unexpandable, known
@@ -10,11 +11,12 @@ from tfprof.read.keras.table import layer, operation
 
 _KINDS: Final = {
     "Add": "AddV2", "Subtract": "Sub", "Multiply": "Mul", "Maximum": "Maximum",
-    "Minimum": "Minimum", "Average": "AddV2",
+    "Minimum": "Minimum",
 }  # fmt: skip
 _OPERATORS: Final = {
     **_KINDS, "Divide": "RealDiv", "TrueDivide": "RealDiv", "Power": "Pow",
     "FloorDivide": "FloorDiv", "Mod": "FloorMod", "SquaredDifference": "SquaredDifference",
+    "Matmul": "BatchMatMulV2",
 }  # fmt: skip
 _LETTERS: Final = "abcdefghij"
 
@@ -34,9 +36,8 @@ def _merged(call: Call, kind: str) -> Tensor:
 
 
 for _name, _kind in _KINDS.items():
-    if _name != "Average":
-        layer(_name)(lambda call, kind=_kind: _merged(call, kind))
-layer("Average")(lambda call: call.op("RealDiv", _merged(call, "AddV2"), call.number()))
+    layer(_name)(partial(_merged, kind=_kind))
+layer("Average")(lambda call: call.op("RealDiv", _merged(call, "AddV2"), 1.0))
 
 
 @layer("Concatenate")
@@ -64,17 +65,19 @@ def dot(call: Call) -> Tensor:
     return result if len(rest[0]) + len(rest[1]) > 2 else call.expanded(result, 1)  # noqa: PLR2004 - the batch, twice
 
 
-def _operands(call: Call) -> list[Tensor]:
+def _operands(call: Call) -> list[Tensor | float]:
     """Two tensors, or a tensor and a number, which may be the first."""
     numbers = call.options["args"] + list(call.options["kwargs"].values())
     others = [each for each in numbers if isinstance(each, (int, float))]
-    both = [*call.inputs, *(call.number(each) for each in others)]
+    both: list[Tensor | float] = [*call.inputs, *map(float, others)]
     if len(both) != 2:  # noqa: PLR2004 - an operator has two
         raise Unexpandable
     return both
 
 
+def _operator(call: Call, kind: str) -> Tensor:
+    return call.op(kind, *_operands(call))
+
+
 for _name, _kind in _OPERATORS.items():
-    if _name != "Average":
-        operation(_name)(lambda call, kind=_kind: call.op(kind, *_operands(call)))
-operation("Matmul")(lambda call: call.op("BatchMatMulV2", *_operands(call)))
+    operation(_name)(partial(_operator, kind=_kind))

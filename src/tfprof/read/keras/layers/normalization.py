@@ -21,8 +21,8 @@ def _along(call: Call, name: str, axes: Sequence[int]) -> Tensor:
     value = call.weight(name)
     if list(axes) == [*range(call.rank - len(axes), call.rank)]:
         return value
-    dims = [call.sides[axis] if axis in axes else 1 for axis in range(call.rank)]
-    return call.op("Reshape", value, call.ints(dims))
+    dims = [call.sides[axis] or 0 if axis in axes else 1 for axis in range(call.rank)]
+    return call.op("Reshape", value, dims)
 
 
 @layer("BatchNormalization")
@@ -30,7 +30,7 @@ def batch_normalization(call: Call) -> Tensor:
     """By the mean and the variance that training has learned."""
     (axis,) = _axes(call)
     mean, variance = (_along(call, name, [axis]) for name in ("moving_mean", "moving_variance"))
-    scale = call.op("Rsqrt", call.op("AddV2", variance, call.number()))
+    scale = call.op("Rsqrt", call.op("AddV2", variance, 1.0))
     if call.has("gamma"):
         scale = call.op("Mul", scale, _along(call, "gamma", [axis]))
     if call.has("beta"):
@@ -45,7 +45,7 @@ def _normalized(call: Call, x: Tensor, axes: Sequence[int], gamma: Tensor | None
     """By the mean and the variance of the input itself."""
     mean = call.reduced("Mean", x, axes)
     variance = call.reduced("Mean", call.op("SquaredDifference", x, mean), axes)
-    scale = call.op("Rsqrt", call.op("AddV2", variance, call.number()))
+    scale = call.op("Rsqrt", call.op("AddV2", variance, 1.0))
     if gamma is not None:
         scale = call.op("Mul", scale, gamma)
     offset = call.op("Mul", call.op("Neg", mean), scale)
@@ -74,11 +74,10 @@ def group_normalization(call: Call) -> Tensor:
     groups = channels if groups == -1 else groups
     split = [groups, channels // groups]
     before, after = call.shape_of(call.x, 0, axis), call.shape_of(call.x, axis + 1)
-    parts = [before, call.ints(split)] + ([after] if axis + 1 < call.rank else [])
-    x = call.op("Reshape", call.x, call.joined(*parts))
+    x = call.reshaped(call.x, before, split, *([after] if axis + 1 < call.rank else []))
     dims = [1] * axis + split + [1] * (call.rank - axis - 1)
     gamma, beta = (
-        call.op("Reshape", call.weight(name), call.ints(dims)) if call.has(name) else None
+        call.op("Reshape", call.weight(name), dims) if call.has(name) else None
         for name in ("gamma", "beta")
     )
     axes = [each for each in range(1, call.rank + 1) if each != axis]
@@ -90,14 +89,14 @@ def rms_normalization(call: Call) -> Tensor:
     """By the root of the mean square."""
     axes = _axes(call)
     mean = call.reduced("Mean", call.op("Square", call.x), axes)
-    scale = call.op("Rsqrt", call.op("AddV2", mean, call.number()))
+    scale = call.op("Rsqrt", call.op("AddV2", mean, 1.0))
     return call.op("Mul", call.op("Mul", call.x, scale), _along(call, "gamma", axes))
 
 
 def unit(call: Call, x: Tensor, *axes: int) -> Tensor:
     """Vectors of length 1."""
     total = call.reduced("Sum", call.op("Square", x), axes)
-    return call.op("Mul", x, call.op("Minimum", call.op("Rsqrt", total), call.number()))
+    return call.op("Mul", x, call.op("Minimum", call.op("Rsqrt", total), 1.0))
 
 
 layer("UnitNormalization")(lambda call: unit(call, call.x, *_axes(call)))
@@ -110,9 +109,7 @@ def normalization(call: Call) -> Tensor:
     """By a mean and a variance that are learned or given."""
     if call.config.get("invert"):
         raise Unexpandable
-    if call.config.get("mean") is None:
-        mean, variance = call.weight("mean"), call.weight("variance")
-    else:
-        mean, variance = call.number(), call.number()
-    deviation = call.op("Maximum", call.op("Sqrt", variance), call.number())
+    learned = call.config.get("mean") is None
+    mean, variance = (call.weight(name) if learned else 1.0 for name in ("mean", "variance"))
+    deviation = call.op("Maximum", call.op("Sqrt", variance), 1.0)
     return call.op("RealDiv", call.op("Sub", call.x, mean), deviation)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 from tfprof.read.keras.graph import Call, Tensor, Unexpandable
@@ -43,17 +44,21 @@ def _adaptive(kind: str, call: Call) -> Tensor:
         for reach in (small, small + 1):
             ones = [1] * window.sides
             shape = window.full([*ones[:side], reach, *ones[side + 1 :]])
-            attributes = {"ksize": shape, "strides": window.full(ones), "padding": "VALID"}
+            attributes: dict[str, Any] = {
+                "ksize": shape,
+                "strides": window.full(ones),
+                "padding": "VALID",
+            }
             op = kind if window.sides < _SIDES[-1] else f"{kind}3D"
             pooled = call.op(op, window.lift(x), **attributes, data_format=window.layout)
             both.append(window.drop(pooled))
         joined = call.joined(*both, axis=axis, dtype=None)
-        x = call.op("GatherV2", joined, call.ints([0] * min(sizes[side], 1001)), call.ints(axis))
+        x = call.op("GatherV2", joined, [0] * min(sizes[side], 1001), axis)
     return x
 
 
 for _sides in _SIDES:
     for _name, _kind, _reduce in (("Average", "AvgPool", "Mean"), ("Max", "MaxPool", "Max")):
-        layer(f"{_name}Pooling{_sides}D")(lambda call, kind=_kind: _pooled(kind, call))
-        layer(f"Global{_name}Pooling{_sides}D")(lambda call, kind=_reduce: _global(kind, call))
-        layer(f"Adaptive{_name}Pooling{_sides}D")(lambda call, kind=_kind: _adaptive(kind, call))
+        layer(f"{_name}Pooling{_sides}D")(partial(_pooled, _kind))
+        layer(f"Global{_name}Pooling{_sides}D")(partial(_global, _reduce))
+        layer(f"Adaptive{_name}Pooling{_sides}D")(partial(_adaptive, _kind))

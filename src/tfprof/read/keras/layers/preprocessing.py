@@ -20,7 +20,7 @@ layer(_RANDOM)(lambda call: call.op("Identity", call.x))
 @layer("Rescaling")
 def rescaling(call: Call) -> Tensor:
     """A product and a sum."""
-    return call.op("AddV2", call.op("Mul", call.x, call.number()), call.number())
+    return call.op("AddV2", call.op("Mul", call.x, 1.0), 1.0)
 
 
 @layer("Resizing")
@@ -44,8 +44,8 @@ def crop(call: Call) -> Tensor:
     return call.op(
         "Slice",
         call.x,
-        call.ints(begin),
-        call.ints([*whole, -1, *size] if first else [*whole, *size, -1]),
+        begin,
+        [*whole, -1, *size] if first else [*whole, *size, -1],
     )
 
 
@@ -70,7 +70,7 @@ def lookup(call: Call) -> Tensor:
     """The place of each element in a vocabulary."""
     x = _indices_of(call)
     table = call.op("HashTableV2")
-    return call.op("LookupTableFindV2", table, x, call.ints(0), dtype=INT64)
+    return call.op("LookupTableFindV2", table, x, 0, dtype=INT64)
 
 
 @layer("CategoryEncoding")
@@ -78,9 +78,7 @@ def category_encoding(call: Call) -> Tensor:
     """How often each category occurs, or whether it does."""
     if call.config.get("output_mode", "multi_hot") == "one_hot":
         raise Unexpandable
-    return call.op(
-        "DenseBincount", call.x, call.ints(int(call.config["num_tokens"])), call.ints([])
-    )
+    return call.op("DenseBincount", call.x, int(call.config["num_tokens"]), [])
 
 
 @layer("Pipeline")

@@ -10,7 +10,8 @@ alone they run on [batch, inputs]. The states of all steps are a tensor of zeros
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from tfprof.read.keras.graph import Call, Tensor, Unexpandable, known
 from tfprof.read.keras.layers.activation import activated
@@ -22,13 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     Cell = Callable[[Call, Tensor, list[Tensor]], list[Tensor]]
-    Step = tuple[Tensor, list[Tensor]]
-
-_OF_CELL: Final = {"kernel", "recurrent_kernel", "bias"}
 
 
 def _parts(call: Call, x: Tensor, count: int, axis: int = -1) -> list[Tensor]:
-    split = call.op("Split", call.ints(axis), x, num_split=count)
+    split = call.op("Split", axis, x, num_split=count)
     return [Tensor(split.name if at == 0 else f"{split.name}:{at}") for at in range(count)]
 
 
@@ -65,18 +63,18 @@ def _gru(call: Call, x: Tensor, states: list[Tensor]) -> list[Tensor]:
         back = call.op("AddV2", back, rows[1]) if call.has("bias") else back
         hz, hr, hh = _parts(call, back, 3)
     else:
-        begin = call.ints([0, 0]), call.ints([0, 2 * units])
-        first = call.op("Slice", weight, begin[0], call.ints([-1, 2 * units]))
+        begin = [0, 0], [0, 2 * units]
+        first = call.op("Slice", weight, begin[0], [-1, 2 * units])
         hz, hr = _parts(call, product(call, h, first, rank), 2)
     z = activated(call, call.op("AddV2", xz, hz), "recurrent_activation")
     r = activated(call, call.op("AddV2", xr, hr), "recurrent_activation")
     if after:
         hh = call.op("Mul", r, hh)
     else:
-        last = call.op("Slice", weight, begin[1], call.ints([-1, units]))
+        last = call.op("Slice", weight, begin[1], [-1, units])
         hh = product(call, call.op("Mul", r, h), last, rank)
     new = activated(call, call.op("AddV2", xh, hh))
-    rest = call.op("Mul", call.op("Sub", call.number(), z), new)
+    rest = call.op("Mul", call.op("Sub", 1.0, z), new)
     return [call.op("AddV2", call.op("Mul", z, h), rest)]
 
 
@@ -102,9 +100,9 @@ def _alone(cell: Cell, call: Call) -> list[Tensor]:
 
 def _zeros(call: Call, like: Tensor, width: int) -> Tensor:
     """States of all steps."""
-    dims = call.joined(call.shape_of(like, 0, -1), call.ints([width]))
+    dims = call.joined(call.shape_of(like, 0, -1), [width])
     shape = (*known(like)[:-1], width)
-    return call.op("Fill", dims, call.number())._replace(shape=shape)
+    return call.op("Fill", dims, 1.0)._replace(shape=shape)
 
 
 def _steps(call: Call, x: Tensor, kind: str) -> list[Tensor]:
@@ -115,39 +113,37 @@ def _steps(call: Call, x: Tensor, kind: str) -> list[Tensor]:
     return [each._replace(shape=(*known(x)[:-1], units)) for each in new]
 
 
-def _returned(call: Call, new: list[Tensor]) -> list[Tensor]:
+def _returned(call: Call, new: list[Tensor], states: list[Tensor] | None = None) -> list[Tensor]:
     """The outputs of a layer with these outputs and states of all steps."""
-    bounds = [call.ints([0, at]) for at in (-1, 0)]
     masks = {"begin_mask": 1, "end_mask": 3, "shrink_axis_mask": 2}
 
     def last(x: Tensor) -> Tensor:
-        return call.op("StridedSlice", x, *bounds, call.ints([1, 1]), **masks)
+        return call.op("StridedSlice", x, [0, -1], [0, 0], [1, 1], **masks)
 
     output = new[0] if call.config.get("return_sequences") else last(new[0])
-    return [output, *(map(last, new) if call.config.get("return_state") else ())]
+    return [output, *(map(last, states or new) if call.config.get("return_state") else ())]
+
+
+def _layer(kind: str, call: Call) -> list[Tensor]:
+    return _returned(call, _steps(call, call.x, kind))
 
 
 for _name, (_cell, _) in _CELLS.items():
-    layer(_name)(lambda call, name=_name: _returned(call, _steps(call, call.x, name)))
-    layer(f"{_name}Cell")(lambda call, cell=_cell: _alone(cell, call))
+    layer(_name)(partial(_layer, _name))
+    layer(f"{_name}Cell")(partial(_alone, _cell))
 
 
 @layer("RNN")
 def rnn(call: Call) -> list[Tensor]:
     """Any of Keras's cells, or several on top of each other."""
-    return _returned(call, _stacked(call, call.config["cell"], call.x, ""))
-
-
-def _stacked(call: Call, entry: Any, x: Tensor, prefix: str) -> list[Tensor]:  # noqa: ANN401 - out of a file
-    kind, states = str(entry["class_name"]), []
-    cells = entry["config"]["cells"] if kind == "StackedRNNCells" else [entry]
-    for at, cell in enumerate(cells):
-        name = str(cell["class_name"]).removesuffix("Cell")
-        start = f"cells/{at}/" if kind == "StackedRNNCells" else prefix
-        inner = call.within(cell["config"], start)
-        new = _steps(inner, x, name)
+    entry, x = call.config["cell"], call.x
+    stacked = entry["class_name"] == "StackedRNNCells"
+    states: list[Tensor] = []
+    for at, cell in enumerate(entry["config"]["cells"] if stacked else [entry]):
+        inner = call.within(cell["config"], f"cells/{at}/" if stacked else "")
+        new = _steps(inner, x, str(cell["class_name"]).removesuffix("Cell"))
         x, states = new[0], [*states, *new]
-    return [x, *states[1:]] if len(cells) == 1 else [x, *states]
+    return _returned(call, [x, *states], states)
 
 
 @layer("ConvLSTM1D ConvLSTM2D ConvLSTM3D")
@@ -201,4 +197,4 @@ def _both(call: Call, there: Tensor, back: Tensor) -> Sequence[Tensor]:
     if mode == "concat":
         return [call.joined(there, back, axis=-1, dtype=None)]
     result = call.op({"sum": "AddV2", "ave": "AddV2", "mul": "Mul"}[mode], there, back)
-    return [call.op("RealDiv", result, call.number()) if mode == "ave" else result]
+    return [call.op("RealDiv", result, 1.0) if mode == "ave" else result]

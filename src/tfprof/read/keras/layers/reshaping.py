@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from tfprof.read.keras.graph import Call, Tensor, Unexpandable, known
+from tfprof.read.keras.graph import Call, Tensor, Unexpandable
 from tfprof.read.keras.layers.convolution import Window
 from tfprof.read.keras.table import layer
 
@@ -24,20 +24,20 @@ def reshape(call: Call) -> Tensor:
     """Other dimensions behind the batch."""
     target = [int(each) for each in call.config["target_shape"]]
     if -1 in target:
-        return call.reshaped(call.x, None, call.ints(target))
-    return call.op("Reshape", call.x, call.ints([-1, *target]))
+        return call.reshaped(call.x, None, target)
+    return call.op("Reshape", call.x, [-1, *target])
 
 
 @layer("Permute")
 def permute(call: Call) -> Tensor:
     """Dimensions in another order."""
-    return call.op("Transpose", call.x, call.ints([0, *call.config["dims"]]))
+    return call.op("Transpose", call.x, [0, *call.config["dims"]])
 
 
 @layer("RepeatVector")
 def repeat_vector(call: Call) -> Tensor:
     """The same for each step."""
-    times = call.ints([1, int(call.config["n"]), 1])
+    times = [1, int(call.config["n"]), 1]
     return call.op("Tile", call.expanded(call.x, 1), times)
 
 
@@ -57,7 +57,7 @@ def zero_padding(call: Call) -> Tensor:
     window, none = Window(call), [0, 0]
     pairs = _pairs(window, "padding")
     pads = [none, none, *pairs] if window.first else [none, *pairs, none]
-    return call.op("Pad", call.x, call.ints(pads))
+    return call.op("Pad", call.x, pads)
 
 
 @layer("Cropping1D Cropping2D Cropping3D")
@@ -69,8 +69,7 @@ def cropping(call: Call) -> Tensor:
     begin = [0] * first + [before for before, _ in pairs]
     end = [0] * first + [-behind for _, behind in pairs]
     mask = sum(1 << axis for axis, at in enumerate(end) if at == 0)
-    bounds = [call.ints(at) for at in (begin, end, [1] * len(begin))]
-    return call.op("StridedSlice", call.x, *bounds, end_mask=mask)
+    return call.op("StridedSlice", call.x, begin, end, [1] * len(begin), end_mask=mask)
 
 
 @layer("UpSampling1D UpSampling2D UpSampling3D")
@@ -81,7 +80,7 @@ def up_sampling(call: Call) -> Tensor:
     kind = call.config.get("interpolation", "nearest")
     if kind == "nearest":
         channels = [1, 1, *times] if window.first else [1, *times, 1]
-        return call.op("Tile", call.x, call.ints(channels))
+        return call.op("Tile", call.x, channels)
     return resized(
         call, [None if s is None else s * n for s, n in zip(_sides(call), times, strict=True)]
     )
@@ -99,8 +98,9 @@ def resized(call: Call, sides: list[int | None]) -> Tensor:
              "bicubic": "ResizeBicubic", "area": "ResizeArea"}  # fmt: skip
     kind = kinds[str(call.config.get("interpolation", "bilinear"))]
     first = call.config.get("data_format") == "channels_first"
-    if None in sides or len(known(call.x)) != 4:  # noqa: PLR2004 - a batch of images
+    size = [side for side in sides if side is not None]
+    if len(size) < 2 or call.rank != 4:  # noqa: PLR2004 - a batch of images
         raise Unexpandable
-    x = call.op("Transpose", call.x, call.ints([0, 2, 3, 1])) if first else call.x
-    y = call.op(kind, x, call.ints(sides))
-    return call.op("Transpose", y, call.ints([0, 3, 1, 2])) if first else y
+    x = call.op("Transpose", call.x, [0, 2, 3, 1]) if first else call.x
+    y = call.op(kind, x, size)
+    return call.op("Transpose", y, [0, 3, 1, 2]) if first else y
