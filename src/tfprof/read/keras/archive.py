@@ -103,7 +103,7 @@ def _member(archive: zipfile.ZipFile, name: str, view: memoryview, file: str) ->
 
 
 def _profile(config: Any, model: Model, file: str) -> Profile:  # noqa: ANN401 - out of a file
-    graph = Graph(file)
+    graph = Graph(file, len(model.layers))
     trained: list[bytes] = []
     for layer in model.layers:
         for weight in layer.weights:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tfprof.read.keras.model import Layer
 
 _DEEPEST: Final = 50
+_MOST_WRAPPERS: Final = 8  # each may double what is inside
 _FLOAT: Final = 1
 _LARGEST: Final = 2**62
 # What rows raise for a configuration that Keras would not write.
@@ -38,7 +39,7 @@ class Expansion:
 
     def __init__(self, graph: Graph, layers: Mapping[str, Layer], file: str) -> None:
         self._graph, self._layers, self._file = graph, layers, file
-        self._depth = 0
+        self._depth = self._inside = 0
         self.called: set[str] = set()  # the paths of layers that something calls
 
     def model(self, entry: Entry, path: str, inputs: list[Tensor] | None) -> list[Tensor]:
@@ -167,10 +168,13 @@ class Expansion:
     def _run(self, call: Call, kind: str) -> list[Tensor]:
         """The outputs of a layer that is inside another one."""
         row = row_of(kind)
-        if row is None:
+        if row is None or self._inside >= _MOST_WRAPPERS:
             raise Unexpandable
-        with self._deeper():
+        self._inside += 1
+        try:
             outputs = row(call)
+        finally:
+            self._inside -= 1
         return outputs if isinstance(outputs, list) else [outputs]
 
     @contextmanager

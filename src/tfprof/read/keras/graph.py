@@ -15,7 +15,7 @@ import numpy as np
 
 from tfprof.errors import InputError
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
-from tfprof.tables.limits import beyond, limit
+from tfprof.tables.limits import LIMITS, limit
 from tfprof.wire.scalar import encode_varint
 from tfprof.wire.schema import message
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 FLOAT, INT32, INT64, BOOL = 1, 3, 9, 10
 _TYPE, _TENSOR = b"\x30", b"\x42"  # AttrValue.type and AttrValue.tensor
 _MOST_CONSTANT: Final = 1000
+_SHARE, _NODES_OF_LAYER = 100, 300
 # The attribute that names the dtype of the outputs, where it is not T.
 _TYPED_BY: Final = {
     "Const": "dtype", "Placeholder": "dtype", "VarHandleOp": "dtype", "ReadVariableOp": "dtype",
@@ -62,8 +63,10 @@ Operand: TypeAlias = "Tensor | float | Sequence[int] | Sequence[Sequence[int]]"
 class Graph:
     """A GraphDef in the making."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, layers: int) -> None:
+        """*layers* are those of the configuration; models may call each other many times."""
         self._file = file
+        self._most = limit("function_nodes") // _SHARE + layers * _NODES_OF_LAYER
         self._nodes: list[Any] = []
         self._again: dict[str, int] = {}
         self._node_type: Any = message("tensorflow.NodeDef")
@@ -79,10 +82,10 @@ class Graph:
 
     def add(self, name: str, op: str, inputs: Sequence[str], attributes: Mapping[str, Any]) -> str:
         """Add a node; the name that it gets."""
-        if len(self._nodes) >= limit("function_nodes"):
+        if len(self._nodes) >= self._most:
             raise InputError(
-                f"{self._file}: its layers are too many nodes; tfprof accepts "
-                f"{beyond('function_nodes')}"
+                f"{self._file}: its layers expand to more than {self._most:,} nodes "
+                f"({LIMITS['function_nodes'].flag} raises this limit)"
             )
         wanted = name
         while name in self._again:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     Rule = Callable[[Config, Build], list[Weight]]
 
+_MOST_INSIDE: Final = 1000
 _WEIGHTLESS: Final = re.compile(
     r"InputLayer|Activation|(Leaky)?ReLU|ELU|Softmax|\w*Dropout(\dD)?|Gaussian\w+|\w*Pooling\dD"
     r"|AugMix|AutoContrast|CutMix|MixUp|RandAugment|Solarization|Equalization|MelSpectrogram"
@@ -145,6 +146,8 @@ def _layer_of_cells(cell: Rule, config: Config, build: Build) -> list[Weight]:
 
 def _below(place: str, layer_weights: list[Weight], name: str = "") -> list[Weight]:
     """Weights of a layer that is stored below another one."""
+    if len(layer_weights) > _MOST_INSIDE:  # wrappers may double what is inside
+        raise Underivable
     return [
         weight._replace(place=f"{place}/{weight.place}", name=f"{name}{weight.name}")
         for weight in layer_weights
@@ -185,15 +188,9 @@ def _inner(config: Config, shape: Sequence[int | None]) -> list[Weight]:
 
 
 def _bidirectional(config: Config, build: Build) -> list[Weight]:
-    forward = config["layer"]
-    ways = {"forward": forward, "backward": config.get("backward_layer") or forward}
-    return [
-        weight
-        for way, layer in ways.items()
-        for weight in _below(
-            f"{way}_layer", _inner({"layer": layer}, input_shape(build)), f"{way}/"
-        )
-    ]
+    there, other = _inner(config, input_shape(build)), config.get("backward_layer")
+    back = _inner({"layer": other}, input_shape(build)) if other else there
+    return _below("forward_layer", there, "forward/") + _below("backward_layer", back, "backward/")
 
 
 def _time_distributed(config: Config, build: Build) -> list[Weight]:
