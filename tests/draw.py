@@ -24,7 +24,7 @@ from tfprof.query.answer import answer
 from tfprof.query.query import Query
 from tfprof.read import Source, load
 from tfprof.wire.schema import message
-from tfprof.writers.text import text
+from tfprof.writers.classic_text import text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -81,7 +81,7 @@ OF_COURSE: Final = (
 )
 
 # What summary says of files without a graph; its exit code is 3.
-NO_MODEL: Final = "holds no model to sum up"
+NO_MODEL: Final = "holds no model to summarize"
 
 MEMORY: Final = 200 << 20
 MEMORY_A_BYTE: Final = 12

@@ -23,7 +23,7 @@ from tfprof.read.merge import with_graph
 from tfprof.read.op_log import with_op_log
 from tfprof.tables.fields import ORDERS
 from tfprof.views import VIEWS
-from tfprof.writers.text import text
+from tfprof.writers.classic_text import text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -235,7 +235,7 @@ def test_nothing_is_written_where_the_program_fails(tmp_path: Path) -> None:
 def test_one_inside_of_another_is_refused(tmp_path: Path) -> None:
     with (
         tfprof.capture(tmp_path / "outer"),
-        pytest.raises(tfprof.UsageError, match=r"^a capture is running already"),
+        pytest.raises(tfprof.UsageError, match=r"^a capture is already running"),
         tfprof.capture(tmp_path / "inner"),
     ):
         pytest.fail("it was entered")
@@ -246,7 +246,7 @@ def test_a_profiler_that_runs_is_left_alone(tmp_path: Path) -> None:
     tf.profiler.experimental.start(str(tmp_path / "theirs"))
     try:
         with (
-            pytest.raises(tfprof.UsageError, match=r"^TensorFlow's profiler is running already"),
+            pytest.raises(tfprof.UsageError, match=r"^TensorFlow's profiler is already running"),
             tfprof.capture(tmp_path / "ours"),
         ):
             pytest.fail("it was entered")

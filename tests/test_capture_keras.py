@@ -189,8 +189,7 @@ def test_training_goes_on_where_something_else_profiles(
     assert model.optimizer.iterations == 5
     assert not (tmp_path / "log").exists()
     assert capsys.readouterr().err == (
-        "tfprof: nothing was captured: TensorFlow's profiler is running already: stop it first, "
-        "only one can run\n"
+        "tfprof: nothing was captured: TensorFlow's profiler is already running: stop it first\n"
     )
 
 

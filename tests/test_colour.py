@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from profiles import PROFILES
 from tfprof.console.colour import coloured, wanted
-from tfprof.writers.text import _MISSES_STREAM
+from tfprof.writers.classic_text import _MISSES_STREAM
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -272,7 +272,7 @@ def test_the_command_prints_the_script(name: str, capsys: pytest.CaptureFixture[
     ("words", "sentence"),
     [
         (["completion"], "completion needs one shell (there are: bash, zsh, fish)"),
-        (["completion", "bash", "zsh"], "'zsh' is one word too many after 'completion bash'"),
+        (["completion", "bash", "zsh"], "'zsh' is not expected after 'completion bash'"),
         (["completion", "bsh"], "completion has no 'bsh'; did you mean 'bash'?"),
     ],
 )

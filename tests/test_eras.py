@@ -15,7 +15,7 @@ from tfprof.query.answer import answer
 from tfprof.query.query import Query
 from tfprof.tables.eras import ERAS
 from tfprof.tables.options import OPTIONS, effective
-from tfprof.writers.text import text
+from tfprof.writers.classic_text import text
 
 if TYPE_CHECKING:
     from pathlib import Path

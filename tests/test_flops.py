@@ -47,7 +47,7 @@ def test_a_formula_that_asks_for_an_attribute_it_did_not_name_is_told_so() -> No
         return 1 if op.attr("T") is None else int(bool(op.attr("U")))
 
     node = 'node { name: "n" op: "Neg" attr { key: "T" value { i: 3 } } }'
-    with pytest.raises(UsageError, match="the rule of Neg asks for attribute U"):
+    with pytest.raises(UsageError, match="the rule for Neg reads attribute U"):
         count(text_profile(node))
 
 

@@ -53,7 +53,7 @@ def test_contractions_are_marked() -> None:
 
 def test_rules_of_another_name_are_refused() -> None:
     which: Any = "some"
-    with pytest.raises(UsageError, match="there are no rules 'some'"):
+    with pytest.raises(UsageError, match="unknown rules 'some'"):
         count(drawn("a op=Neg"), which)
 
 
@@ -133,7 +133,7 @@ def test_a_rule_of_the_user_gives_nothing_else(value: Any) -> None:
         return value
 
     with pytest.raises(
-        UsageError, match=f"the rule of Mine gave {re.escape(repr(value))}, which is no"
+        UsageError, match=f"the rule of Mine returned {re.escape(repr(value))}, which is not"
     ):
         count(drawn("a op=Mine"))
 
@@ -154,15 +154,15 @@ def test_a_rule_names_operations() -> None:
         return 0
 
     decorator: Any = flops_rule
-    with pytest.raises(UsageError, match="names the operations"):
+    with pytest.raises(UsageError, match="needs the names of operation types"):
         decorator(formula)
-    with pytest.raises(UsageError, match="names the operations"):
+    with pytest.raises(UsageError, match="needs the names of operation types"):
         flops_rule()
 
 
 def test_a_rule_is_a_function() -> None:
     formula: Any = 7
-    with pytest.raises(UsageError, match="a rule is a function of an Op, not 7"):
+    with pytest.raises(UsageError, match="a rule must be a function that takes an Op, not 7"):
         flops_rule("Mine")(formula)
     assert "Mine" not in table.rules()
 

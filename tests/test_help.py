@@ -24,7 +24,7 @@ from tfprof.tables.formats import INPUTS
 from tfprof.tables.limits import LIMITS
 from tfprof.tables.options import OPTIONS
 from tfprof.views import VIEWS
-from tfprof.writers.text import text
+from tfprof.writers.classic_text import text
 from tfprof.writers.timeline import timeline
 
 if TYPE_CHECKING:

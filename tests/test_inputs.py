@@ -15,7 +15,7 @@ from profiles import PROFILES
 from tf_wheel import piece
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
-from tfprof.writers.text import text
+from tfprof.writers.classic_text import text
 
 if TYPE_CHECKING:
     from pathlib import Path

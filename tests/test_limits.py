@@ -66,9 +66,9 @@ def page() -> str:
             '    tfprof.load("graph.pb.gz")',
             "```",
             "",
-            "In Python a limit holds for what is done inside of the `with`, in that thread; it can",
-            "be lowered in the same way, as a service would that reads files of strangers. A limit",
-            "is at least 1; what is not to be limited gets a large number.",
+            "In Python a limit holds for what is done inside of the `with`, in that thread; it",
+            "can be lowered in the same way, as a service that reads untrusted files should do. A",
+            "limit is at least 1; to lift it, set a large number.",
             "",
         ]
     )

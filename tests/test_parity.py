@@ -12,7 +12,7 @@ from oracle import OracleCrashed
 from tfprof.errors import UsageError
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
-from tfprof.writers.text import text
+from tfprof.writers.classic_text import text
 
 if TYPE_CHECKING:
     from oracle import Oracle

@@ -26,8 +26,8 @@ from tfprof.read.saved import profile as read
 from tfprof.tables.formats import FORMATS
 from tfprof.wire.schema import message
 from tfprof.writers import advice
+from tfprof.writers.classic_text import text
 from tfprof.writers.saved import saved
-from tfprof.writers.text import text
 from tfprof.writers.timeline import timeline
 
 if TYPE_CHECKING:

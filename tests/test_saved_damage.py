@@ -16,7 +16,7 @@ from tfprof.query.answer import answer
 from tfprof.query.query import Query
 from tfprof.read import load
 from tfprof.wire.decode import WireError
-from tfprof.writers.text import text
+from tfprof.writers.classic_text import text
 
 if TYPE_CHECKING:
     from tfprof.model import Profile

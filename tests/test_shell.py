@@ -369,18 +369,18 @@ def test_set_stays_and_other_options_go_with_their_line(piped: Piped) -> None:
         ("scope -output file:outfile=no/such/folder", "no/such/folder cannot be written: there is"),
         ("advise -output pprof:outfile=x", "advise has no output pprof"),
         ("op -output timeline:outfile=x", "op view doesn't support timeline yet"),
-        ("scope\0", "a line is UTF-8 text without NUL characters"),
+        ("scope\0", "the line is not UTF-8 text, or contains a NUL character"),
         ("scpoe", "there is no command 'scpoe'; did you mean 'scope'? (there are: "),
         ("help scpoe", "there is no command 'scpoe'; did you mean 'scope'? (there are: "),
         ("scope -max_dept 3", "there is no option -max_dept; did you mean '--max_depth'?"),
         ("scope -select param", "select has no 'param'; did you mean 'params'? (there are: "),
         ("summary -order_by micros", "summary takes no --order_by (it takes: --"),
-        ("scope graph.pb", "'graph.pb' is one word too many after 'scope': the files of this"),
+        ("scope graph.pb", "'graph.pb' is not expected after 'scope': the files of this"),
         ("scope --graph_path=x", "scope takes no --graph_path here: the files of this shell are"),
         ("save", "save needs -o PATH or --output=file:outfile=PATH"),
-        ("reset now", "'now' is one word too many after 'reset'"),
+        ("reset now", "'now' is not expected after 'reset'"),
         ("set -output bogus", "unknown output type 'bogus' (there are: "),
-        ("-max_depth 3", "no command was named (there are: "),
+        ("-max_depth 3", "no command given (commands: "),
     ],
 )
 def test_what_is_refused_is_told_and_the_shell_goes_on(
@@ -394,7 +394,7 @@ def test_what_is_refused_is_told_and_the_shell_goes_on(
 
 def test_bytes_that_are_no_text_are_refused(piped: Piped) -> None:
     assert piped(text=b"scope -show_name_regexes a\xff\nhelp") == 0
-    assert piped.err == "E: a line is UTF-8 text without NUL characters\n"
+    assert piped.err == "E: the line is not UTF-8 text, or contains a NUL character\n"
     assert piped.out == HELP
 
 

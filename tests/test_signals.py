@@ -31,17 +31,17 @@ HANDMADE: Final = PROFILES["handmade"].flags()
 # Writes half of the report, says so, and then takes its time.
 SLOW = """
 import time
-import tfprof.writers.text
+import tfprof.writers.classic_text
 from tfprof import cli
 
-pieces = tfprof.writers.text.report_text
+pieces = tfprof.writers.classic_text.report_text
 
 def slowly(report):
     yield from pieces(report)
     print("half", flush=True)
     time.sleep(60)
 
-tfprof.writers.text.report_text = slowly
+tfprof.writers.classic_text.report_text = slowly
 cli.main()
 """
 

@@ -10,7 +10,7 @@ import pytest
 
 import tfprof
 from profiles import PROFILES
-from tfprof.capture.streams import print_notes, print_report
+from tfprof.console.stdio import print_notes, print_report
 from tfprof.model import Note
 from tfprof.results.loaded import Loaded
 

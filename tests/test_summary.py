@@ -429,7 +429,7 @@ def test_it_goes_to_a_file(path: str, tmp_path: Path, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--depth=0"], "--depth takes a whole number from 1 on, not 0"),
+        (["--depth=0"], "--depth takes a whole number of at least 1, not 0"),
         (["--outputs=nowhere"], "there is no node 'nowhere' in the graph"),
         (["--dim=rows=3"], "no dimension of the inputs is called 'rows'"),
         (["--output=pprof:outfile=x"], "summary has no output pprof"),

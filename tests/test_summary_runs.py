@@ -44,5 +44,5 @@ def test_a_run_tells_how_often_a_loop_turns_and_which_branch_is_taken() -> None:
 
 def test_a_trace_alone_is_no_model() -> None:
     alone = Loaded(with_trace(Profile(), recorded("loop")))
-    with pytest.raises(InputError, match="a run holds no model"):
+    with pytest.raises(InputError, match="a run alone holds no model"):
         alone.summary()

@@ -38,9 +38,9 @@ from tfprof.io.open_files import open_source
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
 from tfprof.tables.options import OPTIONS
+from tfprof.writers.classic_text import text
 from tfprof.writers.columnar import columnar
 from tfprof.writers.saved import saved
-from tfprof.writers.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

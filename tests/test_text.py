@@ -333,7 +333,7 @@ def test_messages_nest_as_deep_as_one_likes() -> None:
     assert list(graph_columns(data, "p").name) == [b"a"]
     data = b'node { name: "a" x: ' + b"[ { y: " * deep + b"1" + b" } ]" * deep + b"}"
     assert list(graph_columns(data, "p").name) == [b"a"]
-    with pytest.raises(InputError, match=r"^p: expected messages nested less deeply$"):
+    with pytest.raises(InputError, match=r"^p: messages are nested too deeply$"):
         graph_columns(b"x { " * deep, "p")
 
 

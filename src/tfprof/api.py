@@ -148,7 +148,7 @@ def _source(row: Input, argument: Any) -> read.Source:  # noqa: ANN401 - as in l
 
 def _live_profile(arguments: Arguments) -> Profile:
     if arguments[PROFILE]:
-        raise UsageError("a saved profile stands for graph, run_meta and op_log: give one or those")
+        raise UsageError("pass either a saved profile or graph, run_meta and op_log, not both")
     # TensorFlow and what serves it is for live objects.
     from tfprof.capture.model import profile_of_steps  # noqa: PLC0415
 

@@ -242,7 +242,7 @@ class AttributeSource(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Profile(Frozen):
-    """See the head of this file."""
+    """Everything known about a model and its runs; see the top of this file."""
 
     nodes: Nodes = field(default_factory=Nodes)
     types: Strings = field(default_factory=_no_strings)

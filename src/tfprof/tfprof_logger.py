@@ -6,8 +6,8 @@ from typing import Any
 
 from tfprof.capture.coerce import run_of
 from tfprof.capture.model import Model
-from tfprof.capture.streams import print_notes
 from tfprof.compat.classic import write_op_log
+from tfprof.console.stdio import print_notes
 from tfprof.wire.schema import message
 from tfprof.writers.op_log import op_log as op_log_bytes
 

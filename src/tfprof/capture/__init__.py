@@ -1,7 +1,7 @@
-"""Everything that touches a running program: live graphs and functions, op logs, sessions, streams.
+"""Everything that touches a running program: live graphs and functions, op logs, sessions.
 
     coerce                 a tf.Graph, function, message, bytes or path ──► columns
-      traced                 the functions that a tf.function or a Keras model holds
+      traced_functions       the functions that a tf.function or a Keras model holds
       keras_models           a Keras model, traced
       variables              the variables that functions read
       debug_info             the lines of the program that created their nodes, also gradients
@@ -9,17 +9,17 @@
     folder                 capture(): everything that runs in a with block, in one folder
     keras_callback         capture() for some batches of `fit`
     session_runs           every session.run inside a ProfileContext; step_plan chooses some
-    traces                 the call stacks of the operations of a graph
-    statistics             float operations that the program registered with TensorFlow
+    call_stacks            the call stacks of the operations of a graph
+    registered_flops       float operations that the program registered with TensorFlow
     op_logs                the op log of a graph, joined with the user's
     model                  graph, runs and op log, read again as the graph grows ──► Profile
     run_query              options as a dictionary ──► a printed report and a message
     profiler               a Profile that grows step by step
     tensorflow_internals   every private name of TensorFlow and Keras, checked before a capture
 
-Only this room imports TensorFlow, and only if there is a live object of it or a capture begins.
+Only this package imports TensorFlow, and only for a live TensorFlow object or a capture.
 
-The room can be called like its best-known function: `tfprof.capture("log")` is `folder.capture`.
+The package itself is callable: `tfprof.capture("log")` calls `folder.capture`.
 """
 
 from __future__ import annotations

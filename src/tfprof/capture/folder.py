@@ -110,7 +110,7 @@ class Capture:
     def __enter__(self) -> Capture:  # noqa: PYI034 - Self is not in Python 3.10
         tf = self.check()
         if not _capturing.acquire(blocking=False):
-            raise UsageError("a capture is running already: end it first, only one can run")
+            raise UsageError("a capture is already running: only one can run at a time")
         try:
             self._prepare()
             self._calls = _Calls()
@@ -160,8 +160,7 @@ class Capture:
         file = Path(self.folder, _GRAPH)
         if file.exists() and not made_by_capture(open_source(str(file), "a SavedModel").data):
             raise OutputError(
-                f"{file} was not written by a capture: capture into another folder, "
-                "so that it stays"
+                f"{file} was not written by a capture: capture into another folder, to keep it"
             )
 
     def _remove_folders(self) -> None:
@@ -180,13 +179,11 @@ class Capture:
         try:
             tf.profiler.experimental.start(self.folder, options)
         except tf.errors.AlreadyExistsError:
-            raise UsageError(
-                "TensorFlow's profiler is running already: stop it first, only one can run"
-            ) from None
+            raise UsageError("TensorFlow's profiler is already running: stop it first") from None
 
     @contextmanager
     def _ending(self) -> Iterator[Any]:
-        """TensorFlow without our hook; afterwards another capture may begin."""
+        """Remove our hook and yield the tensorflow module; then allow another capture."""
         if not self._entered:
             raise UsageError("this capture was not entered: use it in a with statement")
         self._entered = False
@@ -221,7 +218,7 @@ def capture(folder: str | os.PathLike[str], *, python: bool = False) -> Capture:
 
 
 class _Level:
-    """A whole number that is no int: TensorFlow 2.21 takes an int for a bool and ignores it."""
+    """An integer that is not an int: TensorFlow 2.21 mistakes an int for a bool and ignores it."""
 
     def __init__(self, value: int) -> None:
         self._value = value

@@ -17,8 +17,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.capture.folder import Capture
-from tfprof.capture.streams import print_notes
 from tfprof.capture.tensorflow_internals import Internal
+from tfprof.console.stdio import print_notes
 from tfprof.errors import TfprofError, UsageError
 from tfprof.foundation.arguments import whole_number
 from tfprof.model import Note

@@ -82,7 +82,7 @@ class Model:
         return Model(graph, None, self._flops, texts=self._texts)
 
     def read(self, run: Run | None = None, *, with_users: bool = True) -> Reading:
-        """The model as it is now, its log *with_users* entries; *run* fills in unknown shapes."""
+        """The model as it is now; *with_users*: include the user's log; *run* fills in shapes."""
         nodes = self._nodes()
         if nodes is not None:
             self._shaped = with_graph(self._shaped, nodes)
@@ -142,7 +142,7 @@ def profile_of(
     *,
     traces: bool = True,
 ) -> Profile:
-    """The profile of a graph and at most one run; a RunMetadata without step stats is no run."""
+    """The profile of a graph and at most one run; a RunMetadata without step stats is ignored."""
     run = run_of(run_meta)
     model = Model(graph, op_log, recorded_flops(flops), traces=traces)
     reading = model.read(run)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from tfprof.capture.coerce import paths, run_of
 from tfprof.capture.model import Model, recorded_flops, with_program_flops, with_step
 from tfprof.capture.run_query import Checkers, ViewQuery, run_checkers, run_query, view_query
-from tfprof.capture.streams import print_notes
 from tfprof.checkers import CHECKERS
+from tfprof.console.stdio import print_notes
 from tfprof.errors import UsageError
 from tfprof.foundation.arguments import Options, path, whole_number
 from tfprof.foundation.lazy_dataclasses import replace

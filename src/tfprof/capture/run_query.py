@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tfprof.capture.streams import print_notes, print_report
 from tfprof.checkers import advise
+from tfprof.console.stdio import print_notes, print_report
 from tfprof.errors import UsageError, nearest
 from tfprof.foundation.arguments import Options, options_of, shown
 from tfprof.foundation.lazy_dataclasses import replace
@@ -22,7 +22,7 @@ from tfprof.tables.outputs import OUTPUTS, check_output
 from tfprof.views import VIEWS
 from tfprof.wire.schema import message
 from tfprof.writers import advice as advice_reporter
-from tfprof.writers.text import framed
+from tfprof.writers.classic_text import framed
 
 if TYPE_CHECKING:
     from tfprof.results.loaded import Loaded

@@ -1,4 +1,4 @@
-"""Shows every `session.run` to a watcher: `run` of TensorFlow's session class is hooked meanwhile.
+"""Hooks `run` of TensorFlow's session class, and passes every `session.run` to a watcher.
 
 All sessions, also those created earlier, inherit `run` from one class, and what wraps a session
 (MonitoredSession, a debugger) calls it. The hook is set for the first watcher and removed with the

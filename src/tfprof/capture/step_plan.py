@@ -33,7 +33,7 @@ class Due(NamedTuple):
 
 
 class StepPlan:
-    """The listed steps, the requests and the state of the choice; for one thread at a time."""
+    """Listed steps, pending requests, and the automatic choice of steps; not thread-safe."""
 
     def __init__(
         self, trace_steps: Iterable[int], dump_steps: Iterable[int], *, chooses: bool
@@ -47,7 +47,7 @@ class StepPlan:
         self.requests: set[Request] = set()  # for the next run
 
     def due(self, step: int, fetches: Callable[[], str], coverage: Callable[[], float]) -> Due:
-        """What to do with this run; takes the requests for it. *coverage* is that of the graph."""
+        """What to do with this run; consumes pending requests. *coverage*: the graph's so far."""
         asked = self.requests.copy()
         self.requests -= asked  # a request that another thread makes now is for the run after
         trace = "trace" in asked or step in self.listed or self._chosen(step, fetches, coverage)

@@ -6,7 +6,7 @@
     Internal.SAVED_MODEL.load()      imports a name from a module
 
 None of these names is public, so any release may change them. Attributes that files contain, such
-as `_output_shapes`, are no names of the library and stand where they are read and written.
+as `_output_shapes`, are not names of the library; they are in the modules that read or write them.
 """
 
 from __future__ import annotations

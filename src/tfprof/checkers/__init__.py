@@ -1,4 +1,4 @@
-"""CHECKERS: what to look for in a profile when nobody knows yet what to ask.
+"""CHECKERS: looks for common problems in a profile, one row per checker.
 
     advise(profile) ──► Advice    one section per checker: its reports, in the order of the table
                                   notes: what a checker could not use
@@ -50,7 +50,7 @@ class CheckerOption:
             number = None
         if number is None or not self.least <= number < inf:
             what = "whole number" if kind is int else "number"
-            raise UsageError(f"{checker}: {self.name} takes a {what} from {self.least}, not {text}")
+            raise UsageError(f"{checker}: {self.name} takes a {what} >= {self.least}, not {text}")
         return number
 
 

@@ -41,7 +41,7 @@ def check(profile: Profile) -> Findings:
 
 
 def _has_batch_norms(names: Strings) -> bool:
-    """Whether a name says so (parity Q16); Keras spells its names differently."""
+    """Whether a name contains "BatchNorm" (parity Q16); the names that Keras gives do not."""
     # All names at once first: most models have no such name.
     return b"BatchNorm" in names.blob.tobytes() and any(b"BatchNorm" in name for name in names)
 

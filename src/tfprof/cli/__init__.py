@@ -23,7 +23,7 @@ from tfprof.tables.formats import INPUTS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_LOAD = "tfprof.cli.run_results:load_files"
+_LOAD = "tfprof.cli.result_commands:load_files"
 
 
 def main(line: Sequence[str] | None = None) -> None:
@@ -62,7 +62,7 @@ def _outcome(plain: Sequence[str], options: dict[str, Any]) -> Outcome:
     if options.pop("help", nothing) and plain[:1] != ["help"]:
         plain = ["help", *plain[:1]]
     if not plain and not any(options.get(name) for name in INPUTS):
-        raise UsageError(f"no command was named (there are: {', '.join(COMMANDS)})")
+        raise UsageError(f"no command given (commands: {', '.join(COMMANDS)})")
     command = command_named(plain[0]) if plain else PROMPT
     # The loader is imported when it is called: help needs no NumPy.
     request = make_request(command, plain[1:], options, lambda it: load_function(_LOAD)(it))  # noqa: PLW0108
@@ -72,7 +72,7 @@ def _outcome(plain: Sequence[str], options: dict[str, Any]) -> Outcome:
 
 
 def _with_files(request: Request) -> dict[str, Any]:
-    """Its options, and those that the files named without an option stand for."""
+    """The request's options, plus a flag for each file that was named without one."""
     name, changed = request.command.name, dict(request.options)
     if request.words:
         from tfprof.console.progress import Progress  # noqa: PLC0415 - help needs no NumPy
@@ -80,9 +80,7 @@ def _with_files(request: Request) -> dict[str, Any]:
 
         for word in request.words:
             if not exists(word):
-                raise UsageError(
-                    f"{word!r} is one word too many after {name!r}: there is no such file"
-                )
+                raise UsageError(f"there is no file {word!r}")
         with Progress():
             changed = {**choose_inputs(request.words, changed), **changed}
         print_command(name, changed)

@@ -74,7 +74,7 @@ def _next_word(option: Option, rest: list[str], known: Mapping[str, Option]) -> 
 def split_line(text: str) -> list[str]:
     """The words of *text*, a line of the shell."""
     if "\0" in text or text != text.encode("utf-8", "replace").decode():
-        raise UsageError("a line is UTF-8 text without NUL characters")
+        raise UsageError("the line is not UTF-8 text, or contains a NUL character")
     return [_unquoted(word) for word in text.split(" ") if word]
 
 

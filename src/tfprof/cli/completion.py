@@ -41,7 +41,7 @@ def run_completion(request: Request) -> Outcome:
 
 
 class Slot(NamedTuple):
-    """What an option takes behind its equals sign."""
+    """What an option takes after its equals sign."""
 
     shape: Literal["nothing", "anything", "one", "list", "file", "files", "output"]
     words: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""info: look at files and folders; the row of its format describes each file."""
+"""The `info` command: describes each file by the `describe` function of its format."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _FEW = 3
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """What a command is to do; *load* returns the profile it is about."""
+    """A command with its words and options; *load* reads the profile that it works on."""
 
     command: Command
     words: Sequence[str]  # the plain words behind the command
@@ -122,7 +122,7 @@ def _check_value(option: Option, value: Any) -> None:  # noqa: ANN401 - of any k
 
 def _check_least(name: str, value: int) -> None:
     if value < 1:
-        raise UsageError(f"--{name} takes a whole number from 1 on, not {value}")
+        raise UsageError(f"--{name} takes a whole number of at least 1, not {value}")
 
 
 def _takes_no(command: Command, name: str) -> str:
@@ -156,10 +156,8 @@ def _check_words(command: Command, words: Sequence[str]) -> None:
     if not words or command.files or command.any_option:
         return
     if command.words is None:
-        raise UsageError(
-            f"{words[0]!r} is one word too many after {command.name!r}: {command.no_files}"
-        )
+        raise UsageError(f"{words[0]!r} is not expected after {command.name!r}: {command.no_files}")
     check_known(f"{command.name} has no", words[0], command.words())
     if len(words) > 1:
         first = f"{command.name} {words[0]}"
-        raise UsageError(f"{words[1]!r} is one word too many after {first!r}: it takes one")
+        raise UsageError(f"{words[1]!r} is not expected after {first!r}: it takes one word")

@@ -16,8 +16,8 @@ from tfprof.capture.coerce import paths, run_of
 from tfprof.capture.model import Model, profile_of
 from tfprof.capture.profiler import ALL_ADVICE, Profiler
 from tfprof.capture.run_query import Checkers, checkers_of, run_checkers, run_query, view_query
-from tfprof.capture.streams import print_notes
 from tfprof.compat.option_builder import ProfileOptionBuilder
+from tfprof.console.stdio import print_notes
 from tfprof.foundation.arguments import Options, path
 from tfprof.io.write_files import write_file
 from tfprof.results.loaded import Loaded

@@ -20,8 +20,8 @@ from tfprof.capture import session_runs
 from tfprof.capture.profiler import Profiler
 from tfprof.capture.run_query import ViewQuery, view_query
 from tfprof.capture.step_plan import MOST_TRACED, Due, StepPlan
-from tfprof.capture.streams import print_notes
 from tfprof.compat.classic import write_op_log
+from tfprof.console.stdio import print_notes
 from tfprof.errors import TfprofError, UsageError
 from tfprof.foundation.arguments import Options, path, steps
 from tfprof.io.write_files import make_folder, write_file

@@ -1,4 +1,4 @@
-r"""Escapes for a terminal: what it would obey instead of show becomes visible.
+r"""Escapes control characters, so that a terminal shows them instead of obeying them.
 
     escape [2J        clears the screen                     shown as   \x1b[2J
     a mark U+202E     turns the text around                 shown as   \u202e

@@ -86,7 +86,7 @@ def _done(stage: str) -> int:
 
 
 def line(stage: str, seconds: float, of_bytes: float) -> str:
-    """The line for *stage*: *seconds* after the start, *of_bytes* seconds after its first byte."""
+    """The line for *stage*: *seconds* since it began, *of_bytes* since its first byte."""
     done, total = (stage.done, stage.total) if isinstance(stage, Stage) else (0, 0)
     rate = f"{done / _MEGA / max(of_bytes, 1e-9):.0f} MB/s"
     if done and total:

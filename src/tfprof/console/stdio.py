@@ -1,7 +1,8 @@
-"""Standard input, output and error: the only module of the command that touches them.
+"""Standard input, output and error: the only module that touches them.
 
     write_stdout     pieces of bytes
     page_stdout      the same, in the user's pager
+    print_report     the same from a Python program, which may have replaced sys.stdout
     print_error      one sentence on stderr, behind "tfprof: "
     print_notes      the notes of a profile on stderr
     draw_status      a line on stderr that the next one replaces
@@ -15,7 +16,9 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from codecs import getincrementaldecoder
 from contextlib import suppress
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +27,13 @@ from tfprof.errors import OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from typing import TextIO
+    from typing import BinaryIO, TextIO
 
     from tfprof.model import Note
 
 
 class StdoutError(OutputError):
-    """Standard output is closed or full: there is nowhere to go on."""
+    """Standard output is closed or full, so the command cannot continue."""
 
 
 _CLEAR_LINE = "\r\x1b[K"
@@ -54,6 +57,50 @@ def write_stdout(pieces: Iterable[bytes], *, is_report: bool = False) -> None:
         if isinstance(problem, BrokenPipeError):
             sentence = "standard output was closed before the whole report was read"
         raise StdoutError(sentence) from None
+
+
+def print_report(pieces: Iterable[bytes]) -> None:
+    """Write to sys.stdout, which a program may have replaced by a StringIO, a notebook or a Tee.
+
+    A plain stream gets the bytes, whatever its encoding. Any other stream gets text, and what it
+    cannot encode is escaped: printing never raises an error of encoding.
+    """
+    stream = sys.stdout
+    if stream is None:
+        return
+    binary = _bytes_below(stream)
+    if binary is None:
+        decoder = getincrementaldecoder("utf-8")("backslashreplace")
+        for piece in pieces:
+            _write_text(stream, decoder.decode(piece))
+        _write_text(stream, decoder.decode(b"", final=True))
+        return
+    stream.flush()
+    for piece in pieces:
+        binary.write(piece)
+    stream.flush()
+
+
+def _bytes_below(stream: TextIO) -> BinaryIO | None:
+    """The binary stream below a plain one; None if the stream has a `write` of its own."""
+    own = "write" in getattr(stream, "__dict__", {})
+    if own or getattr(type(stream), "write", None) is not TextIOWrapper.write:
+        return None
+    return stream.buffer
+
+
+def _write_text(stream: TextIO | None, text: str) -> None:
+    """Write *text*, with escapes for characters that the stream cannot encode."""
+    if stream is None or not text:
+        return
+    encoding: Any = getattr(stream, "encoding", None)
+    try:
+        text.encode(encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = text.encode(encoding, "backslashreplace").decode(encoding)
+    except (LookupError, TypeError):  # Python does not know the encoding: the stream decides
+        pass
+    stream.write(text)
 
 
 def page_stdout(pieces: Iterable[bytes]) -> None:
@@ -97,7 +144,9 @@ def print_error(sentence: str, prefix: str = "tfprof: ") -> None:
 def print_notes(notes: Iterable[Note]) -> None:
     """Print each note on stderr."""
     for note in notes:
-        write_stderr(f"{_escaped(str(note))}\n")
+        text = str(note).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        with suppress(OSError):
+            _write_text(sys.stderr, f"{_escaped(text)}\n")
 
 
 def print_command(command: str, options: Mapping[str, Any]) -> None:
@@ -185,4 +234,4 @@ def after_interrupt() -> None:
 
 
 def _is_terminal(stream: TextIO | None) -> bool:
-    return stream is not None and stream.isatty()
+    return stream is not None and hasattr(stream, "isatty") and stream.isatty()

@@ -92,8 +92,7 @@ def options_of(value: object) -> dict[str, Any]:
         if isinstance(built, Mapping):
             return dict(built)
     raise UsageError(
-        "options takes a dictionary, such as ProfileOptionBuilder().build() returns, "
-        f"not {shown(value)}"
+        f"options takes a dictionary, such as ProfileOptionBuilder().build(),not {shown(value)}"
     )
 
 

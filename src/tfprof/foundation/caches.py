@@ -15,7 +15,7 @@ _MOST_RECENT = 6
 
 
 class Cache:
-    """Values by key, all of them worked out from the same parts of something."""
+    """Values by key, all computed from the same objects, *parts*."""
 
     def __init__(self, parts: tuple[object, ...] = ()) -> None:
         self._parts = parts

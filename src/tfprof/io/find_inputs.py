@@ -1,4 +1,4 @@
-"""Which input the file at a path is, by its content; all inputs in a folder; which flags to set.
+"""Detects which inputs files and folders hold, by content, and sets the matching flags.
 
     tfprof scope graph.pbtxt run_meta_0 tfprof_log model.ckpt       files without flags
     tfprof scope folder                                             the files in it, one level deep,
@@ -111,7 +111,7 @@ def _latest_traces(folder: str) -> list[Path]:
 
 
 def _is_prefix(path: str) -> bool:
-    """Whether *path* is no file, but the prefix of a checkpoint's files."""
+    """Whether *path* is the prefix of a checkpoint's files."""
     first = _PIECES_OF_FIRST.sub(r"-00000\1", path)
     return _is(f"{path}.index", Path.is_file) or (first != path and _is(first, Path.is_file))
 

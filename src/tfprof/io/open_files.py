@@ -33,7 +33,7 @@ _CHANGED = "{} was changed after it was read; load it again"
 
 
 class InputFile(str):
-    """The path of an input, its format, and its content until somebody opens it."""
+    """The path of an input, with its format and, until `take` is called, its content."""
 
     __slots__ = ("_source", "file_format")
 
@@ -149,9 +149,7 @@ def _same_version(path: str, name: str, before: _Version | None) -> _Version:
     """The version of the file; raises InputError where it is not the file that was read before."""
     now = _version(path)
     if now is None:
-        raise InputError(
-            f"{name} does not exist any more; the profile reads parts of it when they are needed"
-        )
+        raise InputError(f"{name} no longer exists; the profile reads parts of it on demand")
     if before is None or now[1:] != before[1:]:
         raise InputError(_CHANGED.format(name))
     return now
@@ -192,7 +190,7 @@ class FileSource(Source):
 
 
 class CheckpointFiles:
-    """Opens the files of a checkpoint by name, and holds them to their version after unpickling."""
+    """Opens the files of a checkpoint by name, and rejects changed ones after unpickling."""
 
     def __init__(self, prefix: str, opened: Source | None) -> None:
         """*opened* is one of the files where it is open already."""

@@ -231,7 +231,7 @@ def packed_value(op: Op) -> Value:
 
 @value("ConcatV2 Concat")
 def joined_value(op: Op) -> Value:
-    """Joined; an unknown vector is as many holes."""
+    """The inputs concatenated; each element of an unknown vector is a hole."""
     numbers, axis_input = _joined_inputs(op)
     require(len(numbers) <= MOST_VALUES)
     return np.concatenate([_or_holes(op, number) for number in numbers], op.number(axis_input))
@@ -314,13 +314,13 @@ shape("LookupTableFind{,V2}")(like_input(1))  # a value per key
 
 @shape("Multinomial StatelessMultinomial")
 def sampled(op: Op) -> Shape:
-    """So many samples per row."""
+    """A row of samples per input row; the second input is their number."""
     return (op.known(0)[0], op.length(1))
 
 
 @shape("Where")
 def where(op: Op) -> Shape:
-    """A row per element that is not 0: only the numbers say how many."""
+    """One row per nonzero element; their number depends on the values, so it is open."""
     tensor = op.shape(0)
     return (OPEN, OPEN if tensor is None else len(tensor))
 

@@ -1,4 +1,4 @@
-"""Node attributes: the only place that reads them, for whoever asks.
+"""Reads node attributes; no other module does.
 
     entries(profile)          (node, key, value) columns of every attribute, one batch per file
     Attributes.get(node, key) one decoded value; decoded on first request
@@ -117,7 +117,7 @@ class AskedAttributes:
     _decoded: dict[tuple[int, int], tuple[str, Any]] = field(default_factory=dict)
 
     def pair(self, key: int, value: int) -> tuple[str, Any]:
-        """The name and the value of these numbers."""
+        """The attribute name and the decoded value with these row numbers."""
         if (key, value) not in self._decoded:
             decoded = _decode(memoryview(self._values[value]), self._files)
             name = self._keys[key].decode("utf-8", "surrogateescape")

@@ -32,7 +32,7 @@ class Call(NamedTuple):
         return self.kinds[0]
 
     def returns_of(self, kind: int) -> int | None:
-        """The data input that is the first result of the region of this kind; None: no such."""
+        """The data input that is the first result of the region of *kind*, or None."""
         return self.first[self.kinds.index(kind)] if kind in self.kinds else None
 
 

@@ -81,7 +81,7 @@ def conv_of_a_channel(op: Op) -> int:
     tensorflow=True,
 )  # fmt: skip
 def gradient_of_tensorflow(op: Op) -> float:
-    """As many as in the forward pass, from the size of the image: a true quotient."""
+    """The forward pass's count, computed from the image size by true (not integer) division."""
     to_input = op.type == "Conv2DBackpropInput"
     image, weights = (op.output(), op.input(1)) if to_input else (op.input(0), op.output())
     require(op.attr("data_format") == "NHWC")
@@ -189,7 +189,7 @@ shape(QUANTIZED, MKL_QUANTIZED_DEPTHWISE)(with_range(convolution_shape))
 
 @shape("DepthwiseConv2dNative", DEPTHWISE, FUSED_DEPTHWISE)
 def depthwise_shape(op: Op) -> Shape:
-    """So many channels per channel of the image."""
+    """A depthwise convolution: channels = image channels * multiplier."""
     image, weights = _image_and_filter(op)
     depth = max(weights[-2], image[channel_axis(op, len(image))])  # either may be open
     return _convolved(op, image, weights, times(depth, weights[-1]))
@@ -216,7 +216,7 @@ def padded_shape(op: Op) -> Shape:
 @shape("_Mkl{,Native}{Conv2D,DepthwiseConv2dNative}BackpropInput")
 @shape("_Mkl{,Native}Conv3DBackpropInputV2")
 def to_input_shape(op: Op) -> Shape:
-    """The image whose sizes are the first input; some give those of its sides only."""
+    """The image; the first input holds its shape, or only its height and width."""
     weights, gradient = op.shape(1), op.shape(2)
     rank = len(gradient or weights or ())
     sizes = op.value(0)

@@ -167,8 +167,8 @@ def _number(rule: FloatOps, op: Op) -> int:
         raise
     if number is None:
         raise UsageError(
-            f"the rule of {rule.op} gave {result!r}, which is no number of operations; "
-            "it has to be 0 or more"
+            f"the rule of {rule.op} returned {result!r}, which is not a number of operations; "
+            "it must be 0 or more"
         )
     return number
 

@@ -130,7 +130,7 @@ _DEFAULT: Final = {
 
 
 class DtypeRule(NamedTuple):
-    """How the dtype of an operation's outputs follows; 0 and an empty key: not so."""
+    """Three ways to know an output dtype; 0 or an empty key marks a way that does not apply."""
 
     fixed: int
     own_key: str

@@ -1,10 +1,10 @@
-"""Engine: infers what somebody asks for, and first whatever that depends on.
+"""Engine: infers a requested shape or value, after everything that it depends on.
 
     asked        shape of c         c is open: its rule asks for the shape of b and the value of k
     waiting      c ► b, k           the engine infers these first, then runs the rule of c again
     remembered   k, b, c            each once
 
-It looks at nothing that nobody asks for. It does not recurse: what waits is a list. In a cycle, a
+It infers only what is requested. It does not recurse: it keeps its own stack. In a cycle, a
 value that waits for itself is unknown.
 """
 

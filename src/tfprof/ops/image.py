@@ -117,7 +117,7 @@ def batch_and_space(op: Op) -> Shape:
 
 @shape("Pad{,V2} MirrorPad")
 def padded(op: Op) -> Shape:
-    """So many before and behind along each dimension."""
+    """Each dimension plus its padding before and after."""
     margins, tensor = op.value(1), op.shape(0)
     if margins is None:
         return all_open(op)

@@ -1,7 +1,7 @@
 """GraphOp: an Op of a graph, whose inputs are worked out when a rule asks for them.
 
-What a rule asks for before it is known is raised as Needed; the engine works it out first, and
-then runs the rule once more.
+If a rule needs an input that is not known yet, it raises Needed; the engine infers that input and
+then runs the rule again.
 """
 
 from __future__ import annotations

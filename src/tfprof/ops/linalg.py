@@ -134,7 +134,7 @@ float_ops("IRFFT{,2D,3D}")(lambda op: _transform(op.output(), _axes(op)) / 2)
 
 @float_ops("RFFT{,2D,3D}")
 def real(op: Op) -> float:
-    """Half of that; the input is cut or padded to what the output's half belongs to."""
+    """Half a complex FFT; the last axis is cut or padded to the length that the output implies."""
     *outer, half = op.output()
     last = op.input(0)[-1]
     whole = last if last // 2 + 1 == half else 2 * (half - 1)
@@ -143,14 +143,14 @@ def real(op: Op) -> float:
 
 @float_ops("{,I}{,R}FFTND")
 def fft_nd(op: Op) -> float:
-    """The same where all axes are transformed; otherwise the shapes do not say which ones are."""
+    """An FFT over all axes; over fewer, the count is unknown: shapes do not say which axes."""
     side = op.input(0) if op.type == "RFFTND" else op.output()
     require(size(op.input(1)) == len(side))
     return _transform(side, len(side)) / (2 if "RFFT" in op.type else 1)
 
 
 def _transform(tensor: Shape, axes: int) -> float:
-    """The steps of complex transforms over the last axes."""
+    """The float operations of a complex FFT over the last *axes*: 5 N log2(length)."""
     length = size(tensor[len(tensor) - axes :])
     return 5 * size(tensor) * log2(length) if length else 0.0
 

@@ -29,7 +29,7 @@ GRADIENTS: Final = "{,_Mkl,_MklNative}FusedBatchNormGrad{,V2,V3}"
     attributes="is_training exponential_avg_factor num_side_inputs activation_mode",
 )  # fmt: skip
 def batch_norm(op: Op) -> int:
-    """Apply, in training after learning mean and variance; then other images and an activation."""
+    """Normalize (in training, also compute mean and variance), add side inputs, activate."""
     image, channels = size(op.input(0)), size(op.input(1))
     extra = int(op.attr("num_side_inputs", 0)) + bool(op.attr("activation_mode") == "Relu")
     if not op.attr("is_training", default=True):

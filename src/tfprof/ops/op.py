@@ -85,8 +85,8 @@ class Op:
         """
         if self._declared is not None and name not in self._declared:
             raise UsageError(
-                f"the rule of {self.type} asks for attribute {name}, "
-                "which its attributes=(...) does not name"
+                f"the rule for {self.type} reads attribute {name}, "
+                "which is missing from its attributes=(...)"
             )
         return self._attributes.get(name, default)
 

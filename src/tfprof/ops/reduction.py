@@ -141,7 +141,7 @@ shape("DenseBincount")(lambda op: (*op.known(0)[:-1], op.length(1)))
 
 @shape("XlaReduceScatter")
 def share(op: Op) -> Shape:
-    """A share of one dimension: as many parts as a group, a row of the second input, has."""
+    """One dimension divided by the group size, the row length of the second input."""
     tensor, groups, axis = op.known(0), op.known(1), op.number(2)
     axis = axis_of(axis, len(tensor))
     return (*tensor[:axis], split(tensor[axis], groups[1]), *tensor[axis + 1 :])

@@ -144,7 +144,7 @@ def gathered_from_variable(op: Op) -> Shape:
 
 @shape("GatherNd ResourceGatherNd")
 def gathered_nd(op: Op) -> Shape:
-    """The last dimension of the indices says how many dimensions each one has."""
+    """The last dimension of the indices is the number of data dimensions that an index covers."""
     data = need(op.shape(0) if op.type == "GatherNd" else op.item(0).shape)
     indices = op.known(1)
     require(indices and indices[-1] >= 0)

@@ -206,12 +206,12 @@ def flops_rule(*ops: str, attributes: Iterable[str] | None = None) -> Callable[[
     24
     """
     if not ops or not all(isinstance(op, str) for op in ops):
-        raise UsageError('flops_rule names the operations it counts, as in @flops_rule("MyOp")')
+        raise UsageError('flops_rule needs the names of operation types, as in @flops_rule("MyOp")')
     asked = None if attributes is None else _attribute_names(attributes)
 
     def decorate(formula: F) -> F:
         if not callable(formula):
-            raise UsageError(f"a rule is a function of an Op, not {formula!r}")
+            raise UsageError(f"a rule must be a function that takes an Op, not {formula!r}")
         global _by_user  # noqa: PLW0603 - replaced whole, so that a running count keeps its table
         with _registering:
             _by_user = {**_by_user, **{op: FloatOps(op, formula, asked, "user") for op in ops}}
@@ -231,7 +231,7 @@ def _attribute_names(attributes: Iterable[str]) -> tuple[str, ...]:
 def rules(which: Which = "all") -> Mapping[str, FloatOps]:
     """The float-operation rule of each type that has one; raises UsageError for another *which*."""
     if which not in ("tensorflow", "all"):
-        raise UsageError(f"there are no rules {which!r}; there are 'tensorflow' and 'all'")
+        raise UsageError(f"unknown rules {which!r}: use 'tensorflow' or 'all'")
     return {**_built_in(which), **_by_user}
 
 

@@ -24,7 +24,7 @@ _DIGITS = 19  # of the largest 64-bit number
 
 @dataclass(frozen=True)
 class Query:
-    """The options of a report; None means no restriction. use `of` to make a Query."""
+    """The options of a report; None means no restriction. Create one with `Query.of`."""
 
     max_depth: int = 10
     minimum: Mapping[str, int] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Profile + columns of a graph → Profile; functions that add nodes, types and edges.
+"""Merges a graph into a Profile: adds its nodes, types and edges.
 
     with_graph    nodes with a new name; the first node of a name wins
     with_run      times and memory of one step (merge_run)

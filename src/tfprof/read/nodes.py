@@ -76,7 +76,7 @@ def _shapes(buffer: U8, start: I64, end: I64) -> Shapes:
 
 
 def _attributes(buffer: U8, entry: Field) -> _Attributes:
-    """The entries of the nodes' attribute maps, less most of those with other keys."""
+    """The entries of attribute maps; most entries with keys that are not in _KEYS are skipped."""
     long_enough = entry.value > 1
     first = buffer[np.where(long_enough, entry.start, 0)]
     second = buffer[np.where(long_enough, entry.start + 1, 0)]

@@ -7,7 +7,7 @@ NodeExecStats ─┬─ name, start, end
                ├─ output*        ─► tensor ─► allocation: requested, allocated
                └─ memory_stats   temporary and persistent bytes
 
-Graphs with functions also need the details, since their nodes run under names not in the graph:
+For graphs with functions, `details` also reads these: nodes run under names not in the graph.
 
     timeline_label        "[cpu 1KB 1KB] loop/body/_1/mm = MatMul(x, y)"          the real operation
     partition_graphs      node "loop/body/_1/mm" ─► original "mm" in "loop_body_3"  the real name

@@ -1,4 +1,4 @@
-"""Attributes of graph nodes as text; node -1 stands for a row that is no graph node."""
+"""Attributes of graph nodes as text; node -1 is a row that is not a graph node."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def shown_fields(answer: Answer) -> list[str]:
 
 
 def _group_place(name: str) -> int:
-    """In views of groups, counts stand behind measurements."""
+    """Sort key of a field in views of groups: counts come after measurements."""
     if FIELDS[name].unit is None or name == "occurrence":
         return 2
     return 1 if name in ("params", "float_ops") else 0

@@ -61,7 +61,7 @@ class Result:
         return self.make_table()
 
     def take(self, form: str) -> object:
-        """What a writer of *form* works on: the table, the attribute of that name, or all of it."""
+        """What a writer of *form* takes: the table, the attribute called *form*, or the result."""
         return self.table() if form == "table" else getattr(self, form, self)
 
     @property

@@ -164,7 +164,7 @@ class Table:
 
 
 def flat(kind: Kind, value: Any) -> str:  # noqa: ANN401 - each kind has its own type
-    """A value as one text, for formats whose cells hold nothing else; None is no text."""
+    """A value as a string, for formats whose cells are all strings; "" for None."""
     return "" if value is None else _FLAT[kind](value)
 
 

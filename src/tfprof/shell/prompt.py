@@ -49,7 +49,7 @@ _GREETING = "Tab completes, 'help COMMAND' explains a command, Ctrl-D leaves.\n"
 
 
 class LeaveShell(Exception):  # noqa: N818 - not an error
-    """The line says to leave."""
+    """Raised by `exit` and `quit`."""
 
 
 class Shell:
@@ -92,7 +92,7 @@ class Shell:
         if not plain and not options:
             return Outcome(page=options_block(self.settings))
         if not plain:
-            raise UsageError(f"no command was named (there are: {', '.join(shell_commands())})")
+            raise UsageError(f"no command given (commands: {', '.join(shell_commands())})")
         if options.pop("help", False):
             plain = ["help", *plain[:1]]
         command = command_named(plain[0], shell_commands())
@@ -128,7 +128,7 @@ def _check_no_files(command: Command, words: list[str], options: Mapping[str, An
         if name in options:
             raise UsageError(f"{command.name} takes no --{name} here: {loaded}")
     if words:
-        raise UsageError(f"{words[0]!r} is one word too many after {command.name!r}: {loaded}")
+        raise UsageError(f"{words[0]!r} is not expected after {command.name!r}: {loaded}")
 
 
 def run_prompt(request: Request) -> Outcome:

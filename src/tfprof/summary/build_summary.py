@@ -92,9 +92,9 @@ def summary(
 ) -> Summary:
     """The summary of what the *outputs* need, all outputs if none is named; raises TfprofError."""
     if depth < 1:
-        raise UsageError(f"depth takes a whole number from 1 on, not {depth}")
+        raise UsageError(f"depth takes a whole number of at least 1, not {depth}")
     if profile.steps and not profile.edges.source.size and not profile.in_graph.any():
-        raise InputError("a run holds no model to sum up; give the graph of the model, too")
+        raise InputError("a run alone holds no model to summarize; pass the model's graph as well")
     sizes = dict(dims or {})
     in_model = model_nodes(profile, outputs)
     model = without_others(profile, in_model)

@@ -97,10 +97,10 @@ _REPORT = ("report", "table", "result")
 _TABLE = ("table", "result")
 _ADVICE = ("advice", "table", "result")
 _INFO = ("info", "table", "result")
-_RUN_RESULT = "tfprof.cli.run_results:run_result"
+_RUN_RESULT = "tfprof.cli.result_commands:run_result"
 _FILES = "FILES or FOLDER [options]"
 _RUN = "graph.pbtxt run_meta_0"
-_LIST_SHARES = "A number is own, behind it total and own as shares of all: 3us (100.00%, 0.56%)."
+_LIST_SHARES = "Each number is own, then (total %, own %) of all: 3us (100.00%, 0.56%)."
 _TREE_PAIR = "Rows show own/total; -- is own where account_type_regexes counts no node."
 
 
@@ -201,7 +201,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "demo",
             "a view of a bundled sample, a 32-layer ResNet; scope unless another view is named",
-            "tfprof.cli.run_results:run_demo", "[VIEW] [options]",
+            "tfprof.cli.result_commands:run_demo", "[VIEW] [options]",
             ("demo", "demo op", "demo --select=micros --order_by=micros --max_depth=2"),
             {**_demo_options(), "format": FORMAT, **LIMIT_OPTIONS},
             no_files="it has its own files", words=lambda: tuple(VIEWS),

@@ -197,7 +197,7 @@ FORMATS: dict[str, Format] = {
 
 
 def expected_formats(row: Input) -> str:
-    """The formats of an input, as a sentence lists them; text formats go without saying."""
+    """The formats of an input as a phrase for messages, without the text formats."""
     return one_of(form.title for form in FORMATS.values() if form.input is row and not form.message)
 
 
@@ -213,7 +213,7 @@ def one_of(titles: Iterable[str]) -> str:
 
 
 def load_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of load() that flags stand for; a flag without a value is no flag."""
+    """The arguments of load() that the flags set; flags without a value are ignored."""
     return {row.parameter: options[name] for name, row in INPUTS.items() if options.get(name)}
 
 

@@ -68,7 +68,7 @@ OPTIONS: dict[str, Option] = {
             "flops",
             "text",
             "log",
-            "who counts what the op log lacks: nobody, TensorFlow, all rules",
+            "rules for nodes that the op log does not count: log (none), tensorflow, all",
             FLOPS,
         ),
         Option("dim", "list", (), "sizes of unknown input dimensions, as in batch=8"),

@@ -74,7 +74,7 @@ class OutputKind:
 
 
 _TEXT: Mapping[str, str] = {
-    "report": "tfprof.writers.text:report_text",
+    "report": "tfprof.writers.classic_text:report_text",
     "advice": "tfprof.writers.advice:text",
     "info": "tfprof.writers.info:info_text",
     "table": "tfprof.writers.table_text:table_text",
@@ -110,7 +110,7 @@ OUTPUTS: dict[str, OutputKind] = {
 }
 # fmt: on
 
-# Objects that Python code asks a result for. They are no outputs: there is nothing to write.
+# Objects that Python code asks a result for. They are not outputs: nothing is written.
 OBJECTS: dict[str, str] = {
     "pandas": "tfprof.writers.dataframes:to_pandas",
     "polars": "tfprof.writers.dataframes:to_polars",

@@ -93,7 +93,7 @@ def _flame_events(answer: Answer) -> Iterator[list[str]]:
 
 
 def _begin(tree: Tree, us: I64) -> I64:
-    """Where each row begins: behind its elder siblings, the first where its parent does."""
+    """The start of each row: after its earlier siblings; a first child starts with its parent."""
     begin, free = [0] * len(tree), [0] * len(tree)  # free: where the next child of each row begins
     widths = zip(tree.parent[1:].tolist(), us[1:].tolist(), strict=True)
     for row, (parent, width) in enumerate(widths, 1):

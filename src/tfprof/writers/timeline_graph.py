@@ -105,7 +105,7 @@ class Chart:
             count += tail.size
 
     def _begin(self, at: I64, after: I64 | int = 0) -> Iterator[str]:
-        """Where the executions *at* stand, or so long after their start."""
+        """The position of each execution *at*, *after* microseconds past its start."""
         ts = self.step.start_us[self.drawn.row[at]] + after
         return map(point, self.drawn.pid[at].tolist(), self.drawn.lane[at].tolist(), ts.tolist())
 

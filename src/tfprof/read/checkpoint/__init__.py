@@ -1,6 +1,6 @@
 """Reads checkpoints without TensorFlow: the names of their tensors, and their values.
 
-    PREFIX.index exists    → the second format (bundle.py)
+    PREFIX.index exists    → the second format (second_format.py)
     PREFIX is a table      → the first format (slices.py)
 
 Opening a checkpoint reads its index; the bytes of a tensor are read on demand. Checksums are

@@ -89,7 +89,7 @@ class Model:
 
     @property
     def knows_trained(self) -> bool:
-        """Whether it is known for at least one weight if it is trainable, or there are none."""
+        """Whether it is known of some weight, or guessed of none, that it is trainable."""
         return self._knows_some or not self.guessed
 
     def read(self, config: Entry) -> None:

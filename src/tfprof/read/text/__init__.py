@@ -153,7 +153,7 @@ def _by_protobuf(data: bytes, message_name: str, path: str) -> bytes:
     except text_format.ParseError as problem:
         raise InputError(f"{path}:{sentence(data, problem)}") from None
     except RecursionError:
-        raise InputError(f"{path}: expected messages nested less deeply") from None
+        raise InputError(f"{path}: messages are nested too deeply") from None
     return message.SerializeToString()
 
 

@@ -2,9 +2,9 @@
 
     read_trace(source) ──► TraceColumns ──► with_trace(profile, trace) ──► Profile
 
-planes       bytes → columns                   steps    windows of time
+planes       bytes → columns                   nesting  steps, self times
 event_table  the class of each event           memory   allocations of each execution
-operations   which events are operations       nesting  self times
+operations   which events are operations
 runs         which call each ran for           launches instructions of XLA programs
 merge        the graph node of each operation
 """

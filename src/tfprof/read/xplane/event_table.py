@@ -45,7 +45,7 @@ class Frames(NamedTuple):
     long: I64
 
     def take(self, rows: I64) -> Frames:
-        """The frames of these rows."""
+        """These rows."""
         return Frames(self.line[rows], self.start[rows], self.long[rows])
 
     def spans(self) -> Spans:

@@ -50,7 +50,7 @@ def run_demo(request: Request) -> Outcome:
 
 
 def run_result(request: Request) -> Outcome:
-    """What the row of the command makes of the loaded files."""
+    """Run the command's `result` function on the loaded files."""
     assert request.command.result is not None
     options = request.query_options
     query = Query.of(options)
