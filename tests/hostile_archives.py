@@ -185,6 +185,23 @@ def _keras(name: str, config: bytes, **expected: Any) -> Row:
     return Row(f"keras: {name}", {"graph.keras": archive({"config.json": config})}, **expected)
 
 
+def _twice(depth: int) -> bytes:
+    """A model that calls the next one two times, and so on."""
+
+    def tensor(name: str) -> dict[str, Any]:
+        return {"args": [{"config": {"shape": [None, 8], "keras_history": [name, 0, 0]}}],
+                "kwargs": {}}  # fmt: skip
+
+    inner: dict[str, Any] = {**layer("Dense", "f", units=8), "name": "f"}
+    for _ in range(depth):
+        given = {**layer("InputLayer", "x", batch_shape=[None, 8]), "name": "x"}
+        called = {**inner, "inbound_nodes": [tensor("x"), tensor("x")]}
+        config = {"name": "f", "layers": [given, called], "input_layers": [["x", 0, 0]],
+                  "output_layers": [["f", 1, 0]]}  # fmt: skip
+        inner = {"class_name": "Functional", "config": config, "name": "f"}
+    return json.dumps(inner).encode()
+
+
 def _archives() -> Iterator[Row]:
     yield _keras("sound", _CONFIG, shows=b"net/d/kernel (", commands=FEW)
     slip = {"../../evil": b"x", "/etc/evil": b"x", "config.json": _CONFIG, "..\\evil": b"x"}
@@ -306,6 +323,16 @@ def _archives() -> Iterator[Row]:
         wrapped = layer("Bidirectional", "b", layer=wrapped)
     yield _keras(
         "wrappers in wrappers, doubling 50 times", model(wrapped), shows=b"net/", commands=FEW
+    )
+    steps = {**layer("GRU", "g", units=4), "build_config": {"input_shape": [None, 3, 8]}}
+    for _ in range(50):
+        steps = {**layer("Bidirectional", "b", layer=steps), "build_config": steps["build_config"]}
+    yield _keras("a GRU in wrappers, doubling 50 times", model(steps), shows=b"net/", commands=FEW)
+    yield _keras(
+        "models that call each other twice, 30 deep",
+        _twice(30),
+        refused="its layers expand to more than",
+        commands=("scope",),
     )
 
 

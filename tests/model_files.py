@@ -33,6 +33,7 @@ SUMMARIES: Final = ("conv", "lstm", "gru", "transformer", "nested", "mixed", "mo
 WORDS: Final[dict[str, tuple[str, ...]]] = {
     "inference": (),
     "keras": APPLICATIONS,
+    "layers": (),
     "loops": (),
     "open_functions": (),
     "open_layers": (),

@@ -9,10 +9,11 @@ def main() -> None:
     # Until the command can print a sentence, Ctrl-C ends it without one.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    # What is imported stays until the end, so nothing in it is garbage.
+    # What is imported stays until the end: no search for garbage looks at it.
     gc.disable()
     from tfprof.cli import main as command  # noqa: PLC0415
 
+    gc.freeze()
     gc.enable()
     command()
 

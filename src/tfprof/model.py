@@ -314,12 +314,11 @@ class Profile(Frozen):
         return self.structure_cache.cached("type pairs", self._type_pairs)
 
     def _type_pairs(self) -> tuple[I64, I64]:
-        placed = np.flatnonzero(self.nodes.device >= 0)
+        placed, types = np.flatnonzero(self.nodes.device >= 0), max(len(self.types), 1)
         node = np.concatenate([np.arange(len(self)), placed, self.typed_node])
         kind = np.concatenate([self.nodes.op, self.nodes.device[placed], self.typed_as])
-        pair = unique(node * max(len(self.types), 1) + kind)
-        types = max(len(self.types), 1)
-        return _frozen(pair // types), _frozen(pair % types)
+        pair = divmod(unique(node * types + kind), types)
+        return _frozen(pair[0]), _frozen(pair[1])
 
     @property
     def attributes(self) -> tuple[I64, Strings]:
@@ -355,10 +354,9 @@ class Profile(Frozen):
             amounts = [self.nodes.shape.elements() if metric == "params" else self.nodes.float_ops]
         else:
             amounts = [step.amounts(metric) for step in self.steps]
-        runs = 1 + sum(step.node.size for step in self.steps)
         largest = sum(float(column.sum(dtype=np.float64)) for column in amounts)
         # Float operations are multiplied by a node's number of runs, which is at most this.
-        runs = max(runs, int(self.times.max(initial=1)))
+        runs = max(1 + sum(step.node.size for step in self.steps), int(self.times.max(initial=1)))
         largest *= runs if metric == "float_ops" else 1
         return largest > _SAFE_SUM or any(column.min(initial=0) < 0 for column in amounts)
 
@@ -368,8 +366,7 @@ class Profile(Frozen):
         if metric == "float_ops":
             # parity Q3: a node with a record in any step counts what it ran in this one.
             runs = self.values("occurrence", step)
-            unrecorded = self._unrecorded_runs(runs)
-            return self.nodes.float_ops * np.where(self._records > 0, runs, unrecorded)
+            return self.nodes.float_ops * np.where(self._records, runs, self._unrecorded_runs(runs))
         total = np.zeros(len(self), np.int64)
         for recorded in self.steps:
             if step in (None, recorded.number):

@@ -14,6 +14,7 @@ from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import BRANCH, LOOP_BODY, LOOP_CONDITION
 from tfprof.ops.calls import Calls
 from tfprof.ops.run_counts import may_end_sooner, trip_counts
+from tfprof.ops.symbols import with_recorded_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -48,7 +49,7 @@ class RunReasons:
         self._ran = regions.runs(occurrences) if counted.steps else np.full(len(regions), -1)
         self._trips, self._sooner = np.ones(len(regions), np.int64), frozenset[int]()
         if len(regions):
-            shaped = counted.with_run_shapes
+            shaped = with_recorded_shapes(counted, dims)
             self._trips = trip_counts(shaped, dims)
             self._sooner = frozenset(may_end_sooner(shaped, dims).tolist())
 

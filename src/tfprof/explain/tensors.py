@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tfprof.ops.classes import of_class
 from tfprof.ops.inferred_shapes import with_inferred_shapes
-from tfprof.ops.symbols import symbols
+from tfprof.ops.symbols import symbols, with_recorded_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,13 +43,13 @@ class Tensors:
     """The shapes of a profile at all stages."""
 
     def __init__(self, profile: Profile, dims: Mapping[str, int], which: Which) -> None:
-        recorded = profile.with_run_shapes
+        recorded = with_recorded_shapes(profile, {})
         self._stages = [("declared in the graph", profile), ("recorded by a run", recorded)]
         if which == "all":
             self._stages.append(("inferred", with_inferred_shapes(recorded)))
             if dims:
                 sizes = ",".join(f"{name}={size}" for name, size in dims.items())
-                given = with_inferred_shapes(recorded, dims)
+                given = with_inferred_shapes(with_recorded_shapes(profile, dims), dims)
                 self._stages.append((f"inferred with --dim {sizes}", given))
         self.final = self._stages[-1][1]
         self._declares = of_class(profile, "graph input", "reference variable")

@@ -54,7 +54,7 @@ def describe_saved_model(source: Source) -> Description:
 
 def describe_keras(source: Source) -> Description:
     """The layers and weights of a Keras archive, as nodes and variables."""
-    from tfprof.read.keras_archive import read_keras  # noqa: PLC0415 - few files need it
+    from tfprof.read.keras.archive import read_keras  # noqa: PLC0415 - few files need it
 
     return _nodes_of(read_keras(source))
 

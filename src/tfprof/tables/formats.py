@@ -194,7 +194,7 @@ FORMATS: dict[str, Format] = {
              "read_files:read_saved_model", "add_graph", "describe_saved_model",
              has_signatures=True, has_functions=True),
         _row("keras", "a Keras archive", GRAPH, _MODEL,
-             "keras_archive:read_keras", "take_profile", "describe_keras"),
+             "keras.archive:read_keras", "take_profile", "describe_keras"),
         _row("trace", "a trace (XSpace)", TRACE, _RUN,
              "xplane:read_trace", "add_trace", "describe_trace"),
         _row("profile", "a saved profile (ProfileProto)", PROFILE, _ALL,

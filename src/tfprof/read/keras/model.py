@@ -13,7 +13,8 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tfprof.read.keras_layers import ALL_TRAINED, Weight, weights
+from tfprof.read.keras.weight_rules import weights
+from tfprof.read.keras.weights import ALL_TRAINED, Weight, snake
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,9 +23,12 @@ Entry = Any  # an object of the configuration, which may be anything
 _FLOAT: Final = 1
 # Integer types, which are never trainable.
 _INTEGERS: Final = frozenset({3, 4, 5, 6, 9, 17, 22, 23})
-_TYPES: Final = {"float64": 2, "bfloat16": 14, "float16": 19}
+DTYPES: Final = {
+    "float32": 1, "float64": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "string": 7,
+    "int64": 9, "bool": 10, "bfloat16": 14, "uint16": 17, "float16": 19, "uint32": 22,
+    "uint64": 23,
+}  # fmt: skip
 _NOT_WEIGHTS: Final = re.compile(r"(?:^|/)(?:optimizer|seed_generator|\w*metrics?)(?:/|$)")
-_SNAKE: Final = (re.compile(r"(.)([A-Z][a-z]+)"), re.compile(r"([a-z])([A-Z])"))
 # A class whose weights are stored under another name than the one in the configuration.
 _STORED_AS: Final = {"GroupQueryAttention": "GroupedQueryAttention"}
 _NOT_IN_NAMES: Final = re.compile(r"[/:^\s]|[^ -~]")
@@ -58,11 +62,10 @@ _UNKNOWN: Final = LayerWeight("weights", None, _FLOAT, trained=True)
 
 
 class Layer(NamedTuple):
-    """A layer: its path, class, the paths of its input layers, and its weights."""
+    """A layer: its path, class and weights."""
 
     path: str
     kind: str
-    inputs: tuple[str, ...]
     weights: tuple[LayerWeight, ...]
 
 
@@ -82,7 +85,7 @@ class Model:
         self.guessed: list[str] = []  # classes whose weights may or may not be trainable
         self._knows_some = False
         self.title = "model"
-        self._end: dict[str, str] = {}  # the last layer of each nested model
+        self.lists_layers = False
 
     @property
     def knows_trained(self) -> bool:
@@ -92,41 +95,32 @@ class Model:
     def read(self, config: Entry) -> None:
         """Find all layers; raises ValueError, TypeError, KeyError or AttributeError."""
         if isinstance(_mapping(config, "config").get("layers"), list):
-            self._add_model(config, "", "", (), trained=True)
+            self.lists_layers = True
+            self._add_model(config, "", "", trained=True)
         else:
             self.title = label(config["config"].get("name") or config["class_name"])
             if self.stored is None:
                 kind = label(config["class_name"])
                 self.unknown.append(kind)
-                self.layers.append(Layer(f"{self.title}/own", kind, (), (_UNKNOWN,)))
+                self.layers.append(Layer(f"{self.title}/own", kind, (_UNKNOWN,)))
         self._add_rest()
 
-    def _add_model(
-        self, entry: Entry, around: str, place: str, outer: tuple[str, ...], *, trained: bool
-    ) -> None:
-        """Add the layers of a model, stored at *place*, whose inputs are the layers *outer*."""
+    def _add_model(self, entry: Entry, around: str, place: str, *, trained: bool) -> None:
+        """Add the layers of a model, stored at *place*."""
         config = _mapping(entry, "config")
         name = label(config.get("name") or entry.get("name") or entry["class_name"])
         path = f"{around}/{name}" if around else name
         self.title = self.title if around else path
         trained = trained and config.get("trainable", True) is not False
         used: dict[str, int] = {}
-        before: tuple[str, ...] = outer
         for layer in config["layers"]:
             layer_config = _mapping(layer, "config")
             layer_name = label(layer.get("name") or layer_config.get("name") or layer["class_name"])
             inside = self._place(layer, place, layer_name, used)
-            inputs = before
-            if layer.get("inbound_nodes"):
-                inputs = tuple(dict.fromkeys(f"{path}/{each}" for each in _input_layers(layer)))
-            elif "inbound_nodes" in layer:
-                inputs = outer
-            if isinstance(layer_config.get("layers"), list):
-                self._add_model(layer, path, inside, inputs, trained=trained)
+            if isinstance(layer_config.get("layers"), list) and layer["class_name"] != "Pipeline":
+                self._add_model(layer, path, inside, trained=trained)
             else:
-                self._add(layer, f"{path}/{layer_name}", inside, inputs, trained=trained)
-            before = (f"{path}/{layer_name}",)
-        self._end[path] = self.layers[-1].path if self.layers else path
+                self._add(layer, f"{path}/{layer_name}", inside, trained=trained)
 
     def _place(self, layer: Entry, place: str, layer_name: str, used: dict[str, int]) -> str:
         """Where the weights of a layer are stored; "" for an operation, which has none."""
@@ -142,9 +136,7 @@ class Model:
             return expected
         return self._by_name.get((folder, layer_name), expected)
 
-    def _add(
-        self, layer: Entry, path: str, place: str, inputs: Sequence[str], *, trained: bool
-    ) -> None:
+    def _add(self, layer: Entry, path: str, place: str, *, trained: bool) -> None:
         config, kind = _mapping(layer, "config"), label(layer["class_name"])
         trained = trained and config.get("trainable", True) is not False
         build = layer.get("build_config")
@@ -163,8 +155,7 @@ class Model:
                 for each in derived
                 if not each.is_copy
             ]
-        ends = tuple(self._end.get(source, source) for source in inputs)
-        self.layers.append(Layer(path, kind, ends, tuple(layer_weights)))
+        self.layers.append(Layer(path, kind, tuple(layer_weights)))
 
     def _claimed(
         self, place: str, kind: str, derived: Sequence[Weight], *, trained: bool
@@ -172,21 +163,28 @@ class Model:
         """The weights stored at *place*, with the names of the *derived* ones."""
         if not place:
             return
-        derived_at = {weight.place: weight for weight in derived}
+        derived_at = {weight.place: weight for weight in derived if weight.is_stored}
         first = bisect_left(self._places, f"{place}/")
         last = bisect_left(self._places, f"{place}0")  # "0" is the character after "/"
+        quantized: set[str] = set()  # where a kernel is of integers, only a bias is trained
         for where in self._places[first:last]:
             stored = self.unclaimed.pop(where, None)
             inside = where[len(place) + 1 :]
             if stored is None or _NOT_WEIGHTS.search(inside):
                 continue
-            weight = derived_at.get(inside)
+            weight, folder = derived_at.get(inside), inside.rpartition("/")[0]
+            if stored.type in _INTEGERS:
+                quantized.add(folder)
             if weight is None or weight.shape != stored.shape:
-                yield self._guess(_weight_name(inside), kind, stored, trained=trained)
+                learns = trained and folder not in quantized
+                yield self._guess(_weight_name(inside), kind, stored, trained=learns)
             elif not weight.is_copy:
                 self._knows_some = True
-                is_trained = trained and weight.trained
+                is_trained = trained and weight.trained and stored.type not in _INTEGERS
                 yield LayerWeight(weight.name, stored.shape, stored.type, is_trained)
+        for weight in derived:
+            if not weight.is_stored:
+                yield LayerWeight(weight.name, weight.shape, _FLOAT, trained)
 
     def _guess(self, name: str, kind: str, stored: Stored, *, trained: bool) -> LayerWeight:
         """A weight that counts as trainable if its layer is, though it may not be."""
@@ -209,14 +207,7 @@ class Model:
                 groups.setdefault(_weight_name(group.strip("/")), []).append(weight)
         for group, group_weights in groups.items():
             path = f"{self.title}/{group}" if group else f"{self.title}/own"
-            self.layers.append(Layer(path, "Layer", (), tuple(group_weights)))
-
-
-def snake(name: str) -> str:
-    """The name of a class in the archive: LayerNormalization becomes layer_normalization."""
-    first, second = _SNAKE
-    text = re.sub(r"\W+", "", name)
-    return second.sub(r"\1_\2", first.sub(r"\1_\2", text)).lower()
+            self.layers.append(Layer(path, "Layer", tuple(group_weights)))
 
 
 def label(name: object) -> str:
@@ -235,21 +226,14 @@ def _mapping(entry: Entry, key: str) -> dict[str, Any]:
     return value
 
 
-def _input_layers(layer: Entry) -> Iterator[str]:
-    """The input layers of a layer, wherever they are in its arguments."""
-    waiting = [layer["inbound_nodes"]]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict):
-            history = value.get("keras_history")
-            if isinstance(history, list) and history:
-                yield label(history[0])
-            waiting += reversed(list(value.values()))
-        elif isinstance(value, list):
-            waiting += reversed(value)
+def compute_dtype(policy: Any) -> int:  # noqa: ANN401 - out of a file
+    """The dtype that a layer computes in under this policy."""
+    config = policy.get("config", {}) if isinstance(policy, dict) else {"name": policy}
+    name = config.get("name") or config.get("source_name") if isinstance(config, dict) else ""
+    return DTYPES.get(str(name).removeprefix("mixed_"), _FLOAT)
 
 
 def _type(policy: Any) -> int:  # noqa: ANN401 - out of a file
     """The dtype of weights under this policy; mixed policies store float32."""
     name = policy.get("config", {}).get("name") if isinstance(policy, dict) else policy
-    return _TYPES.get(str(name), _FLOAT)
+    return _FLOAT if "mixed" in str(name) else DTYPES.get(str(name), _FLOAT)

@@ -3,12 +3,12 @@
     zip ─┬─ config.json          the layers, their configuration and connections
          └─ model.weights.h5     the weights, by class and number of their layers
 
-    net/conv1/Conv2D    a layer: its type is its class, its inputs are the previous layers
-    net/conv1/kernel    and its weights; a weight is a variable with a shape
+    net/conv1/kernel    a weight of a layer: a variable with a shape
+    net/conv1/Conv2D    what the layer computes, as operations of TensorFlow (see expand.py)
+    net/mine/Mine       a layer of somebody's own: one node, whose float operations are unknown
 
-The archive does not contain what the layers compute, so float operations are unknown. h5py reads
-the path, shape and type of the weights. It is optional: without it, the weights are derived from
-the configuration of the layers.
+h5py reads the path, shape and type of the weights. It is optional: without it, the weights are
+derived from the configuration of the layers.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ from tfprof.errors import InputError
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Profile, own_notes
 from tfprof.read import graph_def
-from tfprof.read.keras_layers import MOST_ELEMENTS
-from tfprof.read.keras_model import Contents, Model, Stored
+from tfprof.read.keras.expand import Expansion
+from tfprof.read.keras.graph import Dims, Graph, Type
+from tfprof.read.keras.model import DTYPES, Contents, Model, Stored
+from tfprof.read.keras.weights import MOST_ELEMENTS
 from tfprof.read.merge import with_extra_type, with_graph
 from tfprof.read.saved_model import TRAINABLE
 from tfprof.tables.limits import beyond, unpacked_most
 from tfprof.wire.decode import buffer_view
-from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,14 +47,10 @@ _LOCAL_HEADER: Final = 30
 _COMPRESSIONS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED: Final = 1
 _JSON_GROWS: Final = 16
-_TYPE_TAG: Final = b"\x30"  # AttrValue.type
 _MOST: Final = 1_000_000
 _FLOAT: Final = 1
 # DataType of each HDF5 type; bfloat16 is stored as two untyped bytes.
-_TYPES: Final = {
-    "float32": 1, "float64": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "int64": 9,
-    "bool": 10, "|V2": 14, "uint16": 17, "float16": 19, "uint32": 22, "uint64": 23,
-}  # fmt: skip
+_TYPES: Final = {**DTYPES, "|V2": DTYPES["bfloat16"]}
 
 
 def read_keras(source: Source) -> Profile:
@@ -62,11 +59,11 @@ def read_keras(source: Source) -> Profile:
         config, stored = _opened(source)
         model = Model(stored)
         model.read(config)
+        return _profile(config, model, source.name)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as problem:
         raise InputError(f"{source.name} is a damaged Keras archive: {problem}") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise InputError(f"{source.name}: its {CONFIG} is not that of a Keras model") from None
-    return _profile(model, source.name)
 
 
 def _opened(source: Source) -> tuple[Any, Contents | None]:
@@ -105,23 +102,25 @@ def _member(archive: zipfile.ZipFile, name: str, view: memoryview, file: str) ->
     return memoryview(archive.read(info))
 
 
-def _profile(model: Model, file: str) -> Profile:
-    graph: Any = message("tensorflow.GraphDef")()
-    node = {layer.path: f"{layer.path}/{layer.kind}" for layer in model.layers}
+def _profile(config: Any, model: Model, file: str) -> Profile:  # noqa: ANN401 - out of a file
+    graph = Graph(file, len(model.layers))
     trained: list[bytes] = []
     for layer in model.layers:
-        names = [f"{layer.path}/{weight.name}" for weight in layer.weights]
-        for name, weight in zip(names, layer.weights, strict=True):
-            variable = graph.node.add(name=name, op="VarHandleOp")
+        for weight in layer.weights:
+            attributes: dict[str, Any] = {"dtype": Type(weight.type)}
             if weight.shape is not None:
-                dims = variable.attr["shape"].shape
-                dims.dim.extend(dims.Dim(size=length) for length in weight.shape)
-            variable.attr["dtype"].MergeFromString(_TYPE_TAG + bytes([weight.type]))
+                attributes["shape"] = Dims(weight.shape)
+            name = graph.add(f"{layer.path}/{weight.name}", "VarHandleOp", [], attributes)
             if weight.trained:
                 trained.append(name.encode())
-        before = [node[path] for path in layer.inputs if path in node]
-        graph.node.add(name=node[layer.path], op=layer.kind, input=[*before, *names])
-    data = np.frombuffer(graph.SerializeToString(), np.uint8)
+    expansion = Expansion(graph, {layer.path: layer for layer in model.layers}, file)
+    if model.lists_layers:
+        expansion.model(config, model.title, None)
+    for layer in model.layers:
+        if layer.path not in expansion.called and layer.kind != "InputLayer":
+            names = {weight.name: f"{layer.path}/{weight.name}" for weight in layer.weights}
+            expansion.opaque(layer.path, layer.kind, [], names)
+    data = np.frombuffer(graph.data(), np.uint8)
     profile = with_graph(Profile(), replace(graph_def.columns(data), file=file))
     if model.knows_trained:
         # If no weight is trainable, the type exists without nodes, so that this is known, too.

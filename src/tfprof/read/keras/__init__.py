@@ -1,0 +1,1 @@
+"""Keras archives: the layers of the configuration as nodes of TensorFlow's operation types."""

@@ -1,0 +1,90 @@
+"""Preprocessing at inference, where random layers change nothing."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tfprof.read.keras.graph import INT64, Call, Tensor, Unexpandable
+from tfprof.read.keras.layers.reshaping import resized
+from tfprof.read.keras.table import layer
+
+_RANDOM: Final = """
+AugMix CutMix MixUp RandAugment RandomBrightness RandomColorDegeneration RandomColorJitter
+RandomContrast RandomElasticTransform RandomErasing RandomFlip RandomGaussianBlur RandomGrayscale
+RandomHue RandomInvert RandomPerspective RandomPosterization RandomRotation RandomSaturation
+RandomSharpness RandomShear RandomTranslation RandomZoom Solarization
+"""
+layer(_RANDOM)(lambda call: call.op("Identity", call.x))
+
+
+@layer("Rescaling")
+def rescaling(call: Call) -> Tensor:
+    """A product and a sum."""
+    return call.op("AddV2", call.op("Mul", call.x, 1.0), 1.0)
+
+
+@layer("Resizing")
+def resizing(call: Call) -> Tensor:
+    """The image in another size."""
+    if call.config.get("crop_to_aspect_ratio") or call.config.get("pad_to_aspect_ratio"):
+        raise Unexpandable
+    return resized(call, [int(call.config["height"]), int(call.config["width"])])
+
+
+@layer("CenterCrop RandomCrop")
+def crop(call: Call) -> Tensor:
+    """The middle of the image."""
+    first = call.config.get("data_format") == "channels_first"
+    sides = call.sides[-2:] if first else call.sides[-3:-1]
+    size = [int(call.config["height"]), int(call.config["width"])]
+    if any(side is None or side < wanted for side, wanted in zip(sides, size, strict=True)):
+        raise Unexpandable  # Keras resizes a smaller image
+    begin = [0] * call.rank
+    whole = [-1] * (call.rank - 3)
+    return call.op(
+        "Slice",
+        call.x,
+        begin,
+        [*whole, -1, *size] if first else [*whole, *size, -1],
+    )
+
+
+layer("Discretization")(lambda call: call.op("Bucketize", _indices_of(call)))
+
+
+def _indices_of(call: Call) -> Tensor:
+    """The input of a layer that returns an index for each element."""
+    if call.config.get("output_mode", "int") != "int":
+        raise Unexpandable
+    return call.x
+
+
+@layer("Hashing HashedCrossing")
+def hashing(call: Call) -> Tensor:
+    """A number below a bound for each element."""
+    return call.op("StringToHashBucketFast", _indices_of(call), dtype=INT64)
+
+
+@layer("IntegerLookup StringLookup")
+def lookup(call: Call) -> Tensor:
+    """The place of each element in a vocabulary."""
+    x = _indices_of(call)
+    table = call.op("HashTableV2")
+    return call.op("LookupTableFindV2", table, x, 0, dtype=INT64)
+
+
+@layer("CategoryEncoding")
+def category_encoding(call: Call) -> Tensor:
+    """How often each category occurs, or whether it does."""
+    if call.config.get("output_mode", "multi_hot") == "one_hot":
+        raise Unexpandable
+    return call.op("DenseBincount", call.x, int(call.config["num_tokens"]), [])
+
+
+@layer("Pipeline")
+def pipeline(call: Call) -> list[Tensor]:
+    """One layer after the other."""
+    x = [call.x]
+    for entry in call.config["layers"]:
+        x = call.inner(entry, x[0]._replace(shape=call.x.shape))
+    return x

@@ -1,0 +1,106 @@
+"""Layers that move elements: no arithmetic, but shapes."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from tfprof.read.keras.graph import Call, Tensor, Unexpandable
+from tfprof.read.keras.layers.convolution import Window
+from tfprof.read.keras.table import layer
+
+
+@layer("Flatten")
+def flatten(call: Call) -> Tensor:
+    """All but the batch in one dimension."""
+    rest = call.sides[1:]
+    if None in rest:
+        return call.reshaped(call.x, None, -1)
+    return call.reshaped(call.x, -1, prod(each or 0 for each in rest))
+
+
+@layer("Reshape")
+def reshape(call: Call) -> Tensor:
+    """Other dimensions behind the batch."""
+    target = [int(each) for each in call.config["target_shape"]]
+    if -1 in target:
+        return call.reshaped(call.x, None, target)
+    return call.op("Reshape", call.x, [-1, *target])
+
+
+@layer("Permute")
+def permute(call: Call) -> Tensor:
+    """Dimensions in another order."""
+    return call.op("Transpose", call.x, [0, *call.config["dims"]])
+
+
+@layer("RepeatVector")
+def repeat_vector(call: Call) -> Tensor:
+    """The same for each step."""
+    times = [1, int(call.config["n"]), 1]
+    return call.op("Tile", call.expanded(call.x, 1), times)
+
+
+def _pairs(window: Window, key: str) -> list[list[int]]:
+    """So many before and behind along each side."""
+    value: Any = window.call.config[key]
+    values = value if isinstance(value, list) else [value]
+    if window.sides == 1 and len(values) == 2 and not isinstance(values[0], list):  # noqa: PLR2004 - both ends
+        values = [values]
+    values = values * window.sides if len(values) == 1 else values
+    return [each if isinstance(each, list) else [each, each] for each in values]
+
+
+@layer("ZeroPadding1D ZeroPadding2D ZeroPadding3D")
+def zero_padding(call: Call) -> Tensor:
+    """Zeros around the image."""
+    window, none = Window(call), [0, 0]
+    pairs = _pairs(window, "padding")
+    pads = [none, none, *pairs] if window.first else [none, *pairs, none]
+    return call.op("Pad", call.x, pads)
+
+
+@layer("Cropping1D Cropping2D Cropping3D")
+def cropping(call: Call) -> Tensor:
+    """The image without its margins."""
+    window = Window(call)
+    pairs = _pairs(window, "cropping")
+    first = 2 if window.first else 1
+    begin = [0] * first + [before for before, _ in pairs]
+    end = [0] * first + [-behind for _, behind in pairs]
+    mask = sum(1 << axis for axis, at in enumerate(end) if at == 0)
+    return call.op("StridedSlice", call.x, begin, end, [1] * len(begin), end_mask=mask)
+
+
+@layer("UpSampling1D UpSampling2D UpSampling3D")
+def up_sampling(call: Call) -> Tensor:
+    """Each element several times; or between them, interpolated."""
+    window = Window(call)
+    times = window.of("size", 2)
+    kind = call.config.get("interpolation", "nearest")
+    if kind == "nearest":
+        channels = [1, 1, *times] if window.first else [1, *times, 1]
+        return call.op("Tile", call.x, channels)
+    return resized(
+        call, [None if s is None else s * n for s, n in zip(_sides(call), times, strict=True)]
+    )
+
+
+def _sides(call: Call) -> tuple[int | None, ...]:
+    return (
+        call.sides[2:] if call.config.get("data_format") == "channels_first" else call.sides[1:-1]
+    )
+
+
+def resized(call: Call, sides: list[int | None]) -> Tensor:
+    """The image in another size."""
+    kinds = {"bilinear": "ResizeBilinear", "nearest": "ResizeNearestNeighbor",
+             "bicubic": "ResizeBicubic", "area": "ResizeArea"}  # fmt: skip
+    kind = kinds[str(call.config.get("interpolation", "bilinear"))]
+    first = call.config.get("data_format") == "channels_first"
+    size = [side for side in sides if side is not None]
+    if len(size) < 2 or call.rank != 4:  # noqa: PLR2004 - a batch of images
+        raise Unexpandable
+    x = call.op("Transpose", call.x, [0, 2, 3, 1]) if first else call.x
+    y = call.op(kind, x, size)
+    return call.op("Transpose", y, [0, 3, 1, 2]) if first else y
