@@ -392,10 +392,10 @@ def test_the_numbers_of_the_table_are_what_leaving_them_out_means(checker: Any) 
         ({"zzz": {}}, r"no checker 'zzz' \(there are: AcceleratorUtilizationChecker, Operation"),
         ({EXPENSIVE: {"topp": "3"}}, r"has no option 'topp'; did you mean 'top'\? \(there are: to"),
         ({OPERATION: {"top": "3"}}, r"OperationChecker has no option 'top' \(it has none\)"),
-        ({EXPENSIVE: {"top": "0"}}, r"Checker: top takes a whole number from 1, not 0"),
-        ({EXPENSIVE: {"top": "2.5"}}, r"top takes a whole number from 1, not 2.5"),
-        ({ACCELERATOR: {"min_utilization": "nan"}}, r"min_utilization takes a number from 0, not"),
-        ({ACCELERATOR: {"min_utilization": "much"}}, r"takes a number from 0, not much"),
+        ({EXPENSIVE: {"top": "0"}}, r"Checker: top takes a whole number >= 1, not 0"),
+        ({EXPENSIVE: {"top": "2.5"}}, r"top takes a whole number >= 1, not 2.5"),
+        ({ACCELERATOR: {"min_utilization": "nan"}}, r"min_utilization takes a number >= 0, not"),
+        ({ACCELERATOR: {"min_utilization": "much"}}, r"takes a number >= 0, not much"),
     ],
 )
 def test_a_mistake_is_refused(checkers: dict[str, dict[str, str]], sentence: str) -> None:

@@ -41,7 +41,7 @@ def products(profile: Profile) -> int:
     marked = [
         number
         for number, op in enumerate(profile.types.texts())
-        if op in table and table[op].contraction
+        if op in table and (table[op].contraction or table[op].multiply_adds)
     ]
     values = profile.values("float_ops", None)
     return int(values[np.isin(profile.nodes.op, marked)].sum())

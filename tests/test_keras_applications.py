@@ -63,9 +63,11 @@ def models(model_folder: Callable[[str], Path]) -> dict[str, Profile]:
 def contracted(profile: Profile, which: Which) -> int:
     """The float operations of products and convolutions."""
     table = rules(which)
-    kinds = {number for number, op in enumerate(profile.types.texts()) if op in table}
-    types = [*profile.types.texts()]
-    marked = [number for number in kinds if table[types[number]].contraction]
+    marked = [
+        number
+        for number, op in enumerate(profile.types.texts())
+        if op in table and (table[op].contraction or table[op].multiply_adds)
+    ]
     return int(count(profile, which).float_ops[np.isin(profile.nodes.op, marked)].sum())
 
 

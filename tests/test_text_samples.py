@@ -140,14 +140,16 @@ def test_the_recorded_models(archive: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_meta_graph_has_its_signatures_and_trainable_variables(layout: str) -> None:
+def test_a_meta_graph_has_its_signatures_and_trainable_variables(
+    layout: str, tmp_path: Path
+) -> None:
     data = (DATA / "tf2" / "module" / "saved_model.pb").read_bytes()
     (meta,) = graphs(data)
-    text = text_format.MessageToString(meta, **LAYOUTS[layout]).encode()
+    text, binary = tmp_path / "text", tmp_path / "binary"
+    text.write_bytes(text_format.MessageToString(meta, **LAYOUTS[layout]).encode())
+    binary.write_bytes(meta.SerializeToString())
     for signature in ("chosen", "nested"):
-        found, expected = (
-            tfprof.load(each, signature=signature) for each in (text, meta.SerializeToString())
-        )
+        found, expected = (tfprof.load(each, signature=signature) for each in (text, binary))
         assert str(found.summary()) == str(expected.summary())
         assert found.summary().total["trainable"] == expected.summary().total["trainable"]
         assert str(found.scope()) == str(expected.scope())

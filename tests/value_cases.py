@@ -30,6 +30,7 @@ _CASES: Final[list[tuple[str, tuple[dict[str, Any], ...], list[Any]]]] = [
     ("ConcatV2", BOTH, [ROWS, ROWS, 1]),
     ("Concat", BOTH, [0, VECTOR, [9]]),
     ("Split", ({"num_split": 2, "T": 3}, {"num_split": 2}), [0, VECTOR]),
+    ("SplitV", ({"num_split": 2, "T": 3, "Tlen": 3},), [VECTOR, [1, -1], 0]),
     ("Tile", BOTH, [ROWS, [2, 1]]),
     ("EnsureShape", ({"shape": (-1,), "T": 3},), [VECTOR]),
     ("Fill", BOTH, [[2, 3], 7]),
@@ -78,7 +79,8 @@ ELSEWHERE: Final = set(
     names(
         """
         Const {,_}HostConst Enter Exit VariableShape
-        TensorList{PopBack,Length,ElementShape}
+        TensorList{PopBack,Length,ElementShape} TensorArraySizeV3
+        SparseCross{,V2,Hashed} StringSplit{,V2}
         """
     )
 )

@@ -91,6 +91,8 @@ def load(  # noqa: PLR0913 - one parameter per input
             sources = _sources(arguments)
             merged = read.load_files(sources, progress, signature, functions=reads_functions)
     else:
+        if signature is not None:
+            raise UsageError("signature selects from a file: pass the path of a SavedModel")
         merged = _live_profile(arguments, functions=reads_functions)
     if prefix is None:
         return Loaded(merged, None, inputs)

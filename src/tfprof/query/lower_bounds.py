@@ -10,9 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from tfprof.ops.classes import of_class
-from tfprof.ops.counting import lower_bound_nodes
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -38,10 +35,14 @@ def lower_bounds(answer: Answer, metric: str) -> LowerBounds | None:
 def _float_ops(answer: Answer) -> Bool:
     profile, counts = answer.profile, answer.flops
     assert counts is not None
+    from tfprof.ops.counting import lower_bound_nodes  # noqa: PLC0415 - where rules counted
+
     return lower_bound_nodes(profile, counts, profile.nodes.float_ops, answer.query.step)
 
 
 def _params(answer: Answer) -> Bool:
+    from tfprof.ops.classes import of_class  # noqa: PLC0415 - only if selected
+
     profile = answer.profile
     variable = of_class(profile, "variable handle", "reference variable")
     return variable & profile.in_graph & ~profile.nodes.shape.are_whole()

@@ -188,7 +188,7 @@ COMMANDS: dict[str, Command] = {
         _result(
             "explain", "why nodes count what they count: rule, formula, shapes, runs, variables",
             "FILES --name REGEX [options]",
-            ("explain graph.pbtxt --op=Conv2D --most=1", "explain graph.pbtxt --name='.*/MatMul'"),
+            ("explain graph.pbtxt --op=MatMul --most=1", "explain graph.pbtxt --name='.*/MatMul'"),
             {"name": NODE_NAMES, "op": NODE_TYPES, "layer": LAYER, "most": MOST,
              "dim": OPTIONS["dim"]}, _EXPLANATION,
             lambda loaded, query, options: loaded.explain(

@@ -36,8 +36,10 @@ def text(explained: Explained) -> Iterator[bytes]:
         paragraph = "\n".join(line.replace("\n", "\\n") for line in lines).rstrip()
         yield f"{chr(10) * (number > 0)}{paragraph}\n".encode("utf-8", "surrogateescape")
     if explained.count > 1:
-        at_least = "≥ " if explained.uncounted else ""
-        total = f"{explained.count:,} nodes: {at_least}{explained.total:,} float operations"
+        number = f"{explained.total:,}"
+        if explained.uncounted:
+            number = f"≥ {number}" if explained.total else _UNKNOWN
+        total = f"{explained.count:,} nodes: {number} float operations"
         unknown = f", {explained.uncounted:,} of them unknown" if explained.uncounted else ""
         more = f"; --most N explains {explained.more:,} more" if explained.more else ""
         yield f"\n{total}{unknown}{more}.\n".encode()
