@@ -350,5 +350,7 @@ def cases() -> list[Case]:
         Case(op, attributes, inputs) for text, attributes, inputs in CASES for op in names(text)
     ]
     there = {case.op for case in listed} - {case.op for case in listed if case.inputs is None}
-    by_default = [op for op in OPS if OPS[op].shape and op not in there and op not in NOT_BUILT]
+    by_default = [
+        op for op in sorted(OPS) if OPS[op].shape and op not in there and op not in NOT_BUILT
+    ]
     return [*(Case(op, {}, None) for op in by_default), *listed]
