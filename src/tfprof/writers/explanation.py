@@ -15,6 +15,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
+from tfprof.foundation.units import UNKNOWN, at_least
 from tfprof.results.explain_report import dims_text
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 _LABEL: Final = 18
 _MOST_LISTED: Final = 8  # tensors or variables of one node
-_UNKNOWN: Final = "?"
 
 
 def text(explained: Explained) -> Iterator[bytes]:
@@ -36,10 +36,9 @@ def text(explained: Explained) -> Iterator[bytes]:
         paragraph = "\n".join(line.replace("\n", "\\n") for line in lines).rstrip()
         yield f"{chr(10) * (number > 0)}{paragraph}\n".encode("utf-8", "surrogateescape")
     if explained.count > 1:
-        number = f"{explained.total:,}"
-        if explained.uncounted:
-            number = f"≥ {number}" if explained.total else _UNKNOWN
-        total = f"{explained.count:,} nodes: {number} float operations"
+        known = f"{explained.total:,}" if explained.total or not explained.uncounted else UNKNOWN
+        total = at_least(known) if explained.uncounted else known
+        total = f"{explained.count:,} nodes: {total} float operations"
         unknown = f", {explained.uncounted:,} of them unknown" if explained.uncounted else ""
         more = f"; --most N explains {explained.more:,} more" if explained.more else ""
         yield f"\n{total}{unknown}{more}.\n".encode()
@@ -51,7 +50,7 @@ def _lines(node: Explanation) -> Iterator[str]:
     rule = counting.origin if counting.origin != "none" else ""
     yield from _part("rule", [": ".join(filter(None, [rule, counting.sentence]))])
     if counting.formula:
-        value = _UNKNOWN if counting.computed is None else f"{counting.computed:,}"
+        value = UNKNOWN if counting.computed is None else f"{counting.computed:,}"
         yield from _part("formula", [counting.formula, f"{counting.numbers} = {value}"])
     yield from _part("shapes", _shapes([*node.inputs, *node.outputs]))
     yield from _part("runs", [f"{runs.times:,}, {runs.why}"])
@@ -68,7 +67,7 @@ def _lines(node: Explanation) -> Iterator[str]:
 def _product(node: Explanation) -> str:
     once, count = node.counting.float_ops, node.runs.times
     if once is None:
-        return _UNKNOWN
+        return UNKNOWN
     return f"{once:,}" if count == 1 else f"{count:,} · {once:,} = {node.total:,}"
 
 
