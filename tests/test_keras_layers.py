@@ -62,7 +62,8 @@ DIFFER: Final = {
     r"CategoryEncoding": "Keras checks the range of the categories",
     r"MixUp|Random\w+": "a random seed is counted up",
 }  # fmt: skip
-# Multiply-adds of cases whose graphs are not counted in full, with a batch of 3 and 4 steps.
+# Multiply-adds with a batch of 3 and 4 steps, of cases whose graphs are no reference: they are not
+# counted in full, or Keras's TimeDistributed runs as often as the batch is large.
 BY_HAND: Final = {
     "TimeDistributed": 12 * 6 * 5,
     "Model sequence": 12 * (6 + 4) * 16 + 12 * 4 * 3 + 12 * (3 + 2) * 6,
@@ -104,14 +105,10 @@ def test_an_archive_costs_what_its_graph_costs(case: str, folder: Path) -> None:
         return
     assert is_whole
     graph, graph_is_whole = costs(folder / f"{case}.pb", *TRUTH["cases"][case]["outputs"])
-    if not graph_is_whole:
+    if case in BY_HAND or not graph_is_whole:
         assert archive["multiply_adds"] == BY_HAND[case]
         return
-    assert (
-        archive["multiply_adds"]
-        == graph["multiply_adds"]
-        == BY_HAND.get(case, graph["multiply_adds"])
-    )
+    assert archive["multiply_adds"] == graph["multiply_adds"]
     if any(re.fullmatch(pattern, case) for pattern in DIFFER):
         assert archive["float_ops"] <= graph["float_ops"]
     else:

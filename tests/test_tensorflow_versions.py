@@ -24,6 +24,7 @@ pytestmark = [pytest.mark.whole, pytest.mark.xdist_group(__name__)]
 
 ROOT: Final = Path(__file__).parents[1]
 RELEASES: Final = (OLDEST, "2.16", NEWEST)
+TOOLS: Final = ("pytest>=8", "hypothesis>=6.100")  # conftest.py imports both
 FILES: Final = (
     *("test_capture", "test_capture_keras", "test_capture_saved_model", "test_live_functions"),
     *("test_profile_context", "test_profile_context_left", "test_profile_context_threads"),
@@ -55,7 +56,7 @@ def python_with(release: str) -> str:
     if not mark.exists() or mark.stat().st_mtime < max(one.stat().st_mtime for one in files):
         run(sys.executable, "-m", "venv", str(home))
         pip = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-        run(*pip, "-e", str(ROOT), f"tensorflow-cpu=={release}.*", "pytest>=8")
+        run(*pip, "-e", str(ROOT), f"tensorflow-cpu=={release}.*", *TOOLS)
         mark.touch()
     return python
 

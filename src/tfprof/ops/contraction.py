@@ -10,7 +10,7 @@ which mostly is a variable. A fused kernel adds the float operations of its bias
 
 from __future__ import annotations
 
-from typing import Final, cast
+from typing import Final
 
 from tfprof.ops.activation import fused
 from tfprof.ops.op import Op, size
@@ -144,9 +144,10 @@ no_shape("TensorFlow leaves every dimension open", "XlaConv{,V2}")
 
 def _numbers(op: Op) -> dict[int, tuple[int, ...]]:
     """The fields of a message of small numbers: all are below 128, so a packed one is a byte."""
-    data = cast("str", op.attr("dimension_numbers", "")).encode("utf-8", "surrogateescape")
+    text = op.attr("dimension_numbers", "")
+    require(isinstance(text, str))
     by_field: dict[int, tuple[int, ...]] = {}
-    for number, wire_type, value in fields(memoryview(data)):
+    for number, wire_type, value in fields(memoryview(text.encode("utf-8", "surrogateescape"))):
         values = tuple(value) if wire_type == BYTES else (value,)
         by_field[number] = by_field.get(number, ()) + values
     return by_field

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from tfprof.foundation import units
 if TYPE_CHECKING:
     from tfprof.columns.strings import I64
     from tfprof.model import Profile
+
+_HALF: Final = 2**63
 
 
 class InputGroup(NamedTuple):
@@ -98,7 +100,8 @@ class NodeTexts:
             entry = sums[tuple(self.inputs(node))]
             entry[0] += int(runs[node])
             entry[1] += 1
-            entry[2] += int(micros[node])
+            # parity Q25: averages of negative sums are huge, and their sums wrap as an int64.
+            entry[2] = (entry[2] + int(micros[node]) + _HALF) % (2 * _HALF) - _HALF
         ordered = sorted(sums.items(), key=lambda item: (-item[1][0], ",\t".join(item[0])))
         return [InputGroup(shapes, *numbers) for shapes, numbers in ordered]
 
