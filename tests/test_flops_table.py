@@ -19,7 +19,8 @@ from tfprof.errors import UsageError
 from tfprof.ops import table
 from tfprof.ops.counting import count
 from tfprof.ops.op import Op, size
-from tfprof.ops.table import flops_rule
+from tfprof.ops.shape import UnknownShape
+from tfprof.ops.table import flops_rule, rules
 
 if TYPE_CHECKING:
     from tfprof.ops.table import Which
@@ -216,3 +217,11 @@ def test_numbers_beyond_64_bits_wrap_around_as_in_tensorflow_or_stop_at_the_larg
         m  op=MatMul  out=3037000501x1 < x, x
     """)
     assert flops(odd) == {"m": 2 * 3037000501**2 - 2**64}
+
+
+def test_an_attribute_of_another_type_is_an_unknown_shape() -> None:
+    op = Op(
+        "XlaConv", [(1, 8, 8, 3), (3, 3, 3, 4)], [(1, 8, 8, 4)], attributes={"dimension_numbers": 7}
+    )
+    with pytest.raises(UnknownShape):
+        rules()["XlaConv"].formula(op)
