@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import gzip
 from collections import Counter
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -90,6 +90,11 @@ def is_mistake_in_text(said: str) -> bool:
     return is_sentence(said, f"{NAME}:") and said.removeprefix(f"{NAME}:")[:1].isdigit()
 
 
+def whole(write: Callable[[Profile], Iterable[bytes]], profile: Profile) -> bytes:
+    """All that a writer writes."""
+    return b"".join(write(profile))
+
+
 def assert_usable(profile: Profile, what: str) -> None:
     """Every view answers with every field, and the profile can be saved and read again."""
     for view in VIEWS:
@@ -106,7 +111,7 @@ def assert_usable(profile: Profile, what: str) -> None:
     if not len(profile):
         return
     for write in (saved, columnar):
-        data = or_refusal(lambda write=write: b"".join(write(profile)))
+        data = or_refusal(partial(whole, write, profile))
         if isinstance(data, str):
             assert is_mistake_in_text(data), what
         else:
