@@ -43,7 +43,7 @@ from tfprof.writers.columnar import columnar
 from tfprof.writers.saved import saved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from tfprof.model import Profile
