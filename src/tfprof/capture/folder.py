@@ -177,7 +177,7 @@ class Capture:
         marker = ExitStack()
         with self._problems.noted(_NO_STEPS):
             trace = require_tensorflow("a capture").profiler.experimental.Trace
-            # `tfprof_step` tells our marker from those of Keras 2, which counts batches by epoch.
+            # `tfprof_step` marks our steps: Keras 2 has markers too, and counts batches by epoch.
             marker.enter_context(trace(_STEP, step_num=number, tfprof_step=number, _r=1))
         try:
             yield number

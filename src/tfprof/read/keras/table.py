@@ -25,7 +25,7 @@ FAMILIES: Final = (
     "preprocessing", "recurrent", "reshaping",
 )  # fmt: skip
 LAYERS: Final[dict[str, Row]] = {}
-OPERATIONS: Final[dict[str, Row]] = {}  # keras.ops: the same for what is no layer
+OPERATIONS: Final[dict[str, Row]] = {}  # keras.ops: the same for operations that are not layers
 
 
 def layer(*names: str) -> Callable[[Row], Row]:
