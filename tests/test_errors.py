@@ -193,7 +193,7 @@ class TestWords:
         refused(run("scope"), 2, "--graph_path")
 
     def test_two_commands(self, run: Run) -> None:
-        refused(run("scope", "scope", GRAPH), 2, "there is no such file")
+        refused(run("scope", "scope", GRAPH), 3, "scope does not exist; expected a graph, ")
 
     def test_missing_value(self, run: Run) -> None:
         refused(run("scope", GRAPH, "--select", "--max_depth=3"), 2, "--select needs a value")

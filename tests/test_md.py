@@ -64,7 +64,8 @@ def test_every_golden_has_the_numbers_of_its_json_with_units(path: Path) -> None
             unseen = side == "own" and not row["accounted"]
             assert told[name.replace("_", " ")] == ("--" if unseen else unit(value))
     hidden = made["truncated"]["hidden_rows"]
-    assert below.startswith(f"{hidden} rows are not shown (") if hidden else not below
+    rows = "1 row is" if hidden == 1 else f"{hidden:,} rows are"
+    assert below.startswith(f"{rows} not shown (") if hidden else not below
 
 
 def test_a_small_table() -> None:
@@ -76,7 +77,7 @@ def test_a_small_table() -> None:
         "| \\_TFProfRoot |  | -- | 24 |\n"
         "| &emsp;w | 3x4 | 12 | 24 |\n"
         "\n"
-        "1 rows are not shown (max\\_depth hides 1).\n"
+        "1 row is not shown (max\\_depth hides 1).\n"
     )
 
 

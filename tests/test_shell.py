@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -232,12 +233,9 @@ def test_each_line_reports_what_the_command_does(
 
 def bare(sentence: str) -> str:
     """An error without what only the command line or only the shell can say."""
-    for end in (
-        "; did you mean 'exit'",
-        " (there are: ",
-        ": there is no such file",
-        ": the files of this shell",
-    ):
+    if word := re.match(r"'?(.+?)'? (?:does not exist; expected|is not expected after) ", sentence):
+        return word[1]
+    for end in ("; did you mean 'exit'", " (there are: "):
         sentence = sentence.partition(end)[0]
     return sentence.strip()
 

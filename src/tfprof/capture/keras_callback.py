@@ -22,6 +22,7 @@ from tfprof.capture.tensorflow_internals import Internal
 from tfprof.console.stdio import print_notes
 from tfprof.errors import UsageError
 from tfprof.foundation.arguments import whole_number
+from tfprof.foundation.units import plural
 from tfprof.model import Note
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 _WARM: Final = (5, 8)
 _TRAINING: Final = "training"
+_BATCH: Final = ("batch", "batches")
 _KERAS_NAME: Final = {_TRAINING: "train", "evaluation": "test", "prediction": "predict"}
 
 
@@ -118,7 +120,7 @@ class _Batches:
         else:
             self._drop()
             _print(
-                f"nothing was captured: {work} had {_counted(self._done)}, and the first to "
+                f"nothing was captured: {work} had {plural(self._done, *_BATCH)}, and the first to "
                 f"capture is batch {self._first}, counted from 0"
             )
 
@@ -132,8 +134,8 @@ class _Batches:
         first = max(count - 1 - self._last + self._first, min(1, count - 1))
         self._first, self._last = first, count - 1
         _print(
-            f"{self._work} has {_counted(count)}: capturing {first} to {count - 1} instead of "
-            f"{asked}"
+            f"{self._work} has {plural(count, *_BATCH)}: capturing {first} to {count - 1} "
+            f"instead of {asked}"
         )
 
     def _drop(self) -> None:
@@ -169,10 +171,6 @@ def _print(sentence: str) -> None:
 def _keras_number(callback: Any, name: str) -> int:  # noqa: ANN401 - a callback of Keras
     """A parameter that Keras gives to its callbacks; 0 if unknown."""
     return (getattr(callback, "params", None) or {}).get(name) or 0
-
-
-def _counted(batches: int) -> str:
-    return "1 batch" if batches == 1 else f"{batches} batches"
 
 
 def _methods(work: str) -> dict[str, Any]:

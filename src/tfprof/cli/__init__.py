@@ -40,7 +40,8 @@ def run(line: Sequence[str]) -> int:
     try:
         plain, options = read_words(line, known_options())
         with limits_of(options):
-            show_outcome(_outcome(plain, options))
+            outcome = _outcome(plain, options)
+            show_outcome(outcome)
     except TfprofError as problem:
         print_error(str(problem))
         return problem.exit_code
@@ -50,7 +51,7 @@ def run(line: Sequence[str]) -> int:
     except MemoryError:
         print_error("out of memory")
         return TfprofError.exit_code
-    return 0
+    return outcome.exit_code
 
 
 def _outcome(plain: Sequence[str], options: dict[str, Any]) -> Outcome:
@@ -76,11 +77,8 @@ def _with_files(request: Request) -> dict[str, Any]:
     name, changed = request.command.name, dict(request.options)
     if request.words:
         from tfprof.console.progress import Progress  # noqa: PLC0415 - help needs no NumPy
-        from tfprof.io.find_inputs import choose_inputs, exists  # noqa: PLC0415
+        from tfprof.io.find_inputs import choose_inputs  # noqa: PLC0415
 
-        for word in request.words:
-            if not exists(word):
-                raise UsageError(f"{word!r} is not expected after {name!r}: there is no such file")
         with Progress():
             changed = {**choose_inputs(request.words, changed), **changed}
         print_command(name, changed)

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from tfprof.console.stdio import print_error, stdout_is_terminal
 from tfprof.errors import InputError, UsageError
+from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.io.find_inputs import (
     debug_info_beside,
     detect_file,
     detect_files,
+    exists,
     is_folder,
     notes_beside,
 )
@@ -41,7 +43,9 @@ def run_info(request: Request) -> Outcome:
         raise InputError(problems[-1])
     output = Output.of(request.options.get("output", ""))
     inputs = [path for file in report.inputs for path in (file.path, *checkpoint_files(file.path))]
-    return deliver(report, output, inputs, to_terminal=stdout_is_terminal())
+    outcome = deliver(report, output, inputs, to_terminal=stdout_is_terminal())
+    missing = any(not exists(path) for path in paths)
+    return replace(outcome, exit_code=InputError.exit_code if missing else 0)
 
 
 def info(paths: Sequence[str]) -> tuple[InfoReport, list[str]]:

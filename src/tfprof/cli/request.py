@@ -15,9 +15,10 @@ from tfprof.errors import UsageError, check_known
 from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.tables.commands import COMMANDS, OUTFILE, Command, options_shown
+from tfprof.tables.eras import NOW
 from tfprof.tables.formats import INPUTS
 from tfprof.tables.limits import LIMITS, raised_limits
-from tfprof.tables.options import OPTIONS, Option
+from tfprof.tables.options import OPTIONS, Option, without_blanks
 from tfprof.tables.outputs import Output, check_output
 
 if TYPE_CHECKING:
@@ -92,6 +93,8 @@ def make_request(  # noqa: PLR0913, PLR0917 - one parameter per column
 
     Options not among *options* are those in *settings*. --format becomes an output.
     """
+    era = options.get("era") or (settings or {}).get("era", NOW.name)
+    options = without_blanks(options, era)
     checked = dict(options)
     if not command.any_option:
         _check_options(command, options)

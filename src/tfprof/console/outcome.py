@@ -24,6 +24,7 @@ class Outcome:
     written: list[str] = field(default_factory=list)
     page: str = ""  # text of our own, such as help, instead of stdout
     paged: bool = False  # to be shown in the user's pager
+    exit_code: int = 0  # of the command line, where only part of it could be done
 
 
 def show_outcome(outcome: Outcome) -> None:

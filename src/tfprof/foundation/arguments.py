@@ -49,6 +49,11 @@ def path(name: str, value: object) -> str:
     raise UsageError(f"{name} takes a string or a pathlib.Path, not {shown(value)}")
 
 
+def expand_home(text: str) -> str:
+    """The path *text* with the home folder for a ~ at its beginning, as a shell expands it."""
+    return os.path.expanduser(text) if text.startswith("~") else text  # noqa: PTH111 - keeps ./
+
+
 def whole_number(name: str, value: object, least: int = -INT64_MAX - 1) -> int:
     """The argument *name* as an int64 of at least *least*."""
     number = _index(value)

@@ -7,7 +7,7 @@
 The unit depends on the number before rounding: 999,999 us is "1000.00ms". Negative numbers get
 no unit prefix. A number becomes a double before it is divided, as in C.
 
-Of our own: `?` is an unknown number, `≥ 12` a lower bound.
+Of our own: `?` is an unknown number, `≥ 12` a lower bound, `1 row` and `1,200 rows` are counts.
 """
 
 from __future__ import annotations
@@ -49,6 +49,11 @@ def _scaled(number: int, unit: str, *larger_units: str) -> str:
 def shape(dims: Iterable[int]) -> str:
     """Dimensions joined by x; an unknown one is -1."""
     return "x".join(map(str, dims))
+
+
+def plural(number: int, noun: str, nouns: str = "") -> str:
+    """A count of things: `1 row`, `2 rows`; *nouns* where the plural is not *noun* and an s."""
+    return f"{number:,} {noun if number == 1 else nouns or f'{noun}s'}"
 
 
 def at_least(number: str) -> str:

@@ -10,12 +10,14 @@ from __future__ import annotations
 import mmap
 import os
 import stat
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.errors import InputError
+from tfprof.errors import InputError, nearest
 from tfprof.foundation.progress_events import Stage, announce
 from tfprof.io.gunzip import MAGIC, GzipError, unpacked
 from tfprof.read.source import Source
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from tfprof.tables.formats import Format
 
 _PIECE = 1 << 20
+_MOST_NAMES = 1_000  # of a folder, in a hint
 _CHANGED = "{} was changed after it was read; load it again"
 
 
@@ -64,7 +67,7 @@ def open_source(path: str, expected: str) -> Source:
     try:
         data = mapped(path)
     except FileNotFoundError:
-        raise InputError(f"{path} does not exist; expected {expected}") from None
+        raise InputError(f"{path} does not exist; expected {expected}{_near(path)}") from None
     except IsADirectoryError:
         raise InputError(f"{path} is a folder; expected {expected}") from None
     except (OSError, ValueError) as problem:
@@ -79,6 +82,14 @@ def open_source(path: str, expected: str) -> Source:
     if not in_file:
         return Source(str(path), data)
     return FileSource(path, data, mapped=not packed)
+
+
+def _near(path: str) -> str:
+    """A hint at a file of a similar name in the same folder, such as tfprof_log for op_log."""
+    names: list[str] = []
+    with suppress(OSError):
+        names = [entry.name for entry in islice(os.scandir(Path(path).parent), _MOST_NAMES)]
+    return nearest(Path(path).name, names)
 
 
 def mapped(path: str) -> U8:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.foundation.units import plural
 from tfprof.model import Note, Profile
 from tfprof.ops.counting import UNKNOWN_SHAPE, Counts, count
 from tfprof.ops.inferred_shapes import with_inferred_shapes
@@ -95,7 +96,8 @@ def _repeated(profile: Profile, shaped: Profile, dims: Mapping[str, int], trips:
     loops = loop_notes(profile, shaped, dims)
     notes = [*profile.notes, *(Note(text, ours=True) for text in loops)]
     if less:
-        text = f"{less:,} nodes run too often for numbers of 64 bits, and count less often"
+        many = plural(less, "node runs", "nodes run")
+        text = f"{many} too often for numbers of 64 bits: counted less often"
         notes.append(Note(text, ours=True))
     return replace(profile, times=counted, notes=tuple(notes))
 

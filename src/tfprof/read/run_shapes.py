@@ -26,6 +26,7 @@ from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, U8, Bool, Strings
 from tfprof.columns.unique import unique
 from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.foundation.units import plural
 from tfprof.model import Note, Outputs, Profile, own_notes
 from tfprof.read.read_files import read_wire
 from tfprof.tables.formats import RUN
@@ -235,7 +236,8 @@ def _shape_notes(groups: list[list[int]]) -> Iterator[str]:
         f"{min(map(min, groups))}"
     )
     if rest := sum(map(len, groups[_MOST_GROUPS:])):
-        yield f"the shapes of {rest:,} steps differ from all others; these count as the first step"
+        steps = plural(rest, "step")
+        yield f"the shapes of {steps} differ from all others: counted as the first step"
 
 
 def _with_shapes_of_steps(shapes: Callable[[Profile], Profile], profile: Profile) -> Profile:

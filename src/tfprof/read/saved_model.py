@@ -24,6 +24,7 @@ import numpy as np
 from tfprof.columns.strings import U8, Strings
 from tfprof.errors import UsageError, nearest
 from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.foundation.units import plural
 from tfprof.model import Note, own_notes
 from tfprof.read import graph_def
 from tfprof.read.functions import Pool, expanded, library, rooted
@@ -119,7 +120,7 @@ def _meta_graph(data: U8) -> tuple[U8, list[Note]]:
     ]
     row = min(serving, default=0)
     others = metas.start.size - 1
-    notes = [Note(f"{others} more graphs of the SavedModel are ignored", ours=True)]
+    notes = [Note(f"{plural(others, 'more graph')} of the SavedModel ignored", ours=True)]
     return data[int(metas.start[row]) : int(metas.end[row])], notes if others else []
 
 

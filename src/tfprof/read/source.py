@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -27,7 +28,9 @@ class Source:
 
     def __init__(self, name: str, data: U8 | None = None) -> None:
         self.name = name
-        self._data = data
+        # No format begins with this mark, but some editors write it before a text.
+        marked = data is not None and data[: len(BOM_UTF8)].tobytes() == BOM_UTF8
+        self._data = data[len(BOM_UTF8) :] if data is not None and marked else data
 
     def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in vars(self).items() if name != "format"}

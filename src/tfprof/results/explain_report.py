@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof.columns.strings import clean_text
 from tfprof.foundation.lazy_dataclasses import dataclass
+from tfprof.foundation.units import plural
 from tfprof.results.result import Result
 from tfprof.results.table import Column, Hidden, Table
 
@@ -81,7 +82,7 @@ class ExplainReport(Result):
     __str__ = text
 
     def __repr__(self) -> str:
-        return f"<ExplainReport: {len(self.explained.nodes):,} nodes>"
+        return f"<ExplainReport: {plural(len(self.explained.nodes), 'node')}>"
 
 
 _COLUMNS: tuple[tuple[str, Kind, Callable[[Explanation], Any]], ...] = (

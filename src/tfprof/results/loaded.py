@@ -16,6 +16,7 @@ from tfprof.errors import UsageError
 from tfprof.foundation.arguments import path as path_of
 from tfprof.foundation.arguments import whole_number
 from tfprof.foundation.lazy_dataclasses import dataclass
+from tfprof.foundation.units import plural
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
 from tfprof.results.report import Report
@@ -170,7 +171,7 @@ class Loaded:
         return len(self.profile)
 
     def __repr__(self) -> str:
-        return f"<Loaded: {len(self):,} graph nodes, {len(self.steps)} steps>"
+        return f"<Loaded: {plural(len(self), 'graph node')}, {plural(len(self.steps), 'step')}>"
 
     def _ask(self, view: str, options: dict[str, object]) -> Report:
         if "output" in options or "dump_to_file" in options:

@@ -20,6 +20,7 @@ from tfprof.errors import UsageError
 from tfprof.foundation.arguments import whole_number
 from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
+from tfprof.foundation.units import plural
 from tfprof.model import Note
 from tfprof.query.answer import answer as answer_query
 from tfprof.results.result import Result
@@ -159,7 +160,8 @@ class Report(Result):
     __str__ = text
 
     def __repr__(self) -> str:
-        return f"<Report of {self.view} view: {len(self):,} rows of {', '.join(self.columns)}>"
+        rows = plural(len(self), "row")
+        return f"<Report of {self.view} view: {rows} of {', '.join(self.columns)}>"
 
     def _repr_html_(self) -> str:
         encoded = (str(note).encode("utf-8", "surrogateescape") for note in self.own_notes)
@@ -182,7 +184,7 @@ class Report(Result):
 
         at = whole_number("row", row.row if isinstance(row, Row) else row, least=0)
         if at >= len(self):
-            raise UsageError(f"there is no row {at}: the report has {len(self):,} rows")
+            raise UsageError(f"there is no row {at}: the report has {plural(len(self), 'row')}")
         profile, query = self.source or self.answer.profile, self.answer.query
         which: Which = "tensorflow" if query.flops == "tensorflow" else "all"
         limit = whole_number("most", most, least=1)

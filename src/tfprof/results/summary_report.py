@@ -19,7 +19,7 @@ import numpy as np
 
 from tfprof.columns.strings import clean_text
 from tfprof.foundation.lazy_dataclasses import dataclass
-from tfprof.foundation.units import UNKNOWN, at_least
+from tfprof.foundation.units import UNKNOWN, at_least, plural
 from tfprof.results.result import Result
 from tfprof.results.summary_numbers import (
     exact_formula,
@@ -84,7 +84,7 @@ class SummaryReport(Result):
     __str__ = text
 
     def __repr__(self) -> str:
-        return f"<SummaryReport: {len(self.summary.rows):,} rows>"
+        return f"<SummaryReport: {plural(len(self.summary.rows), 'row')}>"
 
     def _repr_markdown_(self) -> str:
         return b"".join(self.pieces("md")).decode()

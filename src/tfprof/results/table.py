@@ -119,7 +119,8 @@ class Hidden(NamedTuple):
 
     def __str__(self) -> str:
         reasons = ", ".join(f"{option} hides {count}" for option, count in self.reasons.items())
-        return f"{self.rows} rows are not shown ({reasons})."
+        rows = units.plural(self.rows, "row is", "rows are")
+        return f"{rows} not shown ({reasons})."
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,6 +31,7 @@ from tfprof.console.stdio import (
     write_stderr,
 )
 from tfprof.errors import TfprofError, UsageError
+from tfprof.foundation.arguments import expand_home
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.query.query import Query
 from tfprof.shell.original import ORIGINAL_HELP, options_block, original_error
@@ -98,7 +99,7 @@ class Shell:
         if options.pop("help", False):
             plain = ["help", *plain[:1]]
         command = command_named(plain[0], shell_commands())
-        words = plain[1:]
+        words = [expand_home(word) if command.files else word for word in plain[1:]]
         if command.files == "load":
             _check_no_files(command, words, options)
         settings = {n: value for n, value in self.settings.items() if n in command.options}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from tfprof.columns.strings import Bool, clean_text
+from tfprof.foundation.units import plural
 from tfprof.ops.old_loops import old_loops
 from tfprof.ops.run_counts import loop_notes
 from tfprof.ops.symbols import with_recorded_shapes
@@ -46,7 +47,7 @@ def caveats(profile: Profile, in_model: Bool, params: Parameters, gaps: Gaps) ->
 
 def _of_left_out(count: int) -> Iterator[str]:
     if count:
-        operations = _many(count, "operation")
+        operations = plural(count, "operation")
         why = "such as those that initialize, save, report or train"
         yield f"Left out: {operations} that no output needs, {why}."
 
@@ -55,16 +56,16 @@ def _of_parameters(params: Parameters) -> Iterator[str]:
     count = params.node.size
     if params.guessed and count:
         verb = "counts as a parameter" if count == 1 else "count as parameters"
-        constants = _many(count, "constant")
+        constants = plural(count, "constant")
         yield f"The graph has no variables. {constants} that it computes with {verb}: a guess."
     elif params.trainable is None and count:
         yield "Trainable: unknown. This file does not record it."
     if params.unknown.size:
-        what = _many(params.unknown.size, "constant" if params.guessed else "variable")
+        what = plural(params.unknown.size, "constant" if params.guessed else "variable")
         some = "at least these" if count else "unknown"
         yield f"Parameters: {some}. This file does not record the shape of {what}."
     if params.counters:
-        variables = _many(params.counters, "integer variable")
+        variables = plural(params.counters, "integer variable")
         yield f"Not counted as parameters: {variables}, such as counters and seeds."
 
 
@@ -83,12 +84,8 @@ def _of_numbers(gaps: Gaps) -> Iterator[str]:
     if not gaps.has_dtypes:
         yield "Dtypes: unknown. Bytes are those of 32-bit floats."
     if gaps.unknown_outputs:
-        outputs = _many(gaps.unknown_outputs, "output")
+        outputs = plural(gaps.unknown_outputs, "output")
         yield f"Not in the activation bytes: {outputs} of unknown size."
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _option(names: Sequence[str]) -> str:

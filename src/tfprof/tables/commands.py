@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 HELP = Option("help", "bool", default=False, help="print the help")
 VERSION = Option("version", "bool", default=False, help="print the version")
-OUTFILE = Option("outfile", "text", "", "the file to write; also -o PATH")
+OUTFILE = Option("outfile", "text", "", "the file to write; also -o PATH", is_path=True)
 FORMAT = Option("format", "text", "text", "how to write to stdout", formats())
 DEPTH = Option("depth", "int", 2, "how many levels of nested blocks to show")
 MODEL_OUTPUTS = Option(

@@ -29,6 +29,7 @@ Function = Callable[..., Any]
 class Input(Option):
     """A row of INPUTS: a flag, and what it stands for. A list takes several files."""
 
+    is_path: bool = True
     parameter: str = ""  # of load()
     title: str = ""  # as a sentence says it: "a …"
     turn: int = 0  # inputs are added to a profile in this order

@@ -12,7 +12,7 @@ from operator import index
 from typing import Any, Literal
 
 from tfprof.errors import UsageError, check_known, nearest
-from tfprof.foundation.arguments import INT64_MAX, shown, truth
+from tfprof.foundation.arguments import INT64_MAX, expand_home, shown, truth
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.tables.eras import ERAS, NOW
 from tfprof.tables.fields import FIELDS, METRICS, ORDERS
@@ -39,6 +39,7 @@ class Option:
     default: Any
     help: str
     choices: tuple[str, ...] = ()
+    is_path: bool = False  # it names files, where ~ is the home folder
 
 
 OPTIONS: dict[str, Option] = {
@@ -73,7 +74,13 @@ OPTIONS: dict[str, Option] = {
         ),
         Option("dim", "list", (), "sizes of unknown input dimensions, as in batch=8"),
         Option("viz", "bool", _OFF, "older: see --output=timeline:outfile=PATH"),
-        Option("dump_to_file", "text", "", "older: the same as --output=file:outfile=PATH"),
+        Option(
+            "dump_to_file",
+            "text",
+            "",
+            "older: the same as --output=file:outfile=PATH",
+            is_path=True,
+        ),
     )
 }
 
@@ -102,9 +109,29 @@ def parse(option: Option, text: str, dashes: str = "--") -> Any:  # noqa: ANN401
         if word not in TRUE_WORDS | FALSE_WORDS:
             raise UsageError(f"{dashes}{option.name} takes true or false, not {text!r}")
         return word in TRUE_WORDS
-    if option.kind in ("list", "regexes"):
+    if option.kind == "regexes":
         return tuple(filter(None, text.split(",")))
-    return text
+    home = expand_home if option.is_path else str
+    if option.kind == "list":
+        return tuple(home(item) for item in map(str.strip, text.split(",")) if item)
+    return home(text)
+
+
+def without_blanks(options: Mapping[str, Any], era: str) -> dict[str, Any]:
+    """*options* of a command line, without the blanks around the commas of a list of regexes.
+
+    A single regex stays as it is, and so do all regexes in the eras that reproduce other releases.
+    """
+    lists = {n: v for n, v in options.items() if n in OPTIONS and OPTIONS[n].kind == "regexes"}
+    if era != NOW.name:
+        return dict(options)
+    # A blank behind a backslash belongs to the regex.
+    bare = {
+        name: tuple(x.lstrip(" ") if "\\ " in x else x.strip(" ") for x in items)
+        for name, items in lists.items()
+        if len(items) > 1
+    }
+    return {**options, **bare}
 
 
 def flags(options: Mapping[str, Any]) -> list[str]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from tfprof.errors import UsageError, check_known
+from tfprof.foundation.arguments import expand_home
 from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import dataclass
 
@@ -33,13 +34,18 @@ class Output:
         """Parse KIND or KIND:outfile=PATH; empty text means stdout."""
         kind, _, rest = text.partition(":")
         kind = kind or "stdout"
+        if not rest and kind not in OUTPUTS and {".", "/"} & set(kind):
+            row = OUTPUTS.get(kind.rpartition(".")[2].lower(), OUTPUTS["file"])
+            form = "file" if row.file == "never" else row.name
+            hint = f"to write this file: --output={form}:outfile={kind}"
+            raise UsageError(f"unknown output type {kind!r}; {hint}")
         check_known("unknown output type", kind, OUTPUTS)
         path = None
         for pair in filter(None, rest.split(",")):
             key, _, value = pair.partition("=")
             if key != "outfile" or OUTPUTS[kind].file == "never":
                 raise UsageError(f"output {kind} takes no {key!r}")
-            path = value or None
+            path = expand_home(value) or None
         if OUTPUTS[kind].file == "always" and path is None:
             raise UsageError(f"output {kind} needs a file, as in {kind}:outfile=PATH")
         return cls(kind, path)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from tfprof.foundation.units import plural
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -43,7 +45,7 @@ def html_table(table: Table, lines: Iterable[str] = ()) -> str:
 def _unseen(table: Table) -> Iterator[str]:
     more = len(table) - MOST_ROWS
     if more > 0:
-        yield f"{more:,} more rows: print(report) shows all"
+        yield f"{plural(more, 'more row')}: print(report) shows all"
     if table.hidden.rows:
         yield str(table.hidden)
 

@@ -17,6 +17,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from tfprof.foundation.units import plural
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -67,21 +69,16 @@ def fact_lines(facts: Mapping[str, Value]) -> list[str]:
     return lines + [text for name, text in words.items() if name not in templated]
 
 
-def _words(plural: str, value: Value) -> str:
+def _words(nouns: str, value: Value) -> str:
     """A fact in words: how many there are, their names, how many of each name, or a text."""
-    noun = plural.replace("_", " ").removesuffix("s")
+    noun = nouns.replace("_", " ").removesuffix("s")
     if isinstance(value, str):
         return value
     if isinstance(value, int):
-        return counted(value, noun)
+        return plural(value, noun)
     if isinstance(value, dict):
         return listed([f"{name} {number:,}" for name, number in value.items()])
-    return f"{counted(len(value), noun)}: {listed(value)}" if value else f"no {noun}"
-
-
-def counted(number: int, noun: str) -> str:
-    """A number and a noun, which gets an s where it is several."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    return f"{plural(len(value), noun)}: {listed(value)}" if value else f"no {noun}"
 
 
 def listed(names: Sequence[str]) -> str:
