@@ -158,8 +158,11 @@ def _default_graph() -> Any:  # noqa: ANN401 - a tf.Graph
 def _live_functions(holder: Any, *, functions: bool) -> LiveFunctions:  # noqa: ANN401 - see traced
     """The functions that a live object holds; raises UsageError where none was traced."""
     require_tensorflow("reading a live function or model", Part.FUNCTIONS)
-    traced = [Traced.of(name, concrete) for name, concrete in concrete_functions(holder)]
     is_model = keras_models.is_model(holder)
+    traced = [
+        Traced.of(name, concrete)._replace(model=holder if is_model else None)
+        for name, concrete in concrete_functions(holder)
+    ]
     weights = keras_models.weights(holder) if is_model else None
     model, lines = (
         read.Source("the graph given", np.frombuffer(data, np.uint8))

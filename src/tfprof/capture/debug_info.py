@@ -1,6 +1,7 @@
 """The lines of the program that created the nodes of functions, as one GraphDebugInfo.
 
 the debug info of each function ──► without frames of frameworks ──► `node@function`: stack
+layers of a Keras model         ──► frames of their own below a line that created several
 gradients                       ──► the stack of what they are the gradient of
 variables                       ──► the stack of their first reader, as `node@`
 calls of the program            ──► the stack of the first such call, as `node@`
@@ -23,11 +24,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.capture import keras_models
+from tfprof.capture.keras_layers import layers_of, layers_of_weights
 from tfprof.capture.tensorflow_internals import Internal
 from tfprof.capture.traced_functions import Frame, Stack, Traced, python_name
+from tfprof.read.stack_files import LAYER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from tfprof.capture.keras_layers import LayerPath
 
 _FRAMEWORKS: Final = ("tensorflow", "keras", "tf_keras", "tfprof")
 _NO_FILE: Final = ("<frozen", "<__array_function__")
@@ -44,18 +49,21 @@ def debug_info(
     """A GraphDebugInfo; *calls* are the call nodes of functions, *variables* nodes by handle id."""
     prefixes = _framework_prefixes()
     callers = [_of_user(traced.called_from, prefixes) for traced in functions]
-    by_function = {
-        Internal.NAME.of(function): _stacks(function, prefixes, caller)
-        for traced, caller in zip(functions, callers, strict=True)
-        for function in _with_children(traced.function)
-    }
+    layers: dict[bytes, dict[str, LayerPath]] = {}
+    lines: dict[bytes, Stacks] = {}
+    for traced, caller in zip(functions, callers, strict=True):
+        for function, inside in _with_children(traced.function, traced.model):
+            layers[Internal.NAME.of(function)] = inside
+            lines[Internal.NAME.of(function)] = _stacks(function, prefixes, caller)
+    by_function = _with_layers(lines, layers)
     by_key = {
         f"{node}@{name.decode()}": stack
         for name, stacks in _with_gradients(by_function).items()
         for node, stack in stacks.items()
     }
+    in_layers = _of_weights(functions, by_key.values())
     for handle, node in variables.items():
-        if stack := _first_reader(handle, functions, by_function):
+        if stack := in_layers.get(handle) or _first_reader(handle, functions, by_function):
             by_key[f"{node}@"] = stack
     for caller, nodes in zip(callers, calls, strict=True):
         if caller:
@@ -63,10 +71,54 @@ def debug_info(
     return _message(by_key)
 
 
-def _with_children(function: Any) -> Iterator[Any]:  # noqa: ANN401 - an AtomicFunction
-    yield function
+def _with_children(
+    function: Any,  # noqa: ANN401 - an AtomicFunction
+    model: Any,  # noqa: ANN401 - of Keras, or None
+    outside: LayerPath = (),
+) -> Iterator[tuple[Any, dict[str, LayerPath]]]:
+    """A function and those that it calls, each with the layers of its nodes."""
+    nodes = Internal.DEFINITION.of(function).node_def
+    names = list(Internal.DEBUG_INFO.of(function).name_to_trace_id)
+    inside = {} if model is None else layers_of(model, names)
+    layers = {**dict.fromkeys(names, outside), **inside}
+    yield function, layers
+    callers = {value.func.name: node.name for node in nodes for value in node.attr.values()}
     for child in _children(function):
-        yield from _with_children(child)
+        caller = callers.get(Internal.NAME.of(child).decode(), "")
+        yield from _with_children(child, model, layers.get(caller, outside))
+
+
+def _with_layers(
+    lines: Mapping[bytes, Stacks], layers: Mapping[bytes, Mapping[str, LayerPath]]
+) -> dict[bytes, Stacks]:
+    """The stacks of each function; a line that created several layers has a frame for each."""
+    paths: dict[Stack, set[LayerPath]] = {}
+    for name, stacks in lines.items():
+        for node, stack in stacks.items():
+            paths.setdefault(stack, set()).add(layers[name].get(node, ()))
+    several = {stack for stack, found in paths.items() if len(found) > 1}
+    return {
+        name: {
+            node: (*stack, *_layer_frames(layers[name].get(node, ()) if stack in several else ()))
+            for node, stack in stacks.items()
+        }
+        for name, stacks in lines.items()
+    }
+
+
+def _of_weights(functions: Sequence[Traced], stacks: Iterable[Stack]) -> dict[int, Stack]:
+    """The first of *stacks* that ends in the layers of a weight, by the id of its handle."""
+    models = {id(traced.model): traced.model for traced in functions if traced.model is not None}
+    first: dict[Stack, Stack] = {}
+    for stack in stacks if models else ():
+        first.setdefault(tuple(frame for frame in stack if frame.file == LAYER), stack)
+    owners = (item for model in models.values() for item in layers_of_weights(model).items())
+    found = ((handle, first.get(tuple(_layer_frames(path)))) for handle, path in owners)
+    return {handle: stack for handle, stack in found if stack}
+
+
+def _layer_frames(layers: LayerPath) -> Iterator[Frame]:
+    return (Frame(LAYER, 0, layer) for layer in layers)
 
 
 def _children(function: Any) -> list[Any]:  # noqa: ANN401

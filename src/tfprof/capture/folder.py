@@ -25,7 +25,7 @@ from tfprof.capture.tensorflow_internals import (
     call_method,
     require_tensorflow,
 )
-from tfprof.capture.traced_functions import Stack, Traced, python_name, stack_here
+from tfprof.capture.traced_functions import Stack, Traced, model_here, python_name, stack_here
 from tfprof.capture.variables import is_variable
 from tfprof.errors import OutputError, TfprofError, UsageError
 from tfprof.foundation.arguments import path
@@ -58,7 +58,7 @@ class _Calls:
     """
 
     def __init__(self, problems: Problems) -> None:
-        self._called: dict[bytes, tuple[Any, dict[int, Any], Stack]] = {}
+        self._called: dict[bytes, tuple[Any, dict[int, Any], Stack, Any]] = {}
         self._hook: MethodHook | None = None
         self._problems = problems
 
@@ -98,10 +98,15 @@ class _Calls:
         if name not in self._called and tf.executing_eagerly():
             # Handles identify the variables; other inputs are not kept alive.
             handles = {place: value for place, value in enumerate(inputs) if is_variable(value)}
-            self._called[name] = function, handles, stack_here()
+            self._called[name] = function, handles, stack_here(), model_here()
 
 
-def _traced(function: Any, handles: dict[int, Any], stack: Stack) -> Traced:  # noqa: ANN401
+def _traced(
+    function: Any,  # noqa: ANN401 - an AtomicFunction
+    handles: dict[int, Any],
+    stack: Stack,
+    model: Any,  # noqa: ANN401 - of Keras, or None
+) -> Traced:
     """A recorded function, with the captured values that are known."""
     captured = dict(handles)
     graph = Internal.GRAPH.of(function)
@@ -109,7 +114,7 @@ def _traced(function: Any, handles: dict[int, Any], stack: Stack) -> Traced:  # 
     for outer, inner in Internal.CAPTURES.of(graph):
         if id(inner) in places and hasattr(outer, "numpy"):
             captured.setdefault(places[id(inner)], outer)
-    return Traced(python_name(Internal.NAME.of(function)), function, captured, stack)
+    return Traced(python_name(Internal.NAME.of(function)), function, captured, stack, model)
 
 
 class Capture:

@@ -54,6 +54,17 @@ def stack_here() -> Stack:
     return tuple(reversed(frames))
 
 
+def model_here() -> Any:  # noqa: ANN401 - of Keras, or None
+    """The Keras model whose methods, such as `fit`, are on the call stack; the outermost."""
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - as above
+    model = None
+    while frame is not None:
+        owner = frame.f_locals.get("self")
+        model = owner if owner is not None and keras_models.is_model(owner) else model
+        frame = frame.f_back
+    return model
+
+
 class Traced(NamedTuple):
     """A traced function, by the name of its Python function."""
 
@@ -61,6 +72,7 @@ class Traced(NamedTuple):
     function: Any  # an AtomicFunction
     captured: Mapping[int, Any]  # the captured values that are known, by input position
     called_from: Stack = ()  # where the program called it first, if a capture saw that
+    model: Any = None  # the Keras model that it runs, if known
 
     @classmethod
     def of(cls, name: str, concrete: Any) -> Traced:  # noqa: ANN401 - a ConcreteFunction

@@ -49,8 +49,9 @@ def answer(profile: Profile, view_name: str, query: Query) -> Answer:
         profile, counts = with_float_ops(profile, query.flops, query.dims, query.step)
         notes = profile.notes[known:]
     profile = _as_of(profile, query.era)
-    drawing = view.draw(profile, source_text=query.era.source_text)
-    recent = profile.cached(("answers", view.name, query.era.source_text), RecentCache)
+    how = {"source_text": query.era.source_text, "frames": query.frames}
+    drawing = view.draw(profile, **how)
+    recent = profile.cached(("answers", view.name, *how.values()), RecentCache)
     counted, tree, at = recent.cached(
         ("displayed", *_selection(query)), lambda: _displayed(profile, view, drawing, query, recent)
     )

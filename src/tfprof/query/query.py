@@ -13,7 +13,7 @@ from tfprof.foundation.arguments import INT64_MAX, shown
 from tfprof.foundation.lazy_dataclasses import dataclass, field
 from tfprof.tables.eras import ERAS, NOW, Era
 from tfprof.tables.fields import METRICS
-from tfprof.tables.options import ANY, Flops, check_choices, effective
+from tfprof.tables.options import ANY, Flops, Frames, check_choices, effective
 from tfprof.tables.outputs import Output
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class Query:
     era: Era = NOW
     devices: tuple[str, ...] | None = None
     flops: Flops = "log"
+    frames: Frames = "auto"
     dims: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # about the options themselves, such as deprecated ones
 
@@ -50,6 +51,7 @@ class Query:
         value = effective(options)
         check_choices("select", value["select"])
         check_choices("flops", [value["flops"]])
+        check_choices("frames", [value["frames"]])
         if value["order_by"]:
             check_choices("order_by", [value["order_by"]])
         output = Output.of(value["output"])  # an error even where dump_to_file overrides it
@@ -69,6 +71,7 @@ class Query:
             era=ERAS[value["era"]],
             devices=_restriction(value["device_regexes"]),
             flops=value["flops"],
+            frames=_frames(value["frames"], ERAS[value["era"]]),
             dims=_sizes(value["dim"]),
             notes=_older_options(value),
         )
@@ -76,6 +79,11 @@ class Query:
     def concerns(self, metric: str) -> bool:
         """Whether the answer depends on *metric*."""
         return metric in (*self.select, *self.minimum, self.order_by)
+
+
+def _frames(asked: Frames, era: Era) -> Frames:
+    """The frames *asked* for; an era that reproduces other releases shows all by itself."""
+    return "all" if asked == "auto" and not era.folds_frames else asked
 
 
 def _sizes(pairs: Iterable[str]) -> dict[str, int]:

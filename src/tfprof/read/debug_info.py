@@ -3,12 +3,11 @@
     name_to_trace_id   "MatMul@body_12" ─► trace ─► frames ─► file, line, function
 
 A key names a node and the function whose body contains it; it applies to every body of that
-function. Frames inside TensorFlow and Keras are left out if any of the user's frames remain.
+function. Frames of libraries are left out if any of the user's frames remain.
 """
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from tfprof.columns.strings import I64, Strings
 from tfprof.errors import InputError
 from tfprof.read.columns import OpLogColumns
 from tfprof.read.runtime_names import local_names
+from tfprof.read.stack_files import library_of
 from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
 # String ids that no op log uses, so a profile can have both.
 _FIRST_TEXT: Final = 1 << 40
-_FRAMEWORK: Final = re.compile(
-    r"[/\\]site-packages[/\\](tensorflow|keras|tf_keras)[/\\]|<frozen |<embedded "
-)
 
 
 class Frame(NamedTuple):
@@ -101,7 +98,7 @@ def read_stacks(source: Source) -> Stacks:
     def stack(frames: Iterable[Frame]) -> tuple[Frame, ...]:
         # The frames outside the framework; all of them if there are no others.
         every = tuple(frames)
-        own = tuple(frame for frame in every if not _FRAMEWORK.search(frame.file)) or every
+        own = tuple(frame for frame in every if not library_of(frame.file)) or every
         return shared.setdefault(own, own)
 
     traces = {

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tfprof.ops.counting import Counts
     from tfprof.ops.table import Which
     from tfprof.query.counted import Answer
+    from tfprof.query.query import Query
     from tfprof.read.checkpoint import Checkpoint
     from tfprof.results.explain_report import ExplainReport
     from tfprof.results.table import Table
@@ -164,9 +165,10 @@ class Report(Result):
         return f"<Report of {self.view} view: {rows} of {', '.join(self.columns)}>"
 
     def _repr_html_(self) -> str:
-        encoded = (str(note).encode("utf-8", "surrogateescape") for note in self.own_notes)
+        report = self.folded()
+        encoded = (str(note).encode("utf-8", "surrogateescape") for note in report.own_notes)
         notes = [note.decode("utf-8", "replace") for note in encoded]
-        html: str = load_function(OBJECTS["html"])(self.table(), notes)
+        html: str = load_function(OBJECTS["html"])(report.table(), notes)
         return html
 
     def proto(self, *, repaired: bool = True) -> Any:  # noqa: ANN401 - a message has no type
@@ -194,18 +196,28 @@ class Report(Result):
 
     def at_step(self, step: int | None) -> Report:
         """The same query for another step."""
+        return self._asked(replace(self.answer.query, step=step))
+
+    def _asked(self, query: Query) -> Report:
+        """The answer to another query."""
         profile = self.answer.profile if self.source is None else self.source
-        query = replace(self.answer.query, step=step)
         return Report(answer_query(profile, self.view, query), self.checkpoint, self.source)
 
+    def folded(self) -> Report:
+        """The same with the frames of libraries folded, unless the query says otherwise."""
+        query = self.answer.query
+        can_fold = "frames" in self.answer.view.draw_options and query.frames == "auto"
+        return self._asked(replace(query, frames="fold")) if can_fold else self
+
     def for_terminal(self) -> Report:
-        """The same with each name on one line, so that one does not look like two."""
-        drawing = self.answer.drawing
+        """The same, folded, with each name on one line, so that one does not look like two."""
+        report = self.folded()
+        drawing = report.answer.drawing
         if not bool((drawing.label.blob == ord("\n")).any()):
-            return self
+            return report
         names = Strings.of(name.replace(b"\n", b"\\n") for name in drawing.label)
-        counted = replace(self.answer.counted, drawing=replace(drawing, label=names))
-        return replace(self, answer=replace(self.answer, counted=counted))
+        counted = replace(report.answer.counted, drawing=replace(drawing, label=names))
+        return replace(report, answer=replace(report.answer, counted=counted))
 
     @property
     def shown_checkpoint(self) -> Checkpoint | None:

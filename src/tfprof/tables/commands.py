@@ -119,7 +119,8 @@ def view_command(view: View) -> Command:
     """The row of the command that shows *view*."""
     has = {"account_displayed_op_only": view.recounts, "min_occurrence": view.bounds_occurrence}
     ignored = tuple(name for name, has_effect in has.items() if not has_effect)
-    options = {n: _narrowed(row, view) for n, row in OPTIONS.items() if n not in ignored}
+    others = {*ignored, *({"frames"} - set(view.draw_options))}
+    options = {n: _narrowed(row, view) for n, row in OPTIONS.items() if n not in others}
     bounds = [f"min_{m}" for m in METRICS if FIELDS[m].bound == "own" and m != "occurrence"]
     numbers = f"{view.numbers}\n{_LIST_SHARES if view.chain else _TREE_PAIR}".lstrip()
     closing = f"In this view {' and '.join(bounds)} are compared with the total."

@@ -49,6 +49,7 @@ class Era:
     counts_runs: bool = True  # occurrence in op view also shows runs
     source_text: bool = False  # a line of code shows its source text
     float_op_types: frozenset[bytes] | None = None  # if set, the only types with float operations
+    folds_frames: bool = False  # code view may fold frames of libraries and add layers of Keras
     original_errors: bool = False  # the shell rejects a line with the original's sentences
 
 
@@ -59,7 +60,7 @@ _THEN: Mapping[str, Any] = {
     "float_op_types": frozenset({b"Conv2D", b"MatMul", b"BiasAdd"}),
 }
 
-NOW = Era("now", _MODERN_BLOCK)
+NOW = Era("now", _MODERN_BLOCK, folds_frames=True)
 
 
 def _defaults(*variables: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from tfprof.tables.fields import FIELDS, METRICS, ORDERS
 from tfprof.tables.outputs import OUTPUTS, option_help
 
 Flops = Literal["log", "tensorflow", "all"]
+Frames = Literal["auto", "fold", "all"]
 Kind = Literal["int", "text", "bool", "list", "regexes", "output"]
 
 ANY = (".*",)
@@ -71,6 +72,13 @@ OPTIONS: dict[str, Option] = {
             "log",
             "rules for nodes that the op log does not count: log (none), tensorflow, all",
             FLOPS,
+        ),
+        Option(
+            "frames",
+            "text",
+            "auto",
+            "frames of libraries in code view: fold, all, or auto (fold on a terminal)",
+            ("auto", "fold", "all"),
         ),
         Option("dim", "list", (), "sizes of unknown input dimensions, as in batch=8"),
         Option("viz", "bool", _OFF, "older: see --output=timeline:outfile=PATH"),

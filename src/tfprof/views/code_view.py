@@ -11,23 +11,33 @@ A node is counted under the last frame of its stack. Gradients are recognised by
 counted under the stack of their forward node, in rows marked "(gradient)" (parity Q12, Q48).
 Gradients that a tape recorded in a function are marked too, under their own stack.
 Rows are in the order they are first needed: nodes by name, then gradients by forward name.
+
+What is drawn of a stack:
+
+    all     its frames, as the original does
+    auto    the same, and below them the layers of Keras that the nodes belong to
+    fold    the user's frames and layers; what a library creates counts for the line that calls it
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from tfprof.columns.strings import I64, Strings
 from tfprof.columns.tree import Tree
-from tfprof.columns.unique import first_rows
+from tfprof.columns.unique import first_rows, unique
 from tfprof.errors import UsageError
 from tfprof.model import Note
+from tfprof.read.stack_files import LAYER, library_of
 from tfprof.views.drawing import Drawing, under_root
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tfprof.model import Profile, Stacks
+    from tfprof.tables.options import Frames
 
 _GRADIENTS, _GRAD, _TAPE = b"gradients/", b"_grad/", b"gradient_tape/"
 GRADIENT_MARK = b" (gradient)"
@@ -36,20 +46,25 @@ UNKNOWN_TEXT = b"<unknown>"
 _LONG_NAME, _CUT_NAME = 20, 17
 
 
-def draw(profile: Profile, *, source_text: bool = False) -> Drawing:
+def draw(profile: Profile, *, source_text: bool = False, frames: Frames = "auto") -> Drawing:
     """The tree of call stacks; raises UsageError where there are none."""
     if not profile.has_traces:
         raise UsageError(
             "No code trace information: code view needs an op log with call stacks (--op_log_path)"
         )
     stacks = profile.stacks
+    drawn, libraries = _drawn(stacks, frames)
     traced = profile.by_name[profile.nodes.stack[profile.by_name] >= 0]
-    traced = traced[np.diff(stacks.start)[profile.nodes.stack[traced]] > 0]
+    traced = traced[np.diff(drawn.start)[profile.nodes.stack[traced]] > 0]
     plain, gradient, forward, lost = _split_gradients(profile, traced)
     trie = _Trie(_frame_names(stacks, source_text=source_text))
     owner = np.full(len(profile), -1, np.int64)
-    owner[plain] = _insert(trie, stacks, profile.nodes.stack[plain], mark=0)
-    owner[gradient] = _insert(trie, stacks, profile.nodes.stack[forward], mark=1)
+    owner[plain] = _insert(trie, drawn, profile.nodes.stack[plain], mark=0)
+    owner[gradient] = _insert(trie, drawn, profile.nodes.stack[forward], mark=1)
+    notes = [Note(f"{lost} gradient nodes not accounted")] if lost else []
+    if libraries:
+        text = f"frames of {', '.join(libraries)} are folded: --frames=all shows them"
+        notes.append(Note(text, ours=True))
     entry, depth = trie.rows()
     row = np.zeros(len(trie.label), np.int64)
     row[entry] = np.arange(entry.size)
@@ -60,8 +75,39 @@ def draw(profile: Profile, *, source_text: bool = False) -> Drawing:
         under_root(Strings.of(trie.label[number] for number in entry[1:].tolist())),
         frame=np.array(trie.frame, np.int64)[entry],
         gradient=np.array(trie.gradient, np.int64)[entry],
-        notes=(Note(f"{lost} gradient nodes not accounted"),) if lost else (),
+        notes=tuple(notes),
     )
+
+
+class _Drawn(NamedTuple):
+    """The frames that are drawn, of all stacks; those of stack i are frame[start[i]:start[i+1]]."""
+
+    start: I64
+    frame: I64
+
+
+def _drawn(stacks: Stacks, frames: Frames) -> tuple[_Drawn, list[str]]:
+    """(the frames to draw, the libraries whose frames are left out)."""
+    text = dict(zip(stacks.text_id.tolist(), stacks.text, strict=True))
+    files = {number: _file_name(text, number) for number in unique(stacks.file).tolist()}
+    without: dict[int, str] = {}
+    if frames == "fold":
+        without = {n: library for n, file in files.items() if (library := library_of(file))}
+    elif frames == "all":
+        without = {n: "" for n, file in files.items() if file == LAYER}
+    left_out = np.isin(stacks.file, list(without))
+    # A stack of nothing but libraries is drawn as its innermost line.
+    count = np.append(0, np.cumsum(~left_out))
+    empty = (count[stacks.start[1:]] == count[stacks.start[:-1]]) & (np.diff(stacks.start) > 0)
+    if frames == "fold":
+        left_out[stacks.start[1:][empty] - 1] = False
+    count = np.append(0, np.cumsum(~left_out))
+    libraries = {without[number] for number in unique(stacks.file[left_out]).tolist()}
+    return _Drawn(count[stacks.start], np.flatnonzero(~left_out)), sorted(libraries - {""})
+
+
+def _file_name(text: Mapping[int, bytes], number: int) -> str:
+    return text.get(number, UNKNOWN_TEXT).decode("utf-8", "replace")
 
 
 def _split_gradients(profile: Profile, traced: I64) -> tuple[I64, I64, I64, int]:
@@ -120,10 +166,10 @@ def _frame_names(stacks: Stacks, *, source_text: bool) -> list[bytes]:
     for key in zip(*(column.tolist() for column in columns), strict=True):
         if key not in labels:
             file, line, function, *source = key
-            base = text.get(file, UNKNOWN_TEXT).rpartition(b"/")[2]
-            label = b"%b:%d:%b" % (base, line, _cut(text.get(function, UNKNOWN_TEXT)))
+            path, name = (text.get(number, UNKNOWN_TEXT) for number in (file, function))
+            label = b"%b:%d:%b" % (path.rpartition(b"/")[2], line, _cut(name))
             parts = [label, *(_cut(text.get(number, UNKNOWN_TEXT)) for number in source)]
-            labels[key] = b":".join(parts)
+            labels[key] = b"layer " + name if path == LAYER.encode() else b":".join(parts)
         names.append(labels[key])
     return names
 
@@ -135,13 +181,13 @@ def _cut(function: bytes) -> bytes:
     return function[:_CUT_NAME].decode("utf-8", "ignore").encode() + b"..."
 
 
-def _insert(trie: _Trie, stacks: Stacks, stack: I64, mark: int) -> I64:
+def _insert(trie: _Trie, drawn: _Drawn, stack: I64, mark: int) -> I64:
     """The trie's entry of each stack's last frame; stacks are added in order."""
     distinct, first = first_rows(stack)
-    entry = np.full(stacks.start.size, -1, np.int64)
+    entry = np.full(drawn.start.size, -1, np.int64)
     for number in distinct[np.argsort(first, kind="stable")].tolist():
-        low, high = stacks.start[number : number + 2].tolist()
-        entry[number] = trie.add(range(low, high), mark)
+        low, high = drawn.start[number : number + 2].tolist()
+        entry[number] = trie.add(drawn.frame[low:high].tolist(), mark)
     return entry[stack]
 
 
@@ -153,7 +199,7 @@ class _Trie:
         self._children: list[dict[bytes, int]] = [{}]
         self.frame, self.label, self.gradient = [-1], [b""], [0]
 
-    def add(self, frames: range, mark: int) -> int:
+    def add(self, frames: list[int], mark: int) -> int:
         """The entry at the end of this path, created if it is new."""
         at = 0
         for frame in frames:
