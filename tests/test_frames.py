@@ -10,7 +10,7 @@ import pytest
 import tfprof as api
 from profiles import PROFILES
 from test_outputs import Command
-from tfprof.read.stack_files import library_of
+from tfprof.foundation.stack_files import library_of
 from tfprof.results.result import deliver
 from tfprof.tables.eras import ERAS, NOW
 from tfprof.tables.outputs import Output

@@ -94,7 +94,7 @@ def test_layers_below_the_line_of_fit(
     line = 1 + PROGRAM.splitlines().index(
         next(text for text in PROGRAM.splitlines() if text.endswith("# the line"))
     )
-    parents = {report.rows[row.parent].name for row in report.rows if row.name.startswith("layer ")}
+    parents = {report.rows[row.parent or 0].name for row in report if row.name.startswith("layer ")}
     lines = {name for name in parents if not name.startswith("layer ")}
     assert lines == {f"program.py:{line}:<module>", f"program.py:{line}:<module> (gradient)"}
 

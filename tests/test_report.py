@@ -227,4 +227,4 @@ def test_a_long_report_is_cut_in_a_notebook_and_says_so() -> None:
 
 def test_a_report_tells_what_it_is(loaded: Loaded) -> None:
     report = loaded.scope(select=["params"], max_depth=1)
-    assert repr(report).startswith("<Report of scope view: 1 rows of row, parent, depth, name")
+    assert repr(report).startswith("<Report of scope view: 1 row of row, parent, depth, name")

@@ -38,11 +38,13 @@ if TYPE_CHECKING:
 class _Room(ModuleType):
     """A module that can be called: this one."""
 
-    def __call__(self, folder: str | os.PathLike[str], *, python: bool = False) -> Capture:
+    def __call__(
+        self, folder: str | os.PathLike[str], *, python: bool = False, source: bool = True
+    ) -> Capture:
         """As `folder.capture`."""
         from tfprof.capture.folder import capture  # noqa: PLC0415 - NumPy loads only if needed
 
-        return capture(folder, python=python)
+        return capture(folder, python=python, source=source)
 
 
 sys.modules[__name__].__class__ = _Room

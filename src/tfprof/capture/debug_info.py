@@ -27,7 +27,7 @@ from tfprof.capture import keras_models
 from tfprof.capture.keras_layers import layers_of, layers_of_weights
 from tfprof.capture.tensorflow_internals import Internal
 from tfprof.capture.traced_functions import Frame, Stack, Traced, python_name
-from tfprof.read.stack_files import LAYER
+from tfprof.foundation.stack_files import LAYER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

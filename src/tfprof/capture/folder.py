@@ -16,6 +16,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.capture import keras_models
+from tfprof.capture.embedded_source import embedded, without_source
 from tfprof.capture.problems import Problems
 from tfprof.capture.saved_model import NO_LINES, made_by_capture, saved_model_of
 from tfprof.capture.tensorflow_internals import (
@@ -27,10 +28,13 @@ from tfprof.capture.tensorflow_internals import (
 )
 from tfprof.capture.traced_functions import Stack, Traced, model_here, python_name, stack_here
 from tfprof.capture.variables import is_variable
+from tfprof.console.stdio import print_notes
 from tfprof.errors import OutputError, TfprofError, UsageError
 from tfprof.foundation.arguments import path
+from tfprof.foundation.stack_files import embeds, without_folders
 from tfprof.io.open_files import open_source
 from tfprof.io.write_files import make_folder, write_file
+from tfprof.model import Note
 from tfprof.read.capture_notes import notes_as_bytes
 from tfprof.tables.formats import NOTES
 
@@ -120,11 +124,13 @@ def _traced(
 class Capture:
     """Captures from `__enter__` until `finish` or `drop`; `capture` returns one."""
 
-    def __init__(self, folder: str | os.PathLike[str], *, python: bool = False) -> None:
+    def __init__(
+        self, folder: str | os.PathLike[str], *, python: bool = False, source: bool = True
+    ) -> None:
         self.folder = path("folder", folder)
         if not self.folder:
             raise UsageError("the path of the folder to capture into is empty")
-        self._python = python
+        self._python, self._source = python, source
         self._problems = Problems()
         self._calls = _Calls(self._problems)
         self._steps = 0
@@ -248,6 +254,9 @@ class Capture:
             tf.test.experimental.sync_devices()
         with noted(_NO_TRACE):
             tf.profiler.experimental.stop()
+        if not self._source:
+            with noted("traces may contain absolute paths"):
+                self._shorten_paths()
         weights = None
         with noted("it is unknown which variables are weights of the model"):
             weights = None if self.model is None else keras_models.weights(self.model)
@@ -270,9 +279,19 @@ class Capture:
             functions = [traced for traced in functions if self._is_whole(traced)]
             model, lines = saved_model_of(functions, trained=weights, problems=self._problems)
         with self._problems.noted(NO_LINES):
+            lines = lines if self._source else without_source(lines)
             make_folder(str(Path(self.folder, _LINES).parent))
             write_file(str(Path(self.folder, _LINES)), [lines])
+            if what := embedded(lines):
+                print_notes([Note(embeds(self.folder, what, "source=False"))])
         write_file(str(Path(self.folder, _GRAPH)), [model])
+
+    def _shorten_paths(self) -> None:
+        """Remove the folders of source files from traces: programs of XLA have them."""
+        for file in Path(self.folder, "plugins", "profile").rglob("*.xplane.pb"):
+            data = file.read_bytes()
+            if (short := without_folders(data)) != data:
+                write_file(str(file), [short])
 
     def _is_whole(self, traced: Traced) -> bool:
         """Whether a function can be written; if not, it is a problem."""
@@ -291,16 +310,19 @@ class Capture:
             file.unlink(missing_ok=True)
 
 
-def capture(folder: str | os.PathLike[str], *, python: bool = False) -> Capture:
+def capture(
+    folder: str | os.PathLike[str], *, python: bool = False, source: bool = True
+) -> Capture:
     """Capture into *folder* what runs in a with statement; `tfprof.load(folder)` reads it.
 
     The folder has every function that is called inside, with times, shapes, variables and the
     lines of the program. With *python*, the trace has the calls of Python functions, too; it
-    becomes far larger. The folder may be that of an earlier capture, but no other SavedModel.
+    becomes far larger. Without *source*, the folder has no source text and no absolute path of a
+    source file. The folder may be that of an earlier capture, but no other SavedModel.
     If the program raises an exception inside, nothing is written. If part of the capture fails,
     the program goes on: it gets one warning, and the folder has the rest and a note.
     """
-    return Capture(folder, python=python)
+    return Capture(folder, python=python, source=source)
 
 
 class _Level:

@@ -36,7 +36,11 @@ _KERAS_NAME: Final = {_TRAINING: "train", "evaluation": "test", "prediction": "p
 
 
 def capture_callback(
-    folder: str | os.PathLike[str], *, batches: tuple[int, int] = _WARM, python: bool = False
+    folder: str | os.PathLike[str],
+    *,
+    batches: tuple[int, int] = _WARM,
+    python: bool = False,
+    source: bool = True,
 ) -> Any:  # noqa: ANN401 - a keras.callbacks.Callback
     """A callback that captures the first to the last of *batches* into *folder*.
 
@@ -53,7 +57,7 @@ def capture_callback(
         raise UsageError(f"batches takes the first and the last batch: {last} is before {first}")
     # TensorFlow loads keras, too, if the program uses tf_keras.
     modules = [name for name in ("keras", "tf_keras") if name in sys.modules] or ["keras"]
-    return _callback_class(*modules)(Capture(folder, python=python), first, last)
+    return _callback_class(*modules)(Capture(folder, python=python, source=source), first, last)
 
 
 class _Batches:

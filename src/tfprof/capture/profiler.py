@@ -121,6 +121,11 @@ class Profiler:
         """The profile as a ProfileProto in wire format."""
         return b"".join(saved(self._counted()))
 
+    @property
+    def _recorded(self) -> Loaded:
+        """The profile so far, with the float operations that its files record."""
+        return Loaded(self._counted(), None, self._inputs)
+
     def _write_profile(self, filename: str | os.PathLike[str]) -> None:
         """Write the profile as a file that `--profile_path` reads."""
         write_file(path("filename", filename), saved(self._counted()), self._inputs)

@@ -19,7 +19,10 @@ from tfprof.capture.run_query import Checkers, checkers_of, run_checkers, run_qu
 from tfprof.compat.option_builder import ProfileOptionBuilder
 from tfprof.console.stdio import print_notes
 from tfprof.foundation.arguments import Options, path
+from tfprof.foundation.stack_files import embeds
 from tfprof.io.write_files import write_file
+from tfprof.model import Note
+from tfprof.read.without_source import embedded, log_without_source, stacks_of
 from tfprof.results.loaded import Loaded
 from tfprof.writers.op_log import op_log as op_log_bytes
 
@@ -81,13 +84,17 @@ def write_op_log(  # noqa: PLR0913 - the original's arguments, and one of ours
     add_trace: bool = True,  # noqa: FBT001, FBT002 - as in the original
     *,
     flops: Flops = "tensorflow",
+    source: bool = True,
 ) -> None:
     """Write the op log of a graph to LOG_DIR/tfprof_log, for the command line.
 
     It has float operations, trainable variables, with *add_trace* the lines of Python that created
-    each operation, and the entries of *op_log*.
+    each operation, and the entries of *op_log*. Without *source*, it has no source text and no
+    absolute path of a source file.
     """
-    folder = Path(path("log_dir", log_dir))
+    file = str(Path(path("log_dir", log_dir)) / LOG_NAME)
     reading = Model(graph, op_log, flops, traces=add_trace).read(run_of(run_meta))
-    print_notes(reading.notes)
-    write_file(str(folder / LOG_NAME), op_log_bytes(reading.log))
+    log = reading.log if source else log_without_source(reading.log)
+    write_file(file, op_log_bytes(log))
+    what = embedded(stacks_of(log))
+    print_notes([*reading.notes, *([Note(embeds(file, what, "source=False"))] if what else [])])

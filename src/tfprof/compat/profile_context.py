@@ -39,21 +39,24 @@ _DUMPED_BY_DEFAULT: Final = (100,)
 class ProfileContext:
     """Traces, profiles and dumps runs of sessions while it is entered."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the original's arguments, and one of ours
         self,
         profile_dir: str | os.PathLike[str] | None = None,
         trace_steps: Iterable[int] | None = None,
         dump_steps: Iterable[int] | None = None,
         enabled: bool = True,  # noqa: FBT001, FBT002
         debug: bool = False,  # noqa: FBT001, FBT002
+        *,
+        source: bool = True,
     ) -> None:
         """Trace the runs of *trace_steps*, and dump them into *profile_dir* after *dump_steps*.
 
         If *trace_steps* is None, the context chooses; None for *dump_steps* is step 100. Without
         any argument it traces and dumps only what its methods request. If not *enabled*, it does
-        nothing and checks no argument.
+        nothing and checks no argument. Without *source*, dumps have no source text and no absolute
+        path of a source file.
         """
-        self._enabled, self._debug = enabled, debug
+        self._enabled, self._debug, self._source = enabled, debug, source
         self._folder: Path | None = None
         self._plan = StepPlan((), (), chooses=False)
         has_arguments = (profile_dir, trace_steps, dump_steps) != (None, None, None)
@@ -170,8 +173,9 @@ class ProfileContext:
         if due.dump and self._folder is not None:
             self._print_debug(f"dumping file at step: {due.step}")
             with self._printed_if_it_fails():
-                profile = self._profiler_of(run.session.graph).serialize_to_string()
-                _write(self._folder, f"profile_{due.step}", profile)
+                loaded = self._profiler_of(run.session.graph)._recorded  # noqa: SLF001 - of ours
+                make_folder(str(self._folder))
+                loaded.save(self._folder / f"profile_{due.step}", source=self._source)
         return values
 
     @contextmanager
@@ -199,7 +203,7 @@ class ProfileContext:
                 with self._printed_if_it_fails():
                     _write(folder, "graph.pbtxt", str(graph.as_graph_def(add_shapes=True)).encode())
                     _write(folder, "run_meta", run_metadata.SerializeToString())
-                    write_op_log(graph, folder, run_meta=run_metadata)
+                    write_op_log(graph, folder, run_meta=run_metadata, source=self._source)
         for asked, listed in self._auto:
             if step in listed:
                 self._print_debug(f"profiling {asked.cmd} step: {step}")

@@ -14,9 +14,9 @@ import numpy as np
 
 from tfprof.columns.strings import I64, Strings
 from tfprof.errors import InputError
+from tfprof.foundation.stack_files import library_of
 from tfprof.read.columns import OpLogColumns
 from tfprof.read.runtime_names import local_names
-from tfprof.read.stack_files import library_of
 from tfprof.wire.schema import message
 
 if TYPE_CHECKING:

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tfprof.console.stdio import print_notes
 from tfprof.errors import UsageError
 from tfprof.foundation.arguments import path as path_of
 from tfprof.foundation.arguments import whole_number
-from tfprof.foundation.lazy_dataclasses import dataclass
+from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.foundation.units import plural
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
@@ -131,31 +132,36 @@ class Loaded:
 
         return with_float_ops(self.profile, flops)[0]
 
-    def profile_file(self, form: str, flops: Flops = "log") -> ProfileFile:
-        """The profile as a file: *form* is "profile" or "converted"; an error without nodes."""
+    def profile_file(self, form: str, flops: Flops = "log", *, source: bool = True) -> ProfileFile:
+        """The profile as a file: *form* is "profile" or "converted"; an error without nodes.
+
+        Without *source*, it has no source text and no absolute path of a source file.
+        """
         profile = self.counted(flops)
         if not len(profile):
             raise UsageError("there is nothing to write: the profile has no nodes")
-        return ProfileFile(profile, (form,))
+        return _file(profile, form, source=source)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, source: bool = True) -> None:
         """Write the profile as one file, which `load(profile=path)` and the original read.
 
-        Files that the profile was read from are never overwritten.
+        Without *source*, it has no source text and no absolute path of a source file. Files that
+        the profile was read from are never overwritten.
         """
-        self._write("profile", path)
+        self._write("profile", path, source=source)
 
-    def convert(self, path: str | os.PathLike[str]) -> None:
+    def convert(self, path: str | os.PathLike[str], *, source: bool = True) -> None:
         """Write the profile as one file, which `load(profile=path)` reads many times faster.
 
-        It gives the same answers, except for the values in a checkpoint. Files that the profile
-        was read from are never overwritten.
+        It gives the same answers, except for the values in a checkpoint; *source* as in `save`.
+        Files that the profile was read from are never overwritten.
         """
-        self._write("converted", path)
+        self._write("converted", path, source=source)
 
-    def _write(self, form: str, path: str | os.PathLike[str]) -> None:
-        output = Output("file", path_of("path", path))
-        deliver(ProfileFile(self.profile, (form,)), output, self.inputs)
+    def _write(self, form: str, path: str | os.PathLike[str], *, source: bool) -> None:
+        file = replace(_file(self.profile, form, source=source), source_off="source=False")
+        outcome = deliver(file, Output("file", path_of("path", path)), self.inputs)
+        print_notes(outcome.notes)
 
     @property
     def steps(self) -> tuple[int, ...]:
@@ -177,3 +183,11 @@ class Loaded:
         if "output" in options or "dump_to_file" in options:
             raise UsageError("a view takes no output option in Python: use print(report)")
         return self.report(view, Query.of({"flops": "all", **options}))
+
+
+def _file(profile: Profile, form: str, *, source: bool) -> ProfileFile:
+    if not source:
+        from tfprof.read.without_source import without_source  # noqa: PLC0415 - few need it
+
+        profile = without_source(profile)
+    return ProfileFile(profile, (form,))

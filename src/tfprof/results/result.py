@@ -24,13 +24,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tfprof.console.outcome import Outcome
 from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
+from tfprof.foundation.stack_files import embeds
 from tfprof.io.write_files import write_file
+from tfprof.model import Note
 from tfprof.tables.outputs import OBJECTS, OUTPUTS, Output, row_of_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tfprof.model import Note, Profile
+    from tfprof.model import Profile
     from tfprof.results.table import Table
     from tfprof.tables.outputs import OutputKind
 
@@ -121,11 +123,20 @@ class ProfileFile(Result):
 
     profile: Profile
     offers: tuple[str, ...] = ("profile",)
+    source_off: str = "--source=off"  # how to leave out source text and absolute paths
 
     def take(self, form: str) -> Profile:
         """The profile, in whichever format."""
         del form
         return self.profile
+
+    @property
+    def own_notes(self) -> tuple[Note, ...]:
+        """What the file says about the machine that the program ran on."""
+        from tfprof.read.without_source import embedded  # noqa: PLC0415 - views need no such thing
+
+        what = embedded(self.profile.stacks)
+        return (Note(embeds("the file", what, self.source_off)),) if what else ()
 
 
 def with_loading_notes(outcome: Outcome, result: Result, loading: Iterable[Note]) -> Outcome:

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 HELP = Option("help", "bool", default=False, help="print the help")
 VERSION = Option("version", "bool", default=False, help="print the version")
 OUTFILE = Option("outfile", "text", "", "the file to write; also -o PATH", is_path=True)
+SOURCE = Option(
+    "source", "text", "on", "off: leave out source text and absolute paths", ("on", "off")
+)
 FORMAT = Option("format", "text", "text", "how to write to stdout", formats())
 DEPTH = Option("depth", "int", 2, "how many levels of nested blocks to show")
 MODEL_OUTPUTS = Option(
@@ -206,15 +209,19 @@ COMMANDS: dict[str, Command] = {
             "save", "write a ProfileProto, which TensorFlow's own tfprof reads too; with -o PATH",
             f"{_FILES} -o PATH", (f"save {_RUN} tfprof_log --output=file:outfile=profile.pb",
                                   "save graph.pbtxt -o graph_alone.pb"),
-            {"flops": OPTIONS["flops"], "outfile": OUTFILE}, ("profile",),
-            lambda loaded, query, _: loaded.profile_file("profile", query.flops),
+            {"flops": OPTIONS["flops"], "source": SOURCE, "outfile": OUTFILE}, ("profile",),
+            lambda loaded, query, options: loaded.profile_file(
+                "profile", query.flops, source=options.get("source") != "off"
+            ),
         ),
         _result(
             "convert", "write tfprof's own file, which loads many times faster; with -o PATH",
             f"{_FILES} -o PATH", (f"convert {_RUN} tfprof_log -o profile.tfprof",
                                   "convert graph.pbtxt -o graph.tfprof"),
-            {"outfile": OUTFILE}, ("converted",),
-            lambda loaded, _, __: loaded.profile_file("converted"),
+            {"source": SOURCE, "outfile": OUTFILE}, ("converted",),
+            lambda loaded, _, options: loaded.profile_file(
+                "converted", source=options.get("source") != "off"
+            ),
         ),
         Command(
             "info",

@@ -29,8 +29,8 @@ from tfprof.columns.strings import I64, Strings
 from tfprof.columns.tree import Tree
 from tfprof.columns.unique import first_rows, unique
 from tfprof.errors import UsageError
+from tfprof.foundation.stack_files import LAYER, library_of
 from tfprof.model import Note
-from tfprof.read.stack_files import LAYER, library_of
 from tfprof.views.drawing import Drawing, under_root
 
 if TYPE_CHECKING:
