@@ -76,7 +76,7 @@ def test_saved_and_converted(
     report = tfprof.out
     assert "train.py:3:main" in report
     assert tfprof(command, *files, "-o", "with") == 0
-    said = "tfprof: the file contains the paths of 2 source files and source text; "
+    said = "tfprof: with contains the paths of 2 source files and source text; "
     assert f"{said}--source=off leaves them out\n" in tfprof.err
     assert HOME.encode() in (tmp_path / "with").read_bytes()
 

@@ -48,9 +48,8 @@ def log_without_source(log: OpLogColumns) -> OpLogColumns:
 
 def stacks_of(log: OpLogColumns) -> Stacks:
     """The call stacks of an op log."""
-    texts = {"text_id": log.string_id, "text": log.string}
     frames = log.frame_file, log.frame_line, log.frame_function, log.frame_function_line
-    return Stacks(log.stack_start, *frames, log.frame_source, **texts)
+    return Stacks(log.stack_start, *frames, log.frame_source, log.string_id, log.string)
 
 
 def embedded(stacks: Stacks) -> str:

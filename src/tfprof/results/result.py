@@ -124,11 +124,17 @@ class ProfileFile(Result):
     profile: Profile
     offers: tuple[str, ...] = ("profile",)
     source_off: str = "--source=off"  # how to leave out source text and absolute paths
+    name: str = "the file"
 
     def take(self, form: str) -> Profile:
         """The profile, in whichever format."""
         del form
         return self.profile
+
+    def files(self, row: OutputKind, path: str) -> Iterable[File]:
+        """The file, which its notes name."""
+        named = replace(self, name=path)
+        return [file._replace(result=named) for file in super().files(row, path)]
 
     @property
     def own_notes(self) -> tuple[Note, ...]:
@@ -136,7 +142,7 @@ class ProfileFile(Result):
         from tfprof.read.without_source import embedded  # noqa: PLC0415 - views need no such thing
 
         what = embedded(self.profile.stacks)
-        return (Note(embeds("the file", what, self.source_off)),) if what else ()
+        return (Note(embeds(self.name, what, self.source_off)),) if what else ()
 
 
 def with_loading_notes(outcome: Outcome, result: Result, loading: Iterable[Note]) -> Outcome:
