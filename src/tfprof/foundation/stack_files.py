@@ -12,7 +12,7 @@ What is left of a path with source=off: the name of the file, or the path inside
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from tfprof.foundation.units import plural
@@ -37,7 +37,7 @@ _PART: Final = rb"[^\x00-\x1f\"':/<>|]{1,255}"
 _FOLDERS: Final = re.compile(rb"(?:/%b){1,64}/(?=%b\.py)" % (_PART, _PART))
 
 
-@cache
+@lru_cache(maxsize=4096)
 def library_of(file: str) -> str:
     """The library that *file* belongs to, such as tensorflow; "" for a file of the user's."""
     match = _LIBRARY.search(file)

@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tfprof.console.outcome import Outcome
 from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
-from tfprof.foundation.stack_files import embeds
 from tfprof.io.write_files import write_file
 from tfprof.model import Note
 from tfprof.tables.outputs import OBJECTS, OUTPUTS, Output, row_of_form
@@ -139,7 +138,8 @@ class ProfileFile(Result):
     @property
     def own_notes(self) -> tuple[Note, ...]:
         """What the file says about the machine that the program ran on."""
-        from tfprof.read.without_source import embedded  # noqa: PLC0415 - views need no such thing
+        from tfprof.foundation.stack_files import embeds  # noqa: PLC0415 - views need no such thing
+        from tfprof.read.without_source import embedded  # noqa: PLC0415
 
         what = embedded(self.profile.stacks)
         return (Note(embeds(self.name, what, self.source_off)),) if what else ()
