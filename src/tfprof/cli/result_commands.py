@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 from tfprof.api import load
 from tfprof.cli.request import Request, make_request, run_request
 from tfprof.console.progress import Progress
-from tfprof.console.stdio import print_command, print_notes, stdout_is_terminal
+from tfprof.console.stdio import print_command, print_notes, stdout_is_terminal, write_stderr
 from tfprof.errors import TfprofError
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note
 from tfprof.query.query import Query
 from tfprof.results.result import deliver, with_loading_notes
 from tfprof.tables.commands import COMMANDS
+from tfprof.tables.eras import ERAS, NOW
 from tfprof.tables.formats import FUNCTIONS, SIGNATURE, load_arguments, sample_files
 from tfprof.tables.outputs import Output
 from tfprof.views import VIEWS
@@ -35,8 +36,15 @@ def load_files(request: Request) -> Loaded:
     arguments = load_arguments(request.options)
     signature = request.options.get(SIGNATURE.name) or None
     functions = request.options.get(FUNCTIONS.name) != "off"
+    lines = ERAS[request.options.get("era") or NOW.name].progress
+    if lines:
+        begun = [lines["before"], *(line for name, line in lines.items() if arguments.get(name))]
+        write_stderr("".join(f"{line}\n" for line in begun))
     with Progress() as progress:
-        return load(**arguments, signature=signature, functions=functions, progress=progress)
+        loaded = load(**arguments, signature=signature, functions=functions, progress=progress)
+    if lines:
+        write_stderr(f"{lines['after']}\n")
+    return loaded
 
 
 def loading_notes(loaded: Loaded) -> list[Note]:
@@ -59,7 +67,7 @@ def run_result(request: Request) -> Outcome:
     """Run the command's `result` function on the loaded files."""
     assert request.command.result is not None
     options = request.query_options
-    query = Query.of(options)
+    query = Query.of(options, request.command.name)
     if path := request.options.get("outfile"):
         query = replace(query, output=Output("file", path))
     loaded = request.load(request)

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tfprof.errors import check_known
 from tfprof.foundation.lazy_dataclasses import dataclass, field
+from tfprof.tables.eras import NOW
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tfprof.model import Profile
+    from tfprof.tables.eras import Era
     from tfprof.views.drawing import Drawing
 
 # The files that the examples name.
@@ -41,13 +43,14 @@ class View:
     recounts: bool = True  # parity Q40: account_displayed_op_only has an effect
     bounds_occurrence: bool = True  # parity Q40: min_occurrence has an effect
     root_depth: int = 1
+    depends_on: tuple[str, ...] = ()  # the columns of an era that change the drawing
 
-    def draw(self, profile: Profile, *, source_text: bool = False) -> Drawing:
-        """The tree of *profile*, cached by structure; with *source_text*, code labels have it."""
+    def draw(self, profile: Profile, era: Era = NOW) -> Drawing:
+        """The tree of *profile* in *era*, cached by structure."""
         module = import_module(f"tfprof.views.{self.name}_view")
-        how = {"source_text": True} if source_text and self.name == "code" else {}
+        how = {name: getattr(era, name) for name in self.depends_on}
         return profile.structure_cache.cached(
-            ("view", self.name, *how), lambda: cast("Drawing", module.draw(profile, **how))
+            ("view", self.name, *how.values()), lambda: cast("Drawing", module.draw(profile, **how))
         )
 
 
@@ -75,6 +78,7 @@ VIEWS: dict[str, View] = {
             (f"graph {_RUN} --start_name_regexes='.*loss.*' --max_depth=5",
              f"graph {_RUN} --step=0 --output=timeline:outfile=timeline.json"),
             {"max_depth": 9, "min_cpu_micros": 100_000, "select": ("cpu_micros",)},
+            depends_on=("sorts_inputs",),
         ),
         View(
             "op",
@@ -98,7 +102,7 @@ VIEWS: dict[str, View] = {
              f"code {_RUN} tfprof_log --select=micros,params --output=pprof:outfile=code.pb.gz"),
             {"max_depth": 6, "min_cpu_micros": 1000, "select": ("cpu_micros",)},
             groups=True, keeps_scopes=True, trims_itself=True, recounts=False,
-            bounds_occurrence=False,
+            bounds_occurrence=False, depends_on=("source_text", "gradient_rows"),
         ),
     )
 }
