@@ -23,12 +23,12 @@ from typing import Any
 
 import tensorflow.compat.v1 as tf
 from google.protobuf import text_format
+from source_text import with_source_text
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "examples"))
 
 import resnet_model  # noqa: E402  only found once its folder is on the path
-from source_text import with_source_text  # noqa: E402  likewise
 
 SAMPLE = ROOT / "src" / "tfprof" / "sample"
 SEED = 32

@@ -6,7 +6,7 @@
     run_meta.gz         what one training step cost, fully traced
     tfprof_log.gz       float operations, trainable variables and code traces
 
-The cluster ends with this process. Graph and log are the same to the byte with one TensorFlow version.
+The cluster ends with this process. One TensorFlow version writes the same graph and log each time.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ import tempfile
 from pathlib import Path
 
 import tensorflow.compat.v1 as tf
+from source_text import with_source_text
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "examples"))
 
 import seq2seq_attention  # noqa: E402  only found once its folder is on the path
-from source_text import with_source_text  # noqa: E402  likewise
 
 OUT_DIR = ROOT / "tests" / "data" / "seq2seq"
 
