@@ -6,6 +6,7 @@ before they are read.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tfprof.api import load
@@ -24,6 +25,8 @@ from tfprof.tables.outputs import Output
 from tfprof.views import VIEWS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tfprof.console.outcome import Outcome
     from tfprof.results.loaded import Loaded
     from tfprof.results.result import Result
@@ -36,15 +39,28 @@ def load_files(request: Request) -> Loaded:
     arguments = load_arguments(request.options)
     signature = request.options.get(SIGNATURE.name) or None
     functions = request.options.get(FUNCTIONS.name) != "off"
-    lines = ERAS[request.options.get("era") or NOW.name].progress
-    if lines:
-        begun = [lines["before"], *(line for name, line in lines.items() if arguments.get(name))]
-        write_stderr("".join(f"{line}\n" for line in begun))
+    era = ERAS[request.options.get("era") or NOW.name]
+    arguments["op_log"] = _renamed(arguments.get("op_log"), era.file_names)
+    begun = (line for name, line in era.progress.items() if arguments.get(name))
+    _write_lines(*era.before, *begun)
     with Progress() as progress:
         loaded = load(**arguments, signature=signature, functions=functions, progress=progress)
-    if lines:
-        write_stderr(f"{lines['after']}\n")
+    _write_lines(*era.after)
     return loaded
+
+
+def _write_lines(*lines: str) -> None:
+    if lines:
+        write_stderr("".join(f"{line}\n" for line in lines))
+
+
+def _renamed(path: str | None, names: Mapping[str, str]) -> str | None:
+    """*path*, or a file beside it with the name that *names* gives, if only that exists."""
+    beside = path and names.get(Path(path).name) and Path(path).with_name(names[Path(path).name])
+    if not path or not beside or Path(path).exists() or not beside.exists():
+        return path
+    print_notes([Note(f"tfprof: there is no {path}; reading {beside}")])
+    return str(beside)
 
 
 def loading_notes(loaded: Loaded) -> list[Note]:

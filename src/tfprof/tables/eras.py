@@ -77,7 +77,10 @@ class Era:
     sorts_inputs: bool = False  # graph view prints inputs by name; totals still follow their order
     float_op_types: frozenset[bytes] | None = None  # if set, the only types with float operations
     also_types: Mapping[bytes, bytes] = field(default_factory=dict)  # a second type, by type
-    progress: Mapping[str, str] = field(default_factory=dict)  # a line per input read
+    before: tuple[str, ...] = ()  # lines before files are read
+    progress: Mapping[str, str] = field(default_factory=dict)  # a line by kind of file
+    after: tuple[str, ...] = ()  # lines when all are read
+    file_names: Mapping[str, str] = field(default_factory=dict)  # by a document's other name
     original_errors: bool = False  # the shell rejects a line with the original's sentences
 
 
@@ -94,13 +97,14 @@ _THEN: Mapping[str, Any] = {
     **dict.fromkeys(("root_counts", "totals_from_start", "bare_options", "sorts_inputs"), True),
     "legend": None,
     "view_defaults": {"op": {"max_depth": 10, "account_type_regexes": _ALL}},
+    "before": ("Reading Files...",),
+    "after": ("Preparing Views...",),
+    "file_names": {"op_log": "tfprof_log"},
     "progress": {
-        "before": "Reading Files...",
         "graph": "Parsing GraphDef...",
         "run_meta": "Parsing RunMetadata...",
         "op_log": "Parsing OpLog...",
         "checkpoint": "Parsing Checkpoint...",
-        "after": "Preparing Views...",
     },
 }
 
