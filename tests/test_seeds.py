@@ -154,7 +154,7 @@ SoftmaxCrossEntropyWithLogits     1.37sec (100.00%, 36.44%), /job:worker/replica
     "SCOPES": """\
 node name | execution time
 _TFProfRoot (--/8.12sec)
-  tower_3/gradients/tower_3/Conv2d_1a_3x3/convolution_grad/Conv2DBackpropFilter (126ms/126ms)
+  tower_3/gradients/tower_3/Conv2d_1a_3x3/convolution_grad/Conv2DBackpropFilter (126.34ms/126.34ms)
 """,
     "HELD": "_TFProfRoot (--/25.81m params)\n",
     "OPTIONS_2016": r"""-max_depth                  4
