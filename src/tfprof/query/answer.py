@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from tfprof.tables.eras import Era
     from tfprof.views.drawing import Drawing
 
+_DRAWN_BY_ERA = ("source_text", "gradient_rows", "sorts_inputs")
+
 
 def answer(profile: Profile, view_name: str, query: Query) -> Answer:
     """The rows that *query* asks for; raises UsageError where that is impossible."""
@@ -49,8 +51,9 @@ def answer(profile: Profile, view_name: str, query: Query) -> Answer:
         profile, counts = with_float_ops(profile, query.flops, query.dims, query.step)
         notes = profile.notes[known:]
     profile = _as_of(profile, query.era)
-    drawing = view.draw(profile, query.era)
-    recent = profile.cached(("answers", view.name), RecentCache)
+    how = {name: getattr(query.era, name) for name in _DRAWN_BY_ERA}
+    drawing = view.draw(profile, **how)
+    recent = profile.cached(("answers", view.name, *how.values()), RecentCache)
     counted, tree, at = recent.cached(
         ("displayed", *_selection(query)), lambda: _displayed(profile, view, drawing, query, recent)
     )

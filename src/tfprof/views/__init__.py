@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tfprof.errors import check_known
 from tfprof.foundation.lazy_dataclasses import dataclass, field
-from tfprof.tables.eras import NOW
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tfprof.model import Profile
-    from tfprof.tables.eras import Era
     from tfprof.views.drawing import Drawing
 
 # The files that the examples name.
@@ -43,12 +41,12 @@ class View:
     recounts: bool = True  # parity Q40: account_displayed_op_only has an effect
     bounds_occurrence: bool = True  # parity Q40: min_occurrence has an effect
     root_depth: int = 1
-    depends_on: tuple[str, ...] = ()  # the columns of an era that change the drawing
+    draw_options: tuple[str, ...] = ()  # what `draw` takes beside the profile
 
-    def draw(self, profile: Profile, era: Era = NOW) -> Drawing:
-        """The tree of *profile* in *era*, cached by structure."""
+    def draw(self, profile: Profile, **options: Any) -> Drawing:  # noqa: ANN401 - as `draw` has it
+        """The tree of *profile*, cached by structure; options not in `draw_options` are ignored."""
         module = import_module(f"tfprof.views.{self.name}_view")
-        how = {name: getattr(era, name) for name in self.depends_on}
+        how = {name: options[name] for name in self.draw_options if name in options}
         return profile.structure_cache.cached(
             ("view", self.name, *how.values()), lambda: cast("Drawing", module.draw(profile, **how))
         )
@@ -78,7 +76,7 @@ VIEWS: dict[str, View] = {
             (f"graph {_RUN} --start_name_regexes='.*loss.*' --max_depth=5",
              f"graph {_RUN} --step=0 --output=timeline:outfile=timeline.json"),
             {"max_depth": 9, "min_cpu_micros": 100_000, "select": ("cpu_micros",)},
-            depends_on=("sorts_inputs",),
+            draw_options=("sorts_inputs",),
         ),
         View(
             "op",
@@ -102,7 +100,7 @@ VIEWS: dict[str, View] = {
              f"code {_RUN} tfprof_log --select=micros,params --output=pprof:outfile=code.pb.gz"),
             {"max_depth": 6, "min_cpu_micros": 1000, "select": ("cpu_micros",)},
             groups=True, keeps_scopes=True, trims_itself=True, recounts=False,
-            bounds_occurrence=False, depends_on=("source_text", "gradient_rows"),
+            bounds_occurrence=False, draw_options=("source_text", "gradient_rows"),
         ),
     )
 }
