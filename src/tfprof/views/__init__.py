@@ -76,6 +76,7 @@ VIEWS: dict[str, View] = {
             (f"graph {_RUN} --start_name_regexes='.*loss.*' --max_depth=5",
              f"graph {_RUN} --step=0 --output=timeline:outfile=timeline.json"),
             {"max_depth": 9, "min_cpu_micros": 100_000, "select": ("cpu_micros",)},
+            draw_options=("sorts_inputs",),
         ),
         View(
             "op",
@@ -99,7 +100,7 @@ VIEWS: dict[str, View] = {
              f"code {_RUN} tfprof_log --select=micros,params --output=pprof:outfile=code.pb.gz"),
             {"max_depth": 6, "min_cpu_micros": 1000, "select": ("cpu_micros",)},
             groups=True, keeps_scopes=True, trims_itself=True, recounts=False,
-            bounds_occurrence=False, draw_options=("source_text", "frames"),
+            bounds_occurrence=False, draw_options=("source_text", "gradient_rows", "frames"),
         ),
     )
 }

@@ -46,8 +46,17 @@ UNKNOWN_TEXT = b"<unknown>"
 _LONG_NAME, _CUT_NAME = 20, 17
 
 
-def draw(profile: Profile, *, source_text: bool = False, frames: Frames = "auto") -> Drawing:
-    """The tree of call stacks; raises UsageError where there are none."""
+def draw(
+    profile: Profile,
+    *,
+    source_text: bool = False,
+    gradient_rows: bool = True,
+    frames: Frames = "auto",
+) -> Drawing:
+    """The tree of call stacks; raises UsageError where there are none.
+
+    Without *gradient_rows*, gradients are counted under the line that asked for them.
+    """
     if not profile.has_traces:
         raise UsageError(
             "No code trace information: code view needs an op log with call stacks (--op_log_path)"
@@ -56,7 +65,10 @@ def draw(profile: Profile, *, source_text: bool = False, frames: Frames = "auto"
     drawn, libraries = _drawn(stacks, frames)
     traced = profile.by_name[profile.nodes.stack[profile.by_name] >= 0]
     traced = traced[np.diff(drawn.start)[profile.nodes.stack[traced]] > 0]
-    plain, gradient, forward, lost = _split_gradients(profile, traced)
+    none = np.empty(0, np.int64)
+    plain, gradient, forward, lost = (
+        _split_gradients(profile, traced) if gradient_rows else (traced, none, none, 0)
+    )
     trie = _Trie(_frame_names(stacks, source_text=source_text))
     owner = np.full(len(profile), -1, np.int64)
     owner[plain] = _insert(trie, drawn, profile.nodes.stack[plain], mark=0)
@@ -168,7 +180,7 @@ def _frame_names(stacks: Stacks, *, source_text: bool) -> list[bytes]:
             file, line, function, *source = key
             path, name = (text.get(number, UNKNOWN_TEXT) for number in (file, function))
             label = b"%b:%d:%b" % (path.rpartition(b"/")[2], line, _cut(name))
-            parts = [label, *(_cut(text.get(number, UNKNOWN_TEXT)) for number in source)]
+            parts = [label, *(_cut(text.get(number, UNKNOWN_TEXT)) or b"none" for number in source)]
             labels[key] = b"layer " + name if path == LAYER.encode() else b":".join(parts)
         names.append(labels[key])
     return names
