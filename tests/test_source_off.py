@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tfprof as api
-from profiles import PROFILES
 from test_outputs import Command
 from tfprof.foundation.stack_files import short_path, without_folders
 
@@ -77,7 +76,7 @@ def test_saved_and_converted(
     assert "train.py:3:main" in report
     assert tfprof(command, *files, "-o", "with") == 0
     said = "tfprof: with contains the paths of 2 source files and source text; "
-    assert f"{said}--source=off leaves them out\n" in tfprof.err
+    assert f"{said}--source=off leaves this out\n" in tfprof.err
     assert HOME.encode() in (tmp_path / "with").read_bytes()
 
     assert tfprof(command, *files, "-o", "without", "--source=off") == 0
@@ -100,17 +99,19 @@ def test_saved_and_converted(
             assert_without((tmp_path / "out").read_bytes(), HOME, TEXT, "secret")
 
 
-def test_files_without_paths_say_nothing(tfprof: Command, tmp_path: Path) -> None:
-    # The paths in the log of the sample are relative, and it has no source text.
-    assert tfprof("convert", *PROFILES["seq2seq"].flags(), "-o", str(tmp_path / "out")) == 0
+def test_files_without_paths_say_nothing(tfprof: Command, tmp_path: Path, files: list[str]) -> None:
+    bare = LOG.replace(LIBRARY, "ops.py").replace(f"{HOME}/", "net/").replace(TEXT, "none")
+    (tmp_path / files[1]).write_text(bare)
+    assert tfprof("convert", *files, "-o", "out") == 0
     assert "contains" not in tfprof.err
+    assert b"net/train.py" in (tmp_path / "out").read_bytes()
 
 
 def test_in_python(files: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     loaded = api.load(files[0], op_log=files[1])
     for write in (loaded.save, loaded.convert):
         write(tmp_path / "with")
-        assert "; source=False leaves them out" in capfd.readouterr().err
+        assert "; source=False leaves this out" in capfd.readouterr().err
         write(tmp_path / "without", source=False)
         assert capfd.readouterr().err == ""
         assert_without((tmp_path / "without").read_bytes(), HOME, TEXT, "secret")
@@ -188,7 +189,7 @@ def test_captures_and_op_logs_of_a_program(
     assert ran.code == 0, ran.told
     for name in ("capture_with", "log_with/tfprof_log"):
         assert f"tfprof: {name} contains the paths of " in ran.told
-    assert ran.told.count("; source=False leaves them out") == 2
+    assert ran.told.count("; source=False leaves this out") == 2
 
     clean = ["capture", "saved.pb", "converted.tfprof", "log", "dumped"]
     written = [
