@@ -75,7 +75,7 @@ def test_saved_and_converted(
     report = tfprof.out
     assert "train.py:3:main" in report
     assert tfprof(command, *files, "-o", "with") == 0
-    said = "tfprof: with contains the paths of 2 source files and source text; "
+    said = "\nwith contains the paths of 2 source files and source text; "
     assert f"{said}--source=off leaves this out\n" in tfprof.err
     assert HOME.encode() in (tmp_path / "with").read_bytes()
 

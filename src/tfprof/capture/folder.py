@@ -283,7 +283,7 @@ class Capture:
             make_folder(str(Path(self.folder, _LINES).parent))
             write_file(str(Path(self.folder, _LINES)), [lines])
             if what := embedded(lines):
-                print_notes([Note(embeds(self.folder, what, "source=False"))])
+                print_notes([Note(f"tfprof: {embeds(self.folder, what, 'source=False')}")])
         write_file(str(Path(self.folder, _GRAPH)), [model])
 
     def _shorten_paths(self) -> None:

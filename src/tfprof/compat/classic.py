@@ -96,5 +96,6 @@ def write_op_log(  # noqa: PLR0913 - the original's arguments, and one of ours
     reading = Model(graph, op_log, flops, traces=add_trace).read(run_of(run_meta))
     log = reading.log if source else log_without_source(reading.log)
     write_file(file, op_log_bytes(log))
-    what = embedded(stacks_of(log))
-    print_notes([*reading.notes, *([Note(embeds(file, what, "source=False"))] if what else [])])
+    print_notes(reading.notes)
+    if what := embedded(stacks_of(log)):
+        print_notes([Note(f"tfprof: {embeds(file, what, 'source=False')}")])

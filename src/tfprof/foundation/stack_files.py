@@ -62,7 +62,7 @@ def embedded(files: Iterable[str], *, has_text: bool) -> str:
 
 def embeds(name: str, what: str, source_off: str) -> str:
     """The sentence for a file that holds *what*."""
-    return f"tfprof: {name} contains {what}; {source_off} leaves this out"
+    return f"{name} contains {what}; {source_off} leaves this out"
 
 
 def without_folders(data: bytes) -> bytes:
