@@ -4,9 +4,9 @@
 
 It writes three things that tfprof reads, on any machine and without TensorFlow:
 
-    FOLDER/digits.keras    the model, as `model.save` writes it
-    FOLDER/exported        the same model as a SavedModel, as `model.export` writes it
-    FOLDER/log             three batches of `fit`, as `tfprof.capture_callback` records them
+    FOLDER/model.keras       the model, as `model.save` writes it
+    FOLDER/exported_model    the same model as a SavedModel, as `model.export` writes it
+    FOLDER/log               three batches of `fit`, as `tfprof.capture_callback` records them
 
 No data set is needed: the images are random.
 """
@@ -37,8 +37,8 @@ def main(arguments: list[str] | None = None) -> None:
     _show("What the model costs for one batch", tfprof.load(model).summary(dims={"batch": BATCH}))
 
     train(model, folder / "log")
-    model.save(folder / "digits.keras")
-    model.export(folder / "exported", verbose=False)
+    model.save(folder / "model.keras")
+    model.export(folder / "exported_model", verbose=False)
 
     run = tfprof.load(folder / "log")
     by_type = run.op(select=["micros", "float_ops"], order_by="micros", min_micros=1)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
 import tfprof
 
-if TYPE_CHECKING:
-    from forked import Forked
+pytestmark = pytest.mark.xdist_group("keras_fit")  # one worker runs the example
 
 ROOT: Final = Path(__file__).parents[1]
 BATCH: Final = 32
@@ -22,16 +21,8 @@ DENSE: Final = 2 * 1352 * 10 + 10 + 5 * 10
 PARAMETERS: Final = (3 * 3 * 8 + 8) + (1352 * 10 + 10)
 
 
-@pytest.fixture(scope="module")
-def printed(tensorflow: Forked, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    """What the example prints, and the folder that it writes."""
-    folder = tmp_path_factory.mktemp("keras_fit")
-    out = tensorflow.script(ROOT / "examples" / "keras_fit.py", str(folder))
-    return out.decode(), folder
-
-
-def test_it_shows_layers_operation_types_and_lines(printed: tuple[str, Path]) -> None:
-    out, _ = printed
+def test_it_shows_layers_operation_types_and_lines(keras_fit: tuple[str, Path]) -> None:
+    out, _ = keras_fit
     _, layers, types, lines = out.split("\n=== ")
     assert "4,501,376" in layers
     assert f"{BATCH * (CONVOLUTION + POOLING + DENSE):,}" == "4,501,376"
@@ -40,9 +31,9 @@ def test_it_shows_layers_operation_types_and_lines(printed: tuple[str, Path]) ->
     assert f"keras_fit.py:{fit}:train" in lines
 
 
-@pytest.mark.parametrize("name", ["digits.keras", "exported"])
-def test_both_files_of_the_model_have_its_numbers(printed: tuple[str, Path], name: str) -> None:
-    summary = tfprof.load(printed[1] / name).summary(dims={"batch": BATCH})
+@pytest.mark.parametrize("name", ["model.keras", "exported_model"])
+def test_both_files_of_the_model_have_its_numbers(keras_fit: tuple[str, Path], name: str) -> None:
+    summary = tfprof.load(keras_fit[1] / name).summary(dims={"batch": BATCH})
     assert [row["float_ops"] for row in summary.rows] == [
         BATCH * CONVOLUTION,
         BATCH * POOLING,
@@ -53,8 +44,8 @@ def test_both_files_of_the_model_have_its_numbers(printed: tuple[str, Path], nam
     assert summary.sentences[0].startswith("float_ops counts all ")
 
 
-def test_the_recorded_batches_have_times(printed: tuple[str, Path]) -> None:
-    run = tfprof.load(printed[1] / "log")
+def test_the_recorded_batches_have_times(keras_fit: tuple[str, Path]) -> None:
+    run = tfprof.load(keras_fit[1] / "log")
     assert run.steps == (5, 6, 7)
     times = {row.name: row.own_micros for row in run.op(select=["micros"]).rows}
     assert times["Conv2D"] > 0
