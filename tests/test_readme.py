@@ -56,35 +56,49 @@ def files(keras_fit: tuple[str, Path], tmp_path_factory: pytest.TempPathFactory)
     return folder
 
 
+@pytest.fixture
+def here(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands run in that folder."""
+    monkeypatch.chdir(files)
+
+
+@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
     ("command", "output"), [pytest.param(*one, id=one[0]) for one in shown() if one[1].strip()]
 )
 def test_an_output_is_what_the_command_prints(
     command: str,
     output: str,
-    files: Path,
-    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
+    request: pytest.FixtureRequest,
 ) -> None:
-    monkeypatch.chdir(files)
     program, *words = shlex.split(command, comments=True)
     assert program == "tfprof"
     assert cli.run(words) == 0
-    ours = capsys.readouterr().out
-    if output.endswith("…\n"):
-        assert ours.startswith(output.removesuffix("…\n"))
+    printed = cut(capsys.readouterr().out, output)
+    if request.config.option.update:
+        page = ROOT / "README.md"
+        text = page.read_text(encoding="utf-8").replace(
+            f"{command}\n{output}", f"{command}\n{printed}"
+        )
+        page.write_text(text, encoding="utf-8")
     else:
-        assert ours.rstrip("\n") == output.rstrip("\n")
+        assert printed == output
 
 
+def cut(printed: str, shown: str) -> str:
+    """As many lines as are shown, if these end with a line that says that there are more."""
+    if shown.endswith("…\n"):
+        return "".join(printed.splitlines(keepends=True)[: shown.count("\n") - 1]) + "…\n"
+    return printed.rstrip("\n") + "\n"
+
+
+@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("command", sampled(commands(), 8, "commands of the readme"))
 def test_a_command_works(
     command: str,
-    files: Path,
-    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.chdir(files)
     assert cli.run(shlex.split(command, comments=True)[1:]) == 0, capsys.readouterr().err
 
 
