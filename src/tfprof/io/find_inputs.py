@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 _CHECKPOINT = FORMATS["checkpoint"]
 # Where TensorFlow writes traces inside a folder for logs: one folder per session, named by time.
 _TRACES = "plugins/profile"
-_HDF5 = b"\x89HDF\r\n\x1a\n"
 _DATA_OF_BUNDLE = re.compile(r"\.data-\d{5}-of-\d{5}\Z")
 _PIECE_OF_FIRST = re.compile(r"-\d{5}(-of-\d{5})\Z")
 _PIECES_OF_FIRST = re.compile(r"-\?{5}(-of-\d{5})\Z")
+_HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
 def exists(path: str) -> bool:
