@@ -146,7 +146,7 @@ def on_terminal(line: str, **environment: str) -> bytes:
     child = pexpect.spawn(
         "sh",
         ["-c", f"{line} 2>/dev/null"],
-        env={**kept, "TERM": "xterm", **environment},
+        env={**kept, "TERM": "xterm", "PAGER": "cat", **environment},
         encoding="utf-8",
         codec_errors="surrogateescape",
         timeout=60,

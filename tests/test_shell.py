@@ -445,8 +445,8 @@ def test_a_closed_output_ends_it() -> None:
         process.stdin.write("scope\n" * 3)
         process.stdin.close()
         err = process.stderr.read()
-    assert process.returncode == 4
-    assert err.count("standard output was closed") == 1
+    assert process.returncode == 141  # as if by SIGPIPE, and as quiet
+    assert "standard output" not in err
 
 
 def test_a_pipe_gets_no_editor_and_no_control_codes() -> None:

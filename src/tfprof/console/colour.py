@@ -50,14 +50,20 @@ def _holds_root(head: bytes) -> bool:
     return head.find(b"\n", head.find(b"\n", body) + 1 or len(head)) >= 0
 
 
-def _styled(head: bytes) -> Iterator[bytes]:
+def rows_start(head: bytes) -> int:
+    """Where the rows of a report begin, behind its explanations; 0 in any other text."""
     doc, profile = head.find(_DOC), head.find(_PROFILE)
     if not head.startswith(_DOC[:1]) or not 0 <= doc < profile:
+        return 0
+    body = profile + len(_PROFILE)
+    return (head.find(b"\n", body) + 1 or len(head)) if head.startswith(_LEGEND, body) else body
+
+
+def _styled(head: bytes) -> Iterator[bytes]:
+    doc, body = head.find(_DOC), rows_start(head)
+    if not body:
         yield head
         return
-    body = profile + len(_PROFILE)
-    if head.startswith(_LEGEND, body):
-        body = head.find(b"\n", body) + 1 or len(head)
     rows = body
     if head.startswith(ROOT_NAME + b" ", body):
         rows = head.find(b"\n", body) + 1 or len(head)

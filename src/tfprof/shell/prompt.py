@@ -12,13 +12,14 @@ and an error does not stop the lines that follow.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.argv import Words, read_words, split_line
 from tfprof.cli.help import help_outcome, page
 from tfprof.cli.request import Request, command_named, limits_of, make_request, run_request
 from tfprof.cli.result_commands import loading_notes
-from tfprof.console.outcome import Outcome, page_outcome, show_outcome
+from tfprof.console.outcome import Outcome, show_outcome
 from tfprof.console.progress import stop_drawing
 from tfprof.console.signals import interruptible, stay_at_prompt
 from tfprof.console.stdio import (
@@ -34,7 +35,7 @@ from tfprof.errors import TfprofError, UsageError
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.query.query import Query
 from tfprof.shell.original import ORIGINAL_HELP, options_block, original_error
-from tfprof.tables.commands import Command, known_options, shell_commands
+from tfprof.tables.commands import NO_PAGER, Command, known_options, shell_commands
 from tfprof.tables.eras import ERAS, NOW
 from tfprof.tables.formats import GRAPH_PARTS, INPUTS
 
@@ -68,17 +69,15 @@ class Shell:
         self.first_settings = dict(settings)
         self._show = show
 
-    def run(self, text: str, page: Callable[[Outcome], None] | None = None) -> bool:
+    def run(self, text: str) -> bool:
         """Run a line; False where it says to leave.
 
-        *page* shows what the line wants in the pager. An error is printed; only a closed standard
-        output raises OutputError.
+        An error is printed; only a closed standard output raises OutputError.
         """
         try:
             plain, options = self._words(text.rstrip("\r\n"))
             with limits_of(options):
-                outcome = self.outcome(plain, options)
-                (page if page and outcome.paged else self._show)(outcome)
+                self._show(self.outcome(plain, options))
         except LeaveShell:
             return False
         except StdoutError:
@@ -137,7 +136,8 @@ def run_prompt(request: Request) -> Outcome:
     """Run lines from standard input until they end or one says to leave."""
     settings = request.query_options
     Query.of(settings)  # reports an invalid option before any file is read
-    shell = Shell(request.load(request), settings)
+    pager = is_interactive() and not request.options.get(NO_PAGER.name)
+    shell = Shell(request.load(request), settings, partial(show_outcome, pager=pager))
     print_notes(loading_notes(shell.loaded))
     if is_interactive():
         from tfprof.shell.editor import session  # noqa: PLC0415 - a pipe needs no editor
@@ -164,7 +164,7 @@ def _converse(shell: Shell, session: PromptSession[str]) -> None:
             return
         try:
             with interruptible():
-                if not all(shell.run(line, page_outcome) for line in lines):
+                if not all(shell.run(line) for line in lines):
                     return
         except KeyboardInterrupt:
             stop_drawing()

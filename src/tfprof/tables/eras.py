@@ -50,6 +50,7 @@ class Era:
     source_text: bool = False  # a line of code shows its source text
     float_op_types: frozenset[bytes] | None = None  # if set, the only types with float operations
     original_errors: bool = False  # the shell rejects a line with the original's sentences
+    pager: bool = True  # a terminal that is too small shows a report in the user's pager
 
 
 _THEN: Mapping[str, Any] = {
@@ -72,7 +73,7 @@ ERAS: dict[str, Era] = {
     era.name: era
     for era in (
         NOW,
-        Era("original", _MODERN_BLOCK, original_errors=True),
+        Era("original", _MODERN_BLOCK, original_errors=True, pager=False),
         Era("2017", _BLOCK_2017, _defaults("Variable", "VariableV2"), **_THEN),
         Era("2016", _BLOCK_2016, _defaults("Variable"), **_THEN),
     )
