@@ -119,7 +119,7 @@ NO_PAGER: Final = {
 @pytest.mark.parametrize("name", sampled([*NO_PAGER], 3, "no pager"))
 def test_who_wants_none_has_none(name: str, long: list[str], printed: str) -> None:
     words, environment = NO_PAGER[name]
-    assert Screen([*long, *words], **environment).ends() == (0, printed)
+    assert Screen([*long, *words], (24, 80), **environment).ends() == (0, printed)
 
 
 def test_a_pager_of_ours_comes_first(long: list[str]) -> None:

@@ -124,7 +124,7 @@ def test_without_a_screen_nothing_is_shortened_or_left_out() -> None:
 
 
 def test_long_names_lose_what_the_row_above_says() -> None:
-    long = "a_scope_with_a_long_name"
+    long = "a_scope_with_a_name"
     profile = draw.profile(f"{long}/first_part/x op=A us=30\n{long}/other op=B us=10")
     lines = text(Loaded(profile).scope(order_by="micros").table(), 60)
     rows = lines[next(n for n, line in enumerate(lines) if line.startswith("─")) + 1 :]

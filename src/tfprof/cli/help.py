@@ -21,6 +21,7 @@ from tfprof.tables.commands import (
     NO_PAGER,
     Command,
     options_shown,
+    shell_commands,
 )
 from tfprof.tables.formats import GRAPH_PARTS, INPUTS
 from tfprof.tables.options import OPTIONS, Option
@@ -98,6 +99,19 @@ def help_text() -> str:
         "",
         "exit codes: 0 done, 1 out of memory, 2 invalid command line, 3 unusable input, "
         "4 output failed, 130 interrupted, 141 reader of a pipe gone",
+    )
+
+
+def shell_help() -> str:
+    """The page about the shell."""
+    rows = shell_commands()
+    width = max(map(len, rows))
+    return _text(
+        "commands",
+        *(f"  {name:<{width}} {row.summary}" for name, row in rows.items()),
+        "",
+        "'help COMMAND' explains a command and its options: -name value, for that line only.",
+        "An empty line shows the options in force, which 'set' changes.",
     )
 
 

@@ -266,7 +266,12 @@ SHELL_ONLY: dict[str, Command] = {
         Command("reset", "the options in force as they were at the start",
                 "tfprof.shell.prompt:run_reset", no_files="it resets options"),
         Command(
-            "help", "the original's help; with a command, its own help",
+            "help", "this list; with a command, its own help",
+            "tfprof.shell.prompt:run_help", any_option=True, no_files="it reads none",
+            words=lambda: (*shell_commands(), "limits"),
+        ),
+        Command(
+            "?", "the same as help",
             "tfprof.shell.prompt:run_help", any_option=True, no_files="it reads none",
             words=lambda: (*shell_commands(), "limits"),
         ),
