@@ -139,7 +139,7 @@ def test_the_shell_at_every_size(size: tuple[int, int], tmp_path: Path) -> None:
     assert "paged:" not in str(screen.child.before)
     screen.sees(PROMPT)
     screen.types(f"op -show_name_regexes Mat{TAB}").sees("Mul").types(ENTER)
-    screen.sees("\nMatMul  ", PROMPT).types(CTRL_D)
+    screen.sees("MatMul  ", PROMPT).types(CTRL_D)
     assert screen.ends()[0] == 0
 
 
