@@ -92,11 +92,10 @@ def wide(columns: int, rows: int = 3) -> Table:
     """Numbers in columns c0, c1 …, with names of 60 characters."""
     names = [f"scope_{row}/{'x' * 40}/the_name_{row:03}" for row in range(rows)]
     numbers = [
-        Column(f"c{n}_number", "number", np.arange(rows) + 10**6 + n, str, optional=True)
-        for n in range(columns)
+        Column(f"c{n}_number", "number", np.arange(rows) + 10**6 + n, str) for n in range(columns)
     ]
     name = Column("name", "text", names, placing=True)
-    return Table("wide", "x/1", (name, *numbers), rows, hiding=Hidden())
+    return Table("wide", "x/1", (name, *numbers), rows, hiding=Hidden(), sparse=True)
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 200])

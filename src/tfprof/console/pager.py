@@ -18,7 +18,6 @@ from contextlib import suppress
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from tfprof.console.colour import rows_start
 from tfprof.console.signals import on_exit
 from tfprof.console.stdio import (
     for_terminal,
@@ -47,10 +46,10 @@ def page_stdout(pieces: Iterable[bytes], *, is_report: bool = False, always: boo
         write_stdout(flow, is_report=is_report)
         return
     head = b""
-    while not (large := _exceeds(head, final=False)) and (piece := next(flow, b"")):
+    while not (large := always or _is_long(head)) and (piece := next(flow, None)) is not None:
         head += piece
     whole = chain([head], flow)
-    if not (always or large or _exceeds(head, final=True)) or not _run(command, whole, is_report):
+    if not (large or _is_wide(head, is_report)) or not _run(command, whole, is_report):
         write_stdout(whole, is_report=is_report)
 
 
@@ -72,16 +71,17 @@ def pager_command(environment: Mapping[str, str]) -> list[str] | None:
     return None
 
 
-def _exceeds(head: bytes, *, final: bool) -> bool:
-    """Whether *head* is more than a screen: at once by its lines, when *final* by its rows' width.
+def _is_long(head: bytes) -> bool:
+    return head.count(b"\n") >= stdout_screen().lines or len(head) > _MOST_SHOWN
 
-    Explanations above rows are sentences, which may wrap.
-    """
-    screen = stdout_screen()
-    if head.count(b"\n") >= screen.lines or len(head) > _MOST_SHOWN:
-        return True
-    rows = head[rows_start(head) :].decode("utf-8", "replace") if final else ""
-    return any(len(row) > screen.columns for row in rows.split("\n"))
+
+def _is_wide(text: bytes, is_report: bool) -> bool:  # noqa: FBT001
+    """Whether a row is wider than the screen; the sentences above the rows may wrap."""
+    if is_report:
+        from tfprof.console.colour import rows_start  # noqa: PLC0415 - help needs no NumPy
+
+        text = text[rows_start(text) :]
+    return max(map(len, text.decode("utf-8", "replace").split("\n"))) > stdout_screen().columns
 
 
 def _run(command: list[str], pieces: Iterable[bytes], is_report: bool) -> bool:  # noqa: FBT001

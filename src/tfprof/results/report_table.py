@@ -48,6 +48,7 @@ def report_table(answer: Answer, notes: Sequence[Note] = ()) -> Table:
         facts=_facts(answer),
         notes=(*notes, *_data_notes(answer)),
         hiding=partial(_hidden_rows, answer),
+        sparse=True,
     )
 
 
@@ -105,29 +106,12 @@ def _numbers(answer: Answer, metric: str, name: str) -> list[Column]:
     # A share of a number that is not known in full would be a guess.
     unknown = total is not None and bool(total[0])
     whole = 0 if unknown or metric in (DEFINED, "occurrence") else int(totals[0])
-    own_whole, total_whole = (whole, 0) if chain else (0, whole)
+    marks: dict[str, Any] = {"accounted": answer.accounted, "lower": own, "whole": whole * chain}
     return [
-        Column(
-            f"own_{name}",
-            "number",
-            answer.own(metric),
-            unit,
-            accounted=answer.accounted,
-            lower=own,
-            whole=own_whole,
-            optional=True,
-        ),
-        Column(
-            f"total_{name}",
-            "number",
-            totals,
-            unit,
-            lower=total,
-            whole=total_whole,
-            running=chain,
-            optional=True,
-        ),
-    ]
+        Column(f"own_{name}", "number", answer.own(metric), unit, **marks),
+        Column(f"total_{name}", "number", totals, unit, lower=total, whole=whole * (not chain),
+               running=chain),
+    ]  # fmt: skip
 
 
 def _node_columns(answer: Answer) -> dict[str, Column]:
@@ -137,16 +121,11 @@ def _node_columns(answer: Answer) -> dict[str, Column]:
         return lambda rows: [value(number) for number in node[rows].tolist()]
 
     return {
-        "shape": Column(
-            "shape", "shape", each(lambda number: nodes.dims(number) or None), optional=True
-        ),
-        "device": Column("devices", "texts", each(nodes.device_list), optional=True),
-        "op_types": Column("op_types", "texts", each(nodes.type_list), optional=True),
+        "shape": Column("shape", "shape", each(lambda number: nodes.dims(number) or None)),
+        "device": Column("devices", "texts", each(nodes.device_list)),
+        "op_types": Column("op_types", "texts", each(nodes.type_list)),
         "input_shapes": Column(
-            "input_shapes",
-            "inputs",
-            each(lambda number: list(map(_dims, nodes.inputs(number)))),
-            optional=True,
+            "input_shapes", "inputs", each(lambda number: list(map(_dims, nodes.inputs(number))))
         ),
     }
 
@@ -161,8 +140,8 @@ def _group_columns(answer: Answer) -> dict[str, Column]:
         ]
 
     columns = {
-        "device": Column("devices", "texts", each(nodes.device_list_of), optional=True),
-        "op_types": Column("op_types", "texts", each(nodes.type_list_of), optional=True),
+        "device": Column("devices", "texts", each(nodes.device_list_of)),
+        "op_types": Column("op_types", "texts", each(nodes.type_list_of)),
     }
     if answer.view.chain:
         runs = answer.profile.values("occurrence", answer.query.step)
@@ -174,9 +153,7 @@ def _group_columns(answer: Answer) -> dict[str, Column]:
                 for group in nodes.input_groups(members, runs, micros)
             ]
 
-        columns["input_shapes"] = Column(
-            "input_shape_groups", "groups", each(groups), optional=True
-        )
+        columns["input_shapes"] = Column("input_shape_groups", "groups", each(groups))
     return columns
 
 

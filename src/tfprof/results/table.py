@@ -54,7 +54,6 @@ class Column:
     fits: bool = True  # fitted text has room for it
     whole: int = 0  # what its values are shares of; 0: people see no shares
     running: bool = False  # a value includes those of all rows that follow
-    optional: bool = False  # people do not see it where it holds nothing
 
     def data(self, rows: slice) -> list[Any]:
         """The values of *rows* as plain Python objects; None for a lower bound of 0."""
@@ -153,6 +152,7 @@ class Table:
     hiding: Hidden | Callable[[], Hidden] | None = None  # None: nothing can be hidden
     details: tuple[str, ...] = ()  # lines that fitted text has below the total
     caveats: tuple[str, ...] = ()  # sentences that belong below the rows
+    sparse: bool = False  # people do not see columns that hold nothing new
 
     def __len__(self) -> int:
         return self.height
@@ -179,9 +179,9 @@ class Table:
         seen: dict[tuple[str, bytes], str] = {}
         for column in self.shown:
             reason = ""
-            if column.optional and not column.holds(rows):
+            if self.sparse and not column.holds(rows):
                 reason = "nothing in any row"
-            elif column.optional and isinstance(column.values, np.ndarray):
+            elif self.sparse and isinstance(column.values, np.ndarray):
                 key = column.name.partition("_")[0], column.values[rows].tobytes()
                 reason = f"the same as {seen[key]}" if key in seen else ""
                 seen.setdefault(key, column.title)

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 HELP = Option("help", "bool", default=False, help="print the help")
 VERSION = Option("version", "bool", default=False, help="print the version")
-# An option of every command.
 NO_PAGER = Option("no_pager", "bool", default=False, help="print on a terminal without a pager")
+# The options of every command.
+ALWAYS = (NO_PAGER, HELP)
 OUTFILE = Option("outfile", "text", "", "the file to write; also -o PATH")
 FORMAT = Option("format", "text", "text", "how to write to stdout", formats())
 DEPTH = Option("depth", "int", 2, "how many levels of nested blocks to show")
