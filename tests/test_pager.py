@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Final
@@ -94,6 +95,14 @@ def test_ctrl_c_while_a_long_report_is_written_leaves_the_pager_alone(tmp_path: 
     screen.sees("Doc:").types(CTRL_C).sees("the pager has it", "it ends")
     code, sent = screen.ends()
     assert (code, "interrupted" in sent) == (0, False)
+
+
+def test_a_signal_that_ends_the_command_ends_its_pager(long: list[str]) -> None:
+    pager = "trap 'echo the pager ends; exit' TERM; head -2; sleep 9 & wait"
+    screen = Screen(long, PAGER=pager).sees("Doc:")
+    screen.child.kill(signal.SIGTERM)
+    code, sent = screen.sees("the pager ends").ends()
+    assert (code, "Traceback" in sent) == (128 + signal.SIGTERM, False)
 
 
 def test_a_pager_that_reads_little_is_no_error(long: list[str]) -> None:

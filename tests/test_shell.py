@@ -289,6 +289,28 @@ def test_what_the_original_rejects_gets_the_sentence_of_the_command(
 @pytest.mark.parametrize(
     "line",
     [
+        "scope -select param",
+        "scope -max_depth x",
+        "scope -format tabel",
+        "scope -step 9",
+        "op -show_name_regexes (b",
+        "summary -depth 0",
+        "explain -name nothing",
+        "advise -bogus",
+        "code -select micros",
+    ],
+)
+def test_an_error_has_the_sentence_of_the_command_line(piped: Piped, line: str) -> None:
+    code = piped.command(*line.split(), f"--graph_path={HANDMADE.graph}")
+    sentence = piped.err.splitlines()[-1].removeprefix("tfprof: ")
+    assert code == 2
+    assert piped(line) == 0
+    assert piped.err == f"E: {sentence}\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
         "scope --select=params --max_depth=2",
         "scope -select params -max_depth 2",
         "scope --select params --max-depth 2",
