@@ -174,4 +174,6 @@ def shortened(name: str, width: int) -> str:
 
 
 def _printable(name: str) -> str:
+    if name.isprintable():
+        return name
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in name)
