@@ -257,7 +257,10 @@ def on_terminal(words: list[str], typed: str = "") -> str:
         ["-m", "tfprof", *words],
         env={
             **os.environ,
-            **{"TERM": "xterm", "NO_COLOR": "1", "PAGER": "cat", "XDG_STATE_HOME": "/nowhere"},
+            "TERM": "xterm",
+            "NO_COLOR": "1",
+            "PAGER": "cat",
+            "XDG_STATE_HOME": "/nowhere",
         },
         timeout=60,
         dimensions=(50, 400),
