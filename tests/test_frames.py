@@ -83,10 +83,13 @@ def test_where_frames_are_folded(loaded: Loaded) -> None:
     assert b"".join(deliver(auto, Output()).stdout) == b"".join(every.pieces("text"))
 
     def on_terminal(report: Report) -> bytes:
-        return b"".join(deliver(report, Output(), to_terminal=True).stdout)
+        return b"".join(deliver(report, Output(), columns=80).stdout)
 
     assert on_terminal(auto) == b"".join(folded.pieces("text"))
     assert on_terminal(every) == b"".join(every.pieces("text"))
+    tables = [deliver(r, Output("table")).stdout for r in (auto, folded, every)]
+    auto_table, folded_table, every_table = (b"".join(pieces) for pieces in tables)
+    assert auto_table == folded_table != every_table
     assert auto._repr_html_() == folded._repr_html_() != every._repr_html_()
     for era in ERAS.values():
         if era is not NOW:

@@ -105,7 +105,7 @@ def slow():
     for _ in range(12):
         yield b"x" * 999_999 + b"\\n"
         time.sleep(0.15)
-Report.files = lambda report, row, path: [File(path, report, slow())]
+Report.files = lambda report, row, path, width=None: [File(path, report, slow())]
 """
 SLOW_UNPACKING: Final = """
 import zlib

@@ -255,7 +255,13 @@ def on_terminal(words: list[str], typed: str = "") -> str:
     child = pexpect.spawn(
         sys.executable,
         ["-m", "tfprof", *words],
-        env={**os.environ, "TERM": "xterm", "NO_COLOR": "1", "XDG_STATE_HOME": "/nowhere"},
+        env={
+            **os.environ,
+            "TERM": "xterm",
+            "NO_COLOR": "1",
+            "PAGER": "cat",
+            "XDG_STATE_HOME": "/nowhere",
+        },
         timeout=60,
         dimensions=(50, 400),
     )

@@ -59,7 +59,7 @@ def test_on_a_terminal(graph: Path) -> None:
     child = pexpect.spawn(
         sys.executable,
         ["-m", "tfprof", "scope", f"--graph_path={graph}", "--select=params"],
-        env={**os.environ, "TERM": "xterm", "NO_COLOR": "1"},
+        env={**os.environ, "TERM": "xterm", "NO_COLOR": "1", "PAGER": "cat"},
         timeout=60,
         dimensions=(50, 200),
     )
@@ -90,7 +90,7 @@ def test_sentences_about_files_are_safe_on_a_terminal(tmp_path: Path) -> None:
     child = pexpect.spawn(
         sys.executable,
         ["-m", "tfprof", "scope", f"--graph_path={missing}"],
-        env={**os.environ, "TERM": "xterm"},
+        env={**os.environ, "TERM": "xterm", "PAGER": "cat"},
         timeout=60,
         dimensions=(50, 400),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfprof.console.stdio import print_error, stdout_is_terminal
+from tfprof.console.stdio import print_error, stdout_columns
 from tfprof.errors import InputError, UsageError
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.io.find_inputs import (
@@ -43,7 +43,7 @@ def run_info(request: Request) -> Outcome:
         raise InputError(problems[-1])
     output = Output.of(request.options.get("output", ""))
     inputs = [path for file in report.inputs for path in (file.path, *checkpoint_files(file.path))]
-    outcome = deliver(report, output, inputs, to_terminal=stdout_is_terminal())
+    outcome = deliver(report, output, inputs, columns=stdout_columns())
     missing = any(not exists(path) for path in paths)
     return replace(outcome, exit_code=InputError.exit_code if missing else 0)
 

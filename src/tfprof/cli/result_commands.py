@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tfprof.api import load
 from tfprof.cli.request import Request, make_request, run_request
 from tfprof.console.progress import Progress
-from tfprof.console.stdio import print_command, print_notes, stdout_is_terminal, write_stderr
+from tfprof.console.stdio import print_command, print_notes, stdout_columns, write_stderr
 from tfprof.errors import TfprofError
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note
@@ -96,8 +96,7 @@ def run_result(request: Request) -> Outcome:
         with Progress() as progress:
             progress(f"answering {request.command.name}")
             result: Result = request.command.result(loaded, query, request.options)
-            to_terminal = stdout_is_terminal()
-            outcome = deliver(result, query.output, loaded.inputs, to_terminal=to_terminal)
+            outcome = deliver(result, query.output, loaded.inputs, columns=stdout_columns())
     except TfprofError:
         print_notes(loading)
         raise

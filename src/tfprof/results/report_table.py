@@ -48,6 +48,7 @@ def report_table(answer: Answer, notes: Sequence[Note] = ()) -> Table:
         facts=_facts(answer),
         notes=(*notes, *_data_notes(answer)),
         hiding=partial(_hidden_rows, answer),
+        sparse=True,
     )
 
 
@@ -101,11 +102,16 @@ def _group_place(name: str) -> int:
 def _numbers(answer: Answer, metric: str, name: str) -> list[Column]:
     unit = FIELDS[metric].unit if metric in FIELDS else units.count
     own, total = lower_bounds(answer, metric) or (None, None)
-    accounted = answer.accounted
+    totals, chain = answer.total(metric), answer.view.chain
+    # A share of a number that is not known in full would be a guess.
+    unknown = total is not None and bool(total[0])
+    whole = 0 if unknown or metric in (DEFINED, "occurrence") else int(totals[0])
+    marks: dict[str, Any] = {"accounted": answer.accounted, "lower": own, "whole": whole * chain}
     return [
-        Column(f"own_{name}", "number", answer.own(metric), unit, accounted=accounted, lower=own),
-        Column(f"total_{name}", "number", answer.total(metric), unit, lower=total),
-    ]
+        Column(f"own_{name}", "number", answer.own(metric), unit, **marks),
+        Column(f"total_{name}", "number", totals, unit, lower=total, whole=whole * (not chain),
+               running=chain),
+    ]  # fmt: skip
 
 
 def _node_columns(answer: Answer) -> dict[str, Column]:

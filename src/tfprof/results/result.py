@@ -80,18 +80,23 @@ class Result:
         """The same with each name on one line."""
         return self
 
+    def folded(self) -> Result:
+        """The same with the frames of libraries folded, if it has any."""
+        return self
+
     def pieces(self, form: str) -> Iterable[bytes]:
         """The bytes of an output of OUTPUTS ("text", "json", …), in pieces."""
         return chain.from_iterable(file.pieces for file in self.files(row_of_form(form), ""))
 
-    def files(self, row: OutputKind, path: str) -> Iterable[File]:
-        """The files that an output writes at *path*."""
+    def files(self, row: OutputKind, path: str, width: int | None = None) -> Iterable[File]:
+        """The files that an output writes at *path*; *width* is that of the screen, if any."""
         form, write = row.writer(self.offers)
         source = self.take(form)
         if row.names_files:
             files: Iterable[File] = write(source, path)
             return files
-        return [File(path, self, write(source))]
+        fitting = (width,) if form in row.fitted else ()
+        return [File(path, self, write(source, *fitting))]
 
     def to_dict(self) -> dict[str, list[Any]]:
         """The values of each column."""
@@ -130,10 +135,10 @@ class ProfileFile(Result):
         del form
         return self.profile
 
-    def files(self, row: OutputKind, path: str) -> Iterable[File]:
+    def files(self, row: OutputKind, path: str, width: int | None = None) -> Iterable[File]:
         """The file, which its notes name."""
         named = replace(self, name=path)
-        return [file._replace(result=named) for file in super().files(row, path)]
+        return [file._replace(result=named) for file in super().files(row, path, width)]
 
     @property
     def own_notes(self) -> tuple[Note, ...]:
@@ -152,14 +157,15 @@ def with_loading_notes(outcome: Outcome, result: Result, loading: Iterable[Note]
 
 
 def deliver(
-    result: Result, output: Output, inputs: Sequence[str] = (), *, to_terminal: bool = False
+    result: Result, output: Output, inputs: Sequence[str] = (), *, columns: int | None = None
 ) -> Outcome:
-    """Write *result*, but never over one of *inputs*; *to_terminal*: stdout is a terminal."""
+    """Write *result*, but never over one of *inputs*; *columns*: of a terminal that is stdout."""
     row = OUTPUTS[output.kind]
+    result = result.folded() if row.folds_frames else result
     if output.path is None:
-        if row.printed and to_terminal:
+        if row.printed and columns is not None:
             result = result.for_terminal()
-        files = result.files(row, "")
+        files = result.files(row, "", columns)
         return Outcome(chain.from_iterable(file.pieces for file in files), result.own_notes)
     messages = b""
     notes: list[Note] = []

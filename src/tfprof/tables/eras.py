@@ -83,6 +83,7 @@ class Era:
     after: tuple[str, ...] = ()  # lines when all are read
     file_names: Mapping[str, str] = field(default_factory=dict)  # by a document's other name
     original_errors: bool = False  # the shell rejects a line with the original's sentences
+    pager: bool = True  # a terminal that is too small shows a report in the user's pager
 
 
 NOW = Era("now", _MODERN_BLOCK, folds_frames=True)
@@ -120,7 +121,7 @@ ERAS: dict[str, Era] = {
     era.name: era
     for era in (
         NOW,
-        Era("original", _MODERN_BLOCK, original_errors=True),
+        Era("original", _MODERN_BLOCK, original_errors=True, pager=False),
         Era(
             "2018",
             _MODERN_BLOCK,
