@@ -160,12 +160,6 @@ class Call:
         names = [(x if isinstance(x, Tensor) else self._constant(x)).name for x in inputs]
         return Tensor(self.graph.add(f"{self.scope}/{kind}", kind, names, {**attributes, **more}))
 
-    def chain(self, x: Tensor, *kinds: str) -> Tensor:
-        """One operation after the other."""
-        for kind in kinds:
-            x = self.op(kind, x)
-        return x
-
     def _constant(self, value: Operand) -> Tensor:
         is_real = isinstance(value, float)
         array = np.asarray(value, np.float32 if is_real else np.int32)

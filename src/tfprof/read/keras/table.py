@@ -10,6 +10,7 @@ whose float operations are unknown, as those of a class without a row.
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
@@ -28,17 +29,9 @@ LAYERS: Final[dict[str, Row]] = {}
 OPERATIONS: Final[dict[str, Row]] = {}  # keras.ops: the same for operations that are not layers
 
 
-def layer(*names: str) -> Callable[[Row], Row]:
+def layer(*names: str, table: dict[str, Row] = LAYERS) -> Callable[[Row], Row]:
     """Make the function below the row of these layers; names are separated by spaces."""
-    return _into(LAYERS, names)
 
-
-def operation(*names: str) -> Callable[[Row], Row]:
-    """Make the function below the row of these operations of keras.ops."""
-    return _into(OPERATIONS, names)
-
-
-def _into(table: dict[str, Row], names: tuple[str, ...]) -> Callable[[Row], Row]:
     def decorate(row: Row) -> Row:
         for name in " ".join(names).split():
             assert name not in table, f"two rows for {name}"
@@ -46,6 +39,9 @@ def _into(table: dict[str, Row], names: tuple[str, ...]) -> Callable[[Row], Row]
         return row
 
     return decorate
+
+
+operation: Final = partial(layer, table=OPERATIONS)
 
 
 def row_of(kind: str, *, is_layer: bool = True) -> Row | None:

@@ -53,7 +53,7 @@ class Window:
         """The filter for an image of at least two sides."""
         return self.call.expanded(weight, 0) if self.lifted else weight
 
-    def attributes(self, *, strides: Sequence[int] = (), padding: str = "") -> dict[str, Any]:
+    def attributes(self, strides: Sequence[int] = (), padding: str = "") -> dict[str, Any]:
         """The attributes of a convolution."""
         padding = padding or str(self.call.config.get("padding", "valid"))
         return {

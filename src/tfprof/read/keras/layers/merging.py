@@ -38,13 +38,9 @@ def _merged(call: Call, kind: str) -> Tensor:
 for _name, _kind in _KINDS.items():
     layer(_name)(partial(_merged, kind=_kind))
 layer("Average")(lambda call: call.op("RealDiv", _merged(call, "AddV2"), 1.0))
-
-
-@layer("Concatenate")
-def concatenate(call: Call) -> Tensor:
-    """One after the other along an axis."""
-    axis = int(call.config.get("axis", -1))
-    return call.joined(*call.inputs, axis=axis, dtype=None)
+layer("Concatenate")(
+    lambda call: call.joined(*call.inputs, axis=int(call.config.get("axis", -1)), dtype=None)
+)
 
 
 @layer("Dot")
@@ -65,18 +61,14 @@ def dot(call: Call) -> Tensor:
     return result if len(rest[0]) + len(rest[1]) > 2 else call.expanded(result, 1)  # noqa: PLR2004 - the batch, twice
 
 
-def _operands(call: Call) -> list[Tensor | float]:
-    """Two tensors, or a tensor and a number, which may be the first."""
+def _operator(call: Call, kind: str) -> Tensor:
+    """An operator between two tensors, or a tensor and a number, which may be the first."""
     numbers = call.options["args"] + list(call.options["kwargs"].values())
     others = [each for each in numbers if isinstance(each, (int, float))]
     both: list[Tensor | float] = [*call.inputs, *map(float, others)]
     if len(both) != 2:  # noqa: PLR2004 - an operator has two
         raise Unexpandable
-    return both
-
-
-def _operator(call: Call, kind: str) -> Tensor:
-    return call.op(kind, *_operands(call))
+    return call.op(kind, *both)
 
 
 for _name, _kind in _OPERATORS.items():

@@ -16,12 +16,16 @@ def _pooled(kind: str, call: Call) -> Tensor:
     window = Window(call)
     sizes = window.of("pool_size", 2)
     strides = window.of("strides") if call.config.get("strides") is not None else sizes
-    attributes: dict[str, Any] = {
-        **window.attributes(strides=strides), "ksize": window.full(sizes),
-    }  # fmt: skip
+    return _windows(window, kind, call.x, sizes, window.attributes(strides))
+
+
+def _windows(
+    window: Window, kind: str, x: Tensor, sizes: list[int], attributes: dict[str, Any]
+) -> Tensor:
+    attributes["ksize"] = window.full(sizes)
     del attributes["dilations"]
     op = kind if window.sides < _SIDES[-1] else f"{kind}3D"
-    return window.drop(call.op(op, window.lift(call.x), **attributes))
+    return window.drop(window.call.op(op, window.lift(x), **attributes))
 
 
 def _global(kind: str, call: Call) -> Tensor:
@@ -43,15 +47,8 @@ def _adaptive(kind: str, call: Call) -> Tensor:
         both = []
         for reach in (small, small + 1):
             ones = [1] * window.sides
-            shape = window.full([*ones[:side], reach, *ones[side + 1 :]])
-            attributes: dict[str, Any] = {
-                "ksize": shape,
-                "strides": window.full(ones),
-                "padding": "VALID",
-            }
-            op = kind if window.sides < _SIDES[-1] else f"{kind}3D"
-            pooled = call.op(op, window.lift(x), **attributes, data_format=window.layout)
-            both.append(window.drop(pooled))
+            shape = [*ones[:side], reach, *ones[side + 1 :]]
+            both.append(_windows(window, kind, x, shape, window.attributes(ones, "valid")))
         joined = call.joined(*both, axis=axis, dtype=None)
         x = call.op("GatherV2", joined, [0] * min(sizes[side], 1001), axis)
     return x

@@ -15,12 +15,7 @@ RandomHue RandomInvert RandomPerspective RandomPosterization RandomRotation Rand
 RandomSharpness RandomShear RandomTranslation RandomZoom Solarization
 """
 layer(_RANDOM)(lambda call: call.op("Identity", call.x))
-
-
-@layer("Rescaling")
-def rescaling(call: Call) -> Tensor:
-    """A product and a sum."""
-    return call.op("AddV2", call.op("Mul", call.x, 1.0), 1.0)
+layer("Rescaling")(lambda call: call.op("AddV2", call.op("Mul", call.x, 1.0), 1.0))
 
 
 @layer("Resizing")
@@ -39,14 +34,9 @@ def crop(call: Call) -> Tensor:
     size = [int(call.config["height"]), int(call.config["width"])]
     if any(side is None or side < wanted for side, wanted in zip(sides, size, strict=True)):
         raise Unexpandable  # Keras resizes a smaller image
-    begin = [0] * call.rank
     whole = [-1] * (call.rank - 3)
-    return call.op(
-        "Slice",
-        call.x,
-        begin,
-        [*whole, -1, *size] if first else [*whole, *size, -1],
-    )
+    sizes = [*whole, -1, *size] if first else [*whole, *size, -1]
+    return call.op("Slice", call.x, [0] * call.rank, sizes)
 
 
 layer("Discretization")(lambda call: call.op("Bucketize", _indices_of(call)))
@@ -59,18 +49,17 @@ def _indices_of(call: Call) -> Tensor:
     return call.x
 
 
-@layer("Hashing HashedCrossing")
-def hashing(call: Call) -> Tensor:
-    """A number below a bound for each element."""
-    return call.op("StringToHashBucketFast", _indices_of(call), dtype=INT64)
+# A number below a bound for each element.
+layer("Hashing HashedCrossing")(
+    lambda call: call.op("StringToHashBucketFast", _indices_of(call), dtype=INT64)
+)
 
 
 @layer("IntegerLookup StringLookup")
 def lookup(call: Call) -> Tensor:
     """The place of each element in a vocabulary."""
     x = _indices_of(call)
-    table = call.op("HashTableV2")
-    return call.op("LookupTableFindV2", table, x, 0, dtype=INT64)
+    return call.op("LookupTableFindV2", call.op("HashTableV2"), x, 0, dtype=INT64)
 
 
 @layer("CategoryEncoding")

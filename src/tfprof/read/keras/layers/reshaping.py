@@ -28,17 +28,11 @@ def reshape(call: Call) -> Tensor:
     return call.op("Reshape", call.x, [-1, *target])
 
 
-@layer("Permute")
-def permute(call: Call) -> Tensor:
-    """Dimensions in another order."""
-    return call.op("Transpose", call.x, [0, *call.config["dims"]])
-
-
-@layer("RepeatVector")
-def repeat_vector(call: Call) -> Tensor:
-    """The same for each step."""
-    times = [1, int(call.config["n"]), 1]
-    return call.op("Tile", call.expanded(call.x, 1), times)
+# Dimensions in another order, and the same for each step.
+layer("Permute")(lambda call: call.op("Transpose", call.x, [0, *call.config["dims"]]))
+layer("RepeatVector")(
+    lambda call: call.op("Tile", call.expanded(call.x, 1), [1, int(call.config["n"]), 1])
+)
 
 
 def _pairs(window: Window, key: str) -> list[list[int]]:
@@ -77,19 +71,10 @@ def up_sampling(call: Call) -> Tensor:
     """Each element several times; or between them, interpolated."""
     window = Window(call)
     times = window.of("size", 2)
-    kind = call.config.get("interpolation", "nearest")
-    if kind == "nearest":
-        channels = [1, 1, *times] if window.first else [1, *times, 1]
-        return call.op("Tile", call.x, channels)
-    return resized(
-        call, [None if s is None else s * n for s, n in zip(_sides(call), times, strict=True)]
-    )
-
-
-def _sides(call: Call) -> tuple[int | None, ...]:
-    return (
-        call.sides[2:] if call.config.get("data_format") == "channels_first" else call.sides[1:-1]
-    )
+    if call.config.get("interpolation", "nearest") == "nearest":
+        return call.op("Tile", call.x, [1, 1, *times] if window.first else [1, *times, 1])
+    sides = call.sides[2:] if window.first else call.sides[1:-1]
+    return resized(call, [s and s * n for s, n in zip(sides, times, strict=True)])
 
 
 def resized(call: Call, sides: list[int | None]) -> Tensor:
