@@ -19,7 +19,7 @@ from case import GraphDef
 from random_attributes import fill, tensor
 from test_text import LAYOUTS
 from tfprof.errors import InputError
-from tfprof.ops.attr_values import Tensor, decode
+from tfprof.ops.attributes import Tensor, decode
 from tfprof.ops.shape import MOST_DIMENSIONS
 from tfprof.read import text
 from tfprof.read.functions import library

@@ -17,9 +17,10 @@ from typing import Any, Final, cast
 
 from tfprof.ops.activation import fused
 from tfprof.ops.op import Op, size
-from tfprof.ops.shape import OPEN, MaybeShape, Shape, either, need, plus, require, times
+from tfprof.ops.shape import OPEN, Shape, either, need, plus, require, times
 from tfprof.ops.shared_rules import (
     channel_axis,
+    image_listed_by,
     image_rank,
     like_input,
     margins,
@@ -234,22 +235,15 @@ def to_input_shape(op: Op) -> Shape:
     return (either(image[0], gradient[0]), *image[1:])
 
 
-@shape("{Conv2D,DepthwiseConv2dNative}BackpropFilter Conv3DBackpropFilterV2")
-@shape("_Mkl{,Native}{Conv2D,DepthwiseConv2dNative}BackpropFilter")
-@shape("_Mkl{,Native}Conv3DBackpropFilterV2")
-def to_filter_shape(op: Op) -> Shape:
-    """The filter whose sizes are the second input."""
-    sizes = op.value(1)
-    return (OPEN,) * image_rank(op) if sizes is None else dims_of(sizes)
-
-
-@shape("_Mkl{,Native}Conv2DBackpropFilterWithBias __MklDummyConv2DBackpropFilterWithBias")
-def to_filter_and_bias_shape(op: Op) -> list[MaybeShape]:
-    """The filter, and a number per channel of the image, as TensorFlow infers it."""
-    image = op.ranked(0, 4)
-    return [to_filter_shape(op), (image[channel_axis(op, 4)],)]
-
-
+shape(
+    "{Conv2D,DepthwiseConv2dNative}BackpropFilter Conv3DBackpropFilterV2",
+    "_Mkl{,Native}{Conv2D,DepthwiseConv2dNative}BackpropFilter",
+    "_Mkl{,Native}Conv3DBackpropFilterV2",
+)(image_listed_by(1))
+# The filter, and a number per channel of the image, as TensorFlow infers it.
+shape("_Mkl{,Native}Conv2DBackpropFilterWithBias __MklDummyConv2DBackpropFilterWithBias")(
+    lambda op: [image_listed_by(1)(op), (op.ranked(0, 4)[channel_axis(op, 4)],)]
+)
 shape("Conv2DBackpropInputV2")(like_input(0, rank=4))
 shape("Conv3DBackpropInput")(like_input(0, rank=5))
 shape("Conv2DBackpropFilterV2")(like_input(1, rank=4))

@@ -18,7 +18,7 @@ from tfprof.ops.table import item, shape, value
 from tfprof.ops.value import dims_of
 
 if TYPE_CHECKING:
-    from tfprof.ops.lazy_op import GraphOp
+    from tfprof.ops.op import GraphOp
 
 
 def _element(op: Op, number: int) -> MaybeShape:

@@ -8,6 +8,7 @@ from tfprof.ops.op import Op, size
 from tfprof.ops.shape import OPEN, Shape, merged, minus, plus, require, split, times
 from tfprof.ops.shared_rules import (
     all_open,
+    image_listed_by,
     like_input,
     margins,
     per_axis,
@@ -111,8 +112,7 @@ def cropped(op: Op) -> Shape:
     return (boxes[0], *_sides(op, 3), image[3])
 
 
-# The image whose sizes are the last input.
-shape("CropAndResizeGradImage")(lambda op: (OPEN,) * _IMAGE if op.value(3) is None else op.dims(3))
+shape("CropAndResizeGradImage")(image_listed_by(3))
 
 
 @shape("SpaceToDepth DepthToSpace")
@@ -145,16 +145,9 @@ def batch_and_space(op: Op) -> Shape:
     return tuple(image)
 
 
-@shape("Pad{,V2} MirrorPad")
-def padded(op: Op) -> Shape:
-    """Each dimension plus its padding before and after."""
-    return tuple(map(plus, *_with_margins(op)))
-
-
-@shape("MirrorPadGrad")
-def unpadded(op: Op) -> Shape:
-    """What is left without the padding."""
-    return tuple(map(minus, *_with_margins(op)))
+# Each dimension with its padding before and after, or without it.
+shape("Pad{,V2} MirrorPad")(lambda op: tuple(map(plus, *_with_margins(op))))
+shape("MirrorPadGrad")(lambda op: tuple(map(minus, *_with_margins(op))))
 
 
 def _with_margins(op: Op) -> tuple[Shape, Shape]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from tfprof.ops.op import Op, size
 from tfprof.ops.shape import OPEN, MaybeShape, Shape, merged, require
 from tfprof.ops.shared_rules import (
+    image_listed_by,
     image_rank,
     per_input,
     per_output,
@@ -15,7 +16,6 @@ from tfprof.ops.shared_rules import (
     with_unknown_range,
 )
 from tfprof.ops.table import float_ops, shape
-from tfprof.ops.value import dims_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -82,6 +82,7 @@ shape("_MklQuantizedMaxPool _QuantizedMaxPool3D")(with_unknown_range(pool_shape)
 shape(MAX_GRADIENTS, "MaxPoolGrad{V2,WithArgmax} FractionalMaxPoolGrad")(
     lambda op: op.ranked(0, image_rank(op))
 )
+shape(AVG_GRADIENTS, "FractionalAvgPoolGrad")(image_listed_by(0))
 # Windows of the sizes that inputs list.
 shape("MaxPoolV2")(lambda op: _pooled(op, op.numbers(1), op.numbers(2)))
 
@@ -106,13 +107,6 @@ def _pooled(op: Op, sizes: Sequence[int], strides: Sequence[int]) -> Shape:
                 pads[2 * axis] + pads[2 * axis + 1] if explicit else 0)
         for axis, length in enumerate(image)
     )  # fmt: skip
-
-
-@shape(AVG_GRADIENTS, "FractionalAvgPoolGrad")
-def avg_gradient_shape(op: Op) -> Shape:
-    """The image whose sizes are the first input."""
-    sizes = op.value(0)
-    return (OPEN,) * image_rank(op) if sizes is None else dims_of(sizes)
 
 
 @shape("Fractional{Max,Avg}Pool")

@@ -110,13 +110,6 @@ def top(op: Op) -> list[MaybeShape]:
     return [(*tensor[:-1], count)] * 2
 
 
-@shape("UnsortedSegment{Sum,Max,Min,Prod} Segment{Max,Min,Prod,Sum}V2")
-def counted_segments(op: Op) -> Shape:
-    """As many segments as the last input says; the rest is an element."""
-    data, ids = op.known(0), op.known(1)
-    return (op.length(2), *data[len(ids) :])
-
-
 @shape("BiasAddGrad")
 def bias_gradient(op: Op) -> Shape:
     """One per channel."""
@@ -125,6 +118,10 @@ def bias_gradient(op: Op) -> Shape:
     return (tensor[1 if first else -1],)
 
 
+# As many segments as the last input says; the rest is an element.
+shape("UnsortedSegment{Sum,Max,Min,Prod} Segment{Max,Min,Prod,Sum}V2")(
+    lambda op: (op.length(2), *op.known(0)[len(op.known(1)) :])
+)
 shape("Segment{Sum,Mean,Max,Min,Prod}")(rows_of_unknown_number)
 shape("CollectiveReduceScatterV2")(rows_of_unknown_number)  # a share of the first dimension
 shape("CollectiveReduce{,V2,V3} CrossReplicaSum NcclAllReduce XlaAllReduce")(like_input(0))
