@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from tfprof.read.keras.graph import BOOL, INT32, Call, Tensor, known
+from tfprof.read.keras.graph import BOOL, INT32, Call, Tensor, known, layer
 from tfprof.read.keras.layers.activation import activated
-from tfprof.read.keras.table import layer
 from tfprof.read.keras.weight_rules import einsum_lengths
 
 _MATRIX: Final = 2
