@@ -12,23 +12,17 @@ have the outermost frame first.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfprof.capture import keras_models
 from tfprof.capture.tensorflow_internals import Internal
 from tfprof.errors import UsageError
+from tfprof.read import called_functions
 
 if TYPE_CHECKING:
     from types import FrameType
-
-# TensorFlow's name of what it traces of the Python function `f`: a number at the end, and for its
-# gradient another. Numbers before that are part of the program's own name.
-_PYTHON_NAME: Final = re.compile(
-    r"__(?:inference|forward)_(?:__backward_(?P<gradient>.*)_\d+|(?P<plain>.*))_\d+"
-)
 
 
 class Frame(NamedTuple):
@@ -100,11 +94,8 @@ def python_name(name: str | bytes) -> str:
     >>> python_name(b"__inference_train_step_153"), python_name("__inference___backward_f_7_9")
     ('train_step', 'f_backward')
     """
-    text = name.decode("utf-8", "replace") if isinstance(name, bytes) else name
-    match = _PYTHON_NAME.fullmatch(text)
-    if match is None:
-        return text
-    return match["plain"] if match["gradient"] is None else f"{match['gradient']}_backward"
+    full = name if isinstance(name, bytes) else name.encode("utf-8", "replace")
+    return (called_functions.python_name(full) or full).decode("utf-8", "replace")
 
 
 def _is_concrete(value: object) -> bool:

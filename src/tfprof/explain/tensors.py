@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from tfprof.ops.classes import of_class
 from tfprof.ops.inferred_shapes import with_inferred_shapes
 from tfprof.ops.symbols import symbols, with_recorded_shapes
+from tfprof.read.merge import data_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,7 +62,7 @@ class Tensors:
     def inputs(self, node: int) -> list[Tensor]:
         """The data inputs of a node."""
         tensors = []
-        for number, (source, slot) in enumerate(data_inputs(self.final, node)):
+        for number, (source, slot) in enumerate(data_inputs(self.final.edges, node)):
             shape, origin = self._of(source, slot) if source >= 0 else (None, UNKNOWN)
             name = self._names[source].decode("utf-8", "surrogateescape") if source >= 0 else ""
             source_name = f"{name}:{slot}" if slot else name
@@ -82,7 +83,8 @@ class Tensors:
             if self._tried is None:
                 sizes = {**self._dims, **dict.fromkeys(unbound, _SOME)}
                 self._tried = with_inferred_shapes(self._recorded, sizes)
-            places = [*data_inputs(self.final, node), *((node, at) for at in range(len(tensors)))]
+            inputs = data_inputs(self.final.edges, node)
+            places = [*inputs, *((node, at) for at in range(len(tensors)))]
             pairs = zip(places, tensors, strict=False)
             wanted = [place for place, tensor in pairs if not tensor.is_known]
             if all(_is_whole(_shape(self._tried, *place)) for place in wanted):
@@ -98,14 +100,6 @@ class Tensors:
             if _is_whole(shape):
                 return shape, origin
         return shape, UNKNOWN if shape is None else "known in part"
-
-
-def data_inputs(profile: Profile, node: int) -> list[tuple[int, int]]:
-    """(node, output) of each data input; a node below 0 is not in the graph."""
-    edges = profile.edges
-    here = slice(int(edges.start[node]), int(edges.start[node + 1]))
-    pairs = zip(edges.source[here].tolist(), edges.slot[here].tolist(), strict=True)
-    return [(source, slot) for source, slot in pairs if slot >= 0]
 
 
 def _shape(profile: Profile, node: int, slot: int) -> Shape | None:

@@ -11,11 +11,11 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from tfprof.explain.tensors import data_inputs
 from tfprof.ops.classes import of_class
 from tfprof.ops.dtypes import RESOURCE
 from tfprof.ops.output_dtypes import output_dtypes
 from tfprof.ops.shape import MOST_DIMENSIONS
+from tfprof.read.merge import data_inputs
 
 if TYPE_CHECKING:
     from tfprof.model import Profile
@@ -61,8 +61,8 @@ class Variables:
                 if here != node or not self._guesses:
                     found.setdefault(here, self._variable(here, value))
             elif here == node or self._passes[here]:
-                sources = [source for source, _ in data_inputs(self._profile, here) if source >= 0]
-                new = [source for source in sources if source not in seen]
+                sources = [source for source, _ in data_inputs(self._profile.edges, here)]
+                new = [source for source in sources if source >= 0 and source not in seen]
                 seen.update(new)
                 value = here if self._reads[here] else value
                 ahead += [(source, value if self._reads[here] else source) for source in new[::-1]]

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 # A call that the runtime inlined is the first part of a name: `PartitionedCall_1/net/MatMul`.
 FIRST_CALL = re.compile(rb"(?:Stateful)?PartitionedCall(?:_\d+)?/")
 # TensorFlow appends a number to the name of a Python function, and two to that of its gradient.
+# Numbers before that are part of the program's own name.
 _FUNCTION = re.compile(
     rb"__(?:inference|forward)_(?:__backward_(?P<gradient>.+)_\d+|(?P<plain>.+))_\d+"
 )

@@ -186,6 +186,13 @@ def with_bare_nodes(profile: Profile, name: Strings, op: Strings) -> Profile:
     return with_edges(grown, profile, _Inputs(zeros, Strings.of([]), none, none))
 
 
+def data_inputs(edges: Edges, node: int) -> list[tuple[int, int]]:
+    """(node, output) of each data input; a node below 0 is not in the graph."""
+    here = slice(int(edges.start[node]), int(edges.start[node + 1]))
+    pairs = zip(edges.source[here].tolist(), edges.slot[here].tolist(), strict=True)
+    return [(source, slot) for source, slot in pairs if slot >= 0]
+
+
 def with_extra_type(profile: Profile, names: Strings, kind: bytes) -> Profile:
     """*profile* with the extra type *kind* on the nodes of these names."""
     node = profile.nodes.name.find(names)

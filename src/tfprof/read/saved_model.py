@@ -204,11 +204,7 @@ def _trained_nodes(meta: U8, pool: Pool) -> Strings | None:
     in_collection, objects = trainable(meta), _objects(meta)
     if in_collection is None and not objects.has_variables:
         return None
-    return Strings.concat([in_collection or Strings.of([]), Strings.of(_trainable(objects, pool))])
-
-
-def _trainable(objects: _Objects, pool: Pool) -> Iterable[bytes]:
-    """The nodes of trainable variables, from what the called functions capture."""
+    # The nodes of trainable variables, from what the called functions capture.
     graph, name = pool.bodies[0], pool.columns.name
     start = np.searchsorted(graph.edge_node, np.arange(graph.rows.size + 1))
     nodes = set()
@@ -221,7 +217,7 @@ def _trainable(objects: _Objects, pool: Pool) -> Iterable[bytes]:
             # Captured variables are the last inputs of a call.
             pairs = zip(inputs[len(inputs) - len(captured) :], captured, strict=True)
             nodes |= {node for node, number in pairs if number in objects.trained}
-    return sorted(nodes)
+    return Strings.concat([in_collection or Strings.of([]), Strings.of(sorted(nodes))])
 
 
 class _Objects(NamedTuple):
