@@ -83,12 +83,12 @@ from tfprof.cli import main
 main(sys.argv[1:])
 """
 SLOW_RUNS: Final = """
-from tfprof.read import read_files
-quick = read_files.add_run
+from tfprof.read import add_files
+quick = add_files.add_run
 def slow(*given):
     time.sleep(0.7)
     return quick(*given)
-read_files.add_run = slow
+add_files.add_run = slow
 """
 SLOW_ANSWERS: Final = """
 from tfprof.results.loaded import Loaded

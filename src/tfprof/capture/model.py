@@ -16,8 +16,7 @@ import numpy as np
 
 from tfprof.capture.call_stacks import Texts, Traces
 from tfprof.capture.coerce import LiveFunctions, LiveGraph, Run, graph_of, log_of, run_of
-from tfprof.capture.op_logs import NO_LOG, count_float_ops, joined, own_log, renumbered
-from tfprof.capture.registered_flops import registered
+from tfprof.capture.op_logs import NO_LOG, count_float_ops, joined, own_log, registered, renumbered
 from tfprof.errors import UsageError, nearest
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note, Outputs, Profile

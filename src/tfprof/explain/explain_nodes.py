@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from tfprof.explain.run_reasons import RunReasons, Runs
-from tfprof.explain.tensors import Tensor, Tensors
-from tfprof.explain.variables import Variable, Variables
+from tfprof.explain.tensors import Tensor, Tensors, Variable, Variables
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.ops.classes import of_class
 from tfprof.ops.counting import number_of

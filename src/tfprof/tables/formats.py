@@ -152,7 +152,7 @@ def _row(  # noqa: PLR0913, PLR0917 - one parameter per column
     has_functions: bool = False,
 ) -> Format:
     """A row whose functions are where those of our own formats are, imported when called."""
-    paths = (f"detect:is_{name}", read, f"read_files:{add}", f"describe:{describe}")
+    paths = (f"detect:is_{name}", read, f"add_files:{add}", f"describe:{describe}")
     detects, reads, adds, describes = (partial(_call, f"tfprof.read.{path}") for path in paths)
     message = f"tensorflow.{message}" if message else ""
     functions = (detects, reads, adds, describes)
