@@ -82,7 +82,17 @@ def concrete_functions(holder: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - 
     if keras_models.is_model(holder):
         return [(holder.name, keras_models.traced(holder))]
     if hasattr(holder, "get_concrete_function"):
-        return _of_function(holder)
+        # All that a tf.function was traced for, the latest trace for each input signature.
+        # Saving a function traces it again, and so does a first trace that created variables.
+        name = getattr(holder, "__name__", None) or "function"
+        concrete = Internal.CONCRETE_FUNCTIONS.of(holder, list)()
+        if not concrete:
+            raise UsageError(
+                f"{name} was not traced yet: call it once, or give it an input_signature, or give "
+                f"{name}.get_concrete_function(...)"
+            )
+        latest = {repr(trace.structured_input_signature): trace for trace in concrete}
+        return [(name, trace) for trace in latest.values()]
     if not holder.signatures:
         raise UsageError("the loaded SavedModel has no signatures: give its folder instead")
     return list(holder.signatures.items())
@@ -109,17 +119,3 @@ def _is_concrete(value: object) -> bool:
 def _has_signatures(value: object) -> bool:
     signatures = getattr(value, "signatures", None)
     return isinstance(signatures, Mapping) and hasattr(value, "graph_debug_info")
-
-
-def _of_function(function: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - a tf.function
-    """All that a tf.function was traced for, the latest trace for each input signature."""
-    # Saving a function traces it again, and so does a first trace that created variables.
-    name = getattr(function, "__name__", None) or "function"
-    concrete = Internal.CONCRETE_FUNCTIONS.of(function, list)()
-    if not concrete:
-        raise UsageError(
-            f"{name} was not traced yet: call it once, or give it an input_signature, or give "
-            f"{name}.get_concrete_function(...)"
-        )
-    latest = {repr(trace.structured_input_signature): trace for trace in concrete}
-    return [(name, trace) for trace in latest.values()]
