@@ -14,8 +14,8 @@ from tfprof.errors import InputError, UsageError
 from tfprof.foundation.progress_events import Stage, announce, listening
 from tfprof.model import Profile
 from tfprof.read import expansion_limits
-from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
 from tfprof.read.add_files import with_shape_source
+from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
 from tfprof.read.source import Source, format_for
 from tfprof.tables.formats import (
     DEBUG_INFO,
