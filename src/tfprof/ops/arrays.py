@@ -221,11 +221,8 @@ def stitched(op: Op) -> Shape:
     values = [op.value(number) for number in range(half)]
     if any(constant is None or bool((constant == HOLE).any()) for constant in values):
         return (OPEN, *element)
-    last = max(
-        (int(constant.max()) for constant in values if constant is not None and constant.size),
-        default=-1,
-    )
-    return (last + 1, *element)
+    last = [int(places.max()) for places in values if places is not None and places.size]
+    return (max(last, default=-1) + 1, *element)
 
 
 # --- values ---

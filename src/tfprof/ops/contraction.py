@@ -133,10 +133,8 @@ def xla_dot_shape(op: Op) -> Shape:
     """Batch dimensions (fields 3 and 4), then what is left of both factors."""
     left, right, numbers = op.known(0), op.known(1), _numbers(op)
     batch = numbers.get(3, ())
-    gone_left, gone_right = (
-        {*numbers.get(1, ()), *batch},
-        {*numbers.get(2, ()), *numbers.get(4, ())},
-    )
+    gone_left = {*numbers.get(1, ()), *batch}
+    gone_right = {*numbers.get(2, ()), *numbers.get(4, ())}
     return (
         *(either(left[a], right[b]) for a, b in zip(batch, numbers.get(4, ()), strict=True)),
         *(dim for axis, dim in enumerate(left) if axis not in gone_left),

@@ -149,10 +149,7 @@ float_ops("Dilation2DBackprop{Input,Filter}")(
 def _convolved(op: Op, image: Shape, weights: Shape, channels: int) -> Shape:
     """The image that a convolution with a filter of this shape gives."""
     rank, padding = len(image), str(op.attr("padding", "VALID"))
-    strides, dilations = (
-        shared.per_axis(op, "strides", rank),
-        shared.per_axis(op, "dilations", rank),
-    )
+    strides, dilations = (shared.per_axis(op, name, rank) for name in ("strides", "dilations"))
     pads = op.attr("explicit_paddings") or [0] * (2 * rank)
     result = list(image)
     result[shared.channel_axis(op, rank)] = channels

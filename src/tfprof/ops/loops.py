@@ -149,12 +149,10 @@ class Loops:
                 step = self._step(call, loop, number - call.own)
                 first = self._whole(loop, number)
                 # Several variables may start as the same tensor: any of them may be the counter.
-                known = bool(step) and first is not None
-                counts.add(
-                    _iterations(first or 0, bound, step or 0, rises=rises, reaches=reaches)
-                    if known
-                    else None
-                )
+                count = None
+                if step and first is not None:
+                    count = _iterations(first, bound, step, rises=rises, reaches=reaches)
+                counts.add(count)
             if len(counts) == 1:
                 return counts.pop()
         return None

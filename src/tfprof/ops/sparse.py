@@ -51,10 +51,7 @@ def mat_mul_shape(op: Op) -> Shape:
     """Rows of the sparse factor, columns of the dense one."""
     rows, columns = op.shape(3) or (OPEN, OPEN)
     sparse = (OPEN, OPEN) if op.value(2) is None else op.dims(2)
-    return (
-        sparse[1 if op.attr("adjoint_a") else 0],
-        rows if op.attr("adjoint_b") else columns,
-    )
+    return (sparse[bool(op.attr("adjoint_a"))], rows if op.attr("adjoint_b") else columns)
 
 
 @shape("SparseDenseCwise{Add,Div,Mul} SparseSoftmax")

@@ -113,10 +113,8 @@ def _matched(profile: Profile, texts: list[bytes], called: list[bytes], types: l
 
     is_called = [bool(call) for call in prefix]
     at_top = [call == b"" for call in prefix]
-    attempt(
-        [b"%b/%b" % (call or b"", name) for call, name in zip(prefix, plain, strict=True)],
-        is_called,
-    )
+    below = [b"%b/%b" % (call or b"", name) for call, name in zip(prefix, plain, strict=True)]
+    attempt(below, is_called)
     attempt(texts, at_top)
     attempt(plain, at_top)
     _attempt_below(known, row, plain, at_top, calls)

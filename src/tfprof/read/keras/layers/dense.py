@@ -102,15 +102,9 @@ def embedding(call: Call) -> Tensor:
     table = call.weight("embeddings") if call.has("g_idx") else kernel(call, "embeddings", 0, 0)
     found = call.op("GatherV2", table, rows, 0)
     if call.has("g_idx"):
-        scale, zero = (
-            call.op(
-                "GatherV2",
-                call.op("GatherV2", call.weight(f"embeddings_{part}"), rows, 0),
-                call.weight("g_idx"),
-                -1,
-            )
-            for part in ("scale", "zero")
-        )
+        parts = (call.weight(f"embeddings_{part}") for part in ("scale", "zero"))
+        picked = (call.op("GatherV2", part, rows, 0) for part in parts)
+        scale, zero = (call.op("GatherV2", each, call.weight("g_idx"), -1) for each in picked)
         return call.op("Mul", call.op("Sub", _unpacked(call, found, scale), zero), scale)
     if call.has("embeddings_scale"):
         scale = call.op("GatherV2", call.weight("embeddings_scale"), rows, 0)
