@@ -163,16 +163,10 @@ class _Explainer:
         runs = self._runs.of(node)
         counting = self._counting(node, inputs, outputs)
         variables = self._variables.of(node)
-        return Explanation(
-            self._profile.nodes.name[node].decode("utf-8", "surrogateescape"),
-            self._op(node),
-            counting,
-            runs,
-            inputs,
-            outputs,
-            variables,
-            [*self._gaps(node, counting, runs, [*inputs, *outputs], variables)],
-        )
+        gaps = [*self._gaps(node, counting, runs, [*inputs, *outputs], variables)]
+        name = self._profile.nodes.name[node].decode("utf-8", "surrogateescape")
+        op = self._op(node)
+        return Explanation(name, op, counting, runs, inputs, outputs, variables, gaps)
 
     def _counting(self, node: int, inputs: list[Tensor], outputs: list[Tensor]) -> Counting:
         recorded = int(self._profile.nodes.float_ops[node])

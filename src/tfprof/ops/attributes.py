@@ -164,14 +164,8 @@ def asked_attributes(
     key_number, a_key = key.intern()
     value_number, a_value = value.intern()
     rows = last_of(owner, key_number)
-    return AskedAttributes(
-        owner[rows],
-        key_number[rows],
-        value_number[rows],
-        key.take(a_key),
-        value.take(a_value),
-        profile.graph_names,
-    )
+    numbers = owner[rows], key_number[rows], value_number[rows]
+    return AskedAttributes(*numbers, key.take(a_key), value.take(a_value), profile.graph_names)
 
 
 def _joined(parts: list[Strings]) -> Strings:

@@ -300,13 +300,9 @@ def _items(loops: Loops, call: Call, op: GraphOp) -> list[Item]:
         end = _common(sources)
         if LOOP_CONDITION in call.kinds and len(sources) > 1:
             end = loops.final_length(call, op, output, *sources)
-        items.append(
-            end._replace(
-                shape=shape,
-                value=_same([item.value for item in filled]) if filled else None,
-                is_new=all(item.is_new for item in sources),
-            )
-        )
+        value = _same([item.value for item in filled]) if filled else None
+        is_new = all(item.is_new for item in sources)
+        items.append(end._replace(shape=shape, value=value, is_new=is_new))
     return items
 
 
@@ -355,13 +351,9 @@ class Calls:
         returned = np.clip(regions.returns, 0, inputs).tolist()
         for call, numbers in of_call.items():
             returns = [returned[number] for number in numbers]
-            self.of[call] = Call(
-                tuple(numbers),
-                tuple(int(regions.kind[number]) for number in numbers),
-                tuple(accumulate(returns[:-1], initial=0)),
-                returns[0],
-                sum(returns),
-            )
+            kinds = tuple(int(regions.kind[number]) for number in numbers)
+            first = tuple(accumulate(returns[:-1], initial=0))
+            self.of[call] = Call(tuple(numbers), kinds, first, returns[0], sum(returns))
         self.call = regions.call
         self.kind = regions.kind
 

@@ -48,14 +48,10 @@ def cuts(op: Op, rank: int) -> list[Cut | str]:
         elif masks["new_axis"] >> place & 1:
             result.append(NEW_AXIS)
         else:
-            result.append(
-                Cut(
-                    None if masks["begin"] >> place & 1 else _at(begin, place),
-                    None if masks["end"] >> place & 1 else _at(end, place),
-                    _at(stride, place),
-                    bool(masks["shrink_axis"] >> place & 1),
-                )
-            )
+            first = None if masks["begin"] >> place & 1 else _at(begin, place)
+            last = None if masks["end"] >> place & 1 else _at(end, place)
+            shrinks = bool(masks["shrink_axis"] >> place & 1)
+            result.append(Cut(first, last, _at(stride, place), shrinks))
     count = sum(cut is not NEW_AXIS for cut in result)
     require(count <= rank)
     return result + [whole] * (rank - count)

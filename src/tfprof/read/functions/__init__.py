@@ -281,16 +281,9 @@ def _inside(pool: Pool, outer: Instance) -> list[Instance]:
         prefix = outer.prefix + pool.columns.name[row]
         for call in calls:
             skipped = int(call.kind == BRANCH or pool.columns.op[row] in _FIRST_IS_NO_ARGUMENT)
-            inner.append(
-                Instance(
-                    pool.bodies[call.function],
-                    NOWHERE,
-                    prefix + call.scope,
-                    inputs.take(slice(skipped, None)),
-                    outer.first + node,
-                    call.kind,
-                )
-            )
+            called, scope = pool.bodies[call.function], prefix + call.scope
+            arguments = inputs.take(slice(skipped, None))
+            inner.append(Instance(called, NOWHERE, scope, arguments, outer.first + node, call.kind))
     return inner
 
 

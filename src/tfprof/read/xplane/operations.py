@@ -74,14 +74,9 @@ def _nodes(table: EventTable) -> Operations:
     function = Strings.of(run.function).take(run.of_event)
     data = table.on_tf_data[event] & (function.length == 0)
     both = Strings.concat([name, _below(table, _TF_DATA, name)])
-    return Operations(
-        event,
-        np.where(data, DATA, NODE),
-        both.take(np.arange(event.size) + event.size * data),
-        table.kinds.op.take(table.space.event_kind[event]),
-        function,
-        run.start_ns,
-    )
+    name = both.take(np.arange(event.size) + event.size * data)
+    kind, op = np.where(data, DATA, NODE), table.kinds.op.take(table.space.event_kind[event])
+    return Operations(event, kind, name, op, function, run.start_ns)
 
 
 def _runs(table: EventTable, event: I64) -> Runs:
