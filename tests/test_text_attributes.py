@@ -17,7 +17,7 @@ from google.protobuf import text_format
 import sampling
 from case import GraphDef
 from random_attributes import fill, tensor
-from test_text import LAYOUTS
+from random_text import LAYOUTS
 from tfprof.errors import InputError
 from tfprof.ops.attributes import Tensor, decode
 from tfprof.ops.shape import MOST_DIMENSIONS

@@ -26,6 +26,7 @@ from tfprof.read.xplane.merge import with_trace
 from tfprof.read.xplane.nesting import Steps, steps
 from tfprof.read.xplane.operations import operations
 from tfprof.read.xplane.planes import Space, device_of, read_space
+from tfprof.read.xplane.trace import TraceColumns
 from tfprof.tables.formats import TRACE
 from tfprof.wire.decode import VARINT, scan
 
@@ -39,12 +40,12 @@ _CPU = b"/device:cpu:0"
 _PS_IN_NS, _PS_IN_US = 10**3, 10**6
 
 
-def read_trace(source: Source) -> trace.TraceColumns:
+def read_trace(source: Source) -> TraceColumns:
     """The columns of a trace; raises InputError."""
     return read_wire(source, TRACE, lambda data: columns(data, source.name))
 
 
-def columns(data: U8, name: str = "the trace") -> trace.TraceColumns:
+def columns(data: U8, name: str = "the trace") -> TraceColumns:
     """The columns of a trace; raises WireError, or InputError if it exceeds a limit."""
     space = read_space(data)
     table = event_table(space, name)
@@ -70,7 +71,7 @@ def columns(data: U8, name: str = "the trace") -> trace.TraceColumns:
     )
     allocated = memory(table, events, spans, windows)
     level = _level(space)
-    return trace.TraceColumns(
+    return TraceColumns(
         devices=devices,
         accelerator=np.array([not device.endswith(_CPU) for device in devices], np.int64),
         step_number=windows.number,
