@@ -48,11 +48,8 @@ def count_float_ops(profile: Profile, live: LiveGraph | None, flops: Flops) -> t
         return np.zeros(len(profile), np.int64), 0
     counts = count(profile, flops)
     not_registered = _not_registered(live, flops)
-    incomplete = sum(
-        kind.nodes
-        for kind in counts.uncounted
-        if kind.why == UNKNOWN_SHAPE and kind.op not in not_registered
-    )
+    open_kinds = (kind for kind in counts.uncounted if kind.why == UNKNOWN_SHAPE)
+    incomplete = sum(kind.nodes for kind in open_kinds if kind.op not in not_registered)
     if live is None:
         return counts.float_ops, incomplete
     # Op types that the program registered: its own count goes before our rules.

@@ -241,18 +241,13 @@ def _work(op: Op) -> Work:
     shapes = [op.input(number) if term else () for number, term in enumerate(terms)]
     require(len(shapes) == op.inputs)
     equation = parse(text, [len(dims) for dims in shapes])
-    operands = [
-        dict(zip(labels, dims, strict=True))
-        for labels, dims in zip(equation.operands, shapes, strict=True)
-    ]
+    pairs = zip(equation.operands, shapes, strict=True)
+    operands = [dict(zip(labels, dims, strict=True)) for labels, dims in pairs]
     shared = Counter(label for operand in operands for label in operand)
+    wanted = {*equation.result, *(label for label, count in shared.items() if count > 1)}
     alone, volume = 0, dict[str, int]()
     for operand in operands:
-        needed = {
-            label: length
-            for label, length in operand.items()
-            if label in equation.result or shared[label] > 1
-        }
+        needed = {label: length for label, length in operand.items() if label in wanted}
         alone += max(0, size(tuple(operand.values())) - size(tuple(needed.values())))
         for label, length in needed.items():
             if volume.get(label, 1) == 1:

@@ -247,8 +247,6 @@ def dilation_shape(op: Op) -> Shape:
     image, weights = op.ranked(0, 4), op.ranked(1, 3)
     strides, rates = op.attr("strides"), op.attr("rates")
     reach = [OPEN if side < 0 else (side - 1) * rates[n] + 1 for n, side in enumerate(weights, 1)]
-    sides = [
-        shared.windows(image[axis], reach[axis - 1], strides[axis], str(op.attr("padding")))
-        for axis in (1, 2)
-    ]
+    padding = str(op.attr("padding"))
+    sides = [shared.windows(image[n], reach[n - 1], strides[n], padding) for n in (1, 2)]
     return (image[0], *sides, max(image[3], weights[2]))

@@ -81,12 +81,9 @@ def patches(op: Op) -> Shape:
     sizes, strides, rates = (
         shared.per_axis(op, name, _IMAGE) for name in ("ksizes", "strides", "rates")
     )
-    places = (
-        shared.windows(
-            image[axis], (sizes[axis] - 1) * rates[axis] + 1, strides[axis], op.attr("padding")
-        )
-        for axis in (1, 2)
-    )
+    reach = [(side - 1) * rate + 1 for side, rate in zip(sizes, rates, strict=True)]
+    padding = op.attr("padding")
+    places = (shared.windows(image[n], reach[n], strides[n], padding) for n in (1, 2))
     return (image[0], *places, times(image[3], sizes[1], sizes[2]))
 
 

@@ -105,8 +105,6 @@ def _pooled(op: Op, sizes: Sequence[int], strides: Sequence[int]) -> Shape:
 def fractional_pool_shape(op: Op) -> list[MaybeShape]:
     """The image divided by a ratio, and where the rows and the columns are cut."""
     image, ratio = op.known(0), op.attr("pooling_ratio")
-    pooled = tuple(
-        OPEN if length < 0 else int(length / share)
-        for length, share in zip(image, ratio, strict=True)
-    )
+    pairs = zip(image, ratio, strict=True)
+    pooled = tuple(OPEN if length < 0 else int(length / share) for length, share in pairs)
     return [pooled, *((OPEN if pooled[axis] < 0 else pooled[axis] + 1,) for axis in (1, 2))]

@@ -94,11 +94,8 @@ def inner_bodies(
     for (function, part), of_part in rows.items():
         if not part and any(b"/" not in names[row] for row in fit.own(of_part)):
             continue
-        counts = {
-            call: fit.count(call + b"/", of_part)
-            for call in calls.every
-            if call not in body.values()
-        }
+        free = [call for call in calls.every if call not in body.values()]
+        counts = {call: fit.count(call + b"/", of_part) for call in free}
         good = [call for call, (fits, of) in counts.items() if fits and fits >= _LEAST_SHARE * of]
         if len(good) == 1:
             found[function, part] = good[0]

@@ -112,11 +112,8 @@ def _meta_graph(data: U8) -> tuple[U8, list[Note]]:
         raise WireError(0, "no graph in it")
     info = scan(data, metas.start, metas.end, {1: BYTES})[1]
     tag = scan(data, info.start, info.end, {4: BYTES})[4]
-    serving = [
-        int(info.message[row])
-        for row, name in zip(tag.message.tolist(), tag.strings(data).tolist(), strict=True)
-        if name == _SERVE
-    ]
+    tags = zip(tag.message.tolist(), tag.strings(data).tolist(), strict=True)
+    serving = [int(info.message[row]) for row, name in tags if name == _SERVE]
     row = min(serving, default=0)
     others = metas.start.size - 1
     notes = [Note(f"{others} more graphs of the SavedModel are ignored", ours=True)]

@@ -139,14 +139,9 @@ def _compiled(table: EventTable, nodes: Operations) -> list[Operations]:
     is_function = called.take(called.intern()[1]).find(label) >= 0
     below = table.joined(label, _below(table, b"/", name.take(held)))
     both = Strings.concat([below, name.take(held)])
-    inside = Operations(
-        event[held],
-        np.full(held.size, COMPILED),
-        both.take(np.arange(held.size) + held.size * is_function),
-        op.take(held),
-        nodes.function.take(node),
-        nodes.called_ns[node],
-    )
+    kind, caller = np.full(held.size, COMPILED), nodes.function.take(node)
+    names = both.take(np.arange(held.size) + held.size * is_function)
+    inside = Operations(event[held], kind, names, op.take(held), caller, nodes.called_ns[node])
     # For the rest, the module names the function. If several nodes may have launched it, it is not
     # the function that the program called.
     function = launches.functions_of(table.texts(b"hlo_module", event[free]))

@@ -16,10 +16,8 @@ def kernel(call: Call, name: str, *dims: int) -> Tensor:
     weight = call.weight(name)
     if call.has("g_idx"):
         block = call.weight("g_idx")
-        scale, zero = (
-            call.op("GatherV2", call.weight(f"{name}_{part}"), block, 0)
-            for part in ("scale", "zero")
-        )
+        parts = (call.weight(f"{name}_{part}") for part in ("scale", "zero"))
+        scale, zero = (call.op("GatherV2", part, block, 0) for part in parts)
         weight = call.op("Mul", call.op("Sub", _unpacked(call, weight, scale), zero), scale)
         weight = call.op("Reshape", weight, dims)
     if call.has(f"lora_{name}_a"):
