@@ -22,10 +22,8 @@ _WHERE: Final = "Exception encountered when calling"
 
 def is_model(value: object) -> bool:
     """Whether *value* is a layer of Keras; every model is one."""
-    return any(
-        base.__name__ == "Layer" and base.__module__.partition(".")[0] in _KERAS
-        for base in type(value).__mro__
-    )
+    layers = (base for base in type(value).__mro__ if base.__name__ == "Layer")
+    return any(layer.__module__.partition(".")[0] in _KERAS for layer in layers)
 
 
 def weights(model: Any) -> list[tuple[Any, bool]]:  # noqa: ANN401 - a Keras model

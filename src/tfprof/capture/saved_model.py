@@ -76,7 +76,12 @@ class _Graph:
         self._meta.meta_info_def.tags.append("serve")
         self._node = self._meta.graph_def.node
         definitions = self._meta.graph_def.library.function
-        definitions.extend(_library(functions))
+        # The FunctionDefs of all functions and their callees, sorted by name, with all shapes.
+        by_name: dict[str, Any] = {}
+        for traced in functions:
+            for definition in _definitions(traced.function):
+                by_name.setdefault(definition.signature.name, definition)
+        definitions.extend([by_name[name] for name in sorted(by_name)])
         self._definition = {function.signature.name: function for function in definitions}
         self._names: set[str] = set()
         self.captured: dict[int, str] = {}  # the node of each captured value, by the value's id
@@ -188,15 +193,6 @@ class _Graph:
             unique = f"{base}_{count}"
         self._names.add(unique)
         return unique
-
-
-def _library(functions: Sequence[Traced]) -> list[Any]:
-    """The FunctionDefs of all functions and their callees, sorted by name, with all shapes."""
-    by_name: dict[str, Any] = {}
-    for traced in functions:
-        for definition in _definitions(traced.function):
-            by_name.setdefault(definition.signature.name, definition)
-    return [by_name[name] for name in sorted(by_name)]
 
 
 def _definitions(function: Any) -> Iterator[Any]:  # noqa: ANN401 - an AtomicFunction

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+import numpy as np
+
 from tfprof.columns.frozen import Frozen
 from tfprof.columns.strings import I64, U8, Strings
 from tfprof.foundation.lazy_dataclasses import dataclass
@@ -71,6 +73,13 @@ class StoredAttributes(Frozen):
 def _address(data: U8) -> int:
     address: int = data.__array_interface__["data"][0]
     return address
+
+
+def runs(start: I64, length: I64) -> tuple[I64, I64]:
+    """(run, number) of all numbers of the runs start, start + 1, … of these lengths."""
+    owner = np.repeat(np.arange(start.size), length)
+    before = np.cumsum(length) - length
+    return owner, np.arange(owner.size) + np.repeat(start - before, length)
 
 
 @dataclass(frozen=True, eq=False)

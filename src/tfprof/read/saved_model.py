@@ -112,11 +112,8 @@ def _meta_graph(data: U8) -> tuple[U8, list[Note]]:
         raise WireError(0, "no graph in it")
     info = scan(data, metas.start, metas.end, {1: BYTES})[1]
     tag = scan(data, info.start, info.end, {4: BYTES})[4]
-    serving = [
-        int(info.message[row])
-        for row, name in zip(tag.message.tolist(), tag.strings(data).tolist(), strict=True)
-        if name == _SERVE
-    ]
+    tags = zip(tag.message.tolist(), tag.strings(data).tolist(), strict=True)
+    serving = [int(info.message[row]) for row, name in tags if name == _SERVE]
     row = min(serving, default=0)
     others = metas.start.size - 1
     notes = [Note(f"{others} more graphs of the SavedModel are ignored", ours=True)]
@@ -204,11 +201,7 @@ def _trained_nodes(meta: U8, pool: Pool) -> Strings | None:
     in_collection, objects = trainable(meta), _objects(meta)
     if in_collection is None and not objects.has_variables:
         return None
-    return Strings.concat([in_collection or Strings.of([]), Strings.of(_trainable(objects, pool))])
-
-
-def _trainable(objects: _Objects, pool: Pool) -> Iterable[bytes]:
-    """The nodes of trainable variables, from what the called functions capture."""
+    # The nodes of trainable variables, from what the called functions capture.
     graph, name = pool.bodies[0], pool.columns.name
     start = np.searchsorted(graph.edge_node, np.arange(graph.rows.size + 1))
     nodes = set()
@@ -221,7 +214,7 @@ def _trainable(objects: _Objects, pool: Pool) -> Iterable[bytes]:
             # Captured variables are the last inputs of a call.
             pairs = zip(inputs[len(inputs) - len(captured) :], captured, strict=True)
             nodes |= {node for node, number in pairs if number in objects.trained}
-    return sorted(nodes)
+    return Strings.concat([in_collection or Strings.of([]), Strings.of(sorted(nodes))])
 
 
 class _Objects(NamedTuple):

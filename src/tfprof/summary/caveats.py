@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from tfprof.columns.strings import Bool, clean_text
-from tfprof.ops.old_loops import old_loops
-from tfprof.ops.run_counts import loop_notes
+from tfprof.ops.run_counts import loop_notes, old_loops
 from tfprof.ops.symbols import with_recorded_shapes
 from tfprof.read.saved_model import ADDED_UP
 

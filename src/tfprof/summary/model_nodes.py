@@ -21,7 +21,7 @@ from tfprof.errors import UsageError, nearest
 from tfprof.model import CALLED, Profile
 from tfprof.ops.classes import of_class
 from tfprof.ops.reach import Links
-from tfprof.read.outside_graph import NOT_IN_GRAPH
+from tfprof.read.input_notes import NOT_IN_GRAPH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

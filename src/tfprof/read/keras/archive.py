@@ -160,7 +160,7 @@ def contents(data: memoryview, file: str) -> Contents | None:
             shape = tuple(map(int, item.shape or ()))
             if prod(shape) > MOST_ELEMENTS:
                 raise InputError(f"{file}: {path} has an impossible shape")
-            result.weights[path] = Stored(shape, _type(item.dtype))
+            result.weights[path] = Stored(shape, _TYPES.get(str(item.dtype), _FLOAT))
         elif (name := item.attrs.get("name")) is not None:
             result.names[path.removesuffix("/vars")] = str(name)
 
@@ -172,10 +172,6 @@ def contents(data: memoryview, file: str) -> Contents | None:
     except Exception as problem:  # noqa: BLE001 - the library raises anything for a damaged file
         raise InputError(f"{file}: its weights cannot be read: {_line(problem)}") from None
     return result
-
-
-def _type(dtype: Any) -> int:  # noqa: ANN401 - NumPy's own
-    return _TYPES.get(str(dtype), _FLOAT)
 
 
 def _line(problem: Exception) -> str:

@@ -13,9 +13,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.errors import InputError
-from tfprof.read.keras.graph import Call, Dims, Graph, Tensor, Type, Unexpandable
+from tfprof.read.keras.graph import Call, Dims, Graph, Tensor, Type, Unexpandable, row_of
 from tfprof.read.keras.model import DTYPES, compute_dtype, label
-from tfprof.read.keras.table import row_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

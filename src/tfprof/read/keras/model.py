@@ -149,7 +149,10 @@ class Model:
             layer_weights = [_UNKNOWN]
         else:
             self._knows_some = True
-            dtype = _type(config.get("dtype"))
+            # The dtype of weights under this policy; mixed policies store float32.
+            policy = config.get("dtype")
+            name = policy.get("config", {}).get("name") if isinstance(policy, dict) else policy
+            dtype = _FLOAT if "mixed" in str(name) else DTYPES.get(str(name), _FLOAT)
             layer_weights = [
                 LayerWeight(each.name, each.shape, each.type or dtype, trained and each.trained)
                 for each in derived
@@ -231,9 +234,3 @@ def compute_dtype(policy: Any) -> int:  # noqa: ANN401 - out of a file
     config = policy.get("config", {}) if isinstance(policy, dict) else {"name": policy}
     name = config.get("name") or config.get("source_name") if isinstance(config, dict) else ""
     return DTYPES.get(str(name).removeprefix("mixed_"), _FLOAT)
-
-
-def _type(policy: Any) -> int:  # noqa: ANN401 - out of a file
-    """The dtype of weights under this policy; mixed policies store float32."""
-    name = policy.get("config", {}).get("name") if isinstance(policy, dict) else policy
-    return _FLOAT if "mixed" in str(name) else DTYPES.get(str(name), _FLOAT)
