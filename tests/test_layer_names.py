@@ -96,9 +96,9 @@ def test_a_converted_profile_keeps_names_and_types(folder: Path, tmp_path: Path)
     loaded.convert(tmp_path / "profile.tfprof")
     loaded.save(tmp_path / "profile.pb")
     expected = loaded.summary().rows
-    assert tfprof.load(tmp_path / "profile.tfprof").summary().rows == expected
+    assert tfprof.load(profile=tmp_path / "profile.tfprof").summary().rows == expected
     names = [(row["name"], row["type"]) for row in expected]
-    rows = tfprof.load(tmp_path / "profile.pb").summary().rows
+    rows = tfprof.load(profile=tmp_path / "profile.pb").summary().rows
     assert [(row["name"], row["type"]) for row in rows] == names
 
 

@@ -8,6 +8,7 @@
     regions  of_node call kind                         bodies of functions, one per call
     stacks   start frame;  frames file line function   call stacks, each stored once
     notes    what was missing, skipped or repaired
+    layers   the layers of a Keras model by name and class, where a file records them
 
 A Profile never changes. Reading another file makes another Profile, which shares the columns that
 stay the same. Any number of them can be used at once, in any thread, and each can be pickled.
@@ -23,7 +24,7 @@ share the cache:
 from __future__ import annotations
 
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -225,6 +226,14 @@ class Note:
         return self.text if self.times == 1 else f"{self.text} ({self.times} times)"
 
 
+class KerasLayer(NamedTuple):
+    """A layer of a Keras model; the model itself is the first."""
+
+    path: str  # names from the model down, joined by /
+    kind: str  # its class
+    shape: tuple[int, ...] | None = None  # of its output, -1: open; None: not recorded
+
+
 def own_notes(texts: Iterable[str]) -> tuple[Note, ...]:
     """Notes that the original does not print."""
     return tuple(Note(text, ours=True) for text in texts)
@@ -265,6 +274,7 @@ class Profile(Frozen):
     covered: Bool = field(default_factory=lambda: np.empty(0, np.bool_))
     misses_accelerator_stream: bool = False
     notes: tuple[Note, ...] = ()
+    layers: tuple[KerasLayer, ...] = ()  # where a file records them
     structure_cache: Cache = field(default_factory=Cache, repr=False)
     run_cache: Cache = field(default_factory=Cache, repr=False)
     _cache: Cache = field(default_factory=Cache, init=False, repr=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tfprof.console.stdio import print_error, stdout_is_terminal
 from tfprof.errors import InputError, UsageError
 from tfprof.io.find_inputs import (
-    debug_info_beside,
+    beside_graph,
     detect_file,
     detect_files,
     is_folder,
@@ -68,7 +68,7 @@ def _described(file: InputFile) -> FileFacts:
     row = file.file_format
     description: Description = row.describe(file.open())
     facts, gives = dict(description.facts), set(row.gives) - description.lacks
-    if debug_info_beside(file) is not None:
+    if beside_graph(DEBUG_INFO, file) is not None:
         facts["stacks"] = "beside it"
         gives.add("stacks")
     if (notes := notes_beside(file)) is not None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from tfprof.columns.frozen import Frozen
 from tfprof.columns.strings import I64, U8, Strings
 from tfprof.foundation.lazy_dataclasses import dataclass
-from tfprof.model import NO_REGIONS, Note, Regions
+from tfprof.model import NO_REGIONS, KerasLayer, Note, Regions
 from tfprof.read.source import Source
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ class GraphColumns:
     trainable: Strings | None = None  # the nodes listed as trainable variables; None: no list
     model_variables: Strings | None = None  # the nodes it lists as weights of a model
     regions: Regions = NO_REGIONS  # of the rows of this graph
+    layers: tuple[KerasLayer, ...] = ()
     notes: tuple[Note, ...] = ()
 
 

@@ -94,6 +94,13 @@ def _summary_table(summary: Summary, notes: Iterable[Note]) -> Table:
     rows, counts = summary.rows, summary.counts
     heading = "Part" if summary.training else "Layer"
     numbers = [_column(amount, summary) for amount in _amounts(summary)]
+    shape = Column(
+        "output_shape",
+        "shape",
+        [row.shape for row in rows],
+        heading="Output shape",
+        texts=[_shape_text(row.shape) for row in rows],
+    )
     return Table(
         summary.title,
         SCHEMA,
@@ -101,8 +108,17 @@ def _summary_table(summary: Summary, notes: Iterable[Note]) -> Table:
             Column("row", "number", range(len(rows)), placing=True),
             Column("parent", "number", [row.parent for row in rows], placing=True),
             Column("depth", "number", [row.depth for row in rows], placing=True),
-            Column("name", "text", [row.name for row in rows], heading=heading, placing=True),
+            Column(
+                "name",
+                "text",
+                [row.name for row in rows],
+                heading=heading,
+                placing=True,
+                texts=[f"{row.name} ({row.kind})" if row.kind else row.name for row in rows],
+            ),
+            Column("type", "text", [row.kind for row in rows], placing=True),
             Column("path", "text", [row.path for row in rows], placing=True),
+            *([] if summary.training else [shape]),
             *numbers,
             incomplete_column(numbers),
         ),
@@ -217,6 +233,14 @@ def _details(summary: Summary) -> Iterator[str]:
         yield f"Activation bytes  {exact('activation_bytes')}"
     yield ""
     yield from (f"{letter} is {name}." for name, letter in short_names(summary.symbols).items())
+
+
+def _shape_text(shape: list[int] | None) -> str:
+    """A shape as Keras writes it; (8,) has one dimension."""
+    if shape is None:
+        return UNKNOWN
+    sizes = ", ".join("None" if size < 0 else str(size) for size in shape)
+    return f"({sizes},)" if len(shape) == 1 else f"({sizes})"
 
 
 def _non_trainable(of: Numbers) -> int | None:

@@ -24,6 +24,7 @@ from tfprof.summary.costs import CostModel, Costs, makes_tensors, row_sums, with
 from tfprof.summary.formula import MOST_SYMBOLS, Fitted, Formula, formulas
 from tfprof.summary.layers import OTHER, Layers, layers
 from tfprof.summary.model_nodes import model_nodes
+from tfprof.summary.output_shapes import output_shapes
 from tfprof.summary.parameters import Parameters, casts_of_variables, parameters
 from tfprof.summary.scopes import scopes
 
@@ -75,6 +76,8 @@ class Row(NamedTuple):
     depth: int
     is_block: bool
     numbers: Numbers
+    kind: str = ""  # its class in Keras, where a file records it
+    shape: list[int] | None = None  # of its output; -1: open
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,11 +121,13 @@ def summary(
     readers = np.concatenate([params.reader, params.unknown])
     placed = layers(scopes(model), computes & ~casts_of_variables(model), readers, depth)
     cost_model = CostModel(model, computes, dtypes, placed.of_node, len(placed.rows))
-    still_open = symbols(with_recorded_shapes(model, sizes))
+    recorded = with_recorded_shapes(model, sizes)
+    still_open = symbols(recorded)
     unbound = [symbol.name for symbol in still_open if symbol.name not in sizes]
     ran_eagerly = not computes.any() and readers.size > 0
     costs = RowCosts(cost_model, sizes, unbound, is_known=not ran_eagerly)
-    rows, total = _rows(placed, params, costs, computes)
+    shapes = output_shapes(with_inferred_shapes(recorded, sizes), placed, in_model)
+    rows, total = _rows(placed, params, costs, computes, shapes)
     used = {symbol for cost in total.costs if cost is not None for symbol in cost.used}
     gaps = Gaps(
         0 if costs.is_opaque else costs.example.unknown,
@@ -135,7 +140,7 @@ def summary(
         ran_eagerly,
     )
     return Summary(
-        placed.title.decode("utf-8", "replace"),
+        placed.title,
         rows,
         total,
         gaps.symbols,
@@ -182,7 +187,11 @@ class RowCosts:
 
 
 def _rows(
-    placed: Layers, params: Parameters, costs: RowCosts, computes: Bool
+    placed: Layers,
+    params: Parameters,
+    costs: RowCosts,
+    computes: Bool,
+    shapes: list[list[int] | None],
 ) -> tuple[list[Row], Numbers]:
     """The rows with their numbers, and the total; a rest that has none is left out."""
     row, count = placed.of_node[params.reader], len(placed.rows)
@@ -217,5 +226,7 @@ def _rows(
             continue
         place[at] = len(rows)
         name, path = (text.decode("utf-8", "replace") for text in (layer.name, layer.path))
-        rows.append(Row(name, path, place[layer.parent], layer.depth, layer.is_block, own))
+        kind = "" if layer.keras is None else layer.keras.kind
+        rest = (layer.is_block, own, kind, shapes[at])
+        rows.append(Row(name, path, place[layer.parent], layer.depth, *rest))
     return rows, total

@@ -13,8 +13,10 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from tfprof.model import KerasLayer
 from tfprof.read.keras.weight_rules import weights
 from tfprof.read.keras.weights import ALL_TRAINED, Weight, snake
+from tfprof.read.keras_layers import known_layer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -74,6 +76,7 @@ class Model:
 
     def __init__(self, stored: Contents | None) -> None:
         self.layers: list[Layer] = []
+        self.named: list[KerasLayer] = []  # models and layers, as Keras lists them
         self.stored = stored
         self.unclaimed = dict(stored.weights) if stored else {}
         self._places = sorted(self.unclaimed)
@@ -111,6 +114,8 @@ class Model:
         name = label(config.get("name") or entry.get("name") or entry["class_name"])
         path = f"{around}/{name}" if around else name
         self.title = self.title if around else path
+        kind = label(entry["class_name"])
+        self.named.append(KerasLayer(path, kind))
         trained = trained and config.get("trainable", True) is not False
         used: dict[str, int] = {}
         for layer in config["layers"]:
@@ -119,8 +124,15 @@ class Model:
             inside = self._place(layer, place, layer_name, used)
             if isinstance(layer_config.get("layers"), list) and layer["class_name"] != "Pipeline":
                 self._add_model(layer, path, inside, trained=trained)
-            else:
-                self._add(layer, f"{path}/{layer_name}", inside, trained=trained)
+                continue
+            if inside and (kind, layer["class_name"]) != ("Sequential", "InputLayer"):
+                is_input = layer["class_name"] == "InputLayer"
+                dims = layer_config.get("batch_shape", layer_config.get("batch_input_shape"))
+                named = known_layer(
+                    f"{path}/{layer_name}", label(layer["class_name"]), dims if is_input else None
+                )
+                self.named.append(named)
+            self._add(layer, f"{path}/{layer_name}", inside, trained=trained)
 
     def _place(self, layer: Entry, place: str, layer_name: str, used: dict[str, int]) -> str:
         """Where the weights of a layer are stored; "" for an operation, which has none."""
