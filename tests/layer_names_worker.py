@@ -58,7 +58,7 @@ def subclassed(k: Any) -> Any:
         def call(self, x: Any) -> Any:
             return x + self.wide(self.narrow(x))
 
-    class Own(k.Model):  # type: ignore[misc, name-defined]
+    class Own(k.Model):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
             self.first, self.block = layers.Dense(8), Block()
@@ -98,7 +98,7 @@ def truth(model: Any) -> list[dict[str, Any]]:
 
 def shape(layer: Any) -> list[int] | None:
     """The shape of a layer's first output, -1 for an open dimension; None where it has none."""
-    nodes = layer._inbound_nodes  # noqa: SLF001 - `output` has no answer for a shared layer
+    nodes = layer._inbound_nodes  # `output` has no answer for a shared layer
     if not nodes:
         return None
     outputs = nodes[0].output_tensors if isinstance(layer, keras.Layer) else nodes[0].outputs

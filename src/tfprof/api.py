@@ -16,9 +16,9 @@ from tfprof.results.loaded import Loaded
 from tfprof.tables.formats import (
     CHECKPOINT,
     DEBUG_INFO,
-    KERAS_METADATA,
     FORMATS,
     GRAPH,
+    KERAS_METADATA,
     NOTES,
     OP_LOG,
     PROFILE,

@@ -8,7 +8,6 @@
     regions  of_node call kind                         bodies of functions, one per call
     stacks   start frame;  frames file line function   call stacks, each stored once
     notes    what was missing, skipped or repaired
-    layers   the layers of a Keras model by name and class, where a file records them
 
 A Profile never changes. Reading another file makes another Profile, which shares the columns that
 stay the same. Any number of them can be used at once, in any thread, and each can be pickled.
@@ -24,7 +23,7 @@ share the cache:
 from __future__ import annotations
 
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
@@ -38,6 +37,8 @@ from tfprof.wire.maps import by_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from tfprof.columns.keras_layer import KerasLayer
 
 T = TypeVar("T")
 
@@ -226,14 +227,6 @@ class Note:
         return self.text if self.times == 1 else f"{self.text} ({self.times} times)"
 
 
-class KerasLayer(NamedTuple):
-    """A layer of a Keras model; the model itself is the first."""
-
-    path: str  # names from the model down, joined by /
-    kind: str  # its class
-    shape: tuple[int, ...] | None = None  # of its output, -1: open; None: not recorded
-
-
 def own_notes(texts: Iterable[str]) -> tuple[Note, ...]:
     """Notes that the original does not print."""
     return tuple(Note(text, ours=True) for text in texts)
@@ -241,13 +234,10 @@ def own_notes(texts: Iterable[str]) -> tuple[Note, ...]:
 
 @dataclass(frozen=True, eq=False)
 class AttributeSource(Frozen):
-    """Where the attributes of some nodes are: `read` gives (row of the file, map entry) of each.
-
-    It is an object that pickles, not a closure, and it knows the place of its bytes.
-    """
+    """Where the attributes of some nodes are; `read` is an object that pickles, no closure."""
 
     node: I64  # the node of each row of the file; -1 for a row that is not a node
-    read: Callable[[], tuple[I64, Strings]]
+    read: Callable[[], tuple[I64, Strings]]  # (row of the file, map entry) of each
     name: str = "the graph"  # the file's name in messages
 
 

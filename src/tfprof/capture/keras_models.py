@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 import sys
-from inspect import signature
 from contextlib import suppress
+from inspect import signature
 from typing import Any, Final
 
 from tfprof.capture.tensorflow_internals import Internal
+from tfprof.columns.keras_layer import KerasLayer
 from tfprof.errors import UsageError
-from tfprof.model import KerasLayer, Note
+from tfprof.model import Note
 
 _KERAS: Final = ("keras", "tf_keras")
 _COLOUR: Final = re.compile(r"\x1b\[\d*m")

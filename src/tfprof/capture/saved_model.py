@@ -26,8 +26,8 @@ from tfprof.read.saved_model import LAYERS
 if TYPE_CHECKING:
     from tfprof.capture.problems import Problems
     from tfprof.capture.traced_functions import Traced
+    from tfprof.columns.keras_layer import KerasLayer
     from tfprof.columns.strings import U8
-    from tfprof.model import KerasLayer
 
 MADE_BY: Final = "tfprof capture"
 _TRAINABLE: Final = "trainable_variables"
@@ -50,7 +50,8 @@ def saved_model_of(
 
     *weights* (variable, trainable) are the only variables, whether a function reads them or not;
     every other captured value becomes a Placeholder. *trained* are listed as the weights of a
-    model among all variables, and *layers* as its layers. With *problems*, a failure to find call stacks is one of them.
+    model among all variables, and *layers* as its layers. With *problems*, a failure to find call
+    stacks is one of them.
     """
     graph = _Graph(functions, weights, trained)
     graph.list_layers(layers)

@@ -16,7 +16,7 @@ from tfprof.io.find_inputs import (
 from tfprof.io.open_files import InputFile, checkpoint_files, open_source
 from tfprof.results.info_report import FileFacts, InfoReport
 from tfprof.results.result import deliver
-from tfprof.tables.formats import FORMATS, NOTES
+from tfprof.tables.formats import DEBUG_INFO, FORMATS, NOTES
 from tfprof.tables.outputs import Output
 
 if TYPE_CHECKING:

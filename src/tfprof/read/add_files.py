@@ -15,8 +15,8 @@ from tfprof.read.merge_run import with_run
 from tfprof.read.op_log import with_op_log
 
 if TYPE_CHECKING:
+    from tfprof.columns.keras_layer import KerasLayer
     from tfprof.columns.strings import Strings
-    from tfprof.model import KerasLayer
     from tfprof.read.checkpoint import Checkpoint
     from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
     from tfprof.read.debug_info import Stacks

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from tfprof.columns.frozen import Frozen
 from tfprof.columns.strings import I64, U8, Strings
 from tfprof.foundation.lazy_dataclasses import dataclass
-from tfprof.model import NO_REGIONS, KerasLayer, Note, Regions
+from tfprof.model import NO_REGIONS, Note, Regions
 from tfprof.read.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tfprof.columns.keras_layer import KerasLayer
     from tfprof.columns.shapes import Shapes
     from tfprof.wire.decode import Field
 

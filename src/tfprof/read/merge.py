@@ -64,9 +64,9 @@ def with_graph(profile: Profile, graph: GraphColumns) -> Profile:
     unusual = input_notes.of_graph(graph, first, names, source)
     notes = (*profile.notes, *graph.notes, *own_notes(unusual))
     regions = _regions(profile, graph.regions, row, new)
-    parts = {"attribute_sources": sources, "notes": notes, "regions": regions}
+    grown = replace(grown, outputs=outputs, layers=profile.layers or graph.layers)
     return with_edges(
-        replace(grown, outputs=outputs, layers=profile.layers or graph.layers, **parts),
+        replace(grown, attribute_sources=sources, notes=notes, regions=regions),
         profile,
         _Inputs(_ends(row[graph.input_node[inputs]], new.size), names, source, slot),
     )

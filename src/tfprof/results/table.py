@@ -52,6 +52,7 @@ class Column:
     total_lower: bool = False  # the total is a lower bound
     placing: bool = False  # data only: people see it by order, indent and marks
     fits: bool = True  # fitted text has room for it
+    whole: int = 0  # what its values are shares of; 0: people see no shares
 
     def data(self, rows: slice) -> list[Any]:
         """The values of *rows* as plain Python objects; None for a lower bound of 0."""

@@ -1,7 +1,7 @@
 """Scopes with the names that Keras gave to layers, where TensorFlow added numbers.
 
-    net_1/dense_1/MatMul      Keras 3 opens the scope of a layer twice per call, so the first call of
-    net_1/dense_3/MatMul      `dense` has the scope dense_1, and its second call dense_3
+    net_1/dense_1/MatMul      Keras 3 opens the scope of a layer twice per call: the first call of
+    net_1/dense_3/MatMul      `dense` has the scope dense_1, its second call dense_3
     net_1/dense_1_2/MatMul    `dense_1`, because TensorFlow had given that name away
     net/dense/MatMul          tf_keras: the name as it is
 
@@ -25,8 +25,9 @@ from tfprof.ops.reach import Links
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tfprof.columns.keras_layer import KerasLayer
     from tfprof.columns.strings import I64
-    from tfprof.model import KerasLayer, Profile
+    from tfprof.model import Profile
 
 _NUMBERED: Final = re.compile(rb"(.+)_(\d{1,9})")
 _MOST_VARIABLES: Final = 500  # that are looked at
@@ -80,7 +81,13 @@ class ScopeTree:
 
 def with_keras_names(tree: Scopes, profile: Profile) -> Scopes:
     """*tree* with one scope per layer, named as in Keras, where the files show these names."""
-    named = _with_layers(tree, profile.layers) if profile.layers else tree
+    named = tree
+    if profile.layers:
+        takes = np.diff(profile.edges.start) > 0  # variables alone are no layer
+        works = np.bincount(tree.of_node[takes], minlength=len(tree)).tolist()
+        for scope in range(len(tree) - 1, 0, -1):
+            works[tree.parent[scope]] += works[scope]
+        named = _with_layers(tree, profile.layers, works)
     if named is tree and _are_numbered(tree, profile):
         return _without_numbers(tree)
     return named
@@ -121,16 +128,16 @@ def _without_numbers(tree: Scopes) -> Scopes:
     return Scopes(renamed.part, renamed.parent, np.array(moved)[tree.of_node])
 
 
-def _with_layers(tree: Scopes, layers: tuple[KerasLayer, ...]) -> Scopes:
+def _with_layers(tree: Scopes, layers: tuple[KerasLayer, ...], works: list[int]) -> Scopes:
     """*tree* with the names of *layers*, and scopes for those without operations.
 
-    If the model is not in the graph, the tree stays as it is.
+    *works* counts the operations in each scope. Without the model, the tree stays as it is.
     """
     path = [tuple(layer.path.encode("utf-8", "replace").split(b"/")) for layer in layers]
     inside: defaultdict[Names, set[bytes]] = defaultdict(set)
     for each in path:
         inside[each[:-1]].add(each[-1])
-    model = _model_scope(tree, path[0][-1], inside[path[0]])
+    model = _model_scope(tree, path[0][-1], inside[path[0]], works)
     if model is None:
         return tree
     root, is_exact = path[0][-1], not model or tree.part[model] == path[0][-1]
@@ -159,11 +166,12 @@ def _with_layers(tree: Scopes, layers: tuple[KerasLayer, ...]) -> Scopes:
     return Scopes(renamed.part, renamed.parent, np.array(moved)[tree.of_node], known)
 
 
-def _model_scope(tree: Scopes, root: bytes, children: set[bytes]) -> int | None:
+def _model_scope(tree: Scopes, root: bytes, children: set[bytes], works: list[int]) -> int | None:
     """The scope of the model: the one of its name with most of its layers, else the root."""
     score: Counter[int] = Counter()
-    for part, parent in zip(tree.part, tree.parent, strict=True):
-        score[parent] += part in children or _without_number(part) in children
+    for part, parent, nodes in zip(tree.part, tree.parent, works, strict=True):
+        is_layer = part in children or _without_number(part) in children
+        score[parent] += is_layer and nodes > 0
     named = [s for s, part in enumerate(tree.part) if root in (part, _without_number(part))]
     best = max(named, key=lambda scope: score[scope], default=0)
     return best if score[best] else None

@@ -24,8 +24,8 @@ import numpy as np
 from tfprof.foundation.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
+    from tfprof.columns.keras_layer import KerasLayer
     from tfprof.columns.strings import I64, Bool
-    from tfprof.model import KerasLayer
     from tfprof.summary.keras_names import Scopes
 
 OTHER: Final = b"(other)"

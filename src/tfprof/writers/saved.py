@@ -4,7 +4,8 @@
 
 Fields of our own, which the original skips, hold what it has no field for: the inputs that name no
 node (they are left out of `inputs`, or it could not read the file; Q7), which nodes with stats are
-not covered (Q32), the bodies of functions, and the layers of a Keras model. See read/schema/profile.proto.
+not covered (Q32), the bodies of functions, and the layers of a Keras model. See
+wire/schema/profile.proto.
 """
 
 from __future__ import annotations

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from tfprof.results.table import Table
 
-WIDTH: Final = 100
 _LEAST_NAME: Final = 16
 _GAP: Final = "  "
 _INDENT: Final = "  "
@@ -26,13 +25,13 @@ _LINE: Final = "─"
 _TOTAL: Final = "Total"
 
 
-def table_text(table: Table) -> Iterator[bytes]:
-    """The lines of the table."""
-    for line in _lines(table):
+def table_text(table: Table, width: int | None = None) -> Iterator[bytes]:
+    """The lines of the table, at most *width* characters wide; None: as wide as it needs."""
+    for line in _lines(table, width):
         yield f"{line.rstrip()}\n".encode("utf-8", "replace")
 
 
-def _lines(table: Table) -> Iterator[str]:
+def _lines(table: Table, limit: int | None) -> Iterator[str]:
     every, label = slice(0, len(table)), table[table.label]
     columns = [column for column in table.shown if column.fits]
     depths = table.depths(every)
@@ -44,8 +43,9 @@ def _lines(table: Table) -> Iterator[str]:
     cells = [list(map(_printable, column.cells(every))) for column in columns]
     columns_of_text = zip(heads, total, cells, strict=True)
     widths = [max(map(len, [head, end, *inside])) for head, end, inside in columns_of_text]
-    room = max(_LEAST_NAME, WIDTH - sum(widths) - len(_GAP) * len(widths))
-    width = min(max(map(len, [label.title, _TOTAL, *names])), room)
+    width = max(map(len, [label.title, _TOTAL, *names]))
+    if limit is not None:
+        width = min(width, max(_LEAST_NAME, limit - sum(widths) - len(_GAP) * len(widths)))
 
     def line(name: str, row: Sequence[str]) -> str:
         aligned = (

@@ -19,12 +19,14 @@ from tfprof.columns.frozen import Frozen
 from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, U8, Bool, Strings
 from tfprof.foundation.lazy_dataclasses import dataclass, fields
-from tfprof.model import Edges, KerasLayer, Nodes, Note, Outputs, Profile, Regions, Stacks, Step
+from tfprof.model import Edges, Nodes, Note, Outputs, Profile, Regions, Stacks, Step
 from tfprof.read.columnar.coding import Columns, Damage
 from tfprof.read.keras_layers import layers_as_texts, layers_from_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from tfprof.columns.keras_layer import KerasLayer
 
     NamedColumns = Iterator[tuple[str, I64 | U8]]
 

@@ -158,9 +158,10 @@ class Expansion:
                 outputs = outputs if isinstance(outputs, list) else [outputs]
                 if len(self._graph) == length:  # at inference it passes its inputs on
                     outputs = [one.op("Identity", x)._replace(shape=x.shape) for x in outputs]
-                return outputs
             except (Unexpandable, *_NOT_MADE_FOR):
                 self._graph.cut(length)
+            else:
+                return outputs
         return [self.opaque(scope, label(entry["class_name"]), inputs, named)]
 
     def opaque(

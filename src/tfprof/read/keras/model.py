@@ -13,13 +13,14 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tfprof.model import KerasLayer
 from tfprof.read.keras.weight_rules import weights
 from tfprof.read.keras.weights import ALL_TRAINED, Weight, snake
 from tfprof.read.keras_layers import known_layer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from tfprof.columns.keras_layer import KerasLayer
 
 Entry = Any  # an object of the configuration, which may be anything
 _FLOAT: Final = 1
@@ -115,7 +116,7 @@ class Model:
         path = f"{around}/{name}" if around else name
         self.title = self.title if around else path
         kind = label(entry["class_name"])
-        self.named.append(KerasLayer(path, kind))
+        self._list(known_layer(path, kind, None))
         trained = trained and config.get("trainable", True) is not False
         used: dict[str, int] = {}
         for layer in config["layers"]:
@@ -128,11 +129,12 @@ class Model:
             if inside and (kind, layer["class_name"]) != ("Sequential", "InputLayer"):
                 is_input = layer["class_name"] == "InputLayer"
                 dims = layer_config.get("batch_shape", layer_config.get("batch_input_shape"))
-                named = known_layer(
-                    f"{path}/{layer_name}", label(layer["class_name"]), dims if is_input else None
-                )
-                self.named.append(named)
+                named = (f"{path}/{layer_name}", label(layer["class_name"]))
+                self._list(known_layer(*named, dims if is_input else None))
             self._add(layer, f"{path}/{layer_name}", inside, trained=trained)
+
+    def _list(self, layer: KerasLayer | None) -> None:
+        self.named += [] if layer is None else [layer]
 
     def _place(self, layer: Entry, place: str, layer_name: str, used: dict[str, int]) -> str:
         """Where the weights of a layer are stored; "" for an operation, which has none."""
