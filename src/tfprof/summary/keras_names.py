@@ -94,21 +94,22 @@ def with_keras_names(tree: Scopes, profile: Profile) -> Scopes:
 
 
 def _are_numbered(tree: Scopes, profile: Profile) -> bool:
-    """Whether the variables of layers are read in scopes with numbers."""
+    """Whether most variables of layers are read in scopes with numbers."""
     variable = np.flatnonzero(of_class(profile, "variable handle", "reference variable"))
     variable = variable[:_MOST_VARIABLES]
     owner, reader = Links.consumers(profile.edges, data=True).of(variable)
     is_call = np.zeros(len(profile), np.bool_)
     is_call[profile.regions.call] = True
     owner, reader = owner[~is_call[reader]], reader[~is_call[reader]]
-    is_numbered = False
+    numbered = 0
     for at in np.unique(owner, return_index=True)[1].tolist():
         names = {*profile.nodes.name[int(variable[owner[at]])].split(b"/")[:-1]}
         scopes = tree.name(int(tree.of_node[reader[at]])).split(b"/")
-        if not names.isdisjoint(scopes):
-            return False
-        is_numbered |= not names.isdisjoint(map(_without_number, scopes))
-    return is_numbered
+        if not names.isdisjoint(scopes):  # or an operation has the name of its layer
+            numbered -= 1
+        elif not names.isdisjoint(map(_without_number, scopes)):
+            numbered += 1
+    return numbered > 0
 
 
 def _without_number(part: bytes) -> bytes:

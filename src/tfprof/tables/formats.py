@@ -212,7 +212,7 @@ FORMATS: dict[str, Format] = {
              "read_files:read_run", "add_run", "describe_run"),
         replace(_row("debug_info", "a GraphDebugInfo", DEBUG_INFO, ("stacks",),
                      "debug_info:read_stacks", "add_debug_info", "describe_nothing"), detect=None),
-        replace(_row("keras_metadata", "the metadata of tf_keras", KERAS_METADATA, (),
+        replace(_row("keras_metadata", "a keras_metadata.pb of tf_keras", KERAS_METADATA, (),
                      "keras_layers:read_layers", "add_layers", "describe_nothing"), detect=None),
         replace(_row("notes", "a list of notes", NOTES, (),
                      "capture_notes:read_notes", "add_notes", "describe_nothing"), detect=None),
