@@ -51,6 +51,15 @@ PAINTED: Final = b"""
   w (3x4, 12/24 params)
   _TFProfRoot (0/0 params)
 """
+TABLE: Final = """scope view
+node name    total
+           micros
+──────────────────
+_TFProfRoot   24us
+  w           12us
+──────────────────
+Total         24us
+"""
 OTHERS: Final = (
     b"",
     b"\n",
@@ -59,6 +68,7 @@ OTHERS: Final = (
     b"\nDoc:\nand nothing behind it",
     b"\nProfile:\n_TFProfRoot (1)\n",
     b"a" * 100_000,
+    b"a\nb\nc\nd\ne\nf\ng\nh\n\xe2\x94\x80\xe2\x94\x80\n_TFProfRoot 1\n",
 )
 
 
@@ -99,6 +109,12 @@ def test_a_warning_before_it_is_plain() -> None:
     assert drawn(warning + REPORT) == warning + PAINTED
 
 
+def test_what_heads_a_table_is_dim() -> None:
+    lines = TABLE.encode().splitlines(keepends=True)
+    painted = [b"<%b>\n" % line[:-1] for line in lines[:4]] + [b"{%b}\n" % lines[4][:-1]]
+    assert drawn(*lines) == drawn(TABLE.encode()) == b"".join([*painted, *lines[5:]])
+
+
 @pytest.mark.parametrize("text", OTHERS, ids=range(len(OTHERS)))
 def test_what_is_no_report_is_as_it_was(text: bytes) -> None:
     assert b"".join(coloured([text[:9], text[9:]])) == text
@@ -132,6 +148,7 @@ QUESTIONS: Final = (
     ["code"],
     ["scope", "--format=json"],
     ["scope", "--format=md"],
+    ["scope", "--format=table", "--max_depth=2"],
     ["advise"],
 )
 
@@ -146,7 +163,7 @@ def on_terminal(line: str, **environment: str) -> bytes:
     child = pexpect.spawn(
         "sh",
         ["-c", f"{line} 2>/dev/null"],
-        env={**kept, "TERM": "xterm", **environment},
+        env={**kept, "TERM": "xterm", "PAGER": "cat", **environment},
         encoding="utf-8",
         codec_errors="surrogateescape",
         timeout=60,

@@ -327,9 +327,7 @@ class TestOutput:
             process.stdout.readline()
             process.stdout.close()
             err = process.stderr.read()
-        assert process.returncode == 4
-        assert [line for line in err.splitlines() if line.startswith("tfprof: ")] == [
-            "tfprof: standard output was closed before the whole report was read"
-        ]
+        assert process.returncode == 141  # as if by SIGPIPE, and as quiet
+        assert not [line for line in err.splitlines() if line.startswith("tfprof: ")]
         assert "Traceback" not in err
         assert "Exception ignored" not in err

@@ -261,7 +261,7 @@ def test_a_table_as_markdown() -> None:
 
 def test_a_table_as_fitted_text() -> None:
     rule = "─" * 35
-    assert b"".join(table_text(TABLE)).decode() == (
+    assert b"".join(table_text(TABLE, None)).decode() == (
         "parts\n"
         "part   own us  less  cost  tags\n"
         f"{rule[:31]}\n"

@@ -199,16 +199,39 @@ class _Cells(HTMLParser):
 
 def cells(report: tfprof.Report) -> _Cells:
     parser = _Cells()
-    parser.feed(report._repr_html_())
+    parser.feed(report._repr_html_().partition("</table>")[0])
     return parser
 
 
-def test_html_has_the_cells_of_the_markdown_table(loaded: Loaded) -> None:
-    report = loaded.scope(select=["params", "micros"], max_depth=100)
+def test_html_has_the_cells_of_the_markdown_table() -> None:
+    report = Loaded(draw.profile(MODEL)).scope(select=["params", "micros"], max_depth=100)
     lines = b"".join(report.pieces("md")).decode().splitlines()
     expected = [re.sub(r"&emsp;|\\", "", line)[2:-2].split(" | ") for line in lines]
-    heads, rows = expected[0], expected[2:]
-    assert cells(report).rows == [heads, *rows]
+    marked = dict(zip(expected[0], zip(*expected[2:], strict=True), strict=True))
+    heads, *rows = cells(report).rows
+    titled = list(zip(heads, zip(*rows, strict=True), strict=True))
+    params, micros = (column for title, column in titled if title == "share")
+    drawn = {title: column for title, column in titled if title != "share"}
+    # net/fc took 40 of 43 microseconds, and net/w has all 6 parameters.
+    fully = dict(zip(drawn["node name"], zip(params, micros, strict=True), strict=True))
+    assert fully["net/fc"] == ("0.0%", "93.0%")
+    assert fully["net/w"] == ("100.0%", "0.0%")
+    assert drawn == {title: cells for title, cells in marked.items() if title in drawn}
+    # What is not drawn holds nothing, or what another column holds.
+    for title in marked.keys() - drawn.keys():
+        assert set(marked[title]) <= {"0us", "--"} or title.endswith("cpu micros"), title
+
+
+def test_html_of_a_list_names_running_totals_and_draws_shares() -> None:
+    report = Loaded(draw.profile("a op=A us=30\nb op=B us=10")).op(order_by="micros")
+    heads, *rows = cells(report).rows
+    assert heads == ["node name", "own micros", "share", "running total micros"]
+    assert rows == [
+        ["_TFProfRoot", "--", "", "40us"],
+        ["A", "30us", "75.0%", "40us"],
+        ["B", "10us", "25.0%", "10us"],
+    ]
+    assert "linear-gradient(to right,#9ecae199 75.0%,transparent 75.0%)" in report._repr_html_()
 
 
 def test_nothing_in_a_name_is_html() -> None:

@@ -14,6 +14,7 @@ import pytest
 import tfprof
 from ours import files_loaded
 from profiles import PROFILES
+from screens import SIZES, Screen
 from tfprof.cli.argv import read_words, split_line
 from tfprof.columns.matching import matches
 from tfprof.columns.strings import Strings
@@ -53,6 +54,7 @@ class Terminal:
                 **os.environ,
                 "TERM": "xterm",
                 "NO_COLOR": "1",  # colour has its own tests
+                "PAGER": "cat",
                 "PROMPT_TOOLKIT_NO_CPR": "1",  # nobody answers where the cursor is
                 "XDG_STATE_HOME": str(state),
                 **environment,
@@ -116,6 +118,36 @@ def test_a_line_is_answered_and_ctrl_d_leaves(start: Callable[..., Terminal]) ->
     terminal.types(f"scope -max_depth 1{ENTER}").sees("_TFProfRoot (--/31 params)\r\n", PROMPT)
     terminal.types(f"bogus{ENTER}").sees("E: there is no command 'bogus'", PROMPT)
     terminal.types(ENTER).sees("-output                     stdout:\r\n", PROMPT)
+    assert terminal.leaves() == 0
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+def test_the_shell_at_every_size(size: tuple[int, int], tmp_path: Path) -> None:
+    flags = PROFILES["handmade"].flags()
+    screen = Screen(flags, size, XDG_STATE_HOME=str(tmp_path), PAGER="sed s/^/paged:/")
+    # Two steps, as in its run_meta_0 and run_meta_1.
+    screen.sees("loaded graph.pbtxt, run_meta_0.pbtxt", " nodes, ", " parameters, 2 steps\r\n")
+    screen.sees("'help' lists commands", " Ctrl-D exits.\r\n", PROMPT)
+    screen.types(f"help{ENTER}").sees("commands", "  summary", PROMPT)
+    screen.types(f"?{ENTER}").sees("commands", "  advise", PROMPT)
+    screen.types(f"summary -depth 1{ENTER}").sees("Layer", PROMPT)
+    screen.types(f"info{ENTER}").sees("graph.pbtxt: a GraphDef in text format", PROMPT)
+    screen.types(f"advise{ENTER}").sees("ExpensiveOperationChecker:", PROMPT)
+    # Wider than any of these screens.
+    screen.types(f"scope -format json{ENTER}").sees('paged:{"schema', PROMPT)
+    screen.types(f"scope -format json -no_pager{ENTER}").sees('{"schema')
+    assert "paged:" not in str(screen.child.before)
+    screen.sees(PROMPT)
+    screen.types(f"op -show_name_regexes Mat{TAB}").sees("Mul").types(ENTER)
+    screen.sees("MatMul  ", PROMPT).types(CTRL_D)
+    assert screen.ends()[0] == 0
+
+
+def test_tab_walks_down_a_path(start: Callable[..., Terminal]) -> None:
+    terminal = start(PROFILES["resnet"].graph)
+    terminal.types(f"scope -max_depth 9 -show_name_regexes unit_1_0{TAB}", "/")
+    terminal.types(f"sub1/c{TAB}", "onv1/").types(f"{TAB}").sees("Conv2D", "DW")
+    terminal.types(f"Conv{TAB}", "2D").types(ENTER).sees("unit_1_0/sub1/conv1/Conv2D (", PROMPT)
     assert terminal.leaves() == 0
 
 
@@ -199,8 +231,9 @@ def test_ctrl_c_stops_a_long_question(start: Callable[..., Terminal], large: Pat
     # Counted repeats are tried one by one: many seconds of work, if nobody stops it.
     slow = ",".join(f"(a{{{i}}}|b)z" for i in range(300))
     terminal = start(large)
-    terminal.types(f"\x1b[200~help\nscope -output none -hide_name_regexes {slow}\n\n\x1b[201~")
-    terminal.sees("help: Show helps.\r\n").types(CTRL_C).sees("interrupted\r\n", PROMPT)
+    terminal.types(f"\x1b[200~scope -output none -hide_name_regexes {slow}\n\n\x1b[201~")
+    # Progress is drawn after a second: the question is being answered now.
+    terminal.sees("tfprof: answering scope (").types(CTRL_C).sees("interrupted\r\n", PROMPT)
     assert "-max_depth" not in terminal.passed  # what was pasted behind it is dropped
     terminal.types(f"scope -max_depth 1{ENTER}").sees("_TFProfRoot", PROMPT)
     assert terminal.leaves() == 0
@@ -274,8 +307,8 @@ def test_values_are_offered() -> None:
     assert offered('op -select "pa') == ["params"]
     assert offered("op -order_by n") == ["name"]
     assert offered("op -step ") == ["0", "1"]
-    assert offered("scope -output t") == ["timeline:outfile="]
-    assert offered("op -output t") == []
+    assert offered("scope -output ti") == ["timeline:outfile="]
+    assert offered("op -output ti") == []
     assert offered("op --select=micros,fl") == ["float_ops"]
     assert offered("op --order_by=n") == ["name"]
     assert offered("summary -de") == ["-depth"]
@@ -287,10 +320,9 @@ def test_values_are_offered() -> None:
 def test_regexes_are_offered_from_the_rows_they_are_tried_on() -> None:
     assert offered("scope -show_name_regexes net/fc/B") == ["net/fc/BiasAdd"]
     assert offered("set -hide_name_regexes x,net/fc/B") == ["net/fc/BiasAdd"]
-    assert offered("graph -start_name_regexes net/fc") == [
-        "net/fc/BiasAdd",
-        "net/fc/MatMul",
+    assert offered("graph -start_name_regexes fc/M") == [
         "gradients/net/fc/MatMul_grad/MatMul",
+        "net/fc/MatMul",
     ]
     assert offered("op -show_name_regexes Mat") == ["MatMul"]
     assert offered("explain -op Mat") == ["MatMul"]
@@ -313,20 +345,44 @@ def test_what_is_offered_can_be_typed_and_matches_its_name(tmp_path: Path) -> No
     assert len(rows) == len(names)
     for name, regex in zip(rows, regexes, strict=True):
         words = read_words(split_line(f"graph -show_name_regexes {regex}"), known_options())
-        assert matches(Strings.of([name]), words.options["show_name_regexes"]).all()
+        part = name[: name.find(b"/") + 1] or name
+        assert matches(Strings.of([part]), words.options["show_name_regexes"]).all()
 
 
-def test_names_that_begin_so_come_first_and_not_all_of_them() -> None:
+def test_names_are_offered_path_by_path() -> None:
     profile = files_loaded(PROFILES["resnet"])
-    some = list(offer("scope -show_name_regexes unit_1", profile).words)
-    assert len(some) == MOST_NAMES
+
+    def names(typed: str) -> list[str]:
+        return list(offer(f"scope -show_name_regexes {typed}", profile).words)
+
+    # The model's blocks are units 0 to 4 of three stages (examples/resnet_model.py).
+    assert names("unit_1") == [f"unit_1_{block}/" for block in range(5)]
+    assert names("unit_1_0") == ["unit_1_0/"]
+    assert {"unit_1_0/sub1/", "unit_1_0/sub2/"} <= set(names("unit_1_0/"))
+    assert names("unit_1_0/sub1/co") == ["unit_1_0/sub1/conv1/"]
+    assert "unit_1_0/sub1/conv1/Conv2D" in names("unit_1_0/sub1/conv1/")
+
+
+def test_names_that_contain_what_is_typed_are_offered_where_none_begins_so(large: Path) -> None:
+    profile = files_loaded(PROFILES["resnet"])
     held = list(offer("scope -show_name_regexes /gamma/M", profile).words)
     assert 0 < len(held) <= MOST_NAMES
     assert all("/gamma/M" in name for name in held)
     first = list(offer("scope -show_name_regexes init", profile).words)
-    starts = [name.startswith("init") for name in first]
-    assert starts == sorted(starts, reverse=True)
-    assert 0 < sum(starts) < len(starts)
+    assert first
+    assert all(name.startswith("init") for name in first)
+    flat = tfprof.load(str(large)).profile
+    assert len(list(offer("scope -show_name_regexes n", flat).words)) == MOST_NAMES
+
+
+def test_special_characters_do_not_end_a_path(tmp_path: Path) -> None:
+    path = tmp_path / "graph.pbtxt"
+    path.write_text('node { name: "a(1)/b+c/d" op: "A" }\n')
+    profile = tfprof.load(str(path)).profile
+    word = ""
+    for expected in (r"a\(1\)/", r"a\(1\)/b\+c/", r"a\(1\)/b\+c/d"):
+        (word,) = offer(f"scope -show_name_regexes {word}", profile).words
+        assert word == expected
 
 
 def test_without_call_stacks_there_is_no_line_to_offer(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@
     ├── UsageError             2   invalid command line, option or argument
     ├── InputError             3   a file is missing, unreadable, damaged or of the wrong format
     └── OutputError            4   the result could not be written completely
+        └── ClosedPipeError  141   its reader has gone, as in `| head`; ends without a message
 
 An error is raised where the problem is detected and printed once, by the command line, as one
 sentence.
@@ -43,6 +44,12 @@ class OutputError(TfprofError):
     """The result could not be written; an existing file is unchanged."""
 
     exit_code = 4
+
+
+class ClosedPipeError(OutputError):
+    """The reader of a pipe has gone. As with git, a command ends quietly, as if by SIGPIPE."""
+
+    exit_code = 128 + 13
 
 
 def nearest(word: str, known: list[str]) -> str:

@@ -14,7 +14,7 @@ from tfprof.cli.request import Request, command_named, limits_of, make_request, 
 from tfprof.console.outcome import Outcome, show_outcome
 from tfprof.console.signals import INTERRUPTED, exit_on_signals
 from tfprof.console.stdio import open_missing_stderr, print_command, print_error
-from tfprof.errors import TfprofError, UsageError
+from tfprof.errors import ClosedPipeError, TfprofError, UsageError
 from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.tables.commands import COMMANDS, PROMPT, known_options
@@ -40,7 +40,9 @@ def run(line: Sequence[str]) -> int:
     try:
         plain, options = read_words(line, known_options())
         with limits_of(options):
-            show_outcome(_outcome(plain, options))
+            show_outcome(_outcome(plain, options), pager=True)
+    except ClosedPipeError as problem:
+        return problem.exit_code
     except TfprofError as problem:
         print_error(str(problem))
         return problem.exit_code

@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from tfprof.console.outcome import Outcome
 from tfprof.errors import UsageError
 from tfprof.foundation.dotted import load_function
-from tfprof.tables.commands import COMMANDS, COMPLETION_SHELLS, HELP, OUTFILE, PROMPT, VERSION
+from tfprof.tables.commands import (
+    COMMANDS,
+    COMPLETION_SHELLS,
+    HELP,
+    NO_PAGER,
+    OUTFILE,
+    PROMPT,
+    VERSION,
+)
 from tfprof.tables.fields import FIELDS
 from tfprof.tables.formats import INPUTS
 from tfprof.tables.outputs import OUTPUTS, option_words
@@ -51,7 +59,7 @@ def slot(option: Option) -> Slot:
     """What may be completed as the value of *option*."""
     if option.name in INPUTS or option is OUTFILE:
         return Slot("files" if option.kind == "list" else "file")
-    if option in (HELP, VERSION):
+    if option in (NO_PAGER, HELP, VERSION):
         return Slot("nothing")
     if option.kind == "bool":
         return Slot("one", ("true", "false"))
@@ -64,8 +72,9 @@ def slot(option: Option) -> Slot:
 
 def _options() -> dict[str, list[Option]]:
     """The options of each command; under NO_COMMAND, those of a line that names none."""
-    taken = {n: [] if r.any_option else [*r.options.values(), HELP] for n, r in COMMANDS.items()}
-    return {**taken, _NO_COMMAND: [*PROMPT.options.values(), HELP, VERSION]}
+    always = (NO_PAGER, HELP)
+    taken = {n: [] if r.any_option else [*r.options.values(), *always] for n, r in COMMANDS.items()}
+    return {**taken, _NO_COMMAND: [*PROMPT.options.values(), *always, VERSION]}
 
 
 def _arguments() -> dict[str, list[str]]:

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING
 from tfprof.cli.request import Request, command_named
 from tfprof.console.outcome import Outcome
 from tfprof.console.stdio import stdout_columns
-from tfprof.tables.commands import COMMANDS, FORMAT, LIMIT_OPTIONS, Command, options_shown
+from tfprof.tables.commands import (
+    COMMANDS,
+    FORMAT,
+    LIMIT_OPTIONS,
+    NO_PAGER,
+    Command,
+    options_shown,
+    shell_commands,
+)
 from tfprof.tables.formats import GRAPH_PARTS, INPUTS
 from tfprof.tables.options import OPTIONS, Option
 
@@ -83,14 +91,27 @@ def help_text() -> str:
         *_option_lines(INPUTS.values()),
         "",
         "options (--name=value, --name value or -name value)",
-        *_option_lines([*GRAPH_PARTS.values(), *OPTIONS.values(), FORMAT]),
+        *_option_lines([*GRAPH_PARTS.values(), *OPTIONS.values(), FORMAT, NO_PAGER]),
         _LIMITS_LINE,
         "",
         *_choice_lines([FORMAT, *OPTIONS.values()]),
         "Lists are comma-separated. A regex matches a whole name or type, in RE2's syntax.",
         "",
         "exit codes: 0 done, 1 out of memory, 2 invalid command line, 3 unusable input, "
-        "4 output failed, 130 interrupted",
+        "4 output failed, 130 interrupted, 141 reader of a pipe gone",
+    )
+
+
+def shell_help() -> str:
+    """The page about the shell."""
+    rows = shell_commands()
+    width = max(map(len, rows))
+    return _text(
+        "commands",
+        *(f"  {name:<{width}} {row.summary}" for name, row in rows.items()),
+        "",
+        "'help COMMAND' explains a command and its options: -name value, for that line only.",
+        "An empty line shows the options in force, which 'set' changes.",
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfprof.console.stdio import print_error, stdout_is_terminal
+from tfprof.console.stdio import print_error, stdout_columns
 from tfprof.errors import InputError, UsageError
 from tfprof.io.find_inputs import (
     beside_graph,
@@ -41,7 +41,7 @@ def run_info(request: Request) -> Outcome:
         raise InputError(problems[-1])
     output = Output.of(request.options.get("output", ""))
     inputs = [path for file in report.inputs for path in (file.path, *checkpoint_files(file.path))]
-    return deliver(report, output, inputs, to_terminal=stdout_is_terminal())
+    return deliver(report, output, inputs, columns=stdout_columns())
 
 
 def info(paths: Sequence[str]) -> tuple[InfoReport, list[str]]:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from tfprof.errors import UsageError, check_known
 from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
-from tfprof.tables.commands import COMMANDS, OUTFILE, Command, options_shown
+from tfprof.tables.commands import COMMANDS, NO_PAGER, OUTFILE, Command, options_shown
+from tfprof.tables.eras import ERAS, NOW
 from tfprof.tables.formats import INPUTS
 from tfprof.tables.limits import LIMITS, raised_limits
 from tfprof.tables.options import OPTIONS, Option
@@ -56,6 +57,9 @@ class Request:
 def run_request(request: Request) -> Outcome:
     """Run the command of *request*."""
     outcome: Outcome = load_function(request.command.run)(request)
+    settings = request.shell.settings if request.shell else {}
+    if outcome.paged is None and not _may_page({**settings, **request.options}):
+        outcome = replace(outcome, paged=False)
     no_effect = [name for name in request.command.ignored if request.options.get(name)]
     if not no_effect:
         return outcome
@@ -63,6 +67,10 @@ def run_request(request: Request) -> Outcome:
 
     notes = [Note(f"tfprof: {request.command.name} ignores --{name}") for name in no_effect]
     return replace(outcome, notes=[*outcome.notes, *notes])
+
+
+def _may_page(options: Mapping[str, Any]) -> bool:
+    return not options.get(NO_PAGER.name) and ERAS[options.get("era", NOW.name)].pager
 
 
 def limits_of(options: Mapping[str, Any]) -> AbstractContextManager[None]:
@@ -107,7 +115,7 @@ def _check_options(command: Command, options: Mapping[str, Any]) -> None:
     for name, value in options.items():
         if name in command.options:
             _check_value(command.options[name], value)
-        elif name not in command.ignored:
+        elif name not in (*command.ignored, NO_PAGER.name):
             raise UsageError(_takes_no(command, name))
 
 

@@ -1,4 +1,4 @@
-"""Colour: in a report on a terminal, the explanations are dim and the root is bold.
+"""Colour: in a report or table on a terminal, what explains the rows is dim and the root is bold.
 
     Doc: … Profile: …  node name | …      dim
     _TFProfRoot (--/24 params)            bold
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _DIM, _BOLD, _PLAIN = b"\x1b[2m", b"\x1b[1m", b"\x1b[0m"
 _DOC, _PROFILE, _LEGEND = b"\nDoc:\n", b"\nProfile:\n", b"node name |"
 _LONGEST_DOC = 1 << 14
+_RULE, _MOST_HEADINGS = "\n─".encode(), 6  # what ends the headings of a table
 
 
 def wanted(environment: Mapping[str, str]) -> bool:
@@ -42,7 +43,8 @@ def coloured(pieces: Iterable[bytes]) -> Iterator[bytes]:
 def _holds_root(head: bytes) -> bool:
     """Whether *head* is enough to decide: it has the root, or is not a report."""
     if not head.startswith(_DOC[:1]):
-        return bool(head)
+        rule = head.find(_RULE)
+        return head.count(b"\n", max(rule, 0)) >= (3 if rule >= 0 else _MOST_HEADINGS)
     profile = head.find(_PROFILE)
     if profile < 0:
         return len(head) > _LONGEST_DOC
@@ -50,14 +52,22 @@ def _holds_root(head: bytes) -> bool:
     return head.find(b"\n", head.find(b"\n", body) + 1 or len(head)) >= 0
 
 
-def _styled(head: bytes) -> Iterator[bytes]:
+def rows_start(head: bytes) -> int:
+    """Where the rows of a report begin, behind its explanations; 0 in any other text."""
     doc, profile = head.find(_DOC), head.find(_PROFILE)
     if not head.startswith(_DOC[:1]) or not 0 <= doc < profile:
+        return 0
+    body = profile + len(_PROFILE)
+    return (head.find(b"\n", body) + 1 or len(head)) if head.startswith(_LEGEND, body) else body
+
+
+def _styled(head: bytes) -> Iterator[bytes]:
+    doc, body, rule = head.find(_DOC), rows_start(head), head.find(_RULE)
+    if not body and 0 <= head.count(b"\n", 0, max(rule, 0)) <= _MOST_HEADINGS and rule >= 0:
+        doc, body = -1, head.find(b"\n", rule + 1) + 1 or len(head)
+    if not body:
         yield head
         return
-    body = profile + len(_PROFILE)
-    if head.startswith(_LEGEND, body):
-        body = head.find(b"\n", body) + 1 or len(head)
     rows = body
     if head.startswith(ROOT_NAME + b" ", body):
         rows = head.find(b"\n", body) + 1 or len(head)

@@ -5,8 +5,14 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from tfprof.console.stdio import page_stdout, print_error, print_notes, stdout_is_file, write_stdout
-from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
+from tfprof.console.stdio import (
+    print_error,
+    print_notes,
+    stdout_is_file,
+    stdout_is_terminal,
+    write_stdout,
+)
+from tfprof.foundation.lazy_dataclasses import dataclass, field
 from tfprof.io.write_files import bounded, with_progress
 
 if TYPE_CHECKING:
@@ -23,32 +29,36 @@ class Outcome:
     notes: Sequence[Note] = ()
     written: list[str] = field(default_factory=list)
     page: str = ""  # text of our own, such as help, instead of stdout
-    paged: bool = False  # to be shown in the user's pager
+    paged: bool | None = None  # in the user's pager; None: where the screen is too small
 
 
-def show_outcome(outcome: Outcome) -> None:
-    """Print notes, report, and the names of the files that were written."""
-    if outcome.page:
-        write_stdout([outcome.page.encode("utf-8", "surrogateescape")])
-        return
+def show_outcome(outcome: Outcome, *, pager: bool = False) -> None:
+    """Print notes, report, and the names of files written; *pager*: there may be a pager."""
     print_notes(outcome.notes)
-    if outcome.stdout:
-        _write_report(outcome.stdout)
+    if outcome.page:
+        _write([outcome.page.encode("utf-8", "surrogateescape")], outcome, pager=pager)
+    elif outcome.stdout:
+        _write_report(outcome, pager=pager)
     for path in outcome.written:
         print_error(f"wrote {path}")
 
 
-def page_outcome(outcome: Outcome) -> None:
-    """Print an outcome, its text in the user's pager."""
-    page_stdout([outcome.page.encode("utf-8", "surrogateescape"), *outcome.stdout])
-    show_outcome(replace(outcome, stdout=(), page=""))
-
-
-def _write_report(pieces: Iterable[bytes]) -> None:
+def _write_report(outcome: Outcome, *, pager: bool) -> None:
     """Print a report; where it goes to a file, show progress."""
     from tfprof.console.progress import Progress  # noqa: PLC0415 - help draws none
 
-    pieces = with_progress("writing to standard output", bounded("standard output", pieces))
+    bytes_printed = bounded("standard output", outcome.stdout)
+    pieces = with_progress("writing to standard output", bytes_printed)
     # On a terminal, also behind a pager, progress would appear among the lines of the report.
     with Progress() if stdout_is_file() else nullcontext():
-        write_stdout(pieces, is_report=True)
+        _write(pieces, outcome, pager=pager)
+
+
+def _write(pieces: Iterable[bytes], outcome: Outcome, *, pager: bool) -> None:
+    is_report = not outcome.page
+    if not pager or outcome.paged is False or not stdout_is_terminal():
+        write_stdout(pieces, is_report=is_report)
+        return
+    from tfprof.console.pager import page_stdout  # noqa: PLC0415 - pipes and files need none
+
+    page_stdout(pieces, is_report=is_report, always=bool(outcome.paged))

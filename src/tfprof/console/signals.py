@@ -57,6 +57,16 @@ def stay_at_prompt() -> None:
 
 
 @contextmanager
+def on_exit(restore: Callable[[], None]) -> Iterator[None]:
+    """Inside, a signal that ends the process calls *restore* first."""
+    _before_exit.append(restore)
+    try:
+        yield
+    finally:
+        _before_exit.remove(restore)
+
+
+@contextmanager
 def interruptible() -> Iterator[None]:
     """Inside, Ctrl-C raises KeyboardInterrupt."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)

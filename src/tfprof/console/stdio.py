@@ -1,7 +1,6 @@
 """Standard input, output and error: the only module that touches them.
 
     write_stdout     pieces of bytes
-    page_stdout      the same, in the user's pager
     print_report     the same from a Python program, which may have replaced sys.stdout
     print_error      one sentence on stderr, behind "tfprof: "
     print_notes      the notes of a profile on stderr
@@ -23,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfprof.console.escape import visible, visible_text
-from tfprof.errors import OutputError
+from tfprof.errors import ClosedPipeError, OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -36,8 +35,12 @@ class StdoutError(OutputError):
     """Standard output is closed or full, so the command cannot continue."""
 
 
+class UnreadStdoutError(StdoutError, ClosedPipeError):
+    """Nobody reads standard output any more."""
+
+
 _CLEAR_LINE = "\r\x1b[K"
-_COLUMNS = 80  # of a terminal that does not say how wide it is
+_SCREEN = os.terminal_size((80, 24))  # of a terminal that does not say how large it is
 
 
 def write_stdout(pieces: Iterable[bytes], *, is_report: bool = False) -> None:
@@ -47,16 +50,15 @@ def write_stdout(pieces: Iterable[bytes], *, is_report: bool = False) -> None:
             raise StdoutError("standard output is closed")
         return
     try:
-        for piece in _for_terminal(pieces, is_report) if stdout_is_terminal() else pieces:
+        for piece in for_terminal(pieces, is_report) if stdout_is_terminal() else pieces:
             sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
     except OSError as problem:
         # What Python still holds back must have somewhere to go when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sentence = f"standard output cannot be written: {problem.strerror}"
         if isinstance(problem, BrokenPipeError):
-            sentence = "standard output was closed before the whole report was read"
-        raise StdoutError(sentence) from None
+            raise UnreadStdoutError("standard output was closed early") from None
+        raise StdoutError(f"standard output cannot be written: {problem.strerror}") from None
 
 
 def print_report(pieces: Iterable[bytes]) -> None:
@@ -103,14 +105,8 @@ def _write_text(stream: TextIO | None, text: str) -> None:
     stream.write(text)
 
 
-def page_stdout(pieces: Iterable[bytes]) -> None:
-    """Show *pieces* in the user's pager."""
-    import pydoc  # noqa: PLC0415 - only the pager needs it
-
-    pydoc.pager(b"".join(visible(pieces)).decode("utf-8", "replace"))
-
-
-def _for_terminal(pieces: Iterable[bytes], is_report: bool) -> Iterable[bytes]:  # noqa: FBT001
+def for_terminal(pieces: Iterable[bytes], is_report: bool) -> Iterable[bytes]:  # noqa: FBT001
+    """*pieces* as a terminal gets them: escaped, and a report in colour."""
     if not is_report:
         return visible(pieces)
     from tfprof.console.colour import coloured, wanted  # noqa: PLC0415 - help has no colour
@@ -125,7 +121,12 @@ def stdout_is_terminal() -> bool:
 
 def stdout_columns() -> int | None:
     """The width of the terminal that shows standard output; None where none does."""
-    return _columns(sys.stdout) if stdout_is_terminal() else None
+    return stdout_screen().columns if stdout_is_terminal() else None
+
+
+def stdout_screen() -> os.terminal_size:
+    """The size of the terminal that shows standard output."""
+    return _screen(sys.stdout)
 
 
 def stdout_is_file() -> bool:
@@ -181,7 +182,7 @@ def open_missing_stderr() -> None:
 
 def draw_status(text: str) -> None:
     """Show *text* as the one line that replaces itself; "" clears it. May raise OSError."""
-    line = fitted(visible_text(text), _columns(sys.stderr)) if text else ""
+    line = fitted(visible_text(text), _screen(sys.stderr).columns) if text else ""
     sys.stderr.write(f"{_CLEAR_LINE}{line}")
     sys.stderr.flush()
 
@@ -194,11 +195,12 @@ def fitted(text: str, columns: int) -> str:
     return f"{text[: room // 2]}…{text[len(text) - (room - room // 2) :]}"
 
 
-def _columns(stream: TextIO) -> int:
+def _screen(stream: TextIO) -> os.terminal_size:
     try:
-        return os.get_terminal_size(stream.fileno()).columns or _COLUMNS
+        size = os.get_terminal_size(stream.fileno())
     except OSError:
-        return _COLUMNS
+        return _SCREEN
+    return os.terminal_size(given or usual for given, usual in zip(size, _SCREEN, strict=True))
 
 
 def write_in_signal_handler(message: bytes) -> None:

@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tfprof.errors import OutputError
+from tfprof.errors import ClosedPipeError, OutputError
 from tfprof.foundation.progress_events import Stage, announce
 from tfprof.tables.limits import beyond, limit
 
@@ -121,6 +121,8 @@ def _same_file(path: str, other: str) -> bool:
 def _unwritable(path: str, problem: Exception) -> OutputError:
     if isinstance(problem, FileNotFoundError) and not Path(path).parent.exists():
         return OutputError(f"{path} cannot be written: there is no folder {Path(path).parent}")
+    if isinstance(problem, BrokenPipeError):
+        return ClosedPipeError(f"{path} was closed before everything was written")
     if isinstance(problem, IsADirectoryError):
         return OutputError(f"{path} cannot be written: it is a folder")
     reason = getattr(problem, "strerror", None) or problem

@@ -56,7 +56,7 @@ def describe_keras(source: Source) -> Description:
     """The layers and weights of a Keras archive, as nodes and variables."""
     from tfprof.read.keras.archive import read_keras  # noqa: PLC0415 - few files need it
 
-    return _nodes_of(read_keras(source))
+    return nodes_of(read_keras(source))
 
 
 def describe_run(source: Source) -> Description:
@@ -91,7 +91,7 @@ def describe_profile(source: Source) -> Description:
     """The nodes, executions and log entries of a saved or converted profile."""
     profile = read_saved(source)
     nodes, steps = profile.nodes, profile.steps
-    graph = _nodes_of(profile)
+    graph = nodes_of(profile)
     facts = dict(graph.facts)
     if steps:
         devices = (name for step in steps for name in step.devices)
@@ -121,7 +121,8 @@ def describe_nothing(_: Source) -> Description:
     return Description({})
 
 
-def _nodes_of(profile: Profile) -> Description:
+def nodes_of(profile: Profile) -> Description:
+    """The nodes of a profile, and the variables among them."""
     return _nodes(profile.nodes.op, profile.types, profile.values("params", None))
 
 

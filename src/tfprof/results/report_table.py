@@ -101,10 +101,32 @@ def _group_place(name: str) -> int:
 def _numbers(answer: Answer, metric: str, name: str) -> list[Column]:
     unit = FIELDS[metric].unit if metric in FIELDS else units.count
     own, total = lower_bounds(answer, metric) or (None, None)
-    accounted = answer.accounted
+    totals, chain = answer.total(metric), answer.view.chain
+    # A share of a number that is not known in full would be a guess.
+    unknown = total is not None and bool(total[0])
+    whole = 0 if unknown or metric in (DEFINED, "occurrence") else int(totals[0])
+    own_whole, total_whole = (whole, 0) if chain else (0, whole)
     return [
-        Column(f"own_{name}", "number", answer.own(metric), unit, accounted=accounted, lower=own),
-        Column(f"total_{name}", "number", answer.total(metric), unit, lower=total),
+        Column(
+            f"own_{name}",
+            "number",
+            answer.own(metric),
+            unit,
+            accounted=answer.accounted,
+            lower=own,
+            whole=own_whole,
+            optional=True,
+        ),
+        Column(
+            f"total_{name}",
+            "number",
+            totals,
+            unit,
+            lower=total,
+            whole=total_whole,
+            running=chain,
+            optional=True,
+        ),
     ]
 
 
@@ -115,11 +137,16 @@ def _node_columns(answer: Answer) -> dict[str, Column]:
         return lambda rows: [value(number) for number in node[rows].tolist()]
 
     return {
-        "shape": Column("shape", "shape", each(lambda number: nodes.dims(number) or None)),
-        "device": Column("devices", "texts", each(nodes.device_list)),
-        "op_types": Column("op_types", "texts", each(nodes.type_list)),
+        "shape": Column(
+            "shape", "shape", each(lambda number: nodes.dims(number) or None), optional=True
+        ),
+        "device": Column("devices", "texts", each(nodes.device_list), optional=True),
+        "op_types": Column("op_types", "texts", each(nodes.type_list), optional=True),
         "input_shapes": Column(
-            "input_shapes", "inputs", each(lambda number: list(map(_dims, nodes.inputs(number))))
+            "input_shapes",
+            "inputs",
+            each(lambda number: list(map(_dims, nodes.inputs(number)))),
+            optional=True,
         ),
     }
 
@@ -134,8 +161,8 @@ def _group_columns(answer: Answer) -> dict[str, Column]:
         ]
 
     columns = {
-        "device": Column("devices", "texts", each(nodes.device_list_of)),
-        "op_types": Column("op_types", "texts", each(nodes.type_list_of)),
+        "device": Column("devices", "texts", each(nodes.device_list_of), optional=True),
+        "op_types": Column("op_types", "texts", each(nodes.type_list_of), optional=True),
     }
     if answer.view.chain:
         runs = answer.profile.values("occurrence", answer.query.step)
@@ -147,7 +174,9 @@ def _group_columns(answer: Answer) -> dict[str, Column]:
                 for group in nodes.input_groups(members, runs, micros)
             ]
 
-        columns["input_shapes"] = Column("input_shape_groups", "groups", each(groups))
+        columns["input_shapes"] = Column(
+            "input_shape_groups", "groups", each(groups), optional=True
+        )
     return columns
 
 

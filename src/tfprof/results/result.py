@@ -83,14 +83,15 @@ class Result:
         """The bytes of an output of OUTPUTS ("text", "json", …), in pieces."""
         return chain.from_iterable(file.pieces for file in self.files(row_of_form(form), ""))
 
-    def files(self, row: OutputKind, path: str) -> Iterable[File]:
-        """The files that an output writes at *path*."""
+    def files(self, row: OutputKind, path: str, width: int | None = None) -> Iterable[File]:
+        """The files that an output writes at *path*; *width* is that of the screen, if any."""
         form, write = row.writer(self.offers)
         source = self.take(form)
         if row.names_files:
             files: Iterable[File] = write(source, path)
             return files
-        return [File(path, self, write(source))]
+        fitting = (width,) if form in row.fitted else ()
+        return [File(path, self, write(source, *fitting))]
 
     def to_dict(self) -> dict[str, list[Any]]:
         """The values of each column."""
@@ -135,14 +136,14 @@ def with_loading_notes(outcome: Outcome, result: Result, loading: Iterable[Note]
 
 
 def deliver(
-    result: Result, output: Output, inputs: Sequence[str] = (), *, to_terminal: bool = False
+    result: Result, output: Output, inputs: Sequence[str] = (), *, columns: int | None = None
 ) -> Outcome:
-    """Write *result*, but never over one of *inputs*; *to_terminal*: stdout is a terminal."""
+    """Write *result*, but never over one of *inputs*; *columns*: of a terminal that is stdout."""
     row = OUTPUTS[output.kind]
     if output.path is None:
-        if row.printed and to_terminal:
+        if row.printed and columns is not None:
             result = result.for_terminal()
-        files = result.files(row, "")
+        files = result.files(row, "", columns)
         return Outcome(chain.from_iterable(file.pieces for file in files), result.own_notes)
     messages = b""
     notes: list[Note] = []

@@ -53,6 +53,8 @@ class Column:
     placing: bool = False  # data only: people see it by order, indent and marks
     fits: bool = True  # fitted text has room for it
     whole: int = 0  # what its values are shares of; 0: people see no shares
+    running: bool = False  # a value includes those of all rows that follow
+    optional: bool = False  # people do not see it where it holds nothing
 
     def data(self, rows: slice) -> list[Any]:
         """The values of *rows* as plain Python objects; None for a lower bound of 0."""
@@ -93,6 +95,19 @@ class Column:
         known = {value: units.UNKNOWN if value is None else self.unit(value) for value in {*values}}
         return [known[value] for value in values]
 
+    def shares(self, rows: slice) -> list[float | None]:
+        """The values of *rows* as parts of the whole; None where a row has none."""
+        numbers: list[Any] = [v if isinstance(v, int) else None for v in self._stored(rows)]
+        if self.accounted is not None:
+            for row in np.flatnonzero(~self.accounted[rows]).tolist():
+                numbers[row] = None
+        return [None if number is None else number / self.whole for number in numbers]
+
+    def holds(self, rows: slice) -> bool:
+        """Whether a cell of *rows* is neither 0 nor empty."""
+        bounded = self.lower is not None and bool(self.lower[rows].any())
+        return bounded or any(self._stored(rows))
+
     @property
     def total_cell(self) -> str:
         """The total as people read it."""
@@ -101,7 +116,7 @@ class Column:
     @property
     def title(self) -> str:
         """The heading of the column."""
-        return self.heading or self.name.replace("_", " ")
+        return self.heading or "running " * self.running + self.name.replace("_", " ")
 
     @property
     def right(self) -> bool:
@@ -156,6 +171,25 @@ class Table:
     def shown(self) -> list[Column]:
         """The columns that people see beside the label."""
         return [column for column in self.columns if not column.placing]
+
+    def useful(self, rows: slice) -> tuple[list[Column], list[str]]:
+        """(the columns to show for *rows*, a sentence on others that hold nothing new)."""
+        useful: list[Column] = []
+        reasons: dict[str, list[str]] = {}
+        seen: dict[tuple[str, bytes], str] = {}
+        for column in self.shown:
+            reason = ""
+            if column.optional and not column.holds(rows):
+                reason = "nothing in any row"
+            elif column.optional and isinstance(column.values, np.ndarray):
+                key = column.name.partition("_")[0], column.values[rows].tobytes()
+                reason = f"the same as {seen[key]}" if key in seen else ""
+                seen.setdefault(key, column.title)
+            reasons.setdefault(reason, []).append(column.title)
+            useful += [] if reason else [column]
+        reasons.pop("", None)
+        texts = [f"{', '.join(titles)} ({reason})" for reason, titles in reasons.items()]
+        return useful, [f"Left out: {'; '.join(texts)}."] if texts else []
 
     @property
     def label_lengths(self) -> I64 | None:

@@ -5,10 +5,10 @@ Tab offers words of the tables, and names of the loaded profile:
     sc|                                  scope
     scope -max|                          -max_depth
     scope --select=micros,by|            bytes
-    scope -show_name_regexes conv1/|     conv1/kernel, conv1/bias …    rows of that view
+    scope -show_name_regexes conv1/|     conv1/kernel, conv1/bn/ …     parts of rows of that view
     op -account_type_regexes .*Conv|     Conv2D, Conv2DBackpropInput … types of nodes
 
-Names that begin with what is typed come before names that contain it.
+Where no name begins with what is typed, names that contain it are offered.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ MOST_NAMES = 300
 _LIKE_ANYTHING = ".*"
 # A word ends at a space, a list splits at a comma and loses its quotes: "." matches them all.
 _NOT_IN_A_REGEX = str.maketrans(dict.fromkeys(" ,\"'\n", "."))
+_ESCAPED = re.compile(r"\\(.)")
 _SPECIAL = str.maketrans({special: f"\\{special}" for special in "\\+*?()[]{}|^$"})
 
 
@@ -120,18 +121,22 @@ def _column(option: Option, view: str, profile: Profile) -> Iterable[bytes]:
 
 
 def _names(word: str, names: Iterable[bytes]) -> list[str]:
-    """Regexes for the names that begin with *word*, then for those that contain it."""
-    wanted = word.removeprefix(_LIKE_ANYTHING).encode("utf-8", "surrogateescape")
+    """Regexes for the next parts of names that begin with *word*, or for names that contain it."""
+    typed = _ESCAPED.sub(r"\1", word.removeprefix(_LIKE_ANYTHING))
+    wanted = typed.encode("utf-8", "surrogateescape")
     begin: dict[bytes, None] = {}
     contain: dict[bytes, None] = {}
     for name in names:
         if name.startswith(wanted):
-            begin[name] = None
+            # As a file system: net/ stands for all that is inside, and for net itself.
+            below = name.find(b"/", len(wanted)) + 1
+            begin[name[:below] if below else name] = None
             if len(begin) == MOST_NAMES:
                 break
         elif wanted in name and len(contain) < MOST_NAMES:
             contain[name] = None
-    texts = [name.decode("utf-8", "replace") for name in [*begin, *contain][:MOST_NAMES] if name]
+    offered = [name for name in begin if name and name + b"/" not in begin] or filter(None, contain)
+    texts = [name.decode("utf-8", "replace") for name in offered]
     # A regex that can be typed, and shown on a terminal.
     return [re.sub(OBEYED, ".", t.translate(_SPECIAL).translate(_NOT_IN_A_REGEX)) for t in texts]
 
@@ -150,7 +155,12 @@ class NameCompleter(Completer):
         """What Tab offers here."""
         typed, words = offer(document.current_line_before_cursor, self._profile)
         for word in words:
-            yield Completion(word, start_position=-len(typed))
+            yield Completion(word, start_position=-len(typed), display=_shown_part(typed, word))
+
+
+def _shown_part(typed: str, word: str) -> str:
+    """What the menu shows of *word*: behind a path that is typed, the next part."""
+    return word[typed.rfind("/") + 1 :] if word.startswith(typed) else word
 
 
 def session(profile: Profile) -> PromptSession[str]:

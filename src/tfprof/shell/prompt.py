@@ -1,5 +1,6 @@
 """The tfprof> prompt: one profile, loaded once, asked line by line.
 
+    help, ?                      the commands; of one: help scope
     an empty line                the options in force
     set -select params           changes them
     scope -max_depth 3           runs a command, with these options for this line only
@@ -12,31 +13,38 @@ and an error does not stop the lines that follow.
 
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.argv import Words, read_words, split_line
-from tfprof.cli.help import help_outcome, page
+from tfprof.cli.help import help_outcome, page, shell_help
 from tfprof.cli.request import Request, command_named, limits_of, make_request, run_request
 from tfprof.cli.result_commands import loading_notes
-from tfprof.console.outcome import Outcome, page_outcome, show_outcome
+from tfprof.console.escape import visible_text
+from tfprof.console.outcome import Outcome, show_outcome
 from tfprof.console.progress import stop_drawing
 from tfprof.console.signals import interruptible, stay_at_prompt
 from tfprof.console.stdio import (
     StdoutError,
     after_interrupt,
+    fitted,
     is_interactive,
     print_error,
     print_notes,
     stdin_lines,
+    stdout_screen,
     write_stderr,
 )
 from tfprof.errors import TfprofError, UsageError
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.query.query import Query
+from tfprof.read.describe import nodes_of
 from tfprof.shell.original import ORIGINAL_HELP, options_block, original_error
-from tfprof.tables.commands import Command, known_options, shell_commands
+from tfprof.tables.commands import NO_PAGER, Command, known_options, shell_commands
 from tfprof.tables.eras import ERAS, NOW
 from tfprof.tables.formats import GRAPH_PARTS, INPUTS
+from tfprof.writers.info import counted, fact_lines, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -47,7 +55,7 @@ if TYPE_CHECKING:
 
 PROMPT = "tfprof> "
 _ERROR = "E: "
-_GREETING = "Tab completes, 'help COMMAND' explains a command, Ctrl-D leaves.\n"
+_HINT = "'help' lists commands, 'help scope' explains one. Tab completes, Ctrl-D exits."
 
 
 class LeaveShell(Exception):  # noqa: N818 - not an error
@@ -68,17 +76,15 @@ class Shell:
         self.first_settings = dict(settings)
         self._show = show
 
-    def run(self, text: str, page: Callable[[Outcome], None] | None = None) -> bool:
+    def run(self, text: str) -> bool:
         """Run a line; False where it says to leave.
 
-        *page* shows what the line wants in the pager. An error is printed; only a closed standard
-        output raises OutputError.
+        An error is printed; only a closed standard output raises OutputError.
         """
         try:
             plain, options = self._words(text.rstrip("\r\n"))
             with limits_of(options):
-                outcome = self.outcome(plain, options)
-                (page if page and outcome.paged else self._show)(outcome)
+                self._show(self.outcome(plain, options))
         except LeaveShell:
             return False
         except StdoutError:
@@ -137,7 +143,8 @@ def run_prompt(request: Request) -> Outcome:
     """Run lines from standard input until they end or one says to leave."""
     settings = request.query_options
     Query.of(settings)  # reports an invalid option before any file is read
-    shell = Shell(request.load(request), settings)
+    pager = is_interactive() and not request.options.get(NO_PAGER.name)
+    shell = Shell(request.load(request), settings, partial(show_outcome, pager=pager))
     print_notes(loading_notes(shell.loaded))
     if is_interactive():
         from tfprof.shell.editor import session  # noqa: PLC0415 - a pipe needs no editor
@@ -150,10 +157,24 @@ def run_prompt(request: Request) -> Outcome:
     return Outcome()
 
 
+def greeting(shell: Shell) -> list[str]:
+    """What is loaded, and how to go on."""
+    profile, files = shell.loaded.profile, shell.loaded.inputs
+    # A run may name nodes that the graph does not have.
+    nodes, facts = int(profile.in_graph.sum()) or len(profile), nodes_of(profile).facts
+    held = fact_lines({name: facts[name] for name in ("variables", "parameters") if name in facts})
+    return [
+        f"loaded {listed(files if len(files) == 1 else [Path(file).name for file in files])}",
+        ", ".join([counted(nodes, "node"), *held, counted(len(profile.steps), "step")]),
+        _HINT,
+    ]
+
+
 def _converse(shell: Shell, session: PromptSession[str]) -> None:
     """Run what is typed. Ctrl-C drops the line or stops its command, and the prompt comes back."""
     stay_at_prompt()
-    write_stderr(_GREETING)
+    for line in greeting(shell):
+        write_stderr(f"{fitted(visible_text(line), stdout_screen().columns)}\n")
     while True:
         try:
             # Ctrl-C is a key here; one that comes before the editor is ready does nothing.
@@ -164,7 +185,7 @@ def _converse(shell: Shell, session: PromptSession[str]) -> None:
             return
         try:
             with interruptible():
-                if not all(shell.run(line, page_outcome) for line in lines):
+                if not all(shell.run(line) for line in lines):
                     return
         except KeyboardInterrupt:
             stop_drawing()
@@ -189,10 +210,11 @@ def run_reset(request: Request) -> Outcome:
 
 
 def run_help(request: Request) -> Outcome:
-    """The original's help, or the page of a command."""
-    if not request.words:
-        return Outcome(page=ORIGINAL_HELP)
-    return help_outcome(page(request.words[0], shell_commands()))
+    """The commands, or the page of one; --era=original has the original's help."""
+    if request.words:
+        return help_outcome(page(request.words[0], shell_commands()))
+    era = ERAS[request.shell.settings.get("era", NOW.name)]
+    return Outcome(page=ORIGINAL_HELP) if era.original_errors else help_outcome(shell_help())
 
 
 def run_more(request: Request) -> Outcome:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 HELP = Option("help", "bool", default=False, help="print the help")
 VERSION = Option("version", "bool", default=False, help="print the version")
+# An option of every command.
+NO_PAGER = Option("no_pager", "bool", default=False, help="print on a terminal without a pager")
 OUTFILE = Option("outfile", "text", "", "the file to write; also -o PATH")
 FORMAT = Option("format", "text", "text", "how to write to stdout", formats())
 DEPTH = Option("depth", "int", 2, "how many levels of nested blocks to show")
@@ -277,7 +279,12 @@ SHELL_ONLY: dict[str, Command] = {
         Command("reset", "the options in force as they were at the start",
                 "tfprof.shell.prompt:run_reset", no_files="it resets options"),
         Command(
-            "help", "the original's help; with a command, its own help",
+            "help", "this list; with a command, its own help",
+            "tfprof.shell.prompt:run_help", any_option=True, no_files="it reads none",
+            words=lambda: (*shell_commands(), "limits"),
+        ),
+        Command(
+            "?", "the same as help",
             "tfprof.shell.prompt:run_help", any_option=True, no_files="it reads none",
             words=lambda: (*shell_commands(), "limits"),
         ),
@@ -301,7 +308,7 @@ def shell_commands() -> dict[str, Command]:
 def known_options() -> dict[str, Option]:
     """Every option by every name that it has on a command line."""
     known = {name: option for row in COMMANDS.values() for name, option in row.options.items()}
-    others = {"o": OUTFILE, "help": HELP, "h": HELP, "version": VERSION}
+    others = {"o": OUTFILE, "help": HELP, "h": HELP, "version": VERSION, "no_pager": NO_PAGER}
     return {**known, **PROMPT.options, **others}
 
 

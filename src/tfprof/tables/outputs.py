@@ -54,6 +54,7 @@ class OutputKind:
     file: Literal["never", "maybe", "always"]  # maybe: stdout unless a file is named
     writers: Mapping[str, str]  # form of a result → function that returns pieces of bytes
     names_files: bool = False  # the functions take (result, path) and return Files
+    fitted: tuple[str, ...] = ()  # forms whose function takes (result, width of the screen or None)
     for_reading: bool = False  # on a terminal, each name stays on one line
     not_for_lists: str = ""  # error where the rows of a view are one list; {view} is its name
 
@@ -85,7 +86,8 @@ _TEXT: Mapping[str, str] = {
 OUTPUTS: dict[str, OutputKind] = {
     row.name: row
     for row in (
-        OutputKind("stdout", "text on standard output", "never", _TEXT, for_reading=True),
+        OutputKind("stdout", "text on standard output", "never", _TEXT, for_reading=True,
+                   fitted=("table",)),
         OutputKind("file", "the same text in a file; of save and convert, the profile", "always",
                    {**_TEXT, "profile": "tfprof.writers.saved:saved",
                     "converted": "tfprof.writers.columnar:columnar"}, for_reading=True),
@@ -94,6 +96,8 @@ OUTPUTS: dict[str, OutputKind] = {
         OutputKind("csv", "rows as CSV", "maybe", {"table": "tfprof.writers.csv_table:csv_table"}),
         OutputKind("md", "rows as a Markdown table", "maybe",
                    {"table": "tfprof.writers.markdown_table:markdown_table"}),
+        OutputKind("table", "rows as a table with shares, fitted to the terminal", "maybe",
+                   {"table": "tfprof.writers.table_text:table_text"}, fitted=("table",)),
         OutputKind(
             "timeline", "Chrome trace events, one file per step", "always",
             {"report": "tfprof.writers.timeline:timeline_files"}, names_files=True,

@@ -1,5 +1,6 @@
-"""A Table as HTML, for a notebook: names indented, numbers with units, the first rows.
+"""A Table as HTML, for a notebook: names indented, numbers with units, shares as bars.
 
+It has the first rows, and only the columns that hold something.
 Nothing in a name works as HTML. The lines below the table say what it does not show.
 """
 
@@ -7,6 +8,8 @@ from __future__ import annotations
 
 from html import escape
 from typing import TYPE_CHECKING
+
+from tfprof.writers.share_bar import percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -16,28 +19,38 @@ if TYPE_CHECKING:
 # A notebook draws a table in one piece, and nobody reads more of one.
 MOST_ROWS = 200
 _LEFT, _RIGHT = "text-align:left", "text-align:right"
+_BAR = "background:linear-gradient(to right,#9ecae199 {0:.1%},transparent {0:.1%})"
 
 
 def html_table(table: Table, lines: Iterable[str] = ()) -> str:
     """The table, and below it what it does not show and each of *lines*."""
-    first, label, columns = slice(0, MOST_ROWS), table[table.label], table.shown
-    styles = [_RIGHT if column.right else _LEFT for column in columns]
-    heads = _cell("th", label.title, _LEFT) + "".join(
-        _cell("th", column.title, style) for column, style in zip(columns, styles, strict=True)
-    )
-    cells = [
-        [_cell("td", text, style) for text in column.cells(first)]
-        for column, style in zip(columns, styles, strict=True)
-    ]
-    names = [
-        _cell("td", name, f"{_LEFT};padding-left:{depth - 0.5}em;white-space:pre")
-        for depth, name in zip(table.depths(first), label.cells(first), strict=True)
-    ]
-    rows = "".join(f"<tr>{''.join(row)}</tr>\n" for row in zip(names, *cells, strict=True))
-    below = (*_unseen(table), *table.caveats, *lines)
-    return f"<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody></table>\n" + "".join(
+    first, label = slice(0, MOST_ROWS), table[table.label]
+    columns, left_out = table.useful(first)
+    heads, cells = [_cell("th", label.title, _LEFT)], [_name_cells(table, first)]
+    for column in columns:
+        style = _RIGHT if column.right else _LEFT
+        heads.append(_cell("th", column.title, style))
+        cells.append([_cell("td", text, style) for text in column.cells(first)])
+        if column.whole:
+            heads.append(_cell("th", "share", _LEFT))
+            cells.append([_share_cell(share) for share in column.shares(first)])
+    rows = "".join(f"<tr>{''.join(row)}</tr>\n" for row in zip(*cells, strict=True))
+    below = (*_unseen(table), *left_out, *table.caveats, *lines)
+    head = f"<thead><tr>{''.join(heads)}</tr></thead>"
+    return f"<table>\n{head}\n<tbody>\n{rows}</tbody></table>\n" + "".join(
         f"<div>{escape(line)}</div>\n" for line in below
     )
+
+
+def _name_cells(table: Table, rows: slice) -> list[str]:
+    return [
+        _cell("td", name, f"{_LEFT};padding-left:{depth - 0.5}em;white-space:pre")
+        for depth, name in zip(table.depths(rows), table[table.label].cells(rows), strict=True)
+    ]
+
+
+def _share_cell(share: float | None) -> str:
+    return _cell("td", percent(share), f"{_LEFT};min-width:6em;{_BAR.format(share or 0.0)}")
 
 
 def _unseen(table: Table) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""A share as a small bar of text: 0.55 in eight cells is ████▍."""
+"""A share as a small bar of text, 0.55 in eight cells is ████▍, and in percent."""
 
 from __future__ import annotations
 
@@ -14,3 +14,10 @@ def share_bar(share: float, cells: int, *, ascii_only: bool = False) -> str:
     if ascii_only:
         return "#" * max(round(parts / _WHOLE), 1 if parts else 0)
     return _EIGHTHS[-1] * full + _EIGHTHS[rest].strip()
+
+
+def percent(share: float | None) -> str:
+    """A share as people read it; nothing where there is none."""
+    if share is None:
+        return ""
+    return "<0.1%" if 0 < share < 0.0005 else f"{share:.1%}"  # noqa: PLR2004 - it would be 0.0%

@@ -1,28 +1,48 @@
-"""A Table as text that fits a screen: rows, the total, notes and caveats.
+"""A Table as text that fits a screen: rows with shares, the total, notes and caveats.
 
-net
-Layer          Params  Float ops  Mult-adds  Param B  Activations
-─────────────────────────────────────────────────────────────────
-conv              448    908.3k     442.4k    1.79k        65.5k
+scope view
+node name       own micros  total micros  share
+───────────────────────────────────────────────────────
+_TFProfRoot             --       3.80sec  100.0%  ██████████
+  unit_1_0             0us      900.02ms   23.7%  ██▍
 …
-─────────────────────────────────────────────────────────────────
-Total             698    …
+
+Where the screen is too narrow, headings wrap, names lose what they repeat of the row above or their
+middle, and then the columns at the right are left out; a line below says which. Without a width,
+everything is there.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import textwrap
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tfprof.writers.numbers import chunks, map_unique
+from tfprof.writers.share_bar import percent, share_bar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from tfprof.results.table import Table
+    from tfprof.results.table import Column, Table
 
-_LEAST_NAME: Final = 16
+_LEAST_NAME: Final = 24
+_MOST_TEXT: Final = 24  # of a cell with words, on a screen
+_BAR_CELLS: Final = 10
 _GAP: Final = "  "
 _INDENT: Final = "  "
 _LINE: Final = "─"
 _TOTAL: Final = "Total"
+_SHARE: Final = "share"
+
+
+class _Strip(NamedTuple):
+    """A column of text: its heading, its cells, and when it gives way to others."""
+
+    title: str
+    right: bool
+    cells: Callable[[slice], list[str]]
+    total: str = ""
+    rank: int = 0  # a lower rank gives way first; among equals, what stands at the right
 
 
 def table_text(table: Table, width: int | None = None) -> Iterator[bytes]:
@@ -31,43 +51,118 @@ def table_text(table: Table, width: int | None = None) -> Iterator[bytes]:
         yield f"{line.rstrip()}\n".encode("utf-8", "replace")
 
 
-def _lines(table: Table, limit: int | None) -> Iterator[str]:
-    every, label = slice(0, len(table)), table[table.label]
-    columns = [column for column in table.shown if column.fits]
-    depths = table.depths(every)
-    names = [
-        _INDENT * (depth - 1) + _printable(name)
-        for depth, name in zip(depths, label.cells(every), strict=True)
-    ]
-    heads, total = [column.title for column in columns], [column.total_cell for column in columns]
-    cells = [list(map(_printable, column.cells(every))) for column in columns]
-    columns_of_text = zip(heads, total, cells, strict=True)
-    widths = [max(map(len, [head, end, *inside])) for head, end, inside in columns_of_text]
-    width = max(map(len, [label.title, _TOTAL, *names]))
-    if limit is not None:
-        width = min(width, max(_LEAST_NAME, limit - sum(widths) - len(_GAP) * len(widths)))
+def _lines(table: Table, width: int | None) -> Iterator[str]:
+    columns, left_out = table.useful(slice(0, len(table)))
+    names = _Strip(table[table.label].title, False, lambda rows: _names(table, rows), _TOTAL)  # noqa: FBT003
+    columns = [column for column in columns if column.fits]
+    first = next((column for column in columns if column.whole), None)
+    strips = [s for column in columns for s in _strips(column, width, main=column is first)]
+    slices = list(chunks(len(table), table.label_lengths))
+    widths = {strip: _cell_width(strip, slices) for strip in [names, *strips]}
+    shown, heads, dropped = _fitted(names, strips, widths, width)
+    wide = {strip: max([widths[strip], *map(len, heads[strip])]) for strip in shown}
+    if width is not None:
+        rest = sum(wide.values()) - wide[names] + len(_GAP) * (len(shown) - 1)
+        wide[names] = min(wide[names], max(width - rest, _LEAST_NAME))
+    label = names.cells if widths[names] <= wide[names] else _below_parents(table)
 
-    def line(name: str, row: Sequence[str]) -> str:
-        aligned = (
-            f"{cell:{'>' if column.right else '<'}{wide}}"
-            for cell, column, wide in zip(row, columns, widths, strict=True)
+    def line(cells: Sequence[str]) -> str:
+        return _GAP.join(
+            f"{shortened(cell, wide[strip]):{'>' if strip.right else '<'}{wide[strip]}}"
+            for cell, strip in zip(cells, shown, strict=True)
         )
-        return _GAP.join([f"{shortened(name, width):<{width}}", *aligned])
 
-    rule = _LINE * (width + sum(widths) + len(_GAP) * len(widths))
+    rule = _LINE * (sum(wide.values()) + len(_GAP) * (len(shown) - 1))
     if table.title:
         yield _printable(table.title)
-    yield line(label.title, heads)
+    for level in range(-max(len(lines) for lines in heads.values()), 0):
+        yield line([heads[s][level] if len(heads[s]) >= -level else "" for s in shown])
     yield rule
-    yield from map(line, names, zip(*cells, strict=True) if cells else [()] * len(names))
-    if any(total):
+    for rows in slices:
+        columns_of_rows = [label(rows), *(strip.cells(rows) for strip in shown[1:])]
+        yield from map(line, zip(*columns_of_rows, strict=True))
+    if any(strip.total for strip in shown[1:]):
         yield rule
-        yield line(_TOTAL, total)
+        yield line([strip.total for strip in shown])
     yield ""
     yield from table.details
-    yield from table.caveats
-    if table.hidden.rows:
-        yield str(table.hidden)
+    if dropped:
+        left_out.append(f"Left out, as the screen is narrow: {', '.join(dropped)}.")
+    hidden = [str(table.hidden)] if table.hidden.rows else []
+    for sentence in (*table.caveats, *left_out, *hidden):
+        yield from [sentence] if width is None else textwrap.wrap(sentence, width)
+
+
+def _strips(column: Column, width: int | None, *, main: bool) -> Iterator[_Strip]:
+    """A column, and its shares in percent; those of the *main* one also as bars."""
+
+    def cells(rows: slice) -> list[str]:
+        texts = map_unique(_printable, column.cells(rows))
+        if width is None or column.right:
+            return texts
+        return [shortened(text, _MOST_TEXT) for text in texts]
+
+    def percents(rows: slice) -> list[str]:
+        return map_unique(percent, column.shares(rows))
+
+    def bars(rows: slice) -> list[str]:
+        return map_unique(lambda share: share_bar(share or 0, _BAR_CELLS), column.shares(rows))
+
+    rank = 0 if column.running else 4 if main else 2 if column.whole else 1
+    yield _Strip(column.title, column.right, cells, column.total_cell, rank)
+    if column.whole:
+        yield _Strip(_SHARE, True, percents, rank=rank)  # noqa: FBT003
+    if main:
+        yield _Strip("", False, bars, rank=3)  # noqa: FBT003
+
+
+def _fitted(
+    names: _Strip, strips: list[_Strip], widths: dict[_Strip, int], width: int | None
+) -> tuple[list[_Strip], dict[_Strip, list[str]], list[str]]:
+    """(the strips that fit, the lines of their headings, the titles of those that do not)."""
+    shown = [names, *strips]
+    heads = {strip: [strip.title] for strip in shown}
+
+    def excess() -> int:
+        room = [max([widths[s], *map(len, heads[s])]) for s in shown]
+        room[0] = min(room[0], _LEAST_NAME)
+        return sum(room) + len(_GAP) * len(shown[1:]) - (width or 0)
+
+    if width is None:
+        return shown, heads, []
+    if excess() > 0:
+        for strip in strips:
+            most = max([widths[strip], *map(len, strip.title.split())])
+            heads[strip] = textwrap.wrap(strip.title, most) or [""]
+    dropped: list[str] = []
+    while excess() > 0 and len(shown) > 2:  # noqa: PLR2004 - names, and one column
+        at = min(range(1, len(shown)), key=lambda index: (shown[index].rank, -index))
+        strip = shown.pop(at)
+        del heads[strip]
+        dropped.insert(0, strip.title)
+    return shown, heads, [title for title in dropped if title not in ("", _SHARE)]
+
+
+def _names(table: Table, rows: slice) -> list[str]:
+    return [
+        _INDENT * (depth - 1) + _printable(name)
+        for depth, name in zip(table.depths(rows), table[table.label].cells(rows), strict=True)
+    ]
+
+
+def _below_parents(table: Table) -> Callable[[slice], list[str]]:
+    """Names without what they repeat of the name above: a/b/c below a/b is c."""
+    every, above, parts = slice(0, len(table)), [""], list[str]()
+    for depth, name in zip(table.depths(every), table[table.label].cells(every), strict=True):
+        del above[depth:]
+        parts.append(_INDENT * (depth - 1) + _printable(name.removeprefix(f"{above[-1]}/")))
+        above.append(name)
+    return parts.__getitem__
+
+
+def _cell_width(strip: _Strip, slices: Sequence[slice]) -> int:
+    cells = (cell for rows in slices for cell in strip.cells(rows))
+    return max(max(map(len, cells), default=0), len(strip.total))
 
 
 def shortened(name: str, width: int) -> str:
