@@ -178,6 +178,7 @@ class _Amount(NamedTuple):
     value: Callable[[Numbers], int | Formula | None]
     text: Callable[[Any], str]
     fits: bool = True
+    yields: bool = False  # a narrow screen has no room for it
     follows: str = ""  # the number that decides whether it is a lower bound, if not itself
 
     def is_lower(self, of: Numbers) -> bool:
@@ -192,7 +193,7 @@ class _Amount(NamedTuple):
 
 
 def _amounts(summary: Summary) -> list[_Amount]:
-    """The columns, the most useful first: a narrow screen has no room for the last."""
+    """The columns; a narrow screen leaves the last ones that yield out first."""
     names = short_names(summary.symbols)
     splits = summary.knows_trainable
 
@@ -206,12 +207,12 @@ def _amounts(summary: Summary) -> list[_Amount]:
         return lambda count: UNKNOWN if count is None else short(count, *units)
 
     float_ops = _Amount("float_ops", "Float ops", lambda of: of.float_ops, cost)
-    products = _Amount("multiply_adds", "Mult-adds", lambda of: of.multiply_adds, cost)
+    products = _Amount("multiply_adds", "Mult-adds", lambda of: of.multiply_adds, cost, yields=True)
     if summary.training:
         return [float_ops, products]
     trainable = [
         _Amount("trainable", "Trainable", lambda of: of.trainable, _exact_number),
-        _Amount("non_trainable", "Non-trainable", _non_trainable, _exact_number),
+        _Amount("non_trainable", "Non-trainable", _non_trainable, _exact_number, yields=True),
     ]
     times = [
         _Amount("micros", "Time", lambda of: of.micros, unit(MICROS)),
@@ -224,8 +225,12 @@ def _amounts(summary: Summary) -> list[_Amount]:
         float_ops,
         *([] if summary.total.micros is None else times),
         products,
-        _Amount("parameter_bytes", "Weights", lambda of: of.parameter_bytes, unit(BYTES)),
-        _Amount("activation_bytes", "Activations", lambda of: of.activation_bytes, size),
+        _Amount(
+            "parameter_bytes", "Weights", lambda of: of.parameter_bytes, unit(BYTES), yields=True
+        ),
+        _Amount(
+            "activation_bytes", "Activations", lambda of: of.activation_bytes, size, yields=True
+        ),
     ]
 
 
@@ -243,6 +248,7 @@ def _column(amount: _Amount, summary: Summary) -> Column:
         total_lower=amount.is_lower(summary.total),
         fits=amount.fits,
         whole=(summary.total.micros or 0) if amount.name == "micros" else 0,
+        yields=amount.yields,
     )
 
 

@@ -121,9 +121,11 @@ class _Tree:
     def end_of_chain(self, scope: int, *, splits: bool = False) -> int:
         """Skip scopes that hold one other and nothing else; only those that split if *splits*."""
         while len(self.inside[scope]) == 1 and not self._nodes[scope] and not self._reads[scope]:
-            if (splits and not self.splits[scope]) or self.keras(scope) is not None:
+            (inner,) = self.inside[scope]
+            is_layer = self.keras(scope) is not None or not (splits or self.inside[inner])
+            if is_layer or (splits and not self.splits[scope]):
                 break
-            (scope,) = self.inside[scope]
+            scope = inner
         return scope
 
 

@@ -29,8 +29,11 @@ _INVENTED: Final = re.compile(rb"(?:Stateful)?PartitionedCall(?:_\d+)?")
 _FEW_PARTS: Final = 1_000_000
 
 
-def scopes(profile: Profile) -> Scopes:
-    """The scopes of all nodes; raises InputError if names have far too many parts."""
+def scopes(profile: Profile, *, renamed: bool = True) -> Scopes:
+    """The scopes of all nodes, with the names of Keras if *renamed*.
+
+    Raises InputError if names have far too many parts.
+    """
     names = profile.nodes.name
     parts = len(names) + int(np.count_nonzero(names.blob == ord("/")))
     if parts > max(_FEW_PARTS, len(names) * limit("name_parts")):
@@ -50,7 +53,8 @@ def scopes(profile: Profile) -> Scopes:
         for name in folded(text, calls):
             here = tree.add(here, name)
         place[at] = here
-    return with_keras_names(Scopes(tree.part, tree.parent, place[number]), profile)
+    written = Scopes(tree.part, tree.parent, place[number])
+    return with_keras_names(written, profile) if renamed else written
 
 
 def folded(scope: bytes, calls: Mapping[bytes, bool]) -> list[bytes]:
