@@ -11,6 +11,7 @@ import pytest
 
 import tfprof
 from printed_tables import check_sums, printed, read_back
+from screens import SIZES, Screen
 from test_summary import loaded, perceptron
 from tfprof import cli
 from tfprof.errors import UsageError
@@ -165,3 +166,21 @@ def test_printed_times_add_up(resnet: Any, depth: int) -> None:
 def test_printed_layers_add_up(form: str, model_folder: Callable[[str], Path]) -> None:
     folder = model_folder("layer_names")
     check_sums(str(tfprof.load(folder / form).summary(dims={"batch": 3})))
+
+
+# --- on a terminal -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+def test_it_fits_the_screen(size: tuple[int, int], model_folder: Callable[[str], Path]) -> None:
+    folder = model_folder("layer_names")
+    words = ["summary", str(folder / "keras3_functional.keras"), "--depth=1", "--no_pager"]
+    code, shown = Screen(words, size).ends()
+    assert code == 0
+    text = shown[shown.index("net (Functional)") :].replace("\r", "")
+    assert max(map(len, text.splitlines())) <= size[1]
+    table = printed(text)
+    assert "dense_3 (Dense)" in table.names
+    assert table.total["Trainable"] == "1,283"  # 16 + 584 + 584 + 56 + 25 + 18
+    assert ("Activations" in table.cells) == (size[1] == 200)
+    assert ("Left out, as the screen is narrow" in text) == (size[1] < 200)
