@@ -32,6 +32,12 @@ WITHOUT_WORK: Final = {"InputLayer", "Dropout", "Flatten"}
 FROZEN: Final = {"keras3_functional.saved": "conv2d"}
 
 
+def quick(forms: tuple[str, ...]) -> list[Any]:
+    """Most runs try the functional models; a whole run tries all."""
+    return [form if "functional" in form else pytest.param(form, marks=pytest.mark.whole)
+            for form in forms]  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def folder(model_folder: Callable[[str], Path]) -> Path:
     return model_folder("layer_names")
@@ -59,7 +65,7 @@ def check_rows(rows: list[dict[str, Any]], layers: list[dict[str, Any]], frozen:
         assert counts == (expected[::-1] if layer["name"] == frozen else expected), row["name"]
 
 
-@pytest.mark.parametrize("form", WHOLE)
+@pytest.mark.parametrize("form", quick(WHOLE))
 def test_rows_are_the_layers_of_the_model(form: str, folder: Path) -> None:
     layers = said(folder, form)
     rows = outer(tfprof.load(folder / form).summary(depth=1))
@@ -68,7 +74,7 @@ def test_rows_are_the_layers_of_the_model(form: str, folder: Path) -> None:
     check_rows(rows, layers)
 
 
-@pytest.mark.parametrize("form", NAMED)
+@pytest.mark.parametrize("form", quick(NAMED))
 def test_a_graph_has_the_names_that_keras_gave(form: str, folder: Path) -> None:
     layers = said(folder, form)
     rows = outer(tfprof.load(folder / form).summary(depth=1))

@@ -24,7 +24,9 @@ def names(rows: list[dict[str, Any]]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("version", KERASES)
-@pytest.mark.parametrize("build", MODELS)
+@pytest.mark.parametrize(
+    "build", [functional, *(pytest.param(each, marks=pytest.mark.whole) for each in MODELS[1:])]
+)
 def test_rows_are_the_layers_of_the_model(version: str, build: Any) -> None:
     model = built(build, KERASES[version])
     layers = truth(model)
@@ -44,7 +46,7 @@ def test_layers_inside_layers_have_names_and_types(version: str) -> None:
     assert [row["parameters"] for row in inner] == [layer.count_params() for layer in expected]
 
 
-@pytest.mark.parametrize("version", KERASES)
+@pytest.mark.parametrize("version", ["keras3", pytest.param("keras2", marks=pytest.mark.whole)])
 def test_a_captured_fit_has_the_layers_and_their_time(version: str, tmp_path: Path) -> None:
     model = built(functional, KERASES[version])
     model.compile("sgd", "mse")
