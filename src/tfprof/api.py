@@ -18,6 +18,7 @@ from tfprof.tables.formats import (
     DEBUG_INFO,
     FORMATS,
     GRAPH,
+    KERAS_METADATA,
     NOTES,
     OP_LOG,
     PROFILE,
@@ -134,10 +135,11 @@ def _sources(arguments: Arguments) -> dict[Input, list[read.Source]]:
     """The content of the files, and of what belongs beside the graph."""
     sources = {row: [_source(row, file) for file in files] for row, files in arguments.items()}
     for graph in arguments[GRAPH]:
-        from tfprof.io.find_inputs import debug_info_beside  # noqa: PLC0415 - as above
+        from tfprof.io.find_inputs import beside_graph  # noqa: PLC0415 - as above
 
-        if (place := debug_info_beside(fspath(graph))) is not None:
-            sources[DEBUG_INFO] = [open_source(place, DEBUG_INFO.title)]
+        for row in (DEBUG_INFO, KERAS_METADATA):
+            if (place := beside_graph(row, fspath(graph))) is not None:
+                sources[row] = [open_source(place, row.title)]
     captured = [*arguments[GRAPH], *arguments[TRACE]]
     if captured:
         from tfprof.io.find_inputs import notes_beside  # noqa: PLC0415 - as above

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tfprof.console.outcome import Outcome
     from tfprof.results.loaded import Loaded
 
-_LONGEST_LIST = 8  # longer lists of options do not help in an error
+_LONGEST_LIST = 10  # longer lists of options do not help in an error
 _FEW = 3
 
 
@@ -121,16 +121,16 @@ def _check_options(command: Command, options: Mapping[str, Any]) -> None:
 
 def _check_value(option: Option, value: Any) -> None:  # noqa: ANN401 - of any kind
     if option.kind == "int" and option.name not in OPTIONS:
-        _check_least(option.name, value)
+        _check_least(option.name, value, min(option.default, 1))
     choices = (OPTIONS.get(option.name) or option).choices
     for word in value if option.kind == "list" else filter(None, [value]):
         if choices:
             check_known(f"{option.name} has no", word, choices)
 
 
-def _check_least(name: str, value: int) -> None:
-    if value < 1:
-        raise UsageError(f"--{name} takes a whole number of at least 1, not {value}")
+def _check_least(name: str, value: int, least: int = 1) -> None:
+    if value < least:
+        raise UsageError(f"--{name} takes a whole number of at least {least}, not {value}")
 
 
 def _takes_no(command: Command, name: str) -> str:

@@ -71,11 +71,16 @@ def _of_types(profile: Profile, patterns: Sequence[str]) -> Bool:
 
 
 def _in_layer(profile: Profile, layer: str) -> Bool:
-    """Which nodes are in a scope of this name, or of one that ends in it, as a summary names it."""
-    tree = scopes(profile)
-    names = [tree.name(scope).decode("utf-8", "replace") for scope in range(len(tree))]
-    inside = [bool(name) and f"/{name}".endswith(f"/{layer}") for name in names]
-    if not any(inside):
+    """Which nodes are in a scope of this name, or of one that ends in it.
+
+    The name is that of a summary, or else as in the graph.
+    """
+    for tree in (scopes(profile), scopes(profile, renamed=False)):
+        names = [tree.name(scope).decode("utf-8", "replace") for scope in range(len(tree))]
+        inside = [bool(name) and f"/{name}".endswith(f"/{layer}") for name in names]
+        if any(inside):
+            break
+    else:
         parts = [name.rpartition("/")[2] for name in names]
         raise UsageError(f"there is no layer {layer!r}{_near(layer, [*names, *parts])}")
     for scope, parent in enumerate(tree.parent):

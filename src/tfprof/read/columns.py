@@ -22,6 +22,7 @@ from tfprof.read.source import Source
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tfprof.columns.keras_layer import KerasLayer
     from tfprof.columns.shapes import Shapes
     from tfprof.wire.decode import Field
 
@@ -99,6 +100,7 @@ class GraphColumns:
     trainable: Strings | None = None  # the nodes listed as trainable variables; None: no list
     model_variables: Strings | None = None  # the nodes it lists as weights of a model
     regions: Regions = NO_REGIONS  # of the rows of this graph
+    layers: tuple[KerasLayer, ...] = ()
     notes: tuple[Note, ...] = ()
 
 

@@ -62,7 +62,7 @@ def with_graph(profile: Profile, graph: GraphColumns) -> Profile:
     regions = _regions(profile, graph.regions, row, new)
     edges = _Inputs(_ends(row[graph.input_node[inputs]], new.size), names, source, slot)
     grown = replace(grown, outputs=outputs, attribute_sources=sources, notes=notes, regions=regions)
-    return with_edges(grown, profile, edges)
+    return with_edges(replace(grown, layers=profile.layers or graph.layers), profile, edges)
 
 
 def _regions(profile: Profile, added: Regions, row: I64, new: I64) -> Regions:

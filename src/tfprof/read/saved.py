@@ -23,6 +23,7 @@ from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, U8, Strings
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.read.columns import StoredAttributes
+from tfprof.read.keras_layers import layers_from_texts
 from tfprof.read.op_log import read_stacks
 from tfprof.read.saved_steps import steps
 from tfprof.wire import maps
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from tfprof.read.source import Source
     from tfprof.wire.maps import Messages
 
-_TOP = {1: BYTES, 2: VARINT, 3: BYTES, 4: BYTES, 5: VARINT, 29: BYTES}
+_TOP = {1: BYTES, 2: VARINT, 3: BYTES, 4: BYTES, 5: VARINT, 29: BYTES, 30: BYTES}
 _NAME, _INPUTS, _SHAPE, _TYPES, _DEVICE, _FLOAT_OPS, _OP, _TRACE = 1, 2, 4, 5, 6, 8, 9, 10
 _ATTRS, _EXECS, _OUTPUT_SHAPES, _SLOTS = 11, 12, 15, 28
 _REGION, _UNCOVERED, _UNKNOWN_INPUTS = 29, 30, 31
@@ -75,6 +76,7 @@ def profile(source: Source) -> model.Profile:
         outputs=_outputs(buffer, table),
         attribute_sources=(model.AttributeSource(np.arange(count), attributes, name),),
         regions=_regions(buffer, table, top[29]),
+        layers=layers_from_texts(top[30].strings(buffer)),
         stacks=model.Stacks(start, **frames, text_id=text.key, text=texts),
         has_traces=bool(top[2].last(1)[0]),
         steps=steps(buffer, listed, records, name),

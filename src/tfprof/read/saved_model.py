@@ -27,6 +27,7 @@ from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note, own_notes
 from tfprof.read import graph_def
 from tfprof.read.functions import Pool, expanded, library, rooted
+from tfprof.read.keras_layers import layers_from_texts
 from tfprof.wire.decode import BYTES, VARINT, WireError, scan, whole
 from tfprof.wire.maps import repeated
 
@@ -48,8 +49,11 @@ ADDED_UP: Final = "Float operations add up "
 TRAINABLE: Final = b"_trainable_variables"
 # The lists on the root of an object graph, as Keras writes them.
 _LISTS: Final = (b"trainable_variables", b"non_trainable_variables")
+_KERAS_API: Final = b"keras_api"
 # The weights of a model, which are all of its parameters; a capture lists them.
 MODEL: Final = b"_model_variables"
+# The layers of a Keras model; a capture lists them.
+LAYERS: Final = b"tfprof_layers"
 # The variables that a checkpoint has values for.
 CHECKPOINT: Final = b"_checkpoint_variables"
 
@@ -91,11 +95,13 @@ def of_meta_graph(
         pool = rooted(pool, sorted({node for each in chosen for node in each.outputs}))
     elif functions:
         notes.append(Note("the SavedModel has no signatures: its whole graph is shown", ours=True))
+    recorded = _collected(meta, LAYERS)
     graph_columns = expanded(pool) if functions else graph_def.columns(buffer, functions=False)
     return replace(
         graph_columns,
         trainable=_trained_nodes(meta, pool),
         model_variables=listed(meta, MODEL),
+        layers=layers_from_texts(recorded.strings(meta)) if recorded is not None else (),
         notes=(*notes, *graph_columns.notes),
     )
 
@@ -233,6 +239,8 @@ def _objects(meta: U8) -> _Objects:
     trained = set(variable.message[flag.message[flag.value != 0]].tolist())
     # A variable that Keras does not train says that it is trainable; the lists of the model count.
     root = _children(meta, part[1], 0)
+    # tf_keras keeps its second list in an object of its own.
+    root = {**_children(meta, part[1], root.get(_KERAS_API, -1)), **root}
     trained |= {*_children(meta, part[1], root.get(_LISTS[0], -1)).values()}
     trained -= {*_children(meta, part[1], root.get(_LISTS[1], -1)).values()}
     entry = scan(meta, part[2].start, part[2].end, {1: BYTES, 2: BYTES})
@@ -265,16 +273,21 @@ def trainable(meta: U8) -> Strings | None:
 
 def listed(meta: U8, kind: bytes) -> Strings | None:
     """The nodes that are variables of a collection; None without one; raises WireError."""
-    wanted = Strings.of([kind.removeprefix(b"_")])
+    variable = _collected(meta, kind.removeprefix(b"_"))
+    if variable is None:
+        return None
+    name = scan(meta, variable.start, variable.end, {1: BYTES})[1]
+    return Strings.of(tensor.partition(b":")[0] for tensor in name.strings(meta))
+
+
+def _collected(meta: U8, wanted: bytes) -> Field | None:
+    """The byte strings in a collection; None if there is no such collection."""
     collection = scan(meta, *whole(meta), {4: BYTES})[4]
     count = collection.start.size
     part = scan(meta, collection.start, collection.end, {1: BYTES, 2: BYTES})
-    key = Strings(meta, *part[1].last_slice(count))
-    is_wanted = wanted.find(key) == 0
+    is_wanted = Strings.of([wanted]).find(Strings(meta, *part[1].last_slice(count))) == 0
     if not is_wanted.any():
         return None
     start, length = (column[is_wanted] for column in part[2].last_slice(count))
     lists = scan(meta, start, start + length, {2: BYTES})[2]
-    variable = scan(meta, lists.start, lists.end, {1: BYTES})[1]
-    name = scan(meta, variable.start, variable.end, {1: BYTES})[1]
-    return Strings.of(tensor.partition(b":")[0] for tensor in name.strings(meta))
+    return scan(meta, lists.start, lists.end, {1: BYTES})[1]

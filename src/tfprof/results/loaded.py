@@ -68,27 +68,33 @@ class Loaded:
         """The lines of Python that created the graph nodes, by call stack."""
         return self._ask("code", options)
 
-    def summary(
+    def summary(  # noqa: PLR0913 - one parameter per option
         self,
         depth: int = 2,
         dims: Mapping[str, int] | None = None,
         outputs: Sequence[str] = (),
         *,
         training: bool = False,
+        sort: str = "",
+        rows: int = 0,
     ) -> SummaryReport:
-        """The layers of the model down to *depth*: parameters, float operations, bytes.
+        """The layers of the model down to *depth*: parameters, float operations, bytes, time.
 
         *dims* gives sizes to open dimensions, as in {"batch": 8}. *outputs* names the nodes that
         the model computes, where a graph holds more than the model. With *training*, the rows are
-        the parts of one training step: forward, backward, optimizer.
+        the parts of one training step: forward, backward, optimizer. *sort* is a column; without
+        it, rows are in the order of the model. *rows* is how many to show; 0: all.
         """
         from tfprof.results.summary_report import SummaryReport  # noqa: PLC0415
         from tfprof.summary import summary, training_summary  # noqa: PLC0415 - as in answer
 
         levels = whole_number("depth", depth, least=1)
+        order = (sort, whole_number("rows", rows, least=0))
         if training:
-            return SummaryReport(training_summary(self.profile, dims, outputs), self.profile.notes)
-        return SummaryReport(summary(self.profile, levels, dims, outputs), self.profile.notes)
+            parts = training_summary(self.profile, dims, outputs)
+            return SummaryReport(parts, self.profile.notes, *order)
+        layers = summary(self.profile, levels, dims, outputs)
+        return SummaryReport(layers, self.profile.notes, *order)
 
     def explain(
         self,

@@ -53,6 +53,7 @@ class Column:
     placing: bool = False  # data only: people see it by order, indent and marks
     fits: bool = True  # fitted text has room for it
     whole: int = 0  # what its values are shares of; 0: people see no shares
+    yields: bool = False  # the first to be left out where the screen is narrow
     running: bool = False  # a value includes those of all rows that follow
 
     def data(self, rows: slice) -> list[Any]:

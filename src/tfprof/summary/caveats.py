@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tfprof.columns.strings import Bool, clean_text
 from tfprof.ops.run_counts import loop_notes, old_loops
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from tfprof.summary.parameters import Parameters
 
 
+TRAINABLE_UNKNOWN: Final = "Trainable: unknown. This file does not record it."
+
+
 class Gaps(NamedTuple):
     """What the numbers leave open."""
 
@@ -27,6 +30,7 @@ class Gaps(NamedTuple):
     is_opaque: bool  # no operation can be counted
     left_out: int  # nodes that compute, but not for an output
     ran_eagerly: bool  # there are parameters, and no node computes
+    untimed: tuple[int, int] = (0, 0)  # microseconds of a step outside the model, and all of them
 
 
 def caveats(profile: Profile, in_model: Bool, params: Parameters, gaps: Gaps) -> tuple[str, ...]:
@@ -40,7 +44,13 @@ def caveats(profile: Profile, in_model: Bool, params: Parameters, gaps: Gaps) ->
     noted = [clean_text(str(note)) for note in profile.notes if note.caveat]
     added_up = [f"{clean_text(str(n))}." for n in profile.notes if n.text.startswith(ADDED_UP)]
     numbers = (*_of_parameters(params), *_of_numbers(gaps), *noted, *added_up, *functions)
-    return (*numbers, *_of_left_out(gaps.left_out))
+    return (*numbers, *_of_left_out(gaps.left_out), *_of_times(*gaps.untimed))
+
+
+def _of_times(outside: int, recorded: int) -> Iterator[str]:
+    if outside:
+        where = "outside the model, such as gradients, updates and input"
+        yield f"Time: {outside:,} us of the {recorded:,} us of a step were spent {where}."
 
 
 def _of_left_out(count: int) -> Iterator[str]:
@@ -57,7 +67,7 @@ def _of_parameters(params: Parameters) -> Iterator[str]:
         constants = _many(count, "constant")
         yield f"The graph has no variables. {constants} that it computes with {verb}: a guess."
     elif params.trainable is None and count:
-        yield "Trainable: unknown. This file does not record it."
+        yield TRAINABLE_UNKNOWN
     if params.unknown.size:
         what = _many(params.unknown.size, "constant" if params.guessed else "variable")
         some = "at least these" if count else "unknown"

@@ -102,7 +102,7 @@ def _with_parts(
     marks = [*zip(COSTS, lower, strict=False)]
     bounds = [frozenset(name for name, mark in marks if mark[row]) for row in range(len(PARTS))]
     numbers = [
-        Numbers(None, None, None, float_ops, multiply_adds, None, lacks)
+        Numbers(None, None, None, float_ops, multiply_adds, None, lower=lacks)
         for float_ops, multiply_adds, lacks in zip(*columns, bounds, strict=True)
     ]
     rows = [

@@ -38,6 +38,16 @@ TRAINING = Option(
     "training", "bool", default=False,
     help="the parts of one training step instead of layers: forward, backward, optimizer",
 )  # fmt: skip
+# The columns of a summary by which it can be sorted.
+SUMMARY_COLUMNS = (
+    "name", "type", "parameters", "trainable", "non_trainable", "float_ops", "micros",
+    "flops_per_second", "multiply_adds", "parameter_bytes", "activation_bytes",
+)  # fmt: skip
+SORT = Option(
+    "sort", "text", "", "sort rows by this column, numbers largest first; else as in the model",
+    SUMMARY_COLUMNS,
+)  # fmt: skip
+ROWS = Option("rows", "int", 0, "how many rows to show; 0: all")
 NODE_NAMES = Option("name", "regexes", (), "explain nodes whose names match")
 NODE_TYPES = Option("op", "regexes", (), "explain nodes whose operation types match")
 LAYER = Option("layer", "text", "", "explain the nodes of a layer, as summary names it")
@@ -179,12 +189,15 @@ COMMANDS: dict[str, Command] = {
     for command in (
         _result(
             "summary", "the layers of a model: parameters, float operations, multiply-adds, bytes",
-            "MODEL [options]", ("summary graph.pbtxt", "summary graph.pbtxt --depth=1 --format=md"),
-            {"depth": DEPTH, "training": TRAINING, "outputs": MODEL_OUTPUTS, "dim": OPTIONS["dim"]},
+            "MODEL [options]", ("summary graph.pbtxt", "summary graph.pbtxt --depth=1 --format=md",
+                                "summary graph.pbtxt --sort=float_ops --rows=10"),
+            {"depth": DEPTH, "sort": SORT, "rows": ROWS, "training": TRAINING,
+             "outputs": MODEL_OUTPUTS, "dim": OPTIONS["dim"]},
             _TABLE,
             lambda loaded, query, options: loaded.summary(
                 options.get("depth", DEPTH.default), query.dims, options.get("outputs", ()),
                 training=options.get("training", TRAINING.default),
+                sort=options.get("sort", SORT.default), rows=options.get("rows", ROWS.default),
             ),
         ),
         *map(view_command, VIEWS.values()),

@@ -55,6 +55,11 @@ DEBUG_INFO = Input(
     "", "text", "", "", title="a GraphDebugInfo", turn=2, fallback="debug_info",
     beside=("saved_model.pb", "debug/saved_model_debug_info.pb"),
 )
+# The layers of a SavedModel of tf_keras; no flag names them.
+KERAS_METADATA = Input(
+    "", "text", "", "", title="the metadata of Keras", turn=2, fallback="keras_metadata",
+    beside=("saved_model.pb", "keras_metadata.pb"),
+)
 # What a capture could not record; no flag names it either.
 NOTES = Input(
     "", "text", "", "", title="the notes of a capture", turn=7, fallback="notes",
@@ -207,6 +212,8 @@ FORMATS: dict[str, Format] = {
              "read_files:read_run", "add_run", "describe_run"),
         replace(_row("debug_info", "a GraphDebugInfo", DEBUG_INFO, ("stacks",),
                      "debug_info:read_stacks", "add_debug_info", "describe_nothing"), detect=None),
+        replace(_row("keras_metadata", "a keras_metadata.pb of tf_keras", KERAS_METADATA, (),
+                     "keras_layers:read_layers", "add_layers", "describe_nothing"), detect=None),
         replace(_row("notes", "a list of notes", NOTES, (),
                      "capture_notes:read_notes", "add_notes", "describe_nothing"), detect=None),
     )

@@ -125,7 +125,8 @@ def _profile(config: Any, model: Model, file: str) -> Profile:  # noqa: ANN401 -
     if model.knows_trained:
         # If no weight is trainable, the type exists without nodes, so that this is known, too.
         profile = with_extra_type(profile, Strings.of(trained), TRAINABLE)
-    return replace(profile, notes=(*profile.notes, *own_notes(_notes(model, file))))
+    notes = (*profile.notes, *own_notes(_notes(model, file)))
+    return replace(profile, notes=notes, layers=tuple(model.named))
 
 
 def _notes(model: Model, file: str) -> Iterator[str]:
