@@ -37,7 +37,7 @@ class StdoutError(OutputError):
 
 
 _CLEAR_LINE = "\r\x1b[K"
-_COLUMNS = 80  # of a terminal that does not say how wide it is
+_SCREEN = os.terminal_size((80, 24))  # of a terminal that does not say how large it is
 
 
 def write_stdout(pieces: Iterable[bytes], *, is_report: bool = False) -> None:
@@ -125,7 +125,12 @@ def stdout_is_terminal() -> bool:
 
 def stdout_columns() -> int | None:
     """The width of the terminal that shows standard output; None where none does."""
-    return _columns(sys.stdout) if stdout_is_terminal() else None
+    return stdout_screen().columns if stdout_is_terminal() else None
+
+
+def stdout_screen() -> os.terminal_size:
+    """The size of the terminal that shows standard output."""
+    return _screen(sys.stdout)
 
 
 def stdout_is_file() -> bool:
@@ -181,7 +186,7 @@ def open_missing_stderr() -> None:
 
 def draw_status(text: str) -> None:
     """Show *text* as the one line that replaces itself; "" clears it. May raise OSError."""
-    line = fitted(visible_text(text), _columns(sys.stderr)) if text else ""
+    line = fitted(visible_text(text), _screen(sys.stderr).columns) if text else ""
     sys.stderr.write(f"{_CLEAR_LINE}{line}")
     sys.stderr.flush()
 
@@ -194,11 +199,12 @@ def fitted(text: str, columns: int) -> str:
     return f"{text[: room // 2]}…{text[len(text) - (room - room // 2) :]}"
 
 
-def _columns(stream: TextIO) -> int:
+def _screen(stream: TextIO) -> os.terminal_size:
     try:
-        return os.get_terminal_size(stream.fileno()).columns or _COLUMNS
+        size = os.get_terminal_size(stream.fileno())
     except OSError:
-        return _COLUMNS
+        return _SCREEN
+    return os.terminal_size(given or usual for given, usual in zip(size, _SCREEN, strict=True))
 
 
 def write_in_signal_handler(message: bytes) -> None:
