@@ -51,6 +51,7 @@ COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "op proto": ("op", SELECT, DEEP, f"--output=proto:outfile={OUT}"),
     "advise": ("advise",),
     "summary": ("summary",),
+    "overview": ("overview",),
     "explain": ("explain", "--name=.*", "--most=3"),
     "save": ("save", "-o", OUT),
     "convert": ("convert", "-o", OUT),

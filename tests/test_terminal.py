@@ -281,7 +281,7 @@ def offered(line: str) -> list[str]:
 
 def test_commands_then_options_are_offered() -> None:
     assert offered("") == list(shell_commands())
-    assert offered("s") == offered("more s") == ["summary", "scope", "save", "set"]
+    assert offered("s") == offered("more s") == ["summary", "scope", "save", "shell", "set"]
     assert offered("scope ") == [f"-{name}" for name in (*OPTIONS, "format")]
     assert offered("set -max_depth 3 -a") == ["-account_type_regexes", "-account_displayed_op_only"]
     assert offered("set --max_depth=3 --ord") == ["--order_by="]
@@ -296,9 +296,9 @@ def test_the_options_of_a_command_are_offered(command: str) -> None:
 
 
 def test_words_that_follow_a_command_are_offered() -> None:
-    assert offered("help s") == ["summary", "scope", "save", "set"]
+    assert offered("help s") == ["summary", "scope", "save", "shell", "set"]
     assert offered("help lim") == ["limits"]
-    assert offered("demo o") == ["op"]
+    assert offered("demo o") == ["op", "overview"]
     assert offered("completion z") == ["zsh"]
 
 

@@ -80,7 +80,8 @@ def help_text() -> str:
     return _text(
         "Where a TensorFlow model's parameters, float operations, time and memory go.",
         "",
-        "usage: tfprof COMMAND FILES or FOLDER [options]    tfprof recognises files by content",
+        "usage: tfprof FILES or FOLDER                      the answer that fits them",
+        "       tfprof COMMAND FILES or FOLDER [options]    tfprof recognises files by content",
         f"       tfprof COMMAND --{graph}=PATH [--{runs}=PATHS] [options]",
         f"       tfprof --{graph}=PATH [--{runs}=PATHS] [options]    the tfprof> prompt",
         "",

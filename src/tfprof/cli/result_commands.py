@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tfprof.results.loaded import Loaded
     from tfprof.results.result import Result
 
-_DEMO_VIEW = "scope"
+_DEMO = ("overview", "scope")  # without a word, the first that takes the options
 
 
 def load_files(request: Request) -> Loaded:
@@ -71,12 +71,16 @@ def loading_notes(loaded: Loaded) -> list[Note]:
 
 
 def run_demo(request: Request) -> Outcome:
-    """A view of the bundled sample."""
-    view = request.words[0] if request.words else _DEMO_VIEW
-    options = {**VIEWS[view].demo, **sample_files(), **request.options}
-    command = COMMANDS[view]
-    print_command(view, options)
-    return run_request(make_request(command, (), options, load_files))
+    """What a command shows of the bundled sample."""
+    rows = [COMMANDS[name] for name in request.words or _DEMO]
+    fitting = (row for row in rows if request.options.keys() <= row.options.keys())
+    command = next(fitting, rows[0])
+    own = VIEWS[command.name].demo if command.name in VIEWS else {}
+    options = {**own, **sample_files(), **request.options}
+    made = make_request(command, (), options, load_files)
+    if not command.is_quiet:
+        print_command(command.name, options)
+    return run_request(replace(made, naming=("tfprof", "demo")))
 
 
 def run_result(request: Request) -> Outcome:

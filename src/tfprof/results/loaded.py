@@ -20,6 +20,7 @@ from tfprof.query.answer import answer
 from tfprof.query.query import Query
 from tfprof.results.report import Report
 from tfprof.results.result import ProfileFile, deliver
+from tfprof.tables.options import check_choices
 from tfprof.tables.outputs import Output
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from tfprof.read.checkpoint import Checkpoint
     from tfprof.results.advice_report import AdviceReport
     from tfprof.results.explain_report import ExplainReport
+    from tfprof.results.overview_report import OverviewReport
     from tfprof.results.summary_report import SummaryReport
     from tfprof.tables.options import Flops
 
@@ -95,6 +97,28 @@ class Loaded:
             return SummaryReport(parts, self.profile.notes, *order)
         layers = summary(self.profile, levels, dims, outputs)
         return SummaryReport(layers, self.profile.notes, *order)
+
+    def overview(
+        self,
+        rows: int = 5,
+        dims: Mapping[str, int] | None = None,
+        flops: Flops | None = None,
+    ) -> OverviewReport:
+        """One screen: totals, and the most expensive layers, operation types and lines of code.
+
+        Each list has at most *rows* rows; *dims* as in `summary`. *flops* says who counts float
+        operations: by default the op log, or all rules where it has no numbers.
+        """
+        from tfprof.results.overview_report import Naming, OverviewReport  # noqa: PLC0415
+        from tfprof.summary.overview import overview  # noqa: PLC0415 - as in answer
+
+        most = whole_number("rows", rows, least=1)
+        if flops is None:
+            logged = bool(self.profile.nodes.float_ops.any()) and not len(self.profile.regions)
+            flops = "log" if logged else "all"
+        check_choices("flops", [flops])
+        files = Naming(after=self.inputs)
+        return OverviewReport(overview(self.profile, flops, dims, most), files)
 
     def explain(
         self,

@@ -141,6 +141,8 @@ def _check_no_files(command: Command, words: list[str], options: Mapping[str, An
 
 def run_prompt(request: Request) -> Outcome:
     """Run lines from standard input until they end or one says to leave."""
+    if request.shell:
+        raise UsageError("this is the shell: it has one set of files; exit leaves it")
     settings = request.query_options
     Query.of(settings)  # reports an invalid option before any file is read
     pager = is_interactive() and not request.options.get(NO_PAGER.name)

@@ -20,10 +20,10 @@ from tfprof.ops.inferred_shapes import with_inferred_shapes
 from tfprof.ops.output_dtypes import output_dtypes
 from tfprof.ops.symbols import symbols, with_recorded_shapes
 from tfprof.summary.caveats import Gaps, caveats
-from tfprof.summary.costs import CostModel, Costs, makes_tensors, row_sums, without_others
+from tfprof.summary.costs import CostModel, Costs, row_sums, without_others
 from tfprof.summary.formula import MOST_SYMBOLS, Fitted, Formula, formulas
 from tfprof.summary.layers import OTHER, Layers, layers
-from tfprof.summary.model_nodes import model_nodes
+from tfprof.summary.model_nodes import makes_tensors, model_nodes
 from tfprof.summary.output_shapes import output_shapes
 from tfprof.summary.parameters import Parameters, casts_of_variables, parameters
 from tfprof.summary.scopes import scopes
@@ -116,7 +116,7 @@ def summary(
     has_dtypes = bool(dtypes.any())
     if not has_dtypes:  # an older tfprof saved graphs in text format without them
         dtypes = np.full(len(model), FLOAT)
-    params = _parameters(model, in_model, dtypes, sizes)
+    params = shaped_parameters(model, in_model, dtypes, sizes)
     can_compute = makes_tensors(model)
     computes = can_compute & in_model
     readers = np.concatenate([params.reader, params.unknown])
@@ -164,7 +164,9 @@ def _micros(profile: Profile, placed: Layers, in_model: Bool) -> tuple[list[Any]
     return list(rows), (int(took.sum()) - sum(rows), int(took.sum()))
 
 
-def _parameters(model: Profile, in_model: Bool, dtypes: I64, dims: Mapping[str, int]) -> Parameters:
+def shaped_parameters(
+    model: Profile, in_model: Bool, dtypes: I64, dims: Mapping[str, int]
+) -> Parameters:
     """The parameters; infers shapes only if variables do not declare their own."""
     declared = parameters(model.with_run_shapes, in_model, dtypes)
     if declared.node.size and not declared.unknown.size and not declared.guessed:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tfprof.columns.strings import Bool, clean_text
-from tfprof.ops.run_counts import loop_notes, old_loops
-from tfprof.ops.symbols import with_recorded_shapes
 from tfprof.read.saved_model import ADDED_UP
 
 if TYPE_CHECKING:
@@ -35,6 +33,12 @@ class Gaps(NamedTuple):
 
 def caveats(profile: Profile, in_model: Bool, params: Parameters, gaps: Gaps) -> tuple[str, ...]:
     """One sentence per caveat."""
+    from tfprof.ops.run_counts import (  # noqa: PLC0415 - an overview has no such caveats
+        loop_notes,
+        old_loops,
+    )
+    from tfprof.ops.symbols import with_recorded_shapes  # noqa: PLC0415
+
     shaped = with_recorded_shapes(profile, gaps.dims)
     loops = loop_notes(profile, shaped, gaps.dims, in_model)
     functions = [f"{clean_text(note)}." for note in loops] if len(profile.regions) else []
@@ -43,7 +47,7 @@ def caveats(profile: Profile, in_model: Bool, params: Parameters, gaps: Gaps) ->
         functions += [f"{note}." for note in notes if (inside & in_model).any()]
     noted = [clean_text(str(note)) for note in profile.notes if note.caveat]
     added_up = [f"{clean_text(str(n))}." for n in profile.notes if n.text.startswith(ADDED_UP)]
-    numbers = (*_of_parameters(params), *_of_numbers(gaps), *noted, *added_up, *functions)
+    numbers = (*of_parameters(params), *_of_numbers(gaps), *noted, *added_up, *functions)
     return (*numbers, *_of_left_out(gaps.left_out), *_of_times(*gaps.untimed))
 
 
@@ -60,7 +64,8 @@ def _of_left_out(count: int) -> Iterator[str]:
         yield f"Left out: {operations} that no output needs, {why}."
 
 
-def _of_parameters(params: Parameters) -> Iterator[str]:
+def of_parameters(params: Parameters) -> Iterator[str]:
+    """What is unknown, guessed or left out among the parameters."""
     count = params.node.size
     if params.guessed and count:
         verb = "counts as a parameter" if count == 1 else "count as parameters"

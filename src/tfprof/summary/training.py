@@ -28,9 +28,9 @@ from tfprof.ops.reach import Links
 from tfprof.ops.symbols import symbols
 from tfprof.summary.build_summary import COSTS, Numbers, Row, RowCosts, Summary, summary
 from tfprof.summary.caveats import Gaps, caveats
-from tfprof.summary.costs import CostModel, makes_tensors, without_others
+from tfprof.summary.costs import CostModel, without_others
 from tfprof.summary.formula import Formula
-from tfprof.summary.model_nodes import model_nodes, training_gradients
+from tfprof.summary.model_nodes import makes_tensors, model_nodes, training_gradients
 from tfprof.summary.parameters import NO_PARAMETERS, variable_reads
 
 if TYPE_CHECKING:

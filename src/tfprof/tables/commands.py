@@ -51,6 +51,7 @@ ROWS = Option("rows", "int", 0, "how many rows to show; 0: all")
 NODE_NAMES = Option("name", "regexes", (), "explain nodes whose names match")
 NODE_TYPES = Option("op", "regexes", (), "explain nodes whose operation types match")
 LAYER = Option("layer", "text", "", "explain the nodes of a layer, as summary names it")
+ROWS = Option("rows", "int", 0, "how many rows per list; without it, what fits the screen")
 MOST = Option("most", "int", 20, "how many nodes to explain, the most float operations first")
 LIMIT_OPTIONS: dict[str, Option] = {
     limit.flag.lstrip("-"): Option(limit.flag.lstrip("-"), "int", limit.default, limit.help)
@@ -81,6 +82,9 @@ class Command:
     files: Literal["", "load", "paths"] = ""
     no_files: str = ""  # why it takes no files
     words: Callable[[], Sequence[str]] | None = None  # the plain words it takes, where not files
+    # What files must give (GIVES) so that it answers them where no command is named; None: never.
+    answers: tuple[str, ...] | None = None
+    is_quiet: bool = False  # its result says what other commands note on standard error
     details: tuple[str, ...] = ()  # paragraphs of its help
     closing: tuple[str, ...] = ()  # more of them, behind the options
 
@@ -121,7 +125,10 @@ _TABLE = ("table", "result")
 _ADVICE = ("advice", "table", "result")
 _INFO = ("info", "table", "result")
 _EXPLANATION = ("explanation", "table", "result")
+_OVERVIEW = ("overview_text", "table", "result")
 _RUN_RESULT = "tfprof.cli.result_commands:run_result"
+_PROMPT = "tfprof.shell.prompt:run_prompt"
+_PROMPT_OPTIONS = {**INPUTS, **GRAPH_PARTS, **OPTIONS, "format": FORMAT, **LIMIT_OPTIONS}
 _FILES = "FILES or FOLDER [options]"
 _RUN = "graph.pbtxt run_meta_0"
 _LIST_SHARES = "Each number is own, then (total %, own %) of all: 3us (100.00%, 0.56%)."
@@ -161,11 +168,18 @@ def _result(  # noqa: PLR0913, PLR0917 - one parameter per column
     own: Mapping[str, Option],
     offers: tuple[str, ...],
     result: Callable[..., Any],
+    answers: tuple[str, ...] | None = None,
 ) -> Command:
     """The row of a command that loads files and makes a result of them."""
     options = _loading(own, offers)
     columns = (name, summary, _RUN_RESULT, usage, examples, options, offers, result)
-    return Command(*columns, files="load")
+    return Command(*columns, files="load", answers=answers)
+
+
+def _shown_in_demo() -> tuple[str, ...]:
+    """The commands that show something of loaded files and need no option; views first."""
+    rows = (row for row in COMMANDS.values() if row.files == "load" and "table" in row.offers)
+    return tuple(dict.fromkeys([*VIEWS, *(row.name for row in rows if "--" not in row.usage)]))
 
 
 def _demo_options() -> dict[str, Option]:
@@ -187,6 +201,13 @@ def _demo_defaults() -> str:
 COMMANDS: dict[str, Command] = {
     command.name: command
     for command in (
+        Command(
+            "overview", "one screen: totals, and the most expensive layers, operations and lines",
+            "tfprof.cli.overview:run_overview", _FILES,
+            (f"overview {_RUN} tfprof_log", "overview . --format=json"),
+            _loading({"rows": ROWS, "flops": OPTIONS["flops"], "dim": OPTIONS["dim"]}, _OVERVIEW),
+            _OVERVIEW, files="load", answers=("run",), is_quiet=True,
+        ),
         _result(
             "summary", "the layers of a model: parameters, float operations, multiply-adds, bytes",
             "MODEL [options]", ("summary graph.pbtxt", "summary graph.pbtxt --depth=1 --format=md",
@@ -199,6 +220,7 @@ COMMANDS: dict[str, Command] = {
                 training=options.get("training", TRAINING.default),
                 sort=options.get("sort", SORT.default), rows=options.get("rows", ROWS.default),
             ),
+            answers=("nodes",),
         ),
         *map(view_command, VIEWS.values()),
         _result(
@@ -236,15 +258,20 @@ COMMANDS: dict[str, Command] = {
             "what files or folders hold, what is missing for which view, and what to try next",
             "tfprof.cli.info:run_info",
             "FILES or FOLDERS [options]", ("info .", f"info {_RUN} --format=json"),
-            {**INPUTS, **_outputs(_INFO), **LIMIT_OPTIONS}, _INFO, files="paths",
+            {**INPUTS, **_outputs(_INFO), **LIMIT_OPTIONS}, _INFO, files="paths", answers=(),
+        ),
+        Command(
+            "shell", "a prompt for these files: one answer per line", _PROMPT, _FILES,
+            (f"shell {_RUN} <<< 'scope -max_depth 2'", "shell . <<< op"), _PROMPT_OPTIONS,
+            files="load", is_quiet=True,
         ),
         Command(
             "demo",
-            "a view of a bundled sample, a 32-layer ResNet; scope unless another view is named",
-            "tfprof.cli.result_commands:run_demo", "[VIEW] [options]",
-            ("demo", "demo op", "demo --select=micros --order_by=micros --max_depth=2"),
+            "a bundled sample, a 32-layer ResNet: its overview, or the command you name",
+            "tfprof.cli.result_commands:run_demo", "[COMMAND] [options]",
+            ("demo", "demo op", "demo scope --select=micros --order_by=micros --max_depth=2"),
             {**_demo_options(), "format": FORMAT, **LIMIT_OPTIONS},
-            no_files="it has its own files", words=lambda: tuple(VIEWS),
+            no_files="it has its own files", words=_shown_in_demo,
             details=(_demo_defaults(),),
         ),
         Command(
@@ -264,10 +291,7 @@ COMMANDS: dict[str, Command] = {
 }
 
 # A command line without a command.
-PROMPT = Command(
-    "", "the tfprof> prompt", "tfprof.shell.prompt:run_prompt", files="load",
-    options={**INPUTS, **GRAPH_PARTS, **OPTIONS, "format": FORMAT, **LIMIT_OPTIONS},
-)
+PROMPT = Command("", "the tfprof> prompt", _PROMPT, files="load", options=_PROMPT_OPTIONS)
 
 SHELL_ONLY: dict[str, Command] = {
     command.name: command
@@ -299,6 +323,12 @@ SHELL_ONLY: dict[str, Command] = {
     )
 }
 # fmt: on
+
+
+def answering(gives: Iterable[str]) -> Command:
+    """The command that answers files that give these; the first in the table that can."""
+    has = set(gives)
+    return next(r for r in COMMANDS.values() if r.answers is not None and has.issuperset(r.answers))
 
 
 def shell_commands() -> dict[str, Command]:
