@@ -18,6 +18,7 @@ from tfprof.model import Note
 from tfprof.query.query import Query
 from tfprof.results.result import deliver, with_loading_notes
 from tfprof.tables.commands import COMMANDS
+from tfprof.tables.eras import NOW
 from tfprof.tables.formats import FUNCTIONS, SIGNATURE, load_arguments, sample_files
 from tfprof.tables.outputs import Output
 from tfprof.views import VIEWS
@@ -33,10 +34,11 @@ _DEMO_VIEW = "scope"
 def load_files(request: Request) -> Loaded:
     """Read the files that *request* names; progress goes to stderr."""
     arguments = load_arguments(request.options)
-    signature = request.options.get(SIGNATURE.name) or None
-    functions = request.options.get(FUNCTIONS.name) != "off"
+    arguments["signature"] = request.options.get(SIGNATURE.name) or None
+    if functions := request.options.get(FUNCTIONS.name):
+        arguments["functions"] = functions != "off"
     with Progress() as progress:
-        return load(**arguments, signature=signature, functions=functions, progress=progress)
+        return load(**arguments, era=request.options.get("era", NOW.name), progress=progress)
 
 
 def loading_notes(loaded: Loaded) -> list[Note]:
@@ -58,14 +60,10 @@ def run_demo(request: Request) -> Outcome:
 def run_result(request: Request) -> Outcome:
     """Run the command's `result` function on the loaded files."""
     assert request.command.result is not None
-    options = request.query_options
-    query = Query.of(options)
+    query = Query.of(request.query_options)
     if path := request.options.get("outfile"):
         query = replace(query, output=Output("file", path))
     loaded = request.load(request)
-    if "flops" not in options and len(loaded.profile.regions):
-        # No op log counts the float operations inside functions.
-        query = replace(query, flops="all")
     # The shell prints them when it starts.
     loading = [] if request.shell else loading_notes(loaded)
     try:

@@ -1,8 +1,8 @@
 """ERAS: the output format and defaults of tfprof at different times, one row each.
 
-`now` is TensorFlow 2.21; `original` rejects a line of the shell with its sentences, too. The others
-reproduce the documents that people learned tfprof from. What an era prints depends only on the
-columns of this table.
+`original` is TensorFlow 2.21 in everything that no option sets. `now` prints the same text, with
+defaults that fit the files (query/defaults.py). The others reproduce the documents that people
+learned tfprof from. What an era prints depends only on the columns of this table.
 """
 
 from __future__ import annotations
@@ -50,6 +50,8 @@ class Era:
     source_text: bool = False  # a line of code shows its source text
     float_op_types: frozenset[bytes] | None = None  # if set, the only types with float operations
     original_errors: bool = False  # the shell rejects a line with the original's sentences
+    fits_files: bool = False  # defaults fit the files, and remarks say what is hidden or misspelled
+    functions: bool = True  # the function library of a graph is read, unless an option says not to
 
 
 _THEN: Mapping[str, Any] = {
@@ -59,7 +61,7 @@ _THEN: Mapping[str, Any] = {
     "float_op_types": frozenset({b"Conv2D", b"MatMul", b"BiasAdd"}),
 }
 
-NOW = Era("now", _MODERN_BLOCK)
+NOW = Era("now", _MODERN_BLOCK, fits_files=True)
 
 
 def _defaults(*variables: str) -> dict[str, Any]:
@@ -72,7 +74,8 @@ ERAS: dict[str, Era] = {
     era.name: era
     for era in (
         NOW,
-        Era("original", _MODERN_BLOCK, original_errors=True),
+        # Everything as TensorFlow 2.21 does it: also what a new option changes belongs here.
+        Era("original", _MODERN_BLOCK, original_errors=True, functions=False),
         Era("2017", _BLOCK_2017, _defaults("Variable", "VariableV2"), **_THEN),
         Era("2016", _BLOCK_2016, _defaults("Variable"), **_THEN),
     )
