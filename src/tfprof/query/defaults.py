@@ -18,29 +18,27 @@ from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.query.query import Query
 from tfprof.tables.fields import FIELDS
 from tfprof.tables.options import OPTIONS, check_options
+from tfprof.views import VIEWS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tfprof.model import Profile
-    from tfprof.views import View
 
 
-def fitted_query(profile: Profile, options: Mapping[str, Any], view: View | None = None) -> Query:
+def fitted_query(profile: Profile, options: Mapping[str, Any], view: str = "") -> Query:
     """The query of *options*, with defaults that fit *profile* for those left open."""
     chosen = check_options(options)
-    query = Query.of(fitted_options(profile, chosen, view))
+    query = Query.of(fitted_options(profile, chosen, view), view)
     if not query.era.fits_files:
         return query
     return replace(query, left_open=frozenset(OPTIONS.keys() - chosen))
 
 
-def fitted_options(
-    profile: Profile, options: Mapping[str, Any], view: View | None = None
-) -> dict[str, Any]:
+def fitted_options(profile: Profile, options: Mapping[str, Any], view: str = "") -> dict[str, Any]:
     """*options*, and the values of those left open that fit *profile* and *view*."""
     chosen = check_options(options)
-    query = Query.of(chosen)  # an invalid option is an error before anything is counted
+    query = Query.of(chosen, view)  # an invalid option is an error before anything is counted
     if not query.era.fits_files:
         return chosen
     fitted: dict[str, Any] = {"flops": "all", **chosen}
@@ -64,7 +62,7 @@ def _select(profile: Profile, query: Query) -> tuple[str, ...]:
     return ("float_ops", "params") if mostly_counted else ("params", "float_ops")
 
 
-def _order(select: tuple[str, ...], view: View | None) -> str:
+def _order(select: tuple[str, ...], view: str) -> str:
     can = (name for name in select if name in FIELDS and FIELDS[name].unit)
-    groups = view is not None and view.groups  # other views have one node per row
+    groups = view in VIEWS and VIEWS[view].groups  # other views have one node per row
     return next((name for name in can if groups or name != "occurrence"), "name")

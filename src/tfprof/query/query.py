@@ -46,9 +46,9 @@ class Query:
     left_open: frozenset[str] = frozenset()  # options that nobody set, where defaults fit the files
 
     @classmethod
-    def of(cls, options: Mapping[str, Any]) -> Query:
-        """From options as users spell them; missing options have their defaults."""
-        value = effective(options)
+    def of(cls, options: Mapping[str, Any], view: str = "") -> Query:
+        """From options as users spell them; missing options have their defaults in *view*."""
+        value = effective(options, view)
         check_choices("select", value["select"])
         check_choices("flops", [value["flops"]])
         if value["order_by"]:
@@ -96,7 +96,8 @@ def _sizes(pairs: Iterable[str]) -> dict[str, int]:
 def _older_options(value: Mapping[str, Any]) -> tuple[str, ...]:
     """For each deprecated option in use, what to use instead."""
     notes = []
-    if path := value["dump_to_file"]:
+    path = value["dump_to_file"]
+    if path and "dump_to_file" not in ERAS[value["era"]].block:
         notes.append(
             "-dump_to_file option is deprecated. Please use -output file:outfile=<filename>"
         )

@@ -22,7 +22,6 @@ from tfprof.results.report import Report
 from tfprof.results.result import ProfileFile, deliver
 from tfprof.tables.eras import NOW
 from tfprof.tables.outputs import Output
-from tfprof.views import view_named
 
 if TYPE_CHECKING:
     import os
@@ -119,7 +118,7 @@ class Loaded:
     def ask(self, view: str, options: Mapping[str, object]) -> Report:
         """The report of a view; options that are left open fit the files, or are the era's."""
         asked = {"era": self.era, **options}
-        return self.report(view, fitted_query(self.profile, asked, view_named(view)))
+        return self.report(view, fitted_query(self.profile, asked, view))
 
     def report(self, view: str, query: Query) -> Report:
         """The report of a view that *query* asks for."""

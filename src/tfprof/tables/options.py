@@ -103,11 +103,12 @@ OPTIONS: dict[str, Option] = {
 }
 
 
-def effective(options: Mapping[str, Any]) -> dict[str, Any]:
-    """All options, checked; those not in *options* have the era's defaults."""
+def effective(options: Mapping[str, Any], view: str = "") -> dict[str, Any]:
+    """All options, checked; those not in *options* have the era's defaults for *view*."""
     checked = check_options(options)
     era = ERAS[checked.get("era", NOW.name)]
-    return {n: checked.get(n, era.defaults.get(n, row.default)) for n, row in OPTIONS.items()}
+    defaults = {**era.defaults, **era.view_defaults.get(view, {})}
+    return {n: checked.get(n, defaults.get(n, row.default)) for n, row in OPTIONS.items()}
 
 
 def check_options(options: Mapping[str, Any]) -> dict[str, Any]:
