@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,7 +18,6 @@ from oracle import Oracle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from profiled_sessions import Model
 
@@ -76,6 +76,14 @@ def tensorflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forked]:
     """Runs scripts that need TensorFlow, in children of one process that has imported it."""
     with Forked(tmp_path_factory.mktemp("tensorflow"), "tensorflow") as run:
         yield run
+
+
+@pytest.fixture(scope="session")
+def keras_fit(tensorflow: Forked, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """What the example for Keras prints, and the folder that it writes."""
+    folder = tmp_path_factory.mktemp("keras_fit")
+    out = tensorflow.script(Path(__file__).parents[1] / "examples" / "keras_fit.py", str(folder))
+    return out.decode(), folder
 
 
 @pytest.fixture(scope="session")

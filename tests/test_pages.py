@@ -1,4 +1,4 @@
-"""Pages name files that exist."""
+"""Pages name files and sections that exist, and the index names all pages."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ PAGES: Final = (*ROOT.glob("*.md"), *ROOT.glob("*/*.md"))
 # A page names files from the top, or from a folder whose files it is about.
 FOLDERS: Final = ("", "src/tfprof", "tests", "bench", "fuzz", "src/tfprof/*", "src/tfprof/*/*")
 NAMED: Final = re.compile(r"`([\w/]+\.(?:py|md|json|proto))`")
+LINKS: Final = re.compile(r"\]\(([\w./#-]+)\)")
 # Files of users, of TensorFlow, and placeholders.
 NOT_OURS: Final = {"tests/NAME_worker.py", "params.json", "timeline.json", "table.md"}
 
@@ -30,7 +31,26 @@ def test_links_lead_to_files() -> None:
     broken = [
         f"{page.relative_to(ROOT)}: {target}"
         for page in PAGES
-        for target in re.findall(r"\]\(([\w./-]+)\)", page.read_text(encoding="utf-8"))
-        if not (page.parent / target).exists()
+        for target in LINKS.findall(page.read_text(encoding="utf-8"))
+        if not leads_somewhere(page, target)
     ]
     assert not broken, broken
+
+
+def leads_somewhere(page: Path, target: str) -> bool:
+    path, _, section = target.partition("#")
+    file = (page.parent / path) if path else page
+    return file.exists() and (not section or section in sections(file))
+
+
+def sections(page: Path) -> set[str]:
+    """The anchors of a page, made of its headings as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in headings}
+
+
+def test_the_index_names_every_page() -> None:
+    index = ROOT / "docs" / "README.md"
+    targets = {one.partition("#")[0] for one in LINKS.findall(index.read_text(encoding="utf-8"))}
+    pages = {one.name for one in index.parent.glob("*.md")} - {index.name}
+    assert pages <= targets

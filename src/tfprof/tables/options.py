@@ -97,8 +97,8 @@ OPTIONS: dict[str, Option] = {
             "all",
         ),
         Option("dim", "list", (), "sizes of unknown input dimensions, as in batch=8"),
-        Option("viz", "bool", _OFF, "older: see --output=timeline:outfile=PATH"),
-        Option("dump_to_file", "text", "", "older: the same as --output=file:outfile=PATH"),
+        Option("viz", "bool", _OFF, "old spelling: use --output=timeline:outfile=PATH"),
+        Option("dump_to_file", "text", "", "old spelling of --output=file:outfile=PATH"),
     )
 }
 

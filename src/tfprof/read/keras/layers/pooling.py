@@ -12,8 +12,8 @@ from tfprof.read.keras.table import layer
 _SIDES: Final = (1, 2, 3)
 
 
-def _pooled(kind: str, call: Call) -> Tensor:
-    window = Window(call)
+def _pooled(kind: str, rank: int, call: Call) -> Tensor:
+    window = Window(call, rank)
     sizes = window.of("pool_size", 2)
     strides = window.of("strides") if call.config.get("strides") is not None else sizes
     attributes: dict[str, Any] = {
@@ -24,9 +24,9 @@ def _pooled(kind: str, call: Call) -> Tensor:
     return window.drop(call.op(op, window.lift(call.x), **attributes))
 
 
-def _global(kind: str, call: Call) -> Tensor:
+def _global(kind: str, rank: int, call: Call) -> Tensor:
     first = 2 if call.config.get("data_format") == "channels_first" else 1
-    axes = [first + side for side in range(call.rank - 2)]
+    axes = [first + side for side in range(rank)]
     return call.reduced(kind, call.x, axes, keep=bool(call.config.get("keepdims")))
 
 
@@ -57,8 +57,9 @@ def _adaptive(kind: str, call: Call) -> Tensor:
     return x
 
 
+# The class says how many sides an image has; a Sequential model records no shape for these layers.
 for _sides in _SIDES:
     for _name, _kind, _reduce in (("Average", "AvgPool", "Mean"), ("Max", "MaxPool", "Max")):
-        layer(f"{_name}Pooling{_sides}D")(partial(_pooled, _kind))
-        layer(f"Global{_name}Pooling{_sides}D")(partial(_global, _reduce))
+        layer(f"{_name}Pooling{_sides}D")(partial(_pooled, _kind, _sides))
+        layer(f"Global{_name}Pooling{_sides}D")(partial(_global, _reduce, _sides))
         layer(f"Adaptive{_name}Pooling{_sides}D")(partial(_adaptive, _kind))

@@ -1,0 +1,52 @@
+"""The example for Keras runs as a reader runs it, and what it leaves is read without TensorFlow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+import tfprof
+
+pytestmark = pytest.mark.xdist_group("keras_fit")  # one worker runs the example
+
+ROOT: Final = Path(__file__).parents[1]
+BATCH: Final = 32
+# By hand, for one image: a convolution of 3 x 3 to 26 x 26 x 8, with a bias and a Relu; windows of
+# 2 x 2 to 13 x 13 x 8; a product of 1352 x 10 with a bias and a softmax of 5 steps per element.
+CONVOLUTION: Final = 26 * 26 * 8 * (2 * 3 * 3 + 1 + 1)
+POOLING: Final = 13 * 13 * 8 * 4
+DENSE: Final = 2 * 1352 * 10 + 10 + 5 * 10
+PARAMETERS: Final = (3 * 3 * 8 + 8) + (1352 * 10 + 10)
+
+
+def test_it_shows_layers_operation_types_and_lines(keras_fit: tuple[str, Path]) -> None:
+    out, _ = keras_fit
+    _, layers, types, lines = out.split("\n=== ")
+    assert "4,501,376" in layers
+    assert f"{BATCH * (CONVOLUTION + POOLING + DENSE):,}" == "4,501,376"
+    assert "Conv2DBackpropFilter" in types
+    fit = (ROOT / "examples" / "keras_fit.py").read_text().split("model.fit(")[0].count("\n") + 1
+    assert f"keras_fit.py:{fit}:train" in lines
+
+
+@pytest.mark.parametrize("name", ["model.keras", "exported_model"])
+def test_both_files_of_the_model_have_its_numbers(keras_fit: tuple[str, Path], name: str) -> None:
+    summary = tfprof.load(keras_fit[1] / name).summary(dims={"batch": BATCH})
+    assert [row["float_ops"] for row in summary.rows] == [
+        BATCH * CONVOLUTION,
+        BATCH * POOLING,
+        0,
+        BATCH * DENSE,
+    ]
+    assert summary.total["parameters"] == PARAMETERS
+    assert summary.sentences[0].startswith("float_ops counts all ")
+
+
+def test_the_recorded_batches_have_times(keras_fit: tuple[str, Path]) -> None:
+    run = tfprof.load(keras_fit[1] / "log")
+    assert run.steps == (5, 6, 7)
+    times = {row.name: row.own_micros for row in run.op(select=["micros"]).rows}
+    assert times["Conv2D"] > 0
+    assert times["Conv2DBackpropFilter"] > 0
