@@ -56,6 +56,10 @@ def adagrad_v2(var: Number, g: Number, accum: Number, *_: Number) -> None:
     var -= RATE * g / (sqrt(accum) + EPSILON)
 
 
+def adagrad_v2_frozen(var: Number, g: Number, accum: Number, *_: Number) -> None:
+    var -= RATE * g / (sqrt(accum) + EPSILON)
+
+
 def adagrad_da(_var: Number, g: Number, gradients: Number, squares: Number, _: Number) -> None:
     gradients += g
     squares += g**2
@@ -203,10 +207,12 @@ def test_nesterov(optimizer: str, update: Callable[..., None]) -> None:
     assert counted(op, shapes(optimizer, (2, 3)), use_nesterov=True) == steps(update, 6)
 
 
-def test_slots_that_stay() -> None:
-    op = "ResourceApplyAdagrad"
-    expected = steps(adagrad_frozen, 6)
-    assert counted(op, shapes("Adagrad", (2, 3)), update_slots=False) == expected
+@pytest.mark.parametrize(
+    ("optimizer", "update"), [("Adagrad", adagrad_frozen), ("AdagradV2", adagrad_v2_frozen)]
+)
+def test_slots_that_stay(optimizer: str, update: Callable[..., None]) -> None:
+    op = f"ResourceApply{optimizer}"
+    assert counted(op, shapes(optimizer, (2, 3)), update_slots=False) == steps(update, 6)
 
 
 def test_gradient_is_where_tensorflow_has_it() -> None:
