@@ -152,7 +152,7 @@ def _option_lines(options: Iterable[Option]) -> list[str]:
     lines = []
     for option in options:
         default = ",".join(option.default) if option.kind in ("list", "regexes") else option.default
-        shown = str(default).lower() if option.kind == "bool" else str(default)
+        shown = option.fitted or (str(default).lower() if option.kind == "bool" else str(default))
         lines.append(f"  --{option.name:<26} {option.help}{f' [{shown}]' if shown else ''}")
     return lines
 

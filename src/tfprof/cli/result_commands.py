@@ -37,14 +37,15 @@ _DEMO = ("overview", "scope")  # without a word, the first that takes the option
 def load_files(request: Request) -> Loaded:
     """Read the files that *request* names; progress goes to stderr."""
     arguments = load_arguments(request.options)
-    signature = request.options.get(SIGNATURE.name) or None
-    functions = request.options.get(FUNCTIONS.name) != "off"
+    arguments["signature"] = request.options.get(SIGNATURE.name) or None
+    if functions := request.options.get(FUNCTIONS.name):
+        arguments["functions"] = functions != "off"
     era = ERAS[request.options.get("era") or NOW.name]
     arguments["op_log"] = _renamed(arguments.get("op_log"), era.file_names)
     begun = (line for name, line in era.progress.items() if arguments.get(name))
     _write_lines(*era.before, *begun)
     with Progress() as progress:
-        loaded = load(**arguments, signature=signature, functions=functions, progress=progress)
+        loaded = load(**arguments, era=era.name, progress=progress)
     _write_lines(*era.after)
     return loaded
 
@@ -86,14 +87,10 @@ def run_demo(request: Request) -> Outcome:
 def run_result(request: Request) -> Outcome:
     """Run the command's `result` function on the loaded files."""
     assert request.command.result is not None
-    options = request.query_options
-    query = Query.of(options, request.command.name)
+    query = Query.of(request.query_options, request.command.name)
     if path := request.options.get("outfile"):
         query = replace(query, output=Output("file", path))
     loaded = request.load(request)
-    if "flops" not in options and len(loaded.profile.regions):
-        # No op log counts the float operations inside functions.
-        query = replace(query, flops="all")
     # The shell prints them when it starts.
     loading = [] if request.shell else loading_notes(loaded)
     try:

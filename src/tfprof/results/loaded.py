@@ -17,9 +17,10 @@ from tfprof.foundation.arguments import path as path_of
 from tfprof.foundation.arguments import whole_number
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.query.answer import answer
-from tfprof.query.query import Query
+from tfprof.query.defaults import fitted_query
 from tfprof.results.report import Report
 from tfprof.results.result import ProfileFile, deliver
+from tfprof.tables.eras import NOW
 from tfprof.tables.options import check_choices
 from tfprof.tables.outputs import Output
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tfprof.model import Note, Profile
+    from tfprof.query.query import Query
     from tfprof.read.checkpoint import Checkpoint
     from tfprof.results.advice_report import AdviceReport
     from tfprof.results.explain_report import ExplainReport
@@ -40,8 +42,9 @@ if TYPE_CHECKING:
 class Loaded:
     """A profile, the checkpoint with its values, and the files both came from.
 
-    The views take the options of the command line by name. Rules count the float operations that
-    the op log lacks: flops="tensorflow" uses TensorFlow's own rules, "log" none, the default all.
+    The views take the options of the command line by name, with the same defaults: time if there
+    are runs, else float operations and parameters, the largest first. Rules count the float
+    operations that the op log lacks: flops="tensorflow" uses TensorFlow's own, "log" none.
 
     >>> import tfprof
     >>> resnet = tfprof.load_sample()
@@ -53,6 +56,7 @@ class Loaded:
     profile: Profile
     checkpoint: Checkpoint | None = None
     inputs: tuple[str, ...] = ()
+    era: str = NOW.name  # of the views, unless an option names another
 
     def scope(self, **options: object) -> Report:
         """The graph nodes by name scope."""
@@ -141,6 +145,11 @@ class Loaded:
         limit = whole_number("most", most, least=1)
         return ExplainReport(explain_nodes(self.profile, nodes, dims, most=limit))
 
+    def ask(self, view: str, options: Mapping[str, object]) -> Report:
+        """The report of a view; options that are left open fit the files, or are the era's."""
+        asked = {"era": self.era, **options}
+        return self.report(view, fitted_query(self.profile, asked, view))
+
     def report(self, view: str, query: Query) -> Report:
         """The report of a view that *query* asks for."""
         return Report(answer(self.profile, view, query), self.checkpoint, self.profile)
@@ -160,9 +169,13 @@ class Loaded:
 
         return with_float_ops(self.profile, flops)[0]
 
-    def profile_file(self, form: str, flops: Flops = "log") -> ProfileFile:
-        """The profile as a file: *form* is "profile" or "converted"; an error without nodes."""
-        profile = self.counted(flops)
+    def profile_file(self, form: str, flops: Flops | None = None) -> ProfileFile:
+        """The profile as a file: *form* is "profile" or "converted"; an error without nodes.
+
+        Without *flops*, rules count the float operations only where no op log can: in functions.
+        """
+        by_rule = form == "profile" and len(self.profile.regions)
+        profile = self.counted(flops or ("all" if by_rule else "log"))
         if not len(profile):
             raise UsageError("there is nothing to write: the profile has no nodes")
         return ProfileFile(profile, (form,))
@@ -205,4 +218,4 @@ class Loaded:
     def _ask(self, view: str, options: dict[str, object]) -> Report:
         if "output" in options or "dump_to_file" in options:
             raise UsageError("a view takes no output option in Python: use print(report)")
-        return self.report(view, Query.of({"flops": "all", **options}, view))
+        return self.ask(view, options)

@@ -98,7 +98,7 @@ class Shell:
     def outcome(self, plain: list[str], options: dict[str, Any]) -> Outcome:
         """Run the command that the words of a line name."""
         if not plain and not options:
-            return Outcome(page=options_block(self.settings))
+            return Outcome(page=options_block(self.loaded.profile, self.settings))
         if not plain:
             raise UsageError(f"no command given (commands: {', '.join(shell_commands())})")
         if options.pop("help", False):

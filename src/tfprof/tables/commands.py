@@ -16,7 +16,7 @@ from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
 from tfprof.tables.fields import FIELDS, METRICS
 from tfprof.tables.formats import GRAPH_PARTS, INPUTS
 from tfprof.tables.limits import LIMITS
-from tfprof.tables.options import OPTIONS, Option, flags
+from tfprof.tables.options import OPTIONS, OTHER_NAMES, Option, flags
 from tfprof.tables.outputs import formats, kinds, option_help
 from tfprof.views import VIEWS, View
 
@@ -151,7 +151,9 @@ def view_command(view: View) -> Command:
         view.examples or (f"{view.name} graph.pbtxt",),
         _loading(options, _REPORT, is_list=view.chain),
         _REPORT,
-        lambda loaded, query, _: loaded.report(view.name, query),
+        lambda loaded, _, options: loaded.ask(
+            view.name, {name: options[name] for name in OPTIONS if name in options}
+        ),
         is_list=view.chain,
         ignored=ignored,
         files="load",
@@ -243,8 +245,8 @@ COMMANDS: dict[str, Command] = {
             "save", "write a ProfileProto, which TensorFlow's own tfprof reads too; with -o PATH",
             f"{_FILES} -o PATH", (f"save {_RUN} tfprof_log --output=file:outfile=profile.pb",
                                   "save graph.pbtxt -o graph_alone.pb"),
-            {"flops": OPTIONS["flops"], "outfile": OUTFILE}, ("profile",),
-            lambda loaded, query, _: loaded.profile_file("profile", query.flops),
+            {"flops": replace(OPTIONS["flops"], fitted=""), "outfile": OUTFILE}, ("profile",),
+            lambda loaded, _, options: loaded.profile_file("profile", options.get("flops")),
         ),
         _result(
             "convert", "write tfprof's own file, which loads many times faster; with -o PATH",
@@ -340,6 +342,7 @@ def known_options() -> dict[str, Option]:
     """Every option by every name that it has on a command line."""
     known = {name: option for row in COMMANDS.values() for name, option in row.options.items()}
     others = {"o": OUTFILE, "help": HELP, "h": HELP, "version": VERSION, "no_pager": NO_PAGER}
+    others |= {other: OPTIONS[name] for other, name in OTHER_NAMES.items()}
     return {**known, **PROMPT.options, **others}
 
 

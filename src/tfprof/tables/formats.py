@@ -108,9 +108,9 @@ GRAPH_PARTS: dict[str, Option] = {row.name: row for row in (SIGNATURE, FUNCTIONS
 # What files give, and the sentence for `info` where no file gives it.
 GIVES: dict[str, str] = {
     "nodes": "no graph: every view needs one",
-    "model": "",  # a graph with the layers of a model; its float operations are counted by rule
+    "model": "",  # a graph with the layers of a model
     "run": "no run: times, memory and run counts will be 0",
-    "float_ops": "no float operations: float_ops will be 0 without an op log that has them",
+    "float_ops": "no float operations: rules count those of a graph, an op log has its own",
     "stacks": "no call stacks: code view needs an op log with them",
     "values": "no checkpoint: tensor_value has nothing to show",
 }
