@@ -53,6 +53,7 @@ def _our_command(files: dict[str, object], case: Case, view: str, out: Path) -> 
         "graph_path": str(files["graph"]),
         "run_meta_path": ",".join(runs),
         "op_log_path": str(files["op_log"]),
+        "era": "original",
         **case.asked,
         "output": f"file:outfile={out}",
     }

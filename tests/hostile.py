@@ -30,27 +30,30 @@ if TYPE_CHECKING:
 Content = bytes | Callable[[], bytes]
 
 SELECT: Final = "--select=" + ",".join(FIELDS)
+LOG: Final = "--flops=log"
 DEEP: Final = "--max_depth=10000"
 OUT: Final = "OUT"
 """Stands for the path of the file that a command writes."""
 
 VIEWS: Final = ("scope", "graph", "op", "code")
 COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
-    **{view: (view, SELECT, DEEP) for view in VIEWS},
+    **{view: (view, SELECT, LOG, DEEP) for view in VIEWS},
+    "scope": ("scope", SELECT, DEEP),  # by all rules, which are the default
     "op by rules": ("op", "--select=float_ops,device", "--flops=all", "--order_by=float_ops"),
-    "scope json": ("scope", SELECT, DEEP, "--format=json"),
-    "graph csv": ("graph", SELECT, DEEP, "--format=csv"),
-    "op md": ("op", SELECT, DEEP, "--format=md"),
-    "code json": ("code", SELECT, DEEP, "--format=json"),
+    "scope json": ("scope", SELECT, LOG, DEEP, "--format=json"),
+    "graph csv": ("graph", SELECT, LOG, DEEP, "--format=csv"),
+    "op md": ("op", SELECT, LOG, DEEP, "--format=md"),
+    "code json": ("code", SELECT, LOG, DEEP, "--format=json"),
     "scope timeline": ("scope", f"--output=timeline:outfile={OUT}"),
     "graph timeline": ("graph", DEEP, f"--output=timeline:outfile={OUT}"),
     "code timeline": ("code", f"--output=timeline:outfile={OUT}"),
-    "scope pprof": ("scope", SELECT, f"--output=pprof:outfile={OUT}"),
+    "scope pprof": ("scope", SELECT, LOG, f"--output=pprof:outfile={OUT}"),
     "code pprof": ("code", f"--output=pprof:outfile={OUT}"),
-    "graph proto": ("graph", SELECT, DEEP, f"--output=proto:outfile={OUT}"),
-    "op proto": ("op", SELECT, DEEP, f"--output=proto:outfile={OUT}"),
+    "graph proto": ("graph", SELECT, LOG, DEEP, f"--output=proto:outfile={OUT}"),
+    "op proto": ("op", SELECT, LOG, DEEP, f"--output=proto:outfile={OUT}"),
     "advise": ("advise",),
     "summary": ("summary",),
+    "overview": ("overview",),
     "explain": ("explain", "--name=.*", "--most=3"),
     "save": ("save", "-o", OUT),
     "convert": ("convert", "-o", OUT),

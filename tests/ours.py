@@ -103,7 +103,7 @@ _MESSAGES = {"graph": GraphDef, "run": RunMetadata, "op": OpLogProto, "tfprof": 
 
 def _accepted(case: Case) -> dict[str, Any]:
     """The options with an order we refuse replaced by what the original takes it for (Q36)."""
-    given = {**UNRESTRICTED, **case.options}
+    given = {"era": "original", **UNRESTRICTED, **case.options}
     orders = [order for order in ORDERS if order != "occurrence" or VIEWS[case.view].groups]
     if given["order_by"] not in (*orders, ""):
         given["order_by"] = "name"

@@ -8,7 +8,7 @@ scrawled   a message in any layout that the text format allows, and some that it
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from google.protobuf.descriptor import FieldDescriptor
 
@@ -18,6 +18,17 @@ if TYPE_CHECKING:
     from random import Random
 
     from google.protobuf.descriptor import Descriptor
+
+# What protobuf prints with these settings.
+LAYOUTS: Final[dict[str, dict[str, Any]]] = {
+    "printed": {},
+    "printed in UTF-8": {"as_utf8": True},
+    "one line": {"as_one_line": True},
+    "pointy": {"pointy_brackets": True},
+    "indented": {"indent": 3},
+    "short lists": {"use_short_repeated_primitives": True},
+    "all at once": {"as_one_line": True, "use_short_repeated_primitives": True, "as_utf8": True},
+}
 
 # --- broken ------------------------------------------------------------------------------------
 

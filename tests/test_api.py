@@ -155,6 +155,7 @@ def test_examples_of_the_page_on_python() -> None:
         "api",
         "tables.limits",
         "results.loaded",
+        "results.overview_report",
         "results.report",
         "compat.option_builder",
         "ops.table",

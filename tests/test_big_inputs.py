@@ -29,11 +29,12 @@ from tfprof.errors import InputError
 from tfprof.checkers import advise
 try:
     loaded = tfprof.load(**json.loads(sys.argv[1]))
+    by_name = {"max_depth": 9, "order_by": "name"}
     told = {
-        "scope": [row.name for row in loaded.scope(select=["params"], max_depth=9).rows],
-        "op": [row.name for row in loaded.op(select=["occurrence"]).rows],
+        "scope": [row.name for row in loaded.scope(select=["params"], **by_name).rows],
+        "op": [row.name for row in loaded.op(select=["occurrence"], **by_name).rows],
         "float_ops": loaded.scope(select=["float_ops"]).rows[0].total_float_ops,
-        "micros": loaded.scope().rows[0].total_micros,
+        "micros": loaded.scope(select=["micros"]).rows[0].total_micros,
         "advice": list(advise(loaded.profile).sections),
     }
     if loaded.profile.has_traces:

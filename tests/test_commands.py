@@ -146,7 +146,7 @@ def test_such_an_error_says_what_the_command_takes(capsys: pytest.CaptureFixture
     assert cli.run(words) == 2
     assert capsys.readouterr().err == (
         "tfprof: summary takes no --order_by (it takes: --signature, --functions, --depth, "
-        "--training, "
+        "--sort, --rows, --training, "
         "--outputs, --dim, --output, --format); 'tfprof help summary' lists its options\n"
     )
     assert cli.run(["scope", str(HANDMADE.graph), "-o", "x"]) == 2

@@ -32,10 +32,10 @@ OFFERS: Final = {
     "tfprof ": list(COMMANDS),
     "tfprof sc": ["scope"],
     "tfprof --graph_path=x sc": ["scope"],
-    "tfprof help s": ["summary", "scope", "save"],
+    "tfprof help s": ["summary", "scope", "save", "shell"],
     "tfprof completion ": list(COMPLETION_SHELLS),
     "tfprof help l": ["limits"],
-    "tfprof demo ": list(VIEWS),
+    "tfprof demo ": [*VIEWS, "overview", "summary", "advise"],
     "tfprof scope --sel": ["--select"],
     "tfprof scope --max": ["--max_depth"],
     "tfprof scope --select=fl": ["float_ops"],
@@ -62,6 +62,8 @@ OFFERS: Final = {
     "tfprof --ver": ["--version"],
 }
 FILES: Final = {
+    "tfprof ru": "<run_meta>",
+    "tfprof sub/in": "<sub/inner.pb>",
     "tfprof op gr": "<op><graph.pbtxt>",
     "tfprof op --graph_path=gr": "<op><--graph_path=graph.pbtxt>",
     "tfprof op --graph_path gr": "<op><--graph_path><graph.pbtxt>",
@@ -106,7 +108,7 @@ class Terminal:
     """An interactive shell in which tfprof shows its arguments."""
 
     def __init__(self, name: str, words: list[str], folder: Path, setup: str) -> None:
-        (folder / "script").write_text(script(name))
+        (folder / "tab").write_text(script(name))
         (folder / "setup").write_text(setup)
         self.child = pexpect.spawn(
             shell(name),
@@ -134,14 +136,14 @@ SHOWS = """tfprof() { printf 'ran:'; printf '<%s>' "$@"; echo; }"""
 
 class Bash:
     def __init__(self, folder: Path) -> None:
-        setup = f"source ./script; {SHOWS}; bind 'set enable-bracketed-paste off'"
+        setup = f"source ./tab; {SHOWS}; bind 'set enable-bracketed-paste off'"
         self._terminal = Terminal("bash", ["--norc", "--noprofile", "-i"], folder, setup)
         self._folder = folder
         self.completes, self.close = self._terminal.completes, self._terminal.close
 
     def offers(self, line: str) -> list[str]:
         asks = (
-            "source ./script; COMP_LINE=$1 COMP_POINT=${#1} COMP_WORDS=($1) "
+            "source ./tab; COMP_LINE=$1 COMP_POINT=${#1} COMP_WORDS=($1) "
             "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMP_WORDBREAKS=$' \\t\\n\"\\'><=;|&(:'; "
             "_tfprof; printf '%s\\n' \"${COMPREPLY[@]}\""
         )
@@ -159,7 +161,7 @@ class Bash:
 # What is added to the list of matches is also written down.
 ZSH: Final = r"""
 PS1='> '; unset zle_bracketed_paste; autoload -U compinit; compinit -u -D
-source ./script
+source ./tab
 compadd() {
     if [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then builtin compadd "$@"; return; fi
     local -a hits
@@ -187,12 +189,12 @@ class Zsh:
 
 class Fish:
     def __init__(self, folder: Path) -> None:
-        (folder / "script").write_text(script("fish"))
+        (folder / "tab").write_text(script("fish"))
         self._folder = folder
 
     def offers(self, line: str) -> list[str]:
         told = subprocess.run(
-            [shell("fish"), "--no-config", "-c", "source ./script; complete -C $argv[1]", line],
+            [shell("fish"), "--no-config", "-c", "source ./tab; complete -C $argv[1]", line],
             cwd=self._folder,
             env={"PATH": os.environ["PATH"], "HOME": str(self._folder)},
             capture_output=True,
@@ -285,8 +287,8 @@ def test_a_shell_that_is_none_is_refused(
 
 @pytest.mark.parametrize("name", COMPLETION_SHELLS)
 def test_the_script_can_be_sourced_twice_and_says_nothing(name: str, tmp_path: Path) -> None:
-    (tmp_path / "script").write_text(script(name))
-    twice = "source ./script; source ./script"
+    (tmp_path / "tab").write_text(script(name))
+    twice = "source ./tab; source ./tab"
     ready = "autoload -U compinit; compinit -u -D; " if name == "zsh" else ""
     ran = subprocess.run(
         [shell(name), "-c", ready + twice],

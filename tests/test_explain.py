@@ -313,9 +313,12 @@ def test_types_names_and_layers_narrow_each_other() -> None:
     ("options", "sentence"),
     [
         ({}, "say which nodes to explain: --name REGEX, --op REGEX or --layer NAME"),
-        ({"name": "Conv2D"}, "no node has a name that matches 'Conv2D'; near it: net/conv/Conv2D"),
-        ({"name": "kernal"}, "no node has a name that matches 'kernal'; did you mean 'kernel'?"),
-        ({"op": "conv2d"}, "no node has a type that matches 'conv2d'; near it: Conv2D"),
+        (
+            {"name": "Conv2D"},
+            "'Conv2D' (a regex matches the whole name): try '.*Conv2D.*'",
+        ),
+        ({"name": "kernal"}, "no name matches 'kernal'; did you mean 'kernel'?"),
+        ({"op": "conv2d"}, "no node has the type 'conv2d'; there is 'Conv2D'"),
         ({"layer": "cnv"}, "there is no layer 'cnv'; did you mean 'conv'?"),
         ({"name": "kernel", "op": "Conv2D"}, "no node fits all of --name, --op and --layer"),
         ({"name": "("}, "is not a valid regex"),
@@ -424,7 +427,7 @@ def test_in_the_shell(
     assert cli.run([f"--graph_path={path}"]) == 0
     shown = capsys.readouterr()
     assert "2 · 8·28·28·32 · 3·3·16 = 57,802,752" in shown.out
-    assert "E: no node has a type that matches 'Conv3D'; did you mean 'Conv2D'?" in shown.err
+    assert "E: no node has the type 'Conv3D'; did you mean 'Conv2D'?" in shown.err
 
 
 def test_a_row_of_a_report() -> None:

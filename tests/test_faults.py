@@ -260,7 +260,8 @@ def report(forked: Forked, tmp_path: Path) -> Callable[[Path], Ran]:
     graph.write_bytes(GRAPH)
 
     def write(target: Path) -> Ran:
-        return forked(["scope", f"--graph_path={graph}", f"--output=file:outfile={target}"])
+        line = ["scope", f"--graph_path={graph}", "--select=micros"]
+        return forked([*line, f"--output=file:outfile={target}"])
 
     return write
 

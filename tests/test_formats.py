@@ -71,6 +71,7 @@ def test_every_input_is_a_parameter_of_load() -> None:
     parameters = inspect.signature(tfprof.load).parameters
     assert {row.parameter for row in INPUTS.values()} == parameters.keys() - {
         *GRAPH_PARTS,
+        "era",
         "progress",
     }
 

@@ -101,26 +101,34 @@ def test_on_is_another_graph(files: Files) -> None:
     assert len(whole) > len(own)
 
 
+@pytest.mark.parametrize("off", ["--functions=off", "--era=original"])
 def test_the_command_line_and_the_shell(
     oracle: Oracle,
     files: Files,
+    off: str,
     capsysbinary: pytest.CaptureFixture[bytes],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     case = files.case("scope", {"max_depth": 100, "select": ["micros", "bytes"]})
     oracle.load(case.graph, case.op_log, case.steps)
     expected = oracle.ask("scope", case.options).report
-    words = [f"--graph_path={files.graph}", f"--run_meta_path={files.run}", "--functions=off"]
+    words = [f"--graph_path={files.graph}", f"--run_meta_path={files.run}", off]
     if files.op_log is not None:
         words.append(f"--op_log_path={files.op_log}")
-    asked = ["--max_depth=100", "--select=micros,bytes"]
+    asked = ["--max_depth=100", "--select=micros,bytes", "--order_by=name"]
     assert cli.run(["scope", *words, *asked]) == 0
     assert capsysbinary.readouterr().out.strip() == expected.strip()
-    monkeypatch.setattr("sys.stdin", _stdin("scope -max_depth 100 -select micros,bytes\n"))
+    line = " ".join(["scope", *asked]).replace("--", "-").replace("=", " ")
+    monkeypatch.setattr("sys.stdin", _stdin(f"{line}\n"))
     assert cli.run(words) == 0
     assert capsysbinary.readouterr().out.strip() == expected.strip()
+
+
+def test_the_shell_takes_it_only_at_its_start(
+    capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("sys.stdin", _stdin("scope -functions off\n"))
-    assert cli.run(words) == 0
+    assert cli.run([f"--graph_path={RECORDED / 'graph.pb'}", "--functions=off"]) == 0
     assert b"scope takes no --functions here: the files" in capsysbinary.readouterr().err
 
 

@@ -121,7 +121,7 @@ def test_demo_shows_the_defaults_that_it_has(view: str, capfd: pytest.CaptureFix
     (shown,) = [line for line in page("demo").splitlines() if line.split()[:1] == [view]]
     flags = shown.split()[1:]
     assert flags
-    assert cli.run(["demo", *([] if view == "scope" else [view])]) == 0
+    assert cli.run(["demo", view]) == 0
     said = capfd.readouterr().err
     assert f"tfprof: running: tfprof {view} {' '.join(flags)} --" in said.splitlines()[0]
     assert cli.run(["demo", view, *flags]) == 0

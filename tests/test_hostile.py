@@ -11,6 +11,7 @@ import hostile_checkpoints
 import hostile_functions
 import hostile_graphs
 import hostile_kinds
+import hostile_layers
 import hostile_logs
 import hostile_loops
 import hostile_names
@@ -37,6 +38,7 @@ CATALOGUE = [
         hostile_profiles,
         hostile_checkpoints,
         hostile_archives,
+        hostile_layers,
         hostile_traces,
         hostile_kinds,
     )

@@ -12,7 +12,7 @@ from counted_graphs import text_profile
 from tf_wheel import piece
 from tfprof.errors import InputError, UsageError
 from tfprof.ops.inferred_shapes import engine_of, with_inferred_shapes
-from tfprof.ops.lazy_op import GraphOp
+from tfprof.ops.op import GraphOp
 from tfprof.ops.symbols import symbols
 from tfprof.ops.with_float_ops import with_float_ops
 from tfprof.query.answer import answer

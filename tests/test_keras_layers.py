@@ -19,7 +19,7 @@ from hostile_archives import archive, layer, model
 from model_files import RECORDED
 from sampling import sampled
 from tfprof.ops.symbols import symbols
-from tfprof.read.keras import table
+from tfprof.read.keras import graph
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -139,10 +139,10 @@ def test_every_layer_of_keras_is_counted_or_has_a_reason() -> None:
     built = {case.split()[0] for case in CASES} - {"Model"}
     assert not built & NOT_BUILT.keys()
     assert built | NOT_BUILT.keys() == set(TRUTH["classes"])
-    table.row_of("Dense")
+    graph.row_of("Dense")
     alone = {case for case in UNKNOWN if " " not in case}
     # Cells on top of each other are part of another layer; an input is a placeholder.
-    assert table.LAYERS.keys() == built - alone - {"StackedRNNCells", "InputLayer"}
+    assert graph.LAYERS.keys() == built - alone - {"StackedRNNCells", "InputLayer"}
 
 
 def test_many_wrappers_one_after_another(tmp_path: Path) -> None:

@@ -130,6 +130,6 @@ def test_a_small_question_imports_little(tmp_path: Path) -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
     assert (done.stdout.splitlines()[-2:], done.returncode) == (
-        ["  a (0us/0us, 0us/0us, 0us/0us)", "[]"],
+        ["  a (0/0 params)", "[]"],
         0,
     )

@@ -135,7 +135,7 @@ def test_a_gzip_bomb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     bomb = tmp_path / "graph.pb.gz"
     # A field that nobody knows, of a hundred million zeros, and then a graph.
     bomb.write_bytes(gzip.compress(b"\xfa\x01\x80\xc2\xd7\x2f" + bytes(100_000_000) + GRAPH))
-    line = ["scope", f"--graph_path={bomb}"]
+    line = ["scope", f"--graph_path={bomb}", "--select=micros"]
     told = refused(line, 3, capsys)
     assert told.startswith(f"tfprof: {bomb} unpacks to far more than a profile does: ")
     assert told.endswith(
@@ -305,7 +305,8 @@ def test_a_report_that_is_too_long(tmp_path: Path, capsys: pytest.CaptureFixture
     path = tmp_path / "report"
     path.write_text("the old one")
     (tmp_path / "graph").write_bytes(GRAPH)
-    line = ["scope", f"--graph_path={tmp_path / 'graph'}", f"--output=file:outfile={path}"]
+    files = [f"--graph_path={tmp_path / 'graph'}", f"--output=file:outfile={path}"]
+    line = ["scope", *files, "--era=original"]
     told = refused([*line, "--limit_output_bytes=500"], 4, capsys)
     assert told == (
         f"tfprof: {path} is too large: a result may have at most 500 bytes "

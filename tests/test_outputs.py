@@ -80,7 +80,8 @@ def test_graph_timeline_is_a_file_a_step(tfprof: Command, tmp_path: Path) -> Non
 
 def test_scope_timeline_is_the_average(tfprof: Command, tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
-    assert tfprof("scope", *HANDMADE.flags(), f"--output=timeline:outfile={path}") == 0
+    words = [*HANDMADE.flags(), "--era=original", f"--output=timeline:outfile={path}"]
+    assert tfprof("scope", *words) == 0
     recorded = json.loads((DATA / "handmade" / "scope_timeline.OUTFILE_-1.json").read_text())
     assert json.loads((tmp_path / "trace.json_-1").read_text()) == recorded
 
@@ -146,7 +147,7 @@ def test_recorded_checkpoint_commands(tfprof: Command) -> None:
     notes = ""
     for answered in recorded:
         line, expected = answered.split("\n", 1)
-        assert tfprof(*line.split(), *files) == 0
+        assert tfprof(*line.split(), *files, "--era=original") == 0
         notes += tfprof.err
         assert _without(tfprof.out, shown_by_us) == _graph_doc(line, expected)
     assert notes == "Key s not found in checkpoint\nKey b/read not found in checkpoint\n"

@@ -235,8 +235,12 @@ def test_a_line_of_the_shell_asks_the_same(
             raise UsageError(told.err)
         return shown[0]
 
+    def by_python() -> Outcome:
+        report = LOADED.ask(view, as_python(written))
+        return deliver(report, report.answer.query.output, LOADED.inputs)
+
     line = Asked(here, by_line)
-    python = Asked(here, lambda: answered(view, Query.of(as_python(written))))
+    python = Asked(here, by_python)
     assert (line.refusal is None) == (python.refusal is None)
     if line.refusal is None:
         assert line.made == python.made

@@ -166,7 +166,7 @@ def _walk(message: Any) -> Iterator[Any]:
 
 def test_a_list_longer_than_protobuf_reads_is_a_message_all_the_same() -> None:
     lines = "\n".join(f"node{n} op=Op{n:03} us={n + 1}" for n in range(300))
-    node: Any = Loaded(draw.profile(lines)).op(max_depth=1000).proto()
+    node: Any = Loaded(draw.profile(lines)).op(max_depth=1000, order_by="name").proto()
     names = []
     while True:
         names.append(node.name)

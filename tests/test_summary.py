@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -13,6 +12,7 @@ import pytest
 from google.protobuf import text_format
 
 from case import GraphDef, OpLogProto
+from printed_tables import check_sums
 from profiles import PROFILES
 from tfprof import cli
 from tfprof.errors import UsageError
@@ -94,17 +94,17 @@ def perceptron(batch: str = "4") -> list[str]:
 
 SUMMARY: Final = """\
 net
-Layer      Parameters  Float ops  Mult-adds  Param. B  Activations
-──────────────────────────────────────────────────────────────────
-body              400      3.20k      1.54k     1.60k        1.02k
-  a               128      1.02k        512       512          256
-  b               272      2.11k      1.02k     1.09k          512
-  (other)           0         64          0         0          256
-head               48        384        192       192           48
-──────────────────────────────────────────────────────────────────
-Total             448      3.58k      1.73k     1.79k        1.07k
+Layer      Output shape  Parameters  Float ops  Mult-adds  Weights  Activations
+───────────────────────────────────────────────────────────────────────────────
+body       (4, 16)              400      3.20k      1.54k  1.60 kB      1.02 kB
+  a        (4, 16)              128      1.02k        512    512 B        256 B
+  b        (4, 16)              272      2.11k      1.02k  1.09 kB        512 B
+  (other)  (4, 16)                0         64          0      0 B        256 B
+head       (4, 3)                48        384        192    192 B         48 B
+───────────────────────────────────────────────────────────────────────────────
+Total                           448      3.58k      1.73k  1.79 kB      1.07 kB
 
-Parameters        448
+Parameters        448 (trainable: unknown)
 Parameter bytes   1,792
 Float operations  3,584
 Multiply-adds     1,728
@@ -345,33 +345,12 @@ def test_multiply_adds_are_whole_however_many_float_operations_are_given() -> No
 
 # --- every table adds up -----------------------------------------------------------------------
 
-UNITS: Final = {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-
-
-def read_back(cell: str) -> tuple[float, float]:
-    """The number in a cell of the table, and by how much it may be off."""
-    found = re.fullmatch(r"([\d,.]+)([kMGT]?)", cell)
-    assert found
-    digits, unit = found[1].replace(",", ""), UNITS.get(found[2], 1)
-    places = len(digits.partition(".")[2])
-    return float(digits) * unit, (0.5 * 10**-places * unit if unit > 1 else 0)
-
 
 @pytest.mark.parametrize("depth", [1, 2, 3, 9])
 def test_printed_rows_add_up_to_the_printed_total(depth: int) -> None:
     graph = Loaded(load(Source("graph", np.fromfile(HANDMADE.graph, np.uint8))))
     for report in (graph.summary(depth), loaded(*training()).summary(depth)):
-        lines = str(report).splitlines()
-        first, last = (at for at, line in enumerate(lines) if line.startswith("─"))
-        total = [read_back(cell) for cell in lines[last + 1].split()[1:]]
-        sums = [(0.0, 0.0)] * len(total)
-        for line in lines[first + 1 : last]:
-            if not line.startswith(" "):
-                cells = map(read_back, line.split()[-len(total) :])
-                sums = [(a + c, b + d) for (a, b), (c, d) in zip(sums, cells, strict=True)]
-        assert last > first + 1
-        for (got, off), (printed, rounded) in zip(sums, total, strict=True):
-            assert abs(got - printed) <= off + rounded
+        check_sums(str(report))
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3, 9])
@@ -415,8 +394,8 @@ def test_it_comes_as_data(path: str, capsys: pytest.CaptureFixture[str]) -> None
     rows = list(csv.DictReader(io.StringIO(told(capsys, path, "--format=csv"))))
     assert [row["parameters"] for row in rows] == ["400", "128", "272", "0", "48"]
     table = told(capsys, path, "--format=md").splitlines()
-    assert table[0].startswith("| layer | parameters |")
-    assert table[3] == "| &emsp;a | 128 | 1.02k | 512 | 512 | 256 |"
+    assert table[0].startswith("| layer | output shape | parameters |")
+    assert table[3] == "| &emsp;a | (4, 16) | 128 | 1.02k | 512 | 512 B | 256 B |"
 
 
 def test_it_goes_to_a_file(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

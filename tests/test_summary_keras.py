@@ -59,14 +59,10 @@ def test_a_saved_model_has_the_parameters_that_keras_counts(
 @each_model
 def test_each_layer_has_its_own(name: str, folder: Path, truth: dict[str, Any]) -> None:
     told = layers(tfprof.load(folder / name).summary(depth=1))
-    # Keras adds a number to the name of a layer, in the order in which layers run.
+    told.pop("(other)", None)
     expected = truth[name]["layers"]
-    assert [count for count in told.values() if count] == [
-        count for count in expected.values() if count
-    ]
-    firsts = {layer: told[f"{layer}_1"] for layer in expected if f"{layer}_1" in told}
-    assert len(firsts) > len(told) / 3
-    assert name == "transformer" or firsts.items() <= expected.items()
+    assert told.items() <= expected.items()
+    assert {layer for layer, count in expected.items() if count} <= told.keys()
 
 
 @each_model
@@ -174,10 +170,10 @@ def test_the_command_says_it_all(folder: Path, capsys: pytest.CaptureFixture[str
     assert cli.run(["summary", str(folder / "conv"), "--dim", "batch=1"]) == 0
     printed = capsys.readouterr().out
     lines = printed.splitlines()
-    assert lines[0] == "net_1"
+    assert lines[0] == "net"
     assert lines[1].split()[0] == "Layer"
     assert "float_ops counts all" in printed
-    assert max(map(len, lines)) <= 100
+    assert "global_average_pooling2d  " in printed  # in full, where there is no terminal
 
 
 # --- functions ---------------------------------------------------------------------------------
@@ -206,4 +202,4 @@ def test_where_nothing_is_trained_that_is_told(folder: Path) -> None:
 
 def test_casts_of_variables_are_no_layers(folder: Path) -> None:
     report = tfprof.load(folder / "mixed").summary()
-    assert [row["name"] for row in report.rows] == ["half_1", "head_1", "(other)"]
+    assert [row["name"] for row in report.rows] == ["half", "head", "(other)"]

@@ -281,7 +281,7 @@ def offered(line: str) -> list[str]:
 
 def test_commands_then_options_are_offered() -> None:
     assert offered("") == list(shell_commands())
-    assert offered("s") == offered("more s") == ["summary", "scope", "save", "set"]
+    assert offered("s") == offered("more s") == ["summary", "scope", "save", "shell", "set"]
     # Only code view has frames to fold.
     assert offered("scope ") == [f"-{n}" for n in (*OPTIONS, "format") if n != "frames"]
     assert "-frames" in offered("code ")
@@ -298,9 +298,9 @@ def test_the_options_of_a_command_are_offered(command: str) -> None:
 
 
 def test_words_that_follow_a_command_are_offered() -> None:
-    assert offered("help s") == ["summary", "scope", "save", "set"]
+    assert offered("help s") == ["summary", "scope", "save", "shell", "set"]
     assert offered("help lim") == ["limits"]
-    assert offered("demo o") == ["op"]
+    assert offered("demo o") == ["op", "overview"]
     assert offered("completion z") == ["zsh"]
 
 

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 
 from case import GraphDef
 from random_graphs import make_graph, make_names
-from random_text import Scrawl, mutated, printed
+from random_text import LAYOUTS, Scrawl, mutated, printed
 from tfprof.errors import InputError
 from tfprof.read import text
 from tfprof.read.source import Source
@@ -50,15 +50,6 @@ MESSAGES: Final = (
 COLUMNS: Final = {
     **dict.fromkeys(("AttrValue", "ListValue"), ("list", "s", "i", "f", "b", "shape")),
     "Dim": ("size",),
-}
-LAYOUTS: Final[dict[str, dict[str, Any]]] = {
-    "printed": {},
-    "printed in UTF-8": {"as_utf8": True},
-    "one line": {"as_one_line": True},
-    "pointy": {"pointy_brackets": True},
-    "indented": {"indent": 3},
-    "short lists": {"use_short_repeated_primitives": True},
-    "all at once": {"as_one_line": True, "use_short_repeated_primitives": True, "as_utf8": True},
 }
 CANONICAL: Final = ("printed", "printed in UTF-8")
 

@@ -17,9 +17,9 @@ from google.protobuf import text_format
 import sampling
 from case import GraphDef
 from random_attributes import fill, tensor
-from test_text import LAYOUTS
+from random_text import LAYOUTS
 from tfprof.errors import InputError
-from tfprof.ops.attr_values import Tensor, decode
+from tfprof.ops.attributes import Tensor, decode
 from tfprof.ops.shape import MOST_DIMENSIONS
 from tfprof.read import text
 from tfprof.read.functions import library

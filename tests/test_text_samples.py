@@ -17,6 +17,7 @@ import model_files
 import sampling
 import tfprof
 from case import GraphDef
+from random_text import LAYOUTS
 from tf_wheel import piece
 from tfprof.errors import TfprofError
 from tfprof.read.detect import detect
@@ -37,14 +38,6 @@ KINDS: Final = {
     "saved_model": SavedModel,
 }
 DATA: Final = Path(__file__).parent / "data"
-LAYOUTS: Final[dict[str, dict[str, Any]]] = {
-    "printed": {},
-    "printed in UTF-8": {"as_utf8": True},
-    "one line": {"as_one_line": True},
-    "pointy": {"pointy_brackets": True},
-    "indented": {"indent": 3},
-    "short lists": {"use_short_repeated_primitives": True},
-}
 FIELDS: Final = ["params", "float_ops", "op_types", "input_shapes"]
 LARGE: Final = 1 << 20
 """Weights of more bytes take seconds in text: only a whole run compares them."""

@@ -13,11 +13,13 @@ from tfprof.foundation.progress_events import listening
 from tfprof.io.open_files import checkpoint_files, open_checkpoint, open_source
 from tfprof.read import expansion_limits
 from tfprof.results.loaded import Loaded
+from tfprof.tables.eras import ERAS, NOW
 from tfprof.tables.formats import (
     CHECKPOINT,
     DEBUG_INFO,
     FORMATS,
     GRAPH,
+    KERAS_METADATA,
     NOTES,
     OP_LOG,
     PROFILE,
@@ -26,6 +28,7 @@ from tfprof.tables.formats import (
     load_arguments,
     sample_files,
 )
+from tfprof.tables.options import check_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -50,7 +53,8 @@ def load(  # noqa: PLR0913 - one parameter per input
     profile: Any = None,  # noqa: ANN401 - as the others
     trace: AnyPath | Sequence[AnyPath] = (),
     signature: str | None = None,
-    functions: bool = True,
+    functions: bool | None = None,
+    era: str = NOW.name,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Loaded:
     """The profile that these inputs describe.
@@ -60,9 +64,10 @@ def load(  # noqa: PLR0913 - one parameter per input
     them: steps 0, 1, 2 and so on; *op_log* an OpLogProto likewise; *trace* the path of a trace of
     TensorFlow 2, or several. A live graph needs no op log: it knows its trainable variables and the
     code that made its nodes. *signature* selects one signature of a SavedModel; without it, all are
-    read. functions=False skips the function library of a graph, as the original does. *checkpoint*
-    is the prefix of one. *profile* is the path of a saved or converted one, or
-    what serialize_to_string() of a Profiler returns, and stands for graph, runs and op log.
+    read. functions=False skips the function library of a graph; era="original" does so, too, and
+    is the era of the views that are asked of it. *checkpoint* is the prefix of one. *profile* is
+    the path of a saved or converted one, or what serialize_to_string() of a Profiler returns, and
+    stands for graph, runs and op log.
     *progress* is called with each stage as it begins: a text with the bytes *done* and in *total*.
     Raises InputError where a file is missing, damaged or of another format.
 
@@ -76,6 +81,8 @@ def load(  # noqa: PLR0913 - one parameter per input
     arguments = {row: _listed(row, value) for row, value in zip(rows, values, strict=True)}
     if _is_path(graph) and os.path.isdir(graph):  # noqa: PTH112 - as it is given
         arguments = _with_folder(fspath(graph), arguments)
+    era = check_options({"era": era})["era"]
+    functions = ERAS[era].functions if functions is None else functions
     if (reads_functions := truth(functions)) is None:
         raise UsageError(f"functions takes True or False, not {shown(functions)}")
     if not callable(progress):
@@ -95,11 +102,11 @@ def load(  # noqa: PLR0913 - one parameter per input
             raise UsageError("signature selects from a file: pass the path of a SavedModel")
         merged = _live_profile(arguments, functions=reads_functions)
     if prefix is None:
-        return Loaded(merged, None, inputs)
+        return Loaded(merged, None, inputs, era)
     progress(f"reading {prefix}")
     opened, row = open_checkpoint(prefix), FORMATS["checkpoint"]
     merged = row.add(merged, row.read(opened), opened)
-    return Loaded(merged, opened, (*inputs, *checkpoint_files(opened.prefix)))
+    return Loaded(merged, opened, (*inputs, *checkpoint_files(opened.prefix)), era)
 
 
 def load_sample() -> Loaded:
@@ -134,10 +141,11 @@ def _sources(arguments: Arguments) -> dict[Input, list[read.Source]]:
     """The content of the files, and of what belongs beside the graph."""
     sources = {row: [_source(row, file) for file in files] for row, files in arguments.items()}
     for graph in arguments[GRAPH]:
-        from tfprof.io.find_inputs import debug_info_beside  # noqa: PLC0415 - as above
+        from tfprof.io.find_inputs import beside_graph  # noqa: PLC0415 - as above
 
-        if (place := debug_info_beside(fspath(graph))) is not None:
-            sources[DEBUG_INFO] = [open_source(place, DEBUG_INFO.title)]
+        for row in (DEBUG_INFO, KERAS_METADATA):
+            if (place := beside_graph(row, fspath(graph))) is not None:
+                sources[row] = [open_source(place, row.title)]
     captured = [*arguments[GRAPH], *arguments[TRACE]]
     if captured:
         from tfprof.io.find_inputs import notes_beside  # noqa: PLC0415 - as above

@@ -38,6 +38,8 @@ from tfprof.wire.maps import by_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from tfprof.columns.keras_layer import KerasLayer
+
 T = TypeVar("T")
 
 # What an execution counts as, by its device.
@@ -232,13 +234,10 @@ def own_notes(texts: Iterable[str]) -> tuple[Note, ...]:
 
 @dataclass(frozen=True, eq=False)
 class AttributeSource(Frozen):
-    """Where the attributes of some nodes are: `read` gives (row of the file, map entry) of each.
-
-    It is an object that pickles, not a closure, and it knows the place of its bytes.
-    """
+    """Where the attributes of some nodes are; `read` is an object that pickles, no closure."""
 
     node: I64  # the node of each row of the file; -1 for a row that is not a node
-    read: Callable[[], tuple[I64, Strings]]
+    read: Callable[[], tuple[I64, Strings]]  # (row of the file, map entry) of each
     name: str = "the graph"  # the file's name in messages
 
 
@@ -265,6 +264,7 @@ class Profile(Frozen):
     covered: Bool = field(default_factory=lambda: np.empty(0, np.bool_))
     misses_accelerator_stream: bool = False
     notes: tuple[Note, ...] = ()
+    layers: tuple[KerasLayer, ...] = ()  # where a file records them
     structure_cache: Cache = field(default_factory=Cache, repr=False)
     run_cache: Cache = field(default_factory=Cache, repr=False)
     _cache: Cache = field(default_factory=Cache, init=False, repr=False)

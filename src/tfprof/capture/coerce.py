@@ -164,9 +164,10 @@ def _live_functions(holder: Any, *, functions: bool) -> LiveFunctions:  # noqa: 
         for name, concrete in concrete_functions(holder)
     ]
     weights = keras_models.weights(holder) if is_model else None
+    layers = keras_models.layers(holder) if is_model else ()
     model, lines = (
         read.Source("the graph given", np.frombuffer(data, np.uint8))
-        for data in saved_model_of(traced, weights)
+        for data in saved_model_of(traced, weights, layers=layers)
     )
     graph = read.read_graph(model, functions=functions)
     notes = keras_models.size_caveats(holder) if is_model else ()

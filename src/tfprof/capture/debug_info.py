@@ -124,11 +124,8 @@ def _layer_frames(layers: LayerPath) -> Iterator[Frame]:
 
 def _children(function: Any) -> list[Any]:  # noqa: ANN401
     """The functions that *function* calls; a Defun of TensorFlow 1 has no call stacks."""
-    return [
-        child
-        for child in Internal.CHILDREN.of(function)
-        if Internal.DEBUG_INFO.of(child, None) is not None
-    ]
+    children = Internal.CHILDREN.of(function)
+    return [child for child in children if Internal.DEBUG_INFO.of(child, None) is not None]
 
 
 def _framework_prefixes() -> tuple[str, ...]:

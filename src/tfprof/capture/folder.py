@@ -257,27 +257,30 @@ class Capture:
         if not self._source:
             with noted("traces may contain absolute paths"):
                 self._shorten_paths()
-        weights = None
+        weights: Any = None
+        layers: Any = ()
         with noted("it is unknown which variables are weights of the model"):
             weights = None if self.model is None else keras_models.weights(self.model)
+        with noted("the names of layers are missing"):
+            layers = () if self.model is None else keras_models.layers(self.model)
         if self._may_write:
             # Functions of an earlier capture do not belong to this trace.
             with noted(_NO_FUNCTIONS):
                 Path(self.folder, _GRAPH).unlink(missing_ok=True)
             if self._records:
                 with noted(_NO_FUNCTIONS):
-                    self._write_functions(weights)
+                    self._write_functions({"trained": weights, "layers": layers})
         with suppress(Exception):
             self._write_notes()
         self._problems.warn(f"the capture in {self.folder} is incomplete")
 
-    def _write_functions(self, weights: Any) -> None:  # noqa: ANN401 - of a Keras model
+    def _write_functions(self, model_parts: dict[str, Any]) -> None:
         functions = self._calls.functions()
         try:
-            model, lines = saved_model_of(functions, trained=weights, problems=self._problems)
+            model, lines = saved_model_of(functions, problems=self._problems, **model_parts)
         except Exception:  # noqa: BLE001 - the others may be whole
             functions = [traced for traced in functions if self._is_whole(traced)]
-            model, lines = saved_model_of(functions, trained=weights, problems=self._problems)
+            model, lines = saved_model_of(functions, problems=self._problems, **model_parts)
         with self._problems.noted(NO_LINES):
             lines = lines if self._source else without_source(lines)
             make_folder(str(Path(self.folder, _LINES).parent))

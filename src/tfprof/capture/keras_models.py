@@ -8,30 +8,55 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import suppress
 from inspect import signature
 from typing import Any, Final
 
 from tfprof.capture.tensorflow_internals import Internal
+from tfprof.columns.keras_layer import KerasLayer
 from tfprof.errors import UsageError
 from tfprof.model import Note
 
 _KERAS: Final = ("keras", "tf_keras")
 _COLOUR: Final = re.compile(r"\x1b\[\d*m")
+_MOST_LAYERS, _DEEPEST = 100_000, 50
 _WHERE: Final = "Exception encountered when calling"
 
 
 def is_model(value: object) -> bool:
     """Whether *value* is a layer of Keras; every model is one."""
-    return any(
-        base.__name__ == "Layer" and base.__module__.partition(".")[0] in _KERAS
-        for base in type(value).__mro__
-    )
+    layers = (base for base in type(value).__mro__ if base.__name__ == "Layer")
+    return any(layer.__module__.partition(".")[0] in _KERAS for layer in layers)
 
 
 def weights(model: Any) -> list[tuple[Any, bool]]:  # noqa: ANN401 - a Keras model
     """(variable, whether it is trainable) of each weight."""
     trainable = {id(weight) for weight in model.trainable_weights}
     return [(weight, id(weight) in trainable) for weight in model.weights]
+
+
+def layers(model: Any) -> list[KerasLayer]:  # noqa: ANN401 - a Keras model
+    """The model and the layers in it, each after what holds it, in the order of `layers`."""
+    listed: list[KerasLayer] = []
+    waiting = [(model, "", 0)]
+    while waiting and len(listed) < _MOST_LAYERS:
+        layer, around, depth = waiting.pop()
+        path = f"{around}/{str(layer.name).replace('/', '_')}".lstrip("/")
+        listed.append(KerasLayer(path, type(layer).__name__, _output_shape(layer)))
+        inside = getattr(layer, "layers", None)
+        if not isinstance(inside, (list, tuple)):
+            flatten = Internal.INNER_LAYERS.of(layer, lambda **_: ())
+            inside = flatten(include_self=False, recursive=False)
+        if depth < _DEEPEST:
+            waiting += [(each, path, depth + 1) for each in reversed(list(inside))]
+    return listed
+
+
+def _output_shape(layer: Any) -> tuple[int, ...] | None:  # noqa: ANN401
+    """The shape of the output of a layer in a functional model; None if it is called elsewhere."""
+    with suppress(Exception):  # a layer without one output raises errors of several kinds
+        return tuple(-1 if size is None else int(size) for size in layer.output.shape)
+    return None
 
 
 def tensorflow_variable(variable: Any) -> Any:  # noqa: ANN401 - of Keras, or of TensorFlow

@@ -16,14 +16,13 @@ import numpy as np
 
 from tfprof.capture.call_stacks import Texts, Traces
 from tfprof.capture.coerce import LiveFunctions, LiveGraph, Run, graph_of, log_of, run_of
-from tfprof.capture.op_logs import NO_LOG, count_float_ops, joined, own_log, renumbered
-from tfprof.capture.registered_flops import registered
+from tfprof.capture.op_logs import NO_LOG, count_float_ops, joined, own_log, registered, renumbered
 from tfprof.errors import UsageError, nearest
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note, Outputs, Profile
 from tfprof.ops.table import rules
 from tfprof.read import debug_info, with_shape_source
-from tfprof.read.columns import GraphColumns, OpLogColumns
+from tfprof.read.columns import GraphColumns, OpLogColumns, runs
 from tfprof.read.merge import with_extra_type, with_graph
 from tfprof.read.merge_run import with_run
 from tfprof.read.op_log import with_op_log
@@ -224,7 +223,5 @@ def _as_shaped(graph: Profile, profile: Profile, first: int = 0) -> Profile:
     old, new = profile.outputs, graph.outputs
     at = np.where(row >= 0, len(old.shape) + new.start[row], old.start[:-1])
     count = np.where(row >= 0, new.start[row + 1] - new.start[row], np.diff(old.start))
-    end = np.cumsum(count)
-    place = np.arange(int(count.sum())) + np.repeat(at - end + count, count)
-    outputs = Outputs(np.append(0, end), old.shape.joined(new.shape).take(place))
-    return replace(profile, outputs=outputs)
+    shape = old.shape.joined(new.shape).take(runs(at, count)[1])
+    return replace(profile, outputs=Outputs(np.append(0, np.cumsum(count)), shape))

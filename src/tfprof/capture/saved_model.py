@@ -6,7 +6,8 @@
     the library    all functions with the shapes of all nodes ◄────┘
 
 The signature of each function names the outputs of its call node. Trainable variables are listed
-in the collection of that name, and the weights of a Keras model in `model_variables`.
+in the collection of that name, the weights of a Keras model in `model_variables`, and its layers
+in `tfprof_layers`.
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ from typing import TYPE_CHECKING, Any, Final
 from tfprof.capture.debug_info import debug_info
 from tfprof.capture.tensorflow_internals import Internal
 from tfprof.capture.variables import Variable, of_functions, of_handle, of_weights
+from tfprof.read.keras_layers import layers_as_texts
+from tfprof.read.saved_model import LAYERS
 
 if TYPE_CHECKING:
     from tfprof.capture.problems import Problems
     from tfprof.capture.traced_functions import Traced
+    from tfprof.columns.keras_layer import KerasLayer
     from tfprof.columns.strings import U8
 
 MADE_BY: Final = "tfprof capture"
@@ -39,15 +43,18 @@ def saved_model_of(
     weights: _Weights = None,
     *,
     trained: _Weights = None,
+    layers: Sequence[KerasLayer] = (),
     problems: Problems | None = None,
 ) -> tuple[bytes, bytes]:
     """(a SavedModel, its GraphDebugInfo) of functions.
 
     *weights* (variable, trainable) are the only variables, whether a function reads them or not;
     every other captured value becomes a Placeholder. *trained* are listed as the weights of a
-    model among all variables. With *problems*, a failure to find call stacks is one of them.
+    model among all variables, and *layers* as its layers. With *problems*, a failure to find call
+    stacks is one of them.
     """
     graph = _Graph(functions, weights, trained)
+    graph.list_layers(layers)
     calls = [graph.call(traced) for traced in functions]
     lines = b""
     with problems.noted(NO_LINES) if problems is not None else nullcontext():
@@ -76,7 +83,12 @@ class _Graph:
         self._meta.meta_info_def.tags.append("serve")
         self._node = self._meta.graph_def.node
         definitions = self._meta.graph_def.library.function
-        definitions.extend(_library(functions))
+        # The FunctionDefs of all functions and their callees, sorted by name, with all shapes.
+        by_name: dict[str, Any] = {}
+        for traced in functions:
+            for definition in _definitions(traced.function):
+                by_name.setdefault(definition.signature.name, definition)
+        definitions.extend([by_name[name] for name in sorted(by_name)])
         self._definition = {function.signature.name: function for function in definitions}
         self._names: set[str] = set()
         self.captured: dict[int, str] = {}  # the node of each captured value, by the value's id
@@ -92,6 +104,12 @@ class _Graph:
             self._list("model_variables", self.captured[handle], trainable=trainable)
         held = self.captured if weights is not None else model
         self._unread = {self.captured[handle] for handle in held}
+
+    def list_layers(self, layers: Sequence[KerasLayer]) -> None:
+        """Add the collection of layers, if there are any."""
+        if layers:
+            values = self._meta.collection_def[LAYERS.decode()].bytes_list.value
+            values.extend(layers_as_texts(layers))
 
     def saved_model(self) -> bytes:
         return bytes(self._message.SerializeToString(deterministic=True))
@@ -188,15 +206,6 @@ class _Graph:
             unique = f"{base}_{count}"
         self._names.add(unique)
         return unique
-
-
-def _library(functions: Sequence[Traced]) -> list[Any]:
-    """The FunctionDefs of all functions and their callees, sorted by name, with all shapes."""
-    by_name: dict[str, Any] = {}
-    for traced in functions:
-        for definition in _definitions(traced.function):
-            by_name.setdefault(definition.signature.name, definition)
-    return [by_name[name] for name in sorted(by_name)]
 
 
 def _definitions(function: Any) -> Iterator[Any]:  # noqa: ANN401 - an AtomicFunction

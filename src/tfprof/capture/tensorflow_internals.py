@@ -67,6 +67,7 @@ class Internal(Enum):
     COUNT_STATISTICS = _GRAPHS, _OPS, "get_stats_for_node_def", "float operations of one node"
     RUN = _SESSIONS, _SESSION, "run", "every run of a session; a ProfileContext hooks it"
     INPUT_STRUCTURE = _OPTIONAL, "Model", "_inputs_struct _nested_inputs", "inputs as nested"
+    INNER_LAYERS = _OPTIONAL, "Layer", "_flatten_layers", "the layers inside a layer"
     BATCHES_PER_CALL = _OPTIONAL, "Model", "steps_per_execution _steps_per_execution", "of Keras"
 
     def __init__(self, part: Part, owner: str, spellings: str, purpose: str) -> None:

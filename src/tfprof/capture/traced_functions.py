@@ -12,23 +12,17 @@ have the outermost frame first.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfprof.capture import keras_models
 from tfprof.capture.tensorflow_internals import Internal
 from tfprof.errors import UsageError
+from tfprof.read import called_functions
 
 if TYPE_CHECKING:
     from types import FrameType
-
-# TensorFlow's name of what it traces of the Python function `f`: a number at the end, and for its
-# gradient another. Numbers before that are part of the program's own name.
-_PYTHON_NAME: Final = re.compile(
-    r"__(?:inference|forward)_(?:__backward_(?P<gradient>.*)_\d+|(?P<plain>.*))_\d+"
-)
 
 
 class Frame(NamedTuple):
@@ -100,7 +94,17 @@ def concrete_functions(holder: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - 
     if keras_models.is_model(holder):
         return [(holder.name, keras_models.traced(holder))]
     if hasattr(holder, "get_concrete_function"):
-        return _of_function(holder)
+        # All that a tf.function was traced for, the latest trace for each input signature.
+        # Saving a function traces it again, and so does a first trace that created variables.
+        name = getattr(holder, "__name__", None) or "function"
+        concrete = Internal.CONCRETE_FUNCTIONS.of(holder, list)()
+        if not concrete:
+            raise UsageError(
+                f"{name} was not traced yet: call it once, or give it an input_signature, or give "
+                f"{name}.get_concrete_function(...)"
+            )
+        latest = {repr(trace.structured_input_signature): trace for trace in concrete}
+        return [(name, trace) for trace in latest.values()]
     if not holder.signatures:
         raise UsageError("the loaded SavedModel has no signatures: give its folder instead")
     return list(holder.signatures.items())
@@ -112,11 +116,8 @@ def python_name(name: str | bytes) -> str:
     >>> python_name(b"__inference_train_step_153"), python_name("__inference___backward_f_7_9")
     ('train_step', 'f_backward')
     """
-    text = name.decode("utf-8", "replace") if isinstance(name, bytes) else name
-    match = _PYTHON_NAME.fullmatch(text)
-    if match is None:
-        return text
-    return match["plain"] if match["gradient"] is None else f"{match['gradient']}_backward"
+    full = name if isinstance(name, bytes) else name.encode("utf-8", "replace")
+    return (called_functions.python_name(full) or full).decode("utf-8", "replace")
 
 
 def _is_concrete(value: object) -> bool:
@@ -130,17 +131,3 @@ def _is_concrete(value: object) -> bool:
 def _has_signatures(value: object) -> bool:
     signatures = getattr(value, "signatures", None)
     return isinstance(signatures, Mapping) and hasattr(value, "graph_debug_info")
-
-
-def _of_function(function: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - a tf.function
-    """All that a tf.function was traced for, the latest trace for each input signature."""
-    # Saving a function traces it again, and so does a first trace that created variables.
-    name = getattr(function, "__name__", None) or "function"
-    concrete = Internal.CONCRETE_FUNCTIONS.of(function, list)()
-    if not concrete:
-        raise UsageError(
-            f"{name} was not traced yet: call it once, or give it an input_signature, or give "
-            f"{name}.get_concrete_function(...)"
-        )
-    latest = {repr(trace.structured_input_signature): trace for trace in concrete}
-    return [(name, trace) for trace in latest.values()]

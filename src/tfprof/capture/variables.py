@@ -40,11 +40,8 @@ def of_weights(weights: Iterable[tuple[Any, bool]]) -> dict[int, Variable]:
 
 def of_functions(functions: Sequence[Traced]) -> dict[int, Variable]:
     """The variables that functions read, by the id of their handles, in order of first use."""
-    of_keras = {
-        id(behind.handle): variable
-        for variable in _keras_variables()
-        if (behind := tensorflow_variable(variable)) is not None
-    }
+    pairs = ((tensorflow_variable(variable), variable) for variable in _keras_variables())
+    of_keras = {id(behind.handle): variable for behind, variable in pairs if behind is not None}
     variables: dict[int, Variable] = {}
     for behind in _captured(functions):
         handle = id(behind.handle)

@@ -13,8 +13,7 @@ import numpy as np
 from tfprof.checkers import Findings
 from tfprof.checkers.accelerator_utilization import on_accelerator
 from tfprof.columns.strings import Strings
-from tfprof.ops.attr_values import decode
-from tfprof.ops.attributes import damaged, entries
+from tfprof.ops.attributes import damaged, decode, entries
 from tfprof.ops.classes import CLASSES
 from tfprof.wire.decode import WireError
 

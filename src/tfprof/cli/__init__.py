@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.argv import read_words
-from tfprof.cli.request import Request, command_named, limits_of, make_request, run_request
+from tfprof.cli.request import Request, check_first_word, limits_of, make_request, run_request
 from tfprof.console.outcome import Outcome, show_outcome
 from tfprof.console.signals import INTERRUPTED, exit_on_signals
 from tfprof.console.stdio import open_missing_stderr, print_command, print_error
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _LOAD = "tfprof.cli.result_commands:load_files"
+_ANSWER = "tfprof.cli.answer_paths:answer_paths"
 
 
 def main(line: Sequence[str] | None = None) -> None:
@@ -66,7 +67,11 @@ def _outcome(plain: Sequence[str], options: dict[str, Any]) -> Outcome:
         plain = ["help", *plain[:1]]
     if not plain and not any(options.get(name) for name in INPUTS):
         raise UsageError(f"no command given (commands: {', '.join(COMMANDS)})")
-    command = command_named(plain[0]) if plain else PROMPT
+    if plain and plain[0] not in COMMANDS:
+        check_first_word(plain[0])
+        outcome: Outcome = load_function(_ANSWER)(plain, options)
+        return outcome
+    command = COMMANDS[plain[0]] if plain else PROMPT
     # The loader is imported when it is called: help needs no NumPy.
     request = make_request(command, plain[1:], options, lambda it: load_function(_LOAD)(it))  # noqa: PLW0108
     if command.files == "load":
@@ -83,7 +88,8 @@ def _with_files(request: Request) -> dict[str, Any]:
 
         with Progress():
             changed = {**choose_inputs(request.words, changed), **changed}
-        print_command(name, changed)
+        if not request.command.is_quiet:
+            print_command(name, changed)
     if not any(changed.get(name) for name in INPUTS):
         flag = next(iter(INPUTS))
         raise UsageError(

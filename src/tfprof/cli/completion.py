@@ -150,6 +150,10 @@ _tfprof() {
         COMPREPLY+=("${item#"$cut"}")
         case $shape:$item in list:* | files:* | *=) compopt -o nospace 2> /dev/null ;; esac
     done
+    if [[ none == $command && ! $option && $word && $word != -* ]]; then
+        compopt -o filenames 2> /dev/null
+        while IFS= read -r item; do COMPREPLY+=("$item"); done < <(compgen -f -- "$word")
+    fi
 }
 complete -o default -F _tfprof tfprof
 """
@@ -194,6 +198,13 @@ _tfprof_output() {
         compadd -- ${@:#*=}
     fi
 }
+_tfprof_first() {
+    local -a commands=(
+        @described@
+    )
+    _describe command commands
+    [[ -n $PREFIX ]] && _files
+}
 _tfprof() {
     local word command=none
     local -a options rest
@@ -217,13 +228,13 @@ if [[ $funcstack[1] == _tfprof ]]; then _tfprof "$@"; else compdef _tfprof tfpro
 
 def zsh() -> str:
     """The script for zsh."""
-    described = " ".join(f"{name}\\:{_zsh_word(row.summary)}" for name, row in COMMANDS.items())
     rest = {
-        _NO_COMMAND: f"'1:command:(({described}))'",
+        _NO_COMMAND: "'1:command:_tfprof_first' '*:file:_files'",
         **{n: f"'1:command:' '2:word:({' '.join(words)})'" for n, words in _arguments().items()},
     }
     return _filled(
         _ZSH,
+        described=[f"'{name}:{_unquoted(row.summary)}'" for name, row in COMMANDS.items()],
         commands=[f"({'|'.join(COMMANDS)}) command=$word; break ;;"],
         options=[
             f"({command}) options=({' '.join(map(_zsh_option, options))}) ;;"
@@ -233,11 +244,8 @@ def zsh() -> str:
     )
 
 
-def _zsh_word(text: str) -> str:
-    """A description in a list of described words, all of it in single quotes."""
-    for special in "\\ :;()[],'\"|":
-        text = text.replace(special, f"\\{special}" if special != "'" else "")
-    return text
+def _unquoted(text: str) -> str:
+    return text.replace("'", "")
 
 
 def _zsh_option(option: Option) -> str:
@@ -252,7 +260,7 @@ def _zsh_option(option: Option) -> str:
         "files": "_sequence _files",
         "output": " _tfprof_output " + " ".join(words).replace(":", "\\:"),
     }
-    means = option.help.replace("'", "").replace("[", "\\[").replace("]", "\\]")
+    means = _unquoted(option.help).replace("[", "\\[").replace("]", "\\]")
     takes_value = f":{option.name}:{actions[shape]}" if shape in actions else ""
     if option.kind == "bool":
         return f"'--{option.name}[{means}]'"
@@ -300,6 +308,8 @@ complete -c tfprof -f
 @options@
 @arguments@
 """
+# Files are offered instead of a command once something is typed.
+_FISH_TYPED = "; and string length -q -- (commandline -ct)"
 
 
 def fish() -> str:
@@ -309,7 +319,7 @@ def fish() -> str:
     return _filled(
         _FISH,
         commands=[f"if contains -- $word {' '.join(COMMANDS)}"],
-        files=[_fish_line(files, "-F")],
+        files=[_fish_line(files, "-F"), _fish_line([_NO_COMMAND, _FISH_TYPED], "-F")],
         options=[
             _fish_line(
                 commands, f"-l {option.name}{_fish_value(option)} -d {_fish_word(option.help)}"

@@ -80,7 +80,8 @@ def help_text() -> str:
     return _text(
         "Where a TensorFlow model's parameters, float operations, time and memory go.",
         "",
-        "usage: tfprof COMMAND FILES or FOLDER [options]    tfprof recognises files by content",
+        "usage: tfprof FILES or FOLDER                      the answer that fits them",
+        "       tfprof COMMAND FILES or FOLDER [options]    tfprof recognises files by content",
         f"       tfprof COMMAND --{graph}=PATH [--{runs}=PATHS] [options]",
         f"       tfprof --{graph}=PATH [--{runs}=PATHS] [options]    the tfprof> prompt",
         "",
@@ -151,7 +152,7 @@ def _option_lines(options: Iterable[Option]) -> list[str]:
     lines = []
     for option in options:
         default = ",".join(option.default) if option.kind in ("list", "regexes") else option.default
-        shown = str(default).lower() if option.kind == "bool" else str(default)
+        shown = option.fitted or (str(default).lower() if option.kind == "bool" else str(default))
         lines.append(f"  --{option.name:<26} {option.help}{f' [{shown}]' if shown else ''}")
     return lines
 

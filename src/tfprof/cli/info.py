@@ -8,7 +8,7 @@ from tfprof.console.stdio import print_error, stdout_columns
 from tfprof.errors import InputError, UsageError
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.io.find_inputs import (
-    debug_info_beside,
+    beside_graph,
     detect_file,
     detect_files,
     exists,
@@ -18,7 +18,7 @@ from tfprof.io.find_inputs import (
 from tfprof.io.open_files import InputFile, checkpoint_files, open_source
 from tfprof.results.info_report import FileFacts, InfoReport
 from tfprof.results.result import deliver
-from tfprof.tables.formats import FORMATS, NOTES
+from tfprof.tables.formats import DEBUG_INFO, FORMATS, NOTES
 from tfprof.tables.outputs import Output
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _described(file: InputFile) -> FileFacts:
     row = file.file_format
     description: Description = row.describe(file.open())
     facts, gives = dict(description.facts), set(row.gives) - description.lacks
-    if debug_info_beside(file) is not None:
+    if beside_graph(DEBUG_INFO, file) is not None:
         facts["stacks"] = "beside it"
         gives.add("stacks")
     if (notes := notes_beside(file)) is not None:

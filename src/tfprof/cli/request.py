@@ -9,9 +9,10 @@ Everything that can be checked without reading a file is checked here.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
-from tfprof.errors import UsageError, check_known
+from tfprof.errors import UsageError, check_known, nearest
 from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.tables.commands import COMMANDS, NO_PAGER, OUTFILE, Command, options_shown
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
     from tfprof.console.outcome import Outcome
     from tfprof.results.loaded import Loaded
 
-_LONGEST_LIST = 8  # longer lists of options do not help in an error
+_LONGEST_LIST = 10  # longer lists of options do not help in an error
 _FEW = 3
+_PATH = {*"./\\~?"}  # what a command has not: the word is a file that is missing
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +43,7 @@ class Request:
     options: Mapping[str, Any]
     load: Callable[[Request], Loaded]
     shell: Any = None  # the Shell that asks; None on the command line
+    naming: Sequence[str] = ()  # what stands for the files in other commands, where not words
 
     @property
     def query_options(self) -> dict[str, Any]:
@@ -80,6 +83,14 @@ def limits_of(options: Mapping[str, Any]) -> AbstractContextManager[None]:
     for name, value in limits.items():
         _check_least(flags[name], value)
     return raised_limits(**limits)
+
+
+def check_first_word(word: str) -> None:
+    """Raise UsageError for a *word* that is no command and cannot be a path."""
+    near = nearest(word, list(COMMANDS))
+    if not any(map(os.path.exists, (word, f"{word}.index"))) and (near or not _PATH & {*word}):
+        there = f"(there are: {', '.join(COMMANDS)})"
+        raise UsageError(f"there is no command {word!r}{near} {there}, and no file of that name")
 
 
 def command_named(name: str, commands: Mapping[str, Command] = COMMANDS) -> Command:
@@ -123,16 +134,16 @@ def _check_options(command: Command, options: Mapping[str, Any]) -> None:
 
 def _check_value(option: Option, value: Any) -> None:  # noqa: ANN401 - of any kind
     if option.kind == "int" and option.name not in OPTIONS:
-        _check_least(option.name, value)
+        _check_least(option.name, value, min(option.default, 1))
     choices = (OPTIONS.get(option.name) or option).choices
     for word in value if option.kind == "list" else filter(None, [value]):
         if choices:
             check_known(f"{option.name} has no", word, choices)
 
 
-def _check_least(name: str, value: int) -> None:
-    if value < 1:
-        raise UsageError(f"--{name} takes a whole number of at least 1, not {value}")
+def _check_least(name: str, value: int, least: int = 1) -> None:
+    if value < least:
+        raise UsageError(f"--{name} takes a whole number of at least {least}, not {value}")
 
 
 def _takes_no(command: Command, name: str) -> str:

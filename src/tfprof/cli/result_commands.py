@@ -31,20 +31,21 @@ if TYPE_CHECKING:
     from tfprof.results.loaded import Loaded
     from tfprof.results.result import Result
 
-_DEMO_VIEW = "scope"
+_DEMO = ("overview", "scope")  # without a word, the first that takes the options
 
 
 def load_files(request: Request) -> Loaded:
     """Read the files that *request* names; progress goes to stderr."""
     arguments = load_arguments(request.options)
-    signature = request.options.get(SIGNATURE.name) or None
-    functions = request.options.get(FUNCTIONS.name) != "off"
+    arguments["signature"] = request.options.get(SIGNATURE.name) or None
+    if functions := request.options.get(FUNCTIONS.name):
+        arguments["functions"] = functions != "off"
     era = ERAS[request.options.get("era") or NOW.name]
     arguments["op_log"] = _renamed(arguments.get("op_log"), era.file_names)
     begun = (line for name, line in era.progress.items() if arguments.get(name))
     _write_lines(*era.before, *begun)
     with Progress() as progress:
-        loaded = load(**arguments, signature=signature, functions=functions, progress=progress)
+        loaded = load(**arguments, era=era.name, progress=progress)
     _write_lines(*era.after)
     return loaded
 
@@ -71,25 +72,25 @@ def loading_notes(loaded: Loaded) -> list[Note]:
 
 
 def run_demo(request: Request) -> Outcome:
-    """A view of the bundled sample."""
-    view = request.words[0] if request.words else _DEMO_VIEW
-    options = {**VIEWS[view].demo, **sample_files(), **request.options}
-    command = COMMANDS[view]
-    print_command(view, options)
-    return run_request(make_request(command, (), options, load_files))
+    """What a command shows of the bundled sample."""
+    rows = [COMMANDS[name] for name in request.words or _DEMO]
+    fitting = (row for row in rows if request.options.keys() <= row.options.keys())
+    command = next(fitting, rows[0])
+    own = VIEWS[command.name].demo if command.name in VIEWS else {}
+    options = {**own, **sample_files(), **request.options}
+    made = make_request(command, (), options, load_files)
+    if not command.is_quiet:
+        print_command(command.name, options)
+    return run_request(replace(made, naming=("tfprof", "demo")))
 
 
 def run_result(request: Request) -> Outcome:
     """Run the command's `result` function on the loaded files."""
     assert request.command.result is not None
-    options = request.query_options
-    query = Query.of(options, request.command.name)
+    query = Query.of(request.query_options, request.command.name)
     if path := request.options.get("outfile"):
         query = replace(query, output=Output("file", path))
     loaded = request.load(request)
-    if "flops" not in options and len(loaded.profile.regions):
-        # No op log counts the float operations inside functions.
-        query = replace(query, flops="all")
     # The shell prints them when it starts.
     loading = [] if request.shell else loading_notes(loaded)
     try:

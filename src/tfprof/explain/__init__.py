@@ -2,9 +2,8 @@
 
 explain_nodes   all of it, one Explanation per node
 find_nodes      the nodes that regexes or a layer name
-tensors         the shapes of a node's inputs and outputs, and where each is from
+tensors         the shapes of inputs and outputs, where each is from, and the variables
 run_reasons     how often a node runs, and why
-variables       the variables that a node computes with
 """
 
 from __future__ import annotations

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from tfprof.explain.run_reasons import RunReasons, Runs
-from tfprof.explain.tensors import Tensor, Tensors
-from tfprof.explain.variables import Variable, Variables
+from tfprof.explain.tensors import Tensor, Tensors, Variable, Variables
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.ops.classes import of_class
 from tfprof.ops.counting import number_of
@@ -164,16 +163,10 @@ class _Explainer:
         runs = self._runs.of(node)
         counting = self._counting(node, inputs, outputs)
         variables = self._variables.of(node)
-        return Explanation(
-            self._profile.nodes.name[node].decode("utf-8", "surrogateescape"),
-            self._op(node),
-            counting,
-            runs,
-            inputs,
-            outputs,
-            variables,
-            [*self._gaps(node, counting, runs, [*inputs, *outputs], variables)],
-        )
+        gaps = [*self._gaps(node, counting, runs, [*inputs, *outputs], variables)]
+        name = self._profile.nodes.name[node].decode("utf-8", "surrogateescape")
+        op = self._op(node)
+        return Explanation(name, op, counting, runs, inputs, outputs, variables, gaps)
 
     def _counting(self, node: int, inputs: list[Tensor], outputs: list[Tensor]) -> Counting:
         recorded = int(self._profile.nodes.float_ops[node])

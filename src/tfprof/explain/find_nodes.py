@@ -11,12 +11,13 @@ from tfprof.columns.matching import matches
 from tfprof.columns.strings import clean_text
 from tfprof.errors import UsageError, nearest
 from tfprof.foundation.arguments import shown
+from tfprof.query.unmatched import no_match, no_name, no_type
 from tfprof.summary.scopes import scopes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tfprof.columns.strings import I64, Bool, Strings
+    from tfprof.columns.strings import I64, Bool
     from tfprof.model import Profile
 
 _MOST_NAMED: Final = 5
@@ -47,7 +48,7 @@ def find_nodes(
     if names:
         fits = matches(profile.nodes.name, names)
         if not (fits & in_graph).any():
-            raise _no_match("no node has a name that matches", names, profile.nodes.name)
+            raise no_match([no_name(name, profile.nodes.name) for name in names])
         chosen &= fits
     if not chosen.any():
         raise UsageError("no node fits all of --name, --op and --layer at once")
@@ -66,27 +67,26 @@ def _of_types(profile: Profile, patterns: Sequence[str]) -> Bool:
     types = profile.types.take(used)
     fits = matches(types, patterns)
     if not fits.any():
-        raise _no_match("no node has a type that matches", patterns, types)
+        raise no_match([no_type(pattern, types) for pattern in patterns])
     return fits[number]
 
 
 def _in_layer(profile: Profile, layer: str) -> Bool:
-    """Which nodes are in a scope of this name, or of one that ends in it, as a summary names it."""
-    tree = scopes(profile)
-    names = [tree.name(scope).decode("utf-8", "replace") for scope in range(len(tree))]
-    inside = [bool(name) and f"/{name}".endswith(f"/{layer}") for name in names]
-    if not any(inside):
+    """Which nodes are in a scope of this name, or of one that ends in it.
+
+    The name is that of a summary, or else as in the graph.
+    """
+    for tree in (scopes(profile), scopes(profile, renamed=False)):
+        names = [tree.name(scope).decode("utf-8", "replace") for scope in range(len(tree))]
+        inside = [bool(name) and f"/{name}".endswith(f"/{layer}") for name in names]
+        if any(inside):
+            break
+    else:
         parts = [name.rpartition("/")[2] for name in names]
         raise UsageError(f"there is no layer {layer!r}{_near(layer, [*names, *parts])}")
     for scope, parent in enumerate(tree.parent):
         inside[scope] = inside[scope] or (parent >= 0 and inside[parent])
     return np.array(inside, np.bool_)[tree.of_node]
-
-
-def _no_match(sentence: str, patterns: Sequence[str], known: Strings) -> UsageError:
-    text = ",".join(patterns)
-    words = (name.decode("utf-8", "replace") for name in known)
-    return UsageError(f"{sentence} {text!r}{_near(text, words)}")
 
 
 def _near(text: str, known: Iterable[str]) -> str:

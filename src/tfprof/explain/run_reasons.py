@@ -12,7 +12,7 @@ import numpy as np
 
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import BRANCH, LOOP_BODY, LOOP_CONDITION
-from tfprof.ops.calls import Calls
+from tfprof.ops.loops import Calls
 from tfprof.ops.run_counts import may_end_sooner, trip_counts
 from tfprof.ops.symbols import symbols, with_recorded_shapes
 

@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any
 from tfprof.errors import InputError, UsageError
 from tfprof.io.open_files import InputFile, open_source
 from tfprof.tables.formats import (
-    DEBUG_INFO,
     FORMATS,
     GRAPH,
     INPUTS,
+    KERAS_METADATA,
     NOTES,
     PROFILE,
+    Input,
     expected_inputs,
 )
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 _CHECKPOINT = FORMATS["checkpoint"]
 # Where TensorFlow writes traces inside a folder for logs: one folder per session, named by time.
 _TRACES = "plugins/profile"
+# Files that belong to a graph or a trace beside them.
+_ASIDE = {row.beside[1] for row in (NOTES, KERAS_METADATA) if row.beside}
 _DATA_OF_BUNDLE = re.compile(r"\.data-\d{5}-of-\d{5}\Z")
 _PIECE_OF_FIRST = re.compile(r"-\d{5}(-of-\d{5})\Z")
 _PIECES_OF_FIRST = re.compile(r"-\?{5}(-of-\d{5})\Z")
@@ -49,10 +52,10 @@ def is_folder(path: str) -> bool:
     return _is(path, Path.is_dir)
 
 
-def debug_info_beside(graph: str) -> str | None:
-    """The file with the call stacks of a SavedModel's functions, where it is beside its graph."""
-    assert DEBUG_INFO.beside is not None
-    graph_name, place = DEBUG_INFO.beside
+def beside_graph(row: Input, graph: str) -> str | None:
+    """The file of an input that belongs to the SavedModel *graph*, if it is beside it."""
+    assert row.beside is not None
+    graph_name, place = row.beside
     path = str(Path(graph).parent / place)
     return path if Path(graph).name == graph_name and _is(path, Path.is_file) else None
 
@@ -120,7 +123,7 @@ def detect_files(folder: str) -> Iterator[InputFile | str]:
 def _files(folder: str | Path) -> list[Path]:
     try:
         entries = [entry for entry in Path(folder).iterdir() if not entry.is_dir()]
-        entries = [entry for entry in entries if NOTES.beside != ("", entry.name)]
+        entries = [entry for entry in entries if entry.name not in _ASIDE]
     except OSError as problem:
         raise InputError(f"{folder} cannot be read ({problem.strerror})") from None
     return sorted(entries, key=lambda entry: _natural(entry.name))

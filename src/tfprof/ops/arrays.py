@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import reduce
 from math import ceil, prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from tfprof.ops.shape import (
     merged,
     need,
     plus,
+    rank_of,
     require,
     split,
     times,
@@ -220,11 +221,8 @@ def stitched(op: Op) -> Shape:
     values = [op.value(number) for number in range(half)]
     if any(constant is None or bool((constant == HOLE).any()) for constant in values):
         return (OPEN, *element)
-    last = max(
-        (int(constant.max()) for constant in values if constant is not None and constant.size),
-        default=-1,
-    )
-    return (last + 1, *element)
+    last = [int(places.max()) for places in values if places is not None and places.size]
+    return (max(last, default=-1) + 1, *element)
 
 
 # --- values ---
@@ -240,6 +238,7 @@ value("Squeeze")(
 )
 value("ExpandDims")(lambda op: np.expand_dims(op.constant(0), op.number(1)))
 value("Transpose")(lambda op: np.transpose(op.constant(0), op.numbers(1)))
+value("Unpack")(lambda op: [*np.moveaxis(op.constant(0), int(op.attr("axis", 0)), 0)])
 value("Split")(lambda op: [*np.split(op.constant(1), int(op.attr("num_split")), op.number(0))])
 
 
@@ -286,14 +285,6 @@ def _or_holes(op: Op, number: int) -> Value:
     tensor = op.known(number)
     require(len(tensor) == 1 and 0 <= tensor[0] <= MOST_VALUES)
     return np.full(tensor, HOLE)
-
-
-@value("Unpack")
-def unpacked_values(op: Op) -> list[Any]:
-    """Along an axis that vanishes."""
-    numbers = op.constant(0)
-    axis = axis_of(int(op.attr("axis", 0)), numbers.ndim)
-    return [np.take(numbers, place, axis) for place in range(numbers.shape[axis])]
 
 
 @value("ZerosLike OnesLike")
@@ -356,19 +347,10 @@ shape("{Random,Stateless}Shuffle")(like_input(0))
 shape("LookupTableFind{,V2}")(like_input(1))  # a value per key
 
 
-@shape("Multinomial StatelessMultinomial")
-def sampled(op: Op) -> Shape:
-    """A row of samples per input row; the second input is their number."""
-    return (op.ranked(0, 2)[0], op.length(1))
-
-
-@shape("Where")
-def where(op: Op) -> Shape:
-    """One row per nonzero element; their number depends on the values, so it is open."""
-    tensor = op.shape(0)
-    return (OPEN, OPEN if tensor is None else len(tensor))
-
-
+# A row of samples per input row; the second input is their number.
+shape("Multinomial StatelessMultinomial")(lambda op: (op.ranked(0, 2)[0], op.length(1)))
+# One row per nonzero element; their number depends on the values, so it is open.
+shape("Where")(lambda op: (OPEN, rank_of(op.shape(0))))
 # Distinct elements, and which of them each element is.
 shape("Unique")(lambda op: [(OPEN,), op.ranked(0, 1)])
 

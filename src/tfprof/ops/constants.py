@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tfprof.ops.attr_values import Tensor
-from tfprof.ops.shape import OPEN, MaybeShape, Shape, agreed, elements, need, require
+from tfprof.ops.attributes import Tensor
+from tfprof.ops.shape import OPEN, MaybeShape, agreed, elements, need, rank_of, require
 from tfprof.ops.shared_rules import scalar
 from tfprof.ops.table import shape, value
 from tfprof.ops.value import HOLE, Value, has_holes, of_dims
 
 if TYPE_CHECKING:
-    from tfprof.ops.lazy_op import GraphOp
-    from tfprof.ops.op import Op
+    from tfprof.ops.op import GraphOp, Op
 
 # --- constants and inputs ---
 
@@ -57,27 +56,16 @@ def _behind(op: Op) -> MaybeShape:
     return op.shape(0) if op.type == "Shape" else op.item(0).shape
 
 
-@shape("Shape VariableShape TensorListElementShape")
-def shape_of_shape(op: Op) -> Shape:
-    """As many numbers as there are dimensions."""
-    tensor = _behind(op)
-    return (OPEN if tensor is None else len(tensor),)
-
-
+# As many numbers as there are dimensions; and these.
+shape("Shape VariableShape TensorListElementShape")(lambda op: (rank_of(_behind(op)),))
 value("Shape VariableShape TensorListElementShape")(lambda op: of_dims(need(_behind(op))))
 # As many numbers as each input has dimensions.
-shape("ShapeN")(lambda op: [(OPEN if tensor is None else len(tensor),) for tensor in op.shapes()])
+shape("ShapeN")(lambda op: [(rank_of(tensor),) for tensor in op.shapes()])
 # The dimensions of each input.
 value("ShapeN")(lambda op: [None if tensor is None else of_dims(tensor) for tensor in op.shapes()])
 
 
-@value("Size")
-def size_value(op: Op) -> Value:
-    """The number of elements."""
-    count = elements(op.known(0))
-    return np.array(HOLE if count == OPEN else count)
-
-
+value("Size")(lambda op: of_dims((elements(op.known(0)),)).reshape(()))  # the number of elements
 value("Rank")(lambda op: np.array(len(op.known(0))))  # the number of dimensions
 value("TensorListLength")(lambda op: np.array(need(op.item(0).length)))
 
@@ -130,16 +118,11 @@ def longer(first: int, second: int) -> int:
 shape("BroadcastArgs")(lambda op: (longer(op.ranked(0, 1)[0], op.ranked(1, 1)[0]),))
 
 
-@value("BroadcastArgs")
-def broadcast_args(op: Op) -> Value:
-    """The shape that two shapes broadcast to."""
-    pairs = _aligned(op.full(0), op.full(1))
-    return np.array([b if a == 1 else a for a, b in pairs], np.int64)
-
-
+# The shape that two shapes broadcast to.
+value("BroadcastArgs")(
+    lambda op: np.array([b if a == 1 else a for a, b in _aligned(op.full(0), op.full(1))], np.int64)
+)
 BACK: Final = ("NextIteration", "RefNextIteration")
-
-
 shape("Switch RefSwitch")(lambda op: [op.shape(0), op.shape(0)])
 
 

@@ -15,20 +15,10 @@ from __future__ import annotations
 
 from typing import Any, Final, cast
 
+from tfprof.ops import shared_rules as shared
 from tfprof.ops.activation import fused
 from tfprof.ops.op import Op, size
-from tfprof.ops.shape import OPEN, MaybeShape, Shape, either, need, plus, require, times
-from tfprof.ops.shared_rules import (
-    channel_axis,
-    image_rank,
-    like_input,
-    margins,
-    per_axis,
-    spatial_axes,
-    windows,
-    with_range,
-    with_unknown_range,
-)
+from tfprof.ops.shape import OPEN, Shape, either, need, plus, require, times
 from tfprof.ops.table import float_ops, shape
 from tfprof.ops.value import dims_of
 
@@ -159,19 +149,19 @@ float_ops("Dilation2DBackprop{Input,Filter}")(
 def _convolved(op: Op, image: Shape, weights: Shape, channels: int) -> Shape:
     """The image that a convolution with a filter of this shape gives."""
     rank, padding = len(image), str(op.attr("padding", "VALID"))
-    strides, dilations = per_axis(op, "strides", rank), per_axis(op, "dilations", rank)
+    strides, dilations = (shared.per_axis(op, name, rank) for name in ("strides", "dilations"))
     pads = op.attr("explicit_paddings") or [0] * (2 * rank)
     result = list(image)
-    result[channel_axis(op, rank)] = channels
-    for place, axis in enumerate(spatial_axes(op, rank)):
+    result[shared.channel_axis(op, rank)] = channels
+    for place, axis in enumerate(shared.spatial_axes(op, rank)):
         reach = OPEN if weights[place] < 0 else (weights[place] - 1) * dilations[axis] + 1
         extra = pads[2 * axis] + pads[2 * axis + 1] if padding == "EXPLICIT" else 0
-        result[axis] = windows(image[axis], reach, strides[axis], padding, extra)
+        result[axis] = shared.windows(image[axis], reach, strides[axis], padding, extra)
     return tuple(result)
 
 
 def _image_and_filter(op: Op) -> tuple[Shape, Shape]:
-    return op.ranked(0, image_rank(op)), op.ranked(1, image_rank(op))
+    return op.ranked(0, shared.image_rank(op)), op.ranked(1, shared.image_rank(op))
 
 
 @shape("Conv3D", PLAIN, FUSED, WITH_BIAS)
@@ -192,18 +182,18 @@ def any_convolution_shape(op: Op) -> Shape:
     return (*image[:outer], *_convolved(op, image[outer:], weights, weights[-1]))
 
 
-shape(QUANTIZED, MKL_QUANTIZED_DEPTHWISE)(with_range(convolution_shape))
+shape(QUANTIZED, MKL_QUANTIZED_DEPTHWISE)(shared.with_range(convolution_shape))
 
 
 @shape("DepthwiseConv2dNative", DEPTHWISE, FUSED_DEPTHWISE)
 def depthwise_shape(op: Op) -> Shape:
     """A depthwise convolution: channels = image channels * multiplier."""
     image, weights = _image_and_filter(op)
-    depth = max(weights[-2], image[channel_axis(op, len(image))])  # either may be open
+    depth = max(weights[-2], image[shared.channel_axis(op, len(image))])  # either may be open
     return _convolved(op, image, weights, times(depth, weights[-1]))
 
 
-shape(QUANTIZED_DEPTHWISE)(with_unknown_range(depthwise_shape))
+shape(QUANTIZED_DEPTHWISE)(shared.with_unknown_range(depthwise_shape))
 
 
 @shape("FusedPadConv2D FusedResizeAndPadConv2D")
@@ -213,7 +203,7 @@ def padded_shape(op: Op) -> Shape:
     if op.type == "FusedResizeAndPadConv2D":
         sides = (OPEN, OPEN) if op.value(1) is None else op.dims(1)
         image = (image[0], *sides, image[3])
-    image = tuple(map(plus, image, margins(op, op.inputs - 2, 4)))
+    image = tuple(map(plus, image, shared.margins(op, op.inputs - 2, 4)))
     return _convolved(op, image, weights, weights[-1])
 
 
@@ -222,40 +212,33 @@ def padded_shape(op: Op) -> Shape:
 @shape("_Mkl{,Native}Conv3DBackpropInputV2")
 def to_input_shape(op: Op) -> Shape:
     """The image; the first input holds its shape, or only its height and width."""
-    rank = image_rank(op)
+    rank = shared.image_rank(op)
     weights, gradient = op.ranked(1, rank), op.ranked(2, rank)
     sizes = op.value(0)
     count = op.shape(0) if sizes is None else sizes.shape
     image = (OPEN,) * rank if sizes is None else dims_of(sizes)
     if count == (rank - 2,) and "Conv2DBackprop" in op.type:
-        sides = dict(zip(spatial_axes(op, rank), image[: rank - 2], strict=True))
-        sides[channel_axis(op, rank)] = weights[-2]
+        sides = dict(zip(shared.spatial_axes(op, rank), image[: rank - 2], strict=True))
+        sides[shared.channel_axis(op, rank)] = weights[-2]
         image = tuple(sides.get(axis, OPEN) for axis in range(rank))
     return (either(image[0], gradient[0]), *image[1:])
 
 
-@shape("{Conv2D,DepthwiseConv2dNative}BackpropFilter Conv3DBackpropFilterV2")
-@shape("_Mkl{,Native}{Conv2D,DepthwiseConv2dNative}BackpropFilter")
-@shape("_Mkl{,Native}Conv3DBackpropFilterV2")
-def to_filter_shape(op: Op) -> Shape:
-    """The filter whose sizes are the second input."""
-    sizes = op.value(1)
-    return (OPEN,) * image_rank(op) if sizes is None else dims_of(sizes)
-
-
-@shape("_Mkl{,Native}Conv2DBackpropFilterWithBias __MklDummyConv2DBackpropFilterWithBias")
-def to_filter_and_bias_shape(op: Op) -> list[MaybeShape]:
-    """The filter, and a number per channel of the image, as TensorFlow infers it."""
-    image = op.ranked(0, 4)
-    return [to_filter_shape(op), (image[channel_axis(op, 4)],)]
-
-
-shape("Conv2DBackpropInputV2")(like_input(0, rank=4))
-shape("Conv3DBackpropInput")(like_input(0, rank=5))
-shape("Conv2DBackpropFilterV2")(like_input(1, rank=4))
-shape("Conv3DBackpropFilter")(like_input(1, rank=5))
-shape("Dilation2DBackpropInput")(like_input(0))
-shape("Dilation2DBackpropFilter")(like_input(1))
+shape(
+    "{Conv2D,DepthwiseConv2dNative}BackpropFilter Conv3DBackpropFilterV2",
+    "_Mkl{,Native}{Conv2D,DepthwiseConv2dNative}BackpropFilter",
+    "_Mkl{,Native}Conv3DBackpropFilterV2",
+)(shared.image_listed_by(1))
+# The filter, and a number per channel of the image, as TensorFlow infers it.
+shape("_Mkl{,Native}Conv2DBackpropFilterWithBias __MklDummyConv2DBackpropFilterWithBias")(
+    lambda op: [shared.image_listed_by(1)(op), (op.ranked(0, 4)[shared.channel_axis(op, 4)],)]
+)
+shape("Conv2DBackpropInputV2")(shared.like_input(0, rank=4))
+shape("Conv3DBackpropInput")(shared.like_input(0, rank=5))
+shape("Conv2DBackpropFilterV2")(shared.like_input(1, rank=4))
+shape("Conv3DBackpropFilter")(shared.like_input(1, rank=5))
+shape("Dilation2DBackpropInput")(shared.like_input(0))
+shape("Dilation2DBackpropFilter")(shared.like_input(1))
 
 
 @shape("Dilation2D")
@@ -264,8 +247,6 @@ def dilation_shape(op: Op) -> Shape:
     image, weights = op.ranked(0, 4), op.ranked(1, 3)
     strides, rates = op.attr("strides"), op.attr("rates")
     reach = [OPEN if side < 0 else (side - 1) * rates[n] + 1 for n, side in enumerate(weights, 1)]
-    sides = [
-        windows(image[axis], reach[axis - 1], strides[axis], str(op.attr("padding")))
-        for axis in (1, 2)
-    ]
+    padding = str(op.attr("padding"))
+    sides = [shared.windows(image[n], reach[n - 1], strides[n], padding) for n in (1, 2)]
     return (image[0], *sides, max(image[3], weights[2]))

@@ -115,7 +115,9 @@ def count(profile: Profile, which: Which = "all") -> Counts:
     unknown = node[why[distinct.of_node] >= 0]
     eager = np.zeros(len(profile), np.bool_)
     if not (node.size or calls.any() or no_rule.any()):
-        eager = _only_in_runs(profile) & ~in_log
+        # The nodes that compute and have no graph, as those of a program that runs eagerly.
+        ran = ~profile.in_graph & bool(profile.steps)
+        eager = ran & ~of_class(profile, "no arithmetic", among=ran) & ~in_log
     gap = calls | no_rule | eager
     gap[unknown] = True
     uncounted = [
@@ -131,12 +133,6 @@ def count(profile: Profile, which: Which = "all") -> Counts:
         gap=gap,
         once=np.zeros(len(profile), np.bool_),
     )
-
-
-def _only_in_runs(profile: Profile) -> Bool:
-    """The nodes that compute and have no graph, as those of a program that runs eagerly."""
-    ran = ~profile.in_graph & bool(profile.steps)
-    return ran & ~of_class(profile, "no arithmetic", among=ran)
 
 
 def lower_bound_nodes(

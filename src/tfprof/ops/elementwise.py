@@ -129,11 +129,13 @@ def equal_inputs(op: Op) -> MaybeShape:
 shape("AccumulateNV2")(lambda op: merged(op.attr("shape"), equal_inputs(op)))
 
 
-@shape("Betainc")
-def of_equals_and_scalars(op: Op) -> MaybeShape:
+def shape_beside_scalars(op: Op) -> MaybeShape:
     """The shape of the inputs that are no scalars."""
     wide = [dims for dims in op.shapes() if dims]
     return reduce(merged, wide, None) if wide else None if None in op.shapes() else ()
+
+
+shape("Betainc")(shape_beside_scalars)
 
 
 @shape("Bitcast")

@@ -5,30 +5,31 @@
     remembered   k, b, c            each once
 
 It infers only what is requested. It does not recurse: it keeps its own stack. In a cycle, a
-value that waits for itself is unknown.
+value that waits for itself is unknown. It begins with the shapes that the graph declares. In the
+columns of a profile a scalar is one element: where a shape may be either, the attribute decides;
+without one (the shape comes from a run), a rule does.
 """
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
 
 from tfprof.model import BRANCH, Profile
 from tfprof.ops.attributes import attributes_of
-from tfprof.ops.calls import Calls
-from tfprof.ops.declared_shapes import DeclaredShapes
-from tfprof.ops.lazy_op import GraphOp
-from tfprof.ops.loops import CALL_RULES, Loops
-from tfprof.ops.op import Item
-from tfprof.ops.shape import MaybeShape, UnknownShape, sanitized
+from tfprof.ops.loops import CALL_RULES, Calls, Loops
+from tfprof.ops.op import GraphOp, Item
+from tfprof.ops.shape import OPEN, MaybeShape, UnknownShape, merged, sanitized
 from tfprof.ops.table import OPS
 from tfprof.ops.value import Value, small
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from tfprof.ops.attributes import Attributes
 
 SHAPE, VALUE, ITEM, TRIPS = range(4)
 # What rules raise for an operation that TensorFlow would not build.
@@ -62,7 +63,7 @@ class Engine:
         self._attributes = attributes_of(profile)
         self._declared = DeclaredShapes(profile, self._attributes)
         self._calls = Calls(profile)
-        self._loops = Loops(self, self._calls)
+        self.loops = Loops(self, self._calls)
         self._sizes = sizes
         # Lists: rules read single elements, which is slow in NumPy's columns.
         self._op: list[int] = profile.nodes.op.tolist()
@@ -90,7 +91,7 @@ class Engine:
 
     def varies(self, reader: int, node: int, output: int) -> bool:
         """Whether what a node reads may change from one iteration of its loop to the next."""
-        return self._loops.varies(reader, node, output)
+        return self.loops.varies(reader, node, output)
 
     # --- what rules ask for; raises Needed for what is not inferred yet ---
 
@@ -109,10 +110,6 @@ class Engine:
     def trips(self, call: int) -> int | None:
         """How often the body of a loop runs; None: unknown."""
         return cast("int | None", self._all(TRIPS, call))
-
-    def may_end_sooner(self) -> list[int]:
-        """The loops with a known bound that may run less often than that."""
-        return sorted(self._loops.may_end_sooner)
 
     def _one(self, kind: int, node: int, output: int) -> Any:  # noqa: ANN401 - by kind
         outputs = self._all(kind, node) if node >= 0 else ()
@@ -150,7 +147,7 @@ class Engine:
 
     def _infer(self, kind: int, node: int) -> Any:  # noqa: ANN401 - by kind
         if kind == TRIPS:
-            return self._loops.trips(node)
+            return self.loops.trips(node)
         if kind == SHAPE:
             return self._shapes(node)
         return self._ruled(kind, node)
@@ -180,7 +177,7 @@ class Engine:
             self._ask(kind, op.sources)
         try:
             if call is not None:
-                result = [*CALL_RULES[kind](self._loops, call, op)]
+                result = [*CALL_RULES[kind](self.loops, call, op)]
             else:
                 result = rule(op) if rule is not None else []
             # Attributes may hold anything, and so may results.
@@ -200,3 +197,51 @@ class Engine:
         missing = [key for key in keys if key not in self._known and key not in self._waiting]
         if missing:
             raise Needed(missing)
+
+
+_ONE = (1,)
+
+
+class Declared(NamedTuple):
+    """The declared shapes of a node's outputs."""
+
+    shapes: list[MaybeShape]
+    settled: bool  # complete and certain
+    one_or_scalar: frozenset[int] = frozenset()  # outputs of one element and unknown rank
+
+    def joined(self, inferred: list[MaybeShape]) -> list[MaybeShape]:
+        """The declared shapes, completed with *inferred* ones."""
+        if not self.shapes:
+            return inferred
+        return [
+            (other if other in (_ONE, ()) else ()) if number in self.one_or_scalar
+            else merged(declared, other)
+            for number, (declared, other) in enumerate(zip_longest(self.shapes, inferred))
+        ]  # fmt: skip
+
+
+class DeclaredShapes:
+    """The declared shapes of a profile."""
+
+    def __init__(self, profile: Profile, attributes: Attributes) -> None:
+        self._start: list[int] = profile.outputs.start.tolist()
+        self._rank_start: list[int] = profile.outputs.shape.start.tolist()
+        self._dim: list[int] = profile.outputs.shape.dim.tolist()
+        self._attributes = attributes
+
+    def of(self, node: int) -> Declared:
+        """The shapes declared for a node."""
+        rows = range(self._start[node], self._start[node + 1])
+        shapes: list[MaybeShape] = [
+            tuple(self._dim[self._rank_start[row] : self._rank_start[row + 1]]) or None
+            for row in rows
+        ]
+        doubtful = [number for number, shape in enumerate(shapes) if shape == _ONE]
+        if doubtful:
+            listed = self._attributes.get(node, "_output_shapes")
+            if isinstance(listed, list) and len(listed) == len(shapes):
+                for number in doubtful:
+                    shapes[number] = listed[number] if listed[number] in (_ONE, ()) else _ONE
+                doubtful = []
+        known = bool(shapes) and all(shape is not None and OPEN not in shape for shape in shapes)
+        return Declared(shapes, known and not doubtful, frozenset(doubtful))

@@ -18,7 +18,7 @@ from tfprof.ops.table import item, shape, value
 from tfprof.ops.value import dims_of
 
 if TYPE_CHECKING:
-    from tfprof.ops.lazy_op import GraphOp
+    from tfprof.ops.op import GraphOp
 
 
 def _element(op: Op, number: int) -> MaybeShape:
@@ -74,11 +74,8 @@ def with_item(op: GraphOp) -> Item:
     if index is not None and source.length is not None:
         return result._replace(length=max(source.length, index + 1))
     is_first = source.set_at is None and not source.added
-    return result._replace(
-        length=None,
-        since=source.since if is_first else None,
-        set_at=op.sources[1] if is_first else None,
-    )
+    since, set_at = (source.since, op.sources[1]) if is_first else (None, None)
+    return result._replace(length=None, since=since, set_at=set_at)
 
 
 @item("TensorListPushBack")
@@ -86,11 +83,8 @@ def with_one_more(op: Op) -> Item:
     """One more element."""
     source, added = op.item(0), op.value(1)
     same = added is not None and source.value is not None and np.array_equal(added, source.value)
-    return _longer(source, 1)._replace(
-        shape=merged(source.shape, op.shape(1)),
-        value=added if source.is_new or same else None,
-        is_new=False,
-    )
+    element, constant = merged(source.shape, op.shape(1)), added if source.is_new or same else None
+    return _longer(source, 1)._replace(shape=element, value=constant, is_new=False)
 
 
 # One element less; the element is the second output.

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from tfprof.ops import shared_rules as shared
 from tfprof.ops.op import Op, size
 from tfprof.ops.shape import OPEN, Shape, merged, minus, plus, require, split, times
-from tfprof.ops.shared_rules import (
-    all_open,
-    like_input,
-    margins,
-    per_axis,
-    per_input,
-    per_output,
-    windows,
-    with_range,
-)
 from tfprof.ops.table import float_ops, shape
 
 LERP: Final = 3  # difference, product, sum
@@ -28,13 +19,13 @@ _IMAGE: Final = 4
 # --- float operations ---
 
 
-float_ops("{,Quantized}ResizeBilinear")(per_output(BILINEAR))
-float_ops("ResizeBicubic")(per_output(BICUBIC))
+float_ops("{,Quantized}ResizeBilinear")(shared.per_output(BILINEAR))
+float_ops("ResizeBicubic")(shared.per_output(BICUBIC))
 # A product and a sum for each of four, or sixteen, taps; one sum for the nearest neighbour.
-float_ops("ResizeBilinearGrad")(per_input(0, steps=8))
-float_ops("ResizeBicubicGrad")(per_input(0, steps=32))
-float_ops("ResizeNearestNeighborGrad")(per_input(0))
-float_ops("AdjustContrast{,v2}")(per_output(4))  # mean, difference, product, sum
+float_ops("ResizeBilinearGrad")(shared.per_input(0, steps=8))
+float_ops("ResizeBicubicGrad")(shared.per_input(0, steps=32))
+float_ops("ResizeNearestNeighborGrad")(shared.per_input(0))
+float_ops("AdjustContrast{,v2}")(shared.per_output(4))  # mean, difference, product, sum
 # A weighted sum of what each area covers, each element of the finer image once.
 float_ops("ResizeArea")(lambda op: 2 * max(size(op.input(0)), size(op.output())))
 # Three interpolations between two; none for the nearest neighbour.
@@ -87,18 +78,19 @@ shape("ImageProjectiveTransform{V2,V3}")(
 def patches(op: Op) -> Shape:
     """Patches by row and column; each has the channels of all its pixels."""
     image = _images(op)
-    sizes, strides, rates = (per_axis(op, name, _IMAGE) for name in ("ksizes", "strides", "rates"))
-    places = (
-        windows(image[axis], (sizes[axis] - 1) * rates[axis] + 1, strides[axis], op.attr("padding"))
-        for axis in (1, 2)
+    sizes, strides, rates = (
+        shared.per_axis(op, name, _IMAGE) for name in ("ksizes", "strides", "rates")
     )
+    reach = [(side - 1) * rate + 1 for side, rate in zip(sizes, rates, strict=True)]
+    padding = op.attr("padding")
+    places = (shared.windows(image[n], reach[n], strides[n], padding) for n in (1, 2))
     return (image[0], *places, times(image[3], sizes[1], sizes[2]))
 
 
-shape("QuantizedResizeBilinear")(with_range(resized))
-shape("Resize{Bilinear,Bicubic}Grad")(like_input(1))
-shape("AdjustContrast{,v2} AdjustHue AdjustSaturation")(like_input(0))
-shape("DrawBoundingBoxes{,V2}")(like_input(0))
+shape("QuantizedResizeBilinear")(shared.with_range(resized))
+shape("Resize{Bilinear,Bicubic}Grad")(shared.like_input(1))
+shape("AdjustContrast{,v2} AdjustHue AdjustSaturation")(shared.like_input(0))
+shape("DrawBoundingBoxes{,V2}")(shared.like_input(0))
 # Three colours, or hue, saturation and value.
 shape("RGBToHSV HSVToRGB")(lambda op: merged(op.shape(0), (*op.known(0)[:-1], 3)))
 
@@ -111,8 +103,7 @@ def cropped(op: Op) -> Shape:
     return (boxes[0], *_sides(op, 3), image[3])
 
 
-# The image whose sizes are the last input.
-shape("CropAndResizeGradImage")(lambda op: (OPEN,) * _IMAGE if op.value(3) is None else op.dims(3))
+shape("CropAndResizeGradImage")(shared.image_listed_by(3))
 
 
 @shape("SpaceToDepth DepthToSpace")
@@ -137,7 +128,7 @@ def batch_and_space(op: Op) -> Shape:
     image = list(op.known(0) if in_any_rank else _images(op))
     blocks = op.dims(1) if in_any_rank else (int(op.attr("block_size")),) * 2
     image[0] = (times if to_batch else split)(image[0], times(1, *blocks))
-    for axis, margin in enumerate(margins(op, op.inputs - 1, len(blocks)), 1):
+    for axis, margin in enumerate(shared.margins(op, op.inputs - 1, len(blocks)), 1):
         if to_batch:
             image[axis] = split(plus(image[axis], margin), blocks[axis - 1])
         else:
@@ -145,19 +136,12 @@ def batch_and_space(op: Op) -> Shape:
     return tuple(image)
 
 
-@shape("Pad{,V2} MirrorPad")
-def padded(op: Op) -> Shape:
-    """Each dimension plus its padding before and after."""
-    return tuple(map(plus, *_with_margins(op)))
-
-
-@shape("MirrorPadGrad")
-def unpadded(op: Op) -> Shape:
-    """What is left without the padding."""
-    return tuple(map(minus, *_with_margins(op)))
+# Each dimension with its padding before and after, or without it.
+shape("Pad{,V2} MirrorPad")(lambda op: tuple(map(plus, *_with_margins(op))))
+shape("MirrorPadGrad")(lambda op: tuple(map(minus, *_with_margins(op))))
 
 
 def _with_margins(op: Op) -> tuple[Shape, Shape]:
     """A tensor, and how much padding each of its dimensions gets."""
-    rank = len(all_open(op))
-    return op.ranked(0, rank), margins(op, 1, rank)
+    rank = len(shared.all_open(op))
+    return op.ranked(0, rank), shared.margins(op, 1, rank)

@@ -44,24 +44,18 @@ def engine_of(profile: Profile, dims: Mapping[str, int]) -> Engine:
 
 def _inferred(profile: Profile, dims: Mapping[str, int]) -> Profile:
     bound(profile, dims)  # checks them, also where no shape is open
-    node = _open(profile, again=bool(dims) or len(profile.regions) > 0)
-    if not node.size:
-        return profile
-    shapes = engine_of(profile, dims).settle(SHAPE, node.tolist())
-    return replace(profile, outputs=_outputs(profile.outputs, node, shapes))
-
-
-def _open(profile: Profile, *, again: bool) -> I64:
-    """The nodes with open outputs; those that TensorFlow inferred in part only if *again*.
-
-    It knew as much as we do, unless an input got a size or a function a caller.
-    """
+    # What TensorFlow inferred in part stays: it knew as much as we do, unless an input got a size
+    # or a function a caller.
     outputs = profile.outputs
     open_before = np.append(0, np.cumsum(~outputs.shape.are_whole()))
     declared = np.diff(outputs.start) > 0
     is_partly_open = open_before[outputs.start[1:]] > open_before[outputs.start[:-1]]
-    is_open = ~declared | (is_partly_open & again)
-    return np.flatnonzero(is_open & profile.in_graph)
+    is_open = ~declared | (is_partly_open & (bool(dims) or len(profile.regions) > 0))
+    node = np.flatnonzero(is_open & profile.in_graph)
+    if not node.size:
+        return profile
+    shapes = engine_of(profile, dims).settle(SHAPE, node.tolist())
+    return replace(profile, outputs=_outputs(profile.outputs, node, shapes))
 
 
 def _outputs(old: Outputs, node: I64, inferred: list[list[MaybeShape]]) -> Outputs:

@@ -302,10 +302,8 @@ def from_diagonals_shape(op: Op) -> Shape:
     asked = [int(rows), int(columns)]
     if asked == [OPEN, OPEN]:  # a square
         least = [max(least)] * 2
-    return (
-        *batch,
-        *(few if many == OPEN else many for few, many in zip(least, asked, strict=True)),
-    )
+    sides = (few if many == OPEN else many for few, many in zip(least, asked, strict=True))
+    return (*batch, *sides)
 
 
 no_shape("TensorFlow infers the input's shape, which need not be the output's", "{,I}{,R}FFTND")

@@ -3,25 +3,29 @@
     while i < n and j < 50:      the condition compares a counter with a constant
         i, j = i + 1, j + 1      the body returns a counter plus a constant step
 
-A node in the body that reads an argument reads the loop's own input, whose value holds for the
+A node in the body that reads an argument reads the own input of the loop, whose value holds for the
 first iteration only. So the values of arguments that the body changes are unknown inside.
-ops/calls.py draws which data inputs an output of a call may come from; it has what they agree on.
+
+          data inputs of the calling node                     output k is
+call      what the body returns, its own                      what the body returns as k
+loop      what the body returns, the condition, its own       either input k of both
+choice    what each branch returns, one after the other       input k of any branch
 """
 
 from __future__ import annotations
 
 from functools import reduce
-from typing import TYPE_CHECKING, Final
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from tfprof.model import BRANCH, CALLED, LOOP_BODY, LOOP_CONDITION
-from tfprof.ops.lazy_op import Graph, GraphOp
-from tfprof.ops.op import Item
+from tfprof.ops.op import Graph, GraphOp, Item
 from tfprof.ops.shape import MaybeShape, UnknownShape, agreed, merged
 
 if TYPE_CHECKING:
-    from tfprof.ops.calls import Call, Calls
+    from tfprof.model import Profile
     from tfprof.ops.value import Value
 
 Source = tuple[int, int]
@@ -145,12 +149,10 @@ class Loops:
                 step = self._step(call, loop, number - call.own)
                 first = self._whole(loop, number)
                 # Several variables may start as the same tensor: any of them may be the counter.
-                known = bool(step) and first is not None
-                counts.add(
-                    _iterations(first or 0, bound, step or 0, rises=rises, reaches=reaches)
-                    if known
-                    else None
-                )
+                count = None
+                if step and first is not None:
+                    count = _iterations(first, bound, step, rises=rises, reaches=reaches)
+                counts.add(count)
             if len(counts) == 1:
                 return counts.pop()
         return None
@@ -298,13 +300,9 @@ def _items(loops: Loops, call: Call, op: GraphOp) -> list[Item]:
         end = _common(sources)
         if LOOP_CONDITION in call.kinds and len(sources) > 1:
             end = loops.final_length(call, op, output, *sources)
-        items.append(
-            end._replace(
-                shape=shape,
-                value=_same([item.value for item in filled]) if filled else None,
-                is_new=all(item.is_new for item in sources),
-            )
-        )
+        value = _same([item.value for item in filled]) if filled else None
+        is_new = all(item.is_new for item in sources)
+        items.append(end._replace(shape=shape, value=value, is_new=is_new))
     return items
 
 
@@ -316,3 +314,57 @@ def _common(items: list[Item]) -> Item:
 
 
 CALL_RULES: Final = (_shapes, _values, _items)
+
+
+class Call(NamedTuple):
+    """A call: its regions, and which of its data inputs are theirs."""
+
+    regions: tuple[int, ...]
+    kinds: tuple[int, ...]
+    first: tuple[int, ...]  # the data input that is the first result of each region
+    outputs: int
+    own: int  # the first data input of the call itself
+
+    @property
+    def kind(self) -> int:
+        """The kind of its first region."""
+        return self.kinds[0]
+
+    def returns_of(self, kind: int) -> int | None:
+        """The data input that is the first result of the region of *kind*, or None."""
+        return self.first[self.kinds.index(kind)] if kind in self.kinds else None
+
+
+class Calls:
+    """The calls of a profile, by the node that calls."""
+
+    def __init__(self, profile: Profile) -> None:
+        regions = profile.regions
+        self._of_node = regions.of_node
+        self.of: dict[int, Call] = {}
+        self.outer: list[int] = [self.region_of(int(call)) for call in regions.call]
+        of_call: dict[int, list[int]] = {}
+        for region, call in enumerate(regions.call.tolist()):
+            of_call.setdefault(call, []).append(region)
+        # Files may be damaged: what is not an input of the call is not an output either.
+        inputs = np.diff(profile.edges.start)[regions.call]
+        returned = np.clip(regions.returns, 0, inputs).tolist()
+        for call, numbers in of_call.items():
+            returns = [returned[number] for number in numbers]
+            kinds = tuple(int(regions.kind[number]) for number in numbers)
+            first = tuple(accumulate(returns[:-1], initial=0))
+            self.of[call] = Call(tuple(numbers), kinds, first, returns[0], sum(returns))
+        self.call = regions.call
+        self.kind = regions.kind
+
+    def region_of(self, node: int) -> int:
+        """The region that a node is in; -1: none."""
+        return int(self._of_node[node]) if node < self._of_node.size else -1
+
+    def around(self, node: int) -> list[int]:
+        """The regions around a node, the innermost first."""
+        regions, region = [], self.region_of(node)
+        while region >= 0:
+            regions.append(region)
+            region = self.outer[region]
+        return regions

@@ -25,13 +25,9 @@ def output_dtypes(profile: Profile) -> I64:
     if not node.size:  # an older tfprof saved graphs in text format without them
         return dtypes
     rules = [dtype_rule(op) for op in profile.types.texts()]
-    fixed, own, default = (
-        np.array(column, np.int64)[profile.nodes.op]
-        for column in zip(
-            *((r.fixed, KEYS.index(r.own_key) if r.own_key else -1, r.default) for r in rules),
-            strict=True,
-        )
-    )
+    keys = [KEYS.index(rule.own_key) if rule.own_key else -1 for rule in rules]
+    columns = [rule.fixed for rule in rules], keys, [rule.default for rule in rules]
+    fixed, own, default = (np.array(column, np.int64)[profile.nodes.op] for column in columns)
     only_own = np.array([rule.asks_own_key_only for rule in rules])[profile.nodes.op[node]]
     for place in range(len(KEYS)):  # the later ones go before the earlier ones
         at = (key == place) & ~only_own

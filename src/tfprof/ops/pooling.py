@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from tfprof.ops import shared_rules as shared
 from tfprof.ops.op import Op, size
 from tfprof.ops.shape import OPEN, MaybeShape, Shape, merged, require
-from tfprof.ops.shared_rules import (
-    image_rank,
-    per_input,
-    per_output,
-    windows,
-    with_range,
-    with_unknown_range,
-)
 from tfprof.ops.table import float_ops, shape
-from tfprof.ops.value import dims_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -60,9 +52,9 @@ _count(AVG_GRADIENTS, "AvgPoolGrad", lambda op, window: 2 * window * size(op.inp
 _count(MAX_GRADIENTS, "MaxPoolGrad", lambda op, window: (window + 1) * size(op.input(1)))
 # The windows once more.
 _count("MaxPool{,3D}GradGrad", "", lambda op, window: window * size(op.input(1)))
-float_ops("Fractional{Max,Avg}Pool")(per_input(0))  # the windows cover the image once
-float_ops("FractionalAvgPoolGrad")(per_output(2))  # a quotient and a sum
-float_ops("MaxPoolGradWithArgmax")(per_input(1))  # a sum per element of the gradient
+float_ops("Fractional{Max,Avg}Pool")(shared.per_input(0))  # the windows cover the image once
+float_ops("FractionalAvgPoolGrad")(shared.per_output(2))  # a quotient and a sum
+float_ops("MaxPoolGradWithArgmax")(shared.per_input(1))  # a sum per element of the gradient
 # The windows once more, and a sum for each.
 float_ops("FractionalMaxPoolGrad")(lambda op: size(op.input(0)) + size(op.input(1)))
 
@@ -77,11 +69,12 @@ def pool_shape(op: Op) -> Shape:
 
 
 shape("MaxPoolWithArgmax")(lambda op: [pool_shape(op)] * 2)  # and the place of each maximum
-shape("{,_Mkl}QuantizedAvgPool QuantizedMaxPool")(with_range(pool_shape))
-shape("_MklQuantizedMaxPool _QuantizedMaxPool3D")(with_unknown_range(pool_shape))
+shape("{,_Mkl}QuantizedAvgPool QuantizedMaxPool")(shared.with_range(pool_shape))
+shape("_MklQuantizedMaxPool _QuantizedMaxPool3D")(shared.with_unknown_range(pool_shape))
 shape(MAX_GRADIENTS, "MaxPoolGrad{V2,WithArgmax} FractionalMaxPoolGrad")(
-    lambda op: op.ranked(0, image_rank(op))
+    lambda op: op.ranked(0, shared.image_rank(op))
 )
+shape(AVG_GRADIENTS, "FractionalAvgPoolGrad")(shared.image_listed_by(0))
 # Windows of the sizes that inputs list.
 shape("MaxPoolV2")(lambda op: _pooled(op, op.numbers(1), op.numbers(2)))
 
@@ -102,25 +95,16 @@ def _pooled(op: Op, sizes: Sequence[int], strides: Sequence[int]) -> Shape:
     require(len(sizes) == len(strides))
     explicit = padding == "EXPLICIT"
     return tuple(
-        length if not axis else windows(length, sizes[axis], strides[axis], padding,
+        length if not axis else shared.windows(length, sizes[axis], strides[axis], padding,
                 pads[2 * axis] + pads[2 * axis + 1] if explicit else 0)
         for axis, length in enumerate(image)
     )  # fmt: skip
-
-
-@shape(AVG_GRADIENTS, "FractionalAvgPoolGrad")
-def avg_gradient_shape(op: Op) -> Shape:
-    """The image whose sizes are the first input."""
-    sizes = op.value(0)
-    return (OPEN,) * image_rank(op) if sizes is None else dims_of(sizes)
 
 
 @shape("Fractional{Max,Avg}Pool")
 def fractional_pool_shape(op: Op) -> list[MaybeShape]:
     """The image divided by a ratio, and where the rows and the columns are cut."""
     image, ratio = op.known(0), op.attr("pooling_ratio")
-    pooled = tuple(
-        OPEN if length < 0 else int(length / share)
-        for length, share in zip(image, ratio, strict=True)
-    )
+    pairs = zip(image, ratio, strict=True)
+    pooled = tuple(OPEN if length < 0 else int(length / share) for length, share in pairs)
     return [pooled, *((OPEN if pooled[axis] < 0 else pooled[axis] + 1,) for axis in (1, 2))]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.foundation.lazy_dataclasses import dataclass
+from tfprof.read.columns import runs
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import I64, Bool
@@ -61,10 +62,8 @@ class Links:
 
     def of(self, nodes: I64) -> tuple[I64, I64]:
         """(index in *nodes*, linked node) of every link of these nodes."""
-        length = self.start[nodes + 1] - self.start[nodes]
-        owner = np.repeat(np.arange(nodes.size), length)
-        before = np.cumsum(length) - length
-        return owner, self.node[np.arange(owner.size) + (self.start[nodes] - before)[owner]]
+        owner, link = runs(self.start[nodes], self.start[nodes + 1] - self.start[nodes])
+        return owner, self.node[link]
 
     def _at_once(self, front: I64, seen: Bool, through: Bool | None) -> I64:
         after = np.unique(self.of(front)[1])

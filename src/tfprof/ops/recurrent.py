@@ -112,11 +112,14 @@ def _cudnn(op: Op) -> tuple[int, int, str]:
 # --- shapes ---
 
 
-@shape("LSTMBlockCell")
-def lstm_cell_shapes(op: Op) -> list[MaybeShape]:
-    """Input gate, state, forget gate, output gate, candidate, its tanh, output."""
-    inputs, state = op.ranked(0, 2), op.ranked(1, 2)
-    return [(either(inputs[0], state[0]), state[1])] * 7
+# Input gate, state, forget gate, output gate, candidate, its tanh, output.
+shape("LSTMBlockCell")(
+    lambda op: [(either(op.ranked(0, 2)[0], op.ranked(1, 2)[0]), op.ranked(1, 2)[1])] * 7
+)
+# The same per step; the bias has four numbers per unit.
+shape("BlockLSTM{,V2}")(
+    lambda op: [(*op.ranked(1, 3)[:2], split(op.ranked(8, 1)[0], GATES["lstm"]))] * 7
+)
 
 
 @shape("LSTMBlockCellGrad")
@@ -124,13 +127,6 @@ def lstm_cell_grad_shapes(op: Op) -> list[MaybeShape]:
     """The gradients of the state, of all gates, and of three peepholes."""
     (batch, _), (_, units) = op.ranked(0, 2), op.ranked(1, 2)
     return [(batch, units), (batch, times(GATES["lstm"], units)), *[(units,)] * 3]
-
-
-@shape("BlockLSTM{,V2}")
-def block_lstm_shapes(op: Op) -> list[MaybeShape]:
-    """The same as of a cell, per step; the bias has four numbers per unit."""
-    steps, bias = op.ranked(1, 3), op.ranked(8, 1)
-    return [(*steps[:2], split(bias[0], GATES["lstm"]))] * 7
 
 
 # The gradients of the inputs but the first: sequence, state, weights, peepholes, bias.

@@ -12,16 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from tfprof.ops import shared_rules as shared
 from tfprof.ops.op import Op, size
 from tfprof.ops.shape import OPEN, MaybeShape, Shape, axis_of, require, split
-from tfprof.ops.shared_rules import (
-    like_input,
-    listed_by,
-    per_input,
-    per_output,
-    rows_of_unknown_number,
-    scalar,
-)
 from tfprof.ops.table import float_ops, no_shape, shape, value
 from tfprof.ops.value import HOLE, Value, has_holes
 
@@ -53,22 +46,22 @@ def l2_loss_of_tensorflow(op: Op) -> int:
 
 
 # n squares, n - 1 sums and a halving.
-float_ops("L2Loss")(per_input(0, steps=2))
-float_ops("EuclideanNorm")(per_input(0, steps=2))  # squares, sums and roots
-float_ops("HistogramFixedWidth")(per_input(0, steps=4))  # difference, product, rounding, sum
-float_ops("Cumsum Cumprod")(per_output(1))
+float_ops("L2Loss")(shared.per_input(0, steps=2))
+float_ops("EuclideanNorm")(shared.per_input(0, steps=2))  # squares, sums and roots
+float_ops("HistogramFixedWidth")(shared.per_input(0, steps=4))  # difference, product, rounding, sum
+float_ops("Cumsum Cumprod")(shared.per_output(1))
 # Maximum, difference, magnitude, negative, exponential, logarithm, sum.
-float_ops("CumulativeLogsumexp")(per_output(7))
+float_ops("CumulativeLogsumexp")(shared.per_output(7))
 float_ops(
     "Segment{Max,Mean,Min,Prod,Sum} Segment{Max,Min,Prod,Sum}V2 UnsortedSegment{Max,Min,Prod,Sum}",
     "{,Dense}Bincount CollectiveReduce{,V2,V3} CollectiveReduceScatterV2",
     "CrossReplicaSum NcclAllReduce XlaAllReduce XlaReduceScatter",
-)(per_input(0))
-float_ops("ScatterNd")(per_input(1))  # the updates
+)(shared.per_input(0))
+float_ops("ScatterNd")(shared.per_input(1))  # the updates
 float_ops(
     "{,Resource}Scatter{Add,Div,Max,Min,Mul,Sub} {,Resource}ScatterNd{Add,Max,Min,Sub}",
     "TensorScatter{Add,Max,Min,Sub} ScatterNdNonAliasingAdd Inplace{Add,Sub}",
-)(per_input(2))  # the updates
+)(shared.per_input(2))  # the updates
 
 
 # --- shapes ---
@@ -110,13 +103,6 @@ def top(op: Op) -> list[MaybeShape]:
     return [(*tensor[:-1], count)] * 2
 
 
-@shape("UnsortedSegment{Sum,Max,Min,Prod} Segment{Max,Min,Prod,Sum}V2")
-def counted_segments(op: Op) -> Shape:
-    """As many segments as the last input says; the rest is an element."""
-    data, ids = op.known(0), op.known(1)
-    return (op.length(2), *data[len(ids) :])
-
-
 @shape("BiasAddGrad")
 def bias_gradient(op: Op) -> Shape:
     """One per channel."""
@@ -125,14 +111,20 @@ def bias_gradient(op: Op) -> Shape:
     return (tensor[1 if first else -1],)
 
 
-shape("Segment{Sum,Mean,Max,Min,Prod}")(rows_of_unknown_number)
-shape("CollectiveReduceScatterV2")(rows_of_unknown_number)  # a share of the first dimension
-shape("CollectiveReduce{,V2,V3} CrossReplicaSum NcclAllReduce XlaAllReduce")(like_input(0))
-shape("Cumsum Cumprod CumulativeLogsumexp")(like_input(0))
-shape("Scatter{Add,Div,Max,Min,Mul,Sub} ScatterNd{Add,Max,Min,Sub,NonAliasingAdd}")(like_input(0))
-shape("TensorScatter{Update,Add,Sub,Max,Min} Inplace{Update,Add,Sub}")(like_input(0))
-shape("ScatterNd")(listed_by(2))
-shape("L2Loss {,Resource}CountUpTo")(scalar)
+# As many segments as the last input says; the rest is an element.
+shape("UnsortedSegment{Sum,Max,Min,Prod} Segment{Max,Min,Prod,Sum}V2")(
+    lambda op: (op.length(2), *op.known(0)[len(op.known(1)) :])
+)
+shape("Segment{Sum,Mean,Max,Min,Prod}")(shared.rows_of_unknown_number)
+shape("CollectiveReduceScatterV2")(shared.rows_of_unknown_number)  # a share of the first dimension
+shape("CollectiveReduce{,V2,V3} CrossReplicaSum NcclAllReduce XlaAllReduce")(shared.like_input(0))
+shape("Cumsum Cumprod CumulativeLogsumexp")(shared.like_input(0))
+shape("Scatter{Add,Div,Max,Min,Mul,Sub} ScatterNd{Add,Max,Min,Sub,NonAliasingAdd}")(
+    shared.like_input(0)
+)
+shape("TensorScatter{Update,Add,Sub,Max,Min} Inplace{Update,Add,Sub}")(shared.like_input(0))
+shape("ScatterNd")(shared.listed_by(2))
+shape("L2Loss {,Resource}CountUpTo")(shared.scalar)
 shape("Bincount")(lambda op: (op.length(1),))
 shape("HistogramFixedWidth")(lambda op: (op.length(2),))
 # As many bins as the second input says, per row of a matrix.

@@ -4,6 +4,10 @@ loop 50 times               a call     1
   body                  ×   50
   condition             ×   51
   choice in the body        the branch with the most float operations × 50, the others × 0
+
+Loops of single nodes, as TensorFlow 1 builds them, count once without a run:
+
+Enter ─► Merge ─► Switch ─► body ─► NextIteration ─► Merge     everything up to Exit repeats
 """
 
 from __future__ import annotations
@@ -12,9 +16,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tfprof.model import BRANCH, LOOP_BODY, LOOP_CONDITION, Profile
+from tfprof.model import BRANCH, LOOP_BODY, LOOP_CONDITION, Note, Profile
+from tfprof.ops.classes import of_class
 from tfprof.ops.engine import TRIPS
 from tfprof.ops.inferred_shapes import engine_of
+from tfprof.ops.reach import Links
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -42,7 +48,7 @@ def trip_counts(profile: Profile, dims: Mapping[str, int] | None = None) -> I64:
 def may_end_sooner(profile: Profile, dims: Mapping[str, int] | None = None) -> I64:
     """The loops whose trips are an upper bound: their conditions depend on more than a counter."""
     trip_counts(profile, dims)
-    return np.array(engine_of(profile, dims or {}).may_end_sooner(), np.int64)
+    return np.array(sorted(engine_of(profile, dims or {}).loops.may_end_sooner), np.int64)
 
 
 def loop_notes(
@@ -122,3 +128,16 @@ def run_counts(profile: Profile, trips: I64, float_ops: I64) -> I64:
         total[region] = min(own * around, _MOST)
     result: I64 = np.append(np.array(total, np.int64), 1)[of_node]
     return result
+
+
+def old_loops(profile: Profile) -> tuple[Bool, tuple[Note, ...]]:
+    """(the nodes inside such loops, a note if there are any)."""
+    loops = int(of_class(profile, "loop condition").sum())
+    if not loops:
+        return np.zeros(len(profile), np.bool_), ()
+    inside = Links.consumers(profile.edges).reached(
+        of_class(profile, "loop entry"), ~of_class(profile, "loop exit")
+    )
+    text = "loop (LoopCond) counts" if loops == 1 else "loops (LoopCond) count"
+    note = Note(f"{loops:,} {text} once: add a run to count every iteration", ours=True)
+    return inside, (note,)

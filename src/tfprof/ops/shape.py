@@ -108,6 +108,11 @@ def axis_of(axis: int, rank: int) -> int:
     return axis % rank
 
 
+def rank_of(shape: MaybeShape) -> int:
+    """The number of dimensions; OPEN where unknown."""
+    return OPEN if shape is None else len(shape)
+
+
 def elements(shape: Shape) -> int:
     """The number of elements; OPEN where unknown."""
     return OPEN if OPEN in shape else prod(shape)

@@ -76,6 +76,11 @@ def listed_by(number: int) -> Callable[[Op], Shape]:
     return lambda op: op.dims(number)
 
 
+def image_listed_by(number: int) -> Callable[[Op], Shape]:
+    """The image or filter whose sizes an input lists."""
+    return lambda op: (OPEN,) * image_rank(op) if op.value(number) is None else op.dims(number)
+
+
 def all_open(op: Op) -> Shape:
     """As many open dimensions as the first input has, or as the second has numbers."""
     tensor = op.shape(0)

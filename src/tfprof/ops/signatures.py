@@ -23,6 +23,7 @@ from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.ops.attributes import AskedAttributes, asked_attributes
 from tfprof.ops.op import Op
+from tfprof.read.columns import runs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -164,10 +165,3 @@ def signatures(profile: Profile, node: I64, rule: I64, rules: Sequence[FloatOps]
     texts = Strings(words.view(np.uint8), start * words.itemsize, length * words.itemsize)
     of_node, first = texts.intern()
     return Signatures(of_node, rules, start[first], words, shapes, attributes)
-
-
-def runs(start: I64, length: I64) -> tuple[I64, I64]:
-    """(run, number) of all numbers of the runs start, start + 1, … of these lengths."""
-    owner = np.repeat(np.arange(start.size), length)
-    before = np.cumsum(length) - length
-    return owner, np.arange(owner.size) + np.repeat(start - before, length)

@@ -33,10 +33,8 @@ def cuts(op: Op, rank: int) -> list[Cut | str]:
     if begin is None and end is None and stride is None:
         count = op.known(1)[0]
         require(count >= 0)
-    masks = {
-        name: int(op.attr(f"{name}_mask", 0))
-        for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
-    }
+    names = ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
+    masks = {name: int(op.attr(f"{name}_mask", 0)) for name in names}
     used = sum(not (masks["new_axis"] | masks["ellipsis"]) >> place & 1 for place in range(count))
     result: list[Cut | str] = []
     whole = Cut(None, None, 1)
@@ -48,14 +46,10 @@ def cuts(op: Op, rank: int) -> list[Cut | str]:
         elif masks["new_axis"] >> place & 1:
             result.append(NEW_AXIS)
         else:
-            result.append(
-                Cut(
-                    None if masks["begin"] >> place & 1 else _at(begin, place),
-                    None if masks["end"] >> place & 1 else _at(end, place),
-                    _at(stride, place),
-                    bool(masks["shrink_axis"] >> place & 1),
-                )
-            )
+            first = None if masks["begin"] >> place & 1 else _at(begin, place)
+            last = None if masks["end"] >> place & 1 else _at(end, place)
+            shrinks = bool(masks["shrink_axis"] >> place & 1)
+            result.append(Cut(first, last, _at(stride, place), shrinks))
     count = sum(cut is not NEW_AXIS for cut in result)
     require(count <= rank)
     return result + [whole] * (rank - count)
@@ -172,11 +166,8 @@ def strided_value(op: Op) -> Value:
 def sliced_value(op: Op) -> Value:
     """So many from a start."""
     numbers = op.constant(0)
-    index = tuple(
-        slice(begin, None if size < 0 else begin + size)
-        for begin, size in zip(op.numbers(1), op.numbers(2), strict=True)
-    )
-    return numbers[index]
+    pairs = zip(op.numbers(1), op.numbers(2), strict=True)
+    return numbers[tuple(slice(at, None if size < 0 else at + size) for at, size in pairs)]
 
 
 @value("GatherV2 Gather")

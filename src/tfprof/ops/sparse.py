@@ -6,15 +6,9 @@ SparseTensorDenseMatMul            2 · n · columns
 
 from __future__ import annotations
 
+from tfprof.ops import shared_rules as shared
 from tfprof.ops.op import Op, size
 from tfprof.ops.shape import OPEN, MaybeShape, Shape, either, merged
-from tfprof.ops.shared_rules import (
-    known,
-    like_input,
-    listed_by,
-    per_input,
-    rows_of_unknown_number,
-)
 from tfprof.ops.table import float_ops, no_shape, shape, value
 from tfprof.ops.value import Value, of_dims
 
@@ -29,10 +23,10 @@ def mat_mul(op: Op) -> int:
 
 
 float_ops("SparseDenseCwise{Add,Div,Mul} SparseTensorDenseAdd SparseReduce{Max,Sum}{,Sparse}")(
-    per_input(1)
+    shared.per_input(1)
 )
-float_ops("{Ragged,Sparse}Bincount {Ragged,Sparse}FillEmptyRowsGrad")(per_input(1))
-float_ops("SparseSoftmax")(per_input(1, steps=5))
+float_ops("{Ragged,Sparse}Bincount {Ragged,Sparse}FillEmptyRowsGrad")(shared.per_input(1))
+float_ops("SparseSoftmax")(shared.per_input(1, steps=5))
 # One per stored element of both.
 float_ops("SparseAdd SparseSparse{Maximum,Minimum}")(
     lambda op: size(op.input(1)) + size(op.input(4))
@@ -57,10 +51,7 @@ def mat_mul_shape(op: Op) -> Shape:
     """Rows of the sparse factor, columns of the dense one."""
     rows, columns = op.shape(3) or (OPEN, OPEN)
     sparse = (OPEN, OPEN) if op.value(2) is None else op.dims(2)
-    return (
-        sparse[1 if op.attr("adjoint_a") else 0],
-        rows if op.attr("adjoint_b") else columns,
-    )
+    return (sparse[bool(op.attr("adjoint_a"))], rows if op.attr("adjoint_b") else columns)
 
 
 @shape("SparseDenseCwise{Add,Div,Mul} SparseSoftmax")
@@ -77,7 +68,7 @@ def sum_of_sparse(op: Op) -> list[MaybeShape]:
     return [(OPEN, shape_of[0]), (OPEN,), shape_of]
 
 
-shape("SparseToDense")(listed_by(1))
+shape("SparseToDense")(shared.listed_by(1))
 shape("SparseReorder")(lambda op: [op.shape(0) or (OPEN, OPEN), op.shape(1) or (OPEN,)])
 
 
@@ -103,15 +94,15 @@ def crossed_value(op: Op) -> list[Value | None]:
 
 # Indices and values of a sparse tensor: the numbers say how many are stored.
 shape("SparseSparse{Maximum,Minimum}")(lambda _: [(OPEN, OPEN), (OPEN,)])
-shape("SparseTensorDenseAdd")(like_input(3))
-shape("SparseSegment{Sum,Mean,SqrtN}")(rows_of_unknown_number)
+shape("SparseTensorDenseAdd")(shared.like_input(3))
+shape("SparseSegment{Sum,Mean,SqrtN}")(shared.rows_of_unknown_number)
 # The last input says how many rows there are.
 shape("SparseSegment{Sum,Mean,SqrtN}{WithNumSegments,Grad}")(
     lambda op: (op.length(3), *op.known(0)[1:])
 )
 # Rows, and where they belong.
 shape("SparseSegment{Sum,Mean,SqrtN}GradV2")(
-    lambda op: [known(rows_of_unknown_number, op), (OPEN,)]
+    lambda op: [shared.known(shared.rows_of_unknown_number, op), (OPEN,)]
 )
 # The gradient of the values, as many as the map has, and that of the default.
 shape("{Ragged,Sparse}FillEmptyRowsGrad")(lambda op: [op.ranked(0, 1), ()])

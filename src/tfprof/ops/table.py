@@ -51,9 +51,9 @@ Which: TypeAlias = Literal["tensorflow", "all"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 FAMILIES: Final = (
-    "activation", "arrays", "contraction", "convolution", "einsum", "elementwise", "handles",
-    "image", "linalg", "normalization", "optimizers", "pooling", "quantized", "recurrent",
-    "reduction", "constants", "slicing", "sparse", "text",
+    "activation", "arrays", "contraction", "convolution", "elementwise", "handles", "image",
+    "linalg", "normalization", "optimizers", "pooling", "quantized", "recurrent", "reduction",
+    "constants", "slicing", "sparse", "text",
 )  # fmt: skip
 
 

@@ -5,9 +5,9 @@ values [n, …]      row_splits [rows + 1]        RaggedTensorToTensor  [rows, l
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import TYPE_CHECKING
 
+from tfprof.ops.elementwise import shape_beside_scalars
 from tfprof.ops.shape import OPEN, Shape, merged, need, require
 from tfprof.ops.shared_rules import like_input
 from tfprof.ops.table import shape, value
@@ -22,12 +22,7 @@ shape("StringSplit{,V2}")(lambda _: [(OPEN, 2), (OPEN,), (2,)])
 value("StringSplit{,V2}")(lambda op: [None, None, of_dims((op.known(0)[0], OPEN))])
 
 
-@shape("StringJoin")
-def joined(op: Op) -> Shape:
-    """All inputs that are not scalars are alike."""
-    shapes = op.shapes()
-    alike = reduce(merged, (dims for dims in shapes if dims), None)
-    return need(() if alike is None and None not in shapes else alike)
+shape("StringJoin")(lambda op: need(shape_beside_scalars(op)))
 
 
 @shape("RaggedTensorToTensor")

@@ -11,8 +11,7 @@ from tfprof.foundation.units import plural
 from tfprof.model import Note, Profile
 from tfprof.ops.counting import UNKNOWN_SHAPE, Counts, count
 from tfprof.ops.inferred_shapes import with_inferred_shapes
-from tfprof.ops.old_loops import old_loops
-from tfprof.ops.run_counts import in_unbounded_loops, loop_notes, run_counts, trip_counts
+from tfprof.ops.run_counts import in_unbounded_loops, loop_notes, old_loops, run_counts, trip_counts
 from tfprof.ops.symbols import symbols, with_recorded_shapes
 from tfprof.ops.table import Which, rules
 

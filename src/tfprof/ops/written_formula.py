@@ -128,13 +128,9 @@ def _dimensions(holder: str, shape: MaybeShape) -> MaybeShape:
     """*shape* of terms; a dimension that is not known has some size, and is written as `?`."""
     if shape is None or len(shape) > MOST_DIMENSIONS:
         return None
-    size = len(shape)
-    return tuple(
-        _term(_TRIAL, _Leaf("?", holder, axis, size))
-        if length == OPEN
-        else _term(length, _Leaf(str(length), holder, axis, size))
-        for axis, length in enumerate(shape)
-    )
+    sizes = [(_TRIAL, "?") if length == OPEN else (length, str(length)) for length in shape]
+    leaves = [_Leaf(text, holder, axis, len(shape)) for axis, (_, text) in enumerate(sizes)]
+    return tuple(_term(length, leaf) for (length, _), leaf in zip(sizes, leaves, strict=True))
 
 
 def _attribute(name: str, value: Any) -> Any:  # noqa: ANN401 - as declared

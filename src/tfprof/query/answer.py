@@ -11,7 +11,7 @@ Each stage takes rows and returns other rows; none of them changes its input.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,9 @@ from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.errors import UsageError
 from tfprof.foundation.caches import RecentCache
 from tfprof.foundation.lazy_dataclasses import fields, replace
-from tfprof.model import Note
+from tfprof.model import Note, own_notes
 from tfprof.query.counted import DEFINED, Answer, Counted
+from tfprof.query.unmatched import unmatched
 from tfprof.tables.fields import FIELDS, METRICS
 from tfprof.views import View, view_named
 
@@ -35,6 +36,16 @@ if TYPE_CHECKING:
     from tfprof.views.drawing import Drawing
 
 _DRAWN_BY_ERA = ("source_text", "gradient_rows", "sorts_inputs")
+
+
+class Deeper(NamedTuple):
+    """Rows that only max_depth hides: how many, and the depth of the deepest."""
+
+    rows: int
+    depth: int
+
+
+_HAS_FUNCTIONS = "the graph was read with functions, unlike the original: see --functions=off"
 
 
 def answer(profile: Profile, view_name: str, query: Query) -> Answer:
@@ -54,17 +65,21 @@ def answer(profile: Profile, view_name: str, query: Query) -> Answer:
     how = {name: getattr(query.era, name) for name in _DRAWN_BY_ERA} | {"frames": query.frames}
     drawing = view.draw(profile, **how)
     recent = profile.cached(("answers", view.name, *how.values()), RecentCache)
-    counted, tree, at = recent.cached(
+    counted, tree, at, deeper = recent.cached(
         ("displayed", *_selection(query)), lambda: _displayed(profile, view, drawing, query, recent)
     )
     notes = (*notes, *_notes(view, drawing, query, len(tree)))
+    if query.left_open:
+        notes += own_notes((*_cut_off(query, deeper), *unmatched(profile, drawing, query)))
+    if not query.era.functions and len(profile.regions):
+        notes += own_notes([_HAS_FUNCTIONS])
     return Answer(view, query, tree, counted, at, notes, counts)
 
 
 def _displayed(
     profile: Profile, view: View, drawing: Drawing, query: Query, recent: RecentCache
-) -> tuple[Counted, Tree, I64]:
-    """(counted, tree, counted rows) of the displayed rows."""
+) -> tuple[Counted, Tree, I64, Deeper]:
+    """(counted, tree, counted rows) of the displayed rows, and what only max_depth hides."""
     order_of_chain = query.order_by if view.chain else None
     counted = recent.cached(
         ("counted", query.account_types, query.step, query.era.name, order_of_chain),
@@ -73,18 +88,18 @@ def _displayed(
     tree, at = start(counted, view, query)
     if query.era.totals_from_start:
         counted, at = only(counted, at)
-    tree, at = show(counted, tree, at, view, query)
+    tree, at, deeper = show(counted, tree, at, view, query)
     if query.displayed_only and view.recounts:
         counted, at = only(counted, at)
         counted = replace(counted, root_defined=1)
     if not view.chain:
         tree, at = order(counted, tree, at, query)
-    return counted, tree, at
+    return counted, tree, at, deeper
 
 
 def _selection(query: Query) -> tuple[object, ...]:
     """Cache key: the query fields that affect selection and order."""
-    others = ("select", "output", "notes", "flops", "dims", "minimum", "era")
+    others = ("select", "output", "notes", "flops", "dims", "minimum", "era", "left_open")
     names = [field.name for field in fields(query) if field.name not in others]
     minimum = tuple(sorted(query.minimum.items()))
     return (query.era.name, minimum, *(getattr(query, name) for name in names))
@@ -126,19 +141,27 @@ def start(counted: Counted, view: View, query: Query) -> tuple[Tree, I64]:
     return counted.tree.keep_rows(remains), rows[remains]
 
 
-def show(counted: Counted, tree: Tree, at: I64, view: View, query: Query) -> tuple[Tree, I64]:
-    """(tree, counted rows) of the displayed rows; the root always is one."""
+def show(
+    counted: Counted, tree: Tree, at: I64, view: View, query: Query
+) -> tuple[Tree, I64, Deeper]:
+    """(tree, counted rows) of the displayed rows, also the root, and what only max_depth hides."""
+    passes = restrictions(counted, tree, at, view, query)
+    _, within = next(passes)  # max_depth
     shown = np.ones(len(tree), np.bool_)
-    for _, passes in restrictions(counted, tree, at, view, query):
-        shown &= passes
+    for _, passed in passes:
+        shown &= passed
     shown[0] = True
-    return tree.keep_rows(shown), at[shown]
+    depths = tree.depth[shown & ~within]
+    deeper = Deeper(depths.size, int(depths.max(initial=0)) - 1 + view.root_depth)
+    shown &= within
+    shown[0] = True
+    return tree.keep_rows(shown), at[shown], deeper
 
 
 def restrictions(
     counted: Counted, tree: Tree, at: I64, view: View, query: Query
 ) -> Iterator[tuple[str, Bool]]:
-    """(option, whether each row passes it) of every option in force that can hide rows."""
+    """(option, whether each row passes it) of each option that can hide rows, max_depth first."""
     yield "max_depth", tree.depth - 1 + view.root_depth <= query.max_depth
     for metric in METRICS:
         reaches = _reaches(counted, at, view, query, metric)
@@ -232,6 +255,14 @@ def _notes(view: View, drawing: Drawing, query: Query, rows: int) -> tuple[Note,
     if "tensor_value" in query.select and view.name == "code":
         notes.append(Note("code view has no tensor value to show", times=rows))
     return tuple(notes)
+
+
+def _cut_off(query: Query, deeper: Deeper) -> Iterator[str]:
+    """How many rows the default of max_depth hides, and the option that shows them."""
+    if "max_depth" in query.left_open and deeper.rows:
+        one = deeper.rows == 1
+        rows = "1 more row" if one else f"{deeper.rows:,} more rows"
+        yield f"{rows}: --max_depth={deeper.depth} shows {'it' if one else 'them'}"
 
 
 def _as_of(profile: Profile, era: Era) -> Profile:

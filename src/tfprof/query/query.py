@@ -44,6 +44,7 @@ class Query:
     frames: Frames = "auto"
     dims: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # about the options themselves, such as deprecated ones
+    left_open: frozenset[str] = frozenset()  # options that nobody set, where defaults fit the files
 
     @classmethod
     def of(cls, options: Mapping[str, Any], view: str = "") -> Query:

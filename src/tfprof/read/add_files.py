@@ -15,6 +15,7 @@ from tfprof.read.merge_run import with_run
 from tfprof.read.op_log import with_op_log
 
 if TYPE_CHECKING:
+    from tfprof.columns.keras_layer import KerasLayer
     from tfprof.columns.strings import Strings
     from tfprof.read.checkpoint import Checkpoint
     from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
@@ -70,6 +71,11 @@ def add_debug_info(profile: Profile, stacks: Stacks, _: Source, __: int = 0) -> 
     from tfprof.read.debug_info import stack_columns  # noqa: PLC0415
 
     return with_op_log(profile, stack_columns(profile, stacks))
+
+
+def add_layers(profile: Profile, layers: tuple[KerasLayer, ...], _: Source, __: int = 0) -> Profile:
+    """*profile* with the layers of its model."""
+    return replace(profile, layers=profile.layers or layers)
 
 
 def add_trace(profile: Profile, columns: TraceColumns, _: Source, __: int = 0) -> Profile:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 # A call that the runtime inlined is the first part of a name: `PartitionedCall_1/net/MatMul`.
 FIRST_CALL = re.compile(rb"(?:Stateful)?PartitionedCall(?:_\d+)?/")
 # TensorFlow appends a number to the name of a Python function, and two to that of its gradient.
+# Numbers before that are part of the program's own name.
 _FUNCTION = re.compile(
     rb"__(?:inference|forward)_(?:__backward_(?P<gradient>.+)_\d+|(?P<plain>.+))_\d+"
 )
@@ -93,11 +94,8 @@ def inner_bodies(
     for (function, part), of_part in rows.items():
         if not part and any(b"/" not in names[row] for row in fit.own(of_part)):
             continue
-        counts = {
-            call: fit.count(call + b"/", of_part)
-            for call in calls.every
-            if call not in body.values()
-        }
+        free = [call for call in calls.every if call not in body.values()]
+        counts = {call: fit.count(call + b"/", of_part) for call in free}
         good = [call for call, (fits, of) in counts.items() if fits and fits >= _LEAST_SHARE * of]
         if len(good) == 1:
             found[function, part] = good[0]

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+import numpy as np
+
 from tfprof.columns.frozen import Frozen
 from tfprof.columns.strings import I64, U8, Strings
 from tfprof.foundation.lazy_dataclasses import dataclass
@@ -20,6 +22,7 @@ from tfprof.read.source import Source
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tfprof.columns.keras_layer import KerasLayer
     from tfprof.columns.shapes import Shapes
     from tfprof.wire.decode import Field
 
@@ -73,6 +76,13 @@ def _address(data: U8) -> int:
     return address
 
 
+def runs(start: I64, length: I64) -> tuple[I64, I64]:
+    """(run, number) of all numbers of the runs start, start + 1, … of these lengths."""
+    owner = np.repeat(np.arange(start.size), length)
+    before = np.cumsum(length) - length
+    return owner, np.arange(owner.size) + np.repeat(start - before, length)
+
+
 @dataclass(frozen=True, eq=False)
 class GraphColumns:
     """A GraphDef: one row per NodeDef, in file order."""
@@ -90,6 +100,7 @@ class GraphColumns:
     trainable: Strings | None = None  # the nodes listed as trainable variables; None: no list
     model_variables: Strings | None = None  # the nodes it lists as weights of a model
     regions: Regions = NO_REGIONS  # of the rows of this graph
+    layers: tuple[KerasLayer, ...] = ()
     notes: tuple[Note, ...] = ()
 
 

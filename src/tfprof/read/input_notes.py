@@ -4,7 +4,8 @@
     run      stats of another graph's nodes, negative times
     op log   entries of other nodes, call stacks that refer to missing strings
 
-Nothing is repaired: the numbers are those of the original.
+Nothing is repaired: the numbers are those of the original. Nodes that ran but are not in the graph
+are below a scope of their own.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof.columns.strings import Strings
 from tfprof.foundation.arguments import shown
-from tfprof.read.outside_graph import NOT_IN_GRAPH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfprof.columns.strings import I64, Strings
+    from tfprof.columns.strings import I64
     from tfprof.model import Profile
     from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
 
@@ -86,3 +87,13 @@ def of_op_log(log: OpLogColumns, node: I64) -> Iterator[str]:
 def _example(names: Strings, rows: I64) -> str:
     """The first of *rows*, shortened."""
     return shown(names[int(rows[0])].decode("utf-8", "replace"))
+
+
+NOT_IN_GRAPH = b"_not_in_graph/"
+
+
+def outside_graph(names: Strings, rows: I64) -> Strings:
+    """*names* where those of *rows* are below the scope."""
+    which = np.zeros(len(names), np.int64)
+    which[rows] = 1
+    return Strings.beside([Strings.of([b"", NOT_IN_GRAPH]).take(which), names])

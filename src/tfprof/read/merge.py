@@ -40,12 +40,8 @@ def with_graph(profile: Profile, graph: GraphColumns) -> Profile:
     shape_of = np.full(new.size, -1, np.int64)
     shape_of[row[graph.shape_node[shaped]]] = shaped
     listed = row[graph.output_node]
-    grown = with_nodes(
-        replace(profile, types=types),
-        graph.name if new.size == len(graph.name) else graph.name.take(new),
-        op,
-        graph.shape.take(shape_of),
-    )
+    name = graph.name if new.size == len(graph.name) else graph.name.take(new)
+    grown = with_nodes(replace(profile, types=types), name, op, graph.shape.take(shape_of))
     old = profile.outputs
     outputs = Outputs(
         np.concatenate([old.start, old.start[-1] + _ends(listed[listed >= 0], new.size)]),
@@ -64,11 +60,9 @@ def with_graph(profile: Profile, graph: GraphColumns) -> Profile:
     unusual = input_notes.of_graph(graph, first, names, source)
     notes = (*profile.notes, *graph.notes, *own_notes(unusual))
     regions = _regions(profile, graph.regions, row, new)
-    return with_edges(
-        replace(grown, outputs=outputs, attribute_sources=sources, notes=notes, regions=regions),
-        profile,
-        _Inputs(_ends(row[graph.input_node[inputs]], new.size), names, source, slot),
-    )
+    edges = _Inputs(_ends(row[graph.input_node[inputs]], new.size), names, source, slot)
+    grown = replace(grown, outputs=outputs, attribute_sources=sources, notes=notes, regions=regions)
+    return with_edges(replace(grown, layers=profile.layers or graph.layers), profile, edges)
 
 
 def _regions(profile: Profile, added: Regions, row: I64, new: I64) -> Regions:
@@ -184,6 +178,13 @@ def with_bare_nodes(profile: Profile, name: Strings, op: Strings) -> Profile:
     old, zeros, none = profile.outputs, np.zeros(len(name), np.int64), np.empty(0, np.int64)
     grown = replace(grown, outputs=Outputs(np.append(old.start, old.start[-1] + zeros), old.shape))
     return with_edges(grown, profile, _Inputs(zeros, Strings.of([]), none, none))
+
+
+def data_inputs(edges: Edges, node: int) -> list[tuple[int, int]]:
+    """(node, output) of each data input; a node below 0 is not in the graph."""
+    here = slice(int(edges.start[node]), int(edges.start[node + 1]))
+    pairs = zip(edges.source[here].tolist(), edges.slot[here].tolist(), strict=True)
+    return [(source, slot) for source, slot in pairs if slot >= 0]
 
 
 def with_extra_type(profile: Profile, names: Strings, kind: bytes) -> Profile:

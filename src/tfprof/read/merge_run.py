@@ -17,8 +17,8 @@ from tfprof.columns.unique import first_rows, sum_by
 from tfprof.foundation.lazy_dataclasses import fields, replace
 from tfprof.model import ACCELERATOR, CPU, UNTIMED, Note, Profile, Step, own_notes
 from tfprof.read import input_notes
+from tfprof.read.input_notes import outside_graph
 from tfprof.read.merge import find_before, with_bare_nodes, with_types
-from tfprof.read.outside_graph import outside_graph
 from tfprof.tables.limits import limit
 
 if TYPE_CHECKING:

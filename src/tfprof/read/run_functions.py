@@ -60,7 +60,13 @@ def with_functions(profile: Profile, run: RunColumns, node: I64) -> MatchedRun:
     node = node.copy()
     inside, contained, bodiless = _inside_calls(profile, run, details, node)
     node[inside >= 0] = inside[inside >= 0]
-    absent = _of_absent_functions(profile, details, node, bodiless)
+    # Which stats are of functions that the graph does not have; bodiless: inside such calls.
+    # A node of the graph may run at the same time as a call. It is the node itself if it has this
+    # type and did not run at another time.
+    same = np.append(profile.nodes.op, -1)[node] == profile.types.find(details.op)
+    elsewhere = np.zeros(len(profile) + 1, np.bool_)
+    elsewhere[node[~bodiless]] = True
+    absent: Bool = bodiless & ((node < 0) | ~same | elsewhere[node])
     node[absent] = -1
     rest = np.flatnonzero((node < 0) & ~absent)
     node[rest] = node_of(profile, run.name.take(rest))
@@ -70,17 +76,6 @@ def with_functions(profile: Profile, run: RunColumns, node: I64) -> MatchedRun:
     inner_us = sum_by(contained[inner], np.maximum(run.end_rel_us[inner], 0), len(run.name))
     self_us = np.where(inner_us > 0, np.maximum(run.end_rel_us - inner_us, 0), run.end_rel_us)
     return MatchedRun(node, replace(run, end_rel_us=self_us), np.flatnonzero(absent))
-
-
-def _of_absent_functions(profile: Profile, details: RunDetails, node: I64, bodiless: Bool) -> Bool:
-    """Which stats are of functions that the graph does not have; *bodiless*: inside such calls."""
-    # A node of the graph may run at the same time as a call. It is the node itself if it has this
-    # type and did not run at another time.
-    same = np.append(profile.nodes.op, -1)[node] == profile.types.find(details.op)
-    elsewhere = np.zeros(len(profile) + 1, np.bool_)
-    elsewhere[node[~bodiless]] = True
-    absent: Bool = bodiless & ((node < 0) | ~same | elsewhere[node])
-    return absent
 
 
 def _inside_calls(

@@ -37,12 +37,8 @@ def columns(buffer: U8) -> RunColumns | None:
     field = scan(buffer, device.start, device.end, {1: BYTES, 2: BYTES})
     stat = field[2]
     count = stat.start.size
-    part = scan(
-        buffer,
-        stat.start,
-        stat.end,
-        {1: BYTES, 2: VARINT, 4: VARINT, 6: BYTES, 7: BYTES, 12: BYTES},
-    )
+    wanted = {1: BYTES, 2: VARINT, 4: VARINT, 6: BYTES, 7: BYTES, 12: BYTES}
+    part = scan(buffer, stat.start, stat.end, wanted)
     own = scan(buffer, part[12].start, part[12].end, {1: VARINT, 3: VARINT})
     return RunColumns(
         device=Strings(buffer, *field[1].last_slice(device.start.size)),

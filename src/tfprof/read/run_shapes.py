@@ -28,6 +28,7 @@ from tfprof.columns.unique import unique
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.foundation.units import plural
 from tfprof.model import Note, Outputs, Profile, own_notes
+from tfprof.read.merge import data_inputs
 from tfprof.read.read_files import read_wire
 from tfprof.tables.formats import RUN
 from tfprof.wire.decode import BYTES, VARINT, Field, scan, whole
@@ -262,19 +263,17 @@ def _input_dims(text: str) -> list[list[int] | None]:
 def _with_shapes(nodes: I64, lines: Strings, which: I64, profile: Profile) -> Profile:
     """*profile* with the shapes in these lines; *which* is the line of each node."""
     texts = [_input_dims(text) for text in lines.texts()]
-    edges, outputs = profile.edges, profile.outputs
+    outputs = profile.outputs
     is_open = ~outputs.shape.are_whole()
     filled: dict[int, list[int]] = {}
     calls = set(profile.regions.call.tolist())
     for node, text in zip(nodes.tolist(), which.tolist(), strict=True):
         if node in calls:
             continue
-        span = slice(int(edges.start[node]), int(edges.start[node + 1]))
-        inputs = zip(edges.source[span].tolist(), edges.slot[span].tolist(), strict=True)
-        data_inputs = [(source, slot) for source, slot in inputs if slot >= 0]
-        if len(data_inputs) != len(texts[text]):
+        inputs = data_inputs(profile.edges, node)
+        if len(inputs) != len(texts[text]):
             continue
-        for (source, slot), dims in zip(data_inputs, texts[text], strict=True):
+        for (source, slot), dims in zip(inputs, texts[text], strict=True):
             if source < 0 or dims is None:
                 continue
             output = int(outputs.start[source]) + slot

@@ -20,14 +20,7 @@ import numpy as np
 
 from tfprof.columns.strings import I64, Strings
 from tfprof.columns.unique import first_rows, unique_inverse
-from tfprof.read.called_functions import (
-    FIRST_CALL,
-    Calls,
-    RunNodes,
-    bodies,
-    first_call,
-    inner_bodies,
-)
+from tfprof.read import called_functions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -98,18 +91,18 @@ def node_of(
 def _matched(profile: Profile, texts: list[bytes], called: list[bytes], types: list[bytes]) -> I64:
     """The node of each name in the function *called*; the first interpretation that fits wins."""
     known = profile.nodes.name
-    calls = Calls.of(profile)
+    calls = called_functions.Calls.of(profile)
     lowered = _calls(texts)
     plain = [_canonical(text, lowered) for text in texts]
     row = np.full(len(texts), -1, np.int64)
     if len(profile.regions) and not len(profile.regions.function):
         called = [b""] * len(texts)  # without names, any call may be that of the function
-    nodes = RunNodes(plain, types, called, [is_added(text) for text in texts])
-    body = bodies(profile, calls, nodes) if any(called) else {}
+    nodes = called_functions.RunNodes(plain, types, called, [is_added(text) for text in texts])
+    body = called_functions.bodies(profile, calls, nodes) if any(called) else {}
     prefix = [body.get(function, None if function else b"") for function in called]
-    inner_body = inner_bodies(profile, calls, nodes, body) if any(called) else {}
+    inner_body = called_functions.inner_bodies(profile, calls, nodes, body) if any(called) else {}
     for index, (name, function) in enumerate(zip(plain, called, strict=True)):
-        part = first_call(name) if inner_body else b""
+        part = called_functions.first_call(name) if inner_body else b""
         if (function, part) in inner_body:
             prefix[index] = inner_body[function, part]
             plain[index] = name[len(part) :]
@@ -120,16 +113,14 @@ def _matched(profile: Profile, texts: list[bytes], called: list[bytes], types: l
 
     is_called = [bool(call) for call in prefix]
     at_top = [call == b"" for call in prefix]
-    attempt(
-        [b"%b/%b" % (call or b"", name) for call, name in zip(prefix, plain, strict=True)],
-        is_called,
-    )
+    below = [b"%b/%b" % (call or b"", name) for call, name in zip(prefix, plain, strict=True)]
+    attempt(below, is_called)
     attempt(texts, at_top)
     attempt(plain, at_top)
     _attempt_below(known, row, plain, at_top, calls)
     # If the function is unknown, the graph may be that of one that it called.
     is_unknown = [not function for function in called]
-    inner = [FIRST_CALL.sub(b"", name, count=1) for name in plain]
+    inner = [called_functions.FIRST_CALL.sub(b"", name, count=1) for name in plain]
     attempt(inner, is_unknown)
     _attempt_below(known, row, inner, is_unknown, calls)
     # A whole function, then numbered names, which were added to some node.
@@ -139,7 +130,7 @@ def _matched(profile: Profile, texts: list[bytes], called: list[bytes], types: l
 
 
 def _attempt_below(
-    known: Strings, row: I64, plain: list[bytes], allowed: list[bool], calls: Calls
+    known: Strings, row: I64, plain: list[bytes], allowed: list[bool], calls: called_functions.Calls
 ) -> None:
     """Match the remaining names below the only call that has such a node."""
     for prefixes in (calls.name, calls.nested):

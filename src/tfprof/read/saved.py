@@ -18,22 +18,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof import model
 from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, U8, Strings
 from tfprof.foundation.lazy_dataclasses import dataclass
-from tfprof.model import (
-    BRANCH,
-    NO_REGIONS,
-    AttributeSource,
-    Edges,
-    Nodes,
-    Note,
-    Outputs,
-    Profile,
-    Regions,
-    Stacks,
-)
 from tfprof.read.columns import StoredAttributes
+from tfprof.read.keras_layers import layers_from_texts
 from tfprof.read.op_log import read_stacks
 from tfprof.read.saved_steps import steps
 from tfprof.wire import maps
@@ -43,7 +33,7 @@ if TYPE_CHECKING:
     from tfprof.read.source import Source
     from tfprof.wire.maps import Messages
 
-_TOP = {1: BYTES, 2: VARINT, 3: BYTES, 4: BYTES, 5: VARINT, 29: BYTES}
+_TOP = {1: BYTES, 2: VARINT, 3: BYTES, 4: BYTES, 5: VARINT, 29: BYTES, 30: BYTES}
 _NAME, _INPUTS, _SHAPE, _TYPES, _DEVICE, _FLOAT_OPS, _OP, _TRACE = 1, 2, 4, 5, 6, 8, 9, 10
 _ATTRS, _EXECS, _OUTPUT_SHAPES, _SLOTS = 11, 12, 15, 28
 _REGION, _UNCOVERED, _UNKNOWN_INPUTS = 29, 30, 31
@@ -57,7 +47,7 @@ _NODE = {
 }
 
 
-def profile(source: Source) -> Profile:
+def profile(source: Source) -> model.Profile:
     """The saved profile in *source*; raises WireError, or InputError if it exceeds a limit."""
     buffer, name = source.data, source.name
     top = scan(buffer, *whole(buffer), _TOP)
@@ -75,8 +65,8 @@ def profile(source: Source) -> Profile:
     covered[records.owner] = True
     covered &= field[_UNCOVERED].last(count) == 0
     attributes = StoredAttributes.of(buffer, field[_ATTRS]).within(source)
-    return Profile(
-        nodes=Nodes(
+    return model.Profile(
+        nodes=model.Nodes(
             table.name, op, device, field[_FLOAT_OPS].last(count), stack, _shapes(buffer, table)
         ),
         types=types,
@@ -84,14 +74,15 @@ def profile(source: Source) -> Profile:
         typed_as=typed_as,
         edges=edges,
         outputs=_outputs(buffer, table),
-        attribute_sources=(AttributeSource(np.arange(count), attributes, name),),
+        attribute_sources=(model.AttributeSource(np.arange(count), attributes, name),),
         regions=_regions(buffer, table, top[29]),
-        stacks=Stacks(start, **frames, text_id=text.key, text=texts),
+        layers=layers_from_texts(top[30].strings(buffer)),
+        stacks=model.Stacks(start, **frames, text_id=text.key, text=texts),
         has_traces=bool(top[2].last(1)[0]),
         steps=steps(buffer, listed, records, name),
         covered=covered,
         misses_accelerator_stream=bool(top[5].last(1)[0]),
-        notes=(Note(f"{lost} {_LOST}"),) if lost else (),
+        notes=(model.Note(f"{lost} {_LOST}"),) if lost else (),
     )
 
 
@@ -144,20 +135,20 @@ def _shapes(buffer: U8, table: _Table) -> Shapes:
     return Shapes(np.searchsorted(node, np.arange(len(table.name) + 1)), dim)
 
 
-def _outputs(buffer: U8, table: _Table) -> Outputs:
+def _outputs(buffer: U8, table: _Table) -> model.Outputs:
     """The output shapes; those after a gap are dropped, since no writer leaves a gap."""
     listed = maps.messages(buffer, table.field[_OUTPUT_SHAPES])
     rows = np.flatnonzero(listed.key >= 0)
     owner, number = listed.owner[rows], listed.key[rows]
     rows = rows[number == np.arange(rows.size) - np.searchsorted(owner, owner)]
     shape, dim = maps.repeated(buffer, listed.start[rows], listed.end[rows], 1)
-    return Outputs(
+    return model.Outputs(
         np.searchsorted(listed.owner[rows], np.arange(len(table.name) + 1)),
         Shapes(np.searchsorted(shape, np.arange(rows.size + 1)), dim),
     )
 
 
-def _edges(buffer: U8, table: _Table) -> tuple[Edges, int]:
+def _edges(buffer: U8, table: _Table) -> tuple[model.Edges, int]:
     """(the inputs in order, how many of their ids belong to no node)."""
     known = maps.numbers(buffer, table.field[_INPUTS])
     at = np.searchsorted(table.ids, known.value)
@@ -173,7 +164,7 @@ def _edges(buffer: U8, table: _Table) -> tuple[Edges, int]:
     order = np.lexsort((number, owner))
     start = np.searchsorted(owner[order], np.arange(len(table.name) + 1))
     slot = _slots(buffer, table, owner[order], number[order])
-    return Edges(start, source[order], slot, names), int((~is_node).sum())
+    return model.Edges(start, source[order], slot, names), int((~is_node).sum())
 
 
 def _slots(buffer: U8, table: _Table, owner: I64, number: I64) -> I64:
@@ -192,11 +183,11 @@ def _slots(buffer: U8, table: _Table, owner: I64, number: I64) -> I64:
     return slot
 
 
-def _regions(buffer: U8, table: _Table, region: Field) -> Regions:
+def _regions(buffer: U8, table: _Table, region: Field) -> model.Regions:
     """The bodies of functions; none if the file's data on them is inconsistent."""
     count = region.start.size
     if not count:
-        return NO_REGIONS
+        return model.NO_REGIONS
     part = scan(buffer, region.start, region.end, {4: BYTES, **dict.fromkeys((1, 2, 3, 5), VARINT)})
     at = np.searchsorted(table.ids, part[1].last(count))
     call = np.append(table.row, -1)[at]
@@ -204,13 +195,13 @@ def _regions(buffer: U8, table: _Table, region: Field) -> Regions:
     kind, prefix = part[2].last(count), part[5].last(count)
     fits = (
         (call >= 0).all()
-        and ((kind >= 0) & (kind <= BRANCH) & (prefix >= 0)).all()
+        and ((kind >= 0) & (kind <= model.BRANCH) & (prefix >= 0)).all()
         and of_node.min(initial=-1) >= -1
         and of_node.max(initial=-1) < count
         and (of_node[call] < np.arange(count)).all()
         and (np.append(prefix, 0)[of_node] <= table.name.length).all()
     )
     if not fits:
-        return NO_REGIONS
+        return model.NO_REGIONS
     function = Strings(buffer, *part[4].last_slice(count)).compact()
-    return Regions(of_node, call, kind, part[3].last(count), function, prefix)
+    return model.Regions(of_node, call, kind, part[3].last(count), function, prefix)

@@ -28,6 +28,7 @@ from tfprof.foundation.units import plural
 from tfprof.model import Note, own_notes
 from tfprof.read import graph_def
 from tfprof.read.functions import Pool, expanded, library, rooted
+from tfprof.read.keras_layers import layers_from_texts
 from tfprof.wire.decode import BYTES, VARINT, WireError, scan, whole
 from tfprof.wire.maps import repeated
 
@@ -49,8 +50,11 @@ ADDED_UP: Final = "Float operations add up "
 TRAINABLE: Final = b"_trainable_variables"
 # The lists on the root of an object graph, as Keras writes them.
 _LISTS: Final = (b"trainable_variables", b"non_trainable_variables")
+_KERAS_API: Final = b"keras_api"
 # The weights of a model, which are all of its parameters; a capture lists them.
 MODEL: Final = b"_model_variables"
+# The layers of a Keras model; a capture lists them.
+LAYERS: Final = b"tfprof_layers"
 # The variables that a checkpoint has values for.
 CHECKPOINT: Final = b"_checkpoint_variables"
 
@@ -92,11 +96,13 @@ def of_meta_graph(
         pool = rooted(pool, sorted({node for each in chosen for node in each.outputs}))
     elif functions:
         notes.append(Note("the SavedModel has no signatures: its whole graph is shown", ours=True))
+    recorded = _collected(meta, LAYERS)
     graph_columns = expanded(pool) if functions else graph_def.columns(buffer, functions=False)
     return replace(
         graph_columns,
         trainable=_trained_nodes(meta, pool),
         model_variables=listed(meta, MODEL),
+        layers=layers_from_texts(recorded.strings(meta)) if recorded is not None else (),
         notes=(*notes, *graph_columns.notes),
     )
 
@@ -113,11 +119,8 @@ def _meta_graph(data: U8) -> tuple[U8, list[Note]]:
         raise WireError(0, "no graph in it")
     info = scan(data, metas.start, metas.end, {1: BYTES})[1]
     tag = scan(data, info.start, info.end, {4: BYTES})[4]
-    serving = [
-        int(info.message[row])
-        for row, name in zip(tag.message.tolist(), tag.strings(data).tolist(), strict=True)
-        if name == _SERVE
-    ]
+    tags = zip(tag.message.tolist(), tag.strings(data).tolist(), strict=True)
+    serving = [int(info.message[row]) for row, name in tags if name == _SERVE]
     row = min(serving, default=0)
     others = metas.start.size - 1
     notes = [Note(f"{plural(others, 'more graph')} of the SavedModel ignored", ours=True)]
@@ -205,11 +208,7 @@ def _trained_nodes(meta: U8, pool: Pool) -> Strings | None:
     in_collection, objects = trainable(meta), _objects(meta)
     if in_collection is None and not objects.has_variables:
         return None
-    return Strings.concat([in_collection or Strings.of([]), Strings.of(_trainable(objects, pool))])
-
-
-def _trainable(objects: _Objects, pool: Pool) -> Iterable[bytes]:
-    """The nodes of trainable variables, from what the called functions capture."""
+    # The nodes of trainable variables, from what the called functions capture.
     graph, name = pool.bodies[0], pool.columns.name
     start = np.searchsorted(graph.edge_node, np.arange(graph.rows.size + 1))
     nodes = set()
@@ -222,7 +221,7 @@ def _trainable(objects: _Objects, pool: Pool) -> Iterable[bytes]:
             # Captured variables are the last inputs of a call.
             pairs = zip(inputs[len(inputs) - len(captured) :], captured, strict=True)
             nodes |= {node for node, number in pairs if number in objects.trained}
-    return sorted(nodes)
+    return Strings.concat([in_collection or Strings.of([]), Strings.of(sorted(nodes))])
 
 
 class _Objects(NamedTuple):
@@ -241,6 +240,8 @@ def _objects(meta: U8) -> _Objects:
     trained = set(variable.message[flag.message[flag.value != 0]].tolist())
     # A variable that Keras does not train says that it is trainable; the lists of the model count.
     root = _children(meta, part[1], 0)
+    # tf_keras keeps its second list in an object of its own.
+    root = {**_children(meta, part[1], root.get(_KERAS_API, -1)), **root}
     trained |= {*_children(meta, part[1], root.get(_LISTS[0], -1)).values()}
     trained -= {*_children(meta, part[1], root.get(_LISTS[1], -1)).values()}
     entry = scan(meta, part[2].start, part[2].end, {1: BYTES, 2: BYTES})
@@ -273,16 +274,21 @@ def trainable(meta: U8) -> Strings | None:
 
 def listed(meta: U8, kind: bytes) -> Strings | None:
     """The nodes that are variables of a collection; None without one; raises WireError."""
-    wanted = Strings.of([kind.removeprefix(b"_")])
+    variable = _collected(meta, kind.removeprefix(b"_"))
+    if variable is None:
+        return None
+    name = scan(meta, variable.start, variable.end, {1: BYTES})[1]
+    return Strings.of(tensor.partition(b":")[0] for tensor in name.strings(meta))
+
+
+def _collected(meta: U8, wanted: bytes) -> Field | None:
+    """The byte strings in a collection; None if there is no such collection."""
     collection = scan(meta, *whole(meta), {4: BYTES})[4]
     count = collection.start.size
     part = scan(meta, collection.start, collection.end, {1: BYTES, 2: BYTES})
-    key = Strings(meta, *part[1].last_slice(count))
-    is_wanted = wanted.find(key) == 0
+    is_wanted = Strings.of([wanted]).find(Strings(meta, *part[1].last_slice(count))) == 0
     if not is_wanted.any():
         return None
     start, length = (column[is_wanted] for column in part[2].last_slice(count))
     lists = scan(meta, start, start + length, {2: BYTES})[2]
-    variable = scan(meta, lists.start, lists.end, {1: BYTES})[1]
-    name = scan(meta, variable.start, variable.end, {1: BYTES})[1]
-    return Strings.of(tensor.partition(b":")[0] for tensor in name.strings(meta))
+    return scan(meta, lists.start, lists.end, {1: BYTES})[1]

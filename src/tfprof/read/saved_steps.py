@@ -163,14 +163,9 @@ def _timed(buffer: U8, entry: Field) -> _Times:
     short = np.flatnonzero(np.diff(first) < _PAIR)
     if short.size:
         raise WireError(int(pair.start[short[0]]), "an execution without start and duration")
-    rows = rows[pair.message]
-    return _Times(
-        entry.message[rows],
-        name.start[rows],
-        name.length[rows],
-        value[first[:-1]],
-        value[first[:-1] + 1],
-    )
+    rows, at = rows[pair.message], first[:-1]
+    device = name.start[rows], name.length[rows]
+    return _Times(entry.message[rows], *device, value[at], value[at + 1])
 
 
 def _memory(buffer: U8, entry: Field) -> tuple[dict[str, Any], I64, dict[str, Any]]:

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfprof.explain import Explained, Explanation
-    from tfprof.explain.tensors import Tensor
-    from tfprof.explain.variables import Variable
+    from tfprof.explain.tensors import Tensor, Variable
     from tfprof.results.table import Kind
 
 SCHEMA = "tfprof.explanation/1"

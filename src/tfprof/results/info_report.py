@@ -73,8 +73,8 @@ class InfoReport(Result):
         """What no file gives, and what follows from that."""
         gives = _given_by(self.inputs)
         sentences = {**GIVES, **({"nodes": _ONLY_RUNS} if "run" in gives else {})}
-        # The float operations of a model are counted by rule.
-        known = {*gives, "model", *({"float_ops"} if "model" in gives else ())}
+        # The float operations of a graph are counted by rule.
+        known = {*gives, "model", *({"float_ops"} if "nodes" in gives else ())}
         return [sentence for name, sentence in sentences.items() if name not in known]
 
     @property

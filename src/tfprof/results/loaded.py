@@ -19,9 +19,11 @@ from tfprof.foundation.arguments import whole_number
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.foundation.units import plural
 from tfprof.query.answer import answer
-from tfprof.query.query import Query
+from tfprof.query.defaults import fitted_query
 from tfprof.results.report import Report
 from tfprof.results.result import ProfileFile, deliver
+from tfprof.tables.eras import NOW
+from tfprof.tables.options import check_choices
 from tfprof.tables.outputs import Output
 
 if TYPE_CHECKING:
@@ -29,9 +31,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tfprof.model import Note, Profile
+    from tfprof.query.query import Query
     from tfprof.read.checkpoint import Checkpoint
     from tfprof.results.advice_report import AdviceReport
     from tfprof.results.explain_report import ExplainReport
+    from tfprof.results.overview_report import OverviewReport
     from tfprof.results.summary_report import SummaryReport
     from tfprof.tables.options import Flops
 
@@ -40,8 +44,9 @@ if TYPE_CHECKING:
 class Loaded:
     """A profile, the checkpoint with its values, and the files both came from.
 
-    The views take the options of the command line by name. Rules count the float operations that
-    the op log lacks: flops="tensorflow" uses TensorFlow's own rules, "log" none, the default all.
+    The views take the options of the command line by name, with the same defaults: time if there
+    are runs, else float operations and parameters, the largest first. Rules count the float
+    operations that the op log lacks: flops="tensorflow" uses TensorFlow's own, "log" none.
 
     >>> import tfprof
     >>> resnet = tfprof.load_sample()
@@ -53,6 +58,7 @@ class Loaded:
     profile: Profile
     checkpoint: Checkpoint | None = None
     inputs: tuple[str, ...] = ()
+    era: str = NOW.name  # of the views, unless an option names another
 
     def scope(self, **options: object) -> Report:
         """The graph nodes by name scope."""
@@ -70,27 +76,55 @@ class Loaded:
         """The lines of Python that created the graph nodes, by call stack."""
         return self._ask("code", options)
 
-    def summary(
+    def summary(  # noqa: PLR0913 - one parameter per option
         self,
         depth: int = 2,
         dims: Mapping[str, int] | None = None,
         outputs: Sequence[str] = (),
         *,
         training: bool = False,
+        sort: str = "",
+        rows: int = 0,
     ) -> SummaryReport:
-        """The layers of the model down to *depth*: parameters, float operations, bytes.
+        """The layers of the model down to *depth*: parameters, float operations, bytes, time.
 
         *dims* gives sizes to open dimensions, as in {"batch": 8}. *outputs* names the nodes that
         the model computes, where a graph holds more than the model. With *training*, the rows are
-        the parts of one training step: forward, backward, optimizer.
+        the parts of one training step: forward, backward, optimizer. *sort* is a column; without
+        it, rows are in the order of the model. *rows* is how many to show; 0: all.
         """
         from tfprof.results.summary_report import SummaryReport  # noqa: PLC0415
         from tfprof.summary import summary, training_summary  # noqa: PLC0415 - as in answer
 
         levels = whole_number("depth", depth, least=1)
+        order = (sort, whole_number("rows", rows, least=0))
         if training:
-            return SummaryReport(training_summary(self.profile, dims, outputs), self.profile.notes)
-        return SummaryReport(summary(self.profile, levels, dims, outputs), self.profile.notes)
+            parts = training_summary(self.profile, dims, outputs)
+            return SummaryReport(parts, self.profile.notes, *order)
+        layers = summary(self.profile, levels, dims, outputs)
+        return SummaryReport(layers, self.profile.notes, *order)
+
+    def overview(
+        self,
+        rows: int = 5,
+        dims: Mapping[str, int] | None = None,
+        flops: Flops | None = None,
+    ) -> OverviewReport:
+        """One screen: totals, and the most expensive layers, operation types and lines of code.
+
+        Each list has at most *rows* rows; *dims* as in `summary`. *flops* says who counts float
+        operations: by default the op log, or all rules where it has no numbers.
+        """
+        from tfprof.results.overview_report import Naming, OverviewReport  # noqa: PLC0415
+        from tfprof.summary.overview import overview  # noqa: PLC0415 - as in answer
+
+        most = whole_number("rows", rows, least=1)
+        if flops is None:
+            logged = bool(self.profile.nodes.float_ops.any()) and not len(self.profile.regions)
+            flops = "log" if logged else "all"
+        check_choices("flops", [flops])
+        files = Naming(after=self.inputs)
+        return OverviewReport(overview(self.profile, flops, dims, most), files)
 
     def explain(
         self,
@@ -113,6 +147,11 @@ class Loaded:
         limit = whole_number("most", most, least=1)
         return ExplainReport(explain_nodes(self.profile, nodes, dims, most=limit))
 
+    def ask(self, view: str, options: Mapping[str, object]) -> Report:
+        """The report of a view; options that are left open fit the files, or are the era's."""
+        asked = {"era": self.era, **options}
+        return self.report(view, fitted_query(self.profile, asked, view))
+
     def report(self, view: str, query: Query) -> Report:
         """The report of a view that *query* asks for."""
         return Report(answer(self.profile, view, query), self.checkpoint, self.profile)
@@ -132,12 +171,16 @@ class Loaded:
 
         return with_float_ops(self.profile, flops)[0]
 
-    def profile_file(self, form: str, flops: Flops = "log", *, source: bool = True) -> ProfileFile:
+    def profile_file(
+        self, form: str, flops: Flops | None = None, *, source: bool = True
+    ) -> ProfileFile:
         """The profile as a file: *form* is "profile" or "converted"; an error without nodes.
 
+        Without *flops*, rules count the float operations only where no op log can: in functions.
         Without *source*, it has no source text and no absolute path of a source file.
         """
-        profile = self.counted(flops)
+        by_rule = form == "profile" and len(self.profile.regions)
+        profile = self.counted(flops or ("all" if by_rule else "log"))
         if not len(profile):
             raise UsageError("there is nothing to write: the profile has no nodes")
         return _file(profile, form, source=source)
@@ -182,7 +225,7 @@ class Loaded:
     def _ask(self, view: str, options: dict[str, object]) -> Report:
         if "output" in options or "dump_to_file" in options:
             raise UsageError("a view takes no output option in Python: use print(report)")
-        return self.report(view, Query.of({"flops": "all", **options}, view))
+        return self.ask(view, options)
 
 
 def _file(profile: Profile, form: str, *, source: bool) -> ProfileFile:

@@ -2,6 +2,7 @@
 
     Report         report, table, result        a view
     SummaryReport  table, result                a model by layer
+    OverviewReport overview_text, table, result one screen about a model and its steps
     AdviceReport   advice, table, result        what the checkers find
     ExplainReport  explanation, table, result   why nodes count what they count
     InfoReport     info, table, result          what files are

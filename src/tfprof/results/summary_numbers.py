@@ -1,6 +1,6 @@
 """The numbers of a summary as people read them, short in a row and exact in a total.
 
-    short     1.18G·batch    4.10k
+    short     1.18G·batch    4.10k    1.28 kB    3.07 ms
     exact     1,180,000,000·batch + 4,096
     plain     1180000000*batch + 4096          for programs
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from tfprof.summary import Formula
 
 _UNITS: Final = ("", "k", "M", "G", "T", "P")
+BYTES: Final = (" B", " kB", " MB", " GB", " TB", " PB")
+MICROS: Final = (" us", " ms", " s")
 _THOUSAND: Final = 1000
 _RAISED: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _LONGEST: Final = 13
@@ -28,18 +30,18 @@ _LONG: Final = 8
 
 
 @lru_cache(1 << 14)
-def short(number: Fraction | int) -> str:
-    """A number with three digits or so, and a unit."""
+def short(number: Fraction | int, units: tuple[str, ...] = _UNITS) -> str:
+    """A number with three digits or so, and the unit of *units* for its power of a thousand."""
     size, unit = Fraction(number), 0
-    while abs(size) >= _THOUSAND and unit < len(_UNITS) - 1:
+    while abs(size) >= _THOUSAND and unit < len(units) - 1:
         size, unit = size / _THOUSAND, unit + 1
     if unit == 0:
-        return exact(number)
+        return f"{exact(number)}{units[0]}"
     # Three digits: 1.18, 11.8, 118; a thousand after rounding is 1.00 of the next unit.
     text = f"{float(size):.{max(0, 2 - (abs(size) >= 10) - (abs(size) >= 100))}f}"  # noqa: PLR2004
-    if text.lstrip("-") == str(_THOUSAND) and unit < len(_UNITS) - 1:
+    if text.lstrip("-") == str(_THOUSAND) and unit < len(units) - 1:
         text, unit = text.replace(str(_THOUSAND), "1.00"), unit + 1
-    return f"{text}{_UNITS[unit]}"
+    return f"{text}{units[unit]}"
 
 
 def exact(number: Fraction | int) -> str:
@@ -53,11 +55,15 @@ def exact(number: Fraction | int) -> str:
     return f"{fraction.numerator:,}/{fraction.denominator:,}"
 
 
-def short_formula(formula: Formula | None, names: Mapping[str, str] | None = None) -> str:
+def short_formula(
+    formula: Formula | None,
+    names: Mapping[str, str] | None = None,
+    units: tuple[str, ...] = _UNITS,
+) -> str:
     """The leading terms of a formula that fit a cell; *names* are shorter ones for symbols."""
     if formula is None:
         return UNKNOWN
-    shown, *others = _terms(formula, short, names or {})
+    shown, *others = _terms(formula, lambda number: short(number, units), names or {})
     for term in others:
         if len(shown) + len(term) > _LONGEST:
             return f"{shown}+…"
@@ -101,4 +107,4 @@ def _terms(
         raised = ((n, "" if p == 1 else str(p).translate(_RAISED)) for n, p in powers)
         symbols = "".join(f"·{names.get(name, name)}{power}" for name, power in raised)
         terms.append(f"{written(factor)}{symbols}")
-    return terms or ["0"]
+    return terms or [written(Fraction(0))]

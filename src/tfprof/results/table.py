@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 # number  int or None                   texts   list of text            inputs  one shape per input
 # amount  int, formula or None          shape   dimensions or None      groups  list of dicts
-# flag    bool                          text    text
-Kind = Literal["number", "amount", "flag", "text", "texts", "shape", "inputs", "groups"]
+# flag    bool                          text    text                    ratio   float
+Kind = Literal["number", "amount", "ratio", "flag", "text", "texts", "shape", "inputs", "groups"]
 Dims = list[int] | None  # None: unknown
 Values = np.ndarray[Any, Any] | Strings | Sequence[Any] | Callable[[slice], list[Any]]
 
@@ -53,6 +53,7 @@ class Column:
     placing: bool = False  # data only: people see it by order, indent and marks
     fits: bool = True  # fitted text has room for it
     whole: int = 0  # what its values are shares of; 0: people see no shares
+    yields: bool = False  # the first to be left out where the screen is narrow
     running: bool = False  # a value includes those of all rows that follow
 
     def data(self, rows: slice) -> list[Any]:
@@ -120,7 +121,7 @@ class Column:
     @property
     def right(self) -> bool:
         """Whether its cells are numbers, which stand at the right."""
-        return self.kind in ("number", "amount")
+        return self.kind in ("number", "amount", "ratio")
 
 
 class Hidden(NamedTuple):
@@ -251,6 +252,7 @@ def _inputs_text(shapes: Iterable[Dims], between: str) -> str:
 _FLAT: dict[Kind, Callable[[Any], str]] = {
     "number": str,
     "amount": str,
+    "ratio": lambda share: f"{share:.4f}",
     "flag": lambda value: "true" if value else "false",
     "text": str,
     "texts": "|".join,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.argv import QUOTES
 from tfprof.errors import UsageError
+from tfprof.query.defaults import fitted_options
 from tfprof.tables.commands import shell_commands
 from tfprof.tables.eras import ERAS
 from tfprof.tables.options import OPTIONS, Option, effective, parse
@@ -17,6 +18,8 @@ from tfprof.tables.outputs import OUTPUTS, Output
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from tfprof.model import Profile
 
 _KEY_AND_VALUE = 2
 _NAME_WIDTH = 28
@@ -48,9 +51,9 @@ To skip interactive mode, append one of the following commands:
 """
 
 
-def options_block(options: Mapping[str, Any]) -> str:
+def options_block(profile: Profile, options: Mapping[str, Any]) -> str:
     """The options in force, one per line, as an empty line of the shell shows them."""
-    value = effective(options)
+    value = effective(fitted_options(profile, options))
     era = ERAS[value["era"]]
     lines = [
         row
@@ -99,10 +102,10 @@ def original_error(text: str) -> str | None:
 
 def _is_value(option: Option, text: str) -> bool:
     try:
-        value = parse(option, text)
+        parse(option, text)
     except UsageError:
         return False
-    chosen = value if option.kind == "list" else [value]
+    chosen = filter(None, text.split(",")) if option.kind == "list" else [text]
     return not option.choices or set(chosen) <= set(option.choices)
 
 

@@ -100,7 +100,7 @@ class Shell:
     def outcome(self, plain: list[str], options: dict[str, Any]) -> Outcome:
         """Run the command that the words of a line name."""
         if not plain and not options:
-            return Outcome(page=options_block(self.settings))
+            return Outcome(page=options_block(self.loaded.profile, self.settings))
         if not plain:
             raise UsageError(f"no command given (commands: {', '.join(shell_commands())})")
         if options.pop("help", False):
@@ -143,6 +143,8 @@ def _check_no_files(command: Command, words: list[str], options: Mapping[str, An
 
 def run_prompt(request: Request) -> Outcome:
     """Run lines from standard input until they end or one says to leave."""
+    if request.shell:
+        raise UsageError("this is the shell: it has one set of files; exit leaves it")
     settings = request.query_options
     Query.of(settings)  # reports an invalid option before any file is read
     pager = is_interactive() and not request.options.get(NO_PAGER.name)

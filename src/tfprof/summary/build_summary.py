@@ -9,7 +9,7 @@ The numbers of a block are the sums of the rows in it, and the total that of the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -20,10 +20,11 @@ from tfprof.ops.inferred_shapes import with_inferred_shapes
 from tfprof.ops.output_dtypes import output_dtypes
 from tfprof.ops.symbols import symbols, with_recorded_shapes
 from tfprof.summary.caveats import Gaps, caveats
-from tfprof.summary.costs import CostModel, Costs, makes_tensors, row_sums, without_others
+from tfprof.summary.costs import CostModel, Costs, row_sums, without_others
 from tfprof.summary.formula import MOST_SYMBOLS, Fitted, Formula, formulas
 from tfprof.summary.layers import OTHER, Layers, layers
-from tfprof.summary.model_nodes import model_nodes
+from tfprof.summary.model_nodes import makes_tensors, model_nodes
+from tfprof.summary.output_shapes import output_shapes
 from tfprof.summary.parameters import Parameters, casts_of_variables, parameters
 from tfprof.summary.scopes import scopes
 
@@ -50,6 +51,7 @@ class Numbers(NamedTuple):
     float_ops: Formula | None
     multiply_adds: Formula | None
     activation_bytes: Formula | None
+    micros: int | None = None  # per step; None: nothing was timed
     lower: frozenset[str] = frozenset()  # of PARAMETERS and COSTS: those that are lower bounds
 
     def __add__(self, other: Numbers) -> Numbers:  # type: ignore[override]
@@ -59,7 +61,7 @@ class Numbers(NamedTuple):
     @property
     def costs(self) -> tuple[Formula | None, ...]:
         """The numbers that may depend on open dimensions."""
-        return self[3:-1]
+        return self.float_ops, self.multiply_adds, self.activation_bytes
 
 
 def _sum(first: object, second: object) -> object:
@@ -75,6 +77,8 @@ class Row(NamedTuple):
     depth: int
     is_block: bool
     numbers: Numbers
+    kind: str = ""  # its class in Keras, where a file records it
+    shape: list[int] | None = None  # of its output; -1: open
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,17 +116,20 @@ def summary(
     has_dtypes = bool(dtypes.any())
     if not has_dtypes:  # an older tfprof saved graphs in text format without them
         dtypes = np.full(len(model), FLOAT)
-    params = _parameters(model, in_model, dtypes, sizes)
+    params = shaped_parameters(model, in_model, dtypes, sizes)
     can_compute = makes_tensors(model)
     computes = can_compute & in_model
     readers = np.concatenate([params.reader, params.unknown])
     placed = layers(scopes(model), computes & ~casts_of_variables(model), readers, depth)
     cost_model = CostModel(model, computes, dtypes, placed.of_node, len(placed.rows))
-    still_open = symbols(with_recorded_shapes(model, sizes))
+    recorded = with_recorded_shapes(model, sizes)
+    still_open = symbols(recorded)
     unbound = [symbol.name for symbol in still_open if symbol.name not in sizes]
     ran_eagerly = not computes.any() and readers.size > 0
     costs = RowCosts(cost_model, sizes, unbound, is_known=not ran_eagerly)
-    rows, total = _rows(placed, params, costs, computes)
+    shapes = output_shapes(with_inferred_shapes(recorded, sizes), placed, in_model)
+    micros, outside = _micros(profile, placed, in_model)
+    rows, total = _rows(placed, params, costs, computes, shapes, micros)
     used = {symbol for cost in total.costs if cost is not None for symbol in cost.used}
     gaps = Gaps(
         0 if costs.is_opaque else costs.example.unknown,
@@ -133,9 +140,10 @@ def summary(
         costs.is_opaque,
         int((can_compute & ~in_model).sum()),
         ran_eagerly,
+        outside,
     )
     return Summary(
-        placed.title.decode("utf-8", "replace"),
+        placed.title,
         rows,
         total,
         gaps.symbols,
@@ -145,7 +153,20 @@ def summary(
     )
 
 
-def _parameters(model: Profile, in_model: Bool, dtypes: I64, dims: Mapping[str, int]) -> Parameters:
+def _micros(profile: Profile, placed: Layers, in_model: Bool) -> tuple[list[Any], tuple[int, int]]:
+    """(the time of each row in a step, None if nothing was timed; time outside the model, all)."""
+    count = len(placed.rows)
+    took = profile.values("micros", None) if profile.steps else np.zeros(len(profile), np.int64)
+    if not took.any():
+        return [None] * count, (0, 0)
+    own = np.where(in_model, took, 0)
+    rows = row_sums(own, np.ones(own.size, np.int64), placed.of_node, count)
+    return list(rows), (int(took.sum()) - sum(rows), int(took.sum()))
+
+
+def shaped_parameters(
+    model: Profile, in_model: Bool, dtypes: I64, dims: Mapping[str, int]
+) -> Parameters:
     """The parameters; infers shapes only if variables do not declare their own."""
     declared = parameters(model.with_run_shapes, in_model, dtypes)
     if declared.node.size and not declared.unknown.size and not declared.guessed:
@@ -181,8 +202,13 @@ class RowCosts:
         self.columns = [fitted.formulas[start : start + model.rows] for start in starts]
 
 
-def _rows(
-    placed: Layers, params: Parameters, costs: RowCosts, computes: Bool
+def _rows(  # noqa: PLR0913, PLR0917 - one parameter per part of a row
+    placed: Layers,
+    params: Parameters,
+    costs: RowCosts,
+    computes: Bool,
+    shapes: list[list[int] | None],
+    micros: list[int] | list[None],
 ) -> tuple[list[Row], Numbers]:
     """The rows with their numbers, and the total; a rest that has none is left out."""
     row, count = placed.of_node[params.reader], len(placed.rows)
@@ -197,10 +223,11 @@ def _rows(
     lacks = np.bincount(placed.of_node[params.unknown], minlength=count) > 0
     marks = [*((name, lacks) for name in PARAMETERS), *zip(COSTS, costs.lower, strict=True)]
     lower = [frozenset(name for name, mark in marks if mark[at]) for at in range(count)]
-    columns = (trainable, elements, size, *costs.columns, lower)
+    columns = (trainable, elements, size, *costs.columns, micros, lower)
     numbers = [Numbers(*cells) for cells in zip(*columns, strict=True)]
     zero = Formula()
-    total = Numbers(None if params.trainable is None else 0, 0, 0, zero, zero, zero)
+    timed = None if None in micros else 0
+    total = Numbers(None if params.trainable is None else 0, 0, 0, zero, zero, zero, timed)
     for at in range(count - 1, -1, -1):
         parent = placed.rows[at].parent
         if parent >= 0:
@@ -217,5 +244,7 @@ def _rows(
             continue
         place[at] = len(rows)
         name, path = (text.decode("utf-8", "replace") for text in (layer.name, layer.path))
-        rows.append(Row(name, path, place[layer.parent], layer.depth, layer.is_block, own))
+        kind = "" if layer.keras is None else layer.keras.kind
+        rest = (layer.is_block, own, kind, shapes[at])
+        rows.append(Row(name, path, place[layer.parent], layer.depth, *rest))
     return rows, total

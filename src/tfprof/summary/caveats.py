@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tfprof.columns.strings import Bool, clean_text
 from tfprof.foundation.units import plural
-from tfprof.ops.old_loops import old_loops
-from tfprof.ops.run_counts import loop_notes
-from tfprof.ops.symbols import with_recorded_shapes
 from tfprof.read.saved_model import ADDED_UP
 
 if TYPE_CHECKING:
@@ -16,6 +13,9 @@ if TYPE_CHECKING:
 
     from tfprof.model import Profile
     from tfprof.summary.parameters import Parameters
+
+
+TRAINABLE_UNKNOWN: Final = "Trainable: unknown. This file does not record it."
 
 
 class Gaps(NamedTuple):
@@ -29,10 +29,17 @@ class Gaps(NamedTuple):
     is_opaque: bool  # no operation can be counted
     left_out: int  # nodes that compute, but not for an output
     ran_eagerly: bool  # there are parameters, and no node computes
+    untimed: tuple[int, int] = (0, 0)  # microseconds of a step outside the model, and all of them
 
 
 def caveats(profile: Profile, in_model: Bool, params: Parameters, gaps: Gaps) -> tuple[str, ...]:
     """One sentence per caveat."""
+    from tfprof.ops.run_counts import (  # noqa: PLC0415 - an overview has no such caveats
+        loop_notes,
+        old_loops,
+    )
+    from tfprof.ops.symbols import with_recorded_shapes  # noqa: PLC0415
+
     shaped = with_recorded_shapes(profile, gaps.dims)
     loops = loop_notes(profile, shaped, gaps.dims, in_model)
     functions = [f"{clean_text(note)}." for note in loops] if len(profile.regions) else []
@@ -41,8 +48,14 @@ def caveats(profile: Profile, in_model: Bool, params: Parameters, gaps: Gaps) ->
         functions += [f"{note}." for note in notes if (inside & in_model).any()]
     noted = [clean_text(str(note)) for note in profile.notes if note.caveat]
     added_up = [f"{clean_text(str(n))}." for n in profile.notes if n.text.startswith(ADDED_UP)]
-    numbers = (*_of_parameters(params), *_of_numbers(gaps), *noted, *added_up, *functions)
-    return (*numbers, *_of_left_out(gaps.left_out))
+    numbers = (*of_parameters(params), *_of_numbers(gaps), *noted, *added_up, *functions)
+    return (*numbers, *_of_left_out(gaps.left_out), *_of_times(*gaps.untimed))
+
+
+def _of_times(outside: int, recorded: int) -> Iterator[str]:
+    if outside:
+        where = "outside the model, such as gradients, updates and input"
+        yield f"Time: {outside:,} us of the {recorded:,} us of a step were spent {where}."
 
 
 def _of_left_out(count: int) -> Iterator[str]:
@@ -52,14 +65,15 @@ def _of_left_out(count: int) -> Iterator[str]:
         yield f"Left out: {operations} that no output needs, {why}."
 
 
-def _of_parameters(params: Parameters) -> Iterator[str]:
+def of_parameters(params: Parameters) -> Iterator[str]:
+    """What is unknown, guessed or left out among the parameters."""
     count = params.node.size
     if params.guessed and count:
         verb = "counts as a parameter" if count == 1 else "count as parameters"
         constants = plural(count, "constant")
         yield f"The graph has no variables. {constants} that it computes with {verb}: a guess."
     elif params.trainable is None and count:
-        yield "Trainable: unknown. This file does not record it."
+        yield TRAINABLE_UNKNOWN
     if params.unknown.size:
         what = plural(params.unknown.size, "constant" if params.guessed else "variable")
         some = "at least these" if count else "unknown"

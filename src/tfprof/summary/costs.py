@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
-from tfprof.ops.classes import of_class
 from tfprof.ops.counting import Counts, lower_bound_nodes, may_contract, multiply_adds
 from tfprof.ops.inferred_shapes import with_inferred_shapes
 from tfprof.ops.output_dtypes import element_sizes
@@ -74,15 +73,6 @@ class CostModel:
         rows = (self.row[nodes & fresh.in_graph] for nodes in missing)
         lower = [np.bincount(row, minlength=self.rows) > 0 for row in rows]
         return Costs(columns, lower, counts, int(unknown[times > 0].sum()))
-
-
-def makes_tensors(profile: Profile) -> Bool:
-    """Which nodes make a tensor of their own."""
-    holds = ("variable handle", "reference variable", "variable read", "constant", "placeholder")
-    passes = of_class(profile, *holds, "alias") & ~of_class(profile, "out of a list")
-    passes |= of_class(profile, "call in a graph", "saves", "reports")
-    passes[profile.regions.call] = True
-    return ~passes
 
 
 def _activation_bytes(shaped: Profile, computes: Bool, dtypes: I64) -> tuple[I64, I64]:

@@ -10,6 +10,9 @@
 A scope that computes nothing, such as that of a variable, belongs to the scope around it. A scope
 is split if two or more scopes inside have parameters; any other scope is one layer, whatever
 TensorFlow calls its parts. Rows are in the order in which the graph first names them.
+
+If a file lists the layers of a Keras model, each has a row, also one that computes nothing, in the
+order of the list. What else is in the model or outside of it belongs to (other).
 """
 
 from __future__ import annotations
@@ -21,8 +24,9 @@ import numpy as np
 from tfprof.foundation.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
+    from tfprof.columns.keras_layer import KerasLayer
     from tfprof.columns.strings import I64, Bool
-    from tfprof.summary.scopes import Scopes
+    from tfprof.summary.keras_names import Scopes
 
 OTHER: Final = b"(other)"
 
@@ -35,13 +39,14 @@ class Layer(NamedTuple):
     parent: int  # -1: none
     depth: int  # from 1
     is_block: bool = False  # its numbers are the sums of the rows inside
+    keras: KerasLayer | None = None  # what a file records of it
 
 
 @dataclass(frozen=True, eq=False)
 class Layers:
     """The rows, parents before their children, and the row of each node."""
 
-    title: bytes
+    title: str
     rows: list[Layer]
     of_node: I64
 
@@ -52,13 +57,17 @@ def layers(scopes: Scopes, computes: Bool, readers: I64, depth: int) -> Layers:
     Nodes that do neither have a row as well, but add nothing to it.
     """
     tree = _Tree(scopes, computes, readers)
-    top = tree.end_of_chain(0)
+    known = scopes.known
+    top = known.model if known is not None else tree.end_of_chain(0)
     rows, row_of = _rows(tree, top, depth)
     row_of.setdefault(0, row_of[top])
     for scope in range(1, len(scopes)):
         row_of.setdefault(scope, row_of[scopes.parent[scope]])
     of_scope = np.array([row_of[scope] for scope in range(len(scopes))], np.int64)
-    return Layers(scopes.name(top), rows, of_scope[scopes.of_node])
+    model = tree.keras(top)
+    title = scopes.name(top).decode("utf-8", "replace")
+    title = title if model is None else f"{scopes.part[top].decode()} ({model.kind})"
+    return Layers(title, rows, of_scope[scopes.of_node])
 
 
 class _Tree:
@@ -81,13 +90,15 @@ class _Tree:
             first[around] = min(first[around], first[scope])
         self.inside: list[list[int]] = [[] for _ in range(count)]
         own_row = list(range(count))  # a scope that computes nothing belongs to the one around it
+        listed = {} if scopes.known is None else scopes.known.layer
+        lists = {parent[scope] for scope in listed}  # these have the layers listed, and no others
         for scope in range(1, count):
-            if work[scope]:
+            if scope in listed or (work[scope] and parent[scope] not in lists):
                 self.inside[parent[scope]].append(scope)
             else:
                 own_row[scope] = own_row[parent[scope]]
         for inside in self.inside:
-            inside.sort(key=first.__getitem__)
+            inside.sort(key=lambda scope: (listed.get(scope, 0), first[scope]))
         self._reads = [0] * count
         for scope, parameters in enumerate(read):
             self._reads[own_row[scope]] += parameters
@@ -97,13 +108,24 @@ class _Tree:
         for scope in range(count - 1, 0, -1):
             self.splits[scope] |= sum(weight[inner] > 0 for inner in self.inside[scope]) > 1
             self.splits[parent[scope]] |= self.splits[scope]
+        if scopes.known is not None:
+            self.splits[scopes.known.model] = True
+
+    def keras(self, scope: int) -> KerasLayer | None:
+        """What a file records of the layer with this scope."""
+        known = self.scopes.known
+        return (
+            None if known is None or scope not in known.layer else known.layers[known.layer[scope]]
+        )
 
     def end_of_chain(self, scope: int, *, splits: bool = False) -> int:
         """Skip scopes that hold one other and nothing else; only those that split if *splits*."""
         while len(self.inside[scope]) == 1 and not self._nodes[scope] and not self._reads[scope]:
-            if splits and not self.splits[scope]:
+            (inner,) = self.inside[scope]
+            is_layer = self.keras(scope) is not None or not (splits or self.inside[inner])
+            if is_layer or (splits and not self.splits[scope]):
                 break
-            (scope,) = self.inside[scope]
+            scope = inner
         return scope
 
 
@@ -130,7 +152,8 @@ def _rows(tree: _Tree, top: int, most: int) -> tuple[list[Layer], dict[int, int]
         path, above = name(last), name(parents[scope])
         is_block = tree.splits[last] and depth < most
         row_of[scope] = row_of[last] = row
-        rows.append(Layer(path[len(above) + 1 :] if above else path, path, parent, depth, is_block))
+        below = path[len(above) + 1 :] if above else path
+        rows.append(Layer(below, path, parent, depth, is_block, tree.keras(last)))
         if is_block:
             add_inside(last, row, depth + 1)
     return rows, row_of

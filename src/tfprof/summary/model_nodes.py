@@ -21,7 +21,7 @@ from tfprof.errors import UsageError, nearest
 from tfprof.model import CALLED, Profile
 from tfprof.ops.classes import of_class
 from tfprof.ops.reach import Links
-from tfprof.read.outside_graph import NOT_IN_GRAPH
+from tfprof.read.input_notes import NOT_IN_GRAPH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +43,15 @@ def model_nodes(profile: Profile, outputs: Sequence[str] = ()) -> Bool:
     reached = Links.inputs(profile.edges, aside | behind, silent).reached(begin, ~backward)
     # A graph that does nothing but train is the model itself.
     return reached if reached.any() else ~reached
+
+
+def makes_tensors(profile: Profile) -> Bool:
+    """Which nodes make a tensor of their own."""
+    holds = ("variable handle", "reference variable", "variable read", "constant", "placeholder")
+    passes = of_class(profile, *holds, "alias") & ~of_class(profile, "out of a list")
+    passes |= of_class(profile, "call in a graph", "saves", "reports")
+    passes[profile.regions.call] = True
+    return ~passes
 
 
 def _named(profile: Profile, outputs: Sequence[str]) -> Bool:
@@ -97,6 +106,11 @@ def _differentiated(profile: Profile, backward: Bool) -> Bool:
 
 def training_gradients(profile: Profile) -> Bool:
     """The nodes of gradients; none if no variable changes because of them."""
+    known = profile.structure_cache.cached("gradients", lambda: _training_gradients(profile))
+    return known.copy()
+
+
+def _training_gradients(profile: Profile) -> Bool:
     gradients = _in_gradients(profile)
     if gradients.any():
         behind = Links.consumers(profile.edges, data=True).reached(gradients)

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tfprof.columns.strings import I64, Strings
+from tfprof.columns.strings import Strings
 from tfprof.errors import InputError
-from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.model import CALLED, Profile
+from tfprof.summary.keras_names import Scopes, ScopeTree, with_keras_names
 from tfprof.tables.limits import beyond, limit
 
 if TYPE_CHECKING:
@@ -29,28 +29,11 @@ _INVENTED: Final = re.compile(rb"(?:Stateful)?PartitionedCall(?:_\d+)?")
 _FEW_PARTS: Final = 1_000_000
 
 
-@dataclass(frozen=True, eq=False)
-class Scopes:
-    """Scopes, each after its parent; the first is the root."""
+def scopes(profile: Profile, *, renamed: bool = True) -> Scopes:
+    """The scopes of all nodes, with the names of Keras if *renamed*.
 
-    part: list[bytes]  # the last part of the name
-    parent: list[int]
-    of_node: I64
-
-    def __len__(self) -> int:
-        return len(self.part)
-
-    def name(self, scope: int) -> bytes:
-        """The full name."""
-        parts = []
-        while scope > 0:
-            parts.append(self.part[scope])
-            scope = self.parent[scope]
-        return b"/".join(reversed(parts))
-
-
-def scopes(profile: Profile) -> Scopes:
-    """The scopes of all nodes; raises InputError if names have far too many parts."""
+    Raises InputError if names have far too many parts.
+    """
     names = profile.nodes.name
     parts = len(names) + int(np.count_nonzero(names.blob == ord("/")))
     if parts > max(_FEW_PARTS, len(names) * limit("name_parts")):
@@ -63,19 +46,15 @@ def scopes(profile: Profile) -> Scopes:
         zip(profile.nodes.name.take(regions.call), (regions.kind != CALLED).tolist(), strict=True)
     )
     number, first = _around(names).intern()
-    part, parent = [b""], [-1]
-    known: dict[tuple[int, bytes], int] = {}
+    tree = ScopeTree()
     place = np.zeros(first.size, np.int64)
     for at, text in enumerate(_around(names.take(first))):
         here = 0
         for name in folded(text, calls):
-            if (here, name) not in known:
-                known[here, name] = len(part)
-                part.append(name)
-                parent.append(here)
-            here = known[here, name]
+            here = tree.add(here, name)
         place[at] = here
-    return Scopes(part, parent, place[number])
+    written = Scopes(tree.part, tree.parent, place[number])
+    return with_keras_names(written, profile) if renamed else written
 
 
 def folded(scope: bytes, calls: Mapping[bytes, bool]) -> list[bytes]:

@@ -28,9 +28,9 @@ from tfprof.ops.reach import Links
 from tfprof.ops.symbols import symbols
 from tfprof.summary.build_summary import COSTS, Numbers, Row, RowCosts, Summary, summary
 from tfprof.summary.caveats import Gaps, caveats
-from tfprof.summary.costs import CostModel, makes_tensors, without_others
+from tfprof.summary.costs import CostModel, without_others
 from tfprof.summary.formula import Formula
-from tfprof.summary.model_nodes import model_nodes, training_gradients
+from tfprof.summary.model_nodes import makes_tensors, model_nodes, training_gradients
 from tfprof.summary.parameters import NO_PARAMETERS, variable_reads
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _with_parts(
     marks = [*zip(COSTS, lower, strict=False)]
     bounds = [frozenset(name for name, mark in marks if mark[row]) for row in range(len(PARTS))]
     numbers = [
-        Numbers(None, None, None, float_ops, multiply_adds, None, lacks)
+        Numbers(None, None, None, float_ops, multiply_adds, None, lower=lacks)
         for float_ops, multiply_adds, lacks in zip(*columns, bounds, strict=True)
     ]
     rows = [

@@ -16,7 +16,7 @@ from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
 from tfprof.tables.fields import FIELDS, METRICS
 from tfprof.tables.formats import GRAPH_PARTS, INPUTS
 from tfprof.tables.limits import LIMITS
-from tfprof.tables.options import OPTIONS, Option, flags
+from tfprof.tables.options import OPTIONS, OTHER_NAMES, Option, flags
 from tfprof.tables.outputs import formats, kinds, option_help
 from tfprof.views import VIEWS, View
 
@@ -41,9 +41,20 @@ TRAINING = Option(
     "training", "bool", default=False,
     help="the parts of one training step instead of layers: forward, backward, optimizer",
 )  # fmt: skip
+# The columns of a summary by which it can be sorted.
+SUMMARY_COLUMNS = (
+    "name", "type", "parameters", "trainable", "non_trainable", "float_ops", "micros",
+    "flops_per_second", "multiply_adds", "parameter_bytes", "activation_bytes",
+)  # fmt: skip
+SORT = Option(
+    "sort", "text", "", "sort rows by this column, numbers largest first; else as in the model",
+    SUMMARY_COLUMNS,
+)  # fmt: skip
+ROWS = Option("rows", "int", 0, "how many rows to show; 0: all")
 NODE_NAMES = Option("name", "regexes", (), "explain nodes whose names match")
 NODE_TYPES = Option("op", "regexes", (), "explain nodes whose operation types match")
 LAYER = Option("layer", "text", "", "explain the nodes of a layer, as summary names it")
+ROWS = Option("rows", "int", 0, "how many rows per list; without it, what fits the screen")
 MOST = Option("most", "int", 20, "how many nodes to explain, the most float operations first")
 LIMIT_OPTIONS: dict[str, Option] = {
     limit.flag.lstrip("-"): Option(limit.flag.lstrip("-"), "int", limit.default, limit.help)
@@ -74,6 +85,9 @@ class Command:
     files: Literal["", "load", "paths"] = ""
     no_files: str = ""  # why it takes no files
     words: Callable[[], Sequence[str]] | None = None  # the plain words it takes, where not files
+    # What files must give (GIVES) so that it answers them where no command is named; None: never.
+    answers: tuple[str, ...] | None = None
+    is_quiet: bool = False  # its result says what other commands note on standard error
     details: tuple[str, ...] = ()  # paragraphs of its help
     closing: tuple[str, ...] = ()  # more of them, behind the options
 
@@ -114,7 +128,10 @@ _TABLE = ("table", "result")
 _ADVICE = ("advice", "table", "result")
 _INFO = ("info", "table", "result")
 _EXPLANATION = ("explanation", "table", "result")
+_OVERVIEW = ("overview_text", "table", "result")
 _RUN_RESULT = "tfprof.cli.result_commands:run_result"
+_PROMPT = "tfprof.shell.prompt:run_prompt"
+_PROMPT_OPTIONS = {**INPUTS, **GRAPH_PARTS, **OPTIONS, "format": FORMAT, **LIMIT_OPTIONS}
 _FILES = "FILES or FOLDER [options]"
 _RUN = "graph.pbtxt run_meta_0"
 _LIST_SHARES = "Each number is own, then (total %, own %) of all: 3us (100.00%, 0.56%)."
@@ -138,7 +155,9 @@ def view_command(view: View) -> Command:
         view.examples or (f"{view.name} graph.pbtxt",),
         _loading(options, _REPORT, is_list=view.chain),
         _REPORT,
-        lambda loaded, query, _: loaded.report(view.name, query),
+        lambda loaded, _, options: loaded.ask(
+            view.name, {name: options[name] for name in OPTIONS if name in options}
+        ),
         is_list=view.chain,
         ignored=ignored,
         files="load",
@@ -155,11 +174,18 @@ def _result(  # noqa: PLR0913, PLR0917 - one parameter per column
     own: Mapping[str, Option],
     offers: tuple[str, ...],
     result: Callable[..., Any],
+    answers: tuple[str, ...] | None = None,
 ) -> Command:
     """The row of a command that loads files and makes a result of them."""
     options = _loading(own, offers)
     columns = (name, summary, _RUN_RESULT, usage, examples, options, offers, result)
-    return Command(*columns, files="load")
+    return Command(*columns, files="load", answers=answers)
+
+
+def _shown_in_demo() -> tuple[str, ...]:
+    """The commands that show something of loaded files and need no option; views first."""
+    rows = (row for row in COMMANDS.values() if row.files == "load" and "table" in row.offers)
+    return tuple(dict.fromkeys([*VIEWS, *(row.name for row in rows if "--" not in row.usage)]))
 
 
 def _demo_options() -> dict[str, Option]:
@@ -181,15 +207,26 @@ def _demo_defaults() -> str:
 COMMANDS: dict[str, Command] = {
     command.name: command
     for command in (
+        Command(
+            "overview", "one screen: totals, and the most expensive layers, operations and lines",
+            "tfprof.cli.overview:run_overview", _FILES,
+            (f"overview {_RUN} tfprof_log", "overview . --format=json"),
+            _loading({"rows": ROWS, "flops": OPTIONS["flops"], "dim": OPTIONS["dim"]}, _OVERVIEW),
+            _OVERVIEW, files="load", answers=("run",), is_quiet=True,
+        ),
         _result(
             "summary", "the layers of a model: parameters, float operations, multiply-adds, bytes",
-            "MODEL [options]", ("summary graph.pbtxt", "summary graph.pbtxt --depth=1 --format=md"),
-            {"depth": DEPTH, "training": TRAINING, "outputs": MODEL_OUTPUTS, "dim": OPTIONS["dim"]},
+            "MODEL [options]", ("summary graph.pbtxt", "summary graph.pbtxt --depth=1 --format=md",
+                                "summary graph.pbtxt --sort=float_ops --rows=10"),
+            {"depth": DEPTH, "sort": SORT, "rows": ROWS, "training": TRAINING,
+             "outputs": MODEL_OUTPUTS, "dim": OPTIONS["dim"]},
             _TABLE,
             lambda loaded, query, options: loaded.summary(
                 options.get("depth", DEPTH.default), query.dims, options.get("outputs", ()),
                 training=options.get("training", TRAINING.default),
+                sort=options.get("sort", SORT.default), rows=options.get("rows", ROWS.default),
             ),
+            answers=("nodes",),
         ),
         *map(view_command, VIEWS.values()),
         _result(
@@ -212,9 +249,10 @@ COMMANDS: dict[str, Command] = {
             "save", "write a ProfileProto, which TensorFlow's own tfprof reads too; with -o PATH",
             f"{_FILES} -o PATH", (f"save {_RUN} tfprof_log --output=file:outfile=profile.pb",
                                   "save graph.pbtxt -o graph_alone.pb"),
-            {"flops": OPTIONS["flops"], "source": SOURCE, "outfile": OUTFILE}, ("profile",),
-            lambda loaded, query, options: loaded.profile_file(
-                "profile", query.flops, source=options.get("source") != "off"
+            {"flops": replace(OPTIONS["flops"], fitted=""), "source": SOURCE, "outfile": OUTFILE},
+            ("profile",),
+            lambda loaded, _, options: loaded.profile_file(
+                "profile", options.get("flops"), source=options.get("source") != "off"
             ),
         ),
         _result(
@@ -231,15 +269,20 @@ COMMANDS: dict[str, Command] = {
             "what files or folders hold, what is missing for which view, and what to try next",
             "tfprof.cli.info:run_info",
             "FILES or FOLDERS [options]", ("info .", f"info {_RUN} --format=json"),
-            {**INPUTS, **_outputs(_INFO), **LIMIT_OPTIONS}, _INFO, files="paths",
+            {**INPUTS, **_outputs(_INFO), **LIMIT_OPTIONS}, _INFO, files="paths", answers=(),
+        ),
+        Command(
+            "shell", "a prompt for these files: one answer per line", _PROMPT, _FILES,
+            (f"shell {_RUN} <<< 'scope -max_depth 2'", "shell . <<< op"), _PROMPT_OPTIONS,
+            files="load", is_quiet=True,
         ),
         Command(
             "demo",
-            "a view of a bundled sample, a 32-layer ResNet; scope unless another view is named",
-            "tfprof.cli.result_commands:run_demo", "[VIEW] [options]",
-            ("demo", "demo op", "demo --select=micros --order_by=micros --max_depth=2"),
+            "a bundled sample, a 32-layer ResNet: its overview, or the command you name",
+            "tfprof.cli.result_commands:run_demo", "[COMMAND] [options]",
+            ("demo", "demo op", "demo scope --select=micros --order_by=micros --max_depth=2"),
             {**_demo_options(), "format": FORMAT, **LIMIT_OPTIONS},
-            no_files="it has its own files", words=lambda: tuple(VIEWS),
+            no_files="it has its own files", words=_shown_in_demo,
             details=(_demo_defaults(),),
         ),
         Command(
@@ -259,10 +302,7 @@ COMMANDS: dict[str, Command] = {
 }
 
 # A command line without a command.
-PROMPT = Command(
-    "", "the tfprof> prompt", "tfprof.shell.prompt:run_prompt", files="load",
-    options={**INPUTS, **GRAPH_PARTS, **OPTIONS, "format": FORMAT, **LIMIT_OPTIONS},
-)
+PROMPT = Command("", "the tfprof> prompt", _PROMPT, files="load", options=_PROMPT_OPTIONS)
 
 SHELL_ONLY: dict[str, Command] = {
     command.name: command
@@ -296,6 +336,12 @@ SHELL_ONLY: dict[str, Command] = {
 # fmt: on
 
 
+def answering(gives: Iterable[str]) -> Command:
+    """The command that answers files that give these; the first in the table that can."""
+    has = set(gives)
+    return next(r for r in COMMANDS.values() if r.answers is not None and has.issuperset(r.answers))
+
+
 def shell_commands() -> dict[str, Command]:
     """The rows that the shell has: all commands, and its own."""
     return {**COMMANDS, **SHELL_ONLY}
@@ -305,6 +351,7 @@ def known_options() -> dict[str, Option]:
     """Every option by every name that it has on a command line."""
     known = {name: option for row in COMMANDS.values() for name, option in row.options.items()}
     others = {"o": OUTFILE, "help": HELP, "h": HELP, "version": VERSION, "no_pager": NO_PAGER}
+    others |= {other: OPTIONS[name] for other, name in OTHER_NAMES.items()}
     return {**known, **PROMPT.options, **others}
 
 

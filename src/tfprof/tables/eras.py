@@ -1,8 +1,8 @@
 """ERAS: the output format and defaults of tfprof at different times, one row each.
 
-`now` is TensorFlow 2.21; `original` rejects a line of the shell with its sentences, too. The others
-reproduce the documents that people learned tfprof from. What an era prints depends only on the
-columns of this table.
+`original` is TensorFlow 2.21 in everything that no option sets. `now` prints the same text, with
+defaults that fit the files (query/defaults.py). The others reproduce the documents that people
+learned tfprof from. What an era prints depends only on the columns of this table.
 """
 
 from __future__ import annotations
@@ -84,9 +84,11 @@ class Era:
     file_names: Mapping[str, str] = field(default_factory=dict)  # by a document's other name
     original_errors: bool = False  # the shell rejects a line with the original's sentences
     pager: bool = True  # a terminal that is too small shows a report in the user's pager
+    fits_files: bool = False  # defaults fit the files, and remarks say what is hidden or misspelled
+    functions: bool = True  # the function library of a graph is read, unless an option says not to
 
 
-NOW = Era("now", _MODERN_BLOCK, folds_frames=True)
+NOW = Era("now", _MODERN_BLOCK, fits_files=True, folds_frames=True)
 _ALL = (".*",)
 _FLAT: Mapping[str, Any] = {
     **dict.fromkeys(("doc", "keeps_scopes", "scalar_shape", "splits_time", "counts_runs"), False),
@@ -121,7 +123,8 @@ ERAS: dict[str, Era] = {
     era.name: era
     for era in (
         NOW,
-        Era("original", _MODERN_BLOCK, original_errors=True, pager=False),
+        # Everything as TensorFlow 2.21 does it: also what a new option changes belongs here.
+        Era("original", _MODERN_BLOCK, original_errors=True, pager=False, functions=False),
         Era(
             "2018",
             _MODERN_BLOCK,

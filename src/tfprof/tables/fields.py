@@ -37,6 +37,7 @@ class Field:
     bound: Literal["own", "total"] | None = None  # what min_<name> is compared with in a tree
     bound_help: str = ""
     columns: tuple[str, ...] = ()  # the metrics it shows, if other than just itself
+    aliases: tuple[str, ...] = ()  # other names of it, for select, order_by and min_*
 
     @property
     def shows(self) -> tuple[str, ...]:
@@ -77,7 +78,8 @@ FIELDS: dict[str, Field] = {
               f"{_CPU_HELP}\n{_ACCELERATOR_HELP}",
               "total execution time", units.micros, "", "total",
               "at least this many microseconds in total, accelerator and cpu",
-              columns=("micros", "accelerator_micros", "cpu_micros")),
+              columns=("micros", "accelerator_micros", "cpu_micros"),
+              aliases=("time", "exec_micros")),
         Field("accelerator_micros", _ACCELERATOR_HELP, "accelerator execution time",
               units.micros, "", "total", "at least this many accelerator microseconds in total"),
         Field("cpu_micros", _CPU_HELP, "cpu execution time",
@@ -96,6 +98,7 @@ FIELDS: dict[str, Field] = {
 }
 # fmt: on
 
+FIELD_ALIASES: dict[str, str] = {a: name for name, field in FIELDS.items() for a in field.aliases}
 METRICS: tuple[str, ...] = tuple(name for name, field in FIELDS.items() if field.unit)
 
 # The values of order_by; only op and code view, which group nodes, accept "occurrence".

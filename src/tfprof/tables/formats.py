@@ -56,6 +56,11 @@ DEBUG_INFO = Input(
     "", "text", "", "", title="a GraphDebugInfo", turn=2, fallback="debug_info",
     beside=("saved_model.pb", "debug/saved_model_debug_info.pb"),
 )
+# The layers of a SavedModel of tf_keras; no flag names them.
+KERAS_METADATA = Input(
+    "", "text", "", "", title="the metadata of Keras", turn=2, fallback="keras_metadata",
+    beside=("saved_model.pb", "keras_metadata.pb"),
+)
 # What a capture could not record; no flag names it either.
 NOTES = Input(
     "", "text", "", "", title="the notes of a capture", turn=7, fallback="notes",
@@ -104,9 +109,9 @@ GRAPH_PARTS: dict[str, Option] = {row.name: row for row in (SIGNATURE, FUNCTIONS
 # What files give, and the sentence for `info` where no file gives it.
 GIVES: dict[str, str] = {
     "nodes": "no graph: every view needs one",
-    "model": "",  # a graph with the layers of a model; its float operations are counted by rule
+    "model": "",  # a graph with the layers of a model
     "run": "no run: times, memory and run counts will be 0",
-    "float_ops": "no float operations: float_ops will be 0 without an op log that has them",
+    "float_ops": "no float operations: rules count those of a graph, an op log has its own",
     "stacks": "no call stacks: code view needs an op log with them",
     "values": "no checkpoint: tensor_value has nothing to show",
 }
@@ -208,6 +213,8 @@ FORMATS: dict[str, Format] = {
              "read_files:read_run", "add_run", "describe_run"),
         replace(_row("debug_info", "a GraphDebugInfo", DEBUG_INFO, ("stacks",),
                      "debug_info:read_stacks", "add_debug_info", "describe_nothing"), detect=None),
+        replace(_row("keras_metadata", "a keras_metadata.pb of tf_keras", KERAS_METADATA, (),
+                     "keras_layers:read_layers", "add_layers", "describe_nothing"), detect=None),
         replace(_row("notes", "a list of notes", NOTES, (),
                      "capture_notes:read_notes", "add_notes", "describe_nothing"), detect=None),
     )

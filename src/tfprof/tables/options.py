@@ -15,7 +15,7 @@ from tfprof.errors import UsageError, check_known, nearest
 from tfprof.foundation.arguments import INT64_MAX, expand_home, shown, truth
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.tables.eras import ERAS, NOW
-from tfprof.tables.fields import FIELDS, METRICS, ORDERS
+from tfprof.tables.fields import FIELD_ALIASES, FIELDS, METRICS, ORDERS
 from tfprof.tables.outputs import OUTPUTS, option_help
 
 Flops = Literal["log", "tensorflow", "all"]
@@ -25,8 +25,8 @@ Kind = Literal["int", "text", "bool", "list", "regexes", "output"]
 ANY = (".*",)
 _OFF = False
 _ERAS = tuple(ERAS)
-# What the Python API calls an option that the command line has in the singular.
-_OTHER_NAMES = {"dims": "dim"}
+# Other names of options: of the Python API, and those of fields.
+OTHER_NAMES = {"dims": "dim", **{f"min_{a}": f"min_{name}" for a, name in FIELD_ALIASES.items()}}
 # The op log alone, the rules of TensorFlow's own registry, or all rules there are.
 FLOPS: tuple[Flops, ...] = ("log", "tensorflow", "all")
 
@@ -40,6 +40,8 @@ class Option:
     default: Any
     help: str
     choices: tuple[str, ...] = ()
+    fitted: str = ""  # its default where that fits the files (query/defaults.py), in words
+    names_fields: bool = False  # its words are names of fields, which have aliases
     is_path: bool = False  # it names files, where ~ is the home folder
 
 
@@ -55,16 +57,38 @@ OPTIONS: dict[str, Option] = {
             )
         ),
         Option("step", "int", -1, "the step whose stats to use; -1: the average of all steps"),
-        Option("order_by", "text", "name", "what to order rows by", ORDERS),
+        Option(
+            "order_by",
+            "text",
+            "name",
+            "what to order rows by",
+            ORDERS,
+            "the first number selected",
+            names_fields=True,
+        ),
         Option("account_type_regexes", "regexes", ANY, "count only nodes with a type that matches"),
         Option("start_name_regexes", "regexes", ANY, "start at the nodes whose names match"),
         Option("trim_name_regexes", "regexes", (), "hide everything below rows whose names match"),
         Option("show_name_regexes", "regexes", ANY, "show only rows whose names match"),
         Option("hide_name_regexes", "regexes", (), "hide the rows whose names match"),
         Option("account_displayed_op_only", "bool", _OFF, "totals include displayed rows only"),
-        Option("select", "list", ("micros",), "what to show of each row", tuple(FIELDS)),
+        Option(
+            "select",
+            "list",
+            ("micros",),
+            "what to show of each row",
+            tuple(FIELDS),
+            "micros of runs, else float_ops,params",
+            names_fields=True,
+        ),
         Option("output", "output", "stdout", option_help(OUTPUTS)),
-        Option("era", "text", "now", "use the output and defaults of that year", _ERAS),
+        Option(
+            "era",
+            "text",
+            "now",
+            "the output and defaults of that year; original: as TensorFlow 2.21",
+            _ERAS,
+        ),
         Option("device_regexes", "regexes", ANY, "show only rows whose devices match"),
         Option(
             "flops",
@@ -72,6 +96,7 @@ OPTIONS: dict[str, Option] = {
             "log",
             "rules for nodes that the op log does not count: log (none), tensorflow, all",
             FLOPS,
+            "all",
         ),
         Option(
             "frames",
@@ -95,15 +120,21 @@ OPTIONS: dict[str, Option] = {
 
 def effective(options: Mapping[str, Any], view: str = "") -> dict[str, Any]:
     """All options, checked; those not in *options* have the era's defaults for *view*."""
-    options = {_OTHER_NAMES.get(name, name): value for name, value in options.items()}
+    checked = check_options(options)
+    era = ERAS[checked.get("era", NOW.name)]
+    defaults = {**era.defaults, **era.view_defaults.get(view, {})}
+    return {n: checked.get(n, defaults.get(n, row.default)) for n, row in OPTIONS.items()}
+
+
+def check_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """*options* by their own names, with values of their kinds."""
+    options = {OTHER_NAMES.get(name, name): value for name, value in options.items()}
     for name in options:
         if name not in OPTIONS:
             raise UsageError(f"there is no option {name!r}{nearest(name, list(OPTIONS))}")
     checked = {name: _checked(OPTIONS[name], value) for name, value in options.items()}
     check_choices("era", [checked.get("era", NOW.name)])
-    era = ERAS[checked.get("era", NOW.name)]
-    defaults = {**era.defaults, **era.view_defaults.get(view, {})}
-    return {n: checked.get(n, defaults.get(n, row.default)) for n, row in OPTIONS.items()}
+    return checked
 
 
 def parse(option: Option, text: str, dashes: str = "--") -> Any:  # noqa: ANN401 - many kinds
@@ -120,10 +151,16 @@ def parse(option: Option, text: str, dashes: str = "--") -> Any:  # noqa: ANN401
         return word in TRUE_WORDS
     if option.kind == "regexes":
         return tuple(filter(None, text.split(",")))
-    home = expand_home if option.is_path else str
     if option.kind == "list":
-        return tuple(home(item) for item in map(str.strip, text.split(",")) if item)
-    return home(text)
+        return tuple(_word(option, item) for item in map(str.strip, text.split(",")) if item)
+    return _word(option, text)
+
+
+def _word(option: Option, word: str) -> str:
+    """*word* with aliases and the home folder resolved."""
+    if option.names_fields:
+        return FIELD_ALIASES.get(word, word)
+    return expand_home(word) if option.is_path else word
 
 
 def without_blanks(options: Mapping[str, Any], era: str) -> dict[str, Any]:
@@ -170,7 +207,7 @@ def _checked(option: Option, value: Any) -> Any:  # noqa: ANN401
             value = [f"{name}={size}" for name, size in value.items()]
         items = tuple(value)
         if all(isinstance(item, str) for item in items):
-            return items
+            return tuple(_word(option, item) for item in items)
     raise UsageError(f"{option.name} takes {_TAKES[option.kind]}, not {shown(value)}")
 
 

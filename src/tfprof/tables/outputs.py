@@ -86,6 +86,7 @@ _TEXT: Mapping[str, str] = {
     "advice": "tfprof.writers.advice:text",
     "info": "tfprof.writers.info:info_text",
     "explanation": "tfprof.writers.explanation:text",
+    "overview_text": "tfprof.writers.overview:text",
     "table": "tfprof.writers.table_text:table_text",
 }
 

@@ -3,6 +3,7 @@
 number  int64, missing allowed      texts   list of text        inputs  list of shapes
 flag    bool                        shape   list of int64       groups  list of structs
 amount  as number, or as text where one of its values is a formula
+ratio   float64
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     Make = Callable[[Any], Any]
 
 
+_PLAIN = {"flag": "bool", "ratio": "float64"}
+
+
 def to_pandas(table: Table) -> Any:  # noqa: ANN401 - a DataFrame
     """A pandas.DataFrame; numbers that may be missing have the type Int64."""
     pandas = _library("pandas")
@@ -27,8 +31,8 @@ def to_pandas(table: Table) -> Any:  # noqa: ANN401 - a DataFrame
     def series(kind: Kind, values: list[Any]) -> Any:  # noqa: ANN401
         if kind == "number":
             return pandas.array(values, dtype="Int64" if None in values else "int64")
-        if kind == "flag":
-            return pandas.array(values, dtype="bool")
+        if kind in _PLAIN:
+            return pandas.array(values, dtype=_PLAIN[kind])
         return pandas.Series(values, dtype="str" if kind == "text" else "object")
 
     values, kinds = _values_and_kinds(table)
@@ -38,7 +42,9 @@ def to_pandas(table: Table) -> Any:  # noqa: ANN401 - a DataFrame
 def to_polars(table: Table) -> Any:  # noqa: ANN401 - a DataFrame
     """A polars.DataFrame."""
     polars = _library("polars")
-    types = _types(polars.Int64, polars.Boolean, polars.String, polars.List, polars.Struct)
+    types = _types(
+        polars.Int64, polars.Float64, polars.Boolean, polars.String, polars.List, polars.Struct
+    )
     values, kinds = _values_and_kinds(table)
     return polars.DataFrame(values, schema={name: types[kinds[name]] for name in values})
 
@@ -46,19 +52,22 @@ def to_polars(table: Table) -> Any:  # noqa: ANN401 - a DataFrame
 def to_arrow(table: Table) -> Any:  # noqa: ANN401 - a Table
     """A pyarrow.Table."""
     arrow = _library("pyarrow")
-    types = _types(arrow.int64(), arrow.bool_(), arrow.string(), arrow.list_, arrow.struct)
+    types = _types(
+        arrow.int64(), arrow.float64(), arrow.bool_(), arrow.string(), arrow.list_, arrow.struct
+    )
     values, kinds = _values_and_kinds(table)
     return arrow.table(values, schema=arrow.schema([(name, types[kinds[name]]) for name in values]))
 
 
-def _types(
-    number: object, flag: object, text: object, listed: Make, struct: Make
+def _types(  # noqa: PLR0913, PLR0917 - one parameter per type
+    number: object, ratio: object, flag: object, text: object, listed: Make, struct: Make
 ) -> dict[Kind, object]:
     """The type of each kind, from the types of a library."""
     dims = listed(number)
     counts = dict.fromkeys(("runs", "defined", "micros"), number)
     return {
         "number": number,
+        "ratio": ratio,
         "flag": flag,
         "text": text,
         "texts": listed(text),

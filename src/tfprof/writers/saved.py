@@ -4,7 +4,8 @@
 
 Fields of our own, which the original skips, hold what it has no field for: the inputs that name no
 node (they are left out of `inputs`, or it could not read the file; Q7), which nodes with stats are
-not covered (Q32), and the bodies of functions. See read/schema/profile.proto.
+not covered (Q32), the bodies of functions, and the layers of a Keras model. See
+wire/schema/profile.proto.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.columns.strings import I64, Strings
+from tfprof.read.keras_layers import layers_as_texts
 from tfprof.wire.encode import beside, entries, field, numbers, packed, taken, within
 from tfprof.writers.op_log import code_defs
 from tfprof.writers.saved_steps import SavedSteps
@@ -50,6 +52,8 @@ def saved(profile: Profile) -> Iterator[bytes]:
     regions = profile.regions
     columns = {1: regions.call, 2: regions.kind, 3: regions.returns, 5: regions.prefix}
     yield beside(*field(29, *numbers(columns), *field(4, regions.function))).blob.tobytes()
+    if profile.layers:
+        yield beside(*field(30, Strings.of(layers_as_texts(profile.layers)))).blob.tobytes()
     order = np.argsort(stacks.text_id)
     yield beside(*entries(4, stacks.text_id[order], stacks.text.take(order))).blob.tobytes()
 

@@ -108,7 +108,7 @@ def _strips(column: Column, width: int | None, *, main: bool) -> Iterator[_Strip
     def bars(rows: slice) -> list[str]:
         return map_unique(lambda share: share_bar(share or 0, _BAR_CELLS), column.shares(rows))
 
-    rank = 0 if column.running else 4 if main else 2 if column.whole else 1
+    rank = 0 if column.running or column.yields else 4 if main else 2 if column.whole else 1
     yield _Strip(column.title, column.right, cells, column.total_cell, rank)
     if column.whole:
         yield _Strip(_SHARE, True, percents, rank=rank)  # noqa: FBT003

@@ -19,18 +19,9 @@ import numpy as np
 
 from tfprof.columns.strings import U8, Strings
 from tfprof.errors import InputError, nearest
+from tfprof.read.checkpoint import tensors
 from tfprof.read.checkpoint.second_format import Bundle
 from tfprof.read.checkpoint.slices import Box, TensorSlices, boxes, elements
-from tfprof.read.checkpoint.tensors import (
-    DTYPES,
-    OPAQUE,
-    STRING,
-    Array,
-    Stored,
-    Tensor,
-    Values,
-    called,
-)
 
 # Memory-maps the file with this name; never decompresses, since values may look like a compressed
 # file. Raises FileNotFoundError.
@@ -47,7 +38,7 @@ class _Contents(Protocol):
     @property
     def names(self) -> list[bytes]: ...
 
-    def stored(self, name: bytes) -> Stored: ...
+    def stored(self, name: bytes) -> tensors.Stored: ...
 
 
 class Checkpoint:
@@ -99,24 +90,24 @@ class Checkpoint:
         """The shape of a tensor."""
         return self._stored(name).shape
 
-    def tensor(self, name: bytes) -> Tensor:
+    def tensor(self, name: bytes) -> tensors.Tensor:
         """The tensor *name* with its values; raises InputError."""
         stored = self._stored(name)
-        if stored.dtype not in DTYPES:
-            kind = OPAQUE.get(stored.dtype, f"unknown type {stored.dtype}")
+        if stored.dtype not in tensors.DTYPES:
+            kind = tensors.OPAQUE.get(stored.dtype, f"unknown type {stored.dtype}")
             raise InputError(f"{self._title(name)} is of {kind}, whose values cannot be read")
-        return Tensor(stored.dtype, stored.shape, self._values(name, stored))
+        return tensors.Tensor(stored.dtype, stored.shape, self._values(name, stored))
 
-    def _stored(self, name: bytes) -> Stored:
+    def _stored(self, name: bytes) -> tensors.Stored:
         if not self.has(name):
             hint = nearest(name.decode("utf-8", "replace"), list(self._names.texts()))
-            raise InputError(f"{self.prefix} has no {called(name)}{hint}")
+            raise InputError(f"{self.prefix} has no {tensors.called(name)}{hint}")
         return self._contents.stored(name)
 
     def _title(self, name: bytes) -> str:
-        return f"{called(name)} of {self.prefix}"
+        return f"{tensors.called(name)} of {self.prefix}"
 
-    def _values(self, name: bytes, stored: Stored) -> Values:
+    def _values(self, name: bytes, stored: tensors.Stored) -> tensors.Values:
         if not stored.slices:
             return stored.read(None)
         piece_boxes = boxes(stored.shape, stored.slices, self._title(name))
@@ -154,14 +145,16 @@ def _overlap(shape: tuple[int, ...], piece_boxes: list[Box]) -> bool:
     return not bool(filled.all())
 
 
-def _assembled(stored: Stored, piece_boxes: list[Box], pieces: list[Values]) -> Values:
+def _assembled(
+    stored: tensors.Stored, piece_boxes: list[Box], pieces: list[tensors.Values]
+) -> tensors.Values:
     """The values of a tensor from those of its pieces."""
     arrays = [np.array(p, object) if isinstance(p, list) else p for p in pieces]
-    whole: Array = np.zeros(stored.shape, arrays[0].dtype)
+    whole: tensors.Array = np.zeros(stored.shape, arrays[0].dtype)
     for box, array in zip(piece_boxes, arrays, strict=True):
         whole[box] = array.reshape(whole[box].shape)
     values = whole.reshape(-1)
-    return list(values) if stored.dtype == STRING else values
+    return list(values) if stored.dtype == tensors.STRING else values
 
 
 def _tables(prefix: str, opener: Opener) -> list[tuple[str, U8]]:

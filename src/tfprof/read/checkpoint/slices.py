@@ -70,12 +70,8 @@ def key_of(name: bytes, piece: Slice) -> bytes:
     """The key of a piece of the tensor *name*."""
     numbers = b"".join(_number(start) + _number(length) for start, length in piece)
     escaped = _SPECIAL.sub(lambda byte: byte[0] + bytes([byte[0][0] ^ 0xFF]), name)
-    return PIECE + escaped + b"\0\1" + _count(len(piece)) + numbers
-
-
-def _count(number: int) -> bytes:
-    digits = number.to_bytes((number.bit_length() + 7) // 8, "big")
-    return bytes([len(digits)]) + digits
+    count = len(piece).to_bytes((len(piece).bit_length() + 7) // 8, "big")
+    return PIECE + escaped + b"\0\1" + bytes([len(count)]) + count + numbers
 
 
 def _number(number: int) -> bytes:

@@ -61,11 +61,12 @@ def _profile(source: Source) -> Profile:
         raise Damage("its attributes belong to other nodes")
     node = np.where(described, np.arange(len(profile)), -1)
     attributes = partial(_checked, _attributes, source)
+    of_runs = partial(_checked, _with_shapes, source, RunShapes, RUN_SHAPES)
     has_shapes = f"{RUN_SHAPES}.outputs.start" in columns
     return replace(
         profile,
         attribute_sources=(AttributeSource(node, attributes, source.name),),
-        shape_sources=(partial(_checked, _with_run_shapes, source),) if has_shapes else (),
+        shape_sources=(of_runs,) if has_shapes else (),
         step_shapes=tuple(_step_shapes(source, columns)),
     )
 
@@ -74,9 +75,10 @@ def _step_shapes(source: Source, columns: Columns) -> Iterator[Any]:
     """(numbers of steps, the profile with their shapes), as in a Profile."""
     number = 0
     while f"{STEP_SHAPES}.{number}.outputs.start" in columns:
-        shapes: ShapesOfSteps = from_columns(ShapesOfSteps, f"{STEP_SHAPES}.{number}", columns)
-        steps = tuple(shapes.steps.tolist())
-        yield steps, partial(_checked, _with_step_shapes, source, number)
+        name = f"{STEP_SHAPES}.{number}"
+        shapes: ShapesOfSteps = from_columns(ShapesOfSteps, name, columns)
+        read = partial(_checked, _with_shapes, source, ShapesOfSteps, name)
+        yield tuple(shapes.steps.tolist()), read
         number += 1
 
 
@@ -87,19 +89,14 @@ def _attributes(source: Source) -> tuple[I64, Strings]:
     return attributes.node, attributes.texts.take(attributes.text)
 
 
-def _with_run_shapes(source: Source, profile: Profile) -> Profile:
+def _with_shapes(
+    source: Source, kind: type[RunShapes | ShapesOfSteps], name: str, profile: Profile
+) -> Profile:
     source.check()
-    shapes: RunShapes = from_columns(RunShapes, RUN_SHAPES, Columns(source))
-    check_outputs(f"{RUN_SHAPES}.outputs", shapes.outputs, len(profile))
-    return replace(profile, outputs=shapes.outputs, notes=(*profile.notes, *shapes.notes))
-
-
-def _with_step_shapes(source: Source, number: int, profile: Profile) -> Profile:
-    source.check()
-    name = f"{STEP_SHAPES}.{number}"
-    shapes: ShapesOfSteps = from_columns(ShapesOfSteps, name, Columns(source))
+    shapes = from_columns(kind, name, Columns(source))
     check_outputs(f"{name}.outputs", shapes.outputs, len(profile))
-    return replace(profile, outputs=shapes.outputs)
+    notes = shapes.notes if isinstance(shapes, RunShapes) else ()
+    return replace(profile, outputs=shapes.outputs, notes=(*profile.notes, *notes))
 
 
 def check(profile: Profile) -> None:

@@ -21,9 +21,12 @@ from tfprof.columns.strings import I64, U8, Bool, Strings
 from tfprof.foundation.lazy_dataclasses import dataclass, fields
 from tfprof.model import Edges, Nodes, Note, Outputs, Profile, Regions, Stacks, Step
 from tfprof.read.columnar.coding import Columns, Damage
+from tfprof.read.keras_layers import layers_as_texts, layers_from_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from tfprof.columns.keras_layer import KerasLayer
 
     NamedColumns = Iterator[tuple[str, I64 | U8]]
 
@@ -188,6 +191,16 @@ def _read_notes(name: str, columns: Columns) -> tuple[Note, ...]:
     return tuple(map(Note, texts.texts(), times.tolist(), ours.tolist(), caveat.tolist()))
 
 
+def _columns_of_layers(name: str, value: tuple[KerasLayer, ...]) -> NamedColumns:
+    if value:  # so other files stay as they were
+        yield from _columns_of_strings(name, Strings.of(layers_as_texts(value)))
+
+
+def _read_layers(name: str, columns: Columns) -> tuple[KerasLayer, ...]:
+    has_layers = f"{name}.length" in columns
+    return layers_from_texts(_read_strings(name, columns)) if has_layers else ()
+
+
 _TABLES: Final = (Nodes, Edges, Outputs, Regions, Stacks, Shapes, Profile)
 _CONVERTERS: Final[dict[str, _Converter]] = {
     "I64": _Converter(_columns_of_numbers, lambda name, columns: columns.numbers(name)),
@@ -197,5 +210,6 @@ _CONVERTERS: Final[dict[str, _Converter]] = {
     "Strings": _Converter(_columns_of_strings, _read_strings),
     "tuple[Step, ...]": _Converter(_columns_of_steps, _read_steps),
     "tuple[Note, ...]": _Converter(_columns_of_notes, _read_notes),
+    "tuple[KerasLayer, ...]": _Converter(_columns_of_layers, _read_layers),
     **{kind.__name__: _table(kind) for kind in _TABLES},
 }

@@ -172,16 +172,8 @@ def _graph(columns: GraphColumns, count: int) -> Body:
     row, before = find_before(name, plain, b":")
     source = np.append(first, UNKNOWN)[row]
     slot = np.where(plain.length < written.length, CONTROL, slots(plain, before))
-    return Body(
-        b"",
-        np.arange(count),
-        columns.input_node[:edges],
-        source,
-        slot,
-        np.arange(edges),
-        (np.empty(0, np.int64), np.empty(0, np.int64)),
-        np.empty(0, np.int64),
-    )
+    rows, owner, none = np.arange(count), columns.input_node[:edges], np.empty(0, np.int64)
+    return Body(b"", rows, owner, source, slot, np.arange(edges), (none, none), none)
 
 
 def _body(columns: GraphColumns, rows: slice, names: _Names, calls: Calls) -> Body:
@@ -196,16 +188,10 @@ def _body(columns: GraphColumns, rows: slice, names: _Names, calls: Calls) -> Bo
     if not effects:
         effects = [node for node, op in enumerate(names.ops) if _EFFECT.match(op)]
     known = np.flatnonzero((source != UNKNOWN) | (slot != CONTROL))
-    full = Body(
-        parts.name[function],
-        np.arange(rows.start, rows.stop),
-        columns.input_node[written][known] - rows.start,
-        source[known],
-        slot[known],
-        np.arange(written.start, written.stop)[known],
-        returns,
-        np.array(effects, np.int64),
-    )
+    own, owner = np.arange(rows.start, rows.stop), columns.input_node[written] - rows.start
+    text = np.arange(written.start, written.stop)
+    edges = owner[known], source[known], slot[known], text[known]
+    full = Body(parts.name[function], own, *edges, returns, np.array(effects, np.int64))
     needed = returns[0]
     roots = np.append(needed[needed >= 0], full.effects)
     return _live_body(full, _needed(full, roots), calls)
@@ -274,17 +260,16 @@ def _live_body(full: Body, needed: Bool, calls: Calls) -> Body:
     rows = full.rows[needed]
     calling = [(at, calls[row]) for at, row in enumerate(rows.tolist()) if row in calls]
     returned, slot = full.returns
-    return Body(
-        full.name,
-        rows,
-        index[full.edge_node[edge]],
-        _renumbered(full.edge_source[edge], index),
-        full.edge_slot[edge],
-        full.edge_text[edge],
-        (_renumbered(returned, index), slot),
-        index[full.effects],
-        tuple(calling),
-        int(needed.size - needed.sum()),
+    return full._replace(
+        rows=rows,
+        edge_node=index[full.edge_node[edge]],
+        edge_source=_renumbered(full.edge_source[edge], index),
+        edge_slot=full.edge_slot[edge],
+        edge_text=full.edge_text[edge],
+        returns=(_renumbered(returned, index), slot),
+        effects=index[full.effects],
+        calls=tuple(calling),
+        dead=int(needed.size - needed.sum()),
     )
 
 

@@ -125,7 +125,8 @@ def _profile(config: Any, model: Model, file: str) -> Profile:  # noqa: ANN401 -
     if model.knows_trained:
         # If no weight is trainable, the type exists without nodes, so that this is known, too.
         profile = with_extra_type(profile, Strings.of(trained), TRAINABLE)
-    return replace(profile, notes=(*profile.notes, *own_notes(_notes(model, file))))
+    notes = (*profile.notes, *own_notes(_notes(model, file)))
+    return replace(profile, notes=notes, layers=tuple(model.named))
 
 
 def _notes(model: Model, file: str) -> Iterator[str]:
@@ -160,7 +161,7 @@ def contents(data: memoryview, file: str) -> Contents | None:
             shape = tuple(map(int, item.shape or ()))
             if prod(shape) > MOST_ELEMENTS:
                 raise InputError(f"{file}: {path} has an impossible shape")
-            result.weights[path] = Stored(shape, _type(item.dtype))
+            result.weights[path] = Stored(shape, _TYPES.get(str(item.dtype), _FLOAT))
         elif (name := item.attrs.get("name")) is not None:
             result.names[path.removesuffix("/vars")] = str(name)
 
@@ -172,10 +173,6 @@ def contents(data: memoryview, file: str) -> Contents | None:
     except Exception as problem:  # noqa: BLE001 - the library raises anything for a damaged file
         raise InputError(f"{file}: its weights cannot be read: {_line(problem)}") from None
     return result
-
-
-def _type(dtype: Any) -> int:  # noqa: ANN401 - NumPy's own
-    return _TYPES.get(str(dtype), _FLOAT)
 
 
 def _line(problem: Exception) -> str:

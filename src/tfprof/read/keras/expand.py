@@ -13,9 +13,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.errors import InputError
-from tfprof.read.keras.graph import Call, Dims, Graph, Tensor, Type, Unexpandable
+from tfprof.read.keras.graph import Call, Dims, Graph, Tensor, Type, Unexpandable, row_of
 from tfprof.read.keras.model import DTYPES, compute_dtype, label
-from tfprof.read.keras.table import row_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -80,7 +79,10 @@ class Expansion:
                     results[name, 0] = [self._input(entry)]
                 continue
             calls = entry.get("inbound_nodes") or []
-            ready += [((name, number), entry, call) for number, call in enumerate(calls)]
+            # A model of tf_keras counts its definition as the first call.
+            first = int(any(isinstance(call, list) for call in calls) and _is_model(entry))
+            calls = [_with_arguments(entry, call) for call in calls]
+            ready += [((name, number), entry, call) for number, call in enumerate(calls, first)]
         ready.reverse()
         while ready:
             key, entry, call = job = ready.pop()
@@ -139,7 +141,7 @@ class Expansion:
         config = entry["config"]
         name = label(entry.get("name") or config.get("name") or entry["class_name"])
         scope = f"{path}/{name}"
-        if isinstance(config.get("layers"), list) and entry["class_name"] != "Pipeline":
+        if _is_model(entry):
             return self.model(entry, scope, inputs)
         self.called.add(scope)
         layer = self._layers.get(scope)
@@ -152,9 +154,13 @@ class Expansion:
         if row is not None and inputs:
             try:
                 outputs = row(one)
-                return outputs if isinstance(outputs, list) else [outputs]
+                outputs = outputs if isinstance(outputs, list) else [outputs]
+                if len(self._graph) == length:  # at inference it passes its inputs on
+                    outputs = [one.op("Identity", x)._replace(shape=x.shape) for x in outputs]
             except (Unexpandable, *_NOT_MADE_FOR):
                 self._graph.cut(length)
+            else:
+                return outputs
         return [self.opaque(scope, label(entry["class_name"]), inputs, named)]
 
     def opaque(
@@ -187,6 +193,22 @@ class Expansion:
             yield
         finally:
             self._depth -= 1
+
+
+def _is_model(entry: Entry) -> bool:
+    return isinstance(entry["config"].get("layers"), list) and entry["class_name"] != "Pipeline"
+
+
+def _with_arguments(entry: Entry, call: Entry) -> Entry:
+    """A call as Keras 3 writes it; tf_keras lists (layer, call, output, options) of each input."""
+    if not isinstance(call, list):
+        return call
+    shape = _built(entry).get("input_shape")
+    shapes = [shape] if len(call) == 1 else shape
+    if not isinstance(shapes, list) or len(shapes) != len(call):
+        shapes = [None] * len(call)
+    tensors = zip(call, shapes, strict=True)
+    return {"args": [{"keras_history": t[:3], "shape": s} for t, s in tensors], "kwargs": {}}
 
 
 def _row(entry: Entry) -> Any:  # noqa: ANN401 - a row

@@ -1,14 +1,23 @@
-"""Graph and Call: what a row of LAYERS builds nodes with.
+"""Graph and Call: what a row of LAYERS builds nodes with; and the table itself.
+
+    @layer("Flatten")
+    def flatten(call): return call.reshaped(call.x, None, -1)
 
     call.op("MatMul", call.x, call.weight("kernel"))      net/dense/MatMul < net/dense/kernel/Read
     call.op("BiasAdd", …)                                 net/dense/BiasAdd
 
 A Tensor names an output of a node; its shape is what the configuration says of it. Shapes of other
 outputs follow from the rules in ops/, like those of any graph.
+
+A row returns the output, or the outputs. What it needs and does not find in the configuration
+raises Unexpandable, KeyError, TypeError and the like: the layer is then one node of its class,
+whose float operations are unknown, as those of a class without a row.
 """
 
 from __future__ import annotations
 
+from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -21,7 +30,6 @@ from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
 
 FLOAT, INT32, INT64, BOOL = 1, 3, 9, 10
 _TYPE, _TENSOR = b"\x30", b"\x42"  # AttrValue.type and AttrValue.tensor
@@ -160,12 +168,6 @@ class Call:
         names = [(x if isinstance(x, Tensor) else self._constant(x)).name for x in inputs]
         return Tensor(self.graph.add(f"{self.scope}/{kind}", kind, names, {**attributes, **more}))
 
-    def chain(self, x: Tensor, *kinds: str) -> Tensor:
-        """One operation after the other."""
-        for kind in kinds:
-            x = self.op(kind, x)
-        return x
-
     def _constant(self, value: Operand) -> Tensor:
         is_real = isinstance(value, float)
         array = np.asarray(value, np.float32 if is_real else np.int32)
@@ -256,3 +258,31 @@ def known(x: Tensor) -> tuple[int | None, ...]:
 
 def _sized(data: bytes) -> bytes:
     return encode_varint(len(data)) + data
+
+
+Row: TypeAlias = "Callable[[Call], Tensor | list[Tensor]]"
+FAMILIES: Final = "activation attention convolution dense normalization recurrent reshaping"
+LAYERS: Final[dict[str, Row]] = {}
+OPERATIONS: Final[dict[str, Row]] = {}  # keras.ops: the same for operations that are not layers
+
+
+def layer(*names: str, table: dict[str, Row] = LAYERS) -> Callable[[Row], Row]:
+    """Make the function below the row of these layers; names are separated by spaces."""
+
+    def decorate(row: Row) -> Row:
+        for name in " ".join(names).split():
+            assert name not in table, f"two rows for {name}"
+            table[name] = row
+        return row
+
+    return decorate
+
+
+operation: Final = partial(layer, table=OPERATIONS)
+
+
+def row_of(kind: str, *, is_layer: bool = True) -> Row | None:
+    """The row of a class; None: there is none."""
+    for family in FAMILIES.split():
+        import_module(f"tfprof.read.keras.layers.{family}")
+    return (LAYERS if is_layer else OPERATIONS).get(kind)

@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tfprof.read.keras.weight_rules import weights
 from tfprof.read.keras.weights import ALL_TRAINED, Weight, snake
+from tfprof.read.keras_layers import known_layer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from tfprof.columns.keras_layer import KerasLayer
 
 Entry = Any  # an object of the configuration, which may be anything
 _FLOAT: Final = 1
@@ -74,6 +77,7 @@ class Model:
 
     def __init__(self, stored: Contents | None) -> None:
         self.layers: list[Layer] = []
+        self.named: list[KerasLayer] = []  # models and layers, as Keras lists them
         self.stored = stored
         self.unclaimed = dict(stored.weights) if stored else {}
         self._places = sorted(self.unclaimed)
@@ -111,6 +115,8 @@ class Model:
         name = label(config.get("name") or entry.get("name") or entry["class_name"])
         path = f"{around}/{name}" if around else name
         self.title = self.title if around else path
+        kind = label(entry["class_name"])
+        self._list(known_layer(path, kind, None))
         trained = trained and config.get("trainable", True) is not False
         used: dict[str, int] = {}
         for layer in config["layers"]:
@@ -119,8 +125,16 @@ class Model:
             inside = self._place(layer, place, layer_name, used)
             if isinstance(layer_config.get("layers"), list) and layer["class_name"] != "Pipeline":
                 self._add_model(layer, path, inside, trained=trained)
-            else:
-                self._add(layer, f"{path}/{layer_name}", inside, trained=trained)
+                continue
+            if inside and (kind, layer["class_name"]) != ("Sequential", "InputLayer"):
+                is_input = layer["class_name"] == "InputLayer"
+                dims = layer_config.get("batch_shape", layer_config.get("batch_input_shape"))
+                named = (f"{path}/{layer_name}", label(layer["class_name"]))
+                self._list(known_layer(*named, dims if is_input else None))
+            self._add(layer, f"{path}/{layer_name}", inside, trained=trained)
+
+    def _list(self, layer: KerasLayer | None) -> None:
+        self.named += [] if layer is None else [layer]
 
     def _place(self, layer: Entry, place: str, layer_name: str, used: dict[str, int]) -> str:
         """Where the weights of a layer are stored; "" for an operation, which has none."""
@@ -149,7 +163,10 @@ class Model:
             layer_weights = [_UNKNOWN]
         else:
             self._knows_some = True
-            dtype = _type(config.get("dtype"))
+            # The dtype of weights under this policy; mixed policies store float32.
+            policy = config.get("dtype")
+            name = policy.get("config", {}).get("name") if isinstance(policy, dict) else policy
+            dtype = _FLOAT if "mixed" in str(name) else DTYPES.get(str(name), _FLOAT)
             layer_weights = [
                 LayerWeight(each.name, each.shape, each.type or dtype, trained and each.trained)
                 for each in derived
@@ -231,9 +248,3 @@ def compute_dtype(policy: Any) -> int:  # noqa: ANN401 - out of a file
     config = policy.get("config", {}) if isinstance(policy, dict) else {"name": policy}
     name = config.get("name") or config.get("source_name") if isinstance(config, dict) else ""
     return DTYPES.get(str(name).removeprefix("mixed_"), _FLOAT)
-
-
-def _type(policy: Any) -> int:  # noqa: ANN401 - out of a file
-    """The dtype of weights under this policy; mixed policies store float32."""
-    name = policy.get("config", {}).get("name") if isinstance(policy, dict) else policy
-    return _FLOAT if "mixed" in str(name) else DTYPES.get(str(name), _FLOAT)

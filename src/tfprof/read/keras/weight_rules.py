@@ -107,7 +107,9 @@ def _axis_norm(config: Config, build: Build) -> list[Weight]:
 
 
 def _batch_norm(config: Config, build: Build) -> list[Weight]:
-    scales, shape = _axis_norm(config, build), (size(input_shape(build)[config.get("axis", -1)]),)
+    axis = config.get("axis", -1)
+    axis = axis[0] if isinstance(axis, list) else axis  # tf_keras writes a list
+    scales, shape = _axis_norm(config, build), (size(input_shape(build)[axis]),)
     means = enumerate(("moving_mean", "moving_variance"), len(scales))
     return [*scales, *(Weight(f"vars/{at}", name, shape, trained=False) for at, name in means)]
 

@@ -137,18 +137,14 @@ class _Piece(NamedTuple):
     output: _ShapeParts
 
 
-def _has_functions(data: U8) -> bool:
-    """Whether there is more than a single empty function library, which most graphs have."""
-    view = buffer_view(data)
-    libraries = [match.start() for match in islice(_LIBRARY.finditer(view), 2)]
-    return bool(libraries) and (
-        len(libraries) > 1 or bytes(view[libraries[0] :][: len(_EMPTY)]) != _EMPTY
-    )
-
-
 def columns(data: U8) -> GraphColumns | None:
     """The nodes of a GraphDef printed by protobuf; None for other text or if it has functions."""
-    if _has_functions(data):
+    # Whether there is more than a single empty function library, which most graphs have.
+    view = buffer_view(data)
+    libraries = [match.start() for match in islice(_LIBRARY.finditer(view), 2)]
+    if bool(libraries) and (
+        len(libraries) > 1 or bytes(view[libraries[0] :][: len(_EMPTY)]) != _EMPTY
+    ):
         return None
     _keep_memory()
     unescaped, pieces, nodes = _Unescaped(data.size), [_NO_PIECE], 0

@@ -118,7 +118,11 @@ def _fields(text: U8, depth: U8, start: I64, end: I64, last: U8) -> Lines:
     escaped, escaped_quotes = _escapes(text, end)
     _check_quotes(text, value, end, np.flatnonzero(strings), escaped_quotes)
     if bool((text > 127).any()):  # noqa: PLR2004 - not ASCII
-        _check_utf8(text)
+        # Other characters than ASCII are only in strings, as all else was checked; require UTF-8.
+        try:
+            text.tobytes().decode()
+        except UnicodeDecodeError as problem:
+            raise Unhandled from problem
     form = np.where(opens, np.uint8(OPEN), np.uint8(STRING))
     number = np.zeros(form.size, np.int64)
     others = np.flatnonzero(~(opens | strings))
@@ -152,14 +156,6 @@ def _check_indent(text: U8, start: I64, depth: I64) -> None:
         require((words[start] ^ _SPACES) & _FIRST[np.minimum(wide, _WORD)] == 0)
         more = np.flatnonzero(wide > _WORD)
         start, wide = start[more] + _WORD, wide[more] - _WORD
-
-
-def _check_utf8(text: U8) -> None:
-    """Other characters than ASCII are only in strings, as all else was checked; require UTF-8."""
-    try:
-        text.tobytes().decode()
-    except UnicodeDecodeError as problem:
-        raise Unhandled from problem
 
 
 # --- names --------------------------------------------------------------------------------

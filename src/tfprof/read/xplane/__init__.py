@@ -19,21 +19,14 @@ from tfprof.columns.strings import I64, U8, Strings
 from tfprof.columns.unique import unique_inverse
 from tfprof.model import own_notes
 from tfprof.read.read_files import read_wire
+from tfprof.read.xplane import trace
 from tfprof.read.xplane.event_table import EventTable, event_table
 from tfprof.read.xplane.memory import TraceMemory, memory
 from tfprof.read.xplane.merge import with_trace
 from tfprof.read.xplane.nesting import Steps, steps
 from tfprof.read.xplane.operations import operations
 from tfprof.read.xplane.planes import Space, device_of, read_space
-from tfprof.read.xplane.trace import (
-    DATA,
-    EAGER,
-    FULL_LEVEL,
-    NODE,
-    UNKNOWN_LEVEL,
-    Events,
-    TraceColumns,
-)
+from tfprof.read.xplane.trace import TraceColumns
 from tfprof.tables.formats import TRACE
 from tfprof.wire.decode import VARINT, scan
 
@@ -60,18 +53,18 @@ def columns(data: U8, name: str = "the trace") -> TraceColumns:
     ran = operations(table)
     moment = table.ns[ran.event]
     of_device, devices = _devices(space, ran.event)
-    spans = table.frames.take(ran.event).spans()
-    events = Events(
+    spans = table.placed.take(ran.event).spans()
+    events = trace.Events(
         name=ran.name,
         op=ran.op,
         function=ran.function,
         kind=ran.kind,
         label=space.event_kind[ran.event] + 1,
-        line=table.frames.line[ran.event],
+        line=table.placed.line[ran.event],
         device=of_device,
         start_ns=moment,
         own_ps=spans.own(),
-        long_ps=table.frames.long[ran.event],
+        long_ps=table.placed.long[ran.event],
         # An operation belongs to the step that called it, even if it runs later.
         step=windows.of(np.where(ran.called_ns >= 0, ran.called_ns, moment)),
         shapes=table.texts(b"shape", ran.event),
@@ -79,7 +72,6 @@ def columns(data: U8, name: str = "the trace") -> TraceColumns:
     allocated = memory(table, events, spans, windows)
     level = _level(space)
     return TraceColumns(
-        lines=space.line,
         devices=devices,
         accelerator=np.array([not device.endswith(_CPU) for device in devices], np.int64),
         step_number=windows.number,
@@ -97,7 +89,7 @@ def _steps(table: EventTable, name: str) -> Steps:
     marked = marked if marked.size else stats.named(b"step_num")
     marked = marked[table.on_host[stats.owner[marked]]]
     event = stats.owner[marked]
-    return steps(stats.number[marked], table.ns[event], table.frames.long[event] // _PS_IN_NS, name)
+    return steps(stats.number[marked], table.ns[event], table.placed.long[event] // _PS_IN_NS, name)
 
 
 def _devices(space: Space, event: I64) -> tuple[I64, Strings]:
@@ -112,10 +104,10 @@ def _level(space: Space) -> int:
     rows = space.plane_stats.named(b"profile_options")[:1]
     text = space.plane_stats.text.take(rows)
     level = scan(text.blob, text.start, text.start + text.length, {2: VARINT})[2]
-    return int(level.value[-1]) if level.value.size else UNKNOWN_LEVEL
+    return int(level.value[-1]) if level.value.size else trace.UNKNOWN_LEVEL
 
 
-def _notes(events: Events, allocated: TraceMemory, level: int) -> Iterator[str]:
+def _notes(events: trace.Events, allocated: TraceMemory, level: int) -> Iterator[str]:
     """Notes on what is missing from the trace and on events outside steps."""
     if not events.step.size:
         yield ("the trace has no events of operations")
@@ -127,9 +119,9 @@ def _notes(events: Events, allocated: TraceMemory, level: int) -> Iterator[str]:
             "outside all steps and are ignored"
         )
     # The rest is about TensorFlow: other programs have no such operations, and other allocators.
-    if not np.isin(events.kind, (NODE, EAGER, DATA)).any():
+    if not np.isin(events.kind, (trace.NODE, trace.EAGER, trace.DATA)).any():
         return
-    if UNKNOWN_LEVEL < level < FULL_LEVEL:
+    if trace.UNKNOWN_LEVEL < level < trace.FULL_LEVEL:
         yield (
             f"the trace was recorded at level {level}: cheap operations and input shapes are "
             "missing (tfprof.capture() records everything)"

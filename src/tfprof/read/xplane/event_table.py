@@ -37,19 +37,19 @@ _BY_NAME = {
 }
 
 
-class Frames(NamedTuple):
+class LineEvents(NamedTuple):
     """Events on lines, in picoseconds since each line's beginning."""
 
     line: I64
     start: I64
     long: I64
 
-    def take(self, rows: I64) -> Frames:
+    def take(self, rows: I64) -> LineEvents:
         """These rows."""
-        return Frames(self.line[rows], self.start[rows], self.long[rows])
+        return LineEvents(self.line[rows], self.start[rows], self.long[rows])
 
     def spans(self) -> Spans:
-        """The frames as Spans."""
+        """The events as Spans."""
         return Spans.of(*self)
 
 
@@ -59,7 +59,7 @@ class EventTable(NamedTuple):
     space: Space
     kinds: Kinds
     what: I64  # the class from `kinds`; OTHER unless the event is on a host
-    frames: Frames
+    placed: LineEvents
     ns: I64  # the start of each, since 1970
     is_function: Bool  # whether it is a call of a function by the program
     on_host: Bool
@@ -99,12 +99,18 @@ def event_table(space: Space, file: str) -> EventTable:
     what = np.where(on_host, what, OTHER)
     tf_data = np.array([name.startswith(_TF_DATA) for name in space.line], np.bool_)
     launchers = np.array([name.startswith(_LAUNCHERS) for name in space.line], np.bool_)
+    # The start of each event: lines count from the beginning of the trace or from 1970.
+    rows = space.plane_stats.named(b"profile_start_time")
+    base = int(space.plane_stats.number[rows[0]]) if rows.size else 0
+    base = min(max(base, 0), _LATEST_NS)
+    begins = np.where(space.line_ns < base, base, 0) + space.line_ns
+    start_ns: I64 = begins[space.event_line] + space.event_ps // _NS_PER_PS
     return EventTable(
         space,
         of_kind,
         what,
-        Frames(space.event_line, space.event_ps, space.event_long_ps),
-        _start_ns(space),
+        LineEvents(space.event_line, space.event_ps, space.event_long_ps),
+        start_ns,
         (what == EAGERLY) & np.append(_functions(space, of_kind, file), False)[space.event_kind],
         on_host,
         device_lines(space)[space.event_line],
@@ -112,16 +118,6 @@ def event_table(space: Space, file: str) -> EventTable:
         launchers[space.event_line],
         file,
     )
-
-
-def _start_ns(space: Space) -> I64:
-    """The start of each event: lines count from the beginning of the trace or from 1970."""
-    rows = space.plane_stats.named(b"profile_start_time")
-    base = int(space.plane_stats.number[rows[0]]) if rows.size else 0
-    base = min(max(base, 0), _LATEST_NS)
-    begins = np.where(space.line_ns < base, base, 0) + space.line_ns
-    start_ns: I64 = begins[space.event_line] + space.event_ps // _NS_PER_PS
-    return start_ns
 
 
 def _functions(space: Space, of_kind: Kinds, file: str) -> Bool:

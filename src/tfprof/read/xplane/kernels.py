@@ -23,8 +23,9 @@ from tfprof.columns.strings import I64, Strings
 from tfprof.columns.unique import first_rows, unique_inverse
 from tfprof.read.expansion_limits import bounded
 from tfprof.read.xplane import launches
-from tfprof.read.xplane.event_table import Frames, node_and_op
+from tfprof.read.xplane.event_table import LineEvents, node_and_op
 from tfprof.read.xplane.planes import TENSORFLOW_OPS, XLA_MODULES
+from tfprof.read.xplane.trace import blank
 
 if TYPE_CHECKING:
     from tfprof.read.xplane.event_table import EventTable
@@ -84,7 +85,7 @@ def kernels(table: EventTable) -> Kernels:
 
 def _named(texts: _Texts) -> tuple[bytes, bytes, bytes]:
     """(name, type, function) of one event."""
-    function = _function(texts.module)
+    function = launches.functions_of(Strings.of([texts.module]))[0]  # b"" if it is not one
     node, op = node_and_op(texts.tf_op)
     if op and _NODE.fullmatch(node):
         return node, op, function
@@ -113,11 +114,6 @@ def _annotated(annotation: bytes) -> tuple[bytes, bytes]:
     return parts[0] or annotation, parts[0] or annotation
 
 
-def _function(module: bytes) -> bytes:
-    """The function that TensorFlow compiled as this module; b"" if it is not one."""
-    return launches.functions_of(Strings.of([module]))[0]
-
-
 def _columns(table: EventTable, event: I64) -> list[Strings]:
     """The columns of _Texts."""
     space, kind = table.space, table.space.event_kind[event]
@@ -131,7 +127,7 @@ def _columns(table: EventTable, event: I64) -> list[Strings]:
     of_kind = np.append(space.kind_stats.numbers(b"program_id", len(space.kind)), 0)[kind]
     number = table.numbers(b"program_id")[event]
     number = np.where(number != 0, number, of_kind)
-    category, blank = said(b"hlo_category"), _blank(event.size)
+    category, none = said(b"hlo_category"), blank(event.size)
     # The metadata of a TPU's events have the name of the instruction as their display name.
     display = space.kind_display.take(kind)
     display = Strings(display.blob, display.start, display.length * (category.length > 0))
@@ -145,7 +141,7 @@ def _columns(table: EventTable, event: I64) -> list[Strings]:
     module = said(b"hlo_module")
     held = np.append(space.event_kind, -1)[_around(table, event, XLA_MODULES)]
     known_row = np.where(module.length > 0, np.arange(event.size), -1)
-    module = either(module, known_row, either(space.kind, held, blank))
+    module = either(module, known_row, either(space.kind, held, none))
     module = Strings(module.blob, module.start, module.length * (instruction.length > 0))
     name, program = _programs(module, number)
     return [
@@ -155,12 +151,12 @@ def _columns(table: EventTable, event: I64) -> list[Strings]:
         program,
         instruction,
         category,
-        either(known.op_name, at, blank),
-        either(known.op_type, at, blank),
-        either(known.opcode, at, blank),
-        either(space.kind, operation_kind, blank),
-        either(space.kind_display, operation_kind, blank),
-        either(space.kind, kind, blank),
+        either(known.op_name, at, none),
+        either(known.op_type, at, none),
+        either(known.opcode, at, none),
+        either(space.kind, operation_kind, none),
+        either(space.kind_display, operation_kind, none),
+        either(space.kind, kind, none),
     ]
 
 
@@ -195,13 +191,13 @@ def _around(table: EventTable, event: I64, line: bytes) -> I64:
     # Lines of a device may begin at different times.
     since = (space.line_ns - int(space.line_ns.min())) * _PS_IN_NS
 
-    def frames(rows: I64) -> Frames:
+    def on_lines(rows: I64) -> LineEvents:
         of_line = space.event_line[rows]
         start = since[of_line] + space.event_ps[rows]
-        return Frames(space.line_plane[of_line], start, space.event_long_ps[rows])
+        return LineEvents(space.line_plane[of_line], start, space.event_long_ps[rows])
 
-    inner = frames(event)
-    at = frames(outer).spans().around(inner.line, inner.start)
+    inner = on_lines(event)
+    at = on_lines(outer).spans().around(inner.line, inner.start)
     return np.append(outer, -1)[at]
 
 
@@ -212,8 +208,3 @@ def either(known: Strings, row: I64, other: Strings) -> Strings:
     is_known = (row >= 0) & (known.length[row] > 0)
     both = Strings.concat([known, other])
     return both.take(np.where(is_known, row, len(known) + np.arange(len(other))))
-
-
-def _blank(count: int) -> Strings:
-    none = np.zeros(count, np.int64)
-    return Strings(np.empty(0, np.uint8), none, none)

@@ -50,7 +50,7 @@ def memory(table: EventTable, events: Events, spans: Spans, steps: Steps) -> Tra
     """The memory that the executions with these *spans* allocated."""
     allocated, deallocated = table.rows(ALLOCATED), table.rows(FREED)
     address = table.numbers(b"addr")
-    event = spans.around(table.frames.line[allocated], table.frames.start[allocated])
+    event = spans.around(table.placed.line[allocated], table.placed.start[allocated])
     moment = table.ns[allocated]
     step = np.where(event >= 0, np.append(events.step, -1)[event], steps.of(moment))
     allocations = Allocations(

@@ -28,8 +28,8 @@ from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.columns.unique import sum_by, unique_inverse
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import ACCELERATOR, CPU, Profile, Step, own_notes
+from tfprof.read.input_notes import outside_graph
 from tfprof.read.merge import with_bare_nodes, with_types
-from tfprof.read.outside_graph import outside_graph
 from tfprof.read.run_shapes import RecordedInputs, with_shape_source
 from tfprof.read.runtime_names import node_of, without_numbers
 from tfprof.read.xplane.node_matching import NodeMatcher

@@ -18,8 +18,8 @@ import numpy as np
 from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.columns.unique import unique_inverse
 from tfprof.foundation.arguments import shown
-from tfprof.read.merge import with_types
-from tfprof.read.outside_graph import NOT_IN_GRAPH
+from tfprof.read.input_notes import NOT_IN_GRAPH
+from tfprof.read.merge import data_inputs, with_types
 from tfprof.read.runtime_names import is_added, node_of
 from tfprof.read.xplane.kernels import either
 from tfprof.read.xplane.trace import COMPILED, DATA, EAGER, KERNEL, NODE, Events
@@ -67,15 +67,12 @@ class NodeMatcher:
         self.exact = same & (events.kind == NODE) & ~_added(events.name)
         self._match_fused(node, np.flatnonzero((node >= 0) & ~same), op, types)
         if self._has_graph:
-            self._find_absent(node)
+            # Find the functions without any node in the graph.
+            row, first = self._events.function.intern()
+            is_absent = self._events.function.length[first] > 0
+            is_absent[row[node >= 0]] = False
+            self.absent = is_absent[row]
         return node
-
-    def _find_absent(self, node: I64) -> None:
-        """Find the functions without any node in the graph."""
-        row, first = self._events.function.intern()
-        is_absent = self._events.function.length[first] > 0
-        is_absent[row[node >= 0]] = False
-        self.absent = is_absent[row]
 
     def _match_arguments(self, node: I64) -> None:
         """Match arguments and results of a function to the node that calls it."""
@@ -175,17 +172,13 @@ def fused_node(profile: Profile, node: int, op: bytes) -> int:
     match = _FUSED.fullmatch(op)
     assert match is not None, "the caller passes fused operations only"
     wanted = {_without_version(match[1]), _without_version(match[2])}
-    edges, waiting, visited = profile.edges, [node], {node}
+    waiting, visited = [node], {node}
     for _ in range(_STEPS_BACK + 1):
         for candidate in waiting:
             if _without_version(profile.types[int(profile.nodes.op[candidate])]) in wanted:
                 return candidate
-        before: list[int] = []
-        for candidate in waiting:
-            span = slice(int(edges.start[candidate]), int(edges.start[candidate + 1]))
-            inputs = zip(edges.source[span].tolist(), edges.slot[span].tolist(), strict=True)
-            before += [source for source, slot in inputs if source >= 0 and slot >= 0]
-        waiting = [source for source in dict.fromkeys(before) if source not in visited]
+        before = (source for each in waiting for source, _ in data_inputs(profile.edges, each))
+        waiting = [each for each in dict.fromkeys(before) if each >= 0 and each not in visited]
         waiting = waiting[:_MOST_NODES]
         visited.update(waiting)
     return -1

@@ -20,7 +20,7 @@ from tfprof.read.xplane import launches
 from tfprof.read.xplane.event_table import DONE, EAGERLY, OTHER, PROCESS, RAN, RUN
 from tfprof.read.xplane.kernels import either, kernels
 from tfprof.read.xplane.runs import RunEvents, Runs, runs
-from tfprof.read.xplane.trace import COMPILED, DATA, EAGER, KERNEL, NODE, taken
+from tfprof.read.xplane.trace import COMPILED, DATA, EAGER, KERNEL, NODE, blank, taken
 
 if TYPE_CHECKING:
     from tfprof.read.xplane.event_table import EventTable
@@ -44,7 +44,9 @@ class Operations(NamedTuple):
 def operations(table: EventTable) -> Operations:
     """All executions."""
     nodes = _nodes(table)
-    parts = [nodes, _eager(table), *_compiled(table, nodes), _kernels(table)]
+    ran = kernels(table)
+    on_device = _plain(ran.event, KERNEL, ran.name, ran.op)._replace(function=ran.function)
+    parts = [nodes, _eager(table), *_compiled(table, nodes), on_device]
     for part in parts:
         bounded(part.name, table.file, part.op, part.function)
     columns: list[Any] = [
@@ -58,12 +60,7 @@ def operations(table: EventTable) -> Operations:
 def _plain(event: I64, kind: int, name: Strings, op: Strings) -> Operations:
     """Executions whose function is unknown."""
     unknown = np.full(event.size, -1, np.int64)
-    return Operations(event, np.full(event.size, kind), name, op, _blank(event.size), unknown)
-
-
-def _blank(count: int) -> Strings:
-    none = np.zeros(count, np.int64)
-    return Strings(np.empty(0, np.uint8), none, none)
+    return Operations(event, np.full(event.size, kind), name, op, blank(event.size), unknown)
 
 
 def _below(table: EventTable, scope: bytes, name: Strings) -> Strings:
@@ -77,14 +74,9 @@ def _nodes(table: EventTable) -> Operations:
     function = Strings.of(run.function).take(run.of_event)
     data = table.on_tf_data[event] & (function.length == 0)
     both = Strings.concat([name, _below(table, _TF_DATA, name)])
-    return Operations(
-        event,
-        np.where(data, DATA, NODE),
-        both.take(np.arange(event.size) + event.size * data),
-        table.kinds.op.take(table.space.event_kind[event]),
-        function,
-        run.start_ns,
-    )
+    name = both.take(np.arange(event.size) + event.size * data)
+    kind, op = np.where(data, DATA, NODE), table.kinds.op.take(table.space.event_kind[event])
+    return Operations(event, kind, name, op, function, run.start_ns)
 
 
 def _runs(table: EventTable, event: I64) -> Runs:
@@ -93,16 +85,16 @@ def _runs(table: EventTable, event: I64) -> Runs:
     number = table.numbers(b"id")
     return runs(
         RunEvents(
-            table.frames.take(event),
+            table.placed.take(event),
             table.names(event),
-            table.frames.take(called),
+            table.placed.take(called),
             table.names(called),
             table.ns[called],
-            table.frames.take(started),
+            table.placed.take(started),
             number[started],
-            table.frames.take(process),
+            table.placed.take(process),
             number[process],
-            table.frames.take(done),
+            table.placed.take(done),
             number[done],
         )
     )
@@ -132,8 +124,8 @@ def _compiled(table: EventTable, nodes: Operations) -> list[Operations]:
     if not event.size:
         return []
     name, op = _instructions(table, event)
-    spans = table.frames.take(nodes.event).spans()
-    at = spans.around(table.frames.line[event], table.frames.start[event])
+    spans = table.placed.take(nodes.event).spans()
+    at = spans.around(table.placed.line[event], table.placed.start[event])
     instruction = table.texts(b"hlo_op", event).intern()[0]
     program = table.numbers(b"program_id")[event]
     ran = launches.InstructionEvents(at, program, instruction, table.ns[event])
@@ -147,14 +139,9 @@ def _compiled(table: EventTable, nodes: Operations) -> list[Operations]:
     is_function = called.take(called.intern()[1]).find(label) >= 0
     below = table.joined(label, _below(table, b"/", name.take(held)))
     both = Strings.concat([below, name.take(held)])
-    inside = Operations(
-        event[held],
-        np.full(held.size, COMPILED),
-        both.take(np.arange(held.size) + held.size * is_function),
-        op.take(held),
-        nodes.function.take(node),
-        nodes.called_ns[node],
-    )
+    kind, caller = np.full(held.size, COMPILED), nodes.function.take(node)
+    names = both.take(np.arange(held.size) + held.size * is_function)
+    inside = Operations(event[held], kind, names, op.take(held), caller, nodes.called_ns[node])
     # For the rest, the module names the function. If several nodes may have launched it, it is not
     # the function that the program called.
     function = launches.functions_of(table.texts(b"hlo_module", event[free]))
@@ -173,7 +160,7 @@ def _launches(table: EventTable, nodes: Operations) -> launches.Launches:
     name, function = nodes.name.intern()[0], nodes.function.intern()[0]
     _, node = unique_inverse(name * (int(function.max(initial=0)) + 1) + function)
     start = table.ns[nodes.event]
-    return launches.Launches(node, start, start + table.frames.long[nodes.event] // _PS_IN_NS)
+    return launches.Launches(node, start, start + table.placed.long[nodes.event] // _PS_IN_NS)
 
 
 def _instructions(table: EventTable, event: I64) -> tuple[Strings, Strings]:
@@ -183,8 +170,3 @@ def _instructions(table: EventTable, event: I64) -> tuple[Strings, Strings]:
     at = known.find(launches.instruction_keys(table.numbers(b"program_id")[event], instruction))
     name = either(known.op_name, at, instruction)
     return name, either(known.op_type, at, either(known.opcode, at, instruction))
-
-
-def _kernels(table: EventTable) -> Operations:
-    ran = kernels(table)
-    return _plain(ran.event, KERNEL, ran.name, ran.op)._replace(function=ran.function)

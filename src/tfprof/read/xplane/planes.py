@@ -146,12 +146,8 @@ class _StatReader(NamedTuple):
     def read(self, stat: Field, owner_plane: I64) -> Stats:
         """The stats in the messages of the owners."""
         count = stat.start.size
-        part = scan(
-            self.buffer,
-            stat.start,
-            stat.end,
-            {1: VARINT, 3: VARINT, 4: VARINT, 5: BYTES, 6: BYTES, 7: VARINT},
-        )
+        wanted = {1: VARINT, 3: VARINT, 4: VARINT, 5: BYTES, 6: BYTES, 7: VARINT}
+        part = scan(self.buffer, stat.start, stat.end, wanted)
         plane = owner_plane[stat.message]
         ids, first = self.name.intern()
         row = _metadata_row(self.plane, self.number, plane, part[1].last(count))

@@ -25,7 +25,7 @@ from tfprof.read.xplane.nesting import count_before
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import I64, Bool, Strings
-    from tfprof.read.xplane.event_table import Frames
+    from tfprof.read.xplane.event_table import LineEvents
 
 # Names are built for at most so many nested calls.
 _DEEPEST = 64
@@ -45,16 +45,16 @@ class Runs(NamedTuple):
 class RunEvents(NamedTuple):
     """The events from which runs are found."""
 
-    ran: Frames  # nodes
+    ran: LineEvents  # nodes
     names: Strings  # of the nodes
-    called: Frames  # functions that the program called
+    called: LineEvents  # functions that the program called
     functions: Strings  # their names
     called_ns: I64
-    started: Frames  # FunctionRun
+    started: LineEvents  # FunctionRun
     started_id: I64
-    process: Frames  # ExecutorState::Process
+    process: LineEvents  # ExecutorState::Process
     process_id: I64
-    done: Frames  # ExecutorPropagateOutputs
+    done: LineEvents  # ExecutorPropagateOutputs
     done_id: I64
 
 
@@ -136,9 +136,9 @@ def _run_of_each(events: RunEvents) -> I64:
     return np.where(fits, np.append(order, -1)[at], -1)
 
 
-def _next(frames: Frames, ran: Frames) -> tuple[I64, Bool]:
-    """(the next frame on the line after each event, whether there is one)."""
-    order = np.lexsort((frames.start, frames.line))
-    lines, starts = frames.line[order], frames.start[order]
+def _next(events: LineEvents, ran: LineEvents) -> tuple[I64, Bool]:
+    """(the next event on the line after each event, whether there is one)."""
+    order = np.lexsort((events.start, events.line))
+    lines, starts = events.line[order], events.start[order]
     at = count_before(lines, starts, ran.line, ran.start + ran.long - 1)
     return np.append(order, -1)[at], np.append(lines, -1)[at] == ran.line

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from tfprof.columns.strings import I64, Strings
 
 if TYPE_CHECKING:
@@ -61,7 +63,6 @@ class Memory(NamedTuple):
 class TraceColumns(NamedTuple):
     """The columns of a trace."""
 
-    lines: Strings  # names of threads and streams
     devices: Strings  # in lower case
     accelerator: I64  # whether each device is one
     step_number: I64  # distinct, in order of time
@@ -69,6 +70,11 @@ class TraceColumns(NamedTuple):
     memory: Memory
     level: int
     notes: tuple[Note, ...]
+
+
+def blank(count: int) -> Strings:
+    """So many empty strings."""
+    return Strings(np.empty(0, np.uint8), *np.zeros((2, count), np.int64))
 
 
 def taken(column: Any, rows: I64) -> Any:  # noqa: ANN401 - the same type as the column

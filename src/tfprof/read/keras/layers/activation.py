@@ -1,12 +1,12 @@
-"""Activations: the operations that Keras composes each of, on the backend of TensorFlow."""
+"""Activations and merging layers, also as operations of keras.ops, on the backend of TensorFlow."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from tfprof.read.keras.graph import BOOL, Call, Tensor, Unexpandable, known
-from tfprof.read.keras.table import layer, operation
+from tfprof.read.keras.graph import BOOL, Call, Tensor, Unexpandable, known, layer, operation
+from tfprof.read.keras.layers.normalization import unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,42 +21,38 @@ def activated(call: Call, x: Tensor, key: str = "activation") -> Tensor:
         return call.inner(name, x)[0]
     if name is None or name == "linear":
         return x
-    return FUNCTIONS[name](call, x)  # a function of the user's raises
+    return _function(call, x, name)  # a function of the user's raises
 
 
-def _one(kind: str) -> Function:
-    return lambda call, x: call.op(kind, x)
+def _function(call: Call, x: Tensor, name: str) -> Tensor:
+    function = FUNCTIONS[name]
+    return _chain(call, x, function) if isinstance(function, str) else function(call, x)
 
 
-def _times(gate: Function) -> Function:
-    return lambda call, x: call.op("Mul", x, gate(call, x))
+def _chain(call: Call, x: Tensor, kinds: str) -> Tensor:
+    """One operation after the other: `Relu` of the last result, `Mul:1` of it and a number.
 
-
-def _with_number(call: Call, x: Tensor, *kinds: str) -> Tensor:
-    """One operation with a constant after the other."""
-    for kind in kinds:
-        x = call.op(kind, x, 1.0)
-    return x
-
-
-def _hard_sigmoid(call: Call, x: Tensor) -> Tensor:
-    return _with_number(call, call.op("Relu6", _with_number(call, x, "AddV2")), "RealDiv")
-
-
-def _silu(call: Call, x: Tensor) -> Tensor:
-    return call.op("Mul", x, call.op("Sigmoid", call.op("Mul", x, 1.0)))
+    `x:Mul` is of *x* itself and the last result.
+    """
+    result = x
+    for step in kinds.split():
+        kind, _, number = step.partition(":")
+        if kind == "x":
+            result = call.op(number, x, result)
+        else:
+            result = call.op(kind, result, *([1.0] if number else []))
+    return result
 
 
 def _gelu(call: Call, x: Tensor) -> Tensor:
     """X / 2 · erfc(-x / √2)."""
-    tail = call.op("Erfc", _with_number(call, call.op("Neg", x), "Mul"))
-    return call.op("Mul", _with_number(call, x, "Mul"), tail)
+    tail = _chain(call, x, "Neg Mul:1 Erfc")
+    return call.op("Mul", call.op("Mul", x, 1.0), tail)
 
 
 def _celu(call: Call, x: Tensor) -> Tensor:
-    low = _with_number(call, x, "Minimum", "RealDiv")
-    low = _with_number(call, call.op("Expm1", low), "Mul")
-    return call.op("AddV2", _with_number(call, x, "Maximum"), low)
+    low = _chain(call, x, "Minimum:1 RealDiv:1 Expm1 Mul:1")
+    return call.op("AddV2", call.op("Maximum", x, 1.0), low)
 
 
 def _glu(call: Call, x: Tensor) -> Tensor:
@@ -64,27 +60,17 @@ def _glu(call: Call, x: Tensor) -> Tensor:
     return call.op("Mul", halves, call.op("Sigmoid", Tensor(f"{halves.name}:1")))
 
 
-def _chosen(*comparisons: str, steps: tuple[str, ...] = ()) -> Function:
-    """Comparisons with bounds, each of which chooses; the chosen value takes some *steps*."""
+def _chosen(*comparisons: str, steps: str = "", tested: str = "") -> Function:
+    """Comparisons of x or *tested* with bounds, each of which chooses what took some *steps*."""
 
     def function(call: Call, x: Tensor) -> Tensor:
-        result = _with_number(call, x, *steps)
+        result = _chain(call, x, steps)
         for kind in comparisons:
-            test = call.op(kind, x, 1.0, dtype=BOOL)
+            test = call.op(kind, _chain(call, x, tested), 1.0, dtype=BOOL)
             result = call.op("SelectV2", test, result, x)
         return result
 
     return function
-
-
-def _hard_shrink(call: Call, x: Tensor) -> Tensor:
-    test = call.op("Greater", call.op("Abs", x), 1.0, dtype=BOOL)
-    return call.op("SelectV2", test, x, x)
-
-
-def _squareplus(call: Call, x: Tensor) -> Tensor:
-    root = call.op("Sqrt", _with_number(call, call.op("Square", x), "AddV2"))
-    return _with_number(call, call.op("AddV2", x, root), "RealDiv")
 
 
 def softmax(call: Call, x: Tensor) -> Tensor:
@@ -99,38 +85,39 @@ def softmax(call: Call, x: Tensor) -> Tensor:
     return call.op("Exp", call.op("Sub", x, call.op("AddV2", call.op("Log", total), most)))
 
 
-FUNCTIONS: Final[dict[str, Function]] = {
+FUNCTIONS: Final[dict[str, str | Function]] = {
     "celu": _celu,
-    "elu": _one("Elu"),
-    "exponential": _one("Exp"),
+    "elu": "Elu",
+    "exponential": "Exp",
     "gelu": _gelu,
     "glu": _glu,
-    "hard_shrink": _hard_shrink,
-    "hard_sigmoid": _hard_sigmoid,
-    "hard_silu": _times(_hard_sigmoid),
-    "hard_swish": _times(_hard_sigmoid),
-    "hard_tanh": lambda call, x: _with_number(call, x, "Minimum", "Maximum"),
-    "leaky_relu": _one("LeakyRelu"),
-    "linear": lambda _, x: x,
-    "log_sigmoid": lambda call, x: call.chain(x, "Neg", "Softplus", "Neg"),
-    "log_softmax": _one("LogSoftmax"),
-    "mish": _times(lambda call, x: call.chain(x, "Softplus", "Tanh")),
-    "relu": _one("Relu"),
-    "relu6": _one("Relu6"),
-    "selu": _one("Selu"),
-    "sigmoid": _one("Sigmoid"),
-    "silu": _silu,
-    "soft_shrink": _chosen("Greater", "Less", steps=("Sub", "AddV2")),
-    "softmax": _one("Softmax"),
-    "softplus": _one("Softplus"),
-    "softsign": _one("Softsign"),
-    "sparse_plus": _chosen("Less", "LessEqual", steps=("AddV2", "Pow", "Mul")),
-    "sparse_sigmoid": _chosen("LessEqual", "GreaterEqual", steps=("AddV2", "Mul")),
-    "squareplus": _squareplus,
-    "swish": _silu,
-    "tanh": _one("Tanh"),
-    "tanh_shrink": lambda call, x: call.op("Sub", x, call.op("Tanh", x)),
+    "hard_shrink": _chosen("Greater", tested="Abs"),
+    "hard_sigmoid": "AddV2:1 Relu6 RealDiv:1",
+    "hard_silu": "AddV2:1 Relu6 RealDiv:1 x:Mul",
+    "hard_swish": "AddV2:1 Relu6 RealDiv:1 x:Mul",
+    "hard_tanh": "Minimum:1 Maximum:1",
+    "leaky_relu": "LeakyRelu",
+    "linear": "",
+    "log_sigmoid": "Neg Softplus Neg",
+    "log_softmax": "LogSoftmax",
+    "mish": "Softplus Tanh x:Mul",
+    "relu": "Relu",
+    "relu6": "Relu6",
+    "selu": "Selu",
+    "sigmoid": "Sigmoid",
+    "silu": "Mul:1 Sigmoid x:Mul",
+    "soft_shrink": _chosen("Greater", "Less", steps="Sub:1 AddV2:1"),
+    "softmax": "Softmax",
+    "softplus": "Softplus",
+    "softsign": "Softsign",
+    "sparse_plus": _chosen("Less", "LessEqual", steps="AddV2:1 Pow:1 Mul:1"),
+    "sparse_sigmoid": _chosen("LessEqual", "GreaterEqual", steps="AddV2:1 Mul:1"),
+    "squareplus": "Square AddV2:1 Sqrt x:AddV2 RealDiv:1",
+    "swish": "Mul:1 Sigmoid x:Mul",
+    "tanh": "Tanh",
+    "tanh_shrink": "Tanh x:Sub",
 }
+_UNARY: Final = "Abs Exp Log Sqrt Square Sin Cos Rsqrt Sign Floor Ceil"
 
 layer("Activation")(lambda call: activated(call, call.op("Identity", call.x)))
 layer("Softmax")(lambda call: softmax(call, call.x))
@@ -142,27 +129,19 @@ layer(
 )(lambda call: call.op("Identity", call.x))
 
 
-def _operation(function: Function, call: Call) -> Tensor:
-    return function(call, call.x)
+def _operation(name: str, call: Call) -> Tensor:
+    return _function(call, call.x, name)
 
 
-for _name, _function in FUNCTIONS.items():
-    operation(_name.title().replace("_", ""))(partial(_operation, _function))
-for _name in [
-    "Abs",
-    "Exp",
-    "Log",
-    "Sqrt",
-    "Square",
-    "Sin",
-    "Cos",
-    "Rsqrt",
-    "Sign",
-    "Floor",
-    "Ceil",
-]:
-    operation(_name)(partial(_operation, _one(_name)))
-operation("Negative")(partial(_operation, _one("Neg")))
+def _unary(kind: str, call: Call) -> Tensor:
+    return call.op(kind, call.x)
+
+
+for _name in FUNCTIONS:
+    operation(_name.title().replace("_", ""))(partial(_operation, _name))
+for _name in _UNARY.split():
+    operation(_name)(partial(_unary, _name))
+operation("Negative")(partial(_unary, "Neg"))
 
 
 @layer("ELU")
@@ -181,12 +160,12 @@ def relu(call: Call) -> Tensor:
     )
     if not slope and not threshold:
         kind = {0.0: "Relu", 6.0: "Relu6"}.get(most)
-        return call.op(kind, call.x) if kind else _with_number(call, call.x, "Maximum", "Minimum")
+        return _chain(call, call.x, kind or "Maximum:1 Minimum:1")
     if slope and not threshold and not most:
         return call.op("LeakyRelu", call.x)
     if not slope or not threshold or most:
         raise Unexpandable
-    low = call.op("Relu", call.op("AddV2", call.op("Neg", call.x), 1.0))
+    low = _chain(call, call.x, "Neg AddV2:1 Relu")
     above = call.op("Greater", call.x, 1.0, dtype=BOOL)
     high = call.op("SelectV2", above, call.x, call.x)
     return call.op("Sub", high, call.op("Mul", low, 1.0))
@@ -195,7 +174,7 @@ def relu(call: Call) -> Tensor:
 @layer("PReLU")
 def prelu(call: Call) -> Tensor:
     """The positive part, and the negative one times a weight."""
-    low = call.chain(call.x, "Neg", "Relu")
+    low = _chain(call, call.x, "Neg Relu")
     scaled = call.op("Mul", call.op("Neg", call.weight("alpha")), low)
     return call.op("AddV2", call.op("Relu", call.x), scaled)
 
@@ -207,3 +186,72 @@ def masking(call: Call) -> Tensor:
     differs = call.op("NotEqual", call.x, 1.0, dtype=BOOL)
     kept = call.op("Any", differs, [-1], keep_dims=True)
     return call.op("SelectV2", kept, call.x, call.x)
+
+
+# --- merging ---
+
+
+_KINDS: Final = {
+    "Add": "AddV2", "Subtract": "Sub", "Multiply": "Mul", "Maximum": "Maximum",
+    "Minimum": "Minimum",
+}  # fmt: skip
+_OPERATORS: Final = {
+    **_KINDS, "Divide": "RealDiv", "TrueDivide": "RealDiv", "Power": "Pow",
+    "FloorDivide": "FloorDiv", "Mod": "FloorMod", "SquaredDifference": "SquaredDifference",
+    "Matmul": "BatchMatMulV2",
+}  # fmt: skip
+_LETTERS: Final = "abcdefghij"
+
+
+def _merged(call: Call, kind: str) -> Tensor:
+    """One input after the other; those of lower rank get dimensions after the batch."""
+    rank = max(len(known(each)) for each in call.inputs)
+    result: Tensor | None = None
+    for each in call.inputs:
+        x = each
+        for _ in range(rank - len(known(each))):
+            x = call.expanded(x, 1)
+        result = x if result is None else call.op(kind, result, x)
+    if result is None:
+        raise Unexpandable
+    return result
+
+
+for _name, _kind in _KINDS.items():
+    layer(_name)(partial(_merged, kind=_kind))
+layer("Average")(lambda call: call.op("RealDiv", _merged(call, "AddV2"), 1.0))
+layer("Concatenate")(
+    lambda call: call.joined(*call.inputs, axis=int(call.config.get("axis", -1)), dtype=None)
+)
+
+
+@layer("Dot")
+def dot(call: Call) -> Tensor:
+    """The products of two tensors, summed over an axis of each."""
+    left, right = call.inputs
+    axes = call.config["axes"]
+    first, second = axes if isinstance(axes, list) else (axes, axes)
+    first, second = first % len(known(left)), second % len(known(right))
+    if call.config.get("normalize"):
+        left, right = unit(call, left, first), unit(call, right, second)
+    names = [_LETTERS[: len(known(call.inputs[0]))]]
+    names.append("a" + "klmnopqrst"[: len(known(call.inputs[1])) - 1])
+    names[1] = names[1][:second] + names[0][first] + names[1][second + 1 :]
+    rest = [name.replace(names[0][first], "") for name in names]
+    equation = f"{names[0]},{names[1]}->{rest[0]}{rest[1][1:]}"
+    result = call.op("Einsum", left, right, equation=equation, N=2)
+    return result if len(rest[0]) + len(rest[1]) > 2 else call.expanded(result, 1)  # noqa: PLR2004 - the batch, twice
+
+
+def _operator(call: Call, kind: str) -> Tensor:
+    """An operator between two tensors, or a tensor and a number, which may be the first."""
+    numbers = call.options["args"] + list(call.options["kwargs"].values())
+    others = [each for each in numbers if isinstance(each, (int, float))]
+    both: list[Tensor | float] = [*call.inputs, *map(float, others)]
+    if len(both) != 2:  # noqa: PLR2004 - an operator has two
+        raise Unexpandable
+    return call.op(kind, *both)
+
+
+for _name, _kind in _OPERATORS.items():
+    operation(_name)(partial(_operator, kind=_kind))

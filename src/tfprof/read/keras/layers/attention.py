@@ -6,10 +6,9 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.read.keras.graph import Call, Tensor, Unexpandable, known
+from tfprof.read.keras.graph import Call, Tensor, Unexpandable, known, layer
 from tfprof.read.keras.layers.activation import softmax
 from tfprof.read.keras.layers.dense import projected
-from tfprof.read.keras.table import layer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

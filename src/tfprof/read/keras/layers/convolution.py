@@ -1,13 +1,13 @@
-"""Convolutions. One of a single dimension is one of two, as in TensorFlow."""
+"""Convolutions and pooling. What has a single dimension runs in two, as in TensorFlow."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from tfprof.read.keras.graph import INT32, Call, Operand, Tensor, Unexpandable
+from tfprof.read.keras.graph import INT32, Call, Operand, Tensor, Unexpandable, layer
 from tfprof.read.keras.layers.activation import activated
 from tfprof.read.keras.layers.dense import kernel
-from tfprof.read.keras.table import layer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +53,7 @@ class Window:
         """The filter for an image of at least two sides."""
         return self.call.expanded(weight, 0) if self.lifted else weight
 
-    def attributes(self, *, strides: Sequence[int] = (), padding: str = "") -> dict[str, Any]:
+    def attributes(self, strides: Sequence[int] = (), padding: str = "") -> dict[str, Any]:
         """The attributes of a convolution."""
         padding = padding or str(self.call.config.get("padding", "valid"))
         return {
@@ -149,3 +149,59 @@ def _longer(window: Window, call: Call, side: int, axis: int) -> Operand:
         return [length * stride + more]
     long = call.op("Mul", call.shape_of(call.x, axis, axis + 1), stride, dtype=INT32)
     return call.op("AddV2", long, more, dtype=INT32) if more else long
+
+
+# --- pooling ---
+
+
+_SIDES: Final = (1, 2, 3)
+
+
+def _pooled(kind: str, rank: int, call: Call) -> Tensor:
+    window = Window(call, rank)
+    sizes = window.of("pool_size", 2)
+    strides = window.of("strides") if call.config.get("strides") is not None else sizes
+    return _windows(window, kind, call.x, sizes, window.attributes(strides))
+
+
+def _windows(
+    window: Window, kind: str, x: Tensor, sizes: list[int], attributes: dict[str, Any]
+) -> Tensor:
+    attributes["ksize"] = window.full(sizes)
+    del attributes["dilations"]
+    op = kind if window.sides < _SIDES[-1] else f"{kind}3D"
+    return window.drop(window.call.op(op, window.lift(x), **attributes))
+
+
+def _global(kind: str, rank: int, call: Call) -> Tensor:
+    first = 2 if call.config.get("data_format") == "channels_first" else 1
+    axes = [first + side for side in range(rank)]
+    return call.reduced(kind, call.x, axes, keep=bool(call.config.get("keepdims")))
+
+
+def _adaptive(kind: str, call: Call) -> Tensor:
+    """Along each side in turn: all windows of two sizes, of which some are picked."""
+    window, x = Window(call), call.x
+    sizes = window.of("output_size")
+    for side in range(window.sides):
+        axis = side + (2 if window.first else 1)
+        length = call.sides[axis]
+        if length is None or sizes[side] < 1:
+            raise Unexpandable
+        small = -(-length // sizes[side])
+        both = []
+        for reach in (small, small + 1):
+            ones = [1] * window.sides
+            shape = [*ones[:side], reach, *ones[side + 1 :]]
+            both.append(_windows(window, kind, x, shape, window.attributes(ones, "valid")))
+        joined = call.joined(*both, axis=axis, dtype=None)
+        x = call.op("GatherV2", joined, [0] * min(sizes[side], 1001), axis)
+    return x
+
+
+# The class says how many sides an image has; a Sequential model records no shape for these layers.
+for _sides in _SIDES:
+    for _name, _kind, _reduce in (("Average", "AvgPool", "Mean"), ("Max", "MaxPool", "Max")):
+        layer(f"{_name}Pooling{_sides}D")(partial(_pooled, _kind, _sides))
+        layer(f"Global{_name}Pooling{_sides}D")(partial(_global, _reduce, _sides))
+        layer(f"Adaptive{_name}Pooling{_sides}D")(partial(_adaptive, _kind))

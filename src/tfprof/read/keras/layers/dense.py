@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from tfprof.read.keras.graph import BOOL, INT32, Call, Tensor, known
+from tfprof.read.keras.graph import BOOL, INT32, Call, Tensor, known, layer
 from tfprof.read.keras.layers.activation import activated
-from tfprof.read.keras.table import layer
 from tfprof.read.keras.weight_rules import einsum_lengths
 
 _MATRIX: Final = 2
@@ -17,10 +16,8 @@ def kernel(call: Call, name: str, *dims: int) -> Tensor:
     weight = call.weight(name)
     if call.has("g_idx"):
         block = call.weight("g_idx")
-        scale, zero = (
-            call.op("GatherV2", call.weight(f"{name}_{part}"), block, 0)
-            for part in ("scale", "zero")
-        )
+        parts = (call.weight(f"{name}_{part}") for part in ("scale", "zero"))
+        scale, zero = (call.op("GatherV2", part, block, 0) for part in parts)
         weight = call.op("Mul", call.op("Sub", _unpacked(call, weight, scale), zero), scale)
         weight = call.op("Reshape", weight, dims)
     if call.has(f"lora_{name}_a"):
@@ -103,15 +100,9 @@ def embedding(call: Call) -> Tensor:
     table = call.weight("embeddings") if call.has("g_idx") else kernel(call, "embeddings", 0, 0)
     found = call.op("GatherV2", table, rows, 0)
     if call.has("g_idx"):
-        scale, zero = (
-            call.op(
-                "GatherV2",
-                call.op("GatherV2", call.weight(f"embeddings_{part}"), rows, 0),
-                call.weight("g_idx"),
-                -1,
-            )
-            for part in ("scale", "zero")
-        )
+        parts = (call.weight(f"embeddings_{part}") for part in ("scale", "zero"))
+        picked = (call.op("GatherV2", part, rows, 0) for part in parts)
+        scale, zero = (call.op("GatherV2", each, call.weight("g_idx"), -1) for each in picked)
         return call.op("Mul", call.op("Sub", _unpacked(call, found, scale), zero), scale)
     if call.has("embeddings_scale"):
         scale = call.op("GatherV2", call.weight("embeddings_scale"), rows, 0)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfprof.read.keras.graph import Call, Tensor, Unexpandable
-from tfprof.read.keras.table import layer
+from tfprof.read.keras.graph import Call, Tensor, Unexpandable, layer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

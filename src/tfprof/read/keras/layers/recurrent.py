@@ -13,11 +13,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from tfprof.read.keras.graph import Call, Tensor, Unexpandable, known
+from tfprof.read.keras.graph import Call, Tensor, Unexpandable, known, layer
 from tfprof.read.keras.layers.activation import activated
 from tfprof.read.keras.layers.convolution import Window, convolved
 from tfprof.read.keras.layers.dense import product
-from tfprof.read.keras.table import layer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

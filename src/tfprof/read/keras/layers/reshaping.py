@@ -1,13 +1,12 @@
-"""Layers that move elements: no arithmetic, but shapes."""
+"""Layers that move elements, and preprocessing at inference, where random layers change nothing."""
 
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import Any, Final
 
-from tfprof.read.keras.graph import Call, Tensor, Unexpandable
+from tfprof.read.keras.graph import INT64, Call, Tensor, Unexpandable, layer
 from tfprof.read.keras.layers.convolution import Window
-from tfprof.read.keras.table import layer
 
 
 @layer("Flatten")
@@ -28,17 +27,11 @@ def reshape(call: Call) -> Tensor:
     return call.op("Reshape", call.x, [-1, *target])
 
 
-@layer("Permute")
-def permute(call: Call) -> Tensor:
-    """Dimensions in another order."""
-    return call.op("Transpose", call.x, [0, *call.config["dims"]])
-
-
-@layer("RepeatVector")
-def repeat_vector(call: Call) -> Tensor:
-    """The same for each step."""
-    times = [1, int(call.config["n"]), 1]
-    return call.op("Tile", call.expanded(call.x, 1), times)
+# Dimensions in another order, and the same for each step.
+layer("Permute")(lambda call: call.op("Transpose", call.x, [0, *call.config["dims"]]))
+layer("RepeatVector")(
+    lambda call: call.op("Tile", call.expanded(call.x, 1), [1, int(call.config["n"]), 1])
+)
 
 
 def _pairs(window: Window, key: str) -> list[list[int]]:
@@ -77,19 +70,10 @@ def up_sampling(call: Call) -> Tensor:
     """Each element several times; or between them, interpolated."""
     window = Window(call)
     times = window.of("size", 2)
-    kind = call.config.get("interpolation", "nearest")
-    if kind == "nearest":
-        channels = [1, 1, *times] if window.first else [1, *times, 1]
-        return call.op("Tile", call.x, channels)
-    return resized(
-        call, [None if s is None else s * n for s, n in zip(_sides(call), times, strict=True)]
-    )
-
-
-def _sides(call: Call) -> tuple[int | None, ...]:
-    return (
-        call.sides[2:] if call.config.get("data_format") == "channels_first" else call.sides[1:-1]
-    )
+    if call.config.get("interpolation", "nearest") == "nearest":
+        return call.op("Tile", call.x, [1, 1, *times] if window.first else [1, *times, 1])
+    sides = call.sides[2:] if window.first else call.sides[1:-1]
+    return resized(call, [s and s * n for s, n in zip(sides, times, strict=True)])
 
 
 def resized(call: Call, sides: list[int | None]) -> Tensor:
@@ -104,3 +88,77 @@ def resized(call: Call, sides: list[int | None]) -> Tensor:
     x = call.op("Transpose", call.x, [0, 2, 3, 1]) if first else call.x
     y = call.op(kind, x, size)
     return call.op("Transpose", y, [0, 3, 1, 2]) if first else y
+
+
+# --- preprocessing ---
+
+
+_RANDOM: Final = """
+AugMix CutMix MixUp RandAugment RandomBrightness RandomColorDegeneration RandomColorJitter
+RandomContrast RandomElasticTransform RandomErasing RandomFlip RandomGaussianBlur RandomGrayscale
+RandomHue RandomInvert RandomPerspective RandomPosterization RandomRotation RandomSaturation
+RandomSharpness RandomShear RandomTranslation RandomZoom Solarization
+"""
+layer(_RANDOM)(lambda call: call.op("Identity", call.x))
+layer("Rescaling")(lambda call: call.op("AddV2", call.op("Mul", call.x, 1.0), 1.0))
+
+
+@layer("Resizing")
+def resizing(call: Call) -> Tensor:
+    """The image in another size."""
+    if call.config.get("crop_to_aspect_ratio") or call.config.get("pad_to_aspect_ratio"):
+        raise Unexpandable
+    return resized(call, [int(call.config["height"]), int(call.config["width"])])
+
+
+@layer("CenterCrop RandomCrop")
+def crop(call: Call) -> Tensor:
+    """The middle of the image."""
+    first = call.config.get("data_format") == "channels_first"
+    sides = call.sides[-2:] if first else call.sides[-3:-1]
+    size = [int(call.config["height"]), int(call.config["width"])]
+    if any(side is None or side < wanted for side, wanted in zip(sides, size, strict=True)):
+        raise Unexpandable  # Keras resizes a smaller image
+    whole = [-1] * (call.rank - 3)
+    sizes = [*whole, -1, *size] if first else [*whole, *size, -1]
+    return call.op("Slice", call.x, [0] * call.rank, sizes)
+
+
+layer("Discretization")(lambda call: call.op("Bucketize", _indices_of(call)))
+
+
+def _indices_of(call: Call) -> Tensor:
+    """The input of a layer that returns an index for each element."""
+    if call.config.get("output_mode", "int") != "int":
+        raise Unexpandable
+    return call.x
+
+
+# A number below a bound for each element.
+layer("Hashing HashedCrossing")(
+    lambda call: call.op("StringToHashBucketFast", _indices_of(call), dtype=INT64)
+)
+
+
+@layer("IntegerLookup StringLookup")
+def lookup(call: Call) -> Tensor:
+    """The place of each element in a vocabulary."""
+    x = _indices_of(call)
+    return call.op("LookupTableFindV2", call.op("HashTableV2"), x, 0, dtype=INT64)
+
+
+@layer("CategoryEncoding")
+def category_encoding(call: Call) -> Tensor:
+    """How often each category occurs, or whether it does."""
+    if call.config.get("output_mode", "multi_hot") == "one_hot":
+        raise Unexpandable
+    return call.op("DenseBincount", call.x, int(call.config["num_tokens"]), [])
+
+
+@layer("Pipeline")
+def pipeline(call: Call) -> list[Tensor]:
+    """One layer after the other."""
+    x = [call.x]
+    for entry in call.config["layers"]:
+        x = call.inner(entry, x[0]._replace(shape=call.x.shape))
+    return x

@@ -1,0 +1,132 @@
+"""LISTS: the lists of an overview; each says in which of its rows a node counts.
+
+layer            as in the summary; a gradient counts in the layer that it is the gradient of
+operation type   as in op view
+line of code     the innermost line of a call stack that is not in TensorFlow, Keras or Python
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from tfprof.columns.strings import I64, Bool, clean_text
+from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.summary.keras_names import Scopes, with_keras_names
+from tfprof.summary.layers import layers
+from tfprof.summary.model_nodes import makes_tensors
+from tfprof.summary.parameters import casts_of_variables
+from tfprof.summary.scopes import scopes
+from tfprof.views import VIEWS
+from tfprof.views.code_view import GRADIENT_MARK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tfprof.model import Profile
+    from tfprof.summary.parameters import Parameters
+
+_DEPTH: Final = 2  # as in a summary
+_GRADIENTS: Final = re.compile(rb"gradients(?:_\d+)?|gradient_tape")
+_NOT_OF_USER: Final = re.compile(
+    rb"(?:^|[/\\](?:site|dist)-packages[/\\])(?:tensorflow|keras|tf_keras)[/\\]"
+    rb"|[/\\]lib[/\\]python[\d.]+[/\\](?!site-packages)|<frozen |<embedded "
+)
+
+
+class Rows(NamedTuple):
+    """The rows of a list."""
+
+    names: list[str]
+    of_node: I64  # -1: none
+    parameters: I64 | None = None  # of each row, if it can have some
+
+
+NO_ROWS: Final = Rows([], np.empty(0, np.int64))
+
+
+def layer_rows(profile: Profile, in_model: Bool, held: Parameters) -> Rows:
+    """The layers of the model, blocks split as in its summary."""
+    computes = makes_tensors(profile) & ~casts_of_variables(profile)
+    if in_model.any():
+        computes &= in_model
+    readers = np.concatenate([held.reader, held.unknown])
+    tree = with_keras_names(_with_gradients(scopes(profile, renamed=False), in_model), profile)
+    placed = layers(tree, computes, readers, _DEPTH)
+    if len(placed.rows) == 1:  # nothing but (other)
+        return NO_ROWS
+    elements = np.zeros(len(placed.rows), np.int64)
+    np.add.at(elements, placed.of_node[held.reader], held.elements)
+    names: list[str] = []
+    for layer in placed.rows:
+        above = names[layer.parent] + "/" if layer.parent >= 0 else ""
+        names.append(above + clean_text(layer.name.decode("utf-8", "replace")))
+    return Rows(names, placed.of_node, elements)
+
+
+def _with_gradients(all_scopes: Scopes, in_model: Bool) -> Scopes:
+    """*all_scopes* with gradients in the scopes of what they are gradients of.
+
+    gradients/unit_1/conv/Conv2D_grad  is in  unit_1/conv
+    """
+    inside = {
+        (around, part): scope
+        for scope, (around, part) in enumerate(zip(all_scopes.parent, all_scopes.part, strict=True))
+    }
+    target = [0] * len(all_scopes)
+    for scope in range(1, len(all_scopes)):
+        part, around = all_scopes.part[scope], target[all_scopes.parent[scope]]
+        is_gradient = _GRADIENTS.fullmatch(part)
+        target[scope] = around if is_gradient else inside.get((around, part), around)
+    moved = np.array(target, np.int64)[all_scopes.of_node]
+    return replace(all_scopes, of_node=np.where(in_model, all_scopes.of_node, moved))
+
+
+def type_rows(profile: Profile, *_: object) -> Rows:
+    """The operation types."""
+    if not profile.in_graph.any() and not _knows_types(profile):
+        return NO_ROWS
+    drawing = VIEWS["op"].draw(profile)
+    return Rows([clean_text(name) for name in drawing.label.texts()], drawing.owner)
+
+
+def _knows_types(profile: Profile) -> bool:
+    """Whether types are more than the names of nodes, which stand for them in a run alone."""
+    types = profile.types.take(profile.nodes.op)
+    return any(name != kind for name, kind in zip(profile.nodes.name, types, strict=True))
+
+
+def line_rows(profile: Profile, *_: object) -> Rows:
+    """The lines of code of the user."""
+    if not profile.has_traces:
+        return NO_ROWS
+    drawing, stacks = VIEWS["code"].draw(profile), profile.stacks
+    assert drawing.frame is not None
+    file, line = stacks.file[drawing.frame], stacks.line[drawing.frame]
+    file[0] = line[0] = -1  # the root is no line
+    others = [
+        number
+        for number, text in zip(stacks.text_id.tolist(), stacks.text, strict=True)
+        if _NOT_OF_USER.search(text)
+    ]
+    is_user = ~np.isin(file, others)
+    is_user[0] = True
+    row = drawing.tree.nearest_kept(is_user)
+    row = np.where(row > 0, row, np.arange(row.size))  # a stack without a line of the user
+    numbers: dict[tuple[int, int], int] = {}
+    pairs = zip(file[row].tolist(), line[row].tolist(), strict=True)
+    number = np.array([numbers.setdefault(pair, len(numbers)) for pair in pairs], np.int64)
+    first = np.unique(number, return_index=True)[1]
+    names = (name.removesuffix(GRADIENT_MARK) for name in drawing.label.take(row[first]))
+    of_node = np.where(drawing.owner >= 0, number[drawing.owner], -1)
+    return Rows([name.decode("utf-8", "replace") for name in names], of_node)
+
+
+LAYER, TYPE, LINE = "layer", "operation type", "line of code"
+LISTS: Final[dict[str, Callable[[Profile, Bool, Parameters], Rows]]] = {
+    LAYER: layer_rows,
+    TYPE: type_rows,
+    LINE: line_rows,
+}
