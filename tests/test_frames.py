@@ -115,6 +115,7 @@ def test_where_frames_are_folded(loaded: Loaded) -> None:
         ("/home/__autograph_generated_filez1.py", "python"),
         ("/home/ada/tensorflow/train.py", ""),
         ("/home/ada/keras/model.py", ""),
+        ("/home/ada/python3/model.py", ""),
         ("/venv/lib/python3.11/site-packages/my_models/resnet.py", ""),
         ("runpy.py", ""),
         ("train.py", ""),

@@ -25,11 +25,10 @@ if TYPE_CHECKING:
 LAYER: Final = "<layer>"
 
 _PACKAGES: Final = "tensorflow|keras|tf_keras|tfprof|IPython|ipykernel|traitlets|tornado"
-_MODULES: Final = "importlib|asyncio|runpy|threading|contextlib|functools"
 _LIBRARY: Final = re.compile(
     rf"(?:^|[/\\](?:site|dist)-packages[/\\])(?P<package>{_PACKAGES})[/\\]"
     r"|[/\\](?P<tensorflow>tensorflow)[/\\]python[/\\]"
-    rf"|(?:^|[/\\])(?P<python>python3[.\d]*)[/\\](?:{_MODULES})(?:\.py$|[/\\])"
+    r"|(?:^|[/\\]lib[/\\])(?P<python>python[.\d]+)[/\\](?!(?:site|dist)-packages[/\\])"
     r"|^<frozen |^<embedded |^<__array_function__|__autograph_generated_file"
 )
 _ABSOLUTE: Final = re.compile(r"[/\\~]|[A-Za-z]:[/\\]")

@@ -14,6 +14,7 @@ import numpy as np
 
 from tfprof.columns.strings import I64, Bool, clean_text
 from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.foundation.stack_files import library_of
 from tfprof.summary.keras_names import Scopes, with_keras_names
 from tfprof.summary.layers import layers
 from tfprof.summary.model_nodes import makes_tensors
@@ -30,10 +31,6 @@ if TYPE_CHECKING:
 
 _DEPTH: Final = 2  # as in a summary
 _GRADIENTS: Final = re.compile(rb"gradients(?:_\d+)?|gradient_tape")
-_NOT_OF_USER: Final = re.compile(
-    rb"(?:^|[/\\](?:site|dist)-packages[/\\])(?:tensorflow|keras|tf_keras)[/\\]"
-    rb"|[/\\]lib[/\\]python[\d.]+[/\\](?!site-packages)|<frozen |<embedded "
-)
 
 
 class Rows(NamedTuple):
@@ -102,14 +99,14 @@ def line_rows(profile: Profile, *_: object) -> Rows:
     """The lines of code of the user."""
     if not profile.has_traces:
         return NO_ROWS
-    drawing, stacks = VIEWS["code"].draw(profile), profile.stacks
+    drawing, stacks = VIEWS["code"].draw(profile, frames="all"), profile.stacks
     assert drawing.frame is not None
     file, line = stacks.file[drawing.frame], stacks.line[drawing.frame]
     file[0] = line[0] = -1  # the root is no line
     others = [
         number
         for number, text in zip(stacks.text_id.tolist(), stacks.text, strict=True)
-        if _NOT_OF_USER.search(text)
+        if library_of(text.decode("utf-8", "replace"))
     ]
     is_user = ~np.isin(file, others)
     is_user[0] = True
