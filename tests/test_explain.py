@@ -24,6 +24,8 @@ from tfprof.ops.op import Op, size
 from tfprof.read import Source, load
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from forked import Forked
     from tfprof.results.loaded import Loaded
 
@@ -155,6 +157,17 @@ def test_a_node_in_the_body_of_a_loop() -> None:
     assert row["parameters"] == 128 * 512
     (condition,) = loaded.explain(name=".*/while/cond/.*Less").rows[:1]
     assert condition["runs"] == 51
+
+
+def test_a_loop_over_an_open_dimension(model_folder: Callable[[str], Path]) -> None:
+    """One iteration per step of the input, whose length is open."""
+    loaded = tfprof.load(model_folder("open_layers") / "backwards_gru")
+    row = loaded.explain(name=".*/while/body/.*/MatMul.*", dims={"batch": 3}).rows[0]
+    (remedy,) = row["remedies"]
+    assert remedy.startswith("--dim ")
+    length = remedy.removeprefix("--dim ").removesuffix("=N")
+    again = loaded.explain(name=".*/while/body/.*/MatMul.*", dims={"batch": 3, length: 9}).rows[0]
+    assert (again["runs"], again["remedies"]) == (9, [])
 
 
 def test_branches_of_which_one_counts() -> None:

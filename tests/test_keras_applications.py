@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 # Multiply-adds of one image, of 224 by 224 unless said otherwise.
 PUBLISHED: Final = {
     # As first published, with the stride in the first convolution of a block; the one with the
-    # stride in the second has 4.1 billion.
-    "ResNet50": 3.86e9,
+    # stride in the second has 4.1 billion. He and others, table 1, round it to 3.8.
+    "ResNet50": 3.86e9,  # Hu and others, Squeeze-and-Excitation Networks, 2018, section 4
     "MobileNet": 569e6,  # Howard and others, MobileNets, 2017, table 8
     "Xception": 8.38e9,  # of 299 by 299; Zoph and others, Transferable Architectures, 2018
     # What torchvision says of its own, which are the same networks.
@@ -47,7 +47,7 @@ PUBLISHED: Final = {
     "ResNet152": 11.3e9,
     # Zoph and others, Transferable Architectures, 2018, tables 2 and 3
     "InceptionResNetV2": 13.2e9,  # of 299 by 299
-    "NASNetMobile": 564e6,
+    "NASNetMobile": 564e6,  # and the README of tensorflow/models, research/slim/nets/nasnet
     "EfficientNetV2B0": 0.72e9,  # the README of google/automl/efficientnetv2
 }
 

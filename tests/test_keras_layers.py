@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 import tfprof
+from hostile_archives import archive, layer, model
 from model_files import RECORDED
 from sampling import sampled
 from tfprof.ops.symbols import symbols
@@ -142,3 +143,18 @@ def test_every_layer_of_keras_is_counted_or_has_a_reason() -> None:
     alone = {case for case in UNKNOWN if " " not in case}
     # Cells on top of each other are part of another layer; an input is a placeholder.
     assert table.LAYERS.keys() == built - alone - {"StackedRNNCells", "InputLayer"}
+
+
+def test_many_wrappers_one_after_another(tmp_path: Path) -> None:
+    """Twelve layers, each 3 steps of 4 by 4: only wrappers inside wrappers are limited."""
+    file = tmp_path / "wrapped.keras"
+    given = layer("InputLayer", "x", batch_shape=[None, 3, 4])
+    built = {"build_config": {"input_shape": [None, 3, 4]}}
+    each = [
+        {**layer("TimeDistributed", f"t{at}", layer=layer("Dense", f"d{at}", units=4)), **built}
+        for at in range(12)
+    ]
+    file.write_bytes(archive({"config.json": model(given, *each)}))
+    report = tfprof.load(file).summary(dims={"batch": 1})
+    assert report.total["multiply_adds"] == 12 * 3 * 4 * 4
+    assert not report.total_incomplete

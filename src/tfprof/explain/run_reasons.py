@@ -14,14 +14,17 @@ from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import BRANCH, LOOP_BODY, LOOP_CONDITION
 from tfprof.ops.calls import Calls
 from tfprof.ops.run_counts import may_end_sooner, trip_counts
-from tfprof.ops.symbols import with_recorded_shapes
+from tfprof.ops.symbols import symbols, with_recorded_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from tfprof.columns.strings import I64
     from tfprof.model import Profile
 
 _RUN: Final = "--run_meta_path: a run records how often it runs"
+_SOME: Final = 7  # a size to try
+_MOST_TRIED: Final = 8  # dimensions, one by one
 
 
 class Runs(NamedTuple):
@@ -48,10 +51,12 @@ class RunReasons:
         occurrences = counted.values("occurrence", None)
         self._ran = regions.runs(occurrences) if counted.steps else np.full(len(regions), -1)
         self._trips, self._sooner = np.ones(len(regions), np.int64), frozenset[int]()
+        self._remedy: dict[int, str] = {}
         if len(regions):
             shaped = with_recorded_shapes(counted, dims)
             self._trips = trip_counts(shaped, dims)
             self._sooner = frozenset(may_end_sooner(shaped, dims).tolist())
+            self._remedy = _sizes_that_settle(shaped, dims, np.flatnonzero(self._trips < 0))
 
     def of(self, node: int) -> Runs:
         """The runs of a node."""
@@ -64,7 +69,8 @@ class RunReasons:
         reasons = list(self._reasons(around))
         assumed = tuple(unknown for _, unknown in reasons if unknown)
         why = "; ".join(reason for reason, _ in reasons) or "once per run of the graph"
-        return Runs(count, why, assumed, _RUN if assumed else "")
+        remedies = [self._remedy[region] for region in around if region in self._remedy]
+        return Runs(count, why, assumed, [*remedies, _RUN][0] if assumed else "")
 
     def _reasons(self, around: list[int]) -> Iterator[tuple[str, str]]:
         """(why, what is not known) for each region, the innermost first."""
@@ -95,3 +101,16 @@ class RunReasons:
         if self._times[inside].any() or not self._times[call]:
             return f"the branch of {name} with the most float operations, which counts", unknown
         return f"a branch of {name}, of which another one counts: it has more work", unknown
+
+
+def _sizes_that_settle(profile: Profile, dims: Mapping[str, int], loops: I64) -> dict[int, str]:
+    """For loops without a known bound, the open dimensions that would give them one."""
+    still_open = [row.name for row in symbols(profile) if row.name not in dims]
+    remedy: dict[int, str] = {}
+    single = [[name] for name in still_open[:_MOST_TRIED]]
+    for names in [*single, still_open] if loops.size else ():
+        trips = trip_counts(profile, {**dims, **dict.fromkeys(names, _SOME)})
+        option = f"--dim {','.join(f'{name}=N' for name in names[:_MOST_TRIED])}"
+        for loop in loops[trips[loops] >= 0].tolist():
+            remedy.setdefault(loop, option)
+    return remedy
