@@ -101,6 +101,12 @@ def model_folder(
     return folder
 
 
+@pytest.fixture
+def no_source_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Op logs without the text of lines, as TensorFlow 2 writes them."""
+    monkeypatch.setattr("tfprof.capture.call_stacks.source_line", lambda *_: "")
+
+
 @pytest.fixture(scope="module")
 def kept_model() -> Iterator[Model]:
     """A small model and its session; TensorFlow is imported when a test first needs it."""

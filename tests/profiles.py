@@ -41,6 +41,11 @@ PROFILES: Final = {
         (SAMPLE / "run_meta_0.gz", SAMPLE / "run_meta_1.gz"),
         SAMPLE / "tfprof_log.gz",
     ),
+    "model_analyzer": ProfileFiles(
+        DATA / "model_analyzer" / "graph.pbtxt.gz",
+        (DATA / "model_analyzer" / "run_meta.gz",),
+        DATA / "model_analyzer" / "tfprof_log.gz",
+    ),
     "seq2seq": ProfileFiles(
         DATA / "seq2seq" / "graph.pbtxt.gz",
         (DATA / "seq2seq" / "run_meta.gz",),

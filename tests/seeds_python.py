@@ -66,19 +66,20 @@ tf.profiler.profile(…, cmd='op', options=….trainable_variables_parameter())
 """,
 }
 
-LATER = "its methods are of a time before; the profiler inside of TensorFlow no longer has them"
+QUOTES = "the document's line is no Python: the path needs quotes"
+LATER = "the document contradicts itself: these methods are not among those it lists"
 DIFFERENT: Final = {
     **dict.fromkeys(
         [line for line in _README.split("\n") if "/tmp/" in line],  # noqa: S108 - as printed
-        "the path is in quotes",
+        QUOTES,
     ),
     "print_model_analysis(…, tfprof_cmd='code', TRAINABLE_VARS_PARAMS_STAT_OPTIONS, "
-    "show_name_regexes)": "a comma is added",
+    "show_name_regexes)": "the document's line is no Python: it needs a comma",
     "ProfileOptionBuilder().with_max_depth(10).with_min_micros(1000).select(…)…build()": LATER,
     "ProfileOptionBuilder(….time_and_memory()).with_displaying_options(show_name_regexes=…)"
     ".build()": LATER,
     **dict.fromkeys(
         [line for line in PYTHON["options"].split("\n") if "cmd='op'" in line],
-        "of a model whose weights are not fetched",
+        "values of another training: the weights are not downloaded",
     ),
 }

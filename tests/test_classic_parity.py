@@ -35,6 +35,7 @@ def test_without_a_graph_while_operations_run_at_once(same: Both) -> None:
     same(lambda profiler, _: profiler.Profiler().serialize_to_string())
 
 
+@pytest.mark.usefixtures("no_source_text")
 def test_a_profiler_whose_graph_grows(same: Both) -> None:
     first, second = runs()
 

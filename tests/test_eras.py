@@ -14,7 +14,10 @@ from tfprof import cli
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
 from tfprof.tables.eras import ERAS
+from tfprof.tables.fields import FIELDS
+from tfprof.tables.formats import INPUTS
 from tfprof.tables.options import OPTIONS, effective
+from tfprof.views import VIEWS
 from tfprof.writers.classic_text import text
 
 if TYPE_CHECKING:
@@ -38,13 +41,16 @@ def model() -> Profile:
 
 
 def lines(profile: Profile, view: str = "scope", **options: Any) -> list[str]:
-    return b"".join(text(answer(profile, view, Query.of(options)))).decode().splitlines()
+    return b"".join(text(answer(profile, view, Query.of(options, view)))).decode().splitlines()
 
 
 def test_every_era_lists_options_that_there_are() -> None:
     for era in ERAS.values():
-        assert set(era.block) <= set(OPTIONS)
+        assert {row for row in era.block if not row.startswith("#")} <= set(OPTIONS)
         assert set(era.defaults) <= set(OPTIONS)
+        assert set(era.view_defaults) <= set(VIEWS)
+        assert set(era.legend or ()) <= set(FIELDS)
+        assert set(era.progress) <= {row.parameter for row in INPUTS.values()}
 
 
 def test_defaults_are_those_of_the_time_and_can_be_changed() -> None:
@@ -54,6 +60,147 @@ def test_defaults_are_those_of_the_time_and_can_be_changed() -> None:
     assert effective({"era": "2016"})["account_type_regexes"] == ("Variable",)
     assert effective({"era": "2017", "max_depth": 9})["max_depth"] == 9
     assert Query.of({"era": "now"}) == Query()
+    late = effective({"era": "2018"})
+    assert [late[name] for name in ("max_depth", "account_type_regexes", "select")] == [
+        *(10, (".*",), ("params",)),
+    ]
+
+
+def test_op_view_of_2017_counts_every_type_and_has_eleven_rows() -> None:
+    drawn = "\n".join(f"n{row} op=Op{row:02} us={99 - row}" for row in range(13))
+    shown = lines(draw.profile(drawn), "op", era="2017", select="micros", order_by="micros")
+    assert [line.split()[0] for line in shown] == [f"Op{row:02}" for row in range(11)]
+    few = lines(draw.profile(drawn), "op", era="2017", select="micros", max_depth=1)
+    assert [line.split()[0] for line in few] == ["Op00", "Op01"]
+
+
+def test_in_2016_a_variable_of_the_second_version_is_a_variable(model: Profile) -> None:
+    assert lines(model, era="2016") == lines(model, era="2017")
+    assert lines(model, era="2017", account_type_regexes="Variable") == [
+        "_TFProfRoot (--/0 params)",
+    ]
+
+
+def test_2018_has_a_legend_and_a_root_that_does_not_count(model: Profile) -> None:
+    assert lines(model, era="2018", select="float_ops", min_float_ops=1) == [
+        "node name | # float_ops",
+        "_TFProfRoot (--/148 flops)",
+        "  net/fc (48/48 flops)",
+        "  out (100/100 flops)",
+    ]
+    by_type = lines(model, "op", era="2018", select="micros,occurrence", order_by="micros")
+    assert by_type[:2] == [
+        "node name | execution time | op occurrence",
+        "MatMul                           40us (100.00%, 80.00%),          1",
+    ]
+    started = lines(model, era="2018", select="micros", start_name_regexes="net/fc", min_micros=1)
+    assert started == [
+        "node name | execution time",
+        "_TFProfRoot (--/50us)",
+        "  net/fc (40us/47us)",
+        "    net/fc/Relu (7us/7us)",
+    ]
+
+
+# A residual network: `add` takes the convolution first, the shortcut second.
+RESIDUAL = """
+image   op=Dequeue us=100
+conv1   op=Conv2D us=10 < image
+conv2   op=Conv2D us=20 < conv1
+add     op=Add us=1 < conv2, conv1
+"""
+
+
+def test_graph_view_prints_inputs_by_name_and_totals_them_in_their_order() -> None:
+    network = draw.profile(RESIDUAL)
+    options = {"select": "micros", "account_type_regexes": ".*", "max_depth": 9}
+    assert lines(network, "graph", era="2017", **options) == [
+        "_TFProfRoot (0us/131us)",
+        "  add (1us/131us)",
+        "    conv1 (10us/110us)",  # first by name, and visited here
+        "      image (100us/100us)",
+        "    conv2 (20us/130us)",  # its total holds conv1, which was accounted below it
+    ]
+    assert [line.split(" (")[0] for line in lines(network, "graph", era="2018", **options)[1:]] == [
+        *("_TFProfRoot", "  add", "    conv2", "      conv1", "        image"),
+    ]
+    hidden = lines(network, "graph", era="2017", min_micros=5, order_by="micros", **options)
+    assert hidden == [
+        "_TFProfRoot (0us/131us)",
+        "  conv2 (20us/130us)",
+        "  conv1 (10us/110us)",
+        "    image (100us/100us)",
+    ]
+    some = lines(network, "graph", **{**options, "account_type_regexes": "Conv2D"}, era="2017")
+    assert some == ["_TFProfRoot (--/30us)", "  conv1 (10us/10us)", "  conv2 (20us/30us)"]
+    shown = lines(
+        network, "graph", era="2017", hide_name_regexes="conv1", account_displayed_op_only=True,
+        **options,
+    )  # fmt: skip
+    assert shown == [
+        "_TFProfRoot (0us/121us)",
+        "  add (1us/121us)",
+        "    conv2 (20us/120us)",
+        "    image (100us/100us)",
+    ]
+
+
+def test_gradients_count_under_the_line_that_asks_for_them() -> None:
+    case = Case.from_text(
+        "code",
+        graph='node { name: "a" op: "Mul" } node { name: "gradients/a_grad/Mul" op: "Mul" }',
+        op_log="""
+          log_entries { name: "a" float_ops: 1 code_def { traces { file_id: 1 lineno: 5 } } }
+          log_entries { name: "gradients/a_grad/Mul" code_def { traces { file_id: 1 lineno: 9 } } }
+          id_to_string { key: 0 value: "f" }
+          id_to_string { key: 1 value: "m.py" }
+        """,
+    )
+    now = lines(load(case), "code", select="")
+    assert [line.strip() for line in now[-2:]] == ["m.py:5:f ()", "m.py:5:f (gradient) ()"]
+    then = lines(load(case), "code", era="2018", select="")
+    assert [line.split(" (")[0].strip() for line in then[1:]] == [
+        *("_TFProfRoot", "m.py:5:f:f", "m.py:9:f:f"),
+    ]
+
+
+def test_timelines_have_the_name_that_was_asked_for(tmp_path: Path) -> None:
+    files = PROFILES["handmade"].flags()
+    words = ["graph", *files, f"--output=timeline:outfile={tmp_path / 'trace'}"]
+    assert cli.run([*words, "--era=2018", "--step=0"]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["trace"]
+    assert cli.run([*words, "--era=2018"]) == 0  # a file for each step
+    assert {path.name for path in tmp_path.iterdir()} == {"trace", "trace_0", "trace_1"}
+
+
+def test_progress_lines_name_the_files_that_are_read(capfd: pytest.CaptureFixture[str]) -> None:
+    files = PROFILES["handmade"].flags()
+    assert cli.run(["scope", *files, "--era=2017"]) == 0
+    err = capfd.readouterr().err.splitlines()
+    assert err[:5] == [
+        "Reading Files...",
+        "Parsing GraphDef...",
+        "Parsing RunMetadata...",
+        "Parsing OpLog...",
+        "Preparing Views...",
+    ]
+    assert cli.run(["scope", *files, "--era=2018"]) == 0
+    assert "..." not in capfd.readouterr().err
+
+
+def test_an_op_log_under_the_name_of_the_documents(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    files = PROFILES["handmade"]
+    (tmp_path / "tfprof_log").write_bytes(files.op_log.read_bytes())
+    words = ["scope", f"--graph_path={files.graph}", f"--op_log_path={tmp_path / 'op_log'}"]
+    assert cli.run([*words, "--era=2016"]) == 0
+    out, err = capfd.readouterr()
+    assert out
+    assert f"there is no {tmp_path / 'op_log'}; reading {tmp_path / 'tfprof_log'}" in err
+    (tmp_path / "op_log").write_bytes(files.op_log.read_bytes())
+    assert cli.run([*words, "--era=2016"]) == 0
+    assert "there is no" not in capfd.readouterr().err
 
 
 def test_reports_have_no_heading_and_only_accounted_rows(model: Profile) -> None:

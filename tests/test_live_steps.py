@@ -125,6 +125,7 @@ def test_advice(same: Both, run: Run) -> None:
         assert "OperationChecker" in theirs.stdout
 
 
+@pytest.mark.usefixtures("no_source_text")
 def test_op_logs(same: Both, run: Run) -> None:
     all_given = [{}, {"add_trace": False}, {"run_meta": run.recorded[0]}]
     for given in sampled(all_given, 1, f"log of {run.name}"):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
 
@@ -18,8 +19,6 @@ from tfprof import tfprof_logger
 from tfprof.capture.call_stacks import Texts, Traces
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from oracle import Oracle
 
 v1: Final = tf.compat.v1
@@ -120,6 +119,7 @@ def ours(folder: Path, *arguments: Any, **named: Any) -> Any:
     return Log.FromString((folder / "tfprof_log").read_bytes())
 
 
+@pytest.mark.usefixtures("no_source_text")
 @pytest.mark.parametrize("add_trace", [True, False])
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_it_is_theirs(tmp_path: Path, graph: str, *, add_trace: bool) -> None:
@@ -130,6 +130,63 @@ def test_it_is_theirs(tmp_path: Path, graph: str, *, add_trace: bool) -> None:
     assert bool(one.log_entries) == (graph != "empty")
 
 
+def test_lines_have_their_text_and_all_else_is_theirs(tmp_path: Path) -> None:
+    graph = network()
+    mine, other = frames(ours(tmp_path, graph)), frames(theirs(tmp_path, graph))
+    assert [frame[:-1] for frame in mine] == [frame[:-1] for frame in other]
+    assert {text for *_, text in other} == {"none"}
+    for _, file, line, _, text in mine:
+        known = not file.startswith("<")  # <frozen runpy> is no file
+        lines = Path(file).read_text(encoding="utf-8").splitlines() if known else [""] * line
+        assert text == (lines[line - 1].strip() or "none")
+    assert 'known = tf.reduce_sum(tf.square(tf.ones([2, 3])), name="known")' in {
+        text for *_, text in mine
+    }
+
+
+def frames(log: Any) -> list[tuple[str, str, int, str, str]]:
+    """The node, file, line, function and text of every frame."""
+    text = dict(log.id_to_string)
+    return [
+        (entry.name, text[at.file_id], at.lineno, text[at.function_id], text[at.line_id])
+        for entry in log.log_entries
+        for at in entry.code_def.traces
+    ]
+
+
+def test_lines_of_functions_have_their_text() -> None:
+    def double(numbers: Any) -> Any:
+        return tf.add(numbers, numbers, name="twice")
+
+    function = tf.function(double)
+    function(tf.ones([2]))
+    rows = tfprof.load(function).code(era="2018", max_depth=100).rows
+    assert [row.name for row in rows if ":double:" in row.name] == [
+        f"{Path(__file__).name}:{line_of('tf.add(numbers')}:double:return tf.add(num..."
+    ]
+
+
+def line_of(text: str) -> int:
+    """The number of the first line of this file that contains *text*."""
+    lines = Path(__file__).read_text(encoding="utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+def test_a_line_that_cannot_be_read_has_no_text() -> None:
+    texts = Texts()
+    traces = Traces(texts)
+    traces.add([Operation([("nowhere.py", 7, "build", ""), ("<stdin>", 0, "<module>", None)])])
+    assert traces.frames()[3].tolist() == [0, 0]
+    assert texts.column()[0] == b"none"
+
+
+class Operation(NamedTuple):
+    """An operation with a stack; its frames have no text of their own."""
+
+    traceback: list[tuple[str, int, str, str | None]]
+
+
+@pytest.mark.usefixtures("no_source_text")
 def test_with_a_run_shapes_are_filled_in_and_nothing_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -148,6 +205,7 @@ def float_ops(log: Any) -> dict[str, int]:
     return {entry.name: entry.float_ops for entry in log.log_entries}
 
 
+@pytest.mark.usefixtures("no_source_text")
 def test_entries_of_the_user_come_first_and_keep_their_numbers(tmp_path: Path) -> None:
     graph, log = network(), user_log()
     one = ours(tmp_path, graph, log)

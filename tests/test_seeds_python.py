@@ -113,6 +113,7 @@ OP_LOG_LINE = (
 )
 
 
+@pytest.mark.usefixtures("no_source_text")
 @pytest.mark.parametrize("line", WRITTEN)
 def test_op_logs(live: live_models.Live, recorded: Any, tmp_path: Path, line: str) -> None:
     names: Names = {"tfprof": tfprof, "tfprof_log_pb2": tfprof_log_pb2, "sess": live.session}

@@ -11,6 +11,7 @@
     keras_callback         capture() for some batches of `fit`
     session_runs           every session.run inside a ProfileContext; step_plan chooses some
     call_stacks            the call stacks of the operations of a graph
+    source_text            the text of a line of the program
     registered_flops       float operations that the program registered with TensorFlow
     op_logs                the op log of a graph, joined with the user's
     model                  graph, runs and op log, read again as the graph grows ──► Profile

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from tfprof.capture.source_text import source_line
 from tfprof.columns.strings import I64, Strings
 
 if TYPE_CHECKING:
@@ -108,6 +109,7 @@ class Traces:
         key = file, line, function = _parts(element)
         if key not in self._frame:
             source = element[3] if isinstance(element, tuple) else element.line
+            source = source or source_line(file, line)  # TensorFlow 2 does not record it
             number = self._texts.number
             texts = number(file), number(function), number(source)
             self._frame[key] = texts[0], line or _UNKNOWN_LINE, *texts[1:]

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.capture import keras_models
+from tfprof.capture.source_text import source_line
 from tfprof.capture.tensorflow_internals import Internal
 from tfprof.capture.traced_functions import Frame, Stack, Traced, python_name
 
@@ -234,6 +235,7 @@ def _message(by_key: Mapping[str, Stack]) -> bytes:
                     message = info.frames_by_id[frames[frame]]
                     message.file_index = files.setdefault(frame.file, len(files))
                     message.line, message.func, message.col = frame[1:]
+                    message.code = source_line(frame.file, frame.line)
             traces[stack] = len(traces) + 1
             info.traces_by_id[traces[stack]].frame_id.extend(frames[frame] for frame in stack)
         info.name_to_trace_id[key] = traces[stack]

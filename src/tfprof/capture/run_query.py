@@ -58,9 +58,9 @@ def view_query(cmd: str, options: Options) -> ViewQuery:
         else:
             near = nearest(str(name), list(OPTIONS))
             print_notes([Note(f"tfprof: unknown option {name!r} is ignored{near}")])
-    query = Query.of(known)
+    query = Query.of(known, cmd)
     check_output(cmd, query.output, Report.offers, is_list=VIEWS[cmd].chain)
-    return ViewQuery(cmd, query, effective(known), query.flops if "flops" in known else None)
+    return ViewQuery(cmd, query, effective(known, cmd), query.flops if "flops" in known else None)
 
 
 def run_query(loaded: Loaded, asked: ViewQuery, loading: Sequence[Note] = ()) -> Any:  # noqa: ANN401 - a message has no type

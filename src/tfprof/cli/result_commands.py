@@ -6,23 +6,27 @@ before they are read.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tfprof.api import load
 from tfprof.cli.request import Request, make_request, run_request
 from tfprof.console.progress import Progress
-from tfprof.console.stdio import print_command, print_notes, stdout_is_terminal
+from tfprof.console.stdio import print_command, print_notes, stdout_is_terminal, write_stderr
 from tfprof.errors import TfprofError
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note
 from tfprof.query.query import Query
 from tfprof.results.result import deliver, with_loading_notes
 from tfprof.tables.commands import COMMANDS
+from tfprof.tables.eras import ERAS, NOW
 from tfprof.tables.formats import FUNCTIONS, SIGNATURE, load_arguments, sample_files
 from tfprof.tables.outputs import Output
 from tfprof.views import VIEWS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tfprof.console.outcome import Outcome
     from tfprof.results.loaded import Loaded
     from tfprof.results.result import Result
@@ -35,8 +39,28 @@ def load_files(request: Request) -> Loaded:
     arguments = load_arguments(request.options)
     signature = request.options.get(SIGNATURE.name) or None
     functions = request.options.get(FUNCTIONS.name) != "off"
+    era = ERAS[request.options.get("era") or NOW.name]
+    arguments["op_log"] = _renamed(arguments.get("op_log"), era.file_names)
+    begun = (line for name, line in era.progress.items() if arguments.get(name))
+    _write_lines(*era.before, *begun)
     with Progress() as progress:
-        return load(**arguments, signature=signature, functions=functions, progress=progress)
+        loaded = load(**arguments, signature=signature, functions=functions, progress=progress)
+    _write_lines(*era.after)
+    return loaded
+
+
+def _write_lines(*lines: str) -> None:
+    if lines:
+        write_stderr("".join(f"{line}\n" for line in lines))
+
+
+def _renamed(path: str | None, names: Mapping[str, str]) -> str | None:
+    """*path*, or a file beside it with the name that *names* gives, if only that exists."""
+    beside = path and names.get(Path(path).name) and Path(path).with_name(names[Path(path).name])
+    if not path or not beside or Path(path).exists() or not beside.exists():
+        return path
+    print_notes([Note(f"tfprof: there is no {path}; reading {beside}")])
+    return str(beside)
 
 
 def loading_notes(loaded: Loaded) -> list[Note]:
@@ -59,7 +83,7 @@ def run_result(request: Request) -> Outcome:
     """Run the command's `result` function on the loaded files."""
     assert request.command.result is not None
     options = request.query_options
-    query = Query.of(options)
+    query = Query.of(options, request.command.name)
     if path := request.options.get("outfile"):
         query = replace(query, output=Output("file", path))
     loaded = request.load(request)

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from tfprof.tables.eras import Era
     from tfprof.views.drawing import Drawing
 
+_DRAWN_BY_ERA = ("source_text", "gradient_rows", "sorts_inputs")
+
 
 def answer(profile: Profile, view_name: str, query: Query) -> Answer:
     """The rows that *query* asks for; raises UsageError where that is impossible."""
@@ -49,8 +51,9 @@ def answer(profile: Profile, view_name: str, query: Query) -> Answer:
         profile, counts = with_float_ops(profile, query.flops, query.dims, query.step)
         notes = profile.notes[known:]
     profile = _as_of(profile, query.era)
-    drawing = view.draw(profile, source_text=query.era.source_text)
-    recent = profile.cached(("answers", view.name, query.era.source_text), RecentCache)
+    how = {name: getattr(query.era, name) for name in _DRAWN_BY_ERA}
+    drawing = view.draw(profile, **how)
+    recent = profile.cached(("answers", view.name, *how.values()), RecentCache)
     counted, tree, at = recent.cached(
         ("displayed", *_selection(query)), lambda: _displayed(profile, view, drawing, query, recent)
     )
@@ -232,17 +235,32 @@ def _notes(view: View, drawing: Drawing, query: Query, rows: int) -> tuple[Note,
 
 
 def _as_of(profile: Profile, era: Era) -> Profile:
-    """*profile* with the float operations that tfprof counted in that era."""
-    types = era.float_op_types
-    if types is None:
+    """*profile* with the types and float operations that it had in that era."""
+    return profile.cached(
+        ("as of", era.name), lambda: _counted_then(_typed_then(profile, era), era)
+    )
+
+
+def _counted_then(profile: Profile, era: Era) -> Profile:
+    if era.float_op_types is None:
         return profile
+    types = Strings.of(sorted(era.float_op_types))
+    counted = np.isin(profile.nodes.op, profile.types.find(types))
+    nodes = replace(profile.nodes, float_ops=np.where(counted, profile.nodes.float_ops, 0))
+    return replace(profile, nodes=nodes)
 
-    def restricted() -> Profile:
-        counted = np.isin(profile.nodes.op, profile.types.find(Strings.of(sorted(types))))
-        nodes = replace(profile.nodes, float_ops=np.where(counted, profile.nodes.float_ops, 0))
-        return replace(profile, nodes=nodes)
 
-    return profile.cached(("float operations of", types), restricted)
+def _typed_then(profile: Profile, era: Era) -> Profile:
+    for kind, other in era.also_types.items():
+        number = len(profile.types)
+        nodes = np.flatnonzero(profile.nodes.op == profile.types.find(Strings.of([kind])))
+        profile = replace(
+            profile,
+            types=Strings.concat([profile.types, Strings.of([other])]),
+            typed_node=np.append(profile.typed_node, nodes),
+            typed_as=np.append(profile.typed_as, np.full(nodes.size, number, np.int64)),
+        )
+    return profile
 
 
 def _on_device(counted: Counted, at: I64, view: View, patterns: tuple[str, ...]) -> Bool:

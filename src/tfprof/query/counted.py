@@ -57,7 +57,7 @@ class Counted(Frozen):
 
     def total(self, metric: str) -> I64:
         """The metric of each row and everything below it."""
-        return self._cache.cached(("total", metric), lambda: self.tree.totals(self.own(metric)))
+        return self._cache.cached(("total", metric), lambda: self._totals(self.own(metric)))
 
     def holding(self, key: str, nodes: Callable[[], Bool]) -> tuple[Bool, Bool]:
         """(own, total): which rows count one of *nodes*, themselves or below them."""
@@ -70,7 +70,19 @@ class Counted(Frozen):
         own = np.zeros(len(self.drawing.tree), np.bool_)
         own[self.drawing.owner[counts]] = True
         own = own[self.row]
-        return own, self.tree.holds(own)
+        return own, self._totals(own.astype(np.int64)) > 0
+
+    def _totals(self, own: I64) -> I64:
+        """The sum of *own* over each row and everything counted below it."""
+        if self.drawing.accounting is None:
+            return self.tree.totals(own)
+        tree, place = self.drawing.accounting
+        kept = np.zeros(len(tree), np.bool_)
+        kept[place[self.row]] = True
+        order = np.argsort(place[self.row])
+        total = np.empty_like(own)
+        total[order] = tree.keep_rows(kept).totals(own[order])
+        return total
 
     def keep_rows(self, kept: Bool) -> Counted:
         """These rows alone, with totals over them alone."""

@@ -45,9 +45,9 @@ class Query:
     notes: tuple[str, ...] = ()  # about the options themselves, such as deprecated ones
 
     @classmethod
-    def of(cls, options: Mapping[str, Any]) -> Query:
-        """From options as users spell them; missing options have their defaults."""
-        value = effective(options)
+    def of(cls, options: Mapping[str, Any], view: str = "") -> Query:
+        """From options as users spell them; missing options have their defaults in *view*."""
+        value = effective(options, view)
         check_choices("select", value["select"])
         check_choices("flops", [value["flops"]])
         if value["order_by"]:
@@ -95,7 +95,8 @@ def _sizes(pairs: Iterable[str]) -> dict[str, int]:
 def _older_options(value: Mapping[str, Any]) -> tuple[str, ...]:
     """For each deprecated option in use, what to use instead."""
     notes = []
-    if path := value["dump_to_file"]:
+    path = value["dump_to_file"]
+    if path and "dump_to_file" not in ERAS[value["era"]].block:
         notes.append(
             "-dump_to_file option is deprecated. Please use -output file:outfile=<filename>"
         )

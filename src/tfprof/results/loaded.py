@@ -175,4 +175,4 @@ class Loaded:
     def _ask(self, view: str, options: dict[str, object]) -> Report:
         if "output" in options or "dump_to_file" in options:
             raise UsageError("a view takes no output option in Python: use print(report)")
-        return self.report(view, Query.of({"flops": "all", **options}))
+        return self.report(view, Query.of({"flops": "all", **options}, view))

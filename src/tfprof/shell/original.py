@@ -52,10 +52,15 @@ def options_block(options: Mapping[str, Any]) -> str:
     """The options in force, one per line, as an empty line of the shell shows them."""
     value = effective(options)
     era = ERAS[value["era"]]
-    written = {name: _written(OPTIONS[name], value[name]) for name in era.block}
-    if written.get("output") == _STDOUT and not era.names_stdout:
-        written["output"] = ""
-    return "".join(f"{f'-{name}':<{_NAME_WIDTH}}{text}\n" for name, text in written.items())
+    lines = [
+        row
+        if row.startswith("#")
+        else f"{f'-{row}':<{_NAME_WIDTH}}{_written(OPTIONS[row], value[row])}"
+        for row in era.block
+    ]
+    if era.bare_options:
+        lines = [line.removesuffix(_STDOUT).rstrip(" ") for line in lines]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _written(option: Option, value: Any) -> str:  # noqa: ANN401 - as parse

@@ -78,8 +78,8 @@ OPTIONS: dict[str, Option] = {
 }
 
 
-def effective(options: Mapping[str, Any]) -> dict[str, Any]:
-    """All options, checked; those not in *options* have the era's defaults."""
+def effective(options: Mapping[str, Any], view: str = "") -> dict[str, Any]:
+    """All options, checked; those not in *options* have the era's defaults for *view*."""
     options = {_OTHER_NAMES.get(name, name): value for name, value in options.items()}
     for name in options:
         if name not in OPTIONS:
@@ -87,7 +87,8 @@ def effective(options: Mapping[str, Any]) -> dict[str, Any]:
     checked = {name: _checked(OPTIONS[name], value) for name, value in options.items()}
     check_choices("era", [checked.get("era", NOW.name)])
     era = ERAS[checked.get("era", NOW.name)]
-    return {n: checked.get(n, era.defaults.get(n, row.default)) for n, row in OPTIONS.items()}
+    defaults = {**era.defaults, **era.view_defaults.get(view, {})}
+    return {n: checked.get(n, defaults.get(n, row.default)) for n, row in OPTIONS.items()}
 
 
 def parse(option: Option, text: str, dashes: str = "--") -> Any:  # noqa: ANN401 - many kinds

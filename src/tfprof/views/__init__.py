@@ -41,13 +41,14 @@ class View:
     recounts: bool = True  # parity Q40: account_displayed_op_only has an effect
     bounds_occurrence: bool = True  # parity Q40: min_occurrence has an effect
     root_depth: int = 1
+    draw_options: tuple[str, ...] = ()  # what `draw` takes beside the profile
 
-    def draw(self, profile: Profile, *, source_text: bool = False) -> Drawing:
-        """The tree of *profile*, cached by structure; with *source_text*, code labels have it."""
+    def draw(self, profile: Profile, **options: Any) -> Drawing:  # noqa: ANN401 - as `draw` has it
+        """The tree of *profile*, cached by structure; options not in `draw_options` are ignored."""
         module = import_module(f"tfprof.views.{self.name}_view")
-        how = {"source_text": True} if source_text and self.name == "code" else {}
+        how = {name: options[name] for name in self.draw_options if name in options}
         return profile.structure_cache.cached(
-            ("view", self.name, *how), lambda: cast("Drawing", module.draw(profile, **how))
+            ("view", self.name, *how.values()), lambda: cast("Drawing", module.draw(profile, **how))
         )
 
 
@@ -75,6 +76,7 @@ VIEWS: dict[str, View] = {
             (f"graph {_RUN} --start_name_regexes='.*loss.*' --max_depth=5",
              f"graph {_RUN} --step=0 --output=timeline:outfile=timeline.json"),
             {"max_depth": 9, "min_cpu_micros": 100_000, "select": ("cpu_micros",)},
+            draw_options=("sorts_inputs",),
         ),
         View(
             "op",
@@ -98,7 +100,7 @@ VIEWS: dict[str, View] = {
              f"code {_RUN} tfprof_log --select=micros,params --output=pprof:outfile=code.pb.gz"),
             {"max_depth": 6, "min_cpu_micros": 1000, "select": ("cpu_micros",)},
             groups=True, keeps_scopes=True, trims_itself=True, recounts=False,
-            bounds_occurrence=False,
+            bounds_occurrence=False, draw_options=("source_text", "gradient_rows"),
         ),
     )
 }

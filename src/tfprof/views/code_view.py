@@ -36,8 +36,11 @@ UNKNOWN_TEXT = b"<unknown>"
 _LONG_NAME, _CUT_NAME = 20, 17
 
 
-def draw(profile: Profile, *, source_text: bool = False) -> Drawing:
-    """The tree of call stacks; raises UsageError where there are none."""
+def draw(profile: Profile, *, source_text: bool = False, gradient_rows: bool = True) -> Drawing:
+    """The tree of call stacks; raises UsageError where there are none.
+
+    Without *gradient_rows*, gradients are counted under the line that asked for them.
+    """
     if not profile.has_traces:
         raise UsageError(
             "No code trace information: code view needs an op log with call stacks (--op_log_path)"
@@ -45,7 +48,10 @@ def draw(profile: Profile, *, source_text: bool = False) -> Drawing:
     stacks = profile.stacks
     traced = profile.by_name[profile.nodes.stack[profile.by_name] >= 0]
     traced = traced[np.diff(stacks.start)[profile.nodes.stack[traced]] > 0]
-    plain, gradient, forward, lost = _split_gradients(profile, traced)
+    none = np.empty(0, np.int64)
+    plain, gradient, forward, lost = (
+        _split_gradients(profile, traced) if gradient_rows else (traced, none, none, 0)
+    )
     trie = _Trie(_frame_names(stacks, source_text=source_text))
     owner = np.full(len(profile), -1, np.int64)
     owner[plain] = _insert(trie, stacks, profile.nodes.stack[plain], mark=0)
@@ -122,7 +128,7 @@ def _frame_names(stacks: Stacks, *, source_text: bool) -> list[bytes]:
             file, line, function, *source = key
             base = text.get(file, UNKNOWN_TEXT).rpartition(b"/")[2]
             label = b"%b:%d:%b" % (base, line, _cut(text.get(function, UNKNOWN_TEXT)))
-            parts = [label, *(_cut(text.get(number, UNKNOWN_TEXT)) for number in source)]
+            parts = [label, *(_cut(text.get(number, UNKNOWN_TEXT)) or b"none" for number in source)]
             labels[key] = b":".join(parts)
         names.append(labels[key])
     return names

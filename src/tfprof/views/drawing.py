@@ -32,6 +32,9 @@ class Drawing(Frozen):
     in_name_order: bool = False  # siblings are in byte order of label, also after rows are removed
     frame: I64 | None = None  # the stack frame of each row, where rows are lines of code
     gradient: I64 | None = None  # 1 where the row is the gradient of that line
+    accounting: tuple[Tree, I64] | None = (
+        None  # another tree that totals follow; place in it by row
+    )
     notes: tuple[Note, ...] = ()
     _cache: Cache = field(default_factory=Cache, init=False, repr=False)
 

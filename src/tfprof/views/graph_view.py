@@ -5,6 +5,8 @@
                                                  └─ mul       its first input
                                                     └─ w      visited here first, so only here
 
+The documents of 2016 and 2017 print inputs by name, but total them in this order: see docs/eras.md.
+
 parity Q6, Q10: a node that is reachable only through a cycle is never visited, and a shared input
 counts under its first consumer alone.
 """
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.columns.tree import Tree
+from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.views.drawing import Drawing, under_root
 
 if TYPE_CHECKING:
@@ -25,22 +28,48 @@ if TYPE_CHECKING:
 _END = -1
 
 
-def draw(profile: Profile) -> Drawing:
-    """The spanning forest over inputs, in the order of the first visit."""
+def draw(profile: Profile, *, sorts_inputs: bool = False) -> Drawing:
+    """The spanning forest over inputs, in the order of the first visit.
+
+    With *sorts_inputs*, a walk by name gives the rows, and totals follow the walk in input order.
+    """
     count = len(profile)
     edges = profile.edges
     consumed = np.zeros(count, np.bool_)
     consumed[edges.source[edges.source >= 0]] = True
     outermost = profile.by_name[~consumed[profile.by_name]]
-    visited, depth = _walk(count, edges, outermost)
-    owner = np.full(count, -1, np.int64)
-    owner[visited] = np.arange(1, visited.size + 1)
+    tree, owner, visited = _rows(count, _walk(count, edges, outermost))
+    accounting = None
+    if sorts_inputs:
+        counted, place = tree, owner
+        tree, owner, visited = _rows(count, _walk(count, _by_name(profile), outermost))
+        accounting = counted, np.append(0, place[visited])
     return Drawing(
-        Tree.from_depth(np.append(1, depth)),
+        tree,
         owner,
         under_root(profile.nodes.name.take(visited)),
         filler=b"_TFGraphParent",
+        accounting=accounting,
     )
+
+
+def _rows(count: int, walk: tuple[I64, I64]) -> tuple[Tree, I64, I64]:
+    """(tree, row of each node, node of each row but the root) of a *walk*."""
+    visited, depth = walk
+    owner = np.full(count, -1, np.int64)
+    owner[visited] = np.arange(1, visited.size + 1)
+    return Tree.from_depth(np.append(1, depth)), owner, visited
+
+
+def _by_name(profile: Profile) -> Edges:
+    """The inputs of each node, in byte order of their names."""
+    edges = profile.edges
+    rank = np.empty(len(profile) + 1, np.int64)
+    rank[profile.by_name] = np.arange(len(profile))
+    rank[-1] = -1  # of unknown inputs
+    node = np.repeat(np.arange(len(profile)), np.diff(edges.start))
+    order = np.lexsort((rank[np.maximum(edges.source, -1)], node))
+    return replace(edges, source=edges.source[order], slot=edges.slot[order])
 
 
 def _walk(count: int, edges: Edges, outermost: I64) -> tuple[I64, I64]:

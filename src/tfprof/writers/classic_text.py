@@ -54,11 +54,12 @@ def report_text(report: Report) -> Iterator[bytes]:
 def text(answer: Answer, values: Callable[[bytes], str] | None = None) -> Iterator[bytes]:
     """The report in pieces of whole lines; *values* gives the text below a node, by its name."""
     fields = shown_fields(answer)
-    if answer.query.era.heading:
+    era = answer.query.era
+    if era.doc:
         yield prefix(answer).encode()
-        # parity Q46: an operation list of nothing at all is a root without a legend.
-        if not (answer.view.chain and len(answer.drawing.tree) == 1):
-            yield _legend(answer, fields).encode()
+    # parity Q46: an operation list of nothing at all is a root without a legend.
+    if era.legend is not None and not (answer.view.chain and len(answer.drawing.tree) == 1):
+        yield _legend(fields, era.legend, groups=answer.view.groups).encode()
     if answer.view.groups:
         yield from (op_lines if answer.view.chain else code_lines)(answer, fields)
     else:
@@ -72,9 +73,9 @@ def prefix(answer: Answer) -> str:
     return f"{warning}\nDoc:\n{answer.view.help}\n{meaning}\n\nProfile:\n"
 
 
-def _legend(answer: Answer, fields: list[str]) -> str:
-    headings = [FIELDS[name].legend for name in fields]
-    if answer.view.groups:
+def _legend(fields: list[str], other: Mapping[str, str], *, groups: bool) -> str:
+    headings = [other.get(name, FIELDS[name].legend) for name in fields]
+    if groups:
         headings = [heading.replace("op count", "op occurrence") for heading in headings]
     return f"node name | {' | '.join(headings)}\n"
 

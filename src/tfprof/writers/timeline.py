@@ -58,7 +58,7 @@ def timeline_files(report: Report, path: str) -> Iterator[File]:
     for step in steps:
         at_step = report if step == answer.query.step else report.at_step(step)
         chart = timeline(at_step.answer)
-        name = file_name(path, step)
+        name = file_name(path, step, numbered=answer.query.era.names_steps or len(steps) > 1)
         yield File(name, at_step, chart.pieces(), chart.printed + banner(name))
 
 
@@ -108,9 +108,9 @@ def _check_view(answer: Answer) -> None:
         raise UsageError(OUTPUTS["timeline"].not_for_lists.format(view=answer.view.name))
 
 
-def file_name(path: str, step: int | None) -> str:
+def file_name(path: str, step: int | None, *, numbered: bool = True) -> str:
     """The file at *path* for *step*; None is the average of all steps."""
-    return f"{path}_{-1 if step is None else step}"
+    return f"{path}_{-1 if step is None else step}" if numbered else path
 
 
 def banner(path: str) -> str:

@@ -8,8 +8,7 @@
     model.ckpt.index, .data-…       every variable after the last step
 
 Seeds are fixed: on one machine and TensorFlow version all but the two traces come out the same to
-the byte. Elsewhere expect other last digits in the variables. Times are only worth keeping from an
-otherwise idle machine: busy neighbours more than doubled them.
+the byte. Elsewhere expect other last digits. Times are only worth keeping from an idle machine.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ from typing import Any
 
 import tensorflow.compat.v1 as tf
 from google.protobuf import text_format
+from source_text import with_source_text
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "examples"))
@@ -98,7 +98,7 @@ def _op_log(graph: Any) -> bytes:
         log = tf.profiler.OpLogProto.FromString(Path(log_dir, "tfprof_log").read_bytes())
     for file_id in {trace.file_id for entry in log.log_entries for trace in entry.code_def.traces}:
         log.id_to_string[file_id] = _relative(Path(log.id_to_string[file_id]))
-    return bytes(log.SerializeToString(deterministic=True))
+    return bytes(with_source_text(log).SerializeToString(deterministic=True))
 
 
 def _relative(file: Path) -> str:

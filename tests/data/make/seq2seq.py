@@ -6,8 +6,7 @@
     run_meta.gz         what one training step cost, fully traced
     tfprof_log.gz       float operations, trainable variables and code traces
 
-The cluster is in this process and ends with it; the example says how to keep it from the network.
-Graph and log come out the same to the byte with the same TensorFlow version.
+The cluster ends with this process. One TensorFlow version writes the same graph and log each time.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ import tempfile
 from pathlib import Path
 
 import tensorflow.compat.v1 as tf
+from source_text import with_source_text
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "examples"))
@@ -55,7 +55,7 @@ def _relative_log(content: bytes) -> bytes:
     log = tf.profiler.OpLogProto.FromString(content)
     for file_id in {trace.file_id for entry in log.log_entries for trace in entry.code_def.traces}:
         log.id_to_string[file_id] = _relative(Path(log.id_to_string[file_id]))
-    return bytes(log.SerializeToString(deterministic=True))
+    return bytes(with_source_text(log).SerializeToString(deterministic=True))
 
 
 def _relative(file: Path) -> str:
