@@ -21,14 +21,19 @@ DENSE: Final = 2 * 1352 * 10 + 10 + 5 * 10
 PARAMETERS: Final = (3 * 3 * 8 + 8) + (1352 * 10 + 10)
 
 
+def line_of(text: str) -> int:
+    """The number of the first line of the example that has this text."""
+    example = (ROOT / "examples" / "keras_fit.py").read_text(encoding="utf-8")
+    return example.partition(text)[0].count("\n") + 1
+
+
 def test_it_shows_layers_operation_types_and_lines(keras_fit: tuple[str, Path]) -> None:
     out, _ = keras_fit
     _, layers, types, lines = out.split("\n=== ")
     assert "4,501,376" in layers
     assert f"{BATCH * (CONVOLUTION + POOLING + DENSE):,}" == "4,501,376"
     assert "Conv2DBackpropFilter" in types
-    fit = (ROOT / "examples" / "keras_fit.py").read_text().split("model.fit(")[0].count("\n") + 1
-    assert f"keras_fit.py:{fit}:train" in lines
+    assert f"keras_fit.py:{line_of('model.fit(')}:train" in lines
 
 
 @pytest.mark.parametrize("name", ["model.keras", "exported_model"])
@@ -50,3 +55,15 @@ def test_the_recorded_batches_have_times(keras_fit: tuple[str, Path]) -> None:
     times = {row.name: row.own_micros for row in run.op(select=["micros"]).rows}
     assert times["Conv2D"] > 0
     assert times["Conv2DBackpropFilter"] > 0
+
+
+def test_the_overview_counts_gradients_for_their_layers(keras_fit: tuple[str, Path]) -> None:
+    """Of the convolution: the gradients of its filter, its bias and its Relu; not of the image."""
+    rows = tfprof.load(keras_fit[1] / "log").overview(rows=20).rows
+    (layer,) = [row for row in rows if row["list"] == "layer" and "conv2d" in row["name"]]
+    outputs = BATCH * 26 * 26 * 8
+    gradients = 2 * 3 * 3 * outputs + (outputs - 8) + 2 * outputs
+    assert layer["float_ops"] == BATCH * CONVOLUTION + gradients
+    lines = [row["name"] for row in rows if row["list"] == "line of code"]
+    assert f"keras_fit.py:{line_of('model.fit(')}:train" in lines
+    assert "_TFProfRoot" not in lines
