@@ -141,6 +141,15 @@ def test_gradients_have_the_lines_of_what_they_belong_to(concrete: Any) -> None:
     assert {stack[-1] for stack in made.stacks_of("gradients/MatMul_grad/MatMul")} == {matmul}
 
 
+def test_code_view_marks_gradients(concrete: Any) -> None:
+    report = tfprof.load(concrete).code(select=["op_types"], max_depth=100, frames="all")
+    types = {row.name: set(row.op_types) for row in report.rows}
+    line = f"{Path(HERE).name}:{line_of(everything, '# loss')}:everything"
+    assert {"Square", "Mul"} <= types[line]
+    assert "Square" not in types[f"{line} (gradient)"]
+    assert "Mul" in types[f"{line} (gradient)"]
+
+
 def test_a_variable_has_the_line_that_reads_it(concrete: Any) -> None:
     assert folder(concrete).stack("weight@")[-1] == (
         HERE,

@@ -92,12 +92,13 @@ def test_a_new_output_is_one_row_and_one_function(tfprof: Command, tmp_path: Pat
     rows = Loaded(files_loaded(HANDMADE)).report("scope", Query()).to_dict()["name"]
     names = "".join(f"{name}\n" for name in rows)
     assert len(rows) > 5
-    words, path = ("scope", *HANDMADE.flags()), tmp_path / "written"
+    words = ("scope", *HANDMADE.flags(), "--order_by=name")
+    path = tmp_path / "written"
     assert tfprof(*words, "--output=names") == names
     assert tfprof(*words, "--format=names") == names
     assert tfprof(*words, f"--output=names:outfile={path}") == ""
     assert path.read_text() == names
-    assert tfprof(*HANDMADE.flags(), stdin="scope -output names\n") == names
+    assert tfprof(*HANDMADE.flags(), stdin="scope -order_by name -output names\n") == names
     assert "ExpensiveOperationChecker\n" in tfprof("advise", *HANDMADE.flags(), "--format=names")
 
 
