@@ -75,7 +75,7 @@ def agreed(oracle: Oracle, case: Case) -> dict[str, tuple[str, ...]]:
     return dict(advise(ours.load(case)).sections)
 
 
-@batches(150, 50, 50)
+@batches(150, 20, 20)
 @pytest.mark.parametrize("kind", ["scope", "graph", "op", "code", "busy"])
 def test_random_models_agree(oracle: Oracle, kind: str, numbers: Sequence[int]) -> None:
     def make(number: int) -> Case:
@@ -180,6 +180,7 @@ def reached(case: Case) -> set[str]:
     return found
 
 
+@pytest.mark.whole
 def test_busy_models_reach_every_branch() -> None:
     found = set().union(*(reached(busy_case(seed)) for seed in BUSY_CASES))
     assert found == {

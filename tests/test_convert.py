@@ -51,7 +51,7 @@ def test_real_profiles_give_the_same_answers(name: str) -> None:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_random_profiles_are_the_same_afterwards(view: str) -> None:
-    for number in sampling.numbers(CASES, CASES // 4):
+    for number in sampling.numbers(CASES, CASES // 8):
         before = ours.load(make_case(number, view))
         data = convert(before)
         after = reread(data)

@@ -18,11 +18,14 @@ from forged import (
     wide,
     with_index,
 )
+from sampling import sampled
 from tfprof.errors import InputError
 from tfprof.read.detect import detect
 from tfprof.tables.formats import FORMATS
 
 # --- damage --------------------------------------------------------------------------------------
+
+_FORMAT_BYTE = 8
 
 
 def test_every_beginning_of_a_file_is_refused() -> None:
@@ -35,7 +38,8 @@ def test_whatever_bit_is_wrong_it_is_refused_or_no_harm() -> None:
     data = bytearray(convert(tiny()))
     harmless = set()
     for at in range(len(data)):
-        for bit in range(8):
+        # All bits of the format's number: some make it that of an earlier one.
+        for bit in sampled(range(8), 8 if at == _FORMAT_BYTE else 1, f"bit of byte {at}"):
             data[at] ^= 1 << bit
             if unharmed(bytes(data), tiny()):
                 harmless.add(at)
@@ -44,7 +48,7 @@ def test_whatever_bit_is_wrong_it_is_refused_or_no_harm() -> None:
     means = sum(len(column.stored) for column in taken_apart(bytes(data)).values())
     *_, index = HEAD.unpack(data[: HEAD.size])
     # With another bit, the number of the format is that of an earlier one, which is read as well.
-    harmless.remove(8)
+    harmless.remove(_FORMAT_BYTE)
     assert len(harmless) == len(data) - HEAD.size - index - means
 
 

@@ -10,6 +10,7 @@ import pytest
 import ours
 from case import VIEWS
 from random_cases import make_case
+from sampling import amount
 from test_saved import reread, save, source
 from tfprof.errors import InputError, TfprofError
 from tfprof.query.answer import answer
@@ -75,5 +76,5 @@ def test_a_file_with_wrong_bytes_is_read_or_refused() -> None:
             )
         return bytes(wrong)
 
-    count = sum(readable(damaged()) for _ in range(500))
-    assert 0 < count < 500
+    tries = amount(500, 150)
+    assert 0 < sum(readable(damaged()) for _ in range(tries)) < tries
