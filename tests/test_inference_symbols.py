@@ -138,6 +138,10 @@ class TestOption:
     def test_words_lists_and_dictionaries_ask_the_same(self, options: dict[str, object]) -> None:
         assert Query.of(options).dims == {"batch": 8, "net_ids_1": 3}
 
+    @pytest.mark.parametrize("size", [1, 2**63 - 1])
+    def test_the_least_and_the_largest_size(self, size: int) -> None:
+        assert Query.of({"dim": f"batch={size}"}).dims == {"batch": size}
+
     @pytest.mark.parametrize(
         "written", ["batch", "batch=", "=8", "batch=-1", "batch=0", "batch=x", "batch=1e3",
                     "batch=٣", "batch=9223372036854775808"]
