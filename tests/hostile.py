@@ -39,6 +39,7 @@ VIEWS: Final = ("scope", "graph", "op", "code")
 COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     **{view: (view, SELECT, LOG, DEEP) for view in VIEWS},
     "scope": ("scope", SELECT, DEEP),  # by all rules, which are the default
+    "logged scope": ("scope", SELECT, LOG, DEEP),
     "op by rules": ("op", "--select=float_ops,device", "--flops=all", "--order_by=float_ops"),
     "scope json": ("scope", SELECT, LOG, DEEP, "--format=json"),
     "graph csv": ("graph", SELECT, LOG, DEEP, "--format=csv"),
@@ -203,7 +204,8 @@ def lines_of(row: Row, folder: Path, beside: int = len(COMMANDS)) -> dict[str, l
             continue
         lines[name][lines[name].index(out)] = f"{out}.{name}"
         if not row.refused:
-            lines[again] = [*COMMANDS["scope"], f"--profile_path={out}.{name}"]
+            lines["logged scope"] = [*COMMANDS["logged scope"], *given]
+            lines[again] = [*COMMANDS["logged scope"], f"--profile_path={out}.{name}"]
     return lines
 
 
@@ -213,7 +215,7 @@ _AGAIN: Final = {"save": "saved scope", "convert": "converted scope"}
 def problems(row: Row, size: int, outcomes: Sequence[Outcome]) -> list[str]:
     """All that is not as *row* says; the files are so many bytes."""
     found = []
-    scope = next(one.stdout for one in outcomes if one.command == "scope")
+    scope = next((one.stdout for one in outcomes if one.command == "logged scope"), b"")
     for one in outcomes:
         wrong = [*_wrong_ending(row, one), *_too_much(row, one, size)]
         if one.command == "scope" and row.shows not in one.stdout:

@@ -396,7 +396,7 @@ def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str]) -> N
     assert out == example[3]
     # 3·3·3 weights for each of 8 images of 14·14·8, and a bias: the 690k of the summary.
     assert 2 * 8 * 14 * 14 * 8 * 3 * 3 * 3 + 8 * 14 * 14 * 8 == 689_920
-    assert "7 nodes: 689,920 float operations" in out
+    assert "9 nodes: 689,920 float operations" in out  # 7 of the call, and two variables
 
 
 @pytest.mark.parametrize("form", ["json", "csv", "md"])

@@ -190,7 +190,7 @@ def test_formats_of_a_summary(models: Path, capsys: pytest.CaptureFixture[str]) 
     assert table[2] == "| dense | ? | 12 | 12 | 0 | ? | ? | 48 B | ? |"
     assert table[4] == "| **total** |  | 12 | 12 | 0 | ≥ 6 | ? | 48 B | ≥ 24 B |"
     total = next(line for line in printed(capsys, *words).splitlines() if line.startswith("Total"))
-    assert total.split() == ["Total", "12", "0", "≥", "6", "?", "48", "≥", "24"]
+    assert total.split() == ["Total", "12", "0", "≥", "6", "?", "48", "B", "≥", "24", "B"]
     frame = tfprof.load(models / "dense").summary().to_pandas()
     assert frame["incomplete"].tolist() == [COSTS, []]
     assert frame["float_ops"].isna().tolist() == [True, False]

@@ -59,7 +59,7 @@ def test_a_note_says_which_shapes_a_summary_counts(folder: Path) -> None:
     notes = [note.text for note in loaded.profile.notes if "different shapes" in note.text]
     assert len(notes) == 1
     assert notes[0].endswith("a summary with those of step 4")
-    (wide,) = [row for row in loaded.summary().rows if row["name"] == "wide_1"]
+    (wide,) = [row for row in loaded.summary().rows if row["name"] == "wide"]
     assert wide["multiply_adds"] == PER_SAMPLE // 2 * SIZES[4]
 
 

@@ -121,7 +121,7 @@ def _same_file(path: str, other: str) -> bool:
 def _unwritable(path: str, problem: Exception) -> OutputError:
     if isinstance(problem, FileNotFoundError) and not Path(path).parent.exists():
         return OutputError(f"{path} cannot be written: there is no folder {Path(path).parent}")
-    if isinstance(problem, BrokenPipeError):
+    if isinstance(problem, BrokenPipeError) and _same_file(path, "/dev/stdout"):
         return ClosedPipeError(f"{path} was closed before everything was written")
     if isinstance(problem, IsADirectoryError):
         return OutputError(f"{path} cannot be written: it is a folder")

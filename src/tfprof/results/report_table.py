@@ -202,6 +202,7 @@ def query_options(query: Query) -> dict[str, Any]:
         "device_regexes": spelled(query.devices),
         "flops": query.flops,
         "dim": [f"{name}={size}" for name, size in query.dims.items()],
+        "frames": query.frames,
     }
     for name in OPTIONS:
         if name.startswith("min_"):

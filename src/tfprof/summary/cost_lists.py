@@ -97,7 +97,7 @@ def _knows_types(profile: Profile) -> bool:
 
 def line_rows(profile: Profile, *_: object) -> Rows:
     """The lines of code of the user."""
-    if not profile.has_traces:
+    if not profile.has_traces or not profile.stacks.file.size:
         return NO_ROWS
     drawing, stacks = VIEWS["code"].draw(profile, frames="all"), profile.stacks
     assert drawing.frame is not None

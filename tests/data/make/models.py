@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import lzma
 import runpy
 import sys
 import tarfile
@@ -44,7 +45,10 @@ def run(name: str, folder: str) -> None:
 def packed(folder: Path, made_by: str) -> bytes:
     """An archive of the files; the same for the same files."""
     stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w:xz", preset=9) as archive:
+    with (
+        lzma.open(stream, "wb", preset=9 | lzma.PRESET_EXTREME) as packer,
+        tarfile.open(fileobj=packer, mode="w") as archive,
+    ):
         contents = {
             str(path.relative_to(folder)): path.read_bytes()
             for path in sorted(folder.rglob("*"))
