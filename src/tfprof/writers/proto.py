@@ -115,6 +115,8 @@ class _Rows:
 
     def __init__(self, answer: Answer, values: Mapping[int, bytes], *, repaired: bool) -> None:
         self._answer, self._repaired = answer, repaired
+        # Of all rows at once: every run takes its own of them.
+        self._label, self._row = answer.label, answer.row
         self._values, self._valued = values, sorted(values)
         self._nodes = _GraphNodes(answer, repaired=repaired)
         # The graph nodes of row i are _node[_start[i]:_start[i + 1]], where rows are groups.
@@ -123,7 +125,7 @@ class _Rows:
 
     def lengths(self) -> I64:
         length = np.empty(len(self._answer), np.int64)
-        for rows in chunks(length.size, self._answer.label.length):
+        for rows in chunks(length.size, self._label.length):
             length[rows] = lengths(self.fields(rows))
         ends = np.zeros(self._node.size + 1, np.int64)
         for some in chunks(self._node.size):
@@ -144,11 +146,12 @@ class _Rows:
         """The fields of each row but the graph nodes of a group."""
         answer, is_group = self._answer, self._answer.view.groups
         columns = numbers({number: column[rows] for number, column in self._numbers.items()})
-        name = _text(answer.label.take(rows), repaired=self._repaired)
+        name = _text(self._label.take(rows), repaired=self._repaired)
         named = field(_GROUP_NAME if is_group else _NODE_NAME, name, empty=False)
         if is_group:
             return *named, *columns
-        return *named, *columns, *self._nodes.placement(answer.node[rows]), self._tensors(rows)
+        node = answer.drawing.node[self._row[rows]]
+        return *named, *columns, *self._nodes.placement(node), self._tensors(rows)
 
     def members(self, rows: slice) -> Strings:
         start = self._start[rows.start : rows.stop + 1]
