@@ -66,7 +66,7 @@ def test_the_command_prints_it(
     assert Golden(golden.path).output == printed
 
 
-@pytest.mark.parametrize("golden", sampled(CASES, 6, "goldens"), indirect=True, ids=stem)
+@pytest.mark.parametrize("golden", sampled(CASES, 3, "goldens"), indirect=True, ids=stem)
 def test_the_original_prints_it(golden: Golden, oracle: Oracle) -> None:
     view, options = golden.query()
     steps = [(step, wire_of(run)) for step, run in enumerate(golden.profile.runs)]

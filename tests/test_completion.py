@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import pexpect
 import pytest
 
+from sampling import sampled
 from tfprof import cli
 from tfprof.foundation.dotted import load_function
 from tfprof.tables.commands import COMMANDS, COMPLETION_SHELLS, LIMIT_OPTIONS
@@ -229,7 +230,7 @@ def asked(
     started.close()
 
 
-@pytest.mark.parametrize("line", OFFERS)
+@pytest.mark.parametrize("line", sampled([*OFFERS], 20, "offers"))
 def test_words_of_the_tables_are_offered(asked: Shell, line: str) -> None:
     assert sorted(map(bare, asked.offers(line))) == sorted(OFFERS[line])
 
@@ -247,7 +248,7 @@ def test_without_a_command_all_options_are_offered(asked: Shell) -> None:
     assert sorted(map(bare, asked.offers("tfprof --"))) == sorted(options)
 
 
-@pytest.mark.parametrize("line", [*WORDS, *FILES])
+@pytest.mark.parametrize("line", sampled([*WORDS, *FILES], 12, "words"))
 def test_tab_completes(asked: Shell, line: str) -> None:
     assert asked.completes(line, {**WORDS, **FILES}[line])
 

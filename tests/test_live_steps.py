@@ -68,7 +68,7 @@ LIKE_OTHERS: Final = ("mlp_ref", "adam", "rnn_ref", "servers", "summaries", "not
 ASKED: Final = [name for name in MODELS if name not in LIKE_OTHERS]
 
 
-@pytest.fixture(scope="module", params=[together(name) for name in sampled(ASKED, 6, "steps")])
+@pytest.fixture(scope="module", params=[together(name) for name in sampled(ASKED, 3, "steps")])
 def run(request: pytest.FixtureRequest) -> Run:
     return Run(request.param)
 

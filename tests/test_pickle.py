@@ -19,6 +19,7 @@ import pytest
 
 import tfprof
 from profiles import DATA, PROFILES, SAMPLE, content
+from sampling import sampled
 from tfprof.columns.frozen import _Packed
 from tfprof.errors import InputError, TfprofError
 from tfprof.model import Profile
@@ -139,7 +140,7 @@ def outputs_of_pickle(data: bytes) -> dict[str, bytes]:
     return outputs(pickle.loads(data))  # noqa: S301 - our own
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sampled([*NAMES], 8, "pickled"))
 def test_a_spawned_process_gives_the_same_bytes(
     name: str, samples: dict[str, dict[str, Any]], elsewhere: ProcessPoolExecutor
 ) -> None:
@@ -154,7 +155,7 @@ def test_a_spawned_process_gives_the_same_bytes(
         assert elsewhere.submit(outputs_of_pickle, data).result() == answers
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sampled([*NAMES], 8, "copied"))
 def test_copies_give_the_same_bytes(name: str, samples: dict[str, dict[str, Any]]) -> None:
     loaded = tfprof.load(**samples[name])
     expected = outputs(loaded)
