@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 Content = bytes | Callable[[], bytes]
 
 SELECT: Final = "--select=" + ",".join(FIELDS)
+# What a file keeps in any case: rules count differently where a saved profile lacks a shape.
+UNCOUNTED: Final = "--select=" + ",".join(name for name in FIELDS if name != "float_ops")
 LOG: Final = "--flops=log"
 DEEP: Final = "--max_depth=10000"
 OUT: Final = "OUT"
@@ -39,7 +41,7 @@ VIEWS: Final = ("scope", "graph", "op", "code")
 COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     **{view: (view, SELECT, LOG, DEEP) for view in VIEWS},
     "scope": ("scope", SELECT, DEEP),  # by all rules, which are the default
-    "logged scope": ("scope", SELECT, LOG, DEEP),
+    "uncounted scope": ("scope", UNCOUNTED, LOG, DEEP),
     "op by rules": ("op", "--select=float_ops,device", "--flops=all", "--order_by=float_ops"),
     "scope json": ("scope", SELECT, LOG, DEEP, "--format=json"),
     "graph csv": ("graph", SELECT, LOG, DEEP, "--format=csv"),
@@ -204,8 +206,8 @@ def lines_of(row: Row, folder: Path, beside: int = len(COMMANDS)) -> dict[str, l
             continue
         lines[name][lines[name].index(out)] = f"{out}.{name}"
         if not row.refused:
-            lines["logged scope"] = [*COMMANDS["logged scope"], *given]
-            lines[again] = [*COMMANDS["logged scope"], f"--profile_path={out}.{name}"]
+            lines["uncounted scope"] = [*COMMANDS["uncounted scope"], *given]
+            lines[again] = [*COMMANDS["uncounted scope"], f"--profile_path={out}.{name}"]
     return lines
 
 
@@ -215,7 +217,7 @@ _AGAIN: Final = {"save": "saved scope", "convert": "converted scope"}
 def problems(row: Row, size: int, outcomes: Sequence[Outcome]) -> list[str]:
     """All that is not as *row* says; the files are so many bytes."""
     found = []
-    scope = next((one.stdout for one in outcomes if one.command == "logged scope"), b"")
+    scope = next((one.stdout for one in outcomes if one.command == "uncounted scope"), b"")
     for one in outcomes:
         wrong = [*_wrong_ending(row, one), *_too_much(row, one, size)]
         if one.command == "scope" and row.shows not in one.stdout:

@@ -22,7 +22,7 @@ def test_installed_command_runs_its_demo_elsewhere(tmp_path: Path) -> None:
     )
     assert not list(home.glob("*.egg-link"))
     ran = subprocess.run(
-        [home / "bin" / "tfprof", "demo"],
+        [home / "bin" / "tfprof", "demo", "scope", "--order_by=name"],
         check=False,
         capture_output=True,
         text=True,
