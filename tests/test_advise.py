@@ -75,7 +75,7 @@ def agreed(oracle: Oracle, case: Case) -> dict[str, tuple[str, ...]]:
     return dict(advise(ours.load(case)).sections)
 
 
-@batches(150, 20, 20)
+@batches(150, 10, 10)
 @pytest.mark.parametrize("kind", ["scope", "graph", "op", "code", "busy"])
 def test_random_models_agree(oracle: Oracle, kind: str, numbers: Sequence[int]) -> None:
     def make(number: int) -> Case:

@@ -57,7 +57,7 @@ def refusals(file: str, damage: Damage, before: Contents) -> int:
 
 
 # A sample tries so many of what is damaged everywhere.
-SOME: Final = 240
+SOME: Final = 160
 # How many damaged ones of each are tried: nine a byte of what is small.
 EVERYWHERE: Final = {
     "dtypes.index": 7_884,
