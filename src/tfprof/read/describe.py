@@ -101,19 +101,24 @@ def describe_profile(source: Source) -> Description:
 
 
 def describe_checkpoint(checkpoint: Checkpoint) -> Description:
-    """The variables of a checkpoint, and their dtypes, most frequent first."""
-    from tfprof.read.checkpoint.tensors import DTYPES, OPAQUE  # noqa: PLC0415 - few files need it
+    """The variables of a checkpoint, by what they are, and dtypes, most frequent first."""
+    from tfprof.read.checkpoint.object_graph import MODEL  # noqa: PLC0415 - few files need it
+    from tfprof.read.checkpoint.tensors import DTYPES, OPAQUE  # noqa: PLC0415
+    from tfprof.read.checkpoint.variables import totals, variables  # noqa: PLC0415
 
     def dtype(number: int) -> str:
         return DTYPES[number].name if number in DTYPES else OPAQUE.get(number, f"type {number}")
 
-    names = list(checkpoint.names())
-    dtypes = Counter(dtype(checkpoint.dtype(name)) for name in names)
+    dtypes = Counter(dtype(checkpoint.dtype(name)) for name in checkpoint.names())
+    found = variables(checkpoint)[0]
+    of_model = [each for each in found if each.role == MODEL]
     facts: dict[str, Value] = {
-        "variables": len(names),
-        "parameters": sum(prod(checkpoint.shape(name)) for name in names),
+        "variables": len(of_model),
+        "parameters": sum(prod(each.shape) for each in of_model),
+        **({"dtypes": dict(dtypes.most_common())} if dtypes else {}),
+        **totals(found),
     }
-    return Description({**facts, **({"dtypes": dict(dtypes.most_common())} if dtypes else {})})
+    return Description(facts, frozenset({"nodes"}))
 
 
 def describe_nothing(_: Source) -> Description:

@@ -21,7 +21,7 @@ from tfprof.ops.dtypes import FLOAT, RESOURCE
 from tfprof.ops.output_dtypes import element_sizes, is_of_weights
 from tfprof.ops.reach import Links
 from tfprof.read.saved_model import MODEL, TRAINABLE
-from tfprof.summary.model_nodes import training_gradients
+from tfprof.summary.model_nodes import is_checkpoint, training_gradients, with_type
 
 if TYPE_CHECKING:
     from tfprof.columns.shapes import Shapes
@@ -50,12 +50,12 @@ NO_PARAMETERS: Final = Parameters(
 
 def parameters(shaped: Profile, in_model: Bool, dtypes: I64) -> Parameters:
     """The parameters of the nodes *in_model*; *dtypes* are those of each node's outputs."""
-    listed = _with_type(shaped, MODEL)
+    listed = with_type(shaped, MODEL)
     variable, shape = _variables(shaped, in_model | listed, dtypes)
     dtype = dtypes[variable.typed_by]
     counters = (dtype > 0) & ~is_of_weights(dtype) & ~variable.trainable
-    if listed.any():
-        # A capture of Keras lists the variables that are weights: then the others are none.
+    if listed.any() or is_checkpoint(shaped):
+        # A capture of Keras and a checkpoint list the variables that are weights, and no others.
         counters &= listed[variable.node]
         keep = ~counters & listed[variable.node]
     else:
@@ -127,16 +127,7 @@ def _variables(shaped: Profile, in_model: Bool, dtypes: I64) -> tuple[_Holders, 
     both = shape.joined(shaped.outputs.shape.take(output))
     shape = both.take(np.where(output >= 0, node.size + rows, rows))
     typed_by = np.where(own[node], node, read)
-    return _Holders(node, reader, typed_by, _with_type(shaped, TRAINABLE)[node]), shape
-
-
-def _with_type(shaped: Profile, kind: bytes) -> Bool:
-    """Which nodes have this additional type."""
-    has_type = np.zeros(len(shaped), np.bool_)
-    if len(shaped.types):
-        row = int(shaped.types.find(Strings.of([kind]))[0])
-        has_type[shaped.typed_node[shaped.typed_as == row]] = True
-    return has_type
+    return _Holders(node, reader, typed_by, with_type(shaped, TRAINABLE)[node]), shape
 
 
 def _readers(shaped: Profile, in_model: Bool) -> Bool:
