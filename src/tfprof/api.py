@@ -65,9 +65,9 @@ def load(  # noqa: PLR0913 - one parameter per input
     TensorFlow 2, or several. A live graph needs no op log: it knows its trainable variables and the
     code that made its nodes. *signature* selects one signature of a SavedModel; without it, all are
     read. functions=False skips the function library of a graph; era="original" does so, too, and
-    is the era of the views that are asked of it. *checkpoint* is the prefix of one;
-    alone, it is a graph of its variables. *profile* is the path of a saved or converted one, or what serialize_to_string() of a Profiler returns, and
-    stands for graph, runs and op log.
+    is the era of the views that are asked of it. *checkpoint* is the prefix of one; alone, its
+    variables are the graph. *profile* is the path of a saved or converted one, or what
+    serialize_to_string() of a Profiler returns, and stands for graph, runs and op log.
     *progress* is called with each stage as it begins: a text with the bytes *done* and in *total*.
     Raises InputError where a file is missing, damaged or of another format.
 

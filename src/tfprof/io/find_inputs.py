@@ -5,8 +5,9 @@
                                                                     and the latest trace of a log
 
 A checkpoint is several files. It goes by their prefix, whichever of them the user names. Of the
-checkpoints of a folder, tfprof reads the one that its file `checkpoint` names. A flag comes first, then a file that the user names, then the files of a folder. A saved profile stands for
-graph, runs, traces and op log.
+checkpoints of a folder, its file `checkpoint` names the one to read. A flag comes first, then a
+file that the user names, then the files of a folder. A saved profile stands for graph, runs, traces
+and op log.
 """
 
 from __future__ import annotations
@@ -166,10 +167,11 @@ def choose_inputs(words: Sequence[str], options: Mapping[str, Any]) -> dict[str,
     elif any(row.in_profile for row in explicit):
         explicit.add(PROFILE)
     others = (file for folder in filter(is_folder, words) for file in detect_files(folder))
-    inputs = [file for file in others if isinstance(file, InputFile)]
-    if any(file.file_format is _LATEST for file in inputs):
-        inputs = [file for file in inputs if file.file_format is not _CHECKPOINT]
-    return _flags([*named, *(file for file in inputs if file.file_format.input not in explicit)])
+    inputs = (file for file in others if isinstance(file, InputFile))
+    chosen = [file for file in inputs if file.file_format.input not in explicit]
+    if any(file.file_format is _LATEST for file in chosen):
+        chosen = [file for file in chosen if file.file_format is not _CHECKPOINT]
+    return _flags([*named, *chosen])
 
 
 def _flags(files: Sequence[InputFile]) -> dict[str, Any]:

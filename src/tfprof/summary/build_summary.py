@@ -25,7 +25,7 @@ from tfprof.summary.formula import MOST_SYMBOLS, Fitted, Formula, formulas
 from tfprof.summary.layers import OTHER, Layers, layers
 from tfprof.summary.model_nodes import check_holds_model, is_checkpoint, makes_tensors, model_nodes
 from tfprof.summary.output_shapes import of_variables, output_shapes
-from tfprof.summary.parameters import Parameters, casts_of_variables, parameters
+from tfprof.summary.parameters import Parameters, casts_of_variables, parameters, variable_nodes
 from tfprof.summary.scopes import scopes
 
 if TYPE_CHECKING:
@@ -108,12 +108,12 @@ def summary(
     check_holds_model(profile)
     sizes = dict(dims or {})
     in_model = model_nodes(profile, outputs)
-    model = without_others(profile, in_model)
+    model = without_others(profile, in_model | variable_nodes(profile))
     dtypes = output_dtypes(model)
     has_dtypes = bool(dtypes.any())
     if not has_dtypes:  # an older tfprof saved graphs in text format without them
         dtypes = np.full(len(model), FLOAT)
-    params = shaped_parameters(model, in_model, dtypes, sizes)
+    params = shaped_parameters(model, in_model, dtypes, sizes, unneeded=not outputs)
     can_compute = makes_tensors(model)
     computes = can_compute & in_model
     readers = np.concatenate([params.reader, params.unknown])
@@ -169,14 +169,19 @@ def _micros(profile: Profile, placed: Layers, in_model: Bool) -> tuple[list[Any]
 
 
 def shaped_parameters(
-    model: Profile, in_model: Bool, dtypes: I64, dims: Mapping[str, int]
+    model: Profile,
+    in_model: Bool,
+    dtypes: I64,
+    dims: Mapping[str, int],
+    *,
+    unneeded: bool = True,
 ) -> Parameters:
     """The parameters; infers shapes only if variables do not declare their own."""
-    declared = parameters(model.with_run_shapes, in_model, dtypes)
+    declared = parameters(model.with_run_shapes, in_model, dtypes, unneeded=unneeded)
     if declared.node.size and not declared.unknown.size and not declared.guessed:
         return declared
     shaped = with_inferred_shapes(with_recorded_shapes(model, dims), dims)
-    return parameters(shaped, in_model, dtypes)
+    return parameters(shaped, in_model, dtypes, unneeded=unneeded)
 
 
 class RowCosts:

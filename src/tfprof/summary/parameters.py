@@ -4,8 +4,10 @@
     Placeholder of a resource            a variable that a function captured; its reader has a shape
     Const                                a guess, if a graph has no variable left: see `guessed`
 
-Only variables that the model reads count: not those that only an optimizer or a saver reads, nor
-integer variables, which are counters or seeds. A parameter belongs to its first reader.
+Variables that the model reads count, and those that no output needs, if they are trainable or if
+nothing reads them and nothing is trained: an embedding that is only saved. Slots of optimizers and
+moving averages do not count, nor do integer variables, which are counters or seeds. A parameter
+belongs to its first reader.
 """
 
 from __future__ import annotations
@@ -28,6 +30,13 @@ if TYPE_CHECKING:
     from tfprof.model import Profile
 
 
+class Held(NamedTuple):
+    """Some variables, and how many values they hold."""
+
+    variables: int = 0
+    values: int = 0
+
+
 @dataclass(frozen=True, eq=False)
 class Parameters:
     """One row per parameter."""
@@ -39,19 +48,28 @@ class Parameters:
     trainable: Bool | None  # None: not recorded
     guessed: bool  # constants that may be parameters
     unknown: I64  # the first readers of further parameters, whose shapes are unknown
-    counters: int  # integer variables, which are no parameters
+    counters: int  # integer variables of the model, which are no parameters
+    unneeded: Held  # of these, what no output needs
+    unread: Held  # variables that are no parameters, since the model does not read them
 
 
 _NONE: Final = np.empty(0, np.int64)
 NO_PARAMETERS: Final = Parameters(
-    _NONE, _NONE, _NONE, _NONE, trainable=None, guessed=False, unknown=_NONE, counters=0
-)
+    _NONE, _NONE, _NONE, _NONE, trainable=None, guessed=False, unknown=_NONE, counters=0,
+    unneeded=Held(), unread=Held(),
+)  # fmt: skip
 
 
-def parameters(shaped: Profile, in_model: Bool, dtypes: I64) -> Parameters:
-    """The parameters of the nodes *in_model*; *dtypes* are those of each node's outputs."""
+def parameters(
+    shaped: Profile, in_model: Bool, dtypes: I64, *, unneeded: bool = True
+) -> Parameters:
+    """The parameters of the nodes *in_model*; *dtypes* are those of each node's outputs.
+
+    With *unneeded*, variables count that no output needs.
+    """
     listed = with_type(shaped, MODEL)
-    variable, shape = _variables(shaped, in_model | listed, dtypes)
+    variable, shape = _variables(shaped, in_model | listed | variable_nodes(shaped), dtypes)
+    needed = (in_model | listed)[variable.node]
     dtype = dtypes[variable.typed_by]
     counters = (dtype > 0) & ~is_of_weights(dtype) & ~variable.trainable
     if listed.any() or is_checkpoint(shaped):
@@ -62,8 +80,12 @@ def parameters(shaped: Profile, in_model: Bool, dtypes: I64) -> Parameters:
         read, used = variable_reads(shaped, in_model, variable.node)
         # Not slots, which only training reads. What nothing reads is a weight, if it is trainable.
         is_weight = variable.trainable | (not training_gradients(shaped).any())
-        keep = ~counters & (read | (~used & is_weight))
-    guessed = not variable.node.size
+        keep = ~counters & (read | (~used & is_weight) | (variable.trainable & ~needed))
+        keep &= needed | unneeded
+        counters &= needed
+    guessed = not (needed | keep).any()
+    outside = _held(keep & ~needed, shape)
+    unread = Held() if is_checkpoint(shaped) else _held(~keep & ~counters, shape)
     if guessed:
         variable, shape = _constants(shaped, in_model & is_of_weights(dtypes), in_model)
         dtype = dtypes[variable.node]
@@ -85,7 +107,19 @@ def parameters(shaped: Profile, in_model: Bool, dtypes: I64) -> Parameters:
         guessed=guessed and bool((known | unknown).any()),
         unknown=variable.reader[unknown],
         counters=0 if guessed else int(counters.sum()),
+        unneeded=outside,
+        unread=unread,
     )
+
+
+def variable_nodes(profile: Profile) -> Bool:
+    """Which nodes are variables."""
+    return of_class(profile, "variable handle", "reference variable")
+
+
+def _held(which: Bool, shape: Shapes) -> Held:
+    known = which & shape.are_whole()
+    return Held(int(which.sum()), int(shape.elements()[known].sum()))
 
 
 def casts_of_variables(profile: Profile) -> Bool:
@@ -109,7 +143,7 @@ class _Holders(NamedTuple):
 
 def _variables(shaped: Profile, in_model: Bool, dtypes: I64) -> tuple[_Holders, Shapes]:
     """The variables among the nodes *in_model*, and their shapes."""
-    own = of_class(shaped, "variable handle", "reference variable")
+    own = variable_nodes(shaped)
     captured = of_class(shaped, "placeholder") & (dtypes == RESOURCE)
     reads = of_class(shaped, "variable read")
     consumers, readers = Links.consumers(shaped.edges), _readers(shaped, in_model)
@@ -158,13 +192,13 @@ def variable_reads(shaped: Profile, in_model: Bool, variable: I64) -> tuple[Bool
     passes = ~_readers(shaped, np.ones(len(shaped), np.bool_))
     by_model = in_model & ~consumers.reached(backward) & ~saves & ~passes
     by_any = ~saves & ~passes
-    # The consumers of a read decide.
-    reads = np.flatnonzero(of_class(shaped, "variable read", "identity"))
-    owner, consumer = consumers.of(reads)
-    for users in (by_model, by_any):
-        is_used = np.zeros(reads.size, np.bool_)
-        is_used[owner[users[consumer]]] = True
-        users[reads] = is_used
+    # What takes the value of a read decides, also of a copy of it. To wait for it is no use.
+    reads = of_class(shaped, "variable read", "identity")
+    inputs = Links.inputs(shaped.edges, aside=np.ones(len(shaped), np.bool_))
+    by_model, by_any = (
+        (users & ~reads) | (inputs.reached(users & ~reads, through=reads) & reads & users)
+        for users in (by_model, by_any)
+    )
     owner, consumer = consumers.of(variable)
     read, used = np.zeros((2, variable.size), np.bool_)
     read[owner[by_model[consumer] & in_model[consumer]]] = True
