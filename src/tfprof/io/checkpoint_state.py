@@ -39,7 +39,9 @@ def latest_checkpoint(file: str, text: bytes) -> str:
     for prefix in (str(folder / name), beside):  # an absolute name stays as it is
         if is_prefix(prefix) or path_is(prefix, Path.is_file):
             return prefix
-    raise InputError(f"{file} names the checkpoint {name}, which does not exist, nor does {beside}")
+    raise InputError(
+        f"{file} names the checkpoint {name!r}, which does not exist, nor is it beside the file"
+    )
 
 
 def is_prefix(path: str) -> bool:

@@ -24,7 +24,7 @@ from tfprof.foundation.units import plural
 from tfprof.model import Note, own_notes
 from tfprof.query.counted import DEFINED, Answer, Counted
 from tfprof.query.unmatched import unmatched
-from tfprof.read.unneeded_variables import VARIABLES
+from tfprof.read.left_out import VARIABLES
 from tfprof.tables.fields import FIELDS, METRICS
 from tfprof.views import View, view_named
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.read import read_graph, read_op_log, read_run, read_saved
-from tfprof.read.unneeded_variables import VARIABLES
+from tfprof.read.left_out import VARIABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -29,7 +29,7 @@ from tfprof.model import Note, own_notes
 from tfprof.read import graph_def
 from tfprof.read.functions import Pool, expanded, library, rooted
 from tfprof.read.keras_layers import layers_from_texts
-from tfprof.read.unneeded_variables import unneeded_variables
+from tfprof.read.left_out import left_out_nodes, left_out_note, left_out_objects
 from tfprof.wire.decode import BYTES, VARINT, WireError, scan, whole
 from tfprof.wire.maps import repeated
 
@@ -100,7 +100,14 @@ def of_meta_graph(
         notes.append(Note("the SavedModel has no signatures: its whole graph is shown", ours=True))
     recorded = _collected(meta, LAYERS)
     graph_columns = expanded(pool) if functions else graph_def.columns(buffer, functions=False)
-    notes += unneeded_variables(pool.columns, written, graph_columns.name, signature)
+    if chosen:
+        objects = _objects(meta)
+        values = (
+            left_out_objects(meta, objects.captured, graph_columns)
+            if objects.has_variables
+            else left_out_nodes(pool.columns, written, graph_columns)
+        )
+        notes += left_out_note(values, signature)
     return replace(
         graph_columns,
         trainable=_trained_nodes(meta, pool),

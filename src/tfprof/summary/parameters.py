@@ -4,10 +4,10 @@
     Placeholder of a resource            a variable that a function captured; its reader has a shape
     Const                                a guess, if a graph has no variable left: see `guessed`
 
-Variables that the model reads count, and those that no output needs, if they are trainable or if
-nothing reads them and nothing is trained: an embedding that is only saved. Slots of optimizers and
-moving averages do not count, nor do integer variables, which are counters or seeds. A parameter
-belongs to its first reader.
+Variables that the model reads count. So do those that nothing reads and no output needs, such as an
+embedding that is only saved, if the file lists what is trainable. Slots of optimizers and moving
+averages do not count, nor do integer variables, which are counters or seeds. A parameter belongs to
+its first reader.
 """
 
 from __future__ import annotations
@@ -67,6 +67,8 @@ def parameters(
 
     With *unneeded*, variables count that no output needs.
     """
+    # A list of trainable variables, if only an empty one; a graph alone has none.
+    recorded = len(shaped.types) > 0 and int(shaped.types.find(Strings.of([TRAINABLE]))[0]) >= 0
     listed = with_type(shaped, MODEL)
     variable, shape = _variables(shaped, in_model | listed | variable_nodes(shaped), dtypes)
     needed = (in_model | listed)[variable.node]
@@ -79,9 +81,13 @@ def parameters(
     else:
         read, used = variable_reads(shaped, in_model, variable.node)
         # Not slots, which only training reads. What nothing reads is a weight, if it is trainable.
-        is_weight = variable.trainable | (not training_gradients(shaped).any())
-        keep = ~counters & (read | (~used & is_weight) | (variable.trainable & ~needed))
-        keep &= needed | unneeded
+        trains = bool(training_gradients(shaped).any())
+        keep = read | (~used & (variable.trainable | (not trains)))
+        # Without a list of variables, those that no output needs may be copies, as in SavedModels.
+        keep |= variable.trainable & ~needed & (not trains)
+        keep &= ~counters & (needed | (unneeded and recorded))
+        if not keep.any() and not trains:  # a graph that saves variables, and nothing else
+            keep = ~counters & needed
         counters &= needed
     guessed = not (needed | keep).any()
     outside = _held(keep & ~needed, shape)
@@ -95,8 +101,6 @@ def parameters(
     unknown = keep & ~known
     if guessed:
         known &= elements > 1
-    # A list of trainable variables, if only an empty one; a graph alone has none.
-    recorded = len(shaped.types) and int(shaped.types.find(Strings.of([TRAINABLE]))[0]) >= 0
     size = element_sizes(np.where(dtype > 0, dtype, FLOAT))
     return Parameters(
         variable.node[known],
@@ -192,13 +196,13 @@ def variable_reads(shaped: Profile, in_model: Bool, variable: I64) -> tuple[Bool
     passes = ~_readers(shaped, np.ones(len(shaped), np.bool_))
     by_model = in_model & ~consumers.reached(backward) & ~saves & ~passes
     by_any = ~saves & ~passes
-    # What takes the value of a read decides, also of a copy of it. To wait for it is no use.
-    reads = of_class(shaped, "variable read", "identity")
-    inputs = Links.inputs(shaped.edges, aside=np.ones(len(shaped), np.bool_))
-    by_model, by_any = (
-        (users & ~reads) | (inputs.reached(users & ~reads, through=reads) & reads & users)
-        for users in (by_model, by_any)
-    )
+    # The consumers of a read decide.
+    reads = np.flatnonzero(of_class(shaped, "variable read", "identity"))
+    owner, consumer = consumers.of(reads)
+    for users in (by_model, by_any):
+        is_used = np.zeros(reads.size, np.bool_)
+        is_used[owner[users[consumer]]] = True
+        users[reads] = is_used
     owner, consumer = consumers.of(variable)
     read, used = np.zeros((2, variable.size), np.bool_)
     read[owner[by_model[consumer] & in_model[consumer]]] = True

@@ -16,7 +16,6 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tfprof.columns.strings import Strings
-from tfprof.tables.limits import unpacked_most
 from tfprof.wire.decode import BYTES, VARINT, WireError, scan, whole
 
 if TYPE_CHECKING:
@@ -32,6 +31,7 @@ _VARIABLES: Final = b"_variables"
 _TRAINED: Final = b"_trainable_variables"
 # What every optimizer of a generation of Keras has.
 _OPTIMIZERS: Final = ({b"_variables", b"_iterations"}, {b"iter", b"decay"}, {b"iter", b"momentum"})
+_MOST_BYTES, _LONGER = 16 << 20, 32  # of all paths, or so many times the bytes of the graph
 _MOST_PARTS: Final = 16  # of the name of a variable, as far as it is compared
 
 
@@ -66,7 +66,8 @@ class _Objects:
                 self.optimizers.add(number)
         # The object around each, its name in there, its role; those that no path reaches have none.
         self.place: dict[int, tuple[int, bytes, str]] = {}
-        self._most = unpacked_most(data.size)
+        self._paths = {-1: b""}
+        self._most = max(_MOST_BYTES, data.size * _LONGER)
 
     def walk(self) -> None:
         """Give each object its place: those of the model first, then those of optimizers."""
@@ -96,19 +97,19 @@ class _Objects:
         is_optimizer = child in self.optimizers or name.endswith(OPTIMIZER.encode())
         return OPTIMIZER if is_optimizer else METRICS if name == _KERAS_API else MODEL
 
-    def path(self, number: int, below: int = -1) -> bytes:
-        """The path of an object, and below it that of the variable that it is a slot of."""
-        parts: list[bytes] = []
-        for start in (below, number):
-            at = start
-            while at >= 0:
-                at, name, _ = self.place[at]
-                parts.append(name)
-                # A few objects with long names could stand for any number of long paths.
-                self._most -= len(name) + 1
-                if self._most < 0:
-                    raise WireError(0, "paths far longer than the objects")
-        return b"/".join(filter(None, reversed(parts)))
+    def path(self, number: int) -> bytes:
+        """The path of an object."""
+        above = [number]
+        while above[-1] not in self._paths:
+            above.append(self.place[above[-1]][0])
+        for at in reversed(above[:-1]):
+            around, name, _ = self.place[at]
+            self._paths[at] = _joined(self._paths[around], name)
+            # A few objects with long names could stand for any number of long paths.
+            self._most -= len(self._paths[at])
+            if self._most < 0:
+                raise WireError(0, "paths far longer than the objects")
+        return self._paths[number]
 
     def trained(self) -> set[int]:
         """The variables that optimizers train; none if they do not say."""
@@ -140,8 +141,8 @@ def tracked_tensors(data: U8) -> list[Tracked]:
     for number, name, _, key in objects.attributes:
         if number not in objects.place:
             continue
-        path = objects.path(number, slot_of.get(number, -1))
-        path = path if name == _VALUE else b"/".join(filter(None, (path, name)))
+        path = _joined(objects.path(number), objects.path(slot_of.get(number, -1)))
+        path = path if name == _VALUE else _joined(path, name)
         is_trained = number in trained if trained else None
         tensors.append(Tracked(key, path, objects.place[number][2], is_trained))
     return tensors
@@ -151,6 +152,10 @@ def _ends(name: bytes) -> Iterable[bytes]:
     """What a name ends with, the longest first: b/c and c of a/b/c."""
     parts = name.split(b"/", _MOST_PARTS)
     return (b"/".join(parts[at:]) for at in range(1, len(parts)))
+
+
+def _joined(first: bytes, second: bytes) -> bytes:
+    return first + b"/" + second if first and second else first or second
 
 
 def _checked(number: int, count: int) -> int:
