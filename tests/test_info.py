@@ -38,8 +38,9 @@ def test_the_sample(tfprof: Command) -> None:
         "  5,174 nodes of 57 op types\n"
         "  253 variables with 930,581 parameters\n"
         "sample/model.ckpt: a checkpoint\n"
-        "  253 variables with 930,581 parameters\n"
+        "  158 variables with 466,427 parameters\n"
         "  float 252, int64 1\n"
+        "  95 variables of optimizers with 464,154 values (1,856,616 bytes)\n"
         "sample/run_meta_0.gz: a RunMetadata\n"
         "  3,847 executions in 1 step\n"
         "  1 device: /job:localhost/replica:0/task:0/device:CPU:0\n"
@@ -67,8 +68,9 @@ def test_the_sample(tfprof: Command) -> None:
         ([HANDMADE.runs[0]], ["no graph: what ran", "no float operations", "no call stacks",
                               "no checkpoint"], "tfprof scope"),
         ([HANDMADE.op_log], ["no graph: every view", "no run", "no checkpoint"], ""),
-        ([DATA / "checkpoints" / "one"], ["no graph: every view", "no run", "no float operations",
-                                          "no call stacks"], ""),
+        ([DATA / "checkpoints" / "one"], ["no graph: a checkpoint", "no run",
+                                          "no float operations", "no call stacks"],
+         "tfprof summary"),
         ([HANDMADE.graph, HANDMADE.op_log, HANDMADE.runs[0]], ["no checkpoint"], "tfprof scope"),
     ],
 )  # fmt: skip

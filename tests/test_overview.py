@@ -356,7 +356,7 @@ def test_paths_alone_are_answered(run: Any, tmp_path: Path) -> None:
     assert run(*runs)[1].replace("tfprof ", "") == run("overview", *runs)[1].replace("tfprof ", "")
     assert run(SAMPLE)[1].startswith("Training graph of 5,174 nodes")
     assert run(RESNET.runs[0])[1].startswith("Run without a graph")
-    assert run(SAMPLE / "model.ckpt")[:2] == run("info", SAMPLE / "model.ckpt")[:2]
+    assert run(SAMPLE / "model.ckpt")[:2] == run("summary", SAMPLE / "model.ckpt")[:2]
     assert run(RESNET.op_log)[:2] == run("info", RESNET.op_log)[:2]
     for name in ("a.pbtxt", "b.pbtxt"):
         (tmp_path / name).write_bytes(PROFILES["handmade"].graph.read_bytes())

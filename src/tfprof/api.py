@@ -65,9 +65,9 @@ def load(  # noqa: PLR0913 - one parameter per input
     TensorFlow 2, or several. A live graph needs no op log: it knows its trainable variables and the
     code that made its nodes. *signature* selects one signature of a SavedModel; without it, all are
     read. functions=False skips the function library of a graph; era="original" does so, too, and
-    is the era of the views that are asked of it. *checkpoint* is the prefix of one. *profile* is
-    the path of a saved or converted one, or what serialize_to_string() of a Profiler returns, and
-    stands for graph, runs and op log.
+    is the era of the views that are asked of it. *checkpoint* is the prefix of one; alone, its
+    variables are the graph. *profile* is the path of a saved or converted one, or what
+    serialize_to_string() of a Profiler returns, and stands for graph, runs and op log.
     *progress* is called with each stage as it begins: a text with the bytes *done* and in *total*.
     Raises InputError where a file is missing, damaged or of another format.
 
@@ -105,7 +105,12 @@ def load(  # noqa: PLR0913 - one parameter per input
         return Loaded(merged, None, inputs, era)
     progress(f"reading {prefix}")
     opened, row = open_checkpoint(prefix), FORMATS["checkpoint"]
-    merged = row.add(merged, row.read(opened), opened)
+    if not any(arguments.values()) and ERAS[era].fits_files:
+        from tfprof.read.checkpoint.variables import variables_profile  # noqa: PLC0415 - likewise
+
+        merged, opened = variables_profile(opened)
+    else:
+        merged = row.add(merged, row.read(opened), opened)
     return Loaded(merged, opened, (*inputs, *checkpoint_files(opened.prefix)), era)
 
 

@@ -4,9 +4,10 @@
     tfprof scope folder                                             the files in it, one level deep,
                                                                     and the latest trace of a log
 
-A checkpoint is several files. It goes by their prefix, whichever of them the user names. A flag
-comes first, then a file that the user names, then the files of a folder. A saved profile stands for
-graph, runs, traces and op log.
+A checkpoint is several files. It goes by their prefix, whichever of them the user names. Of the
+checkpoints of a folder, its file `checkpoint` names the one to read. A flag comes first, then a
+file that the user names, then the files of a folder. A saved profile stands for graph, runs, traces
+and op log.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfprof.errors import InputError, UsageError
+from tfprof.io.checkpoint_state import is_prefix, latest_checkpoint, path_is
 from tfprof.io.open_files import InputFile, open_source
 from tfprof.tables.formats import (
     FORMATS,
@@ -29,27 +31,26 @@ from tfprof.tables.formats import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-_CHECKPOINT = FORMATS["checkpoint"]
+_CHECKPOINT, _LATEST = FORMATS["checkpoint"], FORMATS["checkpoint_state"]
 # Where TensorFlow writes traces inside a folder for logs: one folder per session, named by time.
 _TRACES = "plugins/profile"
 # Files that belong to a graph or a trace beside them.
 _ASIDE = {row.beside[1] for row in (NOTES, KERAS_METADATA) if row.beside}
 _DATA_OF_BUNDLE = re.compile(r"\.data-\d{5}-of-\d{5}\Z")
 _PIECE_OF_FIRST = re.compile(r"-\d{5}(-of-\d{5})\Z")
-_PIECES_OF_FIRST = re.compile(r"-\?{5}(-of-\d{5})\Z")
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
 def exists(path: str) -> bool:
     """Whether there is a file, a folder or a checkpoint at *path*."""
-    return _is(path, Path.exists) or _is_prefix(path)
+    return path_is(path, Path.exists) or is_prefix(path)
 
 
 def is_folder(path: str) -> bool:
     """Whether there is a folder at *path*."""
-    return _is(path, Path.is_dir)
+    return path_is(path, Path.is_dir)
 
 
 def beside_graph(row: Input, graph: str) -> str | None:
@@ -57,7 +58,7 @@ def beside_graph(row: Input, graph: str) -> str | None:
     assert row.beside is not None
     graph_name, place = row.beside
     path = str(Path(graph).parent / place)
-    return path if Path(graph).name == graph_name and _is(path, Path.is_file) else None
+    return path if Path(graph).name == graph_name and path_is(path, Path.is_file) else None
 
 
 def notes_beside(file: str) -> str | None:
@@ -68,17 +69,17 @@ def notes_beside(file: str) -> str | None:
     if folder.parent.match(_TRACES):
         folder = folder.parents[2]
     path = str(folder / name)
-    return path if _is(path, Path.is_file) else None
+    return path if path_is(path, Path.is_file) else None
 
 
 def detect_file(path: str) -> InputFile:
     """The file or checkpoint at *path*, open; raises InputError where no format fits."""
-    if not _is(path, Path.exists) and _is_prefix(path):
+    if not path_is(path, Path.exists) and is_prefix(path):
         return InputFile(path, _CHECKPOINT)
     prefix = _DATA_OF_BUNDLE.sub("", path)
-    if prefix != path and _is(f"{prefix}.index", Path.is_file):
+    if prefix != path and path_is(f"{prefix}.index", Path.is_file):
         return InputFile(prefix, _CHECKPOINT)
-    if _is(path, Path.exists) and not _is(path, Path.is_file) and not is_folder(path):
+    if path_is(path, Path.exists) and not path_is(path, Path.is_file) and not is_folder(path):
         # To look into a pipe is to take its bytes away from whoever reads it next.
         raise InputError(
             f"{path} is not a regular file; name it with a flag, as in --{GRAPH.name}={path}"
@@ -92,6 +93,8 @@ def detect_file(path: str) -> InputFile:
             )
         what = "not recognised" if source.data.size else "empty"
         raise InputError(f"{path} is {what}; expected {expected_inputs()}")
+    if source.format is _LATEST:
+        return InputFile(latest_checkpoint(path, source.data.tobytes()), _LATEST)
     if source.format.input.by_prefix:
         path = _PIECE_OF_FIRST.sub(r"-?????\1", path.removesuffix(".index"))
     return InputFile(path, source.format, source)
@@ -139,20 +142,6 @@ def _latest_traces(folder: str) -> list[Path]:
     return [file for file in _files(latest) if file.name.endswith(".xplane.pb")] if latest else []
 
 
-def _is_prefix(path: str) -> bool:
-    """Whether *path* is the prefix of a checkpoint's files."""
-    first = _PIECES_OF_FIRST.sub(r"-00000\1", path)
-    return _is(f"{path}.index", Path.is_file) or (first != path and _is(first, Path.is_file))
-
-
-def _is(path: str, test: Callable[[Path], bool]) -> bool:
-    """Whether *test* holds of *path*; a name that no file can have is False."""
-    try:
-        return test(Path(path))
-    except (OSError, ValueError):
-        return False
-
-
 def _natural(name: str) -> tuple[list[str | int], str]:
     parts = re.split(r"([0-9]+)", name)
     return [int(part) if at % 2 else part for at, part in enumerate(parts)], name
@@ -179,7 +168,10 @@ def choose_inputs(words: Sequence[str], options: Mapping[str, Any]) -> dict[str,
         explicit.add(PROFILE)
     others = (file for folder in filter(is_folder, words) for file in detect_files(folder))
     inputs = (file for file in others if isinstance(file, InputFile))
-    return _flags([*named, *(file for file in inputs if file.file_format.input not in explicit)])
+    chosen = [file for file in inputs if file.file_format.input not in explicit]
+    if any(file.file_format is _LATEST for file in chosen):
+        chosen = [file for file in chosen if file.file_format is not _CHECKPOINT]
+    return _flags([*named, *chosen])
 
 
 def _flags(files: Sequence[InputFile]) -> dict[str, Any]:

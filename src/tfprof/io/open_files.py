@@ -21,6 +21,7 @@ from tfprof.errors import InputError, nearest
 from tfprof.foundation.progress_events import Stage, announce
 from tfprof.io.gunzip import MAGIC, GzipError, unpacked
 from tfprof.read.source import Source
+from tfprof.tables.formats import FORMATS
 from tfprof.tables.limits import beyond, limit
 
 if TYPE_CHECKING:
@@ -120,8 +121,25 @@ def open_checkpoint(prefix: str) -> Checkpoint:
     """The checkpoint with this prefix; its tensors are read when they are asked for."""
     from tfprof.read.checkpoint import Checkpoint  # noqa: PLC0415 - few ask for tensors
 
-    source = prefix.take() if isinstance(prefix, InputFile) else None
+    if isinstance(prefix, InputFile):
+        source = prefix.take()
+    else:
+        prefix, source = _followed(prefix)
     return Checkpoint.open(str(prefix), CheckpointFiles(prefix, source))
+
+
+def _followed(prefix: str) -> tuple[str, Source | None]:
+    """(the prefix that a text file names, None); else the *prefix*, and the file of that name."""
+    try:
+        # Never unpacked: values may look like a gzip file.
+        source = Source(prefix, mapped(prefix))
+    except (OSError, ValueError):
+        return prefix, None
+    if source.format is not FORMATS["checkpoint_state"]:
+        return prefix, source
+    from tfprof.io.checkpoint_state import latest_checkpoint  # noqa: PLC0415 - few name one
+
+    return latest_checkpoint(prefix, source.data.tobytes()), None
 
 
 def _unreadable(path: str, problem: Exception, expected: str) -> InputError:

@@ -20,9 +20,11 @@ from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.errors import UsageError
 from tfprof.foundation.caches import RecentCache
 from tfprof.foundation.lazy_dataclasses import fields, replace
+from tfprof.foundation.units import plural
 from tfprof.model import Note, own_notes
 from tfprof.query.counted import DEFINED, Answer, Counted
 from tfprof.query.unmatched import unmatched
+from tfprof.read.left_out import VARIABLES
 from tfprof.tables.fields import FIELDS, METRICS
 from tfprof.views import View, view_named
 
@@ -70,7 +72,8 @@ def answer(profile: Profile, view_name: str, query: Query) -> Answer:
     )
     notes = (*notes, *_notes(view, drawing, query, len(tree)))
     if query.left_open:
-        notes += own_notes((*_cut_off(query, deeper), *unmatched(profile, drawing, query)))
+        others = (*unmatched(profile, drawing, query), *_other_values(profile, query))
+        notes += own_notes((*_cut_off(query, deeper), *others))
     if not query.era.functions and len(profile.regions):
         notes += own_notes([_HAS_FUNCTIONS])
     return Answer(view, query, tree, counted, at, notes, counts)
@@ -263,6 +266,19 @@ def _cut_off(query: Query, deeper: Deeper) -> Iterator[str]:
         one = deeper.rows == 1
         rows = "1 more row" if one else f"{deeper.rows:,} more rows"
         yield f"{rows}: --max_depth={deeper.depth} shows {'it' if one else 'them'}"
+
+
+def _other_values(profile: Profile, query: Query) -> Iterator[str]:
+    """What params counts besides variables, as the original does: placeholders and the like."""
+    if "select" not in query.left_open or "params" not in query.select:
+        return
+    kinds = [at for at, kind in enumerate(profile.types) if kind in VARIABLES]
+    values = np.where(np.isin(profile.nodes.op, kinds), 0, profile.values("params", None))
+    first = int(values.argmax()) if values.any() else -1
+    if first >= 0:
+        name = profile.nodes.name[first].decode("utf-8", "surrogateescape")
+        counted = plural(int(values.sum()), "value")
+        yield f"params counts {counted} of nodes that are not variables, such as {name}"
 
 
 def _as_of(profile: Profile, era: Era) -> Profile:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.read import read_graph, read_op_log, read_run, read_saved
+from tfprof.read.left_out import VARIABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from tfprof.read.source import Source
 
 Value = int | str | list[str] | dict[str, int]
-
-_VARIABLES = frozenset({b"Variable", b"VariableV2", b"VarHandleOp", b"AutoReloadVariable"})
 
 
 class Description(NamedTuple):
@@ -40,7 +39,9 @@ def describe_graph(source: Source) -> Description:
     parameters = np.zeros(len(columns.name), np.int64)
     parameters[columns.shape_node] = columns.shape.elements()
     ops, first = columns.op.intern()
-    return _nodes(ops, columns.op.take(first), parameters)
+    nodes = _nodes(ops, columns.op.take(first), parameters)
+    left_out = [str(note) for note in columns.notes if note.caveat]
+    return nodes._replace(facts={**nodes.facts, **({"left_out": left_out[0]} if left_out else {})})
 
 
 def describe_saved_model(source: Source) -> Description:
@@ -101,19 +102,24 @@ def describe_profile(source: Source) -> Description:
 
 
 def describe_checkpoint(checkpoint: Checkpoint) -> Description:
-    """The variables of a checkpoint, and their dtypes, most frequent first."""
-    from tfprof.read.checkpoint.tensors import DTYPES, OPAQUE  # noqa: PLC0415 - few files need it
+    """The variables of a checkpoint, by what they are, and dtypes, most frequent first."""
+    from tfprof.read.checkpoint.object_graph import MODEL  # noqa: PLC0415 - few files need it
+    from tfprof.read.checkpoint.tensors import DTYPES, OPAQUE  # noqa: PLC0415
+    from tfprof.read.checkpoint.variables import totals, variables  # noqa: PLC0415
 
     def dtype(number: int) -> str:
         return DTYPES[number].name if number in DTYPES else OPAQUE.get(number, f"type {number}")
 
-    names = list(checkpoint.names())
-    dtypes = Counter(dtype(checkpoint.dtype(name)) for name in names)
+    dtypes = Counter(dtype(checkpoint.dtype(name)) for name in checkpoint.names())
+    found = variables(checkpoint)[0]
+    of_model = [each for each in found if each.role == MODEL]
     facts: dict[str, Value] = {
-        "variables": len(names),
-        "parameters": sum(prod(checkpoint.shape(name)) for name in names),
+        "variables": len(of_model),
+        "parameters": sum(prod(each.shape) for each in of_model),
+        **({"dtypes": dict(dtypes.most_common())} if dtypes else {}),
+        **totals(found),
     }
-    return Description({**facts, **({"dtypes": dict(dtypes.most_common())} if dtypes else {})})
+    return Description(facts, frozenset({"nodes"}))
 
 
 def describe_nothing(_: Source) -> Description:
@@ -129,7 +135,7 @@ def nodes_of(profile: Profile) -> Description:
 def _nodes(ops: I64, types: Strings, parameters: I64) -> Description:
     """Nodes that have these rows of *types*, and the variables among them."""
     used = np.unique(ops)
-    kinds = [kind for kind in used.tolist() if types[kind] in _VARIABLES]
+    kinds = [kind for kind in used.tolist() if types[kind] in VARIABLES]
     facts: dict[str, Value] = {"nodes": ops.size, "op_types": used.size}
     is_variable = np.isin(ops, kinds)
     if kinds:

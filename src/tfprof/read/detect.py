@@ -115,6 +115,9 @@ is_run_text = _text(b"step_stats")
 is_op_log_text = _text(b"log_entries", b"id_to_string")
 
 
+is_checkpoint_state = _text(b"model_checkpoint_path", b"all_model_checkpoint_paths")
+
+
 def is_checkpoint(start: Start) -> bool:
     """Whether this is a table of a checkpoint."""
     return bytes(start.data[-8:]) == TABLE_MAGIC

@@ -29,6 +29,7 @@ from tfprof.model import Note, own_notes
 from tfprof.read import graph_def
 from tfprof.read.functions import Pool, expanded, library, rooted
 from tfprof.read.keras_layers import layers_from_texts
+from tfprof.read.left_out import left_out_nodes, left_out_note, left_out_objects
 from tfprof.wire.decode import BYTES, VARINT, WireError, scan, whole
 from tfprof.wire.maps import repeated
 
@@ -87,6 +88,7 @@ def of_meta_graph(
         raise WireError(0, "no graph in it")
     buffer = meta[int(graph.start[-1]) : int(graph.end[-1])]
     pool = library(buffer, *graph_def.parts(buffer))
+    written = pool.bodies[0].rows
     chosen = _chosen(signatures(meta), signature) if functions else []
     if chosen:
         chosen, repeats = _without_repeats(pool, chosen)
@@ -98,6 +100,14 @@ def of_meta_graph(
         notes.append(Note("the SavedModel has no signatures: its whole graph is shown", ours=True))
     recorded = _collected(meta, LAYERS)
     graph_columns = expanded(pool) if functions else graph_def.columns(buffer, functions=False)
+    if chosen:
+        objects = _objects(meta)
+        values = (
+            left_out_objects(meta, objects.captured, graph_columns)
+            if objects.has_variables
+            else left_out_nodes(pool.columns, written, graph_columns)
+        )
+        notes += left_out_note(values, signature)
     return replace(
         graph_columns,
         trainable=_trained_nodes(meta, pool),
@@ -221,6 +231,8 @@ def _trained_nodes(meta: U8, pool: Pool) -> Strings | None:
             # Captured variables are the last inputs of a call.
             pairs = zip(inputs[len(inputs) - len(captured) :], captured, strict=True)
             nodes |= {node for node, number in pairs if number in objects.trained}
+    if in_collection is None and objects.trained and not nodes:
+        return None  # no call shows which nodes they are
     return Strings.concat([in_collection or Strings.of([]), Strings.of(sorted(nodes))])
 
 

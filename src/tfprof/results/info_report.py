@@ -10,7 +10,7 @@ from tfprof.columns.strings import clean_text
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.results.result import Result
 from tfprof.results.table import Column, Table
-from tfprof.tables.formats import GIVES, GRAPH, PROFILE
+from tfprof.tables.formats import CHECKPOINT, GIVES, GRAPH, PROFILE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "tfprof.info/1"
 _ONLY_RUNS = "no graph: what ran is known by name only, without types, inputs and parameters"
+_ONLY_VARIABLES = "no graph: a checkpoint holds variables, without the operations that read them"
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,8 @@ class InfoReport(Result):
     def missing(self) -> list[str]:
         """What no file gives, and what follows from that."""
         gives = _given_by(self.inputs)
-        sentences = {**GIVES, **({"nodes": _ONLY_RUNS} if "run" in gives else {})}
+        alone = _ONLY_VARIABLES if _is_checkpoint(self.inputs) else GIVES["nodes"]
+        sentences = {**GIVES, "nodes": _ONLY_RUNS if "run" in gives else alone}
         # The float operations of a graph are counted by rule.
         known = {*gives, "model", *({"float_ops"} if "nodes" in gives else ())}
         return [sentence for name, sentence in sentences.items() if name not in known]
@@ -95,7 +97,7 @@ class InfoReport(Result):
         variables = sorted({name for file in used for name in file.variables})
         if "run" in gives:
             command, options = "scope", ["--select=micros", "--order_by=micros", "--max_depth=3"]
-        elif "model" in gives:
+        elif "model" in gives or _is_checkpoint(used):
             command, options = "summary", []
         elif variables:
             types = f"--account_type_regexes={','.join(variables)}"
@@ -117,6 +119,10 @@ def _count_and_names(value: Value) -> tuple[int | None, list[str]]:
     if isinstance(value, dict):
         return sum(value.values()), [f"{name} {number}" for name, number in value.items()]
     return len(value), value
+
+
+def _is_checkpoint(files: Sequence[FileFacts]) -> bool:
+    return {file.format.input for file in files} == {CHECKPOINT}
 
 
 def _given_by(files: Sequence[FileFacts]) -> set[str]:

@@ -154,6 +154,8 @@ class ProfileFile(Result):
 def with_loading_notes(outcome: Outcome, result: Result, loading: Iterable[Note]) -> Outcome:
     """*outcome* with the notes on what was read, behind what its numbers leave out."""
     others = [note for note in outcome.notes if note not in result.coverage]
+    said = getattr(result, "sentences", ())
+    loading = [note for note in loading if not note.caveat or str(note) not in said]
     return replace(outcome, notes=[*result.coverage, *loading, *others])
 
 

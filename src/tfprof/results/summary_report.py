@@ -109,15 +109,15 @@ class SummaryReport(Result):
 
 def _summary_table(summary: Summary, notes: Iterable[Note], hidden: Hidden) -> Table:
     rows, counts = summary.rows, summary.counts
-    heading = "Part" if summary.training else "Layer"
+    heading = "Part" if summary.training else "Variable" if summary.of_variables else "Layer"
     numbers = [_column(amount, summary) for amount in _amounts(summary)]
     names = [f"{row.name} ({row.kind})" if row.kind else row.name for row in rows]
     shape = Column(
         "output_shape",
         "shape",
         [row.shape for row in rows],
-        heading="Output shape",
-        texts=[_shape_text(row.shape) for row in rows],
+        heading="Shape" if summary.of_variables else "Output shape",
+        texts=[_shape_text(row.shape, "" if summary.of_variables else UNKNOWN) for row in rows],
     )
     return Table(
         summary.title,
@@ -158,7 +158,7 @@ def _summary_table(summary: Summary, notes: Iterable[Note], hidden: Hidden) -> T
         },
         hiding=hidden,
         details=tuple(_details(summary)),
-        caveats=(str(counts), *summary.sentences),
+        caveats=(*(() if summary.of_variables else (str(counts),)), *summary.sentences),
     )
 
 
@@ -218,16 +218,22 @@ def _amounts(summary: Summary) -> list[_Amount]:
         _Amount("micros", "Time", lambda of: of.micros, unit(MICROS)),
         _Amount("flops_per_second", "FLOP/s", _speed, unit(), follows="float_ops"),
     ]
-    return [
+    weights = _Amount(
+        "parameter_bytes", "Weights", lambda of: of.parameter_bytes, unit(BYTES), yields=True
+    )
+    held = [
         # Fitted text has no room for a number that is the sum of those beside it.
         _Amount("parameters", "Parameters", lambda of: of.parameters, _exact_number, not splits),
         *(trainable if splits else []),
+    ]
+    if summary.of_variables:
+        return [*held, weights]
+    return [
+        *held,
         float_ops,
         *([] if summary.total.micros is None else times),
         products,
-        _Amount(
-            "parameter_bytes", "Weights", lambda of: of.parameter_bytes, unit(BYTES), yields=True
-        ),
+        weights,
         _Amount(
             "activation_bytes", "Activations", lambda of: of.activation_bytes, size, yields=True
         ),
@@ -315,10 +321,10 @@ def _speed(of: Numbers) -> int | None:
     return count * _SECOND // of.micros if count is not None and of.micros else None
 
 
-def _shape_text(shape: list[int] | None) -> str:
+def _shape_text(shape: list[int] | None, unknown: str) -> str:
     """A shape as Keras writes it; (8,) has one dimension."""
     if shape is None:
-        return UNKNOWN
+        return unknown
     sizes = ", ".join("None" if size < 0 else str(size) for size in shape)
     return f"({sizes},)" if len(shape) == 1 else f"({sizes})"
 

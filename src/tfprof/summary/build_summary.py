@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from tfprof.errors import InputError, UsageError
+from tfprof.errors import UsageError
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.ops.dtypes import FLOAT
 from tfprof.ops.inferred_shapes import with_inferred_shapes
@@ -23,9 +23,9 @@ from tfprof.summary.caveats import Gaps, caveats
 from tfprof.summary.costs import CostModel, Costs, row_sums, without_others
 from tfprof.summary.formula import MOST_SYMBOLS, Fitted, Formula, formulas
 from tfprof.summary.layers import OTHER, Layers, layers
-from tfprof.summary.model_nodes import makes_tensors, model_nodes
-from tfprof.summary.output_shapes import output_shapes
-from tfprof.summary.parameters import Parameters, casts_of_variables, parameters
+from tfprof.summary.model_nodes import check_holds_model, is_checkpoint, makes_tensors, model_nodes
+from tfprof.summary.output_shapes import of_variables, output_shapes
+from tfprof.summary.parameters import Parameters, casts_of_variables, parameters, variable_nodes
 from tfprof.summary.scopes import scopes
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Row(NamedTuple):
     depth: int
     is_block: bool
     numbers: Numbers
-    kind: str = ""  # its class in Keras, where a file records it
+    kind: str = ""  # its class in Keras, where a file records it; of a variable, the dtype
     shape: list[int] | None = None  # of its output; -1: open
 
 
@@ -93,6 +93,7 @@ class Summary:
     sentences: tuple[str, ...]
     knows_trainable: bool  # the file records which parameters are trainable
     training: str = ""  # rows are parts of a training step, from its "graph" or by "estimate"
+    of_variables: bool = False  # rows are variables of a checkpoint, without operations
 
 
 def summary(
@@ -104,19 +105,15 @@ def summary(
     """The summary of what the *outputs* need, all outputs if none is named; raises TfprofError."""
     if depth < 1:
         raise UsageError(f"depth takes a whole number of at least 1, not {depth}")
-    if profile.steps and not profile.edges.source.size and not profile.in_graph.any():
-        raise InputError(
-            "a run alone holds no model to summarize, so parameters and float operations are "
-            "unknown; pass the model's graph as well (with run_eagerly=True there is none)"
-        )
+    check_holds_model(profile)
     sizes = dict(dims or {})
     in_model = model_nodes(profile, outputs)
-    model = without_others(profile, in_model)
+    model = without_others(profile, in_model | variable_nodes(profile))
     dtypes = output_dtypes(model)
     has_dtypes = bool(dtypes.any())
     if not has_dtypes:  # an older tfprof saved graphs in text format without them
         dtypes = np.full(len(model), FLOAT)
-    params = shaped_parameters(model, in_model, dtypes, sizes)
+    params = shaped_parameters(model, in_model, dtypes, sizes, unneeded=not outputs)
     can_compute = makes_tensors(model)
     computes = can_compute & in_model
     readers = np.concatenate([params.reader, params.unknown])
@@ -125,11 +122,17 @@ def summary(
     recorded = with_recorded_shapes(model, sizes)
     still_open = symbols(recorded)
     unbound = [symbol.name for symbol in still_open if symbol.name not in sizes]
-    ran_eagerly = not computes.any() and readers.size > 0
-    costs = RowCosts(cost_model, sizes, unbound, is_known=not ran_eagerly)
-    shapes = output_shapes(with_inferred_shapes(recorded, sizes), placed, in_model)
+    variables_only = is_checkpoint(model)
+    is_idle = not computes.any() and readers.size > 0
+    costs = RowCosts(cost_model, sizes, unbound, is_known=not is_idle)
+    if variables_only:
+        looks = of_variables(model, placed, params, dtypes)
+    else:
+        shapes = output_shapes(with_inferred_shapes(recorded, sizes), placed, in_model)
+        kinds = ("" if row.keras is None else row.keras.kind for row in placed.rows)
+        looks = list(zip(shapes, kinds, strict=True))
     micros, outside = _micros(profile, placed, in_model)
-    rows, total = _rows(placed, params, costs, computes, shapes, micros)
+    rows, total = _rows(placed, params, costs, computes, looks, micros)
     used = {symbol for cost in total.costs if cost is not None for symbol in cost.used}
     gaps = Gaps(
         0 if costs.is_opaque else costs.example.unknown,
@@ -139,7 +142,7 @@ def summary(
         has_dtypes,
         costs.is_opaque,
         int((can_compute & ~in_model).sum()),
-        ran_eagerly,
+        is_idle and not variables_only,
         outside,
     )
     return Summary(
@@ -150,6 +153,7 @@ def summary(
         costs.example.counts,
         caveats(model, in_model, params, gaps),
         knows_trainable=params.trainable is not None,
+        of_variables=variables_only,
     )
 
 
@@ -165,14 +169,19 @@ def _micros(profile: Profile, placed: Layers, in_model: Bool) -> tuple[list[Any]
 
 
 def shaped_parameters(
-    model: Profile, in_model: Bool, dtypes: I64, dims: Mapping[str, int]
+    model: Profile,
+    in_model: Bool,
+    dtypes: I64,
+    dims: Mapping[str, int],
+    *,
+    unneeded: bool = True,
 ) -> Parameters:
     """The parameters; infers shapes only if variables do not declare their own."""
-    declared = parameters(model.with_run_shapes, in_model, dtypes)
+    declared = parameters(model.with_run_shapes, in_model, dtypes, unneeded=unneeded)
     if declared.node.size and not declared.unknown.size and not declared.guessed:
         return declared
     shaped = with_inferred_shapes(with_recorded_shapes(model, dims), dims)
-    return parameters(shaped, in_model, dtypes)
+    return parameters(shaped, in_model, dtypes, unneeded=unneeded)
 
 
 class RowCosts:
@@ -207,7 +216,7 @@ def _rows(  # noqa: PLR0913, PLR0917 - one parameter per part of a row
     params: Parameters,
     costs: RowCosts,
     computes: Bool,
-    shapes: list[list[int] | None],
+    looks: list[tuple[list[int] | None, str]],
     micros: list[int] | list[None],
 ) -> tuple[list[Row], Numbers]:
     """The rows with their numbers, and the total; a rest that has none is left out."""
@@ -239,12 +248,13 @@ def _rows(  # noqa: PLR0913, PLR0917 - one parameter per part of a row
     for at, (layer, own) in enumerate(zip(placed.rows, numbers, strict=True)):
         is_zero = all(cost is not None and not cost.terms for cost in own.costs)
         is_idle = not busy[at] and own.float_ops is None
-        is_empty = own.parameters == 0 and (is_zero or is_idle) and not own.lower
+        bounds = own.lower.difference(COSTS) if is_idle else own.lower
+        is_empty = own.parameters == 0 and (is_zero or is_idle) and not bounds
         if layer.name == OTHER and is_empty:
             continue
         place[at] = len(rows)
         name, path = (text.decode("utf-8", "replace") for text in (layer.name, layer.path))
-        kind = "" if layer.keras is None else layer.keras.kind
-        rest = (layer.is_block, own, kind, shapes[at])
+        shape, kind = looks[at]
+        rest = (layer.is_block, own, kind, shape)
         rows.append(Row(name, path, place[layer.parent], layer.depth, *rest))
     return rows, total

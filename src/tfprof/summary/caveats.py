@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from tfprof.model import Profile
-    from tfprof.summary.parameters import Parameters
+    from tfprof.summary.parameters import Held, Parameters
 
 
 TRAINABLE_UNKNOWN: Final = "Trainable: unknown. This file does not record it."
@@ -48,7 +48,8 @@ def caveats(profile: Profile, in_model: Bool, params: Parameters, gaps: Gaps) ->
         functions += [f"{note}." for note in notes if (inside & in_model).any()]
     noted = [clean_text(str(note)) for note in profile.notes if note.caveat]
     added_up = [f"{clean_text(str(n))}." for n in profile.notes if n.text.startswith(ADDED_UP)]
-    numbers = (*of_parameters(params), *_of_numbers(gaps), *noted, *added_up, *functions)
+    held = (*of_parameters(params), *_of_unread(params.unread))
+    numbers = (*held, *_of_numbers(gaps), *noted, *added_up, *functions)
     return (*numbers, *_of_left_out(gaps.left_out), *_of_times(*gaps.untimed))
 
 
@@ -78,9 +79,21 @@ def of_parameters(params: Parameters) -> Iterator[str]:
         what = plural(params.unknown.size, "constant" if params.guessed else "variable")
         some = "at least these" if count else "unknown"
         yield f"Parameters: {some}. This file does not record the shape of {what}."
+    if params.unneeded.variables:
+        yield f"Parameters include {_held(params.unneeded)} that no output needs."
     if params.counters:
         variables = plural(params.counters, "integer variable")
         yield f"Not counted as parameters: {variables}, such as counters and seeds."
+
+
+def _of_unread(unread: Held) -> Iterator[str]:
+    if unread.variables:
+        why = "that the model does not read, such as slots, moving averages and counters"
+        yield f"Not counted as parameters: {_held(unread)} {why}."
+
+
+def _held(held: Held) -> str:
+    return f"{plural(held.variables, 'variable')} with {plural(held.values, 'value')}"
 
 
 def _of_numbers(gaps: Gaps) -> Iterator[str]:

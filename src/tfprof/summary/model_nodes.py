@@ -17,17 +17,30 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tfprof.columns.strings import Bool, Strings
-from tfprof.errors import UsageError, nearest
+from tfprof.errors import InputError, UsageError, nearest
 from tfprof.model import CALLED, Profile
 from tfprof.ops.classes import of_class
 from tfprof.ops.reach import Links
 from tfprof.read.input_notes import NOT_IN_GRAPH
+from tfprof.read.saved_model import CHECKPOINT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+_NO_MODEL: Final = (
+    "holds no model to summarize, so parameters and float operations are unknown; "
+    "pass the model's graph as well"
+)
 _GRADIENTS: Final = re.compile(rb"(?:^|/)(?:gradients(?:_\d+)?|gradient_tape)/")
+
+
+def check_holds_model(profile: Profile) -> None:
+    """Raise InputError if there is no graph, but a run or an op log alone."""
+    if profile.steps and not profile.edges.source.size and not profile.in_graph.any():
+        raise InputError(f"a run alone {_NO_MODEL} (with run_eagerly=True there is none)")
+    if not profile.steps and not len(profile) and not profile.attribute_sources:
+        raise InputError(f"an op log alone {_NO_MODEL}")
 
 
 def model_nodes(profile: Profile, outputs: Sequence[str] = ()) -> Bool:
@@ -43,6 +56,21 @@ def model_nodes(profile: Profile, outputs: Sequence[str] = ()) -> Bool:
     reached = Links.inputs(profile.edges, aside | behind, silent).reached(begin, ~backward)
     # A graph that does nothing but train is the model itself.
     return reached if reached.any() else ~reached
+
+
+def with_type(profile: Profile, kind: bytes) -> Bool:
+    """Which nodes have this additional type."""
+    has_type = np.zeros(len(profile), np.bool_)
+    if len(profile.types):
+        row = int(profile.types.find(Strings.of([kind]))[0])
+        has_type[profile.typed_node[profile.typed_as == row]] = True
+    return has_type
+
+
+def is_checkpoint(profile: Profile) -> bool:
+    """Whether this is a checkpoint alone: variables, and nothing that reads them."""
+    has_edges = profile.edges.source.size > 0
+    return not has_edges and len(profile) > 0 and bool(with_type(profile, CHECKPOINT).all())
 
 
 def makes_tensors(profile: Profile) -> Bool:

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tfprof.ops.classes import of_class
+from tfprof.ops.dtypes import DTYPES
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import I64, Bool
     from tfprof.model import Profile
     from tfprof.summary.layers import Layers
+    from tfprof.summary.parameters import Parameters
 
 _SLOTS: Final = 1 << 20  # no node has as many outputs
 
@@ -31,6 +33,18 @@ def output_shapes(shaped: Profile, placed: Layers, in_model: Bool) -> list[list[
         is_same = listed is None or _may_be_same(found, listed)
         shapes.append(found or None if is_same else list(listed or ()))
     return shapes
+
+
+def of_variables(
+    shaped: Profile, placed: Layers, params: Parameters, dtypes: I64
+) -> list[tuple[list[int] | None, str]]:
+    """(shape, dtype) of each row that is one variable; (None, "") of others."""
+    row = placed.of_node[params.node]
+    alone = np.bincount(row, minlength=len(placed.rows))[row] == 1
+    found: list[tuple[list[int] | None, str]] = [(None, "")] * len(placed.rows)
+    for at, node in zip(row[alone].tolist(), params.node[alone].tolist(), strict=True):
+        found[at] = shaped.nodes.shape[node], DTYPES[int(dtypes[node])].name
+    return found
 
 
 def _may_be_same(found: list[int], listed: tuple[int, ...]) -> bool:

@@ -19,7 +19,12 @@ from tfprof.model import UNTIMED
 from tfprof.ops.classes import of_class
 from tfprof.summary.caveats import of_parameters
 from tfprof.summary.cost_lists import LISTS, Rows
-from tfprof.summary.model_nodes import model_nodes, training_gradients
+from tfprof.summary.model_nodes import (
+    check_holds_model,
+    is_checkpoint,
+    model_nodes,
+    training_gradients,
+)
 from tfprof.summary.parameters import NO_PARAMETERS, Parameters, parameters
 
 if TYPE_CHECKING:
@@ -69,18 +74,23 @@ class Overview:
     shares_of: str  # MICROS, FLOAT_OPS or PARAMETERS; "": there is nothing to rank by
     lists: Mapping[str, tuple[Ranked, ...]]  # of LISTS, those that have rows
     sentences: tuple[str, ...]  # what is not counted, assumed or unknown
+    of_variables: bool = False  # a checkpoint: variables, and no operations
 
 
 def overview(
     profile: Profile, flops: Flops, dims: Mapping[str, int] | None = None, rows: int = 3
 ) -> Overview:
     """The overview with at most *rows* rows in each list; raises TfprofError."""
+    if not profile.steps:
+        check_holds_model(profile)
     has_graph = bool(profile.in_graph.any())
     in_model = model_nodes(profile) if has_graph else np.zeros(len(profile), np.bool_)
     held = _parameters(profile, in_model, dims or {}) if has_graph else NO_PARAMETERS
     here = np.ones(len(profile), np.bool_) if profile.steps else in_model
     work = _Work(profile, here, flops if has_graph else "log", dims or {})
     total = {**work.total(), **_held(held, has_graph=has_graph), **_of_steps(profile)}
+    if variables_only := is_checkpoint(profile):
+        total[FLOAT_OPS] = None
     total[RATE] = _rate(total[FLOAT_OPS], total["wall_micros"])
     metric = next((name for name in (MICROS, FLOAT_OPS, PARAMETERS) if total[name]), "")
     lists = {
@@ -101,6 +111,7 @@ def overview(
         metric,
         {title: ranked for title, ranked in lists.items() if ranked},
         (() if has_graph else (_NO_GRAPH,)) + tuple(_sentences(work, held)),
+        variables_only,
     )
 
 

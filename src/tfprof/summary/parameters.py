@@ -4,8 +4,10 @@
     Placeholder of a resource            a variable that a function captured; its reader has a shape
     Const                                a guess, if a graph has no variable left: see `guessed`
 
-Only variables that the model reads count: not those that only an optimizer or a saver reads, nor
-integer variables, which are counters or seeds. A parameter belongs to its first reader.
+Variables that the model reads count. So do those that nothing reads and no output needs, such as an
+embedding that is only saved, if the file lists what is trainable. Slots of optimizers and moving
+averages do not count, nor do integer variables, which are counters or seeds. A parameter belongs to
+its first reader.
 """
 
 from __future__ import annotations
@@ -21,11 +23,18 @@ from tfprof.ops.dtypes import FLOAT, RESOURCE
 from tfprof.ops.output_dtypes import element_sizes, is_of_weights
 from tfprof.ops.reach import Links
 from tfprof.read.saved_model import MODEL, TRAINABLE
-from tfprof.summary.model_nodes import training_gradients
+from tfprof.summary.model_nodes import is_checkpoint, training_gradients, with_type
 
 if TYPE_CHECKING:
     from tfprof.columns.shapes import Shapes
     from tfprof.model import Profile
+
+
+class Held(NamedTuple):
+    """Some variables, and how many values they hold."""
+
+    variables: int = 0
+    values: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,31 +48,50 @@ class Parameters:
     trainable: Bool | None  # None: not recorded
     guessed: bool  # constants that may be parameters
     unknown: I64  # the first readers of further parameters, whose shapes are unknown
-    counters: int  # integer variables, which are no parameters
+    counters: int  # integer variables of the model, which are no parameters
+    unneeded: Held  # of these, what no output needs
+    unread: Held  # variables that are no parameters, since the model does not read them
 
 
 _NONE: Final = np.empty(0, np.int64)
 NO_PARAMETERS: Final = Parameters(
-    _NONE, _NONE, _NONE, _NONE, trainable=None, guessed=False, unknown=_NONE, counters=0
-)
+    _NONE, _NONE, _NONE, _NONE, trainable=None, guessed=False, unknown=_NONE, counters=0,
+    unneeded=Held(), unread=Held(),
+)  # fmt: skip
 
 
-def parameters(shaped: Profile, in_model: Bool, dtypes: I64) -> Parameters:
-    """The parameters of the nodes *in_model*; *dtypes* are those of each node's outputs."""
-    listed = _with_type(shaped, MODEL)
-    variable, shape = _variables(shaped, in_model | listed, dtypes)
+def parameters(
+    shaped: Profile, in_model: Bool, dtypes: I64, *, unneeded: bool = True
+) -> Parameters:
+    """The parameters of the nodes *in_model*; *dtypes* are those of each node's outputs.
+
+    With *unneeded*, variables count that no output needs.
+    """
+    # A list of trainable variables, if only an empty one; a graph alone has none.
+    recorded = len(shaped.types) > 0 and int(shaped.types.find(Strings.of([TRAINABLE]))[0]) >= 0
+    listed = with_type(shaped, MODEL)
+    variable, shape = _variables(shaped, in_model | listed | variable_nodes(shaped), dtypes)
+    needed = (in_model | listed)[variable.node]
     dtype = dtypes[variable.typed_by]
     counters = (dtype > 0) & ~is_of_weights(dtype) & ~variable.trainable
-    if listed.any():
-        # A capture of Keras lists the variables that are weights: then the others are none.
+    if listed.any() or is_checkpoint(shaped):
+        # A capture of Keras and a checkpoint list the variables that are weights, and no others.
         counters &= listed[variable.node]
         keep = ~counters & listed[variable.node]
     else:
         read, used = variable_reads(shaped, in_model, variable.node)
         # Not slots, which only training reads. What nothing reads is a weight, if it is trainable.
-        is_weight = variable.trainable | (not training_gradients(shaped).any())
-        keep = ~counters & (read | (~used & is_weight))
-    guessed = not variable.node.size
+        trains = bool(training_gradients(shaped).any())
+        keep = read | (~used & (variable.trainable | (not trains)))
+        # Without a list of variables, those that no output needs may be copies, as in SavedModels.
+        keep |= variable.trainable & ~needed & (not trains)
+        keep &= ~counters & (needed | (unneeded and recorded))
+        if not keep.any() and not trains:  # a graph that saves variables, and nothing else
+            keep = ~counters & needed
+        counters &= needed
+    guessed = not (needed | keep).any()
+    outside = _held(keep & ~needed, shape)
+    unread = Held() if is_checkpoint(shaped) else _held(~keep & ~counters, shape)
     if guessed:
         variable, shape = _constants(shaped, in_model & is_of_weights(dtypes), in_model)
         dtype = dtypes[variable.node]
@@ -73,8 +101,6 @@ def parameters(shaped: Profile, in_model: Bool, dtypes: I64) -> Parameters:
     unknown = keep & ~known
     if guessed:
         known &= elements > 1
-    # A list of trainable variables, if only an empty one; a graph alone has none.
-    recorded = len(shaped.types) and int(shaped.types.find(Strings.of([TRAINABLE]))[0]) >= 0
     size = element_sizes(np.where(dtype > 0, dtype, FLOAT))
     return Parameters(
         variable.node[known],
@@ -85,7 +111,19 @@ def parameters(shaped: Profile, in_model: Bool, dtypes: I64) -> Parameters:
         guessed=guessed and bool((known | unknown).any()),
         unknown=variable.reader[unknown],
         counters=0 if guessed else int(counters.sum()),
+        unneeded=outside,
+        unread=unread,
     )
+
+
+def variable_nodes(profile: Profile) -> Bool:
+    """Which nodes are variables."""
+    return of_class(profile, "variable handle", "reference variable")
+
+
+def _held(which: Bool, shape: Shapes) -> Held:
+    known = which & shape.are_whole()
+    return Held(int(which.sum()), int(shape.elements()[known].sum()))
 
 
 def casts_of_variables(profile: Profile) -> Bool:
@@ -109,7 +147,7 @@ class _Holders(NamedTuple):
 
 def _variables(shaped: Profile, in_model: Bool, dtypes: I64) -> tuple[_Holders, Shapes]:
     """The variables among the nodes *in_model*, and their shapes."""
-    own = of_class(shaped, "variable handle", "reference variable")
+    own = variable_nodes(shaped)
     captured = of_class(shaped, "placeholder") & (dtypes == RESOURCE)
     reads = of_class(shaped, "variable read")
     consumers, readers = Links.consumers(shaped.edges), _readers(shaped, in_model)
@@ -127,16 +165,7 @@ def _variables(shaped: Profile, in_model: Bool, dtypes: I64) -> tuple[_Holders, 
     both = shape.joined(shaped.outputs.shape.take(output))
     shape = both.take(np.where(output >= 0, node.size + rows, rows))
     typed_by = np.where(own[node], node, read)
-    return _Holders(node, reader, typed_by, _with_type(shaped, TRAINABLE)[node]), shape
-
-
-def _with_type(shaped: Profile, kind: bytes) -> Bool:
-    """Which nodes have this additional type."""
-    has_type = np.zeros(len(shaped), np.bool_)
-    if len(shaped.types):
-        row = int(shaped.types.find(Strings.of([kind]))[0])
-        has_type[shaped.typed_node[shaped.typed_as == row]] = True
-    return has_type
+    return _Holders(node, reader, typed_by, with_type(shaped, TRAINABLE)[node]), shape
 
 
 def _readers(shaped: Profile, in_model: Bool) -> Bool:

@@ -19,6 +19,7 @@ from tfprof.columns.strings import Strings
 from tfprof.errors import InputError
 from tfprof.model import CALLED, Profile
 from tfprof.summary.keras_names import Scopes, ScopeTree, with_keras_names
+from tfprof.summary.model_nodes import is_checkpoint
 from tfprof.tables.limits import beyond, limit
 
 if TYPE_CHECKING:
@@ -45,16 +46,18 @@ def scopes(profile: Profile, *, renamed: bool = True) -> Scopes:
     calls = dict(
         zip(profile.nodes.name.take(regions.call), (regions.kind != CALLED).tolist(), strict=True)
     )
-    number, first = _around(names).intern()
+    # Each variable of a checkpoint is a scope of its own.
+    written = names if is_checkpoint(profile) else _around(names)
+    number, first = written.intern()
     tree = ScopeTree()
     place = np.zeros(first.size, np.int64)
-    for at, text in enumerate(_around(names.take(first))):
+    for at, text in enumerate(written.take(first)):
         here = 0
         for name in folded(text, calls):
             here = tree.add(here, name)
         place[at] = here
-    written = Scopes(tree.part, tree.parent, place[number])
-    return with_keras_names(written, profile) if renamed else written
+    found = Scopes(tree.part, tree.parent, place[number])
+    return with_keras_names(found, profile) if renamed else found
 
 
 def folded(scope: bytes, calls: Mapping[bytes, bool]) -> list[bytes]:

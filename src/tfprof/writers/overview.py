@@ -20,7 +20,7 @@ import textwrap
 from typing import TYPE_CHECKING, Final
 
 from tfprof.console.escape import visible_text
-from tfprof.foundation.units import UNKNOWN, at_least, micros
+from tfprof.foundation.units import UNKNOWN, at_least, micros, plural
 from tfprof.results.summary_numbers import short
 from tfprof.summary.overview import FLOAT_OPS, MICROS, PARAMETERS, RATE
 from tfprof.writers.share_bar import share_bar
@@ -94,6 +94,9 @@ def _joined(clauses: Iterable[str], mark: str, width: int) -> str:
 
 
 def _what(over: Overview) -> Iterator[str]:
+    if over.of_variables:
+        yield f"Checkpoint of {plural(over.nodes, 'variable')}"
+        return
     kind = ("Training graph" if over.trains else "Graph") if over.types else "Run without a graph"
     yield f"{kind} of {over.nodes:,} nodes" + (
         f" and {over.types:,} operation types" if not over.steps else ""

@@ -10,7 +10,7 @@ verified for everything that is read.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from math import prod
 from typing import Protocol
@@ -47,6 +47,7 @@ class Checkpoint:
     def __init__(self, prefix: str, opener: Opener) -> None:
         self.prefix = prefix
         self._opener = opener
+        self._keys: Mapping[bytes, bytes] = {}  # of tensors that also have another name
 
     @classmethod
     def open(cls, prefix: str, opener: Opener) -> Checkpoint:
@@ -60,7 +61,13 @@ class Checkpoint:
         return checkpoint
 
     def __getstate__(self) -> dict[str, object]:
-        return {"prefix": self.prefix, "_opener": self._opener}
+        return {"prefix": self.prefix, "_opener": self._opener, "_keys": self._keys}
+
+    def renamed(self, keys: Mapping[bytes, bytes]) -> Checkpoint:
+        """The same checkpoint, whose tensors also go by other names: {name: its own name}."""
+        checkpoint = Checkpoint(self.prefix, self._opener)
+        checkpoint._contents, checkpoint._keys = self._contents, keys
+        return checkpoint
 
     @cached_property
     def _contents(self) -> _Contents:
@@ -80,7 +87,7 @@ class Checkpoint:
 
     def has(self, name: bytes) -> bool:
         """Whether the checkpoint has a tensor *name*."""
-        return name in self._known
+        return self._keys.get(name, name) in self._known
 
     def dtype(self, name: bytes) -> int:
         """The dtype of a tensor, as TensorFlow's DataType number."""
@@ -102,7 +109,7 @@ class Checkpoint:
         if not self.has(name):
             hint = nearest(name.decode("utf-8", "replace"), list(self._names.texts()))
             raise InputError(f"{self.prefix} has no {tensors.called(name)}{hint}")
-        return self._contents.stored(name)
+        return self._contents.stored(self._keys.get(name, name))
 
     def _title(self, name: bytes) -> str:
         return f"{tensors.called(name)} of {self.prefix}"

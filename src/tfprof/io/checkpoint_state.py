@@ -1,0 +1,59 @@
+"""The text file `checkpoint`, in which TensorFlow names the latest checkpoint of a folder.
+
+    model_checkpoint_path: "model.ckpt-200"              beside the file
+    model_checkpoint_path: "/home/me/run/model.ckpt-200"      if it moved: beside the file
+
+A CheckpointState. The paths of Windows have backslashes.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tfprof.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_LATEST = re.compile(rb"""(?:^|[\s}])model_checkpoint_path\s*:\s*(?:"([^"\n]*)"|'([^'\n]*)')""")
+_PIECES_OF_FIRST = re.compile(r"-\?{5}(-of-\d{5})\Z")
+_MOST = 1 << 20  # bytes: more names than TensorFlow keeps
+_SEPARATOR = re.compile(r"[/\\]")
+
+
+def latest_checkpoint(file: str, text: bytes) -> str:
+    """The prefix that the *text* of *file* names; raises InputError where there is none."""
+    match = _LATEST.search(text[:_MOST])
+    written = (match[1] or match[2] or b"") if match else b""
+    try:
+        name = codecs.escape_decode(written)[0].decode("utf-8", "surrogateescape")  # type: ignore[attr-defined]
+    except ValueError:
+        name = ""
+    if not name:
+        raise InputError(f"{file} names no checkpoint: it has no model_checkpoint_path")
+    folder = Path(file).parent
+    beside = str(folder / _SEPARATOR.split(name)[-1])
+    for prefix in (str(folder / name), beside):  # an absolute name stays as it is
+        if is_prefix(prefix) or path_is(prefix, Path.is_file):
+            return prefix
+    raise InputError(
+        f"{file} names the checkpoint {name!r}, which does not exist, nor is it beside the file"
+    )
+
+
+def is_prefix(path: str) -> bool:
+    """Whether *path* is the prefix of a checkpoint's files."""
+    first = _PIECES_OF_FIRST.sub(r"-00000\1", path)
+    is_first = first != path and path_is(first, Path.is_file)
+    return is_first or path_is(f"{path}.index", Path.is_file)
+
+
+def path_is(path: str, test: Callable[[Path], bool]) -> bool:
+    """Whether *test* holds of *path*; a name that no file can have is False."""
+    try:
+        return test(Path(path))
+    except (OSError, ValueError):
+        return False
