@@ -53,6 +53,7 @@ def load(  # noqa: PLR0913 - one parameter per input
     profile: Any = None,  # noqa: ANN401 - as the others
     trace: AnyPath | Sequence[AnyPath] = (),
     signature: str | None = None,
+    tag: str | None = None,
     functions: bool | None = None,
     era: str = NOW.name,
     progress: Callable[[str], None] = lambda _: None,
@@ -64,7 +65,8 @@ def load(  # noqa: PLR0913 - one parameter per input
     them: steps 0, 1, 2 and so on; *op_log* an OpLogProto likewise; *trace* the path of a trace of
     TensorFlow 2, or several. A live graph needs no op log: it knows its trainable variables and the
     code that made its nodes. *signature* selects one signature of a SavedModel; without it, all are
-    read. functions=False skips the function library of a graph; era="original" does so, too, and
+    read. *tag* selects the graph of a SavedModel that has several: its tags, separated by commas;
+    without it, the one tagged "serve" is read. functions=False skips the function library of a graph; era="original" does so, too, and
     is the era of the views that are asked of it. *checkpoint* is the prefix of one. *profile* is
     the path of a saved or converted one, or what serialize_to_string() of a Profiler returns, and
     stands for graph, runs and op log.
@@ -96,10 +98,11 @@ def load(  # noqa: PLR0913 - one parameter per input
     if all(_is_path(argument) for row in _LIVE for argument in arguments[row]):
         with listening(progress):
             sources = _sources(arguments)
-            merged = read.load_files(sources, progress, signature, functions=reads_functions)
+            parts = {"signature": signature, "tag": tag, "functions": reads_functions}
+            merged = read.load_files(sources, progress, **parts)
     else:
-        if signature is not None:
-            raise UsageError("signature selects from a file: pass the path of a SavedModel")
+        if signature is not None or tag is not None:
+            raise UsageError("signature and tag select from a file: pass the path of a SavedModel")
         merged = _live_profile(arguments, functions=reads_functions)
     if prefix is None:
         return Loaded(merged, None, inputs, era)
@@ -144,8 +147,10 @@ def _sources(arguments: Arguments) -> dict[Input, list[read.Source]]:
         from tfprof.io.find_inputs import beside_graph  # noqa: PLC0415 - as above
 
         for row in (DEBUG_INFO, KERAS_METADATA):
-            if (place := beside_graph(row, fspath(graph))) is not None:
-                sources[row] = [open_source(place, row.title)]
+            place = beside_graph(row, fspath(graph), sources[GRAPH][0])
+            if place is not None:
+                is_open = isinstance(place, read.Source)
+                sources[row] = [place if is_open else open_source(place, row.title)]
     captured = [*arguments[GRAPH], *arguments[TRACE]]
     if captured:
         from tfprof.io.find_inputs import notes_beside  # noqa: PLC0415 - as above

@@ -12,14 +12,16 @@ graph, runs, traces and op log.
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfprof.errors import InputError, UsageError
-from tfprof.io.open_files import InputFile, open_source
+from tfprof.io.open_files import ArchiveSource, InputFile, open_source
 from tfprof.tables.formats import (
     FORMATS,
     GRAPH,
+    HUB_MODULE,
     INPUTS,
     KERAS_METADATA,
     NOTES,
@@ -31,11 +33,14 @@ from tfprof.tables.formats import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from tfprof.read.source import Source
+
 _CHECKPOINT = FORMATS["checkpoint"]
 # Where TensorFlow writes traces inside a folder for logs: one folder per session, named by time.
 _TRACES = "plugins/profile"
 # Files that belong to a graph or a trace beside them.
-_ASIDE = {row.beside[1] for row in (NOTES, KERAS_METADATA) if row.beside}
+_ASIDE = {row.beside[1] for row in (NOTES, KERAS_METADATA, HUB_MODULE) if row.beside}
+_ASIDE.add("fingerprint.pb")  # of a SavedModel, without a use
 _DATA_OF_BUNDLE = re.compile(r"\.data-\d{5}-of-\d{5}\Z")
 _PIECE_OF_FIRST = re.compile(r"-\d{5}(-of-\d{5})\Z")
 _PIECES_OF_FIRST = re.compile(r"-\?{5}(-of-\d{5})\Z")
@@ -52,12 +57,17 @@ def is_folder(path: str) -> bool:
     return _is(path, Path.is_dir)
 
 
-def beside_graph(row: Input, graph: str) -> str | None:
-    """The file of an input that belongs to the SavedModel *graph*, if it is beside it."""
+def beside_graph(row: Input, graph: str, opened: object = None) -> Source | str | None:
+    """The file of an input that belongs to the SavedModel *graph*, if it is beside it.
+
+    A path, or from an archive the content.
+    """
     assert row.beside is not None
-    graph_name, place = row.beside
+    graph_names, place = row.beside
+    if isinstance(opened, ArchiveSource):
+        return opened.beside.get(place)
     path = str(Path(graph).parent / place)
-    return path if Path(graph).name == graph_name and _is(path, Path.is_file) else None
+    return path if Path(graph).name in graph_names and _is(path, Path.is_file) else None
 
 
 def notes_beside(file: str) -> str | None:
@@ -191,9 +201,11 @@ def _flags(files: Sequence[InputFile]) -> dict[str, Any]:
             continue
         paths = list(dict.fromkeys(paths))
         if len(paths) > 1:
+            flags = " or ".join(
+                f"--{name}={shlex.quote(path)} ({path.file_format.title})" for path in paths
+            )
             raise UsageError(
-                f"{paths[0]} and {paths[1]} are each {row.title}: "
-                f"name the one to use, as in --{name}={paths[0]}"
+                f"{paths[0]} and {paths[1]} are each {row.title}: name the one to use, {flags}"
             )
         if paths:
             options[name] = paths[0]

@@ -111,6 +111,7 @@ def _text(*fields: bytes) -> Callable[[Start], bool]:
 
 is_graph_text = _text(b"node", b"library", b"versions", b"version")
 is_meta_graph_text = _text(b"meta_info_def", b"graph_def")
+is_saved_model_text = _text(b"saved_model_schema_version", b"meta_graphs")
 is_run_text = _text(b"step_stats")
 is_op_log_text = _text(b"log_entries", b"id_to_string")
 

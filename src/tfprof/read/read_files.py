@@ -61,12 +61,12 @@ def read_meta_graph(
 
 
 def read_saved_model(
-    source: Source, signature: str | None = None, *, functions: bool = True
+    source: Source, signature: str | None = None, tag: str | None = None, *, functions: bool = True
 ) -> GraphColumns:
-    """The nodes that the signatures of a SavedModel need, or one of them."""
+    """The nodes that the signatures of a SavedModel need, or one of them, binary or text."""
     from tfprof.read import saved_model  # noqa: PLC0415
 
-    read = partial(saved_model.columns, signature=signature, functions=functions)
+    read = partial(saved_model.columns, signature=signature, tag=tag, functions=functions)
     return _graph(source, read)
 
 
