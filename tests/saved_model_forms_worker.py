@@ -3,11 +3,11 @@
 python saved_model_forms_worker.py FOLDER   →  FOLDER/truth.json, and in FOLDER
     tags, tags_text     graphs tagged serve, serve and gpu, train: binary and text
     devices             graphs tagged serve and gpu, serve and tpu: none is plainly serve
-    hub                 a module of TF-Hub for TensorFlow 1: one graph without tags, one for training
+    hub                 a module of TF-Hub for TensorFlow 1: a graph without tags, one for training
     keras2              a Sequential of tf_keras with its metadata and debug info
 
-The truth is the number of products of matrices by folder and tags, in the graph that TensorFlow loads.
-A later graph of a SavedModel has one more of them.
+The truth is the number of products of matrices by folder and tags, in the graph that TensorFlow
+loads. A later graph of a SavedModel has one more of them.
 """
 
 from __future__ import annotations

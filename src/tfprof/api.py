@@ -65,11 +65,11 @@ def load(  # noqa: PLR0913 - one parameter per input
     them: steps 0, 1, 2 and so on; *op_log* an OpLogProto likewise; *trace* the path of a trace of
     TensorFlow 2, or several. A live graph needs no op log: it knows its trainable variables and the
     code that made its nodes. *signature* selects one signature of a SavedModel; without it, all are
-    read. *tag* selects the graph of a SavedModel that has several: its tags, separated by commas;
-    without it, the one tagged "serve" is read. functions=False skips the function library of a graph; era="original" does so, too, and
-    is the era of the views that are asked of it. *checkpoint* is the prefix of one. *profile* is
-    the path of a saved or converted one, or what serialize_to_string() of a Profiler returns, and
-    stands for graph, runs and op log.
+    read. *tag* selects one graph of a SavedModel by its tags, as in "serve,gpu"; without it, the
+    one tagged "serve" is read. functions=False skips the function library of a graph;
+    era="original" does so, too, and is the era of the views that are asked of it. *checkpoint* is
+    the prefix of one. *profile* is the path of a saved or converted one, or what
+    serialize_to_string() of a Profiler returns, and stands for graph, runs and op log.
     *progress* is called with each stage as it begins: a text with the bytes *done* and in *total*.
     Raises InputError where a file is missing, damaged or of another format.
 
@@ -147,10 +147,8 @@ def _sources(arguments: Arguments) -> dict[Input, list[read.Source]]:
         from tfprof.io.find_inputs import beside_graph  # noqa: PLC0415 - as above
 
         for row in (DEBUG_INFO, KERAS_METADATA):
-            place = beside_graph(row, fspath(graph), sources[GRAPH][0])
-            if place is not None:
-                is_open = isinstance(place, read.Source)
-                sources[row] = [place if is_open else open_source(place, row.title)]
+            if source := beside_graph(row, fspath(graph), sources[GRAPH][0]):
+                sources[row] = [source]
     captured = [*arguments[GRAPH], *arguments[TRACE]]
     if captured:
         from tfprof.io.find_inputs import notes_beside  # noqa: PLC0415 - as above

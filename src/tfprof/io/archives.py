@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import IO
 
     from tfprof.columns.strings import U8
+    from tfprof.read.keras.archive import Bytes
 
 _TAR_MAGIC: Final = slice(257, 262), b"ustar"
 _ZIP_MAGIC: Final = b"PK\3\4"
@@ -48,13 +49,13 @@ def members_of(path: str, data: U8) -> Members | None:
     """The SavedModel in the tar or zip archive *data*; None if it is neither. Raises InputError."""
     view = buffer_view(data)
     if is_tar(view):
-        from tfprof.read.keras.archive import Bytes  # noqa: PLC0415 - few files need it
+        from tfprof.read.keras import archive  # noqa: PLC0415 - few files need it
 
-        return tar_members(path, Bytes(view), "r:")
+        return tar_members(path, archive.Bytes(view), "r:")
     return _zip_members(path, view) if bytes(view[:4]) == _ZIP_MAGIC else None
 
 
-def tar_members(path: str, file: IO[bytes] | Pieces, mode: str = "r|") -> Members:
+def tar_members(path: str, file: IO[bytes] | Bytes | Pieces, mode: str = "r|") -> Members:
     """The SavedModel in a tar archive, read from its beginning to its end; raises InputError."""
     import tarfile  # noqa: PLC0415 - few files need it
 
@@ -91,7 +92,14 @@ def _zip_members(path: str, view: memoryview) -> Members | None:
         if not any(PurePosixPath(name).name in SAVED_MODEL_NAMES for name in names):
             return None
         used = {name: np.frombuffer(member(archive, name, view, path), np.uint8) for name in names}
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError) as problem:
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        NotImplementedError,
+        OSError,
+        ValueError,
+    ) as problem:
         raise InputError(f"{path} is a damaged zip archive: {problem}") from None
     return _of_one_model(path, used)
 
@@ -122,15 +130,17 @@ class Pieces:
     """Pieces of a file, as they come, read as a file."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces, self._rest = pieces, b""
+        self._pieces, self._piece = pieces, memoryview(b"")
 
     def read(self, size: int) -> bytes:
         """So many bytes; fewer at the end."""
-        rest = [self._rest]
-        held = len(self._rest)
-        while held < size and (piece := next(self._pieces, None)) is not None:
-            rest.append(piece)
-            held += len(piece)
-        joined = b"".join(rest)
-        self._rest = joined[size:]
-        return joined[:size]
+        parts: list[memoryview] = []
+        while size:
+            while not self._piece and (piece := next(self._pieces, None)) is not None:
+                self._piece = memoryview(piece)
+            if not self._piece:
+                break
+            parts.append(self._piece[:size])
+            self._piece = self._piece[size:]
+            size -= len(parts[-1])
+        return b"".join(parts)

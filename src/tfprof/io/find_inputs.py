@@ -57,17 +57,17 @@ def is_folder(path: str) -> bool:
     return _is(path, Path.is_dir)
 
 
-def beside_graph(row: Input, graph: str, opened: object = None) -> Source | str | None:
-    """The file of an input that belongs to the SavedModel *graph*, if it is beside it.
-
-    A path, or from an archive the content.
+def beside_graph(row: Input, graph: str, opened: object) -> Source | None:
+    """The file of an input that belongs to the SavedModel *graph*, if it is beside it, or with it
+    in the archive that is *opened*.
     """
     assert row.beside is not None
     graph_names, place = row.beside
     if isinstance(opened, ArchiveSource):
         return opened.beside.get(place)
     path = str(Path(graph).parent / place)
-    return path if Path(graph).name in graph_names and _is(path, Path.is_file) else None
+    has_path = Path(graph).name in graph_names and _is(path, Path.is_file)
+    return open_source(path, row.title) if has_path else None
 
 
 def notes_beside(file: str) -> str | None:

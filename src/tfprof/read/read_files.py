@@ -6,7 +6,7 @@ What few files need is imported when one of them comes: a small graph is read in
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.read import graph_def, op_log, run_metadata
@@ -68,6 +68,13 @@ def read_saved_model(
 
     read = partial(saved_model.columns, signature=signature, tag=tag, functions=functions)
     return _graph(source, read)
+
+
+def read_chunked(source: Source, signature: str | None = None, **parts: Any) -> GraphColumns:  # noqa: ANN401 - as of read_saved_model
+    """The same of a chunked SavedModel."""
+    from tfprof.read.chunked import ChunkedSource  # noqa: PLC0415 - few files need it
+
+    return read_saved_model(ChunkedSource(source), signature, **parts)
 
 
 def read_run(source: Source) -> RunColumns | None:
