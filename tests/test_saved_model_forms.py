@@ -225,7 +225,7 @@ def test_weights_in_an_archive_are_not_held_in_memory(tmp_path: Path, forms: Pat
         ({"notes.txt": b"x"}, "is a tar archive without a SavedModel; unpack it and name a file"),
         (
             {"1/saved_model.pb": b"x", "2/saved_model.pb": b"x"},
-            "holds 2 SavedModels, such as 1/saved_model.pb and 2/saved_model.pb; unpack it",
+            "holds several SavedModels, such as 1/saved_model.pb and 2/saved_model.pb; unpack it",
         ),
         ({"saved_model.pb": b""}, "is empty"),
         ({"saved_model.pb": b"\xff" * 99}, "is damaged"),

@@ -19,7 +19,7 @@ from tfprof.tables.formats import DEBUG_INFO, HUB_MODULE, KERAS_METADATA, SAVED_
 from tfprof.wire.scalar import buffer_view
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import IO
 
     from tfprof.columns.strings import U8
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 _TAR_MAGIC: Final = slice(257, 262), b"ustar"
 _ZIP_MAGIC: Final = b"PK\3\4"
-_BESIDE: Final = [row.beside[1] for row in (DEBUG_INFO, KERAS_METADATA, HUB_MODULE) if row.beside]
+_PLACES: Final = [row.beside[1] for row in (DEBUG_INFO, KERAS_METADATA, HUB_MODULE) if row.beside]
+_ENDS: Final = (*SAVED_MODEL_NAMES, *_PLACES)
 _STREAM: Final = 1 << 20
 
 
@@ -68,15 +69,16 @@ def tar_members(path: str, file: IO[bytes] | Bytes | Pieces, mode: str = "r|") -
                     content = archive.extractfile(member)
                     assert content is not None, "it is a regular file"
                     used[member.name] = np.frombuffer(content.read(), np.uint8)
+                    _model_of(path, used)
     except GzipError:
         raise
     except (tarfile.TarError, ValueError, ArithmeticError, EOFError, RecursionError) as problem:
         raise InputError(f"{path} is a damaged tar archive: {problem}") from None
-    if (members := _of_one_model(path, used)) is None:
+    if (model := _model_of(path, used)) is None:
         raise InputError(
             f"{path} is a tar archive without a SavedModel; unpack it and name a file in it"
         )
-    return members
+    return Members(model, used[model], {place: used[name] for name, place in _beside(model, used)})
 
 
 def _zip_members(path: str, view: memoryview) -> Members | None:
@@ -88,42 +90,40 @@ def _zip_members(path: str, view: memoryview) -> Members | None:
 
     try:
         archive = zipfile.ZipFile(io.BufferedReader(Bytes(view)))
-        names = [name for name in archive.namelist() if _is_used(name)]
-        if not any(PurePosixPath(name).name in SAVED_MODEL_NAMES for name in names):
+        names = list(filter(_is_used, archive.namelist()))
+        if (model := _model_of(path, names)) is None:
             return None
-        used = {name: np.frombuffer(member(archive, name, view, path), np.uint8) for name in names}
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        EOFError,
-        NotImplementedError,
-        OSError,
-        ValueError,
-    ) as problem:
+        used = {"": model, **{place: name for name, place in _beside(model, names)}}
+        data = {
+            place: np.frombuffer(member(archive, name, view, path), np.uint8)
+            for place, name in used.items()
+        }
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as problem:
         raise InputError(f"{path} is a damaged zip archive: {problem}") from None
-    return _of_one_model(path, used)
+    return Members(model, data.pop(""), data)
 
 
 def _is_used(name: str) -> bool:
-    path = PurePosixPath(name)
-    return path.name in SAVED_MODEL_NAMES or any(path.match(place) for place in _BESIDE)
+    return name.endswith(_ENDS)
 
 
-def _of_one_model(path: str, used: dict[str, U8]) -> Members | None:
-    """The SavedModel among the files that are used; raises InputError if there are several."""
-    models = [name for name in used if PurePosixPath(name).name in SAVED_MODEL_NAMES]
+def _model_of(path: str, names: Iterable[str]) -> str | None:
+    """The SavedModel among the members with these *names*; raises InputError if it is not one."""
+    models = [name for name in names if PurePosixPath(name).name in SAVED_MODEL_NAMES]
     if len(models) > 1:
         raise InputError(
-            f"{path} holds {len(models):,} SavedModels, such as {models[0]} and {models[1]}; "
+            f"{path} holds several SavedModels, such as {models[0]} and {models[1]}; "
             "unpack it and name one of them"
         )
-    if not models:
-        return None
-    folder = PurePosixPath(models[0]).parent
-    places = {str(folder / place): place for place in _BESIDE}
-    paths = {str(PurePosixPath(name)): data for name, data in used.items()}
-    beside = {place: paths[name] for name, place in places.items() if name in paths}
-    return Members(models[0], used[models[0]], beside)
+    return models[0] if models else None
+
+
+def _beside(model: str, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """(name, path from the folder of the SavedModel) of the members that belong to it."""
+    places = {PurePosixPath(model).parent / place: place for place in _PLACES}
+    for name in names:
+        if place := places.get(PurePosixPath(name)):
+            yield name, place
 
 
 class Pieces:

@@ -58,9 +58,7 @@ def is_folder(path: str) -> bool:
 
 
 def beside_graph(row: Input, graph: str, opened: object) -> Source | None:
-    """The file of an input that belongs to the SavedModel *graph*, if it is beside it, or with it
-    in the archive that is *opened*.
-    """
+    """The file of an input that belongs to the SavedModel *graph*: beside it, or in its archive."""
     assert row.beside is not None
     graph_names, place = row.beside
     if isinstance(opened, ArchiveSource):

@@ -29,7 +29,7 @@ from tfprof.wire.scalar import (
     encode_bytes,
     encode_tag,
     encode_varint,
-    head,
+    walk,
 )
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 _VALUE: Final = 2  # ChunkInfo.Type.BYTES
 _MOST_VALUE: Final = 1 << 16
+_DEEPEST: Final = 64  # steps of a path; TensorFlow's have up to 9
 # (field number, and of a repeated field the index, of a map the key).
 _Step = tuple[int, int | bytes | None]
 
@@ -72,11 +73,14 @@ def _merged(data: U8, file: str) -> bytes:
         raise WireError(0, "no records")
     metadata = Message(np.frombuffer(parts.pop().data, np.uint8))
     kinds = [Message(info).number(1) for info in metadata.parts(2)]
-    root = _Part()
+    root, placed = _Part(), set[int]()
     for path, number in _placed(metadata.part(3)):
         if number >= min(len(parts), len(kinds)):
             raise WireError(0, f"no record {number}")
         record = parts[number]
+        if number in placed:
+            raise WireError(0, f"record {number} twice")
+        placed.add(number)
         if kinds[number] != _VALUE or len(record) <= _MOST_VALUE:
             root.at(path).chunks.append(record.data)
     if not root.inner and not root.chunks:
@@ -100,7 +104,10 @@ def _placed(message: U8) -> Iterator[tuple[tuple[_Step, ...], int]]:
             yield path, number
         for part in chunked.parts(2):
             field = Message(part)
-            waiting.append((path + tuple(_steps(field.parts(1))), field.part(3)))
+            place = (*path, *_steps(field.parts(1)))
+            if len(place) > _DEEPEST:
+                raise WireError(0, f"a path of {len(place)} steps")
+            waiting.append((place, field.part(3)))
 
 
 def _steps(tags: list[U8]) -> Iterator[_Step]:
@@ -149,9 +156,11 @@ class _Part:
         seen: Counter[int] = Counter()
         waiting = dict(sorted(self.inner.items(), key=lambda item: _place(item[0])))
         copied = begin = 0
-        for number, kind, start, end in head(view, 0, len(view), len(view)):
+        keyed = {number for number, key in self.inner if isinstance(key, bytes)}
+        for number, kind, start, end, _ in walk(view, 0, len(view)):
             if number in numbers and kind == BYTES:
-                steps = ((number, None), (number, seen[number]), (number, _key(view[start:end])))
+                key = _key(view[start:end]) if number in keyed else seen[number]
+                steps: tuple[_Step, ...] = ((number, None), (number, key))
                 seen[number] += 1
                 if step := next((step for step in steps if step in self.inner), None):
                     self._segments.append(view[copied:begin])
@@ -186,5 +195,5 @@ def _place(step: _Step) -> tuple[int, int]:
 
 def _key(entry: memoryview) -> bytes:
     """The key of an entry of a map, if it is one with a text as key."""
-    first = next(iter(head(entry, 0, len(entry), 1)), None)
-    return bytes(entry[first.start : first.end]) if first and first.wire_type == BYTES else b""
+    number, kind, start, end, _ = next(walk(entry, 0, len(entry)), (0, 0, 0, 0, 0))
+    return bytes(entry[start:end]) if (number, kind) == (1, BYTES) else b""

@@ -119,9 +119,12 @@ class _Chunk:
         try:
             import brotli  # noqa: PLC0415 - few have such files
         except ImportError:
+            brotli = None
+        # Older ones unpack without an end.
+        if not hasattr(getattr(brotli, "Decompressor", None), "can_accept_more_data"):
             raise InputError(
-                f"{self._file} is compressed with Brotli; install the package brotli to read it"
-            ) from None
+                f"{self._file} is compressed with Brotli; install brotli>=1.2 to read it"
+            )
         expected, at = decode_varint(view, 0, len(view))
         if expected > (unpacked_most(self._data.size) if size is None else size):
             raise WireError(at, "impossible length of compressed data")
