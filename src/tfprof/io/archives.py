@@ -94,8 +94,9 @@ def _zip_members(path: str, view: memoryview) -> Members | None:
         if (model := _model_of(path, names)) is None:
             return None
         used = {"": model, **{place: name for name, place in _beside(model, names)}}
+        # Copied: what is not compressed is a view of the mapped file, which may change.
         data = {
-            place: np.frombuffer(member(archive, name, view, path), np.uint8)
+            place: np.array(member(archive, name, view, path), np.uint8)
             for place, name in used.items()
         }
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as problem:

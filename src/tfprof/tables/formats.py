@@ -148,7 +148,7 @@ class Format:
     read: Function
     add: Function
     describe: Function
-    message: str = ""  # of a text format: the protobuf message that it is
+    message: str = ""  # of a form that is converted first, such as text: the message that it is
     parts: tuple[str, ...] = ()  # of GRAPH_PARTS
 
 
@@ -209,7 +209,7 @@ FORMATS: dict[str, Format] = {
              "read_files:read_saved_model", "add_graph", "describe_saved_model",
              parts=(SIGNATURE, TAG, FUNCTIONS)),
         _row("saved_model_chunked", "a chunked SavedModel", GRAPH, _MODEL,
-             "read_files:read_chunked", "add_graph", "describe_chunked",
+             "read_files:read_chunked", "add_graph", "describe_chunked", "SavedModel",
              parts=(SIGNATURE, TAG, FUNCTIONS)),
         _row("keras", "a Keras archive", GRAPH, _MODEL,
              "keras.archive:read_keras", "take_profile", "describe_keras"),
@@ -235,7 +235,7 @@ FORMATS: dict[str, Format] = {
 
 
 def expected_formats(row: Input) -> str:
-    """The formats of an input as a phrase for messages, without the text formats."""
+    """The formats of an input as a phrase for messages, without other forms of one message."""
     return one_of(form.title for form in FORMATS.values() if form.input is row and not form.message)
 
 

@@ -203,6 +203,13 @@ class Bytes(io.RawIOBase):
         """The current position."""
         return self._at
 
+    def read(self, size: int = -1) -> bytes:
+        """So many bytes, or all; a size beyond the end allocates nothing."""
+        rest = len(self._data) - self._at
+        piece = self._data[self._at : self._at + (rest if size < 0 else min(size, rest))]
+        self._at += len(piece)
+        return bytes(piece)
+
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - anything that can be written to
         """Read into *buffer*; the number of bytes read."""
         piece = self._data[self._at : self._at + len(buffer)]
