@@ -81,8 +81,8 @@ def _chunks() -> Iterator[Row]:
     for _ in range(3_000):
         nested = _placed([field(1, 2)], nested)
     yield _chunked("messages in messages", _MODEL, message=nested, **damaged)
-    key = _placed([field(1, 5), field(2, b"\xff")], field(1, 0))
-    yield _chunked("a key that is none", _MODEL, message=key, **damaged)
+    key = field(1, 0) + _placed([field(1, 5), field(2, b"\xff"), field(1, 2)], field(1, 1))
+    yield _chunked("a key in a path", _MODEL, GRAPH, message=key, commands=_SCOPE)
     whole = riegeli([_MODEL])
     for at in (24 + 8, 64 + 8, 64 + 25, 64 + 32):
         wrong = whole[:at] + b"\xff" * 7 + whole[at + 7 :]

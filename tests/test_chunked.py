@@ -105,9 +105,9 @@ def test_another_compression_is_named(tmp_path: Path) -> None:
     [
         (SIGNATURE, "no records"),
         (SIGNATURE[:50], "chunk longer than the file"),
-        (riegeli([b""]), "no records that are part of a model"),
+        (riegeli([b""]), "no part of a model"),
         (riegeli([b"\x0a"]), "truncated varint"),
-        (riegeli([b"\x1a\x02\x08\x05"]), "no record 5"),
+        (riegeli([b"\x1a\x02\x08\x05"]), "no record 5 for a part"),
         (riegeli([b"x"])[:-1], "chunk longer than the file"),
         (riegeli([b"x"], lambda _: b"\x05"), "saved_model.cpb"),
     ],

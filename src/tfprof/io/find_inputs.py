@@ -41,6 +41,7 @@ _TRACES = "plugins/profile"
 # Files that belong to a graph or a trace beside them.
 _ASIDE = {row.beside[1] for row in (NOTES, KERAS_METADATA, HUB_MODULE) if row.beside}
 _ASIDE.add("fingerprint.pb")  # of a SavedModel, without a use
+_MOST_NAMED = 4  # files to choose from, in a message
 _DATA_OF_BUNDLE = re.compile(r"\.data-\d{5}-of-\d{5}\Z")
 _PIECE_OF_FIRST = re.compile(r"-\d{5}(-of-\d{5})\Z")
 _PIECES_OF_FIRST = re.compile(r"-\?{5}(-of-\d{5})\Z")
@@ -200,7 +201,8 @@ def _flags(files: Sequence[InputFile]) -> dict[str, Any]:
         paths = list(dict.fromkeys(paths))
         if len(paths) > 1:
             flags = " or ".join(
-                f"--{name}={shlex.quote(path)} ({path.file_format.title})" for path in paths
+                f"--{name}={shlex.quote(path)} ({path.file_format.title})"
+                for path in paths[:_MOST_NAMED]
             )
             raise UsageError(
                 f"{paths[0]} and {paths[1]} are each {row.title}: name the one to use, {flags}"

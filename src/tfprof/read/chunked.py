@@ -7,8 +7,8 @@
                                                        └─ 2 field* ─┬─ 1 path
                                                                     └─ 3 ChunkedMessage
 
-What is merged are wire bytes: the merge of two messages is one after the other. Large values of
-constants are records of their own. They are left out: no number depends on them.
+Wire bytes are merged: the merge of two messages is one after the other. Records of bytes are the
+values of large constants. They are left out: no number depends on them.
 """
 
 from __future__ import annotations
@@ -22,15 +22,7 @@ from tfprof.errors import InputError
 from tfprof.read.riegeli import records
 from tfprof.read.source import Source
 from tfprof.tables.formats import FORMATS
-from tfprof.wire.scalar import (
-    BYTES,
-    Message,
-    WireError,
-    encode_bytes,
-    encode_tag,
-    encode_varint,
-    walk,
-)
+from tfprof.wire.scalar import BYTES, Message, WireError, encode_tag, encode_varint, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,14 +31,14 @@ if TYPE_CHECKING:
     from tfprof.tables.formats import Format
 
 _VALUE: Final = 2  # ChunkInfo.Type.BYTES
-_MOST_VALUE: Final = 1 << 16
-_DEEPEST: Final = 64  # steps of a path; TensorFlow's have up to 9
-# (field number, and of a repeated field the index, of a map the key).
-_Step = tuple[int, int | bytes | None]
+_DEEPEST: Final = 64  # steps of a path; TensorFlow's have up to 6
+_SINGLE: Final = -1
+# (field number, index or _SINGLE for a field that is not repeated).
+_Step = tuple[int, int]
 
 
 class ChunkedSource(Source):
-    """The wire bytes of a chunked message, merged on first use and after unpickling."""
+    """The wire bytes of a chunked SavedModel, merged on first use and after unpickling."""
 
     def __init__(self, chunked: Source) -> None:
         super().__init__(chunked.name)
@@ -54,7 +46,7 @@ class ChunkedSource(Source):
 
     @property
     def format(self) -> Format:
-        """A SavedModel, by what it is merged to."""
+        """A SavedModel: that is what it is merged to."""
         return FORMATS["saved_model"]
 
     def _read(self) -> U8:
@@ -73,18 +65,17 @@ def _merged(data: U8, file: str) -> bytes:
         raise WireError(0, "no records")
     metadata = Message(np.frombuffer(parts.pop().data, np.uint8))
     kinds = [Message(info).number(1) for info in metadata.parts(2)]
-    root, placed = _Part(), set[int]()
+    unused = dict(enumerate(parts[: len(kinds)]))
+    root = _Part()
     for path, number in _placed(metadata.part(3)):
-        if number >= min(len(parts), len(kinds)):
-            raise WireError(0, f"no record {number}")
-        record = parts[number]
-        if number in placed:
-            raise WireError(0, f"record {number} twice")
-        placed.add(number)
-        if kinds[number] != _VALUE or len(record) <= _MOST_VALUE:
-            root.at(path).chunks.append(record.data)
-    if not root.inner and not root.chunks:
-        raise WireError(0, "no records that are part of a model")
+        if number not in unused:
+            raise WireError(0, f"no record {number} for a part of the model")
+        record = unused.pop(number)
+        if kinds[number] != _VALUE:
+            part = root
+            for step in path:
+                part = part.inner.setdefault(step, _Part())
+            part.content.append(record.data)
     # Outer parts first: an inner part begins with what the outer one has of it.
     order = [root]
     for part in order:
@@ -92,6 +83,8 @@ def _merged(data: U8, file: str) -> bytes:
         order += part.inner.values()
     for part in reversed(order):
         part.join()
+    if not root.data:
+        raise WireError(0, "no part of a model")
     return root.data
 
 
@@ -111,69 +104,52 @@ def _placed(message: U8) -> Iterator[tuple[tuple[_Step, ...], int]]:
 
 
 def _steps(tags: list[U8]) -> Iterator[_Step]:
-    """The steps of a path: a field, and the index or the key that may follow it."""
+    """The steps of a path: fields, and the indices that may follow them."""
     number = 0
-    for tag in tags:
-        index = Message(tag)
-        if (field := index.number(1)) > 0:
+    for tag in map(Message, tags):
+        # A key leads to a value of a map; of these, only those of constants are chunks.
+        if (field := tag.number(1)) or tag.parts(2):
             if number:
-                yield number, None
+                yield number, _SINGLE
             number = field
-        elif index.parts(2):
-            yield number, Message(index.part(2)).part(1).tobytes()
-            number = 2  # the value of an entry
         else:
-            yield number, index.number(3)
+            yield number, tag.number(3)
             number = 0
     if number:
-        yield number, None
+        yield number, _SINGLE
 
 
 class _Part:
-    """A message in the message: records that belong to it, and parts in it that have records."""
+    """A message in the message: what is known of it, and parts in it that have records."""
 
     def __init__(self) -> None:
-        self.own: list[memoryview | bytes] = []  # what outer parts have of it
-        self.chunks: list[memoryview] = []
+        self.before: list[memoryview] = []  # what outer parts have of it
+        self.content: list[memoryview] = []
         self.inner: dict[_Step, _Part] = {}
         self.data = b""
         self._segments: list[memoryview | tuple[int, _Part]] = []
 
-    def at(self, path: tuple[_Step, ...]) -> _Part:
-        """The part at *path*."""
-        part = self
-        for step in path:
-            part = part.inner.setdefault(step, _Part())
-        return part
-
     def split(self) -> None:
         """Hand inner parts what this one has of them."""
-        view = memoryview(b"".join([*self.own, *self.chunks]))
-        numbers = {number for number, _ in self.inner}
-        if not numbers:
-            self._segments = [view]
-            return
+        view = memoryview(b"".join([*self.before, *self.content]))
+        waiting = dict(sorted(self.inner.items()))
         seen: Counter[int] = Counter()
-        waiting = dict(sorted(self.inner.items(), key=lambda item: _place(item[0])))
         copied = begin = 0
-        keyed = {number for number, key in self.inner if isinstance(key, bytes)}
-        for number, kind, start, end, _ in walk(view, 0, len(view)):
-            if number in numbers and kind == BYTES:
-                key = _key(view[start:end]) if number in keyed else seen[number]
-                steps: tuple[_Step, ...] = ((number, None), (number, key))
-                seen[number] += 1
-                if step := next((step for step in steps if step in self.inner), None):
-                    self._segments.append(view[copied:begin])
-                    copied = end
-                    self.inner[step].own.append(view[start:end])
-                    if waiting.pop(step, None):
-                        self._segments.append((number, self.inner[step]))
+        for number, kind, start, end, _ in walk(view, 0, len(view)) if waiting else ():
+            single, indexed = (number, _SINGLE), (number, seen[number])
+            step = single if single in self.inner else indexed
+            if step in self.inner and kind == BYTES:
+                self._segments.append(view[copied:begin])
+                if waiting.pop(step, None):
+                    self._segments.append((number, self.inner[step]))
+                self.inner[step].before.append(view[start:end])
+                copied = end
+            seen[number] += 1
             begin = end
-        self._segments.append(view[copied:])
-        for (number, key), part in waiting.items():
-            if isinstance(key, bytes):
-                part.own.append(encode_bytes(1, key))
-            self._segments.append((number, part))
+        self._segments += [
+            view[copied:],
+            *((number, part) for (number, _), part in waiting.items()),
+        ]
 
     def join(self) -> None:
         """Put the inner parts, which are joined, in their places."""
@@ -185,15 +161,3 @@ class _Part:
             else:
                 pieces.append(segment)
         self.data = b"".join(pieces)
-
-
-def _place(step: _Step) -> tuple[int, int]:
-    """In which order parts come that the outer part has nothing of."""
-    number, key = step
-    return number, key if isinstance(key, int) else -1
-
-
-def _key(entry: memoryview) -> bytes:
-    """The key of an entry of a map, if it is one with a text as key."""
-    number, kind, start, end, _ = next(walk(entry, 0, len(entry)), (0, 0, 0, 0, 0))
-    return bytes(entry[start:end]) if (number, kind) == (1, BYTES) else b""

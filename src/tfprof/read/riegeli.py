@@ -11,7 +11,7 @@ are not those of any library that is at hand, and all lengths are checked withou
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -30,24 +30,6 @@ _RECORDS, _WITHOUT_RECORDS = ord("r"), b"smp"
 _NONE, _BROTLI = 0, ord("b")
 # For the compression, and the length of the sizes.
 _MOST_HEAD: Final = 11
-
-
-class Record:
-    """A record; it is unpacked when it is needed."""
-
-    def __init__(self, chunk: _Chunk, start: int, end: int) -> None:
-        self._chunk, self._start, self._end = chunk, start, end
-
-    def __len__(self) -> int:
-        return self._end - self._start
-
-    @property
-    def data(self) -> memoryview:
-        """The content; raises InputError."""
-        values = self._chunk.values
-        if self._end > len(values):
-            raise WireError(self._start, "record longer than its chunk")
-        return values[self._start : self._end]
 
 
 def records(data: U8, file: str) -> list[Record]:
@@ -69,7 +51,7 @@ def records(data: U8, file: str) -> list[Record]:
                     f"{file} unpacks to far more than a profile does; tfprof accepts "
                     f"{beyond('unpack_ratio')}"
                 )
-            found += _Chunk(data, body, end, unpacked, file).records(count)
+            found += _records(_Chunk(data, body, end, unpacked, file), count)
         elif kind not in _WITHOUT_RECORDS:
             raise InputError(
                 f"{file} has chunks of type {chr(kind)!r}, which tfprof does not read; "
@@ -81,33 +63,26 @@ def records(data: U8, file: str) -> list[Record]:
 
 
 class _Chunk:
-    """The sizes of some records, and the records one after the other."""
+    """Some records: their sizes, then their contents one after the other."""
 
     def __init__(self, data: U8, start: int, end: int, size: int, file: str) -> None:
         self._data, self._end, self._size, self._file = data, end, size, file
         head = buffer_view(_gathered(data, start, min(_after(start, _MOST_HEAD), end)))
         self._compression = head[0] if len(head) else _NONE
         length, used = decode_varint(head, 1, len(head))
-        at, self._values = _after(start, used), _after(start, used + length)
+        self._values = _after(start, used + length)
         if self._values > end:
             raise WireError(start, "sizes longer than their chunk")
-        self._sizes = self._plain(_gathered(data, at, self._values), None)
-
-    def records(self, count: int) -> Iterator[Record]:
-        """The records; raises WireError."""
-        at = start = 0
-        for _ in range(count):
-            size, at = decode_varint(self._sizes, at, len(self._sizes))
-            yield Record(self, start, start + size)
-            start += size
+        sizes = _gathered(data, _after(start, used), self._values)
+        self.sizes = self._plain(sizes, unpacked_most(data.size))
 
     @cached_property
     def values(self) -> memoryview:
-        """The content of all records."""
+        """The contents of all records."""
         return self._plain(_gathered(self._data, self._values, self._end), self._size)
 
-    def _plain(self, packed: U8, size: int | None) -> memoryview:
-        """*packed* without compression; it must be of this *size*, if that is known."""
+    def _plain(self, packed: U8, most: int) -> memoryview:
+        """*packed* without compression, of at most so many bytes."""
         view = buffer_view(packed)
         if self._compression == _NONE:
             return view
@@ -125,16 +100,39 @@ class _Chunk:
             raise InputError(
                 f"{self._file} is compressed with Brotli; install brotli>=1.2 to read it"
             )
-        expected, at = decode_varint(view, 0, len(view))
-        if expected > (unpacked_most(self._data.size) if size is None else size):
+        size, at = decode_varint(view, 0, len(view))
+        if size > most:
             raise WireError(at, "impossible length of compressed data")
         try:
-            plain = brotli.Decompressor().process(view[at:], output_buffer_limit=expected + 1)
+            plain = brotli.Decompressor().process(view[at:], output_buffer_limit=size + 1)
         except brotli.error as problem:
             raise WireError(at, str(problem)) from None
-        if len(plain) != expected:
+        if len(plain) != size:
             raise WireError(at, "compressed data of another length")
         return memoryview(plain)
+
+
+class Record(NamedTuple):
+    """A record; it is unpacked when it is needed."""
+
+    chunk: _Chunk
+    start: int
+    end: int
+
+    @property
+    def data(self) -> memoryview:
+        """The content; raises WireError, InputError."""
+        if self.end > len(self.chunk.values):
+            raise WireError(self.start, "record longer than its chunk")
+        return self.chunk.values[self.start : self.end]
+
+
+def _records(chunk: _Chunk, count: int) -> Iterator[Record]:
+    at = start = 0
+    for _ in range(count):
+        size, at = decode_varint(chunk.sizes, at, len(chunk.sizes))
+        yield Record(chunk, start, start + size)
+        start += size
 
 
 def _after(at: int, size: int) -> int:
