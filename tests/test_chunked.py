@@ -51,6 +51,7 @@ def test_chunks_are_merged(tmp_path: Path, name: str, packed: Any, most: int) ->
     assert report(chunked) == report(DATA / name)
 
 
+@pytest.mark.whole
 def test_tensorflow_reads_what_the_tests_write(tmp_path: Path, tensorflow: Forked) -> None:
     files = {
         "plain": cpb(saved("module"), 500),

@@ -44,7 +44,7 @@ def truth(forms: Path) -> dict[str, int]:
     return made
 
 
-def products(path: Path, tag: str | None = None) -> int:
+def products(path: Path, tag: Any = None) -> int:
     profile = library.load(path, tag=tag).profile
     types = list(profile.types.texts())
     return sum(types[kind] == "MatMul" for kind in profile.nodes.op.tolist())
@@ -67,7 +67,11 @@ def test_every_tag_set_is_the_graph_that_tensorflow_loads(
 
 
 def test_tags_come_in_any_order(forms: Path, truth: dict[str, int]) -> None:
-    assert products(forms / "tags", "gpu,serve") == truth["tags:serve,gpu"]
+    for tags in ("gpu,serve", ["serve", "gpu"], ("gpu", "serve")):
+        assert products(forms / "tags", tags) == truth["tags:serve,gpu"]
+    assert products(forms / "hub", []) == truth["hub:"]
+    with pytest.raises(UsageError, match="tag takes a text, not 5"):
+        products(forms / "tags", 5)
 
 
 def test_text_is_read_as_binary_is(forms: Path) -> None:
