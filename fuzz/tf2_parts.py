@@ -5,15 +5,19 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import tarfile
 from pathlib import Path
 from typing import Any, Final
 
 import h5py
 import numpy as np
+from google.protobuf import text_format
 
+from chunked_models import cpb
 from fuzz.archives import CONFIG, archive
 from fuzz.parts import joined
 from tf_wheel import piece
+from tfprof.read.riegeli import records
 
 SavedModel: Final[Any] = piece("tensorflow.core.protobuf.saved_model_pb2").SavedModel
 GraphDef: Final[Any] = piece("tensorflow.core.framework.graph_pb2").GraphDef
@@ -35,6 +39,9 @@ def seeds() -> dict[str, list[bytes]]:
     return {
         "functions": graphs,
         "saved_model": [model, small],
+        "saved_model_text": [_text(small)],
+        "chunked": [_chunked(model), joined(_records(small))],
+        "archived": [_archived(small)],
         "debug_info": [joined([small, _debug(("nested", "product_132"))])],
         "function_run": [joined(_session())],
         "trace": [*map(joined, traces), joined([traces[1][0]])],
@@ -131,6 +138,37 @@ def _session() -> list[bytes]:
         node.ClearField("attr")
     short.partition_graphs.add().node.extend(renamed[:4])
     return [bytes(one.SerializeToString(deterministic=True)) for one in (graph, short)]
+
+
+def _text(model: bytes) -> bytes:
+    """A SavedModel as text, with a second graph of other tags."""
+    made = SavedModel.FromString(model)
+    made.meta_graphs.add().meta_info_def.tags[:] = ["serve", "gpu"]
+    made.meta_graphs[1].graph_def.node.add(name="a", op="NoOp")
+    return text_format.MessageToString(made).encode()
+
+
+def _chunked(model: bytes) -> bytes:
+    return cpb(SavedModel.FromString(model), 300)
+
+
+def _records(model: bytes) -> list[bytes]:
+    """The records of a chunked SavedModel."""
+    data = np.frombuffer(_chunked(model), np.uint8)
+    return [bytes(record.data) for record in records(data, "it")]
+
+
+def _archived(model: bytes) -> bytes:
+    """A SavedModel in a .tar.gz with what belongs beside it."""
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as opened:
+        debug = _debug(("nested", "product_132"))
+        files = {"m/saved_model.pb": model, "m/debug/saved_model_debug_info.pb": debug}
+        for name, data in {**files, "m/weights": bytes(999)}.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            opened.addfile(info, io.BytesIO(data))
+    return gzip.compress(made.getvalue(), mtime=0)
 
 
 def _keras() -> bytes:

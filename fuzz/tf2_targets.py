@@ -7,15 +7,20 @@ what infers shapes, counts turns of loops and sums up by layer is asked as well.
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
+from chunked_models import riegeli
 from fuzz import agreement
 from fuzz.laws import hold, source
 from fuzz.parts import parted
 from tfprof.errors import TfprofError
+from tfprof.io.open_files import open_source
 from tfprof.ops.symbols import symbols
 from tfprof.ops.with_float_ops import with_float_ops
 from tfprof.read import load
+from tfprof.read.detect import RIEGELI_MAGIC
 from tfprof.results.loaded import Loaded
 
 if TYPE_CHECKING:
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
     from tfprof.model import Profile
 
 _SIGNATURES: Final = (None, None, "serving_default", "chosen", "nested", "\udcff")
+_TAGS: Final = (None, None, None, "serve", ",", "\udcff")
 _SIZES: Final = (1, 7, 2**31, 2**63 - 1)
 
 
@@ -33,8 +39,22 @@ def functions(data: bytes, pick: Pick) -> None:
 
 
 def saved_model(data: bytes, pick: Pick) -> None:
-    """A SavedModel, all of it or one signature."""
-    _hold(load(source(data), signature=pick.one(_SIGNATURES)), pick)
+    """A SavedModel, all of it or one signature, and of several graphs one."""
+    _hold(load(source(data), signature=pick.one(_SIGNATURES), tag=pick.one(_TAGS)), pick)
+
+
+def chunked(data: bytes, pick: Pick) -> None:
+    """A chunked SavedModel: a file as it is, or its records, which are put into one."""
+    file = data if data.startswith(RIEGELI_MAGIC) else riegeli(parted(data))
+    _hold(load(source(file), tag=pick.one(_TAGS)), pick)
+
+
+def archived(data: bytes, pick: Pick) -> None:
+    """A SavedModel in an archive, opened as a file is."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "it"
+        file.write_bytes(data)
+        hold(load(open_source(str(file), "a graph"), tag=pick.one(_TAGS)), pick)
 
 
 def debug_info(data: bytes, pick: Pick) -> None:

@@ -38,6 +38,7 @@ WORDS: Final[dict[str, tuple[str, ...]]] = {
     "loops": (),
     "open_functions": (),
     "open_layers": (),
+    "saved_model_forms": (),
     "summary": SUMMARIES,
     "training": (),
 }

@@ -20,6 +20,7 @@ from google.protobuf import text_format
 
 import sampling
 from case import GraphDef, OpLogProto, RunMetadata
+from chunked_models import cpb
 from forged import HEAD
 from profiles import DATA, PROFILES, content
 from sampling import sampled
@@ -41,6 +42,7 @@ T = TypeVar("T")
 
 NAME: Final = "folder/the file"
 MetaGraphDef: Final[Any] = piece("tensorflow.core.protobuf.meta_graph_pb2").MetaGraphDef
+SavedModel: Final[Any] = piece("tensorflow.core.protobuf.saved_model_pb2").SavedModel
 VariableDef: Final[Any] = piece("tensorflow.core.framework.variable_pb2").VariableDef
 
 
@@ -315,6 +317,14 @@ def of_tensorflow_2() -> dict[str, Sample]:
         "functions": Sample(functions, load, wire_places),
         "saved model": Sample(
             (folder / "module" / "saved_model.pb").read_bytes(), load, wire_places
+        ),
+        "chunked saved model": Sample(
+            cpb(SavedModel.FromString((folder / "module" / "saved_model.pb").read_bytes()), 2_000),
+            load,
+            lambda data: [*range(64, 128), *range(0, len(data), 997)],
+        ),
+        "saved model in text": Sample(
+            printed(SavedModel(meta_graphs=[meta_graph(tiny().graph)])), load, text_places
         ),
         "trace": Sample(trace, lambda file: load(traces=[file]), wire_places),
         "profile with functions": Sample(

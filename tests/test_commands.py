@@ -145,7 +145,7 @@ def test_such_an_error_says_what_the_command_takes(capsys: pytest.CaptureFixture
     words = ["summary", str(HANDMADE.graph), "--order_by=micros", "--max_depth=1", "--step=3"]
     assert cli.run(words) == 2
     assert capsys.readouterr().err == (
-        "tfprof: summary takes no --order_by (it takes: --signature, --functions, --depth, "
+        "tfprof: summary takes no --order_by (it takes: --signature, --tag, --functions, --depth, "
         "--sort, --rows, --training, "
         "--outputs, --dim, --output, --format); 'tfprof help summary' lists its options\n"
     )

@@ -24,6 +24,8 @@ from tfprof.tables.formats import (
     OP_LOG,
     PROFILE,
     RUN,
+    SIGNATURE,
+    TAG,
     TRACE,
     load_arguments,
     sample_files,
@@ -53,6 +55,7 @@ def load(  # noqa: PLR0913 - one parameter per input
     profile: Any = None,  # noqa: ANN401 - as the others
     trace: AnyPath | Sequence[AnyPath] = (),
     signature: str | None = None,
+    tag: str | Sequence[str] | None = None,
     functions: bool | None = None,
     era: str = NOW.name,
     progress: Callable[[str], None] = lambda _: None,
@@ -64,10 +67,12 @@ def load(  # noqa: PLR0913 - one parameter per input
     them: steps 0, 1, 2 and so on; *op_log* an OpLogProto likewise; *trace* the path of a trace of
     TensorFlow 2, or several. A live graph needs no op log: it knows its trainable variables and the
     code that made its nodes. *signature* selects one signature of a SavedModel; without it, all are
-    read. functions=False skips the function library of a graph; era="original" does so, too, and
-    is the era of the views that are asked of it. *checkpoint* is the prefix of one; alone, its
-    variables are the graph. *profile* is the path of a saved or converted one, or what
-    serialize_to_string() of a Profiler returns, and stands for graph, runs and op log.
+    read. *tag* selects one graph of a SavedModel by its tags, as in "serve,gpu" or
+    ["serve", "gpu"]; without it, the one tagged "serve" is read. functions=False skips the function
+    library of a graph; era="original" does so, too, and is the era of the views that are asked of
+    it. *checkpoint* is the prefix of one; alone, its variables are the graph. *profile* is the path
+    of a saved or converted one, or what serialize_to_string() of a Profiler returns, and stands for
+    graph, runs and op log.
     *progress* is called with each stage as it begins: a text with the bytes *done* and in *total*.
     Raises InputError where a file is missing, damaged or of another format.
 
@@ -85,6 +90,7 @@ def load(  # noqa: PLR0913 - one parameter per input
     functions = ERAS[era].functions if functions is None else functions
     if (reads_functions := truth(functions)) is None:
         raise UsageError(f"functions takes True or False, not {shown(functions)}")
+    parts = {SIGNATURE.name: _text("signature", signature), TAG.name: _text("tag", tag)}
     if not callable(progress):
         raise UsageError(f"progress takes a function, not {shown(progress)}")
     checkpoints = arguments.pop(CHECKPOINT)
@@ -96,10 +102,10 @@ def load(  # noqa: PLR0913 - one parameter per input
     if all(_is_path(argument) for row in _LIVE for argument in arguments[row]):
         with listening(progress):
             sources = _sources(arguments)
-            merged = read.load_files(sources, progress, signature, functions=reads_functions)
+            merged = read.load_files(sources, progress, **parts, functions=reads_functions)
     else:
-        if signature is not None:
-            raise UsageError("signature selects from a file: pass the path of a SavedModel")
+        if any(part is not None for part in parts.values()):
+            raise UsageError("signature and tag select from a file: pass the path of a SavedModel")
         merged = _live_profile(arguments, functions=reads_functions)
     if prefix is None:
         return Loaded(merged, None, inputs, era)
@@ -122,6 +128,15 @@ def load_sample() -> Loaded:
     (0, 1)
     """
     return load(**load_arguments(sample_files()))
+
+
+def _text(name: str, value: object) -> str | None:
+    """A text, or of several texts a list by commas."""
+    if isinstance(value, (list, tuple)) and all(isinstance(text, str) for text in value):
+        return ",".join(value) or ","
+    if value is None or isinstance(value, str):
+        return value
+    raise UsageError(f"{name} takes a text, not {shown(value)}")
 
 
 def _listed(row: Input, argument: Any) -> list[Any]:  # noqa: ANN401 - as in load
@@ -149,8 +164,8 @@ def _sources(arguments: Arguments) -> dict[Input, list[read.Source]]:
         from tfprof.io.find_inputs import beside_graph  # noqa: PLC0415 - as above
 
         for row in (DEBUG_INFO, KERAS_METADATA):
-            if (place := beside_graph(row, fspath(graph))) is not None:
-                sources[row] = [open_source(place, row.title)]
+            if source := beside_graph(row, fspath(graph), sources[GRAPH][0]):
+                sources[row] = [source]
     captured = [*arguments[GRAPH], *arguments[TRACE]]
     if captured:
         from tfprof.io.find_inputs import notes_beside  # noqa: PLC0415 - as above

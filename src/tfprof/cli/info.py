@@ -15,10 +15,10 @@ from tfprof.io.find_inputs import (
     is_folder,
     notes_beside,
 )
-from tfprof.io.open_files import InputFile, checkpoint_files, open_source
+from tfprof.io.open_files import ArchiveSource, InputFile, checkpoint_files, open_source
 from tfprof.results.info_report import FileFacts, InfoReport
 from tfprof.results.result import deliver
-from tfprof.tables.formats import DEBUG_INFO, FORMATS, NOTES
+from tfprof.tables.formats import DEBUG_INFO, FORMATS, HUB_MODULE, NOTES
 from tfprof.tables.outputs import Output
 
 if TYPE_CHECKING:
@@ -70,11 +70,17 @@ def info(paths: Sequence[str]) -> tuple[InfoReport, list[str]]:
 
 def _described(file: InputFile) -> FileFacts:
     row = file.file_format
-    description: Description = row.describe(file.open())
+    opened = file.open()
+    description: Description = row.describe(opened)
     facts, gives = dict(description.facts), set(row.gives) - description.lacks
-    if beside_graph(DEBUG_INFO, file) is not None:
+    if isinstance(opened, ArchiveSource):
+        row = replace(row, title=f"{row.title} in an archive")
+        facts["member"] = f"its name there: {opened.member}"
+    if beside_graph(HUB_MODULE, file, opened) is not None:
+        row = replace(row, title=f"{row.title}, {HUB_MODULE.title}")
+    if beside_graph(DEBUG_INFO, file, opened) is not None:
         facts["stacks"] = "beside it"
         gives.add("stacks")
     if (notes := notes_beside(file)) is not None:
         facts["notes"] = FORMATS["notes"].read(open_source(notes, NOTES.title))
-    return FileFacts(str(file), row, facts, gives, description.variables)
+    return FileFacts(str(file), row, facts, gives, description.variables, description.flags)

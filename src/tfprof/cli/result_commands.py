@@ -20,7 +20,7 @@ from tfprof.query.query import Query
 from tfprof.results.result import deliver, with_loading_notes
 from tfprof.tables.commands import COMMANDS
 from tfprof.tables.eras import ERAS, NOW
-from tfprof.tables.formats import FUNCTIONS, SIGNATURE, load_arguments, sample_files
+from tfprof.tables.formats import FUNCTIONS, SIGNATURE, TAG, load_arguments, sample_files
 from tfprof.tables.outputs import Output
 from tfprof.views import VIEWS
 
@@ -37,7 +37,8 @@ _DEMO = ("overview", "scope")  # without a word, the first that takes the option
 def load_files(request: Request) -> Loaded:
     """Read the files that *request* names; progress goes to stderr."""
     arguments = load_arguments(request.options)
-    arguments["signature"] = request.options.get(SIGNATURE.name) or None
+    for part in (SIGNATURE.name, TAG.name):
+        arguments[part] = request.options.get(part) or None
     if functions := request.options.get(FUNCTIONS.name):
         arguments["functions"] = functions != "off"
     era = ERAS[request.options.get("era") or NOW.name]

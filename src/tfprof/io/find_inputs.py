@@ -13,15 +13,17 @@ and op log.
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfprof.errors import InputError, UsageError
 from tfprof.io.checkpoint_state import is_prefix, latest_checkpoint, path_is
-from tfprof.io.open_files import InputFile, open_source
+from tfprof.io.open_files import ArchiveSource, InputFile, open_source
 from tfprof.tables.formats import (
     FORMATS,
     GRAPH,
+    HUB_MODULE,
     INPUTS,
     KERAS_METADATA,
     NOTES,
@@ -33,11 +35,15 @@ from tfprof.tables.formats import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from tfprof.read.source import Source
+
 _CHECKPOINT, _LATEST = FORMATS["checkpoint"], FORMATS["checkpoint_state"]
 # Where TensorFlow writes traces inside a folder for logs: one folder per session, named by time.
 _TRACES = "plugins/profile"
 # Files that belong to a graph or a trace beside them.
-_ASIDE = {row.beside[1] for row in (NOTES, KERAS_METADATA) if row.beside}
+_ASIDE = {row.beside[1] for row in (NOTES, KERAS_METADATA, HUB_MODULE) if row.beside}
+_ASIDE.add("fingerprint.pb")  # of a SavedModel, without a use
+_MOST_NAMED = 4  # files to choose from, in a message
 _DATA_OF_BUNDLE = re.compile(r"\.data-\d{5}-of-\d{5}\Z")
 _PIECE_OF_FIRST = re.compile(r"-\d{5}(-of-\d{5})\Z")
 _HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -53,12 +59,15 @@ def is_folder(path: str) -> bool:
     return path_is(path, Path.is_dir)
 
 
-def beside_graph(row: Input, graph: str) -> str | None:
-    """The file of an input that belongs to the SavedModel *graph*, if it is beside it."""
+def beside_graph(row: Input, graph: str, opened: object) -> Source | None:
+    """The file of an input that belongs to the SavedModel *graph*: beside it, or in its archive."""
     assert row.beside is not None
-    graph_name, place = row.beside
+    graph_names, place = row.beside
+    if isinstance(opened, ArchiveSource):
+        return opened.beside.get(place)
     path = str(Path(graph).parent / place)
-    return path if Path(graph).name == graph_name and path_is(path, Path.is_file) else None
+    has_path = Path(graph).name in graph_names and path_is(path, Path.is_file)
+    return open_source(path, row.title) if has_path else None
 
 
 def notes_beside(file: str) -> str | None:
@@ -183,9 +192,12 @@ def _flags(files: Sequence[InputFile]) -> dict[str, Any]:
             continue
         paths = list(dict.fromkeys(paths))
         if len(paths) > 1:
+            flags = " or ".join(
+                f"--{name}={shlex.quote(path)} ({path.file_format.title})"
+                for path in paths[:_MOST_NAMED]
+            )
             raise UsageError(
-                f"{paths[0]} and {paths[1]} are each {row.title}: "
-                f"name the one to use, as in --{name}={paths[0]}"
+                f"{paths[0]} and {paths[1]} are each {row.title}: name the one to use, {flags}"
             )
         if paths:
             options[name] = paths[0]

@@ -15,7 +15,7 @@ import numpy as np
 from tfprof.tables.limits import beyond, unpacked_most
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from tfprof.columns.strings import U8
 
@@ -31,10 +31,22 @@ class GzipError(ValueError):
 
 def unpacked(packed: U8, progress: Callable[[int], None] = lambda _: None) -> U8:
     """The unpacked bytes; *progress* is called with the packed bytes read. Raises GzipError."""
+    return joined(pieces(packed, progress))
+
+
+def joined(unpacked_pieces: Iterable[bytes]) -> U8:
+    """The bytes of all pieces."""
+    data = bytearray()
+    for piece in unpacked_pieces:
+        data += piece
+    return np.frombuffer(data, np.uint8)
+
+
+def pieces(packed: U8, progress: Callable[[int], None] = lambda _: None) -> Iterator[bytes]:
+    """The same, one piece at a time."""
     data = memoryview(packed)  # type: ignore[arg-type]  # arrays are buffers; typeshed cannot say so
     most = unpacked_most(len(data))
-    result = bytearray()
-    at = 0
+    at = size = 0
     while at < len(data):
         if at and not data[at]:
             at = _past_zeros(packed, at)
@@ -42,15 +54,15 @@ def unpacked(packed: U8, progress: Callable[[int], None] = lambda _: None) -> U8
         if bytes(data[at : at + 2]) != MAGIC:
             raise _damaged(f"what follows byte {at} is no part of it")
         for after, piece in _member(data, at):
-            result += piece
-            if len(result) > most:
+            size += len(piece)
+            if size > most:
                 raise GzipError(
-                    f"unpacks to far more than a profile does: {len(result):,} bytes by byte "
+                    f"unpacks to far more than a profile does: {size:,} bytes by byte "
                     f"{after:,} of {len(data):,}; tfprof accepts {beyond('unpack_ratio')}"
                 )
             progress(after)
             at = after
-    return np.frombuffer(result, np.uint8)
+            yield piece
 
 
 def _member(data: memoryview, at: int) -> Iterator[tuple[int, bytes]]:

@@ -1,5 +1,7 @@
 """Files in: the only place that opens an input. Files are mapped, not read; gzip is unpacked.
 
+Of an archive, the SavedModel in it is the content (see archives.py).
+
 An InputFile is a path whose file `detect_file` opened already: opening it again takes that content,
 so that a file is opened, unpacked and detected once. A pickled FileSource holds the path; its file
 is opened again when it is needed, and must be the same.
@@ -11,7 +13,7 @@ import mmap
 import os
 import stat
 from contextlib import suppress
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +21,8 @@ import numpy as np
 
 from tfprof.errors import InputError, nearest
 from tfprof.foundation.progress_events import Stage, announce
-from tfprof.io.gunzip import MAGIC, GzipError, unpacked
+from tfprof.io.archives import Members, Pieces, is_tar, members_of, tar_members
+from tfprof.io.gunzip import MAGIC, GzipError, joined, pieces
 from tfprof.read.source import Source
 from tfprof.tables.formats import FORMATS
 from tfprof.tables.limits import beyond, limit
@@ -73,16 +76,24 @@ def open_source(path: str, expected: str) -> Source:
         raise InputError(f"{path} is a folder; expected {expected}") from None
     except (OSError, ValueError) as problem:
         raise _unreadable(path, problem, expected) from None
-    packed = data[:2].tobytes() == MAGIC
-    in_file = Path(path).is_file() and data.size > 0
-    if packed:
+    is_packed, size = data[:2].tobytes() == MAGIC, data.size
+    members: Members | None = None
+    if is_packed:
         try:
-            data = unpacked(data, lambda at: announce(Stage(f"unpacking {path}", at, data.size)))
+            rest = pieces(data, lambda at: announce(Stage(f"unpacking {path}", at, size)))
+            first = next(rest, b"")
+            if is_tar(first):
+                members = tar_members(path, Pieces(chain([first], rest)))
+            else:
+                data = joined(chain([first], rest))
         except GzipError as problem:
             raise InputError(f"{path} {problem}") from None
-    if not in_file:
-        return Source(str(path), data)
-    return FileSource(path, data, mapped=not packed)
+    else:
+        members = members_of(path, data)
+    in_file = Path(path).is_file() and size > 0
+    if members is not None:
+        return ArchiveSource(path, members)
+    return FileSource(path, data, mapped=not is_packed) if in_file else Source(str(path), data)
 
 
 def _near(path: str) -> str:
@@ -216,6 +227,20 @@ class FileSource(Source):
         held = base.obj if isinstance(base, memoryview) else None
         if self._mapped and isinstance(held, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
             held.madvise(mmap.MADV_DONTNEED)
+
+
+class ArchiveSource(FileSource):
+    """A SavedModel in an archive, with the files that belong beside it."""
+
+    def __init__(self, path: str, members: Members) -> None:
+        super().__init__(path, members.data, mapped=False)
+        self.member = members.name
+        self.beside = {
+            place: Source(f"{path}: {place}", data) for place, data in members.beside.items()
+        }
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**super().__getstate__(), "beside": {}}
 
 
 class CheckpointFiles:

@@ -8,7 +8,8 @@ A Source is a name and bytes; who opened it does not matter here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.errors import InputError, UsageError
 from tfprof.foundation.progress_events import Stage, announce, listening
@@ -25,6 +26,7 @@ from tfprof.tables.formats import (
     PROFILE,
     RUN,
     SIGNATURE,
+    TAG,
     TRACE,
     Input,
 )
@@ -32,6 +34,7 @@ from tfprof.tables.formats import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    Parts = Mapping[str, Any]
 
 __all__ = [
     "Source",
@@ -46,6 +49,8 @@ __all__ = [
     "with_shape_source",
 ]
 
+_NO_PARTS: Final[Parts] = MappingProxyType({})
+
 
 def load(  # noqa: PLR0913 - one parameter per input
     graph: Source | None = None,
@@ -56,8 +61,7 @@ def load(  # noqa: PLR0913 - one parameter per input
     *,
     traces: Sequence[Source] = (),
     debug: Source | None = None,
-    signature: str | None = None,
-    functions: bool = True,
+    **parts: Any,  # noqa: ANN401 - of GRAPH_PARTS
 ) -> Profile:
     """The profile that these files describe; the runs are steps 0, 1, 2 and so on.
 
@@ -66,26 +70,25 @@ def load(  # noqa: PLR0913 - one parameter per input
     single = {PROFILE: saved, GRAPH: graph, DEBUG_INFO: debug, OP_LOG: log}
     files = {row: [source] for row, source in single.items() if source is not None}
     every = {**files, RUN: runs, TRACE: traces}
-    return load_files(every, progress, signature, functions=functions)
+    return load_files(every, progress, **parts)
 
 
 def load_files(
     files: Mapping[Input, Sequence[Source]],
     progress: Callable[[str], None] = lambda _: None,
-    signature: str | None = None,
-    *,
-    functions: bool = True,
+    **parts: Any,  # noqa: ANN401 - of GRAPH_PARTS
 ) -> Profile:
     """The profile that these files describe, by input; runs and traces may be several.
 
-    *progress* is called with each stage before it begins. *signature* is the one of a SavedModel
-    to read. Without *functions*, only the graph's own nodes are read. Raises InputError and
-    UsageError.
+    *progress* is called with each stage before it begins. *parts* are the *signature* and the *tag*
+    of a SavedModel to read, and functions=False to read only the graph's own nodes. Raises
+    InputError and UsageError.
     """
+    parts = {name: value for name, value in parts.items() if value not in (None, True)}
     every = [source for sources in files.values() for source in sources]
     if files.get(PROFILE) and len(every) > 1:
         raise UsageError(f"--{PROFILE.name} is set, do not set --{GRAPH.name} or --{RUN.name}")
-    if files.get(PROFILE) and not functions:
+    if files.get(PROFILE) and FUNCTIONS.name in parts:
         raise UsageError(
             f"--{FUNCTIONS.name}=off needs the graph: a saved profile keeps what it was saved with"
         )
@@ -97,23 +100,17 @@ def load_files(
                 count = len(files[row])
                 place = f" ({step + 1} of {count})" if count > 1 else ""
                 announce(Stage(f"reading {source.name}{place}", done, total))
-                profile = _added(profile, row, source, step, signature, functions=functions)
+                profile = _added(profile, row, source, step, parts if row is GRAPH else {})
                 done += source.data.size
                 names.append(source.name)
     expansion_limits.check(profile, ", ".join(names))
     return profile
 
 
-def _added(  # noqa: PLR0913 - as in load
-    profile: Profile,
-    row: Input,
-    source: Source,
-    step: int = 0,
-    signature: str | None = None,
-    *,
-    functions: bool = True,
+def _added(
+    profile: Profile, row: Input, source: Source, step: int = 0, parts: Parts = _NO_PARTS
 ) -> Profile:
-    columns = _read(source, row, signature, functions=functions)
+    columns = _read(source, row, parts)
     grown: Profile = format_for(source, row).add(profile, columns, source, step)
     return grown
 
@@ -130,7 +127,7 @@ def add_trace(profile: Profile, trace: Source) -> Profile:
 
 def read_graph(source: Source, *, functions: bool = True) -> GraphColumns:
     """The columns of a graph in any format that has operations; *functions* as in `load_files`."""
-    columns = _read(source, GRAPH, functions=functions)
+    columns = _read(source, GRAPH, {} if functions else {FUNCTIONS.name: False})
     if not isinstance(columns, GraphColumns):
         what = format_for(source, GRAPH).title
         raise InputError(f"{source.name} is {what}, which has no operations to read")
@@ -155,17 +152,14 @@ def read_saved(source: Source) -> Profile:
     return profile
 
 
-def _read(
-    source: Source, row: Input, signature: str | None = None, *, functions: bool = True
-) -> Any:  # noqa: ANN401 - the row's columns
+def _read(source: Source, row: Input, parts: Parts = _NO_PARTS) -> Any:  # noqa: ANN401 - the row's columns
     form = format_for(source, row)
-    if signature is None or row is not GRAPH:
-        skips = not functions and form.has_functions
-        return form.read(source, functions=False) if skips else form.read(source)
-    if not functions:
+    if SIGNATURE.name in parts and FUNCTIONS.name in parts:
         raise UsageError(f"give --{SIGNATURE.name} or --{FUNCTIONS.name}=off, not both")
-    if not form.has_signatures:
-        raise UsageError(
-            f"{source.name} has no signatures; --signature={signature} is for a SavedModel"
-        )
-    return form.read(source, signature)
+    for part in (SIGNATURE, TAG):
+        if part.name in parts and part.name not in form.parts:
+            raise UsageError(
+                f"{source.name} has no {part.name}s; "
+                f"--{part.name}={parts[part.name]} is for a SavedModel"
+            )
+    return form.read(source, **{name: parts[name] for name in form.parts if name in parts})

@@ -13,6 +13,9 @@ import numpy as np
 
 from tfprof.read import read_graph, read_op_log, read_run, read_saved
 from tfprof.read.left_out import VARIABLES
+from tfprof.read.read_files import in_wire, read_saved_model
+from tfprof.read.source import decode
+from tfprof.tables.formats import GRAPH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from tfprof.columns.strings import I64, Strings
     from tfprof.model import Profile
     from tfprof.read.checkpoint import Checkpoint
+    from tfprof.read.columns import GraphColumns
     from tfprof.read.source import Source
 
 Value = int | str | list[str] | dict[str, int]
@@ -31,11 +35,15 @@ class Description(NamedTuple):
     facts: Mapping[str, Value]
     lacks: frozenset[str] = frozenset()  # of what its format gives
     variables: Sequence[str] = ()  # the op types of the variables in it
+    flags: Sequence[str] = ()  # that a command needs to read it
 
 
 def describe_graph(source: Source) -> Description:
     """The nodes and variables of a graph."""
-    columns = read_graph(source)
+    return _graph(read_graph(source))
+
+
+def _graph(columns: GraphColumns) -> Description:
     parameters = np.zeros(len(columns.name), np.int64)
     parameters[columns.shape_node] = columns.shape.elements()
     ops, first = columns.op.intern()
@@ -45,12 +53,27 @@ def describe_graph(source: Source) -> Description:
 
 
 def describe_saved_model(source: Source) -> Description:
-    """The nodes, variables and signatures of a SavedModel."""
-    from tfprof.read.saved_model import signatures_of  # noqa: PLC0415 - few files need it
+    """The nodes, variables and signatures of a SavedModel, and its tag sets if it has several."""
+    from tfprof.read import saved_model  # noqa: PLC0415 - few files need it
 
-    graph = describe_graph(source)
-    names = [signature.name.decode("utf-8", "replace") for signature in signatures_of(source)]
-    return graph._replace(facts={**graph.facts, "signatures": names})
+    wire = in_wire(source, GRAPH)
+    _, sets = decode(wire, GRAPH, saved_model.tag_sets)
+    tag = saved_model.default_tag(sets)
+    shown = sets[0] if tag is None else tag
+    meta, _ = decode(wire, GRAPH, lambda data: saved_model.graph_of_tag(data, shown))
+    names = [each.name.decode("utf-8", "replace") for each in saved_model.signatures(meta)]
+    graph = _graph(read_saved_model(wire, tag=shown))
+    facts: dict[str, Value] = {**graph.facts, "signatures": names}
+    if len(flags := saved_model.tag_flags(sets)) > 1:
+        facts["tag_sets"] = [f"{flag} (no tags)" if flag == "--tag=," else flag for flag in flags]
+    return graph._replace(facts=facts, flags=flags[:1] if tag is None else ())
+
+
+def describe_chunked(source: Source) -> Description:
+    """The same of a chunked SavedModel."""
+    from tfprof.read.chunked import ChunkedSource  # noqa: PLC0415 - few files need it
+
+    return describe_saved_model(ChunkedSource(source))
 
 
 def describe_keras(source: Source) -> Description:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 TABLE_MAGIC = (0xDB4775248B80FB57).to_bytes(8, "little")
 # The second half breaks where a transfer treats the file as text.
 CONVERTED_MAGIC = b"\x89tfp\r\n\x1a\n"
+RIEGELI_MAGIC = bytes.fromhex("83af70d10d884a3f")  # the checksum of the first block's header
 ZIP_MAGIC = b"PK\3\4"
 # Named in the directory at the end of the archive.
 _KERAS_MEMBER = b"config.json"
@@ -111,6 +112,7 @@ def _text(*fields: bytes) -> Callable[[Start], bool]:
 
 is_graph_text = _text(b"node", b"library", b"versions", b"version")
 is_meta_graph_text = _text(b"meta_info_def", b"graph_def")
+is_saved_model_text = _text(b"saved_model_schema_version", b"meta_graphs")
 is_run_text = _text(b"step_stats")
 is_op_log_text = _text(b"log_entries", b"id_to_string")
 
@@ -127,6 +129,11 @@ def is_keras(start: Start) -> bool:
     """Whether this is a Keras archive."""
     is_zip = bytes(start.data[:4]) == ZIP_MAGIC
     return is_zip and _KERAS_MEMBER in bytes(start.data[-_PEEK:])
+
+
+def is_saved_model_chunked(start: Start) -> bool:
+    """Whether this is a Riegeli file, as chunked SavedModels are."""
+    return bytes(start.data[:8]) == RIEGELI_MAGIC
 
 
 def is_converted(start: Start) -> bool:

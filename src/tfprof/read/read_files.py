@@ -6,7 +6,7 @@ What few files need is imported when one of them comes: a small graph is read in
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.read import graph_def, op_log, run_metadata
@@ -61,13 +61,20 @@ def read_meta_graph(
 
 
 def read_saved_model(
-    source: Source, signature: str | None = None, *, functions: bool = True
+    source: Source, signature: str | None = None, tag: str | None = None, *, functions: bool = True
 ) -> GraphColumns:
-    """The nodes that the signatures of a SavedModel need, or one of them."""
+    """The nodes that the signatures of a SavedModel need, or one of them, binary or text."""
     from tfprof.read import saved_model  # noqa: PLC0415
 
-    read = partial(saved_model.columns, signature=signature, functions=functions)
+    read = partial(saved_model.columns, signature=signature, tag=tag, functions=functions)
     return _graph(source, read)
+
+
+def read_chunked(source: Source, signature: str | None = None, **parts: Any) -> GraphColumns:  # noqa: ANN401 - as of read_saved_model
+    """The same of a chunked SavedModel."""
+    from tfprof.read.chunked import ChunkedSource  # noqa: PLC0415 - few files need it
+
+    return read_saved_model(ChunkedSource(source), signature, **parts)
 
 
 def read_run(source: Source) -> RunColumns | None:

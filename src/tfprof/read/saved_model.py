@@ -1,7 +1,6 @@
 """Reads a SavedModel: the graph that its signatures run, and its variables.
 
-    SavedModel ─ 2 MetaGraphDef* ─┬─ 1 tags            tfprof reads the one tagged "serve", else
-                                  │                    the first
+    SavedModel ─ 2 MetaGraphDef* ─┬─ 1 tags            of several, one is read: see graph_of_tag
                                   ├─ 2 GraphDef        with the functions
                                   ├─ 4 collection* ─┬─ 1 key = "trainable_variables" and others
                                   │                 └─ 2 value ─ 2 bytes_list ─ 1 VariableDef*
@@ -17,6 +16,7 @@ gets an extra type: `_` and the name of the collection.
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -34,15 +34,14 @@ from tfprof.wire.decode import BYTES, VARINT, WireError, scan, whole
 from tfprof.wire.maps import repeated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from tfprof.read.columns import GraphColumns
-    from tfprof.read.source import Source
     from tfprof.wire.decode import Field
 
 # Runs once, when the model is loaded.
 _INITIAL: Final = b"__saved_model_init_op"
-_SERVE: Final = b"serve"
+_SERVE: Final = "serve"
 _WRAPPER: Final = b"__inference_signature_wrapper"
 _DEFAULT: Final = b"serving_default"
 _MOST_NAMED: Final = 8
@@ -67,14 +66,16 @@ class Signature(NamedTuple):
     outputs: tuple[bytes, ...]  # names of nodes
 
 
-def columns(data: U8, signature: str | None = None, *, functions: bool = True) -> GraphColumns:
-    """The nodes that one or all signatures of a SavedModel need.
+def columns(
+    data: U8, signature: str | None = None, tag: str | None = None, *, functions: bool = True
+) -> GraphColumns:
+    """The nodes that one or all signatures of a SavedModel need, in the graph with these tags.
 
     Without *functions*, all nodes of the graph itself.
     """
     # Raises WireError, InputError if a function calls itself, UsageError if there is no such
-    # signature.
-    meta, notes = _meta_graph(data)
+    # signature or graph.
+    meta, notes = graph_of_tag(data, tag)
     return of_meta_graph(meta, signature, notes, functions=functions)
 
 
@@ -117,24 +118,55 @@ def of_meta_graph(
     )
 
 
-def signatures_of(source: Source) -> list[Signature]:
-    """The signatures of a SavedModel; raises WireError."""
-    return signatures(_meta_graph(source.data)[0])
-
-
-def _meta_graph(data: U8) -> tuple[U8, list[Note]]:
-    """(the MetaGraphDef tagged "serve", else the first; a note if there are others)."""
+def tag_sets(data: U8) -> tuple[Field, list[str]]:
+    """(the MetaGraphDefs of a SavedModel, the tags of each by commas); raises WireError."""
     metas = scan(data, *whole(data), {2: BYTES})[2]
     if not metas.start.size:
         raise WireError(0, "no graph in it")
     info = scan(data, metas.start, metas.end, {1: BYTES})[1]
     tag = scan(data, info.start, info.end, {4: BYTES})[4]
-    tags = zip(tag.message.tolist(), tag.strings(data).tolist(), strict=True)
-    serving = [int(info.message[row]) for row, name in tags if name == _SERVE]
-    row = min(serving, default=0)
-    others = metas.start.size - 1
-    notes = [Note(f"{plural(others, 'more graph')} of the SavedModel ignored", ours=True)]
-    return data[int(metas.start[row]) : int(metas.end[row])], notes if others else []
+    tags: list[list[str]] = [[] for _ in metas.start]
+    for row, name in zip(tag.message.tolist(), tag.strings(data).tolist(), strict=True):
+        tags[int(info.message[row])].append(name.decode("utf-8", "replace"))
+    return metas, [",".join(names) for names in tags]
+
+
+def default_tag(sets: Sequence[str]) -> str | None:
+    """The tag set to read if the user names none; None if there is no telling.
+
+    Models for serving are tagged "serve", and modules of TF-Hub are not tagged at all.
+    """
+    return next((tags for tags in (_SERVE, "") if tags in sets), None if sets[1:] else sets[0])
+
+
+def tag_flags(sets: Iterable[str]) -> list[str]:
+    """What to type for each tag set."""
+    return [f"--tag={quote(tags or ',')}" for tags in dict.fromkeys(sets)]
+
+
+def graph_of_tag(data: U8, tag: str | None) -> tuple[U8, list[Note]]:
+    """(the MetaGraphDef with the tags *tag* or the default ones, a note if there are others).
+
+    Raises WireError, and UsageError if there is none or no default.
+    """
+    metas, sets = tag_sets(data)
+    wanted = default_tag(sets) if tag is None else tag
+    flags = " or ".join(tag_flags(sets)[:_MOST_NAMED])
+    if wanted is None:
+        raise UsageError(f"the SavedModel has {len(sets):,} graphs; choose one with {flags}")
+    rows = [row for row, tags in enumerate(sets) if _same_tags(tags) == _same_tags(wanted)]
+    if not rows:
+        raise UsageError(f"there is no graph with the tags {wanted!r}; choose one with {flags}")
+    others = [tags for row, tags in enumerate(sets) if row != rows[0]]
+    ignored = f"{plural(len(others), 'more graph')} of the SavedModel ignored"
+    if len(flag := tag_flags(tags for tags in others if tags != sets[rows[0]])) > 0:
+        ignored += f"; {' or '.join(flag[:_MOST_NAMED])} reads another"
+    meta = data[int(metas.start[rows[0]]) : int(metas.end[rows[0]])]
+    return meta, [Note(ignored, ours=True)] if others else []
+
+
+def _same_tags(tags: str) -> set[str]:
+    return {*tags.split(",")} - {""}
 
 
 def signatures(meta: U8) -> list[Signature]:

@@ -32,6 +32,7 @@ class FileFacts:
     facts: Mapping[str, Value]
     gives: set[str]  # of GIVES
     variables: Sequence[str] = ()  # the op types of the variables in it
+    flags: Sequence[str] = ()  # that a command needs to read it
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +109,10 @@ class InfoReport(Result):
             return []
         # A path that begins with a dash would be read as a flag.
         paths = [f"./{file.path}" if file.path.startswith("-") else file.path for file in used]
-        return [shlex.join(["tfprof", command, *paths, *options])]
+        # The flags of files are quoted already.
+        flags = [flag for file in used for flag in file.flags]
+        words = [shlex.join(["tfprof", command, *paths]), *flags, *map(shlex.quote, options)]
+        return [" ".join(words)]
 
 
 def _count_and_names(value: Value) -> tuple[int | None, list[str]]:

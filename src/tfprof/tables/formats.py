@@ -37,8 +37,8 @@ class Input(Option):
     by_prefix: bool = False  # it is several files, named by what their names begin with
     if_empty: str = ""  # what to do where its file is empty
     fallback: str = ""  # the format whose reader says what is wrong with a damaged file
-    # (file name, path): beside a graph of this name, the input is the file at this path.
-    beside: tuple[str, str] | None = None
+    # (file names, path): beside a graph of such a name, the input is the file at this path.
+    beside: tuple[tuple[str, ...], str] | None = None
 
     @property
     def is_many(self) -> bool:
@@ -51,20 +51,27 @@ GRAPH = Input(
     "graph_path", "text", "", "the graph: GraphDef, MetaGraphDef, SavedModel or .keras",
     parameter="graph", title="a graph", turn=1, fallback="graph",
 )
+# The files that a SavedModel may be.
+SAVED_MODEL_NAMES = ("saved_model.pb", "saved_model.pbtxt", "saved_model.cpb")
 # Call stacks of the functions of a SavedModel; no flag names them.
 DEBUG_INFO = Input(
     "", "text", "", "", title="a GraphDebugInfo", turn=2, fallback="debug_info",
-    beside=("saved_model.pb", "debug/saved_model_debug_info.pb"),
+    beside=(SAVED_MODEL_NAMES, "debug/saved_model_debug_info.pb"),
 )
 # The layers of a SavedModel of tf_keras; no flag names them.
 KERAS_METADATA = Input(
     "", "text", "", "", title="the metadata of Keras", turn=2, fallback="keras_metadata",
-    beside=("saved_model.pb", "keras_metadata.pb"),
+    beside=(SAVED_MODEL_NAMES, "keras_metadata.pb"),
+)
+# Says that a SavedModel is a module of TF-Hub for TensorFlow 1; nothing else in it is used.
+HUB_MODULE = Input(
+    "", "text", "", "", title="a module of TF-Hub",
+    beside=(SAVED_MODEL_NAMES, "tfhub_module.pb"),
 )
 # What a capture could not record; no flag names it either.
 NOTES = Input(
     "", "text", "", "", title="the notes of a capture", turn=7, fallback="notes",
-    beside=("", "tfprof_notes.txt"),
+    beside=((), "tfprof_notes.txt"),
 )
 OP_LOG = Input(
     "op_log_path", "text", "", "the op log: types, float operations and call stacks of nodes",
@@ -100,11 +107,14 @@ INPUTS: dict[str, Input] = {
 SIGNATURE = Option(
     "signature", "text", "", "the signature of a SavedModel; without it, all of them"
 )
+TAG = Option(
+    "tag", "text", "", "the tags of the graph in a SavedModel, comma-separated; without it, serve"
+)
 FUNCTIONS = Option(
     "functions", "text", "on", "off: skip the graph's function library, as the original does",
     ("on", "off"),
 )  # fmt: skip
-GRAPH_PARTS: dict[str, Option] = {row.name: row for row in (SIGNATURE, FUNCTIONS)}
+GRAPH_PARTS: dict[str, Option] = {row.name: row for row in (SIGNATURE, TAG, FUNCTIONS)}
 
 # What files give, and the sentence for `info` where no file gives it.
 GIVES: dict[str, str] = {
@@ -123,8 +133,7 @@ class Format:
 
     detect(start: detect.Start) -> bool                     by content
     read(source) -> columns                                 raises InputError
-    read(source, signature=…) -> columns                    likewise, of formats with signatures
-    read(source, functions=False) -> columns                likewise, of formats with functions
+    read(source, signature=…, tag=…, functions=False)       likewise, where it has these parts
     add(profile, columns, source, step) -> Profile
     describe(source) -> describe.Description                for `tfprof info`
 
@@ -139,9 +148,8 @@ class Format:
     read: Function
     add: Function
     describe: Function
-    message: str = ""  # of a text format: the protobuf message that it is
-    has_signatures: bool = False
-    has_functions: bool = False
+    message: str = ""  # of a form that is converted first, such as text: the message that it is
+    parts: tuple[str, ...] = ()  # of GRAPH_PARTS
 
 
 def _row(  # noqa: PLR0913, PLR0917 - one parameter per column
@@ -153,16 +161,14 @@ def _row(  # noqa: PLR0913, PLR0917 - one parameter per column
     add: str,
     describe: str,
     message: str = "",
-    *,
-    has_signatures: bool = False,
-    has_functions: bool = False,
+    parts: tuple[Option, ...] = (),
 ) -> Format:
     """A row whose functions are where those of our own formats are, imported when called."""
     paths = (f"detect:is_{name}", read, f"add_files:{add}", f"describe:{describe}")
     detects, reads, adds, describes = (partial(_call, f"tfprof.read.{path}") for path in paths)
     message = f"tensorflow.{message}" if message else ""
-    functions = (detects, reads, adds, describes)
-    return Format(name, title, row, gives, *functions, message, has_signatures, has_functions)
+    functions, names = (detects, reads, adds, describes), tuple(part.name for part in parts)
+    return Format(name, title, row, gives, *functions, message, names)
 
 
 def _call(path: str, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - as the function has it
@@ -181,10 +187,13 @@ FORMATS: dict[str, Format] = {
     for row in (
         _row("graph_text", "a GraphDef in text format", GRAPH, _NODES,
              "read_files:read_graph_text", "add_graph", "describe_graph", "GraphDef",
-             has_functions=True),
+             parts=(FUNCTIONS,)),
         _row("meta_graph_text", "a MetaGraphDef in text format", GRAPH, _NODES,
              "read_files:read_meta_graph", "add_graph", "describe_graph", "MetaGraphDef",
-             has_signatures=True, has_functions=True),
+             parts=(SIGNATURE, FUNCTIONS)),
+        _row("saved_model_text", "a SavedModel in text format", GRAPH, _MODEL,
+             "read_files:read_saved_model", "add_graph", "describe_saved_model", "SavedModel",
+             parts=(SIGNATURE, TAG, FUNCTIONS)),
         _row("run_text", "a RunMetadata in text format", RUN, _RUN,
              "read_files:read_run", "add_run", "describe_run", "RunMetadata"),
         _row("op_log_text", "an op log in text format", OP_LOG, _LOG,
@@ -195,13 +204,16 @@ FORMATS: dict[str, Format] = {
              ("nodes", "values"), "read_files:read_checkpoint", "add_checkpoint",
              "describe_checkpoint"),
         _row("graph", "a GraphDef", GRAPH, _NODES,
-             "read_files:read_graph_def", "add_graph", "describe_graph", has_functions=True),
+             "read_files:read_graph_def", "add_graph", "describe_graph", parts=(FUNCTIONS,)),
         _row("meta_graph", "a MetaGraphDef", GRAPH, _NODES,
-             "read_files:read_meta_graph", "add_graph", "describe_graph", has_signatures=True,
-             has_functions=True),
+             "read_files:read_meta_graph", "add_graph", "describe_graph",
+             parts=(SIGNATURE, FUNCTIONS)),
         _row("saved_model", "a SavedModel", GRAPH, _MODEL,
              "read_files:read_saved_model", "add_graph", "describe_saved_model",
-             has_signatures=True, has_functions=True),
+             parts=(SIGNATURE, TAG, FUNCTIONS)),
+        _row("saved_model_chunked", "a chunked SavedModel", GRAPH, _MODEL,
+             "read_files:read_chunked", "add_graph", "describe_chunked", "SavedModel",
+             parts=(SIGNATURE, TAG, FUNCTIONS)),
         _row("keras", "a Keras archive", GRAPH, _MODEL,
              "keras.archive:read_keras", "take_profile", "describe_keras"),
         _row("trace", "a trace (XSpace)", TRACE, _RUN,
@@ -226,7 +238,7 @@ FORMATS: dict[str, Format] = {
 
 
 def expected_formats(row: Input) -> str:
-    """The formats of an input as a phrase for messages, without the text formats."""
+    """The formats of an input as a phrase for messages, without other forms of one message."""
     return one_of(form.title for form in FORMATS.values() if form.input is row and not form.message)
 
 

@@ -112,17 +112,17 @@ class HeadField(NamedTuple):
 
 def head(view: memoryview, at: int, stop: int, most: int = 64) -> list[HeadField]:
     """The first fields of one message, at most *most*; *stop* may cut off the last one."""
-    walked = islice(_walk(view, at, stop, cut_off=True), most)
+    walked = islice(walk(view, at, stop, cut_off=True), most)
     return [HeadField(number, kind, start, end) for number, kind, start, end, _ in walked]
 
 
 def fields(view: memoryview) -> Iterator[tuple[int, int, Any]]:
     """(field number, wire type, value: a uint64 or bytes) of each field; raises WireError."""
-    for number, kind, start, end, value in _walk(view, 0, len(view)):
+    for number, kind, start, end, value in walk(view, 0, len(view)):
         yield number, kind, value if kind == VARINT else view[start:end]
 
 
-def _walk(
+def walk(
     view: memoryview, at: int, stop: int, *, cut_off: bool = False
 ) -> Iterator[tuple[int, int, int, int, int]]:
     """(field number, wire type, start, end, varint) of each field; raises WireError."""
@@ -154,7 +154,7 @@ class Message:
         self._numbers: dict[int, int] = {}
         self._parts: dict[int, list[tuple[int, int]]] = {}
         view = buffer_view(data)
-        for number, kind, start, end, value in _walk(view, 0, data.size):
+        for number, kind, start, end, value in walk(view, 0, data.size):
             if kind == BYTES:
                 self._parts.setdefault(number, []).append((start, end))
             elif kind == VARINT:

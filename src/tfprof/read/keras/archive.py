@@ -73,13 +73,13 @@ def _opened(source: Source) -> tuple[Any, Contents | None]:
     names = set(archive.namelist())
     if CONFIG not in names:
         raise InputError(f"{source.name} has no {CONFIG}; expected a Keras archive")
-    config = json.loads(bytes(_member(archive, CONFIG, view, source.name)))
+    config = json.loads(bytes(member(archive, CONFIG, view, source.name)))
     if WEIGHTS not in names:
         return config, None
-    return config, contents(_member(archive, WEIGHTS, view, source.name), source.name)
+    return config, contents(member(archive, WEIGHTS, view, source.name), source.name)
 
 
-def _member(archive: zipfile.ZipFile, name: str, view: memoryview, file: str) -> memoryview:
+def member(archive: zipfile.ZipFile, name: str, view: memoryview, file: str) -> memoryview:
     """The content of a member; an uncompressed one is a view of the file."""
     info = archive.getinfo(name)
     # Other compression methods may need any amount of memory, and Keras does not use them.
@@ -202,6 +202,13 @@ class Bytes(io.RawIOBase):
     def tell(self) -> int:
         """The current position."""
         return self._at
+
+    def read(self, size: int = -1) -> bytes:
+        """So many bytes, or all; a size beyond the end allocates nothing."""
+        rest = len(self._data) - self._at
+        piece = self._data[self._at : self._at + (rest if size < 0 else min(size, rest))]
+        self._at += len(piece)
+        return bytes(piece)
 
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - anything that can be written to
         """Read into *buffer*; the number of bytes read."""

@@ -1,0 +1,147 @@
+"""The SavedModel in an archive (.tar, .tar.gz, .tgz, .zip), without unpacking to disk.
+
+    archive ──► saved_model.pb, .pbtxt or .cpb, and what belongs beside it
+                the weights are skipped: of a .tar.gz, piece by piece as they are unpacked
+
+A zip archive without a SavedModel may be something else, such as a Keras archive.
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from tfprof.errors import InputError
+from tfprof.io.gunzip import GzipError
+from tfprof.tables.formats import DEBUG_INFO, HUB_MODULE, KERAS_METADATA, SAVED_MODEL_NAMES
+from tfprof.wire.scalar import buffer_view
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import IO
+
+    from tfprof.columns.strings import U8
+    from tfprof.read.keras.archive import Bytes
+
+_TAR_MAGIC: Final = slice(257, 262), b"ustar"
+_ZIP_MAGIC: Final = b"PK\3\4"
+_PLACES: Final = [row.beside[1] for row in (DEBUG_INFO, KERAS_METADATA, HUB_MODULE) if row.beside]
+_ENDS: Final = (*SAVED_MODEL_NAMES, *_PLACES)
+_STREAM: Final = 1 << 20
+
+
+class Members(NamedTuple):
+    """What is used of an archive."""
+
+    name: str  # the path of the SavedModel in it
+    data: U8
+    beside: dict[str, U8]  # by their paths from the folder of the SavedModel
+
+
+def is_tar(start: bytes | memoryview) -> bool:
+    """Whether a file that begins so is a tar archive."""
+    place, magic = _TAR_MAGIC
+    return bytes(start[place]) == magic
+
+
+def members_of(path: str, data: U8) -> Members | None:
+    """The SavedModel in the tar or zip archive *data*; None if it is neither. Raises InputError."""
+    view = buffer_view(data)
+    if is_tar(view):
+        from tfprof.read.keras import archive  # noqa: PLC0415 - few files need it
+
+        return tar_members(path, archive.Bytes(view), "r:")
+    return _zip_members(path, view) if bytes(view[:4]) == _ZIP_MAGIC else None
+
+
+def tar_members(path: str, file: IO[bytes] | Bytes | Pieces, mode: str = "r|") -> Members:
+    """The SavedModel in a tar archive, read from its beginning to its end; raises InputError."""
+    import tarfile  # noqa: PLC0415 - few files need it
+
+    used: dict[str, U8] = {}
+    try:
+        with tarfile.open(fileobj=file, mode=mode, bufsize=_STREAM) as archive:  # type: ignore[call-overload]  # a mode of ours
+            while (member := archive.next()) is not None:
+                archive.members.clear()
+                if member.isreg() and not member.issparse() and _is_used(member.name):
+                    content = archive.extractfile(member)
+                    assert content is not None, "it is a regular file"
+                    used[member.name] = np.frombuffer(content.read(), np.uint8)
+                    _model_of(path, used)
+    except GzipError:
+        raise
+    except (tarfile.TarError, ValueError, ArithmeticError, EOFError, RecursionError) as problem:
+        raise InputError(f"{path} is a damaged tar archive: {problem}") from None
+    if (model := _model_of(path, used)) is None:
+        raise InputError(
+            f"{path} is a tar archive without a SavedModel; unpack it and name a file in it"
+        )
+    return Members(model, used[model], {place: used[name] for name, place in _beside(model, used)})
+
+
+def _zip_members(path: str, view: memoryview) -> Members | None:
+    import io  # noqa: PLC0415 - few files need them
+    import zipfile  # noqa: PLC0415
+    import zlib  # noqa: PLC0415
+
+    from tfprof.read.keras.archive import Bytes, member  # noqa: PLC0415
+
+    try:
+        archive = zipfile.ZipFile(io.BufferedReader(Bytes(view)))
+        names = list(filter(_is_used, archive.namelist()))
+        if (model := _model_of(path, names)) is None:
+            return None
+        used = {"": model, **{place: name for name, place in _beside(model, names)}}
+        # Copied: what is not compressed is a view of the mapped file, which may change.
+        data = {
+            place: np.array(member(archive, name, view, path), np.uint8)
+            for place, name in used.items()
+        }
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as problem:
+        raise InputError(f"{path} is a damaged zip archive: {problem}") from None
+    return Members(model, data.pop(""), data)
+
+
+def _is_used(name: str) -> bool:
+    return name.endswith(_ENDS)
+
+
+def _model_of(path: str, names: Iterable[str]) -> str | None:
+    """The SavedModel among the members with these *names*; raises InputError if it is not one."""
+    models = [name for name in names if PurePosixPath(name).name in SAVED_MODEL_NAMES]
+    if len(models) > 1:
+        raise InputError(
+            f"{path} holds several SavedModels, such as {models[0]} and {models[1]}; "
+            "unpack it and name one of them"
+        )
+    return models[0] if models else None
+
+
+def _beside(model: str, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """(name, path from the folder of the SavedModel) of the members that belong to it."""
+    places = {PurePosixPath(model).parent / place: place for place in _PLACES}
+    for name in names:
+        if place := places.get(PurePosixPath(name)):
+            yield name, place
+
+
+class Pieces:
+    """Pieces of a file, as they come, read as a file."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces, self._piece = pieces, memoryview(b"")
+
+    def read(self, size: int) -> bytes:
+        """So many bytes; fewer at the end."""
+        parts: list[memoryview] = []
+        while size:
+            while not self._piece and (piece := next(self._pieces, None)) is not None:
+                self._piece = memoryview(piece)
+            if not self._piece:
+                break
+            parts.append(self._piece[:size])
+            self._piece = self._piece[size:]
+            size -= len(parts[-1])
+        return b"".join(parts)
