@@ -22,7 +22,7 @@ from fuzz.parts import joined, parted
 from fuzz.wire_tree import Node
 from table_writer import snappy, table
 from tfprof.errors import InputError
-from tfprof.read.checkpoint.crc32c import crc32c, masked
+from tfprof.wire.crc32c import crc32c, masked
 from tfprof.read.checkpoint.sorted_table import SortedTable
 from tfprof.read.checkpoint.tensors import STRING
 from tfprof.read.columnar.coding import FORMAT, HEAD, KINDS, aligned

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.read.checkpoint.crc32c import crc32c, masked
+from tfprof.wire.crc32c import crc32c, masked
 from tfprof.read.detect import TABLE_MAGIC
 
 if TYPE_CHECKING:

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfprof.model import Profile
 from tfprof.read import read_graph, read_op_log, read_run, read_saved
+from tfprof.tables.formats import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from tfprof.columns.strings import I64, Strings
-    from tfprof.model import Profile
     from tfprof.read.checkpoint import Checkpoint
     from tfprof.read.source import Source
 
@@ -57,6 +58,22 @@ def describe_keras(source: Source) -> Description:
     from tfprof.read.keras.archive import read_keras  # noqa: PLC0415 - few files need it
 
     return nodes_of(read_keras(source))
+
+
+def describe_events(source: Source) -> Description:
+    """The records of an event file, its graph, and its runs by their tags."""
+    from tfprof.read.events import contents, read_events  # noqa: PLC0415 - few files need it
+
+    parts, records, cut_off = contents(source)
+    facts: dict[str, Value] = {"records": records}
+    if cut_off:
+        facts["last_record"] = "cut off"
+    if not parts:
+        return Description(facts, frozenset({"nodes", "model", "run"}))
+    columns = read_events(source)
+    profile = FORMATS["events"].add(Profile(), columns, source)
+    graph = nodes_of(profile)
+    return Description({**facts, **graph.facts})
 
 
 def describe_run(source: Source) -> Description:

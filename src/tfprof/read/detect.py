@@ -24,6 +24,7 @@ TABLE_MAGIC = (0xDB4775248B80FB57).to_bytes(8, "little")
 # The second half breaks where a transfer treats the file as text.
 CONVERTED_MAGIC = b"\x89tfp\r\n\x1a\n"
 ZIP_MAGIC = b"PK\3\4"
+_EVENT_VERSION, _FIRST_RECORD = b"brain.Event:", 64
 # Named in the directory at the end of the archive.
 _KERAS_MEMBER = b"config.json"
 
@@ -118,6 +119,11 @@ is_op_log_text = _text(b"log_entries", b"id_to_string")
 def is_checkpoint(start: Start) -> bool:
     """Whether this is a table of a checkpoint."""
     return bytes(start.data[-8:]) == TABLE_MAGIC
+
+
+def is_events(start: Start) -> bool:
+    """Whether this is an event file: its first record names the version."""
+    return _EVENT_VERSION in bytes(start.data[:_FIRST_RECORD])
 
 
 def is_keras(start: Start) -> bool:

@@ -191,6 +191,8 @@ FORMATS: dict[str, Format] = {
              "read_files:read_op_log", "add_op_log", "describe_op_log", "tfprof.OpLogProto"),
         _row("checkpoint", "a checkpoint", CHECKPOINT, ("values",),
              "read_files:read_checkpoint", "add_checkpoint", "describe_checkpoint"),
+        _row("events", "an event file of TensorBoard", GRAPH, ("nodes", "model", "run"),
+             "events:read_events", "add_events", "describe_events", has_functions=True),
         _row("graph", "a GraphDef", GRAPH, _NODES,
              "read_files:read_graph_def", "add_graph", "describe_graph", has_functions=True),
         _row("meta_graph", "a MetaGraphDef", GRAPH, _NODES,

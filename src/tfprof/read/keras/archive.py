@@ -57,13 +57,18 @@ def read_keras(source: Source) -> Profile:
     """The layers and weights of the archive *source*; raises InputError."""
     try:
         config, stored = _opened(source)
-        model = Model(stored)
-        model.read(config)
-        return _profile(config, model, source.name)
+        return model_profile(config, stored, source.name)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as problem:
         raise InputError(f"{source.name} is a damaged Keras archive: {problem}") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise InputError(f"{source.name}: its {CONFIG} is not that of a Keras model") from None
+
+
+def model_profile(config: Any, stored: Contents | None, file: str) -> Profile:  # noqa: ANN401 - out of a file
+    """The layers and weights of the model with this configuration."""
+    model = Model(stored)
+    model.read(config)
+    return _profile(config, model, file)
 
 
 def _opened(source: Source) -> tuple[Any, Contents | None]:
