@@ -22,11 +22,11 @@ from fuzz.parts import joined, parted
 from fuzz.wire_tree import Node
 from table_writer import snappy, table
 from tfprof.errors import InputError
-from tfprof.wire.crc32c import crc32c, masked
 from tfprof.read.checkpoint.sorted_table import SortedTable
 from tfprof.read.checkpoint.tensors import STRING
 from tfprof.read.columnar.coding import FORMAT, HEAD, KINDS, aligned
 from tfprof.read.detect import CONVERTED_MAGIC
+from tfprof.wire.crc32c import crc32c, masked
 from tfprof.wire.decode import FIXED32, WireError
 from tfprof.wire.scalar import decode_varint
 

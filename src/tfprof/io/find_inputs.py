@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfprof.errors import InputError, UsageError
+from tfprof.io.event_folders import TRAIN, event_files_below, one_graph
 from tfprof.io.open_files import InputFile, open_source
 from tfprof.tables.formats import (
     FORMATS,
@@ -104,7 +105,8 @@ def detect_files(folder: str) -> Iterator[InputFile | str]:
     them. Raises InputError at the end where no file is an input.
     """
     paths: set[str] = set()
-    for entry in [*_files(folder), *_latest_traces(folder)]:
+    files = _files(folder)
+    for entry in [*files, *event_files_below(folder, files), *_latest_traces(folder)]:
         try:
             file = detect_file(str(entry))
         except InputError:
@@ -131,10 +133,9 @@ def _files(folder: str | Path) -> list[Path]:
 
 def _latest_traces(folder: str) -> list[Path]:
     """The traces of the last session that TensorFlow logged in *folder*, one file per host."""
-    sessions = Path(folder, _TRACES)
-    if not is_folder(str(sessions)):
-        return []
-    times = [entry for entry in sessions.iterdir() if entry.is_dir()]
+    places = [Path(folder, place, _TRACES) for place in ("", TRAIN)]
+    sessions = [entry for place in places if is_folder(str(place)) for entry in place.iterdir()]
+    times = [entry for entry in sessions if entry.is_dir()]
     latest = max(times, key=lambda entry: _natural(entry.name), default=None)
     return [file for file in _files(latest) if file.name.endswith(".xplane.pb")] if latest else []
 
@@ -186,6 +187,8 @@ def _flags(files: Sequence[InputFile]) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for name, row in INPUTS.items():
         paths = [file for file in files if file.file_format.input is row]
+        if row is GRAPH:
+            paths = one_graph(paths, alone=len(paths) == len(files))
         if row.is_many and paths:
             options[name] = tuple(paths)
             continue

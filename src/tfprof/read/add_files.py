@@ -51,11 +51,9 @@ def add_run(profile: Profile, columns: RunColumns | None, source: Source, step: 
 
 def add_events(profile: Profile, columns: EventColumns, source: Source, _: int = 0) -> Profile:
     """*profile* with the graph of event files, and their runs as steps."""
-    graph = columns.graph
-    grown = graph if isinstance(graph, Profile) else profile
-    if graph is not None and not isinstance(graph, Profile):
-        grown = add_graph(profile, graph, source)
-    grown = replace(grown, layers=grown.layers or columns.layers)
+    grown = profile if columns.model is None else columns.model
+    if columns.graph is not None:
+        grown = replace(add_graph(profile, columns.graph, source), layers=columns.layers)
     for step, run, part in columns.runs:
         grown = add_run(grown, run, part, step)
     return replace(grown, notes=(*grown.notes, *own_notes(columns.notes)))

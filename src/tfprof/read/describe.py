@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.model import Profile
 from tfprof.read import read_graph, read_op_log, read_run, read_saved
-from tfprof.tables.formats import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from tfprof.columns.strings import I64, Strings
+    from tfprof.model import Profile
     from tfprof.read.checkpoint import Checkpoint
+    from tfprof.read.columns import GraphColumns
     from tfprof.read.source import Source
 
 Value = int | str | list[str] | dict[str, int]
@@ -37,7 +37,10 @@ class Description(NamedTuple):
 
 def describe_graph(source: Source) -> Description:
     """The nodes and variables of a graph."""
-    columns = read_graph(source)
+    return _columns(read_graph(source))
+
+
+def _columns(columns: GraphColumns) -> Description:
     parameters = np.zeros(len(columns.name), np.int64)
     parameters[columns.shape_node] = columns.shape.elements()
     ops, first = columns.op.intern()
@@ -61,19 +64,18 @@ def describe_keras(source: Source) -> Description:
 
 
 def describe_events(source: Source) -> Description:
-    """The records of an event file, its graph, and its runs by their tags."""
-    from tfprof.read.events import contents, read_events  # noqa: PLC0415 - few files need it
+    """The records of event files, their graph, and their runs by tag."""
+    from tfprof.read.events import read_parts  # noqa: PLC0415 - few files need it
 
-    parts, records, cut_off = contents(source)
-    facts: dict[str, Value] = {"records": records}
-    if cut_off:
-        facts["last_record"] = "cut off"
-    if not parts:
-        return Description(facts, frozenset({"nodes", "model", "run"}))
-    columns = read_events(source)
-    profile = FORMATS["events"].add(Profile(), columns, source)
-    graph = nodes_of(profile)
-    return Description({**facts, **graph.facts})
+    columns = read_parts(source)
+    graph, model = columns.graph, columns.model
+    described = _columns(graph) if graph else nodes_of(model) if model else Description({})
+    facts: dict[str, Value] = {**described.facts, "records": columns.records}
+    if columns.runs:
+        facts["runs"] = [run.part.tag.decode("utf-8", "replace") for run in columns.runs]
+    gives = {"nodes": graph or model, "model": columns.layers, "run": columns.runs}
+    lacks = frozenset(name for name, given in gives.items() if not given)
+    return Description(facts, lacks, described.variables)
 
 
 def describe_run(source: Source) -> Description:

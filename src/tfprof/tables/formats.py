@@ -142,6 +142,7 @@ class Format:
     message: str = ""  # of a text format: the protobuf message that it is
     has_signatures: bool = False
     has_functions: bool = False
+    joins: bool = False  # the files of one folder are one input
 
 
 def _row(  # noqa: PLR0913, PLR0917 - one parameter per column
@@ -156,13 +157,16 @@ def _row(  # noqa: PLR0913, PLR0917 - one parameter per column
     *,
     has_signatures: bool = False,
     has_functions: bool = False,
+    joins: bool = False,
 ) -> Format:
     """A row whose functions are where those of our own formats are, imported when called."""
     paths = (f"detect:is_{name}", read, f"add_files:{add}", f"describe:{describe}")
     detects, reads, adds, describes = (partial(_call, f"tfprof.read.{path}") for path in paths)
     message = f"tensorflow.{message}" if message else ""
     functions = (detects, reads, adds, describes)
-    return Format(name, title, row, gives, *functions, message, has_signatures, has_functions)
+    return Format(
+        name, title, row, gives, *functions, message, has_signatures, has_functions, joins
+    )
 
 
 def _call(path: str, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - as the function has it
@@ -192,7 +196,8 @@ FORMATS: dict[str, Format] = {
         _row("checkpoint", "a checkpoint", CHECKPOINT, ("values",),
              "read_files:read_checkpoint", "add_checkpoint", "describe_checkpoint"),
         _row("events", "an event file of TensorBoard", GRAPH, ("nodes", "model", "run"),
-             "events:read_events", "add_events", "describe_events", has_functions=True),
+             "events:read_events", "add_events", "describe_events", has_functions=True,
+             joins=True),
         _row("graph", "a GraphDef", GRAPH, _NODES,
              "read_files:read_graph_def", "add_graph", "describe_graph", has_functions=True),
         _row("meta_graph", "a MetaGraphDef", GRAPH, _NODES,

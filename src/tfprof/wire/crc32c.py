@@ -82,7 +82,9 @@ def _byte_tables() -> NDArray[np.uint32]:
     power = np.arange(256, dtype=np.uint32)
     for place in reversed(range(_WORD)):
         for _ in range(_WORD):
-            power = power >> np.uint32(1) ^ np.where(power & np.uint32(1), _POLYNOMIAL, 0).astype(np.uint32)
+            power = power >> np.uint32(1) ^ np.where(power & np.uint32(1), _POLYNOMIAL, 0).astype(
+                np.uint32
+            )
         tables[place] = power
     return tables
 

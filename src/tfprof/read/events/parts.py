@@ -49,7 +49,9 @@ _MOST: Final = 100_000
 class Part(Source):
     """A message inside an Event of an event file, as a source of its own."""
 
-    def __init__(self, file: Source, kind: str, event: tuple[int, int], place: tuple[int, int]) -> None:
+    def __init__(
+        self, file: Source, kind: str, event: tuple[int, int], place: tuple[int, int]
+    ) -> None:
         super().__init__(file.name)
         self.file, self.kind, self.tag, self.step = file, kind, b"", 0
         self.event, self._place = event, place
@@ -62,7 +64,9 @@ class Part(Source):
     def inside(self, kind: str, start: int, end: int) -> Part:
         """The message at these bytes of this one."""
         first, _ = self._place
-        return Part(self.file, kind, self.event, (first + start, first + end))
+        part = Part(self.file, kind, self.event, (first + start, first + end))
+        part.tag, part.step = self.tag, self.step
+        return part
 
     def check_event(self) -> None:
         """Raise InputError if the Event does not have its checksum."""
@@ -153,7 +157,9 @@ def _stored(data: U8, summary: Field) -> Iterator[tuple[int, bytes, bytes, int, 
     plugin = scan(data, metadata.start, metadata.end, {1: BYTES})[1]
     name = scan(data, plugin.start, plugin.end, {1: BYTES})[1]
     # Names of other plugins are mostly shorter.
-    for row in np.flatnonzero((name.value <= _LONGEST_NAME) & (name.value >= _SHORTEST_NAME)).tolist():
+    for row in np.flatnonzero(
+        (name.value <= _LONGEST_NAME) & (name.value >= _SHORTEST_NAME)
+    ).tolist():
         text = data[name.start[row] : name.start[row] + name.value[row]].tobytes()
         if text in _PLUGINS:
             owner = int(metadata.message[plugin.message[name.message[row]]])
@@ -162,5 +168,7 @@ def _stored(data: U8, summary: Field) -> Iterator[tuple[int, bytes, bytes, int, 
             stored = scan(data, field[8].start, field[8].end, {8: BYTES})[8]
             tag = Strings(data, *field[1].last_slice(1))[0]
             event = int(summary.message[value.message[owner]])
-            for at, length in zip(stored.start[:1].tolist(), stored.value[:1].tolist(), strict=True):
+            for at, length in zip(
+                stored.start[:1].tolist(), stored.value[:1].tolist(), strict=True
+            ):
                 yield event, text, tag, at, length

@@ -76,6 +76,7 @@ def _walk(view: memoryview, at: int) -> tuple[I64, int]:
 
 def check_event(data: U8, start: int, end: int) -> None:
     """Raise WireError if data[start:end] does not have the checksum that follows it."""
-    if masked(crc32c(data[start:end])) != int.from_bytes(data[end : end + TAIL].tobytes(), "little"):
+    if masked(crc32c(data[start:end])) != int.from_bytes(
+        data[end : end + TAIL].tobytes(), "little"
+    ):
         raise WireError(start, "wrong checksum of a record")
-
