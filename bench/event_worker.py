@@ -81,10 +81,11 @@ def loader(path: str, out: str) -> float:
     start = time.perf_counter()
     records, graph = 0, b""
     for event in EventFileLoader(path).Load():
-        records += 1
-        for value in event.summary.value:
-            if value.tag == _GRAPH_TAG:
-                (graph,) = value.tensor.string_val
+        values = event.summary.value
+        if values and values[0].tag == _GRAPH_TAG:  # the event before it once more
+            (graph,) = values[0].tensor.string_val
+        else:
+            records += 1
     seconds = time.perf_counter() - start
     Path(out).write_text(f"{records} records, {len(GraphDef.FromString(graph).node)} nodes\n")
     return seconds

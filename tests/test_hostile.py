@@ -8,6 +8,7 @@ import pytest
 
 import hostile_archives
 import hostile_checkpoints
+import hostile_events
 import hostile_functions
 import hostile_graphs
 import hostile_kinds
@@ -39,6 +40,7 @@ CATALOGUE = [
         hostile_profiles,
         hostile_checkpoints,
         hostile_archives,
+        hostile_events,
         hostile_layers,
         hostile_traces,
         hostile_kinds,

@@ -171,7 +171,7 @@ def _runs(parts: list[Part], notes: list[str]) -> list[Run]:
     for part in parts:
         part.check_event()
         run = part if part.kind == RUN else part.inside(RUN, 0, part.data.size)
-        columns = read_run(run)
+        columns = read_run(run) if run.data.size else None
         # A trace_export mostly has no step stats.
         if columns is not None or part.kind == RUN:
             read.append((run, columns))

@@ -49,17 +49,28 @@ class Records:
             length = words[begin]
             is_good = crc32c_words(length) == words[begin + _LENGTH.size].astype(np.uint32)
             good = begin.size if bool(is_good.all()) else int(is_good.argmin())
-            at = after if good == begin.size else int(begin[good])
-            if good < begin.size and data[at:].any():
-                raise WireError(at, "wrong checksum of a record's length")
-            if good < begin.size or at > data.size:
-                # A crash leaves zeros behind the last record, or half of it.
-                self.cut_off = True
-                good, at = min(good, begin.size - (at > data.size)), data.size
+            at = after if good == begin.size else self._end(int(begin[good]))
+            if at > data.size:
+                good, at = good - 1, self._end(int(begin[-1]))
             self.count += good
             start = begin[:good] + HEAD
             yield start, start + length[:good].astype(np.int64)
-        self.cut_off |= at < data.size
+        if at < data.size:
+            self._end(at)
+
+    def _end(self, at: int) -> int:
+        """The end of the file, which is inside the record that begins at *at*."""
+        head, size = self._data[at : at + HEAD], _LENGTH.size
+        is_whole = head.size == HEAD and masked(crc32c(head[:size])) == _number(head[size:])
+        # A crash may leave zeros behind the last record.
+        if head.size == HEAD and not is_whole and self._data[at:].any():
+            raise WireError(at, "wrong checksum of a record's length")
+        self.cut_off = True
+        return self._data.size
+
+
+def _number(data: U8) -> int:
+    return int.from_bytes(data.tobytes(), "little")
 
 
 def _walk(view: memoryview, at: int) -> tuple[I64, int]:
@@ -76,7 +87,5 @@ def _walk(view: memoryview, at: int) -> tuple[I64, int]:
 
 def check_event(data: U8, start: int, end: int) -> None:
     """Raise WireError if data[start:end] does not have the checksum that follows it."""
-    if masked(crc32c(data[start:end])) != int.from_bytes(
-        data[end : end + TAIL].tobytes(), "little"
-    ):
+    if masked(crc32c(data[start:end])) != _number(data[end : end + TAIL]):
         raise WireError(start, "wrong checksum of a record")
