@@ -48,7 +48,7 @@ class Input(Option):
 
 # fmt: off
 GRAPH = Input(
-    "graph_path", "text", "", "the graph: GraphDef, MetaGraphDef, SavedModel or .keras",
+    "graph_path", "text", "", "the graph: GraphDef, MetaGraphDef, SavedModel, .keras or event file",
     parameter="graph", title="a graph", turn=1, fallback="graph",
 )
 # Call stacks of the functions of a SavedModel; no flag names them.
@@ -195,9 +195,6 @@ FORMATS: dict[str, Format] = {
              "read_files:read_op_log", "add_op_log", "describe_op_log", "tfprof.OpLogProto"),
         _row("checkpoint", "a checkpoint", CHECKPOINT, ("values",),
              "read_files:read_checkpoint", "add_checkpoint", "describe_checkpoint"),
-        _row("events", "an event file of TensorBoard", GRAPH, ("nodes", "model", "run"),
-             "events:read_events", "add_events", "describe_events", has_functions=True,
-             joins=True),
         _row("graph", "a GraphDef", GRAPH, _NODES,
              "read_files:read_graph_def", "add_graph", "describe_graph", has_functions=True),
         _row("meta_graph", "a MetaGraphDef", GRAPH, _NODES,
@@ -208,6 +205,9 @@ FORMATS: dict[str, Format] = {
              has_signatures=True, has_functions=True),
         _row("keras", "a Keras archive", GRAPH, _MODEL,
              "keras.archive:read_keras", "take_profile", "describe_keras"),
+        _row("events", "an event file of TensorBoard", GRAPH, ("nodes", "model", "run"),
+             "events:read_events", "add_events", "describe_events", has_functions=True,
+             joins=True),
         _row("trace", "a trace (XSpace)", TRACE, _RUN,
              "xplane:read_trace", "add_trace", "describe_trace"),
         _row("profile", "a saved profile (ProfileProto)", PROFILE, _ALL,
