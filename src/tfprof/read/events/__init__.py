@@ -1,7 +1,7 @@
 """Reads event files of TensorBoard: the graph, the runs and the layers that they hold.
 
-    graph       the last GraphDef or MetaGraphDef; without one, the model that Keras stored; else
-                the largest function of the last trace_export
+    graph       the last GraphDef or MetaGraphDef; without one, the largest function of the last
+                trace_export; else the model that Keras stored
     steps       the runs, numbered by the steps of their events; a note lists their tags
     layers      of the model that Keras stored
 
@@ -100,7 +100,7 @@ def read_parts(source: Source, *, functions: bool = True) -> EventColumns:
         of_kind[GRAPH if each.kind == META_GRAPH else each.kind].append(each)
     model = _model(of_kind[MODEL][-1]) if of_kind[MODEL] else None
     part = _last_graph(of_kind[GRAPH], notes)
-    if part is None and model is None and of_kind[FUNCTIONS]:
+    if part is None and of_kind[FUNCTIONS]:
         part = _largest_function(of_kind[FUNCTIONS][-1], notes)
     graph = None
     if part is not None:
