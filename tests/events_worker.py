@@ -96,11 +96,11 @@ def with_writer(folder: Path) -> dict[str, Any]:
 def with_summary(folder: Path) -> None:
     kernel = tf.Variable(tf.ones([8, 4]))
 
-    @tf.function
+    @tf.function  # type: ignore[untyped-decorator]
     def inner(x: Any) -> Any:
         return tf.nn.relu(x @ kernel)
 
-    @tf.function
+    @tf.function  # type: ignore[untyped-decorator]
     def outer(x: Any) -> Any:
         return inner(x) + 1.0
 

@@ -101,6 +101,16 @@ def test_of_several_files_the_last_graph_counts_and_all_runs(folder: Path, truth
     assert "0 is 'first', 1 is 'second'" in notes(loaded.profile)
 
 
+def test_the_last_file_is_the_last_by_the_time_in_its_name(folder: Path, tmp_path: Path) -> None:
+    train = tmp_path / "train"
+    train.mkdir()
+    # Made in another order.
+    for time, kind in ((10, "graph"), (9, "traced"), (8, "writer"), (11, "scalars")):
+        shutil.copy(file_in(folder / kind), train / f"events.out.tfevents.{time}.vm")
+    for logs in (tmp_path, train):
+        assert tfprof.load(logs).inputs == (str(train / "events.out.tfevents.10.vm"),)
+
+
 def test_files_of_one_folder_may_be_named(folder: Path, command: Command) -> None:
     files = sorted(map(str, (folder / "restarted").iterdir()))
     assert command("op", *files, "--select=occurrence") == 0

@@ -106,7 +106,8 @@ def detect_files(folder: str) -> Iterator[InputFile | str]:
     """
     paths: set[str] = set()
     files = _files(folder)
-    for entry in [*files, *event_files_below(folder, files), *_latest_traces(folder)]:
+    below = sorted(event_files_below(folder, files), key=lambda entry: _natural(str(entry)))
+    for entry in [*files, *below, *_latest_traces(folder)]:
         try:
             file = detect_file(str(entry))
         except InputError:
