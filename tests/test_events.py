@@ -190,6 +190,16 @@ def test_a_graph_beside_event_files_wins(folder: Path, tmp_path: Path) -> None:
     assert of_graph(tfprof.load(tmp_path / "log").profile) == ["w", "x", "s/mul"]
 
 
+def test_a_graph_and_an_event_file_that_are_named_conflict(
+    folder: Path, tmp_path: Path, command: Command
+) -> None:
+    (tmp_path / "graph.pb").write_bytes(GRAPH)
+    files = [str(tmp_path / "graph.pb"), str(file_in(folder / "writer"))]
+    assert command("scope", *files) == UsageError.exit_code
+    assert "are each a graph: name the one to use" in command.err
+    assert command("scope", files[0], str(folder / "writer")) == 0
+
+
 def test_logs_of_several_runs_are_named(folder: Path, tmp_path: Path, command: Command) -> None:
     for name in ("first", "second"):
         shutil.copytree(folder / "writer", tmp_path / name)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from tfprof.errors import UsageError
 from tfprof.io.open_files import InputFile, open_source
+from tfprof.tables.formats import GRAPH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,17 +37,24 @@ def event_files_below(folder: str | Path, files: Sequence[Path]) -> list[Path]:
         return []
 
 
-def one_graph(files: Sequence[InputFile], *, alone: bool) -> list[InputFile]:
-    """*files*, which are graphs, with their event files as one; *alone*: there is no other input.
+def without_events(files: Sequence[InputFile]) -> list[InputFile]:
+    """The *files* of a folder; if there are other graphs, without event files."""
+    others = [file for file in files if not file.file_format.joins]
+    return others if any(file.file_format.input is GRAPH for file in others) else [*files]
+
+
+def one_of_events(graphs: Sequence[InputFile], *, alone: bool) -> list[InputFile]:
+    """*graphs* with their event files as one; *alone*: there is no other input.
 
     Raises UsageError for event files of several runs.
     """
     from tfprof.read.events import EventFiles  # noqa: PLC0415 - few folders have them
     from tfprof.read.events.parts import contents  # noqa: PLC0415
 
-    graphs = [file for file in files if not file.file_format.joins]
-    if graphs or not files:
-        return graphs
+    others = [file for file in graphs if not file.file_format.joins]
+    files = [file for file in graphs if file.file_format.joins]
+    if not files:
+        return others
     runs: dict[Path, list[tuple[Source, Contents]]] = {}
     for file in files:
         source = open_source(file, file.file_format.title)
@@ -54,7 +62,7 @@ def one_graph(files: Sequence[InputFile], *, alone: bool) -> list[InputFile]:
         if held.parts:
             runs.setdefault(Path(file).parent, []).append((source, held))
     if not runs:
-        return [files[-1]] if alone else []
+        return [*others, *files[-1:]] if alone else others
     folders = list(runs)
     training = [folder for folder in folders if folder.name == TRAIN]
     if len(folders) > 1 and len(training) != 1:
@@ -63,4 +71,4 @@ def one_graph(files: Sequence[InputFile], *, alone: bool) -> list[InputFile]:
             f"{first} and {second} hold event files of different runs: name one of them"
         )
     joined = EventFiles(runs[(training or folders)[0]])
-    return [InputFile(joined.name, files[0].file_format, joined)]
+    return [*others, InputFile(joined.name, files[0].file_format, joined)]

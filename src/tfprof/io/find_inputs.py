@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfprof.errors import InputError, UsageError
-from tfprof.io.event_folders import TRAIN, event_files_below, one_graph
+from tfprof.io.event_folders import TRAIN, event_files_below, one_of_events, without_events
 from tfprof.io.open_files import InputFile, open_source
 from tfprof.tables.formats import (
     FORMATS,
@@ -181,7 +181,8 @@ def choose_inputs(words: Sequence[str], options: Mapping[str, Any]) -> dict[str,
         explicit.add(PROFILE)
     others = (file for folder in filter(is_folder, words) for file in detect_files(folder))
     inputs = (file for file in others if isinstance(file, InputFile))
-    return _flags([*named, *(file for file in inputs if file.file_format.input not in explicit)])
+    found = [file for file in inputs if file.file_format.input not in explicit]
+    return _flags([*named, *without_events(found)])
 
 
 def _flags(files: Sequence[InputFile]) -> dict[str, Any]:
@@ -189,7 +190,7 @@ def _flags(files: Sequence[InputFile]) -> dict[str, Any]:
     for name, row in INPUTS.items():
         paths = [file for file in files if file.file_format.input is row]
         if row is GRAPH:
-            paths = one_graph(paths, alone=len(paths) == len(files))
+            paths = one_of_events(paths, alone=len(paths) == len(files))
         if row.is_many and paths:
             options[name] = tuple(paths)
             continue
