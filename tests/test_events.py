@@ -108,7 +108,12 @@ def test_the_last_file_is_the_last_by_the_time_in_its_name(folder: Path, tmp_pat
     for time, kind in ((10, "graph"), (9, "traced"), (8, "writer"), (11, "scalars")):
         shutil.copy(file_in(folder / kind), train / f"events.out.tfevents.{time}.vm")
     for logs in (tmp_path, train):
-        assert tfprof.load(logs).inputs == (str(train / "events.out.tfevents.10.vm"),)
+        assert tfprof.load(logs).inputs[0] == str(train / "events.out.tfevents.10.vm")
+
+
+def test_no_file_of_a_folder_is_overwritten(folder: Path) -> None:
+    loaded = tfprof.load(folder / "restarted")
+    assert sorted(loaded.inputs) == sorted(map(str, (folder / "restarted").iterdir()))
 
 
 def test_files_of_one_folder_may_be_named(folder: Path, command: Command) -> None:

@@ -70,5 +70,7 @@ def one_of_events(graphs: Sequence[InputFile], *, alone: bool) -> list[InputFile
         raise UsageError(
             f"{first} and {second} hold event files of different runs: name one of them"
         )
-    joined = EventFiles(runs[(training or folders)[0]])
-    return [*others, InputFile(joined.name, files[0].file_format, joined)]
+    sources = runs[(training or folders)[0]]
+    joined = InputFile(sources[-1][0].name, files[0].file_format, EventFiles(sources))
+    joined.others = tuple(source.name for source, _ in sources[:-1])
+    return [*others, joined]
