@@ -48,13 +48,13 @@ def one_of_events(graphs: Sequence[InputFile], *, alone: bool) -> list[InputFile
 
     Raises UsageError for event files of several runs.
     """
-    from tfprof.read.events import EventFiles  # noqa: PLC0415 - few folders have them
-    from tfprof.read.events.parts import contents  # noqa: PLC0415
-
     others = [file for file in graphs if not file.file_format.joins]
     files = [file for file in graphs if file.file_format.joins]
     if not files:
         return others
+    from tfprof.read.events import EventFiles  # noqa: PLC0415 - few folders have them
+    from tfprof.read.events.parts import contents  # noqa: PLC0415
+
     runs: dict[Path, list[tuple[Source, Contents]]] = {}
     for file in files:
         source = open_source(file, file.file_format.title)

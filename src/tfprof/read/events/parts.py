@@ -49,11 +49,17 @@ _MOST: Final = 100_000
 class Part(Source):
     """A message inside an Event of an event file, as a source of its own."""
 
-    def __init__(
-        self, file: Source, kind: str, event: tuple[int, int], place: tuple[int, int]
+    def __init__(  # noqa: PLR0913, PLR0917 - one parameter per attribute
+        self,
+        file: Source,
+        kind: str,
+        event: tuple[int, int],
+        place: tuple[int, int],
+        tag: bytes = b"",
+        step: int = 0,
     ) -> None:
         super().__init__(file.name)
-        self.file, self.kind, self.tag, self.step = file, kind, b"", 0
+        self.file, self.kind, self.tag, self.step = file, kind, tag, step
         self.event, self._place = event, place
 
     @cached_property
@@ -64,9 +70,8 @@ class Part(Source):
     def inside(self, kind: str, start: int, end: int) -> Part:
         """The message at these bytes of this one."""
         first, _ = self._place
-        part = Part(self.file, kind, self.event, (first + start, first + end))
-        part.tag, part.step = self.tag, self.step
-        return part
+        place = first + start, first + end
+        return Part(self.file, kind, self.event, place, self.tag, self.step)
 
     def check_event(self) -> None:
         """Raise InputError if the Event does not have its checksum."""
@@ -125,50 +130,40 @@ def _in_events(file: Source, start: I64, end: I64) -> Iterator[Part]:
     field = scan(data, start, end, {2: VARINT, 4: BYTES, 5: BYTES, 8: BYTES, 9: BYTES})
     step = field[2].last(start.size)
 
-    def part(kind: str, event: int, at: int, length: int) -> Part:
-        made = Part(file, kind, (int(start[event]), int(end[event])), (at, at + length))
-        made.step = int(step[event])
-        return made
+    def part(kind: str, event: int, at: int, length: int, tag: bytes = b"") -> Part:
+        record = int(start[event]), int(end[event])
+        return Part(file, kind, record, (at, at + length), tag, int(step[event]))
 
     for number, kind in ((4, GRAPH), (9, META_GRAPH)):
-        for row in _rows(field[number]):
-            yield part(kind, *row)
-    tagged = field[8]
-    for row in _rows(tagged):
-        run = scan(data, np.array(row[1:2]), np.array([sum(row[1:])]), {1: BYTES, 2: BYTES})
-        (at,), (length,) = run[2].last_slice(1)
-        made = part(RUN, row[0], int(at), int(length))
-        made.tag = Strings(data, *run[1].last_slice(1))[0]
-        yield made
-    for event, name, tag, at, length in _stored(data, field[5]):
-        made = part(_PLUGINS[name], event, at, length)
-        made.tag = tag
-        yield made
+        for place in _rows(field[number]):
+            yield part(kind, *place)
+    for event, at, length in _rows(field[8]):
+        run = scan(data, np.array([at]), np.array([at + length]), {1: BYTES, 2: BYTES})
+        (begin,), (size,) = run[2].last_slice(1)
+        yield part(RUN, event, int(begin), int(size), Strings(data, *run[1].last_slice(1))[0])
+    for row in _stored(data, field[5]):
+        yield part(*row)
 
 
 def _rows(field: Field) -> Iterator[tuple[int, int, int]]:
     return zip(field.message.tolist(), field.start.tolist(), field.value.tolist(), strict=True)
 
 
-def _stored(data: U8, summary: Field) -> Iterator[tuple[int, bytes, bytes, int, int]]:
-    """(event, plugin, tag, start, length) of what the plugins in _PLUGINS stored."""
+def _stored(data: U8, summary: Field) -> Iterator[tuple[str, int, int, int, bytes]]:
+    """(kind, event, start, length, tag) of what the plugins in _PLUGINS stored."""
     value = scan(data, summary.start, summary.end, {1: BYTES})[1]
     metadata = scan(data, value.start, value.end, {9: BYTES})[9]
     plugin = scan(data, metadata.start, metadata.end, {1: BYTES})[1]
     name = scan(data, plugin.start, plugin.end, {1: BYTES})[1]
     # Names of other plugins are mostly shorter.
-    for row in np.flatnonzero(
-        (name.value <= _LONGEST_NAME) & (name.value >= _SHORTEST_NAME)
-    ).tolist():
-        text = data[name.start[row] : name.start[row] + name.value[row]].tobytes()
-        if text in _PLUGINS:
-            owner = int(metadata.message[plugin.message[name.message[row]]])
-            span = slice(owner, owner + 1)
-            field = scan(data, value.start[span], value.end[span], {1: BYTES, 8: BYTES})
-            stored = scan(data, field[8].start, field[8].end, {8: BYTES})[8]
-            tag = Strings(data, *field[1].last_slice(1))[0]
-            event = int(summary.message[value.message[owner]])
-            for at, length in zip(
-                stored.start[:1].tolist(), stored.value[:1].tolist(), strict=True
-            ):
-                yield event, text, tag, at, length
+    for row in np.flatnonzero(name.value >= _SHORTEST_NAME).tolist():
+        first, size = name.start[row], min(name.value[row], _LONGEST_NAME + 1)
+        kind = _PLUGINS.get(data[first : first + size].tobytes())
+        if kind is not None:
+            owner = metadata.message[plugin.message[name.message[row : row + 1]]]
+            part = scan(data, value.start[owner], value.end[owner], {1: BYTES, 8: BYTES})
+            stored = scan(data, part[8].start, part[8].end, {8: BYTES})[8]
+            tag = Strings(data, *part[1].last_slice(1))[0]
+            event = int(summary.message[value.message[owner]][0])
+            for _, at, length in islice(_rows(stored), 1):
+                yield kind, event, at, length, tag
