@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cold import cold
+from event_files import event_files
 from inputs import HERE, inputs
 from machine import described
 from many_steps import NODES, many_steps
@@ -42,6 +43,10 @@ def size(word: str) -> int:
 
 def measure(out: Path, nodes: int, repeat: int, only: set[str]) -> Iterator[Row]:
     """All rows of a size."""
+    if "events" in only and nodes == NODES:
+        yield from event_files(out, repeat)
+    if only == {"events"}:
+        return
     given, often = inputs(out, Size(nodes)), plan(nodes, repeat)
     if "cold" in only:
         yield from cold(given, often)

@@ -24,6 +24,7 @@ _TITLES = {
     "chart": "Timelines and pprof of a loaded profile",
     "text": "Loading a text graph",
     "steps": "Loading many steps",
+    "events": "Loading event files; nodes are their images or scalars",
 }
 PHASES = tuple(_TITLES)
 _HEAD = (

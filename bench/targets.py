@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from event_files import AS_BYTES, AS_EVENTS
 from queries import VIEWS
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ TARGETS: Mapping[str, Mapping[str, Target]] = {
     "text as printed / text_format": _PRINTED,
     "text one line / text_format": _OTHER_LAYOUT,
     "load, many steps": {"10k × 100": Target(0.03, 0.10)},
+    AS_BYTES: {"1k": Target(2.0)},  # half the speed of reading the file
+    AS_EVENTS: {"1M": Target(1.0)},
 }
 
 

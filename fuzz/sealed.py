@@ -4,6 +4,7 @@
     table       its entries or its blocks are changed, and every block gets its checksum
     bundle      likewise, and every tensor gets the checksum of the values it now has
     converted   its columns are changed, and each gets its checksum
+    events      its events are changed, and each record gets its checksums
 
 Changed blindly, such a file is refused at the first checksum, and what is behind never sees it.
 """
@@ -17,16 +18,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from event_records import record
 from fuzz import mutate, wire_tree
 from fuzz.parts import joined, parted
 from fuzz.wire_tree import Node
 from table_writer import snappy, table
 from tfprof.errors import InputError
-from tfprof.read.checkpoint.crc32c import crc32c, masked
 from tfprof.read.checkpoint.sorted_table import SortedTable
 from tfprof.read.checkpoint.tensors import STRING
 from tfprof.read.columnar.coding import FORMAT, HEAD, KINDS, aligned
 from tfprof.read.detect import CONVERTED_MAGIC
+from tfprof.wire.crc32c import crc32c, masked
 from tfprof.wire.decode import FIXED32, WireError
 from tfprof.wire.scalar import decode_varint
 
@@ -154,6 +156,37 @@ def _counted(strings: U8) -> U8:
             lengths.append(length)
     wide = np.array(lengths, np.uint64).astype("<u4").view(np.uint8)
     return np.concatenate([wide, strings[at:]])
+
+
+# --- event files -------------------------------------------------------------------------------
+
+
+def events(data: bytes, dice: Dice) -> bytes:
+    """An event file with a few events changed, lost or doubled; now and then changed blindly."""
+    if dice.rng.randrange(8) == 0:
+        return mutate.blind(data, dice)
+    first, *held = _events(data) or _events(dice.another()) or [b"brain.Event:2"]
+    for _ in dice.several():
+        if held:
+            at = dice.rng.randrange(len(held))
+            changed = mutate.wire(held[at], mutate.Dice(dice.rng, held))
+            held[at : at + 1] = dice.rng.choice(
+                ([], [held[at]] * 2, [changed], [changed], [changed])
+            )
+    sealed = b"".join(map(record, [first, *held]))
+    return sealed if dice.rng.randrange(4) else sealed[: dice.rng.randrange(len(sealed))]
+
+
+def _events(data: bytes) -> list[bytes]:
+    """The events of the records; those that are whole."""
+    found, at = [], 0
+    while at + 16 <= len(data):
+        end = at + 12 + int.from_bytes(data[at : at + 8], "little")
+        if end + 4 > len(data):
+            break
+        found.append(data[at + 12 : end])
+        at = end + 4
+    return found
 
 
 # --- converted profiles ------------------------------------------------------------------------

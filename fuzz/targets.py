@@ -263,5 +263,6 @@ TARGETS: Final = {
         Target("function_run", tf2_targets.function_run, mutate.wire),
         Target("trace", tf2_targets.trace, mutate.wire),
         Target("keras", tf2_targets.keras, archives.keras),
+        Target("events", tf2_targets.events, sealed.events),
     )
 }

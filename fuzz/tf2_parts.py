@@ -14,8 +14,10 @@ import numpy as np
 from google.protobuf import text_format
 
 from chunked_models import cpb
+from event_records import event_file, scalar, stored, tagged
 from fuzz.archives import CONFIG, archive
 from fuzz.parts import joined
+from hostile_parts import part
 from tf_wheel import piece
 from tfprof.read.riegeli import records
 
@@ -46,6 +48,7 @@ def seeds() -> dict[str, list[bytes]]:
         "function_run": [joined(_session())],
         "trace": [*map(joined, traces), joined([traces[1][0]])],
         "keras": [_keras()],
+        "events": [_events(*graphs[1:3])],
     }
 
 
@@ -206,3 +209,19 @@ def _keras() -> bytes:
             weights[place] = np.zeros(shape, np.float32)
     files = {CONFIG: json.dumps(config).encode(), "model.weights.h5": made.getvalue()}
     return archive(files)
+
+
+def _events(graph: bytes, traced: bytes) -> bytes:
+    """A graph, a run, a model, a trace and a scalar."""
+    _, run = _session()
+    model = {
+        "class_name": "Sequential",
+        "config": {"name": "m", "layers": [{"class_name": "Dense", "config": {"name": "a"}}]},
+    }
+    return event_file(
+        part(9, part(2, graph)),
+        tagged(b"first", run, 3),
+        stored(b"graph_run_metadata_graph", b"trace", part(4, part(2, traced))),
+        stored(b"graph_keras_model", b"keras", json.dumps(model).encode()),
+        scalar(7),
+    )

@@ -80,6 +80,11 @@ def keras(data: bytes, pick: Pick) -> None:
     _hold(load(source(data)), pick)
 
 
+def events(data: bytes, pick: Pick) -> None:
+    """An event file."""
+    _hold(load(source(data)), pick)
+
+
 def _hold(profile: Profile, pick: Pick) -> None:
     """The laws, and what only graphs with functions and layers come to."""
     hold(profile, pick)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 import forged
 from checkpoints import FILES
+from event_records import event_file
 from hostile import Row
-from hostile_parts import GRAPH, LOG, META_GRAPH, PROFILE, RUN
+from hostile_parts import GRAPH, LOG, META_GRAPH, PROFILE, RUN, part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +24,7 @@ KINDS: Final[dict[str, tuple[bytes, str]]] = {
     "a graph": (GRAPH, "graph"),
     "a graph in text": (GRAPH_TEXT, "graph"),
     "a meta graph": (META_GRAPH, "graph"),
+    "an event file": (event_file(part(4, GRAPH)), "graph"),
     "a meta graph in text": (META_TEXT, "graph"),
     "a run": (RUN, "run"),
     "a run in text": (RUN_TEXT, "run"),

@@ -31,6 +31,7 @@ APPLICATIONS: Final = (
 )
 SUMMARIES: Final = ("conv", "lstm", "gru", "transformer", "nested", "mixed", "mobilenet")
 WORDS: Final[dict[str, tuple[str, ...]]] = {
+    "events": (),
     "inference": (),
     "layer_names": (),
     "keras": APPLICATIONS,

@@ -21,7 +21,9 @@ from google.protobuf import text_format
 import sampling
 from case import GraphDef, OpLogProto, RunMetadata
 from chunked_models import cpb
+from event_records import ends, event_file, scalar, tagged
 from forged import HEAD
+from hostile_parts import part
 from profiles import DATA, PROFILES, content
 from sampling import sampled
 from tf_wheel import piece
@@ -180,6 +182,13 @@ def gzip_places(data: bytes) -> list[int]:
     return [*range(16), *range(len(data) - 12, len(data))]
 
 
+def event_places(data: bytes) -> list[int]:
+    """The heads and the checksums of records."""
+    begins = [0, *ends(data)[:-1]]
+    heads = [at + byte for at in begins for byte in range(12)]
+    return sorted([*heads, *(end - byte for end in ends(data) for byte in range(1, 5))])
+
+
 def converted_places(data: bytes) -> list[int]:
     """The head, the ends of the lines of the index, and where columns begin and end."""
     *_, size = HEAD.unpack(data[: HEAD.size])
@@ -313,6 +322,8 @@ def of_tensorflow_2() -> dict[str, Sample]:
     folder = DATA / "tf2"
     functions = content(folder / "nested.pb.gz")
     trace = content(DATA / "xplane" / "compiled_inside" / "trace.xplane.pb.gz")
+    run = tagged(b"run", binary(tiny().run), 3)
+    events = event_file(part(4, functions), scalar(1), run, scalar(2))
     return {
         "functions": Sample(functions, load, wire_places),
         "saved model": Sample(
@@ -327,6 +338,7 @@ def of_tensorflow_2() -> dict[str, Sample]:
             printed(SavedModel(meta_graphs=[meta_graph(tiny().graph)])), load, text_places
         ),
         "trace": Sample(trace, lambda file: load(traces=[file]), wire_places),
+        "events": Sample(events, load, event_places),
         "profile with functions": Sample(
             b"".join(saved(load(source(functions)))), read_profile, wire_places
         ),

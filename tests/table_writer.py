@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.read.checkpoint.crc32c import crc32c, masked
 from tfprof.read.detect import TABLE_MAGIC
+from tfprof.wire.crc32c import crc32c, masked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

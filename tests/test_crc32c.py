@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfprof.read.checkpoint import crc32c as module
-from tfprof.read.checkpoint.crc32c import crc32c, masked
+from tfprof.wire import crc32c as module
+from tfprof.wire.crc32c import crc32c, masked
 
 POLYNOMIAL = 0x82F63B78
 FOLD = module._DEGREE

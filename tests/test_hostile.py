@@ -8,6 +8,7 @@ import pytest
 
 import hostile_archives
 import hostile_checkpoints
+import hostile_events
 import hostile_forms
 import hostile_functions
 import hostile_graphs
@@ -40,6 +41,7 @@ CATALOGUE = [
         hostile_profiles,
         hostile_checkpoints,
         hostile_archives,
+        hostile_events,
         hostile_forms,
         hostile_layers,
         hostile_traces,

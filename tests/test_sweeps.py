@@ -238,6 +238,7 @@ def test_a_handmade_file_damaged_here_and_there_is_read_or_refused(name: str) ->
         "saved model in text",
         "chunked saved model",
         "trace",
+        "events",
         "profile with functions",
     ],
 )

@@ -98,7 +98,9 @@ def load(  # noqa: PLR0913 - one parameter per input
     if prefix == "":
         raise UsageError(f"the path of {CHECKPOINT.title} is empty")
     files = (file for files in arguments.values() for file in files if _is_path(file))
-    inputs = tuple(str(fspath(file)) for file in files)
+    inputs = tuple(
+        path for file in files for path in (str(fspath(file)), *getattr(file, "others", ()))
+    )
     if all(_is_path(argument) for row in _LIVE for argument in arguments[row]):
         with listening(progress):
             sources = _sources(arguments)

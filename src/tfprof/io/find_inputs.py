@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof.errors import InputError, UsageError
 from tfprof.io.checkpoint_state import is_prefix, latest_checkpoint, path_is
+from tfprof.io.event_folders import TRAIN, event_files_below, one_of_events, without_events
 from tfprof.io.open_files import ArchiveSource, InputFile, open_source
 from tfprof.tables.formats import (
     FORMATS,
@@ -116,7 +117,9 @@ def detect_files(folder: str) -> Iterator[InputFile | str]:
     them. Raises InputError at the end where no file is an input.
     """
     paths: set[str] = set()
-    for entry in [*_files(folder), *_latest_traces(folder)]:
+    files = _files(folder)
+    below = sorted(event_files_below(folder, files), key=lambda entry: _natural(str(entry)))
+    for entry in [*files, *below, *_latest_traces(folder)]:
         try:
             file = detect_file(str(entry))
         except InputError:
@@ -143,10 +146,9 @@ def _files(folder: str | Path) -> list[Path]:
 
 def _latest_traces(folder: str) -> list[Path]:
     """The traces of the last session that TensorFlow logged in *folder*, one file per host."""
-    sessions = Path(folder, _TRACES)
-    if not is_folder(str(sessions)):
-        return []
-    times = [entry for entry in sessions.iterdir() if entry.is_dir()]
+    places = [Path(folder, place, _TRACES) for place in ("", TRAIN)]
+    sessions = [entry for place in places if is_folder(str(place)) for entry in place.iterdir()]
+    times = [entry for entry in sessions if entry.is_dir()]
     latest = max(times, key=lambda entry: _natural(entry.name), default=None)
     return [file for file in _files(latest) if file.name.endswith(".xplane.pb")] if latest else []
 
@@ -180,13 +182,15 @@ def choose_inputs(words: Sequence[str], options: Mapping[str, Any]) -> dict[str,
     chosen = [file for file in inputs if file.file_format.input not in explicit]
     if any(file.file_format is _LATEST for file in chosen):
         chosen = [file for file in chosen if file.file_format is not _CHECKPOINT]
-    return _flags([*named, *chosen])
+    return _flags([*named, *without_events(chosen)])
 
 
 def _flags(files: Sequence[InputFile]) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for name, row in INPUTS.items():
         paths = [file for file in files if file.file_format.input is row]
+        if row is GRAPH:
+            paths = one_of_events(paths, alone=len(paths) == len(files))
         if row.is_many and paths:
             options[name] = tuple(paths)
             continue

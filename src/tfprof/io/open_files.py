@@ -42,15 +42,16 @@ _CHANGED = "{} was changed after it was read; load it again"
 class InputFile(str):
     """The path of an input, with its format and, until `take` is called, its content."""
 
-    __slots__ = ("_source", "file_format")
+    __slots__ = ("_source", "file_format", "others")
 
     file_format: Format
+    others: tuple[str, ...]  # files that are read with it
     _source: Source | None
 
     def __new__(cls, path: str, file_format: Format, source: Source | None = None) -> InputFile:  # noqa: PYI034 - Self is not in Python 3.10
         """The *source* is None where the file is not open."""
         file = super().__new__(cls, path)
-        file.file_format, file._source = file_format, source
+        file.file_format, file._source, file.others = file_format, source, ()
         return file
 
     def take(self) -> Source | None:

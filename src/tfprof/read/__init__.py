@@ -96,9 +96,11 @@ def load_files(
     profile, names = Profile(), []
     with listening(progress):
         for row in sorted(files, key=lambda row: row.turn):
-            for step, source in enumerate(files[row]):
-                count = len(files[row])
-                place = f" ({step + 1} of {count})" if count > 1 else ""
+            # Event files come before runs and may have steps.
+            first = max((step.number for step in profile.steps), default=-1) + 1
+            for index, source in enumerate(files[row]):
+                step, count = first + index, len(files[row])
+                place = f" ({index + 1} of {count})" if count > 1 else ""
                 announce(Stage(f"reading {source.name}{place}", done, total))
                 profile = _added(profile, row, source, step, parts if row is GRAPH else {})
                 done += source.data.size

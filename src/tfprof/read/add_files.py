@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tfprof.read.checkpoint import Checkpoint
     from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
     from tfprof.read.debug_info import Stacks
+    from tfprof.read.events import EventColumns
     from tfprof.read.source import Source
     from tfprof.read.xplane import TraceColumns
 
@@ -46,6 +47,16 @@ def add_run(profile: Profile, columns: RunColumns | None, source: Source, step: 
     grown = with_shape_source(with_run(profile, step, columns), source)
     source.let_go()
     return grown
+
+
+def add_events(profile: Profile, columns: EventColumns, source: Source, _: int = 0) -> Profile:
+    """*profile* with the graph of event files, and their runs as steps."""
+    grown = profile if columns.model is None else columns.model
+    if columns.graph is not None:
+        grown = replace(add_graph(profile, columns.graph, source), layers=columns.layers)
+    for step, run, part in columns.runs:
+        grown = add_run(grown, run, part, step)
+    return replace(grown, notes=(*grown.notes, *own_notes(columns.notes)))
 
 
 def with_shape_source(profile: Profile, run: Source) -> Profile:

@@ -83,6 +83,21 @@ def describe_keras(source: Source) -> Description:
     return nodes_of(read_keras(source))
 
 
+def describe_events(source: Source) -> Description:
+    """The records of event files, their graph, and their runs by tag."""
+    from tfprof.read.events import read_parts  # noqa: PLC0415 - few files need it
+
+    columns = read_parts(source)
+    graph, model = columns.graph, columns.model
+    described = _graph(graph) if graph else nodes_of(model) if model else Description({})
+    facts: dict[str, Value] = {**described.facts, "records": columns.records}
+    if columns.runs:
+        facts["runs"] = [run.part.tag.decode("utf-8", "replace") for run in columns.runs]
+    gives = {"nodes": graph or model, "model": columns.layers, "run": columns.runs}
+    lacks = frozenset(name for name, given in gives.items() if not given)
+    return Description(facts, lacks, described.variables)
+
+
 def describe_run(source: Source) -> Description:
     """The executions of a RunMetadata."""
     columns = read_run(source)

@@ -25,6 +25,7 @@ TABLE_MAGIC = (0xDB4775248B80FB57).to_bytes(8, "little")
 CONVERTED_MAGIC = b"\x89tfp\r\n\x1a\n"
 RIEGELI_MAGIC = bytes.fromhex("83af70d10d884a3f")  # the checksum of the first block's header
 ZIP_MAGIC = b"PK\3\4"
+_EVENT_VERSION, _FIRST_RECORD = b"brain.Event:", 64
 # Named in the directory at the end of the archive.
 _KERAS_MEMBER = b"config.json"
 
@@ -123,6 +124,11 @@ is_checkpoint_state = _text(b"model_checkpoint_path", b"all_model_checkpoint_pat
 def is_checkpoint(start: Start) -> bool:
     """Whether this is a table of a checkpoint."""
     return bytes(start.data[-8:]) == TABLE_MAGIC
+
+
+def is_events(start: Start) -> bool:
+    """Whether this is an event file: its first record names the version."""
+    return _EVENT_VERSION in bytes(start.data[:_FIRST_RECORD])
 
 
 def is_keras(start: Start) -> bool:

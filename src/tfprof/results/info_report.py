@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -33,6 +34,11 @@ class FileFacts:
     gives: set[str]  # of GIVES
     variables: Sequence[str] = ()  # the op types of the variables in it
     flags: Sequence[str] = ()  # that a command needs to read it
+
+    @property
+    def place(self) -> str:
+        """Files of one place are one input."""
+        return os.path.dirname(self.path) if self.format.joins else self.path  # noqa: PTH120 - a text
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,10 +89,10 @@ class InfoReport(Result):
     @property
     def several(self) -> list[str]:
         """The inputs with more than one file, though a command takes one."""
-        inputs = (file.format.input for file in self.inputs)
+        inputs = dict.fromkeys((file.format.input, file.place) for file in _used(self.inputs))
         return [
             f"{number} files for --{row.name}: name the one to use; below is the first"
-            for row, number in Counter(row for row in inputs if not row.is_many).items()
+            for row, number in Counter(row for row, _ in inputs if not row.is_many).items()
             if number > 1
         ]
 
@@ -138,6 +144,7 @@ def _together(files: Sequence[FileFacts]) -> list[FileFacts]:
 
     A saved profile is used where there is no graph, and then stands for runs and op log.
     """
+    files = _used(files)
     inputs = {file.format.input for file in files}
     if GRAPH in inputs:
         files = [file for file in files if file.format.input is not PROFILE]
@@ -146,6 +153,12 @@ def _together(files: Sequence[FileFacts]) -> list[FileFacts]:
     used: list[FileFacts] = []
     for file in files:
         row = file.format.input
-        if row.is_many or all(other.format.input is not row for other in used):
+        others = (other.place for other in used if other.format.input is row)
+        if row.is_many or all(place == file.place for place in others):
             used.append(file)
     return used
+
+
+def _used(files: Sequence[FileFacts]) -> list[FileFacts]:
+    """*files* without event files that hold nothing for a profile."""
+    return [file for file in files if file.gives or not file.format.joins]

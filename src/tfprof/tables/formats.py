@@ -48,7 +48,7 @@ class Input(Option):
 
 # fmt: off
 GRAPH = Input(
-    "graph_path", "text", "", "the graph: GraphDef, MetaGraphDef, SavedModel or .keras",
+    "graph_path", "text", "", "the graph: GraphDef, MetaGraphDef, SavedModel, .keras or event file",
     parameter="graph", title="a graph", turn=1, fallback="graph",
 )
 # The files that a SavedModel may be.
@@ -150,6 +150,7 @@ class Format:
     describe: Function
     message: str = ""  # of a form that is converted first, such as text: the message that it is
     parts: tuple[str, ...] = ()  # of GRAPH_PARTS
+    joins: bool = False  # the files of one folder are one input
 
 
 def _row(  # noqa: PLR0913, PLR0917 - one parameter per column
@@ -162,13 +163,15 @@ def _row(  # noqa: PLR0913, PLR0917 - one parameter per column
     describe: str,
     message: str = "",
     parts: tuple[Option, ...] = (),
+    *,
+    joins: bool = False,
 ) -> Format:
     """A row whose functions are where those of our own formats are, imported when called."""
     paths = (f"detect:is_{name}", read, f"add_files:{add}", f"describe:{describe}")
     detects, reads, adds, describes = (partial(_call, f"tfprof.read.{path}") for path in paths)
     message = f"tensorflow.{message}" if message else ""
     functions, names = (detects, reads, adds, describes), tuple(part.name for part in parts)
-    return Format(name, title, row, gives, *functions, message, names)
+    return Format(name, title, row, gives, *functions, message, names, joins)
 
 
 def _call(path: str, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - as the function has it
@@ -216,6 +219,9 @@ FORMATS: dict[str, Format] = {
              parts=(SIGNATURE, TAG, FUNCTIONS)),
         _row("keras", "a Keras archive", GRAPH, _MODEL,
              "keras.archive:read_keras", "take_profile", "describe_keras"),
+        _row("events", "an event file of TensorBoard", GRAPH, ("nodes", "model", "run"),
+             "events:read_events", "add_events", "describe_events", parts=(FUNCTIONS,),
+             joins=True),
         _row("trace", "a trace (XSpace)", TRACE, _RUN,
              "xplane:read_trace", "add_trace", "describe_trace"),
         _row("profile", "a saved profile (ProfileProto)", PROFILE, _ALL,

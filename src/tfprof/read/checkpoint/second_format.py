@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.errors import InputError
-from tfprof.read.checkpoint.crc32c import crc32c, masked
 from tfprof.read.checkpoint.slices import PIECE, key_of, shape_of, slice_of
 from tfprof.read.checkpoint.sorted_table import SortedTable
 from tfprof.read.checkpoint.tensors import (
@@ -35,6 +34,7 @@ from tfprof.read.checkpoint.tensors import (
     called,
     from_bytes,
 )
+from tfprof.wire.crc32c import crc32c, masked
 from tfprof.wire.decode import WireError
 from tfprof.wire.scalar import MOST_BYTES, ONE_BYTE, Message
 from tfprof.wire.varint_columns import varint_run

@@ -34,9 +34,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.errors import InputError
-from tfprof.read.checkpoint.crc32c import crc32c, masked
 from tfprof.read.detect import TABLE_MAGIC
 from tfprof.tables.limits import beyond, unpacked_most
+from tfprof.wire.crc32c import crc32c, masked
 from tfprof.wire.decode import WireError, buffer_view
 from tfprof.wire.scalar import ONE_BYTE, decode_varint
 

@@ -57,13 +57,18 @@ def read_keras(source: Source) -> Profile:
     """The layers and weights of the archive *source*; raises InputError."""
     try:
         config, stored = _opened(source)
-        model = Model(stored)
-        model.read(config)
-        return _profile(config, model, source.name)
+        return model_profile(config, stored, source.name, "install h5py to read them")
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as problem:
         raise InputError(f"{source.name} is a damaged Keras archive: {problem}") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise InputError(f"{source.name}: its {CONFIG} is not that of a Keras model") from None
+
+
+def model_profile(config: Any, stored: Contents | None, file: str, unread: str) -> Profile:  # noqa: ANN401 - out of a file
+    """The model with this configuration; *unread* says why there are no stored weights."""
+    model = Model(stored)
+    model.read(config)
+    return _profile(config, model, file, unread)
 
 
 def _opened(source: Source) -> tuple[Any, Contents | None]:
@@ -102,7 +107,7 @@ def member(archive: zipfile.ZipFile, name: str, view: memoryview, file: str) -> 
     return memoryview(archive.read(info))
 
 
-def _profile(config: Any, model: Model, file: str) -> Profile:  # noqa: ANN401 - out of a file
+def _profile(config: Any, model: Model, file: str, unread: str) -> Profile:  # noqa: ANN401 - out of a file
     graph = Graph(file, len(model.layers))
     trained: list[bytes] = []
     for layer in model.layers:
@@ -125,19 +130,16 @@ def _profile(config: Any, model: Model, file: str) -> Profile:  # noqa: ANN401 -
     if model.knows_trained:
         # If no weight is trainable, the type exists without nodes, so that this is known, too.
         profile = with_extra_type(profile, Strings.of(trained), TRAINABLE)
-    notes = (*profile.notes, *own_notes(_notes(model, file)))
+    notes = (*profile.notes, *own_notes(_notes(model, file, unread)))
     return replace(profile, notes=notes, layers=tuple(model.named))
 
 
-def _notes(model: Model, file: str) -> Iterator[str]:
+def _notes(model: Model, file: str, unread: str) -> Iterator[str]:
     if model.stored is None:
-        yield (
-            f"{file}: the weights are derived from the configuration of the layers; "
-            "install h5py to read them"
-        )
+        yield f"{file}: the weights are derived from the configuration of the layers; {unread}"
     if model.unknown:
         kinds = ", ".join(dict.fromkeys(model.unknown))
-        yield f"{file}: the weights of {kinds} are unknown without h5py"
+        yield f"{file}: the weights of {kinds} are unknown; {unread}"
     if model.guessed and model.knows_trained:
         kinds = ", ".join(dict.fromkeys(model.guessed))
         yield (
