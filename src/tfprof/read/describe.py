@@ -59,6 +59,14 @@ def describe_keras(source: Source) -> Description:
     return nodes_of(read_keras(source))
 
 
+def describe_hdf5(source: Source) -> Description:
+    """The same of an HDF5 file; what its optimizer keeps is no part of the model."""
+    from tfprof.read.keras.hdf5 import optimizer_parameters, read_hdf5  # noqa: PLC0415
+
+    model, apart = nodes_of(read_hdf5(source)), optimizer_parameters(source)
+    return model._replace(facts={**model.facts, **({"optimizer": apart} if apart else {})})
+
+
 def describe_run(source: Source) -> Description:
     """The executions of a RunMetadata."""
     columns = read_run(source)

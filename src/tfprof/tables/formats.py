@@ -48,7 +48,7 @@ class Input(Option):
 
 # fmt: off
 GRAPH = Input(
-    "graph_path", "text", "", "the graph: GraphDef, MetaGraphDef, SavedModel or .keras",
+    "graph_path", "text", "", "the graph: GraphDef, MetaGraphDef, SavedModel, .keras or .h5",
     parameter="graph", title="a graph", turn=1, fallback="graph",
 )
 # Call stacks of the functions of a SavedModel; no flag names them.
@@ -201,6 +201,8 @@ FORMATS: dict[str, Format] = {
              has_signatures=True, has_functions=True),
         _row("keras", "a Keras archive", GRAPH, _MODEL,
              "keras.archive:read_keras", "take_profile", "describe_keras"),
+        _row("hdf5", "a Keras HDF5 file", GRAPH, _MODEL,
+             "keras.hdf5:read_hdf5", "take_profile", "describe_hdf5"),
         _row("trace", "a trace (XSpace)", TRACE, _RUN,
              "xplane:read_trace", "add_trace", "describe_trace"),
         _row("profile", "a saved profile (ProfileProto)", PROFILE, _ALL,

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.errors import InputError
 from tfprof.read.keras.graph import Call, Dims, Graph, Tensor, Type, Unexpandable, row_of
-from tfprof.read.keras.model import DTYPES, compute_dtype, label
+from tfprof.read.keras.model import DTYPES, compute_dtype, is_model, label
+from tfprof.read.keras.output_shapes import output_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -80,7 +81,7 @@ class Expansion:
                 continue
             calls = entry.get("inbound_nodes") or []
             # A model of tf_keras counts its definition as the first call.
-            first = int(any(isinstance(call, list) for call in calls) and _is_model(entry))
+            first = int(any(isinstance(call, list) for call in calls) and is_model(entry))
             calls = [_with_arguments(entry, call) for call in calls]
             ready += [((name, number), entry, call) for number, call in enumerate(calls, first)]
         ready.reverse()
@@ -138,10 +139,10 @@ class Expansion:
 
     def _call(self, entry: Entry, path: str, inputs: list[Tensor], call: Entry) -> list[Tensor]:
         """The outputs of one call of a layer or a nested model."""
-        config = entry["config"]
+        config, kind = entry["config"], str(entry["class_name"])
         name = label(entry.get("name") or config.get("name") or entry["class_name"])
         scope = f"{path}/{name}"
-        if _is_model(entry):
+        if is_model(entry):
             return self.model(entry, scope, inputs)
         self.called.add(scope)
         layer = self._layers.get(scope)
@@ -160,8 +161,12 @@ class Expansion:
             except (Unexpandable, *_NOT_MADE_FOR):
                 self._graph.cut(length)
             else:
-                return outputs
-        return [self.opaque(scope, label(entry["class_name"]), inputs, named)]
+                shapes = output_shapes(kind, config, [x.shape for x in inputs], len(outputs))
+                return [
+                    x._replace(shape=x.shape or shape)
+                    for x, shape in zip(outputs, shapes, strict=True)
+                ]
+        return [self.opaque(scope, label(kind), inputs, named)]
 
     def opaque(
         self, scope: str, kind: str, inputs: list[Tensor], weights: Mapping[str, str]
@@ -195,10 +200,6 @@ class Expansion:
             self._depth -= 1
 
 
-def _is_model(entry: Entry) -> bool:
-    return isinstance(entry["config"].get("layers"), list) and entry["class_name"] != "Pipeline"
-
-
 def _with_arguments(entry: Entry, call: Entry) -> Entry:
     """A call as Keras 3 writes it; tf_keras lists (layer, call, output, options) of each input."""
     if not isinstance(call, list):
@@ -218,6 +219,8 @@ def _row(entry: Entry) -> Any:  # noqa: ANN401 - a row
         entry.get("registered_name")
     ):
         return None
+    if "module" not in entry:  # HDF5 files do not tell operations from layers
+        return row_of(kind) or row_of(kind, is_layer=False)
     return row_of(kind, is_layer=not module.startswith("keras.src.ops"))
 
 

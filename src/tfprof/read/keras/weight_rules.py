@@ -41,6 +41,7 @@ _WEIGHTLESS: Final = re.compile(
     r"|Multiply|Average|Maximum|Minimum|Concatenate|Dot|Masking|Lambda|Rescaling|Resizing"
     r"|CenterCrop|Random\w+|ActivityRegularization|Identity|UnitNormalization|Discretization"
     r"|Hashing|HashedCrossing|CategoryEncoding|StringLookup|IntegerLookup"
+    r"|TFOpLambda|SlicingOpLambda|TensorFlowOpLayer|AddLoss|AddMetric|ThresholdedReLU"
 )
 
 
@@ -56,6 +57,11 @@ def weights(kind: str, config: Config, build: Build) -> list[Weight] | None:
         return derived if all(prod(each.shape) <= MOST_ELEMENTS for each in derived) else None
     except (Underivable, KeyError, IndexError, TypeError, ValueError, AttributeError):
         return None
+
+
+def class_names() -> dict[str, str]:
+    """Classes of layers with weights, by their names in archives."""
+    return {snake(kind): kind for kind in _RULES}
 
 
 def _dense(config: Config, build: Build) -> list[Weight]:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     Build = Mapping[str, Any]
 
 # Classes whose weights are all trainable, whatever their shapes are.
-ALL_TRAINED: Final = re.compile(r"Group(ed)?QueryAttention|ConvLSTM\dD|(Additive)?Attention")
+ALL_TRAINED: Final = re.compile(
+    r"Group(ed)?QueryAttention|ConvLSTM\dD|(Additive)?Attention|CuDNN\w+"
+)
 _FLOAT, _INT8, INT64 = 1, 6, 9
 # More elements than any real tensor has.
 MOST_ELEMENTS: Final = 2**48
