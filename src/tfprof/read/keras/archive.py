@@ -71,7 +71,8 @@ def _opened(source: Source) -> tuple[Any, Contents | None]:
     config = json.loads(bytes(_member(archive, CONFIG, view, source.name)))
     if WEIGHTS not in names:
         return config, None
-    return config, contents(_member(archive, WEIGHTS, view, source.name), source.name)
+    stored = _member(archive, WEIGHTS, view, source.name)
+    return config, contents(stored, source.name, ": its weights cannot be read")
 
 
 def _member(archive: zipfile.ZipFile, name: str, view: memoryview, file: str) -> memoryview:
@@ -115,7 +116,7 @@ def profile_of(config: Any, model: Model, file: str) -> Profile:  # noqa: ANN401
     for layer in model.layers:
         if layer.path not in expansion.called and layer.kind != "InputLayer":
             names = {weight.name: f"{layer.path}/{weight.name}" for weight in layer.weights}
-            kind = layer.kind if model.lists_layers else "Layer"
+            kind = layer.kind if model.records_layers else "Layer"
             expansion.opaque(layer.path, kind, [], names)
     data = np.frombuffer(graph.data(), np.uint8)
     profile = with_graph(Profile(), replace(graph_def.columns(data), file=file))
@@ -127,6 +128,8 @@ def profile_of(config: Any, model: Model, file: str) -> Profile:  # noqa: ANN401
 
 
 def _notes(model: Model, file: str) -> Iterator[str]:
+    if not model.records_layers:
+        yield f"{file} holds weights only: what the layers compute is not recorded"
     if model.stored is None:
         yield (
             f"{file}: the weights are derived from the configuration of the layers; "

@@ -17,14 +17,11 @@ from importlib.util import find_spec
 from math import prod
 from pathlib import Path
 from threading import Lock, Timer
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from tfprof.errors import InputError
 from tfprof.read.keras.model import DTYPES, Contents, Stored
 from tfprof.read.keras.weights import MOST_ELEMENTS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _PROGRAM: Final = "import runpy, sys; sys.path[:] = sys.argv[2:]; runpy.run_path(sys.argv[1], run_name='__main__')"
 _SECONDS, _BYTES_PER_SECOND = 10, 10 << 20
@@ -45,29 +42,28 @@ _lock: Final = Lock()
 _workers: Final[list[_Worker]] = []  # at most one
 
 
-def contents(data: memoryview, file: str) -> Contents | None:
-    """The contents of the HDF5 file *data*, None without h5py; raises InputError."""
+def contents(data: memoryview, file: str, what: str) -> Contents | None:
+    """The contents of the HDF5 file *data*, None without h5py.
+
+    Raises InputError: *file*, *what* cannot be done, and why.
+    """
     if find_spec("h5py") is None:
         return None
     try:
         answer = json.loads(_answer(data))
     except (OSError, EOFError, ValueError):
-        raise InputError(f"{file} is damaged: HDF5's library cannot read it") from None
+        answer = {"error": "HDF5's library fails on it"}
     if "error" in answer:
-        raise InputError(f"{file} is damaged: HDF5's library says: {answer['error']}")
-    return Contents(
-        _weights(answer["weights"], file), answer["names"], answer["lists"], answer["texts"]
-    )
-
-
-def _weights(found: Mapping[str, Any], file: str) -> dict[str, Stored]:
-    for path, (shape, _) in found.items():
+        raise InputError(f"{file}{what}: {answer['error']}")
+    for path, (shape, _) in answer["weights"].items():
         if prod(shape) > MOST_ELEMENTS:
             raise InputError(f"{file}: {path} has an impossible shape")
-    return {
+    weights = {
         path: Stored(tuple(shape), _TYPES.get(dtype, _FLOAT))
-        for path, (shape, dtype) in found.items()
+        for path, (shape, dtype) in answer["weights"].items()
     }
+    names = {path.removesuffix("/vars"): name for path, name in answer["names"].items()}
+    return Contents(weights, names, answer["lists"], answer["texts"])
 
 
 def _answer(data: memoryview) -> bytes:

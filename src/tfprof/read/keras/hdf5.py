@@ -46,7 +46,7 @@ def read_hdf5(source: Source) -> Profile:
         if text is not None:
             config, model = todays(json.loads(text)), OldModel(groups)
         elif groups:
-            config, model = _entry("Model", "model", groups), OldModel(groups)
+            config, model = _entry("weights", "model", groups), OldModel(groups)
         else:
             config, model = _listed(held), WeightsModel(held)
         model.read(config)
@@ -58,7 +58,7 @@ def read_hdf5(source: Source) -> Profile:
             f"expected {expected_formats(GRAPH)}"
         )
     if text is None:
-        model.lists_layers = model.records_trained = False
+        model.lists_layers = model.records_layers = False
     return profile_of(config, model, source.name)
 
 
@@ -69,7 +69,7 @@ def optimizer_parameters(source: Source) -> int:
 
 
 def _held(source: Source) -> Contents:
-    held = contents(buffer_view(source.data), source.name)
+    held = contents(buffer_view(source.data), source.name, " is a damaged HDF5 file")
     if held is None:
         raise InputError(
             f"{source.name} is an HDF5 file, which tfprof reads with h5py: "
@@ -94,14 +94,14 @@ class WeightsModel(Model):
 
 
 def _entry(kind: str, name: str, layers: Iterable[str] = ()) -> dict[str, Any]:
-    inside = [_entry("Layer", each) for each in layers]
+    inside = [_entry("", each) for each in layers]
     return {"class_name": kind, "config": {"name": name, **({"layers": inside} if inside else {})}}
 
 
 def _listed(held: Contents) -> Entry:
     """A configuration of the layers that weights are stored for; their order is unknown."""
-    classes = class_names()
-    entries = {"": _entry("Model", "model")}
+    classes = {"sequential": "Sequential", "functional": "Functional", **class_names()}
+    entries = {"": _entry("weights", "model")}
     entries[""]["config"]["layers"] = []
     for path in sorted(held.weights, key=_natural):
         place = ""
@@ -110,7 +110,7 @@ def _listed(held: Contents) -> Entry:
             if place not in entries:
                 kind = re.sub(r"_\d+$", "", found[1])
                 name = held.names.get(place, found[1])
-                entries[place] = {**_entry(classes.get(kind, "Layer"), name), "place": place}
+                entries[place] = {**_entry(classes.get(kind, ""), name), "place": place}
                 around["config"].setdefault("layers", []).append(entries[place])
     return entries[""]
 

@@ -78,7 +78,7 @@ class Model:
     """The layers found so far, and the weights that belong to none of them yet."""
 
     has_shapes = True  # of weights, by the configuration
-    records_trained = True
+    records_layers = True  # weights alone do not say what layers compute and what is trainable
 
     def __init__(self, stored: Contents | None) -> None:
         self.layers: list[Layer] = []
@@ -99,7 +99,7 @@ class Model:
     @property
     def knows_trained(self) -> bool:
         """Whether it is known of some weight, or guessed of none, that it is trainable."""
-        return self.records_trained and (self._knows_some or not self.guessed)
+        return self.records_layers and (self._knows_some or not self.guessed)
 
     def read(self, config: Entry) -> None:
         """Find all layers; raises ValueError, TypeError, KeyError or AttributeError."""
@@ -120,7 +120,7 @@ class Model:
         name = label(config.get("name") or entry.get("name") or entry["class_name"])
         path = f"{around}/{name}" if around else name
         self.title = self.title if around else path
-        kind = label(entry["class_name"])
+        kind = _kind(entry)
         self._list(known_layer(path, kind, None))
         trained = trained and config.get("trainable", True) is not False
         used: dict[str, int] = {}
@@ -134,7 +134,7 @@ class Model:
             if inside and (kind, layer["class_name"]) != ("Sequential", "InputLayer"):
                 is_input = layer["class_name"] == "InputLayer"
                 dims = layer_config.get("batch_shape", layer_config.get("batch_input_shape"))
-                named = (f"{path}/{layer_name}", label(layer["class_name"]))
+                named = (f"{path}/{layer_name}", _kind(layer))
                 self._list(known_layer(*named, dims if is_input else None))
             self._add(layer, f"{path}/{layer_name}", inside, trained=trained)
 
@@ -156,7 +156,7 @@ class Model:
         return self._by_name.get((folder, layer_name), expected)
 
     def _add(self, layer: Entry, path: str, place: str, *, trained: bool) -> None:
-        config, kind = _mapping(layer, "config"), label(layer["class_name"])
+        config, kind = _mapping(layer, "config"), _kind(layer)
         trained = trained and config.get("trainable", True) is not False
         derived = self._derived(kind, layer) if place else []
         layer_weights: list[LayerWeight] = []
@@ -248,6 +248,10 @@ def label(name: object) -> str:
 def is_model(entry: Entry) -> bool:
     """Whether an entry of a configuration is a model, not a layer."""
     return isinstance(entry["config"].get("layers"), list) and entry["class_name"] != "Pipeline"
+
+
+def _kind(entry: Entry) -> str:
+    return label(entry["class_name"]) if entry["class_name"] != "" else ""
 
 
 def _weight_name(place: str) -> str:

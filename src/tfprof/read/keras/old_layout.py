@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 OPTIMIZER: Final = "optimizer_weights"
+_OWN: Final = "top_level_model_weights"
 # The weights of a layer, but for their shapes, do not depend on the shape of its inputs.
 _SIDES: Final = [1] * 8
 ANY_INPUT: Final = {name: _SIDES for name in ("input_shape", "query_shape", "value_shape")}
@@ -56,6 +57,8 @@ def groups_of(held: Contents, group: str) -> dict[str, list[Named]]:
             listed = held.lists.get(f"{prefix}{layer}/weight_names", ())
             paths = ((name, f"{prefix}{layer}/{name}") for name in listed)
             groups[layer] = [Named(n, held.weights[p]) for n, p in paths if p in held.weights]
+    if not groups.get(_OWN):
+        groups.pop(_OWN, None)
     return groups
 
 
