@@ -32,6 +32,7 @@ APPLICATIONS: Final = (
 SUMMARIES: Final = ("conv", "lstm", "gru", "transformer", "nested", "mixed", "mobilenet")
 WORDS: Final[dict[str, tuple[str, ...]]] = {
     "inference": (),
+    "hdf5": (),
     "layer_names": (),
     "keras": APPLICATIONS,
     "layers": (),

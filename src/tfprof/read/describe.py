@@ -63,8 +63,9 @@ def describe_hdf5(source: Source) -> Description:
     """The same of an HDF5 file; what its optimizer keeps is no part of the model."""
     from tfprof.read.keras.hdf5 import optimizer_parameters, read_hdf5  # noqa: PLC0415
 
-    model, apart = nodes_of(read_hdf5(source)), optimizer_parameters(source)
-    return model._replace(facts={**model.facts, **({"optimizer": apart} if apart else {})})
+    model, count = nodes_of(read_hdf5(source)), optimizer_parameters(source)
+    apart = {"optimizer_parameters": count} if count else {}
+    return model._replace(facts={**model.facts, **apart})
 
 
 def describe_run(source: Source) -> Description:

@@ -57,7 +57,7 @@ def read_keras(source: Source) -> Profile:
         return profile_of(config, model, source.name)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as problem:
         raise InputError(f"{source.name} is a damaged Keras archive: {problem}") from None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise InputError(f"{source.name}: its {CONFIG} is not that of a Keras model") from None
 
 

@@ -23,7 +23,7 @@ from tfprof.errors import InputError
 from tfprof.read.keras.model import DTYPES, Contents, Stored
 from tfprof.read.keras.weights import MOST_ELEMENTS
 
-_PROGRAM: Final = "import runpy, sys; sys.path[:] = sys.argv[2:]; runpy.run_path(sys.argv[1], run_name='__main__')"
+_PROGRAM: Final = "import runpy, sys; _, name, *sys.path = sys.argv; runpy.run_path(name)"
 _SECONDS, _BYTES_PER_SECOND = 10, 10 << 20
 _MOST_ANSWER, _LONGEST_LINE = 1 << 28, 100
 _FLOAT: Final = 1

@@ -69,7 +69,7 @@ class _Remote(io.RawIOBase):
         return self._blocks[number]
 
 
-def listed(file: io.RawIOBase, size: int) -> dict[str, Any]:
+def listed(file: io.IOBase, size: int) -> dict[str, Any]:
     """The weights, lists of names, names of groups and texts in an HDF5 file."""
     result: dict[str, Any] = {"weights": {}, "lists": {}, "names": {}, "texts": {}}
     with h5py.File(file, "r") as opened:
@@ -78,7 +78,7 @@ def listed(file: io.RawIOBase, size: int) -> dict[str, Any]:
             path, group, depth = waiting.pop()
             _attributes(h5py.AttributeManager(h5py.Group(group)), path, size, result)
             for name in _hard_links(group) if depth < _DEEPEST else ():
-                item = h5py.h5o.open(group, name)
+                item = h5py.Group(group)[name].id
                 address = h5py.h5o.get_info(item).addr
                 if address in visited:
                     continue
@@ -185,6 +185,6 @@ def serve() -> None:
         _write(f"done 0 {len(text)}\n".encode() + text)
 
 
-if __name__ == "__main__":
+if __name__ == "<run_path>":  # see h5_process.py
     with suppress(EOFError, BrokenPipeError, KeyboardInterrupt):
         serve()

@@ -20,8 +20,8 @@ from tfprof.read.keras.archive import profile_of
 from tfprof.read.keras.h5_process import contents
 from tfprof.read.keras.model import Contents, Entry, Model
 from tfprof.read.keras.old_config import todays
-from tfprof.read.keras.old_layout import ANY_INPUT, OPTIMIZER, OldModel, groups_of
-from tfprof.read.keras.weight_rules import class_names, weights
+from tfprof.read.keras.old_layout import OldModel, groups_of
+from tfprof.read.keras.weight_rules import class_names
 from tfprof.tables.formats import GRAPH, expected_formats
 from tfprof.wire.decode import buffer_view
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tfprof.model import Profile
-    from tfprof.read.keras.weights import Weight
     from tfprof.read.source import Source
 
 _GROUP: Final = "model_weights"
@@ -42,30 +41,34 @@ def read_hdf5(source: Source) -> Profile:
     text = held.texts.get("model_config")
     group = _GROUP if f"{_GROUP}/layer_names" in held.lists else ""
     groups = groups_of(held, group)
+    model: Model
     try:
         if text is not None:
-            config, model = todays(json.loads(text)), OldModel(groups)
+            config, model = (
+                todays(json.loads(text), held.texts.get("keras_version", "")),
+                OldModel(groups),
+            )
         elif groups:
             config, model = _entry("weights", "model", groups), OldModel(groups)
         else:
             config, model = _listed(held), WeightsModel(held)
         model.read(config)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        if not model.layers:
+            raise InputError(
+                f"{source.name} is an HDF5 file without a Keras model or its weights; "
+                f"expected {expected_formats(GRAPH)}"
+            )
+        if text is None:
+            model.lists_layers = model.records_layers = False
+        return profile_of(config, model, source.name)
+    except (LookupError, ValueError, TypeError, AttributeError, RecursionError):
         raise InputError(f"{source.name}: its model_config is not that of a Keras model") from None
-    if not model.layers:
-        raise InputError(
-            f"{source.name} is an HDF5 file without a Keras model or its weights; "
-            f"expected {expected_formats(GRAPH)}"
-        )
-    if text is None:
-        model.lists_layers = model.records_layers = False
-    return profile_of(config, model, source.name)
 
 
 def optimizer_parameters(source: Source) -> int:
     """How many numbers the optimizer keeps in the file, beside the weights of the model."""
     stored = _held(source).weights.items()
-    return sum(prod(each.shape) for path, each in stored if path.startswith(OPTIMIZER))
+    return sum(prod(each.shape) for path, each in stored if path.startswith("optimizer"))
 
 
 def _held(source: Source) -> Contents:
@@ -84,13 +87,8 @@ def _held(source: Source) -> Contents:
 class WeightsModel(Model):
     """The layers of a file that has weights by class and number, and nothing else."""
 
-    has_shapes = False
-
     def _place(self, layer: Entry, place: str, layer_name: str, used: dict[str, int]) -> str:  # noqa: ARG002 - as in Model
         return str(layer["place"])
-
-    def _derived(self, kind: str, layer: Entry) -> list[Weight] | None:
-        return weights(kind, layer["config"], ANY_INPUT)
 
 
 def _entry(kind: str, name: str, layers: Iterable[str] = ()) -> dict[str, Any]:

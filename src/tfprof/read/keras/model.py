@@ -13,7 +13,7 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tfprof.read.keras.weight_rules import weights
+from tfprof.read.keras.weight_rules import weights, weights_of_any_input
 from tfprof.read.keras.weights import ALL_TRAINED, Weight, snake
 from tfprof.read.keras_layers import known_layer
 
@@ -77,7 +77,6 @@ class Layer(NamedTuple):
 class Model:
     """The layers found so far, and the weights that belong to none of them yet."""
 
-    has_shapes = True  # of weights, by the configuration
     records_layers = True  # weights alone do not say what layers compute and what is trainable
 
     def __init__(self, stored: Contents | None) -> None:
@@ -143,7 +142,7 @@ class Model:
 
     def _place(self, layer: Entry, place: str, layer_name: str, used: dict[str, int]) -> str:
         """Where the weights of a layer are stored; "" for an operation, which has none."""
-        if str(layer.get("module", "")).startswith("keras.src.ops"):
+        if is_operation(layer):
             return ""
         name = str(layer["class_name"])
         kind = snake(_STORED_AS.get(name, name))
@@ -181,7 +180,10 @@ class Model:
     def _derived(self, kind: str, layer: Entry) -> list[Weight] | None:
         """The weights that a layer of this configuration has; None if unknown."""
         build = layer.get("build_config")
-        return weights(kind, layer["config"], build if isinstance(build, dict) else {})
+        derived = weights(kind, layer["config"], build if isinstance(build, dict) else {})
+        if derived is None and self.stored is not None:
+            return weights_of_any_input(kind, layer["config"])
+        return derived
 
     def _claimed(
         self, place: str, kind: str, derived: Sequence[Weight], *, trained: bool
@@ -198,10 +200,13 @@ class Model:
             inside = where[len(place) + 1 :]
             if stored is None or _NOT_WEIGHTS.search(inside):
                 continue
-            weight, folder = derived_at.get(inside), inside.rpartition("/")[0]
+            # Attributes of tf_keras may begin with "_" that do not in Keras 3.
+            weight = derived_at.get(inside) or derived_at.get(inside.removeprefix("_"))
+            folder = inside.rpartition("/")[0]
             if stored.type in _INTEGERS:
                 quantized.add(folder)
-            if weight is None or (self.has_shapes and weight.shape != stored.shape):
+            fits = weight and (weight.is_any_shape or weight.shape == stored.shape)
+            if weight is None or not fits:
                 learns = trained and folder not in quantized
                 yield self._guess(_weight_name(inside), kind, stored, trained=learns)
             elif not weight.is_copy:
@@ -248,6 +253,11 @@ def label(name: object) -> str:
 def is_model(entry: Entry) -> bool:
     """Whether an entry of a configuration is a model, not a layer."""
     return isinstance(entry["config"].get("layers"), list) and entry["class_name"] != "Pipeline"
+
+
+def is_operation(entry: Entry) -> bool:
+    """Whether an entry is an operation, which Keras does not count among the layers."""
+    return str(entry.get("module", "")).startswith("keras.src.ops")
 
 
 def _kind(entry: Entry) -> str:

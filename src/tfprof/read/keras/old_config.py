@@ -28,11 +28,12 @@ _MERGES: Final = {
     "concat": "Concatenate", "sum": "Add", "mul": "Multiply", "ave": "Average", "max": "Maximum",
     "dot": "Dot",
 }  # fmt: skip
+_OF_LAYERS: Final = {"trainable", "layers", "batch_shape"}  # an operation has none of these
 _INSIDE: Final = ("layer", "backward_layer", "forward_layer", "cell")
 
 
-def todays(entry: Entry) -> Entry:
-    """Change a model and everything in it to today's form."""
+def todays(entry: Entry, version: str) -> Entry:
+    """Change a model of this version of Keras, and everything in it, to today's form."""
     waiting = [entry]
     while waiting:
         layer = waiting.pop()
@@ -45,6 +46,8 @@ def todays(entry: Entry) -> Entry:
         if not isinstance(config, dict):
             continue
         _rename(layer, config)
+        if version.startswith("3") and layer.get("name") and not _OF_LAYERS & config.keys():
+            layer["module"] = "keras.src.ops"
         waiting += [config[key] for key in _INSIDE if key in config]
         for key in ("layers", "cells"):
             inside = config.get(key)
@@ -68,7 +71,7 @@ def _rename(layer: Entry, config: Entry) -> None:
     if kind == "Merge" and config.get("mode") in list(_MERGES):
         layer["class_name"] = _MERGES[config["mode"]]
         config.setdefault("axis", config.get("concat_axis", -1))
-    elif kind == "GRU" or kind == "GRUCell":
+    elif kind in {"GRU", "GRUCell"}:
         config.setdefault("reset_after", False)
     layer["class_name"] = _CLASSES.get(kind, layer.get("class_name"))
 
@@ -77,16 +80,11 @@ def _add_input(config: Entry) -> None:
     """Put an InputLayer before the layers of a Sequential model."""
     first = config["layers"][0] if config.get("layers") else None
     inner = first.get("config") if isinstance(first, dict) else None
-    if (
-        isinstance(inner, dict)
-        and first["class_name"] != "InputLayer"
-        and "batch_input_shape" in inner
-    ):
-        given = {"name": f"{inner.get('name')}_input", "batch_shape": inner["batch_input_shape"]}
+    if not isinstance(first, dict) or not isinstance(inner, dict):
+        return
+    if first["class_name"] != "InputLayer" and "batch_input_shape" in inner:
         # An embedding has the dtype of its output.
         dtype = "float32" if first["class_name"] == "Embedding" else inner.get("dtype")
-        layer = {
-            "class_name": "InputLayer",
-            "config": {**given, "dtype": inner.get("input_dtype", dtype)},
-        }
-        config["layers"] = [layer, *config["layers"]]
+        given = {"name": f"{inner.get('name')}_input", "batch_shape": inner["batch_input_shape"]}
+        given["dtype"] = inner.get("input_dtype", dtype)
+        config["layers"] = [{"class_name": "InputLayer", "config": given}, *config["layers"]]

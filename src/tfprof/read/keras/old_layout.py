@@ -1,4 +1,4 @@
-"""The layers of a model whose weights are in the old layout: one group per layer of the outer model.
+"""The layers of a model with weights in the old layout: one group per layer of the outer model.
 
     inner   weight_names: a/kernel:0, bn/gamma:0, a/bias:0, bn/moving_mean:0     a nested model:
                           all trainable weights, layer by layer, then all others
@@ -10,7 +10,7 @@ to have, the names themselves do.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tfprof.read.keras.model import (
     Contents,
@@ -20,19 +20,17 @@ from tfprof.read.keras.model import (
     Model,
     Stored,
     is_model,
+    is_operation,
     label,
 )
-from tfprof.read.keras.weight_rules import weights
+from tfprof.read.keras.weight_rules import weights_of_any_input
 from tfprof.read.keras.weights import Underivable, Weight
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-OPTIMIZER: Final = "optimizer_weights"
+_OPTIMIZER: Final = "optimizer_weights"
 _OWN: Final = "top_level_model_weights"
-# The weights of a layer, but for their shapes, do not depend on the shape of its inputs.
-_SIDES: Final = [1] * 8
-ANY_INPUT: Final = {name: _SIDES for name in ("input_shape", "query_shape", "value_shape")}
 _NUMBER: Final = re.compile(r"(:\d+|_\d+)$")
 
 
@@ -53,7 +51,7 @@ def groups_of(held: Contents, group: str) -> dict[str, list[Named]]:
             names.setdefault(name)
     groups = {}
     for layer in names:
-        if layer != OPTIMIZER:
+        if layer != _OPTIMIZER:
             listed = held.lists.get(f"{prefix}{layer}/weight_names", ())
             paths = ((name, f"{prefix}{layer}/{name}") for name in listed)
             groups[layer] = [Named(n, held.weights[p]) for n, p in paths if p in held.weights]
@@ -82,11 +80,10 @@ class OldModel(Model):
         super().read(config)
 
     def _place(self, layer: Entry, place: str, layer_name: str, used: dict[str, int]) -> str:  # noqa: ARG002 - as in Model
-        return f"{place}/{layer_name}"
+        return "" if is_operation(layer) else f"{place}/{layer_name}"
 
     def _derived(self, kind: str, layer: Entry) -> list[Weight] | None:
-        config = layer["config"] if isinstance(layer["config"], dict) else {}
-        return weights(kind, config, ANY_INPUT)
+        return weights_of_any_input(kind, layer["config"])
 
     def _claimed(
         self, place: str, kind: str, derived: Sequence[Weight], *, trained: bool
@@ -106,7 +103,8 @@ class OldModel(Model):
     def _split(self, model: Entry, place: str, group: list[Named]) -> None:
         """Give the weights of a nested model to its layers."""
         try:
-            owners = sum(self._order(model, place), [])
+            trained, others = self._order(model, place)
+            owners = trained + others
         except Underivable:
             owners = []
         if len(owners) != len(group):

@@ -90,8 +90,8 @@ def _repeat(config: Config, inputs: Sequence[Shape]) -> Shape:
 
 
 def _sides(
-    shape: Shape, config: Config, change: Callable[[int, Dim], Dim], channels: Any = None
-) -> Shape:  # noqa: ANN401
+    shape: Shape, config: Config, change: Callable[[int, Dim], Dim], channels: Dim = None
+) -> Shape:
     """*shape* whose sides change; *channels*: how many the output has, None: as many."""
     first = config.get("data_format") == "channels_first"
     sides = shape[2:] if first else shape[1:-1]
@@ -224,8 +224,8 @@ def _heads(config: Config, inputs: Sequence[Shape]) -> Shape:
 # fmt: off
 _RULES: Final[list[tuple[re.Pattern[str], Any]]] = [
     (re.compile(names), rule) for names, rule in (
-        (r"\w*Normalization|Activation|(Leaky|P|Thresholded)?ReLU|ELU|Softmax|\w*Dropout(\dD)?"
-         r"|Gaussian\w+|Masking|Rescaling|ActivityRegularization|Identity|InputLayer", _same),
+        (r"\w*Normalization|Activation|(Leaky|P|Thresholded)?ReLU|ELU|Softmax|Masking", _same),
+        (r"\w*Dropout(\dD)?|Gaussian\w+|Rescaling|ActivityRegularization|Identity", _same),
         ("Dense", _dense), ("Embedding", _embedding), ("Flatten", _flatten),
         ("Reshape", _reshape), ("Permute", _permute), ("RepeatVector", _repeat),
         (r"((Depthwise|Separable)?Conv)\dD", _conv), (r"Conv\dDTranspose", _transposed),

@@ -35,6 +35,7 @@ class Weight(NamedTuple):
     trained: bool = True
     type: int | None = None  # DataType, if it is not that of the layer
     is_copy: bool = False  # it repeats another weight of the layer
+    is_any_shape: bool = False  # the shape of the input is unknown, and so is its own
     is_stored: bool = True  # Keras adds the product of LoRA's matrices to the kernel instead
 
 
