@@ -8,6 +8,7 @@ for all others, and gets the bytes that it asks for: it opens nothing itself.
 from __future__ import annotations
 
 import atexit
+import io
 import json
 import os
 import subprocess
@@ -99,7 +100,7 @@ def _conversation(process: subprocess.Popen[bytes], data: memoryview) -> bytes:
 
 def _started() -> subprocess.Popen[bytes]:
     if _workers and (_workers[0].parent != os.getpid() or _workers[0].process.poll() is not None):
-        _workers.clear()  # it is that of the process that this one was forked from, or it ended
+        _end()  # it belongs to the process that this one was forked from, or it has ended
     if not _workers:
         program = str(Path(__file__).with_name("h5_worker.py"))
         # -I: nothing is imported from the current folder, unless this process does so as well.
@@ -112,10 +113,13 @@ def _started() -> subprocess.Popen[bytes]:
 
 
 def _end() -> None:
-    """End the other process, if it is ours."""
+    """End the other process, if it is ours, and forget it."""
     for process, parent in _workers:
-        if parent == os.getpid():
-            process.kill()
-            with suppress(OSError):
-                process.communicate()
+        with suppress(OSError):
+            if parent == os.getpid():
+                process.kill()
+                process.wait()
+        for pipe in (process.stdin, process.stdout):
+            with suppress(OSError):  # nobody reads what is left
+                (pipe or io.BytesIO()).close()
     _workers.clear()

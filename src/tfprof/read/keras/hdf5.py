@@ -26,12 +26,13 @@ from tfprof.tables.formats import GRAPH, expected_formats
 from tfprof.wire.decode import buffer_view
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from tfprof.model import Profile
     from tfprof.read.source import Source
 
 _GROUP: Final = "model_weights"
+_WEIGHT: Final = re.compile(r"(^|/)vars/[^/]+$")
 _LAYER: Final = re.compile(r"layers/([^/]+)/")
 
 
@@ -51,7 +52,8 @@ def read_hdf5(source: Source) -> Profile:
         elif groups:
             config, model = _entry("weights", "model", groups), OldModel(groups)
         else:
-            config, model = _listed(held), WeightsModel(held)
+            stored = {path: held.weights[path] for path in filter(_WEIGHT.search, held.weights)}
+            config, model = _listed(stored, held.names), WeightsModel(Contents(stored, held.names))
         model.read(config)
         if not model.layers:
             raise InputError(
@@ -96,18 +98,18 @@ def _entry(kind: str, name: str, layers: Iterable[str] = ()) -> dict[str, Any]:
     return {"class_name": kind, "config": {"name": name, **({"layers": inside} if inside else {})}}
 
 
-def _listed(held: Contents) -> Entry:
+def _listed(stored: Iterable[str], names: Mapping[str, str]) -> Entry:
     """A configuration of the layers that weights are stored for; their order is unknown."""
     classes = {"sequential": "Sequential", "functional": "Functional", **class_names()}
     entries = {"": _entry("weights", "model")}
     entries[""]["config"]["layers"] = []
-    for path in sorted(held.weights, key=_natural):
+    for path in sorted(stored, key=_natural):
         place = ""
         while found := _LAYER.match(path, len(place) and len(place) + 1):
             around, place = entries[place], path[: found.end() - 1]
             if place not in entries:
                 kind = re.sub(r"_\d+$", "", found[1])
-                name = held.names.get(place, found[1])
+                name = names.get(place, found[1])
                 entries[place] = {**_entry(classes.get(kind, ""), name), "place": place}
                 around["config"].setdefault("layers", []).append(entries[place])
     return entries[""]
