@@ -260,5 +260,6 @@ TARGETS: Final = {
         Target("function_run", tf2_targets.function_run, mutate.wire),
         Target("trace", tf2_targets.trace, mutate.wire),
         Target("keras", tf2_targets.keras, archives.keras),
+        Target("hdf5", tf2_targets.hdf5, archives.hdf5),
     )
 }

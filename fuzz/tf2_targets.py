@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from fuzz import agreement
+from fuzz import agreement, archives
 from fuzz.laws import hold, source
 from fuzz.parts import parted
 from tfprof.errors import TfprofError
@@ -58,6 +58,11 @@ def function_run(data: bytes, pick: Pick) -> None:
 def keras(data: bytes, pick: Pick) -> None:
     """A Keras archive."""
     _hold(load(source(data)), pick)
+
+
+def hdf5(data: bytes, pick: Pick) -> None:
+    """An HDF5 file of Keras, or the JSON that one is made of."""
+    _hold(load(source(archives.hdf5_file(data))), pick)
 
 
 def _hold(profile: Profile, pick: Pick) -> None:

@@ -10,6 +10,7 @@ import hostile_archives
 import hostile_checkpoints
 import hostile_functions
 import hostile_graphs
+import hostile_hdf5
 import hostile_kinds
 import hostile_layers
 import hostile_logs
@@ -39,6 +40,7 @@ CATALOGUE = [
         hostile_profiles,
         hostile_checkpoints,
         hostile_archives,
+        hostile_hdf5,
         hostile_layers,
         hostile_traces,
         hostile_kinds,

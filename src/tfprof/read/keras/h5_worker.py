@@ -117,8 +117,9 @@ def _dtype(dataset: Any) -> str:  # noqa: ANN401
 def _attributes(attributes: Any, path: str, size: int, result: dict[str, Any]) -> None:  # noqa: ANN401
     for key in (*_TEXTS, "name"):
         if key in attributes and (path == "" or key == "name"):
-            (value,) = _strings(attributes, key, size)
-            result["names" if key == "name" else "texts"][path if key == "name" else key] = value
+            table, place = ("names", path) if key == "name" else ("texts", key)
+            values = _strings(attributes, key, size)
+            result[table].update({place: values[0]} if len(values) == 1 else {})
     names = sorted(filter(_LISTS.fullmatch, attributes), key=lambda key: (len(key), key))
     for key in names:  # long lists are in pieces: weight_names0, weight_names1, …
         place = f"{path}/{key.rstrip('0123456789')}"
