@@ -1,4 +1,4 @@
-"""Keras archives: opened, changed inside, and closed again.
+"""Keras archives and HDF5 files: opened, changed inside, and closed again.
 
 The configuration is changed as JSON, so that what reads layers sees it; the weights blindly.
 """
@@ -11,7 +11,10 @@ import zipfile
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
+import h5py
+
 from fuzz import mutate
+from tfprof.read.detect import HDF5_MAGIC
 
 if TYPE_CHECKING:
     from fuzz.mutate import Dice
@@ -54,6 +57,28 @@ def archive(files: dict[str, bytes]) -> bytes:
         for name, data in files.items():
             opened.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
     return made.getvalue()
+
+
+def hdf5(data: bytes, dice: Dice) -> bytes:
+    """A file with its bytes changed, or the JSON that one is made of with some values changed."""
+    return mutate.blind(data, dice) if data.startswith(HDF5_MAGIC) else _json(data, dice)
+
+
+def hdf5_file(data: bytes) -> bytes:
+    """The file that is described: {"texts": {name: text}, "layers": {name: {weight: shape}}}."""
+    made = io.BytesIO()
+    with suppress(Exception), h5py.File(made, "w") as file:
+        described = json.loads(data)
+        for name, text in described["texts"].items():
+            file.attrs[name] = text if isinstance(text, str) else json.dumps(text)
+        group = file.create_group("model_weights")
+        group.attrs["layer_names"] = list(described["layers"])
+        for name, weights in described["layers"].items():
+            layer = group.create_group(name)
+            layer.attrs["weight_names"] = list(weights)
+            for weight, shape in weights.items():
+                layer.create_dataset(weight, shape, "float32", chunks=(1,) * len(shape) or None)
+    return data if data.startswith(HDF5_MAGIC) else made.getvalue()
 
 
 def _json(data: bytes, dice: Dice) -> bytes:

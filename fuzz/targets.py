@@ -264,5 +264,6 @@ TARGETS: Final = {
         Target("trace", tf2_targets.trace, mutate.wire),
         Target("keras", tf2_targets.keras, archives.keras),
         Target("events", tf2_targets.events, sealed.events),
+        Target("hdf5", tf2_targets.hdf5, archives.hdf5),
     )
 }

@@ -15,7 +15,7 @@ from google.protobuf import text_format
 
 from chunked_models import cpb
 from event_records import event_file, scalar, stored, tagged
-from fuzz.archives import CONFIG, archive
+from fuzz.archives import CONFIG, archive, hdf5_file
 from fuzz.parts import joined
 from hostile_parts import part
 from tf_wheel import piece
@@ -49,6 +49,7 @@ def seeds() -> dict[str, list[bytes]]:
         "trace": [*map(joined, traces), joined([traces[1][0]])],
         "keras": [_keras()],
         "events": [_events(*graphs[1:3])],
+        "hdf5": [_described(), hdf5_file(_described())],
     }
 
 
@@ -172,6 +173,31 @@ def _archived(model: bytes) -> bytes:
             info.size = len(data)
             opened.addfile(info, io.BytesIO(data))
     return gzip.compress(made.getvalue(), mtime=0)
+
+
+def _described() -> bytes:
+    """A model in a model, as Keras 2 keeps it in HDF5."""
+
+    def layer(kind: str, name: str, *takes: list[Any], **config: Any) -> dict[str, Any]:
+        config = {"name": name, "trainable": True, **config}
+        return {"class_name": kind, "config": config, "name": name, "inbound_nodes": [[*takes]]}
+
+    first = layer("Dense", "a", units=4, batch_input_shape=[None, 8])
+    inside = [first, layer("BatchNormalization", "b", axis=[1])]
+    layers = [
+        layer("InputLayer", "x", batch_input_shape=[None, 8]),
+        {**layer("Sequential", "in", ["x", 0, 0, {}]), "config": inside},
+        layer("Reshape", "r", ["in", 1, 0, {}], target_shape=[2, -1]),
+        layer("LSTM", "l", ["r", 0, 0, {}], units=2),
+        layer("TFOpLambda", "o", ["l", 0, 0, {"y": 2.0}], function="math.multiply"),
+    ]
+    ends = {"input_layers": [["x", 0, 0]], "output_layers": [["o", 0, 0]]}
+    config = {"class_name": "Model", "config": {"name": "net", "layers": layers, **ends}}
+    stored = {"a/kernel:0": [8, 4], "a/bias:0": [4], "b/gamma:0": [4], "b/beta:0": [4]}
+    stored |= {"b/moving_mean:0": [4], "b/moving_variance:0": [4]}
+    cell = {"l/kernel:0": [2, 8], "l/recurrent_kernel:0": [2, 8], "l/bias:0": [8]}
+    texts = {"model_config": config, "keras_version": "2.2.4"}
+    return json.dumps({"texts": texts, "layers": {"in": stored, "l": cell}}).encode()
 
 
 def _keras() -> bytes:

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from chunked_models import riegeli
-from fuzz import agreement
+from fuzz import agreement, archives
 from fuzz.laws import hold, source
 from fuzz.parts import parted
 from tfprof.errors import TfprofError
@@ -83,6 +83,11 @@ def keras(data: bytes, pick: Pick) -> None:
 def events(data: bytes, pick: Pick) -> None:
     """An event file."""
     _hold(load(source(data)), pick)
+
+
+def hdf5(data: bytes, pick: Pick) -> None:
+    """An HDF5 file of Keras, or the JSON that one is made of."""
+    _hold(load(source(archives.hdf5_file(data))), pick)
 
 
 def _hold(profile: Profile, pick: Pick) -> None:

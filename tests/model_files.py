@@ -33,6 +33,7 @@ SUMMARIES: Final = ("conv", "lstm", "gru", "transformer", "nested", "mixed", "mo
 WORDS: Final[dict[str, tuple[str, ...]]] = {
     "events": (),
     "inference": (),
+    "hdf5": (),
     "layer_names": (),
     "keras": APPLICATIONS,
     "layers": (),

@@ -12,6 +12,7 @@ import hostile_events
 import hostile_forms
 import hostile_functions
 import hostile_graphs
+import hostile_hdf5
 import hostile_kinds
 import hostile_layers
 import hostile_logs
@@ -43,6 +44,7 @@ CATALOGUE = [
         hostile_archives,
         hostile_events,
         hostile_forms,
+        hostile_hdf5,
         hostile_layers,
         hostile_traces,
         hostile_kinds,

@@ -47,7 +47,7 @@ _ASIDE.add("fingerprint.pb")  # of a SavedModel, without a use
 _MOST_NAMED = 4  # files to choose from, in a message
 _DATA_OF_BUNDLE = re.compile(r"\.data-\d{5}-of-\d{5}\Z")
 _PIECE_OF_FIRST = re.compile(r"-\d{5}(-of-\d{5})\Z")
-_HDF5 = b"\x89HDF\r\n\x1a\n"
+
 
 
 def exists(path: str) -> bool:
@@ -96,11 +96,6 @@ def detect_file(path: str) -> InputFile:
         )
     source = open_source(path, expected_inputs())
     if source.format is None:
-        if source.data[: len(_HDF5)].tobytes() == _HDF5:
-            raise InputError(
-                f"{path} is an HDF5 file, which tfprof does not read; load the model with Keras "
-                "and save it as .keras"
-            )
         what = "not recognised" if source.data.size else "empty"
         raise InputError(f"{path} is {what}; expected {expected_inputs()}")
     if source.format is _LATEST:

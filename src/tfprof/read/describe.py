@@ -98,6 +98,15 @@ def describe_events(source: Source) -> Description:
     return Description(facts, lacks, described.variables)
 
 
+def describe_hdf5(source: Source) -> Description:
+    """The same of an HDF5 file; what its optimizer keeps is no part of the model."""
+    from tfprof.read.keras.hdf5 import optimizer_parameters, read_hdf5  # noqa: PLC0415
+
+    model, count = nodes_of(read_hdf5(source)), optimizer_parameters(source)
+    apart = {"optimizer_parameters": count} if count else {}
+    return model._replace(facts={**model.facts, **apart})
+
+
 def describe_run(source: Source) -> Description:
     """The executions of a RunMetadata."""
     columns = read_run(source)

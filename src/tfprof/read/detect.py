@@ -26,6 +26,7 @@ CONVERTED_MAGIC = b"\x89tfp\r\n\x1a\n"
 RIEGELI_MAGIC = bytes.fromhex("83af70d10d884a3f")  # the checksum of the first block's header
 ZIP_MAGIC = b"PK\3\4"
 _EVENT_VERSION, _FIRST_RECORD = b"brain.Event:", 64
+HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 # Named in the directory at the end of the archive.
 _KERAS_MEMBER = b"config.json"
 
@@ -140,6 +141,11 @@ def is_keras(start: Start) -> bool:
 def is_saved_model_chunked(start: Start) -> bool:
     """Whether this is a Riegeli file, as chunked SavedModels are."""
     return bytes(start.data[:8]) == RIEGELI_MAGIC
+
+
+def is_hdf5(start: Start) -> bool:
+    """Whether this is an HDF5 file."""
+    return bytes(start.data[:8]) == HDF5_MAGIC
 
 
 def is_converted(start: Start) -> bool:

@@ -48,7 +48,8 @@ class Input(Option):
 
 # fmt: off
 GRAPH = Input(
-    "graph_path", "text", "", "the graph: GraphDef, MetaGraphDef, SavedModel, .keras or event file",
+    "graph_path", "text", "",
+    "the graph: GraphDef, MetaGraphDef, SavedModel, .keras, .h5 or event file",
     parameter="graph", title="a graph", turn=1, fallback="graph",
 )
 # The files that a SavedModel may be.
@@ -222,6 +223,8 @@ FORMATS: dict[str, Format] = {
         _row("events", "an event file of TensorBoard", GRAPH, ("nodes", "model", "run"),
              "events:read_events", "add_events", "describe_events", parts=(FUNCTIONS,),
              joins=True),
+        _row("hdf5", "a Keras HDF5 file", GRAPH, _MODEL,
+             "keras.hdf5:read_hdf5", "take_profile", "describe_hdf5"),
         _row("trace", "a trace (XSpace)", TRACE, _RUN,
              "xplane:read_trace", "add_trace", "describe_trace"),
         _row("profile", "a saved profile (ProfileProto)", PROFILE, _ALL,

@@ -155,13 +155,16 @@ def _largest_function(part: Part, notes: list[str]) -> Part | None:
 
 def _model(part: Part) -> Profile:
     """The model whose configuration Keras stored."""
-    from tfprof.read.keras.archive import model_profile  # noqa: PLC0415 - few files need it
+    from tfprof.read.keras.archive import profile_of  # noqa: PLC0415 - few files need it
+    from tfprof.read.keras.model import Model  # noqa: PLC0415
 
     part.check_event()
     try:
         config = json.loads(part.data.tobytes())
-        return model_profile(config, None, part.name, "an event file has no weights")
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        model = Model(None)
+        model.read(config)
+        return profile_of(config, model, part.name, "an event file has no weights")
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise InputError(f"{part.name}: the model that Keras stored in it is damaged") from None
 
 

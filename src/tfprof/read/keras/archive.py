@@ -17,7 +17,6 @@ import io
 import json
 import zipfile
 import zlib
-from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -29,8 +28,8 @@ from tfprof.model import Profile, own_notes
 from tfprof.read import graph_def
 from tfprof.read.keras.expand import Expansion
 from tfprof.read.keras.graph import Dims, Graph, Type
-from tfprof.read.keras.model import DTYPES, Contents, Model, Stored
-from tfprof.read.keras.weights import MOST_ELEMENTS
+from tfprof.read.keras.h5_process import contents
+from tfprof.read.keras.model import Contents, Model
 from tfprof.read.merge import with_extra_type, with_graph
 from tfprof.read.saved_model import TRAINABLE
 from tfprof.tables.limits import beyond, unpacked_most
@@ -47,28 +46,19 @@ _LOCAL_HEADER: Final = 30
 _COMPRESSIONS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED: Final = 1
 _JSON_GROWS: Final = 16
-_MOST: Final = 1_000_000
-_FLOAT: Final = 1
-# DataType of each HDF5 type; bfloat16 is stored as two untyped bytes.
-_TYPES: Final = {**DTYPES, "|V2": DTYPES["bfloat16"]}
 
 
 def read_keras(source: Source) -> Profile:
     """The layers and weights of the archive *source*; raises InputError."""
     try:
         config, stored = _opened(source)
-        return model_profile(config, stored, source.name, "install h5py to read them")
+        model = Model(stored)
+        model.read(config)
+        return profile_of(config, model, source.name)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as problem:
         raise InputError(f"{source.name} is a damaged Keras archive: {problem}") from None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise InputError(f"{source.name}: its {CONFIG} is not that of a Keras model") from None
-
-
-def model_profile(config: Any, stored: Contents | None, file: str, unread: str) -> Profile:  # noqa: ANN401 - out of a file
-    """The model with this configuration; *unread* says why there are no stored weights."""
-    model = Model(stored)
-    model.read(config)
-    return _profile(config, model, file, unread)
 
 
 def _opened(source: Source) -> tuple[Any, Contents | None]:
@@ -81,7 +71,8 @@ def _opened(source: Source) -> tuple[Any, Contents | None]:
     config = json.loads(bytes(member(archive, CONFIG, view, source.name)))
     if WEIGHTS not in names:
         return config, None
-    return config, contents(member(archive, WEIGHTS, view, source.name), source.name)
+    stored = member(archive, WEIGHTS, view, source.name)
+    return config, contents(stored, source.name, ": its weights cannot be read")
 
 
 def member(archive: zipfile.ZipFile, name: str, view: memoryview, file: str) -> memoryview:
@@ -107,7 +98,13 @@ def member(archive: zipfile.ZipFile, name: str, view: memoryview, file: str) -> 
     return memoryview(archive.read(info))
 
 
-def _profile(config: Any, model: Model, file: str, unread: str) -> Profile:  # noqa: ANN401 - out of a file
+def profile_of(
+    config: Any,  # noqa: ANN401 - out of a file
+    model: Model,
+    file: str,
+    unread: str = "install h5py to read them",
+) -> Profile:
+    """The layers of a model as a graph; *unread* says why stored weights are not used."""
     graph = Graph(file, len(model.layers))
     trained: list[bytes] = []
     for layer in model.layers:
@@ -124,7 +121,8 @@ def _profile(config: Any, model: Model, file: str, unread: str) -> Profile:  # n
     for layer in model.layers:
         if layer.path not in expansion.called and layer.kind != "InputLayer":
             names = {weight.name: f"{layer.path}/{weight.name}" for weight in layer.weights}
-            expansion.opaque(layer.path, layer.kind, [], names)
+            kind = layer.kind if model.records_layers else "Layer"
+            expansion.opaque(layer.path, kind, [], names)
     data = np.frombuffer(graph.data(), np.uint8)
     profile = with_graph(Profile(), replace(graph_def.columns(data), file=file))
     if model.knows_trained:
@@ -135,6 +133,8 @@ def _profile(config: Any, model: Model, file: str, unread: str) -> Profile:  # n
 
 
 def _notes(model: Model, file: str, unread: str) -> Iterator[str]:
+    if not model.records_layers:
+        yield f"{file} holds weights only: what the layers compute is not recorded"
     if model.stored is None:
         yield f"{file}: the weights are derived from the configuration of the layers; {unread}"
     if model.unknown:
@@ -146,39 +146,6 @@ def _notes(model: Model, file: str, unread: str) -> Iterator[str]:
             f"{file}: the file does not record whether weights of {kinds} are trainable; "
             "they count as trainable"
         )
-
-
-def contents(data: memoryview, file: str) -> Contents | None:
-    """The contents of the HDF5 file *data*, None without h5py; raises InputError."""
-    try:
-        import h5py  # noqa: PLC0415 - an extra that few need
-    except ImportError:
-        return None
-    result = Contents({}, {})
-
-    def visit(path: str, item: Any) -> None:  # noqa: ANN401 - h5py has no type hints
-        if isinstance(item, h5py.Dataset):
-            if len(result.weights) >= _MOST:
-                raise InputError(f"{file} has more than {_MOST:,} weights")
-            shape = tuple(map(int, item.shape or ()))
-            if prod(shape) > MOST_ELEMENTS:
-                raise InputError(f"{file}: {path} has an impossible shape")
-            result.weights[path] = Stored(shape, _TYPES.get(str(item.dtype), _FLOAT))
-        elif (name := item.attrs.get("name")) is not None:
-            result.names[path.removesuffix("/vars")] = str(name)
-
-    try:
-        with h5py.File(Bytes(data), "r") as opened:
-            opened.visititems(visit)
-    except InputError:
-        raise
-    except Exception as problem:  # noqa: BLE001 - the library raises anything for a damaged file
-        raise InputError(f"{file}: its weights cannot be read: {_line(problem)}") from None
-    return result
-
-
-def _line(problem: Exception) -> str:
-    return " ".join(str(problem).split()) or type(problem).__name__
 
 
 class Bytes(io.RawIOBase):

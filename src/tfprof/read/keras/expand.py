@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.errors import InputError
 from tfprof.read.keras.graph import Call, Dims, Graph, Tensor, Type, Unexpandable, row_of
-from tfprof.read.keras.model import DTYPES, compute_dtype, label
+from tfprof.read.keras.model import DTYPES, compute_dtype, is_model, is_operation, label
+from tfprof.read.keras.output_shapes import output_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,6 +30,8 @@ _LARGEST: Final = 2**62
 _NOT_MADE_FOR: Final = (ArithmeticError, LookupError, TypeError, ValueError, AttributeError)
 # The parameters of layers with several, in their order.
 _PARAMETERS: Final = ("inputs", "query", "value", "key", "x", "x1", "x2")
+_TRIPLE: Final = 3  # layer, call, output
+_OPERATORS: Final = {"truediv": "TrueDivide", "sub": "Subtract", "mul": "Multiply", "pow": "Power"}
 Entry = Any  # an object of the configuration, which may be anything
 Key = tuple[str, int]  # a layer, and the number of a call of it
 
@@ -80,7 +83,7 @@ class Expansion:
                 continue
             calls = entry.get("inbound_nodes") or []
             # A model of tf_keras counts its definition as the first call.
-            first = int(any(isinstance(call, list) for call in calls) and _is_model(entry))
+            first = int(any(isinstance(call, list) for call in calls) and is_model(entry))
             calls = [_with_arguments(entry, call) for call in calls]
             ready += [((name, number), entry, call) for number, call in enumerate(calls, first)]
         ready.reverse()
@@ -141,7 +144,7 @@ class Expansion:
         config = entry["config"]
         name = label(entry.get("name") or config.get("name") or entry["class_name"])
         scope = f"{path}/{name}"
-        if _is_model(entry):
+        if is_model(entry):
             return self.model(entry, scope, inputs)
         self.called.add(scope)
         layer = self._layers.get(scope)
@@ -160,7 +163,13 @@ class Expansion:
             except (Unexpandable, *_NOT_MADE_FOR):
                 self._graph.cut(length)
             else:
-                return outputs
+                shapes = output_shapes(
+                    _computes(entry), config, [x.shape for x in inputs], len(outputs)
+                )
+                return [
+                    x._replace(shape=x.shape or shape)
+                    for x, shape in zip(outputs, shapes, strict=True)
+                ]
         return [self.opaque(scope, label(entry["class_name"]), inputs, named)]
 
     def opaque(
@@ -195,30 +204,51 @@ class Expansion:
             self._depth -= 1
 
 
-def _is_model(entry: Entry) -> bool:
-    return isinstance(entry["config"].get("layers"), list) and entry["class_name"] != "Pipeline"
-
-
 def _with_arguments(entry: Entry, call: Entry) -> Entry:
-    """A call as Keras 3 writes it; tf_keras lists (layer, call, output, options) of each input."""
+    """A call as Keras 3 writes it; Keras 2 lists (layer, call, output, options) of each input."""
     if not isinstance(call, list):
         return call
+    call = [call] if call and isinstance(call[0], str) else call
     shape = _built(entry).get("input_shape")
     shapes = [shape] if len(call) == 1 else shape
     if not isinstance(shapes, list) or len(shapes) != len(call):
         shapes = [None] * len(call)
-    tensors = zip(call, shapes, strict=True)
-    return {"args": [{"keras_history": t[:3], "shape": s} for t, s in tensors], "kwargs": {}}
+    kwargs = {}
+    for options in (tensor[3] for tensor in call if len(tensor) > _TRIPLE):
+        kwargs.update({key: _argument(value) for key, value in options.items()})
+    return {"args": list(map(_argument, call, shapes)), "kwargs": kwargs}
+
+
+def _argument(value: Entry, shape: Entry = None) -> Entry:
+    """An argument of Keras 2 as Keras 3 writes it: a tensor, a list of tensors, or a value."""
+    if not isinstance(value, list):
+        return value
+    if len(value) < _TRIPLE or not isinstance(value[0], str):
+        return [_argument(each) if isinstance(each, list) else each for each in value]
+    if value[0] == "_CONSTANT_VALUE":
+        return value[2]
+    return {"keras_history": value[:_TRIPLE], "shape": shape}
+
+
+def _computes(entry: Entry) -> str:
+    """The class of a layer; of a function of TensorFlow among the layers, the operation."""
+    kind, config = str(entry["class_name"]), entry["config"]
+    if kind != "TFOpLambda":
+        return kind
+    name = str(config.get("function")).rpartition(".")[2]
+    return _OPERATORS.get(name, name.title().replace("_", ""))
 
 
 def _row(entry: Entry) -> Any:  # noqa: ANN401 - a row
     """The row of a layer or an operation of Keras's own; None for anybody else's."""
-    module, kind = str(entry.get("module") or "keras"), str(entry["class_name"])
+    module, kind = str(entry.get("module") or "keras"), _computes(entry)
+    if kind != entry["class_name"]:
+        return row_of(kind, is_layer=False)
     if not (module == "keras" or module.startswith("keras.")) or ">" in str(
         entry.get("registered_name")
     ):
         return None
-    return row_of(kind, is_layer=not module.startswith("keras.src.ops"))
+    return row_of(kind, is_layer=not is_operation(entry))
 
 
 def _built(entry: Entry) -> dict[str, Any]:
@@ -249,7 +279,7 @@ def _keys(value: Entry) -> Iterator[tuple[str, int, int]]:
         each = waiting.pop()
         if isinstance(each, dict):
             waiting += [each[key] for key in sorted(each, reverse=True)]
-        elif isinstance(each, list) and len(each) == 3 and isinstance(each[0], str):  # noqa: PLR2004 - a triple
+        elif isinstance(each, list) and len(each) == _TRIPLE and isinstance(each[0], str):
             yield each[0], int(each[1]), int(each[2])
         elif isinstance(each, list):
             waiting += reversed(each)
@@ -264,7 +294,7 @@ def _tensors(call: Entry) -> Iterator[dict[str, Any]]:
         each = waiting.pop()
         if isinstance(each, dict):
             history = each.get("keras_history")
-            if isinstance(history, list) and len(history) == 3:  # noqa: PLR2004 - a triple
+            if isinstance(history, list) and len(history) == _TRIPLE:
                 yield each
             else:
                 waiting += [each[key] for key in sorted(each, reverse=True)]

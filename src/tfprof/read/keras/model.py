@@ -13,12 +13,12 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tfprof.read.keras.weight_rules import weights
+from tfprof.read.keras.weight_rules import weights, weights_of_any_input
 from tfprof.read.keras.weights import ALL_TRAINED, Weight, snake
 from tfprof.read.keras_layers import known_layer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tfprof.columns.keras_layer import KerasLayer
 
@@ -46,10 +46,12 @@ class Stored(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """The weights by their path in the file, and the names of groups."""
+    """What an HDF5 file holds: weights, names of groups, lists of names, texts; by path."""
 
     weights: dict[str, Stored]
-    names: dict[str, str]
+    names: Mapping[str, str]
+    lists: Mapping[str, list[str]] = {}
+    texts: Mapping[str, str] = {}
 
 
 class LayerWeight(NamedTuple):
@@ -75,6 +77,8 @@ class Layer(NamedTuple):
 class Model:
     """The layers found so far, and the weights that belong to none of them yet."""
 
+    records_layers = True  # weights alone do not say what layers compute and what is trainable
+
     def __init__(self, stored: Contents | None) -> None:
         self.layers: list[Layer] = []
         self.named: list[KerasLayer] = []  # models and layers, as Keras lists them
@@ -94,7 +98,7 @@ class Model:
     @property
     def knows_trained(self) -> bool:
         """Whether it is known of some weight, or guessed of none, that it is trainable."""
-        return self._knows_some or not self.guessed
+        return self.records_layers and (self._knows_some or not self.guessed)
 
     def read(self, config: Entry) -> None:
         """Find all layers; raises ValueError, TypeError, KeyError or AttributeError."""
@@ -115,7 +119,7 @@ class Model:
         name = label(config.get("name") or entry.get("name") or entry["class_name"])
         path = f"{around}/{name}" if around else name
         self.title = self.title if around else path
-        kind = label(entry["class_name"])
+        kind = _kind(entry)
         self._list(known_layer(path, kind, None))
         trained = trained and config.get("trainable", True) is not False
         used: dict[str, int] = {}
@@ -123,13 +127,13 @@ class Model:
             layer_config = _mapping(layer, "config")
             layer_name = label(layer.get("name") or layer_config.get("name") or layer["class_name"])
             inside = self._place(layer, place, layer_name, used)
-            if isinstance(layer_config.get("layers"), list) and layer["class_name"] != "Pipeline":
+            if is_model(layer):
                 self._add_model(layer, path, inside, trained=trained)
                 continue
             if inside and (kind, layer["class_name"]) != ("Sequential", "InputLayer"):
                 is_input = layer["class_name"] == "InputLayer"
                 dims = layer_config.get("batch_shape", layer_config.get("batch_input_shape"))
-                named = (f"{path}/{layer_name}", label(layer["class_name"]))
+                named = (f"{path}/{layer_name}", _kind(layer))
                 self._list(known_layer(*named, dims if is_input else None))
             self._add(layer, f"{path}/{layer_name}", inside, trained=trained)
 
@@ -138,7 +142,7 @@ class Model:
 
     def _place(self, layer: Entry, place: str, layer_name: str, used: dict[str, int]) -> str:
         """Where the weights of a layer are stored; "" for an operation, which has none."""
-        if str(layer.get("module", "")).startswith("keras.src.ops"):
+        if is_operation(layer):
             return ""
         name = str(layer["class_name"])
         kind = snake(_STORED_AS.get(name, name))
@@ -151,10 +155,9 @@ class Model:
         return self._by_name.get((folder, layer_name), expected)
 
     def _add(self, layer: Entry, path: str, place: str, *, trained: bool) -> None:
-        config, kind = _mapping(layer, "config"), label(layer["class_name"])
+        config, kind = _mapping(layer, "config"), _kind(layer)
         trained = trained and config.get("trainable", True) is not False
-        build = layer.get("build_config")
-        derived = weights(kind, config, build if isinstance(build, dict) else {}) if place else []
+        derived = self._derived(kind, layer) if place else []
         layer_weights: list[LayerWeight] = []
         if self.stored is not None:
             layer_weights = list(self._claimed(place, kind, derived or (), trained=trained))
@@ -174,6 +177,14 @@ class Model:
             ]
         self.layers.append(Layer(path, kind, tuple(layer_weights)))
 
+    def _derived(self, kind: str, layer: Entry) -> list[Weight] | None:
+        """The weights that a layer of this configuration has; None if unknown."""
+        build = layer.get("build_config")
+        derived = weights(kind, layer["config"], build if isinstance(build, dict) else {})
+        if derived is None and self.stored is not None:
+            return weights_of_any_input(kind, layer["config"])
+        return derived
+
     def _claimed(
         self, place: str, kind: str, derived: Sequence[Weight], *, trained: bool
     ) -> Iterator[LayerWeight]:
@@ -189,19 +200,26 @@ class Model:
             inside = where[len(place) + 1 :]
             if stored is None or _NOT_WEIGHTS.search(inside):
                 continue
-            weight, folder = derived_at.get(inside), inside.rpartition("/")[0]
+            # Attributes of tf_keras may begin with "_" that do not in Keras 3.
+            weight = derived_at.get(inside) or derived_at.get(inside.removeprefix("_"))
+            folder = inside.rpartition("/")[0]
             if stored.type in _INTEGERS:
                 quantized.add(folder)
-            if weight is None or weight.shape != stored.shape:
+            fits = weight and (weight.is_any_shape or weight.shape == stored.shape)
+            if weight is None or not fits:
                 learns = trained and folder not in quantized
                 yield self._guess(_weight_name(inside), kind, stored, trained=learns)
             elif not weight.is_copy:
-                self._knows_some = True
-                is_trained = trained and weight.trained and stored.type not in _INTEGERS
-                yield LayerWeight(weight.name, stored.shape, stored.type, is_trained)
+                yield self._known(weight, stored, trained=trained)
         for weight in derived:
             if not weight.is_stored:
                 yield LayerWeight(weight.name, weight.shape, _FLOAT, trained)
+
+    def _known(self, weight: Weight, stored: Stored, *, trained: bool) -> LayerWeight:
+        """A weight that a rule of its layer describes."""
+        self._knows_some = True
+        is_trained = trained and weight.trained and stored.type not in _INTEGERS
+        return LayerWeight(weight.name, stored.shape, stored.type, is_trained)
 
     def _guess(self, name: str, kind: str, stored: Stored, *, trained: bool) -> LayerWeight:
         """A weight that counts as trainable if its layer is, though it may not be."""
@@ -230,6 +248,20 @@ class Model:
 def label(name: object) -> str:
     """*name* as a valid part of a node name."""
     return _NOT_IN_NAMES.sub("_", str(name)) or "layer"
+
+
+def is_model(entry: Entry) -> bool:
+    """Whether an entry of a configuration is a model, not a layer."""
+    return isinstance(entry["config"].get("layers"), list) and entry["class_name"] != "Pipeline"
+
+
+def is_operation(entry: Entry) -> bool:
+    """Whether an entry is an operation, which Keras does not count among the layers."""
+    return str(entry.get("module", "")).startswith("keras.src.ops")
+
+
+def _kind(entry: Entry) -> str:
+    return label(entry["class_name"]) if entry["class_name"] != "" else ""
 
 
 def _weight_name(place: str) -> str:

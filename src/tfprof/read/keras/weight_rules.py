@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     Rule = Callable[[Config, Build], list[Weight]]
 
 _MOST_INSIDE: Final = 1000
+_ANY_INPUT: Final = dict.fromkeys(("input_shape", "query_shape", "value_shape"), [1] * 8)
 _WEIGHTLESS: Final = re.compile(
     r"InputLayer|Activation|(Leaky)?ReLU|ELU|Softmax|\w*Dropout(\dD)?|Gaussian\w+|\w*Pooling\dD"
     r"|AugMix|AutoContrast|CutMix|MixUp|RandAugment|Solarization|Equalization|MelSpectrogram"
@@ -41,6 +42,7 @@ _WEIGHTLESS: Final = re.compile(
     r"|Multiply|Average|Maximum|Minimum|Concatenate|Dot|Masking|Lambda|Rescaling|Resizing"
     r"|CenterCrop|Random\w+|ActivityRegularization|Identity|UnitNormalization|Discretization"
     r"|Hashing|HashedCrossing|CategoryEncoding|StringLookup|IntegerLookup"
+    r"|TFOpLambda|SlicingOpLambda|TensorFlowOpLayer|AddLoss|AddMetric|ThresholdedReLU"
 )
 
 
@@ -56,6 +58,17 @@ def weights(kind: str, config: Config, build: Build) -> list[Weight] | None:
         return derived if all(prod(each.shape) <= MOST_ELEMENTS for each in derived) else None
     except (Underivable, KeyError, IndexError, TypeError, ValueError, AttributeError):
         return None
+
+
+def weights_of_any_input(kind: str, config: Config) -> list[Weight] | None:
+    """The same where the shape of the input is unknown; their own shapes are not meant."""
+    derived = weights(kind, config, _ANY_INPUT)
+    return None if derived is None else [each._replace(is_any_shape=True) for each in derived]
+
+
+def class_names() -> dict[str, str]:
+    """Classes of layers with weights, by their names in archives."""
+    return {snake(kind): kind for kind in _RULES}
 
 
 def _dense(config: Config, build: Build) -> list[Weight]:

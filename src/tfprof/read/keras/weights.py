@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     Build = Mapping[str, Any]
 
 # Classes whose weights are all trainable, whatever their shapes are.
-ALL_TRAINED: Final = re.compile(r"Group(ed)?QueryAttention|ConvLSTM\dD|(Additive)?Attention")
+ALL_TRAINED: Final = re.compile(
+    r"Group(ed)?QueryAttention|ConvLSTM\dD|(Additive)?Attention|CuDNN\w+"
+)
 _FLOAT, _INT8, INT64 = 1, 6, 9
 # More elements than any real tensor has.
 MOST_ELEMENTS: Final = 2**48
@@ -33,6 +35,7 @@ class Weight(NamedTuple):
     trained: bool = True
     type: int | None = None  # DataType, if it is not that of the layer
     is_copy: bool = False  # it repeats another weight of the layer
+    is_any_shape: bool = False  # the shape of the input is unknown, and so is its own
     is_stored: bool = True  # Keras adds the product of LoRA's matrices to the kernel instead
 
 

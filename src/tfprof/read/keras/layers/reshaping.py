@@ -23,6 +23,10 @@ def reshape(call: Call) -> Tensor:
     """Other dimensions behind the batch."""
     target = [int(each) for each in call.config["target_shape"]]
     if -1 in target:
+        sides = [side for side in call.x.shape or () if side is not None]
+        rest = prod(side for side in target if side != -1)
+        if len(sides) == len(call.x.shape or ()) - 1 and rest:  # all but the batch are known
+            target[target.index(-1)] = prod(sides) // rest
         return call.reshaped(call.x, None, target)
     return call.op("Reshape", call.x, [-1, *target])
 
