@@ -59,6 +59,15 @@ def describe_keras(source: Source) -> Description:
     return nodes_of(read_keras(source))
 
 
+def describe_tflite(source: Source) -> Description:
+    """The operators and signatures of a TensorFlow Lite model, and its nodes and variables."""
+    from tfprof.read.tflite import operators, signatures  # noqa: PLC0415 - few files need it
+
+    graph, names = describe_graph(source), signatures(source)
+    facts: dict[str, Value] = {**graph.facts, "operators": operators(source)}
+    return graph._replace(facts={**facts, **({"signatures": names} if names else {})})
+
+
 def describe_run(source: Source) -> Description:
     """The executions of a RunMetadata."""
     columns = read_run(source)

@@ -24,6 +24,7 @@ TABLE_MAGIC = (0xDB4775248B80FB57).to_bytes(8, "little")
 # The second half breaks where a transfer treats the file as text.
 CONVERTED_MAGIC = b"\x89tfp\r\n\x1a\n"
 ZIP_MAGIC = b"PK\3\4"
+TFLITE_MAGIC = b"TFL3"
 # Named in the directory at the end of the archive.
 _KERAS_MEMBER = b"config.json"
 
@@ -124,6 +125,11 @@ def is_keras(start: Start) -> bool:
     """Whether this is a Keras archive."""
     is_zip = bytes(start.data[:4]) == ZIP_MAGIC
     return is_zip and _KERAS_MEMBER in bytes(start.data[-_PEEK:])
+
+
+def is_tflite(start: Start) -> bool:
+    """Whether this is a model of TensorFlow Lite."""
+    return bytes(start.data[4:8]) == TFLITE_MAGIC
 
 
 def is_converted(start: Start) -> bool:

@@ -201,6 +201,8 @@ FORMATS: dict[str, Format] = {
              has_signatures=True, has_functions=True),
         _row("keras", "a Keras archive", GRAPH, _MODEL,
              "keras.archive:read_keras", "take_profile", "describe_keras"),
+        _row("tflite", "a TensorFlow Lite model", GRAPH, _NODES,
+             "tflite:read_tflite", "add_graph", "describe_tflite", has_signatures=True),
         _row("trace", "a trace (XSpace)", TRACE, _RUN,
              "xplane:read_trace", "add_trace", "describe_trace"),
         _row("profile", "a saved profile (ProfileProto)", PROFILE, _ALL,

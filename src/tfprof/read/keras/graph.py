@@ -106,6 +106,11 @@ class Graph:
         self._nodes.append(node)
         return name
 
+    @property
+    def nodes(self) -> list[Any]:
+        """The NodeDefs."""
+        return self._nodes
+
     def data(self) -> bytes:
         """The GraphDef in wire format."""
         graph: Any = message("tensorflow.GraphDef")()
@@ -165,10 +170,11 @@ class Call:
     def op(self, kind: str, *inputs: Operand, dtype: int | None = None, **more: Any) -> Tensor:  # noqa: ANN401 - attributes
         """Add a node of an operation type; numbers among its inputs are constants."""
         attributes = {_TYPED_BY.get(kind, "T"): Type(self.dtype if dtype is None else dtype)}
-        names = [(x if isinstance(x, Tensor) else self._constant(x)).name for x in inputs]
+        names = [(x if isinstance(x, Tensor) else self.constant(x)).name for x in inputs]
         return Tensor(self.graph.add(f"{self.scope}/{kind}", kind, names, {**attributes, **more}))
 
-    def _constant(self, value: Operand) -> Tensor:
+    def constant(self, value: Operand) -> Tensor:
+        """Add a small constant; raises Unexpandable."""
         is_real = isinstance(value, float)
         array = np.asarray(value, np.float32 if is_real else np.int32)
         if array.size > _MOST_CONSTANT:
