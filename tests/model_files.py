@@ -39,6 +39,7 @@ WORDS: Final[dict[str, tuple[str, ...]]] = {
     "open_functions": (),
     "open_layers": (),
     "summary": SUMMARIES,
+    "tflite": (),
     "training": (),
 }
 """What each worker takes behind its folder."""

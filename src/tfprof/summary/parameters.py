@@ -18,7 +18,7 @@ from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.ops.classes import of_class
 from tfprof.ops.dtypes import FLOAT, RESOURCE
-from tfprof.ops.output_dtypes import element_sizes, is_of_weights
+from tfprof.ops.output_dtypes import is_of_weights, weight_bytes
 from tfprof.ops.reach import Links
 from tfprof.read.saved_model import MODEL, TRAINABLE
 from tfprof.summary.model_nodes import training_gradients
@@ -75,12 +75,12 @@ def parameters(shaped: Profile, in_model: Bool, dtypes: I64) -> Parameters:
         known &= elements > 1
     # A list of trainable variables, if only an empty one; a graph alone has none.
     recorded = len(shaped.types) and int(shaped.types.find(Strings.of([TRAINABLE]))[0]) >= 0
-    size = element_sizes(np.where(dtype > 0, dtype, FLOAT))
+    size = weight_bytes(np.where(dtype > 0, dtype, FLOAT), elements)
     return Parameters(
         variable.node[known],
         variable.reader[known],
         elements[known],
-        (elements * size)[known],
+        size[known],
         variable.trainable[known] if recorded and not guessed else None,
         guessed=guessed and bool((known | unknown).any()),
         unknown=variable.reader[unknown],

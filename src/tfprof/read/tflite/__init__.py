@@ -17,7 +17,7 @@ from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.foundation.units import plural
 from tfprof.model import Note
 from tfprof.read import graph_def, saved_model
-from tfprof.read.tflite.flatbuffer import Damaged
+from tfprof.read.tflite.flatbuffer import FlatBufferError
 from tfprof.read.tflite.graph import Builder
 from tfprof.read.tflite.model import Model
 from tfprof.wire.schema import message
@@ -35,7 +35,7 @@ def read_tflite(source: Source, signature: str | None = None) -> GraphColumns:
     builder = Builder(model, source.name)
     try:
         meta, written = _written(model, builder)
-    except Damaged as problem:
+    except FlatBufferError as problem:
         raise _damaged(source, problem) from None
     notes = tuple(_notes(model, builder, written))
     if signature is not None or model.signatures:
@@ -68,9 +68,9 @@ def _written(model: Model, builder: Builder) -> tuple[Any, int]:
 def _notes(model: Model, builder: Builder, written: int) -> Iterator[Note]:
     count = sum(len(model.subgraphs[number].operators) for number in builder.uses)
     if builder.integer:
-        many, verb = len(builder.integer), "computes" if len(builder.integer) == 1 else "compute"
-        text = f"{many:,} of {plural(count, 'operator')} {verb} with integers"
-        yield Note(f"{text}: their operations count as float operations.", ours=True, caveat=True)
+        verb = "computes" if len(builder.integer) == 1 else "compute"
+        text = f"{len(builder.integer):,} of {plural(count, 'operator')} {verb} with integers"
+        yield Note(f"{text}; integer operations count as float operations.", ours=True, caveat=True)
     if written < len(model.subgraphs):
         left = plural(len(model.subgraphs) - written, "subgraph")
         yield Note(f"{left} that no signature needs left out", ours=True)
@@ -95,9 +95,9 @@ def signatures(source: Source) -> list[str]:
 def _model(source: Source) -> Model:
     try:
         return Model(source.data)
-    except Damaged as problem:
+    except FlatBufferError as problem:
         raise _damaged(source, problem) from None
 
 
-def _damaged(source: Source, problem: Damaged) -> InputError:
+def _damaged(source: Source, problem: FlatBufferError) -> InputError:
     return InputError(f"{source.name} is a damaged or cut off TensorFlow Lite model: {problem}")

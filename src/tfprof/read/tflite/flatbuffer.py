@@ -29,7 +29,7 @@ _LEAST, _TIMES = 1 << 16, 2
 _FIRST_FIELD: Final = 4
 
 
-class Damaged(ValueError):
+class FlatBufferError(ValueError):
     """The bytes are no FlatBuffer: what is wrong, and at which byte."""
 
     def __init__(self, at: int, problem: str) -> None:
@@ -44,15 +44,15 @@ class Buffer:
         self._left = _LEAST + _TIMES * len(data)
 
     def charge(self, size: int, at: int) -> None:
-        """Count *size* bytes as read; raises Damaged if that is too much."""
+        """Count *size* bytes as read; raises FlatBufferError if that is too much."""
         self._left -= size
         if self._left < 0:
-            raise Damaged(at, "too many offsets to the same bytes")
+            raise FlatBufferError(at, "too many offsets to the same bytes")
 
     def check(self, at: int, size: int) -> None:
-        """Raise Damaged if these bytes are not in the file."""
+        """Raise FlatBufferError if these bytes are not in the file."""
         if not 0 <= at <= len(self._view) - size:
-            raise Damaged(at, f"{size:,} bytes expected beyond the end")
+            raise FlatBufferError(at, f"{size:,} bytes expected beyond the end")
 
     def number(self, form: Struct, at: int) -> Any:  # noqa: ANN401 - by its form
         """The number at this place."""

@@ -61,7 +61,7 @@ class Builder:
     def __init__(self, model: Model, file: str) -> None:
         self.model, self.file = model, file
         self._names: dict[str, int] = {}
-        self.variables, self.main = self.part(10**6), self.part(10**6)
+        self.variables, self.main = self.part(), self.part()
         self._functions: list[Any] = []
         self._variable: dict[object, str] = {}
         self.uses: dict[int, dict[str, None]] = {}  # variables, by subgraph
@@ -69,8 +69,9 @@ class Builder:
         self.integer: set[tuple[int, int]] = set()  # operators that compute with integers
         self._nodes = 0
 
-    def part(self, operators: int = 0) -> Part:
-        return Part(self.file, operators, self._names)
+    def part(self) -> Part:
+        """Nodes whose names no others have."""
+        return Part(self.file, 10**6, self._names)
 
     def variable(self, key: object, name: str, dtype: int, shape: tuple[int, ...] | None) -> str:
         """The variable of this key; a new one gets this name."""
@@ -105,7 +106,7 @@ class Builder:
 
     def function(self, number: int) -> None:
         """Write a subgraph as a function."""
-        graph = self.part(10**6)
+        graph = self.part()
         body = Body(self, number, graph, "")
         function: Any = message("tensorflow.FunctionDef")()
         function.signature.name = function_name(number)
@@ -200,7 +201,7 @@ class Step:
     """One operator: what rows ask of it, and build nodes with."""
 
     def __init__(self, body: Body, operator: Operator) -> None:
-        self.body, self._options = body, operator.options
+        self.body, self._operator, self._options = body, operator, operator.options
         self.row, self.inputs, self.targets = operator.row, operator.inputs, operator.outputs
         self.outputs = [body.stored(at) for at in self.targets if at >= 0]
         self.dtype = self.outputs[0].type if self.outputs else 1
@@ -216,17 +217,17 @@ class Step:
             products = [part for part in names if _PRODUCT.fullmatch(part.rpartition("/")[2])]
             if names:
                 return clean((products or names)[-1 if products else 0]).rpartition("/")[0]
-        return clean(texts[0]) if texts else "subgraph"
+        return clean(texts[0] if texts else self.row.name.lower())
 
     # --- options ---
 
     def number(self, field: int, default: int = 0) -> int:
         """An option that is an int32."""
-        return self._option(field, INT32, default)
+        return int(self._option(field, INT32, default))
 
     def small(self, field: int) -> int:
         """An option that is a byte."""
-        return self._option(field, INT8, 0)
+        return int(self._option(field, INT8, 0))
 
     def flag(self, field: int) -> bool:
         """An option that is true or false."""
@@ -246,6 +247,11 @@ class Step:
 
     def _option(self, field: int, form: Any, default: Any) -> Any:  # noqa: ANN401 - by its form
         return self._options.number(field, form, default) if self._options else default
+
+    def flex(self) -> dict[str, bytes]:
+        """The attributes of an operation of TensorFlow."""
+        attributes = self.body.builder.model.flex_attributes(self._operator)
+        return {key: value for key, value in attributes.items() if key != "_output_shapes"}
 
     # --- tensors ---
 
@@ -310,8 +316,6 @@ class Step:
             read = f"{variable}/Read/ReadVariableOp"
             read = body.graph.add(read, "ReadVariableOp", [variable], attributes)
             body.refs[key] = Tensor(read, shape)
-            if at in body.unpacked:
-                body.refs[key] = self.op("Cast", Tensor(read), DstT=Type(body.stored(at).type))
         return body.refs[key]
 
     # --- nodes ---
@@ -364,7 +368,7 @@ class Step:
 
 def is_weight(stored: Stored) -> bool:
     """Whether a constant is a weight: not a single number, a shape or an index."""
-    return stored.count > 1 and (stored.type in _FLOATS or stored.is_quantized)
+    return stored.elements > 1 and (stored.type in _FLOATS or stored.is_quantized)
 
 
 def clean(name: str) -> str:

@@ -11,14 +11,17 @@ Numbers of fields are those of TensorFlow Lite's schema.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+from google.protobuf.message import DecodeError
 
-from tfprof.read.tflite.flatbuffer import BOOL, INT8, UINT32, UINT64, Damaged, Table
+from tfprof.read.tflite.flatbuffer import BOOL, INT8, UINT32, UINT64, FlatBufferError, Table
+from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +33,7 @@ _TYPES: Final = (1, 19, 3, 4, 9, 7, 10, 5, 8, 6, 2, 18, 23, 20, 21, 22, 17, 29, 
 _QUANTIZED: Final = {3: 13, 5: 15, 9: 99}
 _NUMPY: Final = {1: "<f4", 3: "<i4", 9: "<i8", 10: "?"}
 _CUSTOM: Final = 32
+FLEX: Final = "Flex"  # before the type of an operation of TensorFlow
 _MOST_VALUES: Final = 1000
 _MOST_DIMENSIONS: Final = 254  # as in TensorFlow
 _PER_OPERATOR: Final = 64
@@ -61,7 +65,7 @@ class Tensor(NamedTuple):
         return _QUANTIZED.get(self.type, self.type) if self.is_quantized else self.type
 
     @property
-    def count(self) -> int:
+    def elements(self) -> int:
         """How many elements a constant has."""
         return prod(self.shape or ())
 
@@ -73,6 +77,7 @@ class Operator(NamedTuple):
     inputs: list[int]  # numbers of tensors; -1: left out
     outputs: list[int]
     options: Table | None
+    custom: tuple[int, int] = (0, 0)  # (first byte, length) of the options of a custom operator
 
 
 class Subgraph(NamedTuple):
@@ -85,7 +90,7 @@ class Subgraph(NamedTuple):
 
 
 class Model:
-    """A .tflite file; raises Damaged."""
+    """A .tflite file; raises FlatBufferError."""
 
     def __init__(self, data: U8) -> None:
         self._data = data
@@ -95,7 +100,7 @@ class Model:
         self.external = 0  # constants in other files
         self.subgraphs = [self._subgraph(table, codes) for table in root.tables(2)]
         if not self.subgraphs:
-            raise Damaged(0, "no subgraph in the model")
+            raise FlatBufferError(0, "no subgraph in the model")
         signatures = [(table.text(2), table.number(4, UINT32)) for table in root.tables(7)]
         self.signatures = {name: at for name, at in signatures if at < len(self.subgraphs)}
 
@@ -112,6 +117,7 @@ class Model:
                 known(each.numbers(1)),
                 known(each.numbers(2)),
                 each.table(4) or each.table(12),
+                each.span(5),
             )
             for each in table.tables(3, _PER_OPERATOR)
         ]
@@ -140,15 +146,36 @@ class Model:
             table.table(6) is not None,
         )
 
+    def flex_attributes(self, operator: Operator) -> dict[str, bytes]:
+        """The attributes of an operation of TensorFlow, from the options of the operator.
+
+        A FlexBuffer of two texts: the type, and the NodeDef behind its length.
+        """
+        start, length = operator.custom
+        options = self._data[start : start + length].tobytes()
+        kind = operator.row.kind.encode() + b"\0"
+        for width in (1, 2, 4, 8) if kind in options else ():
+            at = options.index(kind) + len(kind)
+            at += -at % width
+            end = at + width + int.from_bytes(options[at : at + width], "little")
+            node: Any = message("tensorflow.NodeDef")()
+            with suppress(DecodeError):
+                node.ParseFromString(options[at + width : end])
+            if node.op == operator.row.kind:
+                return {key: value.SerializeToString() for key, value in node.attr.items()}
+        return {}
+
     def values(self, tensor: Tensor) -> np.ndarray[Any, Any] | None:
         """The numbers of a small constant; None: unknown."""
         dtype = np.dtype(_NUMPY.get(tensor.type, "V1"))
         start, length = tensor.data or (0, 0)
-        if tensor.count > _MOST_VALUES or length != tensor.count * dtype.itemsize:
+        if tensor.elements > _MOST_VALUES or length != tensor.elements * dtype.itemsize:
             return None
         if tensor.type not in _NUMPY:
             return None
-        values = np.frombuffer(self._data, dtype, tensor.count, start).reshape(tensor.shape or ())
+        values = np.frombuffer(self._data, dtype, tensor.elements, start).reshape(
+            tensor.shape or ()
+        )
         return values if tensor.type == 1 else values.clip(*_INT32)
 
 
@@ -165,7 +192,7 @@ def _operator(code: Table) -> Row:
     rows = builtin_operators()
     if number == _CUSTOM:
         name = code.text(1) or "CUSTOM"
-        return Row(name, name)
+        return Row(name, name.removeprefix(FLEX))
     return rows[number] if 0 <= number < len(rows) else Row(f"BUILTIN_{number}")
 
 
@@ -175,6 +202,6 @@ def _buffer(table: Table, size: int) -> tuple[int, int] | None:
     offset, beyond = table.number(1, UINT64), table.number(2, UINT64)
     if offset > 1:  # 0 and 1 are placeholders
         if offset + beyond > size:
-            raise Damaged(offset, f"a buffer of {beyond:,} bytes goes beyond the end")
+            raise FlatBufferError(offset, f"a buffer of {beyond:,} bytes goes beyond the end")
         start, length = offset, beyond
     return (start, length) if length else None

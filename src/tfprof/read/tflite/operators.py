@@ -20,11 +20,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from tfprof.read.keras.graph import Operand, Tensor
-from tfprof.read.tflite.graph import Step, attribute
+from tfprof.read.keras.graph import Unexpandable
+from tfprof.read.tflite.graph import Step, attribute, function_name
+from tfprof.read.tflite.model import FLEX
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tfprof.read.keras.graph import Operand, Tensor
 
 Row: TypeAlias = "Callable[[Step], Tensor | list[Tensor]]"
 ROWS: Final[dict[str, Row]] = {}
@@ -54,6 +57,10 @@ def expand(step: Step) -> list[Tensor]:
 def _line(step: Step, kind: str, words: tuple[str, ...]) -> Tensor:
     inputs: list[Operand] = [*step.values()]
     attributes: dict[str, Any] = {}
+    if step.row.name.startswith(FLEX):
+        attributes.update(step.flex())
+        if not attributes:
+            raise Unexpandable
     activation = -1
     for word in words:
         if word == "N":
@@ -238,9 +245,10 @@ def _while(step: Step) -> Tensor:
 
 @row("STABLEHLO_CASE")
 def _case(step: Step) -> Tensor:
-    for number in step.numbers(0):
+    numbers = step.numbers(0)
+    for number in numbers:
         step.function(number)
-    names = [{"name": f"subgraph_{number}"} for number in step.numbers(0)]
+    names = [{"name": function_name(number)} for number in numbers]
     return step.out("Case", *step.values(), branches=attribute(list={"func": names}))
 
 

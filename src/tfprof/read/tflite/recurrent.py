@@ -10,11 +10,15 @@ the forget gate, the input gate.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Final
+
 from tfprof.read.keras.graph import Tensor, Unexpandable
-from tfprof.read.tflite.graph import Step
 from tfprof.read.tflite.operators import row
 
-_GATES = ("input", "forget", "cell", "output")
+if TYPE_CHECKING:
+    from tfprof.read.tflite.graph import Step
+
+_GATES: Final = ("input", "forget", "cell", "output")
 
 
 def _product(step: Step, x: Tensor, place: int, name: str) -> Tensor:
@@ -31,7 +35,7 @@ def _states(step: Step, x: Tensor, units: int) -> Tensor:
 
 
 def _lstm(step: Step, x: Tensor, first: int, extra: int) -> Tensor:
-    """An LSTM whose weights begin at input *first*; *extra* is where the auxiliary weights begin."""
+    """An LSTM whose weights begin at input *first*, those of its second input at *extra*."""
     units, outputs = step.dims(first + 1)[0], step.dims(first + 5)[1]
     h, state = _states(step, x, outputs), _states(step, x, units)
     gates = {}
@@ -126,13 +130,12 @@ def _svdf(step: Step) -> Tensor:
     """Filters over the inputs, then over time, summed by unit."""
     rank = max(step.number(0), 1)
     filters, memory = step.dims(2)
-    features = step.op("MatMul", step.x(), step.weight(1, "weights_feature"), transpose_b=True)
-    past = step.op("Const", shapes=[(*step.dims(0)[:1], filters, memory)])
-    products = step.op("Mul", past, step.weight(2, "weights_time"))
+    features = step.op("MatMul", step.x(), step.weight(1, "feature_kernel"), transpose_b=True)
+    before = step.op("Const", shapes=[(*step.dims(0)[:1], filters, memory - 1)])
+    past = step.op("ConcatV2", before, step.op("ExpandDims", features, 2), 2, N=2)
+    products = step.op("Mul", past, step.weight(2, "time_kernel"))
     y = step.op("Sum", products, [2], keep_dims=False)
     if rank > 1:
         y = step.op("Reshape", y, [-1, filters // rank, rank])
         y = step.op("Sum", y, [2], keep_dims=False)
-    y = step.biased(y, 3)
-    step.body.graph.nodes[-1].input.append(f"^{features.name}")
-    return step.activated(y, 1)
+    return step.activated(step.biased(y, 3), 1)
