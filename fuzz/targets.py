@@ -260,5 +260,6 @@ TARGETS: Final = {
         Target("function_run", tf2_targets.function_run, mutate.wire),
         Target("trace", tf2_targets.trace, mutate.wire),
         Target("keras", tf2_targets.keras, archives.keras),
+        Target("tflite", tf2_targets.saved_model, mutate.words),
     )
 }

@@ -39,6 +39,7 @@ def seeds() -> dict[str, list[bytes]]:
         "function_run": [joined(_session())],
         "trace": [*map(joined, traces), joined([traces[1][0]])],
         "keras": [_keras()],
+        "tflite": [(_TF2 / f"{name}.tflite").read_bytes() for name in ("control", "state")],
     }
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fuzz.laws import Pick
     from tfprof.model import Profile
 
-_SIGNATURES: Final = (None, None, "serving_default", "chosen", "nested", "\udcff")
+_SIGNATURES: Final = (None, None, "serving_default", "chosen", "nested", "loop", "\udcff")
 _SIZES: Final = (1, 7, 2**31, 2**63 - 1)
 
 
@@ -33,7 +33,7 @@ def functions(data: bytes, pick: Pick) -> None:
 
 
 def saved_model(data: bytes, pick: Pick) -> None:
-    """A SavedModel, all of it or one signature."""
+    """A SavedModel or a model of TensorFlow Lite, all of it or one signature."""
     _hold(load(source(data), signature=pick.one(_SIGNATURES)), pick)
 
 

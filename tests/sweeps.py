@@ -311,7 +311,9 @@ def of_tensorflow_2() -> dict[str, Sample]:
     folder = DATA / "tf2"
     functions = content(folder / "nested.pb.gz")
     trace = content(DATA / "xplane" / "compiled_inside" / "trace.xplane.pb.gz")
+    lite = (DATA / "tf2" / "control.tflite").read_bytes()
     return {
+        "lite": Sample(lite, load, lambda data: [*range(0, len(data), 4)]),
         "functions": Sample(functions, load, wire_places),
         "saved model": Sample(
             (folder / "module" / "saved_model.pb").read_bytes(), load, wire_places

@@ -8,6 +8,7 @@ import pytest
 
 import hostile_archives
 import hostile_checkpoints
+import hostile_flat
 import hostile_functions
 import hostile_graphs
 import hostile_kinds
@@ -41,6 +42,7 @@ CATALOGUE = [
         hostile_archives,
         hostile_layers,
         hostile_traces,
+        hostile_flat,
         hostile_kinds,
     )
     for row in part.ROWS

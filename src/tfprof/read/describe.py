@@ -61,10 +61,10 @@ def describe_keras(source: Source) -> Description:
 
 def describe_tflite(source: Source) -> Description:
     """The operators and signatures of a TensorFlow Lite model, and its nodes and variables."""
-    from tfprof.read.tflite import operators, signatures  # noqa: PLC0415 - few files need it
+    from tfprof.read.tflite import operator_counts, signature_names  # noqa: PLC0415 - few files need it
 
-    graph, names = describe_graph(source), signatures(source)
-    facts: dict[str, Value] = {**graph.facts, "operators": operators(source)}
+    graph, names = describe_graph(source), signature_names(source)
+    facts: dict[str, Value] = {**graph.facts, "operators": operator_counts(source)}
     return graph._replace(facts={**facts, **({"signatures": names} if names else {})})
 
 

@@ -81,13 +81,13 @@ def _notes(model: Model, builder: Builder, written: int) -> Iterator[Note]:
         yield Note(f"{plural(model.external, 'constant')} stored in other files", ours=True)
 
 
-def operators(source: Source) -> dict[str, int]:
+def operator_counts(source: Source) -> dict[str, int]:
     """How many operators of each kind a file has, the most frequent first; raises InputError."""
     subgraphs = _model(source).subgraphs
     return dict(Counter(each.row.name for one in subgraphs for each in one.operators).most_common())
 
 
-def signatures(source: Source) -> list[str]:
+def signature_names(source: Source) -> list[str]:
     """The names of the signatures; raises InputError."""
     return [*_model(source).signatures]
 

@@ -21,7 +21,7 @@ from tfprof.read.keras.graph import Call, Dims, Graph, Operand, Tensor, Type, Un
 from tfprof.read.keras.layers.activation import activated
 from tfprof.read.tflite.flatbuffer import BOOL, FLOAT, INT8, INT32
 from tfprof.read.tflite.model import Operator, Row
-from tfprof.tables.limits import beyond, limit
+from tfprof.tables.limits import LIMITS, limit
 from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ _FLOATS: Final = frozenset({1, 2, 8, 14, 18, 19})
 # The attribute that names the dtype of the outputs, where it is not the usual one.
 _TYPED_BY: Final = {"Cast": "DstT", "ArgMax": "output_type", "ArgMin": "output_type",
                     "Real": "Tout", "Imag": "Tout", "ComplexAbs": "Tout"}  # fmt: skip
+_SHARE, _BYTES_PER_NODE = 100, 8
 _ON_VARIABLES: Final = ("READ_VARIABLE", "ASSIGN_VARIABLE")
 # The activations of Keras that some operators are.
 _NAMED: Final = {name: name for name in ("gelu", "hard_swish", "sigmoid", "tanh")}
@@ -83,12 +84,13 @@ class Builder:
         return self._variable[key]
 
     def count(self, nodes: int) -> None:
-        """Count nodes; raises InputError if there are too many."""
+        """Count nodes; raises InputError if there are more than a file of this size can need."""
         self._nodes += nodes
-        if self._nodes > limit("function_nodes"):
+        most = limit("function_nodes") // _SHARE + self.model.size // _BYTES_PER_NODE
+        if self._nodes > most:
             raise InputError(
-                f"{self.file}: its operators expand to more nodes than tfprof accepts: "
-                f"{beyond('function_nodes')}"
+                f"{self.file}: its operators expand to more than {most:,} nodes "
+                f"({LIMITS['function_nodes'].flag} raises this limit)"
             )
 
     def root(self, number: int, prefix: str) -> list[str]:

@@ -93,7 +93,7 @@ class Model:
     """A .tflite file; raises FlatBufferError."""
 
     def __init__(self, data: U8) -> None:
-        self._data = data
+        self._data, self.size = data, data.size
         root = Table.root(data)
         codes = [_operator(code) for code in root.tables(1)]
         self._buffers = [_buffer(table, len(data)) for table in root.tables(4)]
@@ -142,7 +142,7 @@ class Model:
             _TYPES[type_] if 0 <= type_ < len(_TYPES) else 0,
             data,
             (buffer, again[buffer]),
-            quantization is not None and bool(quantization.numbers(2, "<f4")),
+            quantization is not None and quantization.span(2)[1] > 0,
             table.table(6) is not None,
         )
 
