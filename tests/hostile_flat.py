@@ -1,4 +1,4 @@
-"""Hostile models of TensorFlow Lite: offsets that lead anywhere, and many that lead to one place."""
+"""Hostile models of TensorFlow Lite: offsets that lead anywhere, or many of them to one place."""
 
 from __future__ import annotations
 
@@ -85,13 +85,19 @@ def _shared() -> Iterator[Row]:
         graph = subgraph(tensors, [0], [2], [step] * 10_000)
         return packed(model([graph], [_LSTM], [b"", bytes(4_000_000)]))
 
-    yield _row("operators of many nodes", recurrent, commands=("scope",))
+    yield _row(
+        "operators of many nodes", recurrent, refused="expand to more than", commands=("scope",)
+    )
 
     def doubled() -> bytes:
+        options = [{0: whole(at + 1)} for at in range(40)]
         graphs = [
-            subgraph(_tensors("x", "y"), [0], [1], [operator(0, [0], [1], {0: whole(at + 1)})] * 2)
-            for at in range(40)
-        ]
+            subgraph(
+                _tensors("x", "y", "z"), [0], [2],
+                [operator(0, [0], [1], each), operator(0, [1], [2], each)],
+            )
+            for each in options
+        ]  # fmt: skip
         return packed(model([*graphs, subgraph(_tensors("x"), [0], [0], [])], [_CALL]))
 
     yield _row("40 subgraphs that each call the next one twice", doubled,

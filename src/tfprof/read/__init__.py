@@ -166,6 +166,7 @@ def _read(
         raise UsageError(f"give --{SIGNATURE.name} or --{FUNCTIONS.name}=off, not both")
     if not form.has_signatures:
         raise UsageError(
-            f"{source.name} has no signatures; --signature={signature} is for a SavedModel"
+            f"{source.name} has no signatures; --signature={signature} is for a SavedModel or a "
+            ".tflite file"
         )
     return form.read(source, signature)

@@ -48,7 +48,7 @@ class Input(Option):
 
 # fmt: off
 GRAPH = Input(
-    "graph_path", "text", "", "the graph: GraphDef, MetaGraphDef, SavedModel or .keras",
+    "graph_path", "text", "", "the graph: GraphDef, MetaGraphDef, SavedModel, .keras or .tflite",
     parameter="graph", title="a graph", turn=1, fallback="graph",
 )
 # Call stacks of the functions of a SavedModel; no flag names them.
@@ -98,7 +98,7 @@ INPUTS: dict[str, Input] = {
 
 # No files: they say which part of a graph to read.
 SIGNATURE = Option(
-    "signature", "text", "", "the signature of a SavedModel; without it, all of them"
+    "signature", "text", "", "the signature of a SavedModel or .tflite file; default: all of them"
 )
 FUNCTIONS = Option(
     "functions", "text", "on", "off: skip the graph's function library, as the original does",

@@ -40,7 +40,7 @@ _FLOATS: Final = frozenset({1, 2, 8, 14, 18, 19})
 # The attribute that names the dtype of the outputs, where it is not the usual one.
 _TYPED_BY: Final = {"Cast": "DstT", "ArgMax": "output_type", "ArgMin": "output_type",
                     "Real": "Tout", "Imag": "Tout", "ComplexAbs": "Tout"}  # fmt: skip
-_SHARE, _BYTES_PER_NODE = 100, 8
+_SHARE, _BYTES_PER_NODE = 100, 64
 _ON_VARIABLES: Final = ("READ_VARIABLE", "ASSIGN_VARIABLE")
 # The activations of Keras that some operators are.
 _NAMED: Final = {name: name for name in ("gelu", "hard_swish", "sigmoid", "tanh")}
