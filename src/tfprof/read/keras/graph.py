@@ -71,12 +71,15 @@ Operand: TypeAlias = "Tensor | float | Sequence[int] | Sequence[Sequence[int]]"
 class Graph:
     """A GraphDef in the making."""
 
-    def __init__(self, file: str, layers: int) -> None:
-        """*layers* are those of the configuration; models may call each other many times."""
+    def __init__(self, file: str, layers: int, names: dict[str, int] | None = None) -> None:
+        """*layers* are those of the configuration; models may call each other many times.
+
+        Graphs may share the *names* of their nodes: no two of these have the same name.
+        """
         self._file = file
         self._most = limit("function_nodes") // _SHARE + layers * _NODES_OF_LAYER
         self._nodes: list[Any] = []
-        self._again: dict[str, int] = {}
+        self._again: dict[str, int] = {} if names is None else names
         self._node_type: Any = message("tensorflow.NodeDef")
 
     def __len__(self) -> int:

@@ -136,3 +136,7 @@ class Table:
         start, count = self._buffer.vector(at, dtype.itemsize)
         self._buffer.charge(count * dtype.itemsize, start)
         return start, np.frombuffer(self._buffer.data, dtype, count, start).astype(np.int64)
+
+
+# A table in which no field is set.
+EMPTY: Final = Table(Buffer(np.array([4, 0, 4, 0, 4, 0, 0, 0], np.uint8)), 4)

@@ -20,7 +20,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from tfprof.read.tflite.flatbuffer import BOOL, INT8, UINT32, UINT64, FlatBufferError, Table
+from tfprof.read.tflite.flatbuffer import (
+    BOOL,
+    EMPTY,
+    INT8,
+    UINT32,
+    UINT64,
+    FlatBufferError,
+    Table,
+)
 from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
@@ -65,6 +73,11 @@ class Tensor(NamedTuple):
         return _QUANTIZED.get(self.type, self.type) if self.is_quantized else self.type
 
     @property
+    def sides(self) -> tuple[int | None, ...] | None:
+        """The shape; None is an open dimension."""
+        return self.shape and tuple(None if size < 0 else size for size in self.shape)
+
+    @property
     def elements(self) -> int:
         """How many elements a constant has."""
         return prod(self.shape or ())
@@ -76,8 +89,11 @@ class Operator(NamedTuple):
     row: Row
     inputs: list[int]  # numbers of tensors; -1: left out
     outputs: list[int]
-    options: Table | None
+    options: Table
     custom: tuple[int, int] = (0, 0)  # (first byte, length) of the options of a custom operator
+
+
+NOTHING: Final = Operator(Row(""), [], [], EMPTY)
 
 
 class Subgraph(NamedTuple):
@@ -116,7 +132,7 @@ class Model:
                 codes[code] if (code := each.number(0, UINT32)) < len(codes) else Row("UNKNOWN"),
                 known(each.numbers(1)),
                 known(each.numbers(2)),
-                each.table(4) or each.table(12),
+                each.table(4) or each.table(12) or EMPTY,
                 each.span(5),
             )
             for each in table.tables(3, _PER_OPERATOR)
@@ -138,7 +154,7 @@ class Model:
         again[buffer] = again.get(buffer, -1) + 1
         return Tensor(
             table.text(3),
-            shape if known else None,
+            tuple(max(size, -1) for size in shape) if known else None,
             _TYPES[type_] if 0 <= type_ < len(_TYPES) else 0,
             data,
             (buffer, again[buffer]),
@@ -162,6 +178,7 @@ class Model:
             with suppress(DecodeError):
                 node.ParseFromString(options[at + width : end])
             if node.op == operator.row.kind:
+                node.attr.pop("_output_shapes", None)
                 return {key: value.SerializeToString() for key, value in node.attr.items()}
         return {}
 

@@ -2,8 +2,8 @@
 
     ADD AddV2 +0                 field 0 of its options is a fused activation
     GATHER GatherV2 <0           field 0 becomes an input behind the others
-    MEAN Mean keep_dims?0        … an attribute: = integer, ? boolean, ~ float, * list
-    PACK Pack N                  an attribute: the number of inputs
+    MEAN Mean keep_dims?0        … an attribute: = integer, ? boolean, ~ float, * list, @ subgraph
+    PACK Pack N#0                an attribute: the number of inputs
 
 Weights are as TensorFlow has them:
 
@@ -18,21 +18,33 @@ float operations are unknown.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from tfprof.read.keras.graph import Unexpandable
-from tfprof.read.tflite.graph import Step, attribute, function_name
+from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.read.keras.graph import Tensor, Unexpandable
+from tfprof.read.keras.layers.activation import activated
+from tfprof.read.tflite.flatbuffer import BOOL, FLOAT, INT8
 from tfprof.read.tflite.model import FLEX
+from tfprof.read.tflite.step import Step, attribute, clean, function_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tfprof.read.keras.graph import Operand, Tensor
+    from tfprof.read.keras.graph import Operand
 
 Row: TypeAlias = "Callable[[Step], Tensor | list[Tensor]]"
 ROWS: Final[dict[str, Row]] = {}
 _PADDING: Final = ("SAME", "VALID")
 _MATRIX: Final = 2
+_WORD: Final = re.compile(r"(\w*)(\W)(\d+)")
+_OPTIONS: Final[dict[str, Callable[[Step, int], Any]]] = {
+    "=": lambda step, field: step.options.number(field),
+    "?": lambda step, field: step.options.number(field, BOOL),
+    "~": lambda step, field: step.options.number(field, FLOAT),
+    "*": lambda step, field: step.options.numbers(field),
+    "@": lambda step, field: step.function(step.options.number(field)),
+}
 
 
 def row(*names: str) -> Callable[[Row], Row]:
@@ -58,21 +70,18 @@ def _line(step: Step, kind: str, words: tuple[str, ...]) -> Tensor:
     inputs: list[Operand] = [*step.values()]
     attributes: dict[str, Any] = {}
     if step.row.name.startswith(FLEX):
-        attributes.update(step.flex())
+        attributes.update(step.body.builder.model.flex_attributes(step.operator))
         if not attributes:
             raise Unexpandable
     activation = -1
-    for word in words:
-        if word == "N":
-            attributes["N"] = len(inputs)
-        elif word[0] == "<":
-            inputs.append(step.number(int(word[1:])))
-        elif word[0] == "+":
-            activation = int(word[1:])
+    for key, sign, digits in (_WORD.findall(word)[0] for word in words):
+        field = int(digits)
+        if sign == "<":
+            inputs.append(step.options.number(field))
+        elif sign == "+":
+            activation = field
         else:
-            key, sign = word.rstrip("0123456789")[:-1], word.rstrip("0123456789")[-1]
-            read: Any = {"=": step.number, "?": step.flag, "~": step.real, "*": step.numbers}[sign]
-            attributes[key] = read(int(word[len(key) + 1 :]))
+            attributes[key] = len(inputs) if sign == "#" else _OPTIONS[sign](step, field)
     y = step.out(kind, *inputs, **attributes)
     return step.activated(y, activation) if activation >= 0 else y
 
@@ -81,12 +90,12 @@ def _line(step: Step, kind: str, words: tuple[str, ...]) -> Tensor:
 
 
 def _window(step: Step, *fields: int, dilations: tuple[int, ...] = ()) -> dict[str, Any]:
-    strides = [step.number(field) for field in fields]
-    rates = [step.number(field, 1) for field in dilations] or [1] * len(strides)
+    strides = [step.options.number(field) for field in fields]
+    rates = [step.options.number(field, default=1) for field in dilations] or [1] * len(strides)
     return {
         "strides": [1, *strides, 1],
         "dilations": [1, *rates, 1],
-        "padding": _PADDING[step.small(0)],
+        "padding": _PADDING[step.options.number(0, INT8)],
         "data_format": "NHWC" if len(strides) == _MATRIX else "NDHWC",
     }
 
@@ -103,7 +112,7 @@ def _conv(step: Step) -> Tensor:
 def _depthwise(step: Step) -> Tensor:
     _, *sides, out = step.dims(1)
     depth = step.dims(0)[-1]
-    depth = out // max(step.number(3, 1), 1) if depth < 1 else depth
+    depth = out // max(step.options.number(3, default=1), 1) if depth < 1 else depth
     kernel = step.weight(1, "depthwise_kernel", (*sides, depth, out // depth))
     window = _window(step, 2, 1, dilations=(6, 5))
     y = step.out("DepthwiseConv2dNative", step.x(), kernel, **window)
@@ -136,7 +145,7 @@ def _transposed_3d(step: Step) -> Tensor:
 @row("FULLY_CONNECTED")
 def _fully_connected(step: Step) -> Tensor:
     x, kernel = step.x(), step.weight(1, "kernel")
-    if len(step.dims(0)) != _MATRIX and step.flag(2):
+    if len(step.dims(0)) != _MATRIX and step.options.number(2, BOOL):
         y = step.out("BatchMatMulV2", x, kernel, adj_y=True)
     else:
         if len(step.dims(0)) != _MATRIX:
@@ -145,28 +154,22 @@ def _fully_connected(step: Step) -> Tensor:
     return step.activated(step.biased(y, 2), 0)
 
 
-@row("EMBEDDING_LOOKUP")
-def _embedding(step: Step) -> Tensor:
-    return step.out("GatherV2", step.weight(1, "embeddings"), step.x(0), 0)
+row("EMBEDDING_LOOKUP")(
+    lambda step: step.out("GatherV2", step.weight(1, "embeddings"), step.x(0), 0)
+)
 
 
 # --- pooling and normalization ---
 
 
 def _pooled(step: Step, kind: str, x: Tensor) -> Tensor:
-    sides = [1, step.number(4), step.number(3), 1]
+    sides = [1, step.options.number(4), step.options.number(3), 1]
     window = {key: value for key, value in _window(step, 2, 1).items() if key != "dilations"}
     return step.out(kind, x, ksize=sides, **window)
 
 
-@row("AVERAGE_POOL_2D")
-def _average(step: Step) -> Tensor:
-    return step.activated(_pooled(step, "AvgPool", step.x()), 5)
-
-
-@row("MAX_POOL_2D")
-def _most(step: Step) -> Tensor:
-    return step.activated(_pooled(step, "MaxPool", step.x()), 5)
+row("AVERAGE_POOL_2D")(lambda step: step.activated(_pooled(step, "AvgPool", step.x()), 5))
+row("MAX_POOL_2D")(lambda step: step.activated(_pooled(step, "MaxPool", step.x()), 5))
 
 
 @row("L2_POOL_2D")
@@ -200,7 +203,8 @@ def _prelu(step: Step) -> Tensor:
 
 @row("HARD_SWISH", "GELU")
 def _by_keras(step: Step) -> Tensor:
-    return step.named(step.row.name.lower(), step.x())
+    call = replace(step.call, config={"activation": step.row.name.lower()})
+    return activated(call, step.x())
 
 
 # --- constants with another dtype ---
@@ -224,54 +228,28 @@ def _quantized(step: Step) -> Tensor:
 
 @row("RESHAPE")
 def _reshaped(step: Step) -> Tensor:
-    sizes = step.x(1) if step.has(1) else step.numbers(0)
-    return step.out("Reshape", step.x(), sizes)
+    return step.out("Reshape", step.x(), step.x(1) if step.has(1) else step.options.numbers(0))
 
 
 # --- subgraphs and variables ---
 
 
-@row("IF")
-def _if(step: Step) -> Tensor:
-    then, other = step.function(step.number(0)), step.function(step.number(1))
-    return step.out("If", *step.values(), then_branch=then, else_branch=other)
-
-
-@row("WHILE", "STABLEHLO_WHILE")
-def _while(step: Step) -> Tensor:
-    condition, body = step.function(step.number(0)), step.function(step.number(1))
-    return step.out("While", *step.values(), cond=condition, body=body)
-
-
 @row("STABLEHLO_CASE")
 def _case(step: Step) -> Tensor:
-    numbers = step.numbers(0)
+    numbers = step.options.numbers(0)
     for number in numbers:
         step.function(number)
     names = [{"name": function_name(number)} for number in numbers]
     return step.out("Case", *step.values(), branches=attribute(list={"func": names}))
 
 
-@row("CALL")
-def _call(step: Step) -> Tensor:
-    return step.out("PartitionedCall", *step.values(), f=step.function(step.number(0)))
-
-
-@row("STABLEHLO_COMPOSITE")
-def _composite(step: Step) -> Tensor:
-    return step.out("PartitionedCall", *step.values(), f=step.function(step.number(1)))
-
-
-@row("CALL_ONCE")
-def _once(step: Step) -> Tensor:
-    call = step.out("StatefulPartitionedCall", f=step.function(step.number(0)))
-    step.body.effects.append(call.name)
-    return call
-
-
 @row("VAR_HANDLE")
 def _variable(step: Step) -> Tensor:
-    return step.variable(step.text(0), step.text(1))
+    key = step.options.text(0), step.options.text(1)
+    at = step.body.values_of.get(step.targets[0])
+    dtype, shape = (1, None) if at is None else step.body.stored(at)[2:0:-1]
+    name = step.body.prefix + clean(key[1] or "variable")
+    return Tensor(step.body.variable(key, name, dtype, shape))
 
 
 @row("ASSIGN_VARIABLE")
@@ -281,6 +259,4 @@ def _assign(step: Step) -> Tensor:
     # The first value of a variable is not a second one.
     is_new = value not in step.body.refs and stored.data is not None
     x = step.op("Const", dtype=stored.type, shapes=[stored.shape]) if is_new else step.value(value)
-    assign = step.out("AssignVariableOp", step.value(handle), x)
-    step.body.effects.append(assign.name)
-    return assign
+    return step.op("AssignVariableOp", step.value(handle), x)

@@ -13,10 +13,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tfprof.read.keras.graph import Tensor, Unexpandable
+from tfprof.read.tflite.flatbuffer import BOOL, FLOAT, INT8
 from tfprof.read.tflite.operators import row
 
 if TYPE_CHECKING:
-    from tfprof.read.tflite.graph import Step
+    from tfprof.read.tflite.step import Step
 
 _GATES: Final = ("input", "forget", "cell", "output")
 
@@ -58,7 +59,7 @@ def _lstm(step: Step, x: Tensor, first: int, extra: int) -> Tensor:
     i = gates.get("input") or step.op("Sub", 1.0, gates["forget"])
     new = step.op("Mul", i, gates["cell"])
     state = step.op("AddV2", step.op("Mul", gates["forget"], state), new)
-    if step.real(1) > 0:
+    if step.options.number(1, FLOAT) > 0:
         state = step.op("Minimum", step.op("Maximum", state, 1.0), 1.0)
     y = step.op("Mul", gates["output"], step.op("Tanh", state))
     if step.has(first + 15):
@@ -75,7 +76,7 @@ def _sequence_lstm(step: Step) -> Tensor:
 
 @row("LSTM")
 def _one_lstm(step: Step) -> list[Tensor]:
-    if step.small(3) != 1:
+    if step.options.number(3, INT8) != 1:
         return [_lstm(step, step.x(), 1, 0)]
     # Its basic form: one matrix for the inputs, the last output and all gates.
     both = step.op("ConcatV2", step.x(0), step.x(1), 1, N=2)
@@ -92,7 +93,7 @@ def _one_lstm(step: Step) -> list[Tensor]:
 @row("BIDIRECTIONAL_SEQUENCE_LSTM")
 def _both_lstms(step: Step) -> list[Tensor]:
     forward, backward = _lstm(step, step.x(), 1, 40), _lstm(step, step.x(), 18, 44)
-    if not step.flag(3):
+    if not step.options.number(3, BOOL):
         return [forward, backward]
     return [step.out("ConcatV2", forward, backward, -1, N=2)]
 
@@ -120,7 +121,7 @@ def _sequence_rnn(step: Step) -> Tensor:
 @row("BIDIRECTIONAL_SEQUENCE_RNN")
 def _both_rnns(step: Step) -> list[Tensor]:
     forward, backward = _rnn(step, step.x(), 1, 1, 10), _rnn(step, step.x(), 5, 1, 11)
-    if not step.flag(2):
+    if not step.options.number(2, BOOL):
         return [forward, backward]
     return [step.out("ConcatV2", forward, backward, -1, N=2)]
 
@@ -128,7 +129,7 @@ def _both_rnns(step: Step) -> list[Tensor]:
 @row("SVDF")
 def _svdf(step: Step) -> Tensor:
     """Filters over the inputs, then over time, summed by unit."""
-    rank = max(step.number(0), 1)
+    rank = max(step.options.number(0), 1)
     filters, memory = step.dims(2)
     features = step.op("MatMul", step.x(), step.weight(1, "feature_kernel"), transpose_b=True)
     before = step.op("Const", shapes=[(*step.dims(0)[:1], filters, memory - 1)])
