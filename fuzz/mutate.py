@@ -80,6 +80,23 @@ def blind(data: bytes, dice: Dice) -> bytes:
     return bytes(made)
 
 
+def words(data: bytes, dice: Dice) -> bytes:
+    """Words of four bytes, or one of their bytes, become others, at an edge or from elsewhere.
+
+    So files change that consist of offsets, which blind changes would move.
+    """
+    made = bytearray(data)
+    count = len(made) // 4
+    for _ in dice.several() if count > 1 else ():
+        at, other = (4 * dice.rng.randrange(count) for _ in range(2))
+        near = int.from_bytes(made[at : at + 4], "little") + dice.rng.choice((-8, -4, 4, 8))
+        word = dice.rng.choice((_edge(dice), near, near)) & 0xFFFFFFFF
+        width = dice.rng.choice((1, 4, 4))
+        changed = dice.rng.choice((word.to_bytes(4, "little"), bytes(made[other : other + 4])))
+        made[at : at + width] = changed[:width]
+    return bytes(made)
+
+
 # --- changes of a tree of fields ---------------------------------------------------------------
 
 

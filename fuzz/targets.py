@@ -265,5 +265,6 @@ TARGETS: Final = {
         Target("keras", tf2_targets.keras, archives.keras),
         Target("events", tf2_targets.events, sealed.events),
         Target("hdf5", tf2_targets.hdf5, archives.hdf5),
+        Target("tflite", tf2_targets.saved_model, mutate.words),
     )
 }

@@ -50,6 +50,7 @@ def seeds() -> dict[str, list[bytes]]:
         "keras": [_keras()],
         "events": [_events(*graphs[1:3])],
         "hdf5": [_described(), hdf5_file(_described())],
+        "tflite": [(_TF2 / f"{name}.tflite").read_bytes() for name in ("control", "state")],
     }
 
 

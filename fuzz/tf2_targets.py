@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fuzz.laws import Pick
     from tfprof.model import Profile
 
-_SIGNATURES: Final = (None, None, "serving_default", "chosen", "nested", "\udcff")
+_SIGNATURES: Final = (None, None, "serving_default", "chosen", "nested", "loop", "\udcff")
 _TAGS: Final = (None, None, None, "serve", ",", "\udcff")
 _SIZES: Final = (1, 7, 2**31, 2**63 - 1)
 
@@ -39,7 +39,7 @@ def functions(data: bytes, pick: Pick) -> None:
 
 
 def saved_model(data: bytes, pick: Pick) -> None:
-    """A SavedModel, all of it or one signature, and of several graphs one."""
+    """A SavedModel or a model of TensorFlow Lite, all of it or one signature or graph."""
     _hold(load(source(data), signature=pick.one(_SIGNATURES), tag=pick.one(_TAGS)), pick)
 
 

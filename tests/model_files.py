@@ -42,6 +42,7 @@ WORDS: Final[dict[str, tuple[str, ...]]] = {
     "open_layers": (),
     "saved_model_forms": (),
     "summary": SUMMARIES,
+    "tflite": (),
     "training": (),
 }
 """What each worker takes behind its folder."""

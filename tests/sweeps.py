@@ -324,7 +324,9 @@ def of_tensorflow_2() -> dict[str, Sample]:
     trace = content(DATA / "xplane" / "compiled_inside" / "trace.xplane.pb.gz")
     run = tagged(b"run", binary(tiny().run), 3)
     events = event_file(part(4, functions), scalar(1), run, scalar(2))
+    lite = (DATA / "tf2" / "control.tflite").read_bytes()
     return {
+        "lite": Sample(lite, load, lambda data: [*range(0, len(data), 4)]),
         "functions": Sample(functions, load, wire_places),
         "saved model": Sample(
             (folder / "module" / "saved_model.pb").read_bytes(), load, wire_places

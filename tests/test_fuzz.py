@@ -31,6 +31,8 @@ RUNS = {
         "keras",
         "chunked",
         "events",
+        "hdf5",
+        "tflite",
     ],
     600: [
         "meta_graph",

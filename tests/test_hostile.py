@@ -10,6 +10,7 @@ import hostile_archives
 import hostile_checkpoints
 import hostile_events
 import hostile_forms
+import hostile_flat
 import hostile_functions
 import hostile_graphs
 import hostile_hdf5
@@ -47,6 +48,7 @@ CATALOGUE = [
         hostile_hdf5,
         hostile_layers,
         hostile_traces,
+        hostile_flat,
         hostile_kinds,
     )
     for row in part.ROWS

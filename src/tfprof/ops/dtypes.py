@@ -27,6 +27,7 @@ class Dtype(NamedTuple):
     numpy: str = ""  # as NumPy stores it; empty: not decoded
     is_float: bool = False
     is_of_weights: bool = False  # variables of other dtypes are counters or seeds
+    per_byte: int = 1  # elements that share a byte
 
 
 DTYPES: Final = {
@@ -47,7 +48,7 @@ DTYPES: Final = {
         Dtype(12, "quint8", 1, is_of_weights=True),
         Dtype(13, "qint32", 4, is_of_weights=True),
         Dtype(14, "bfloat16", 2, is_float=True, is_of_weights=True),
-        Dtype(15, "qint16", 2),
+        Dtype(15, "qint16", 2, is_of_weights=True),
         Dtype(16, "quint16", 2),
         Dtype(17, "uint16", 2, "<u2"),
         Dtype(18, "complex128", 16, is_of_weights=True),
@@ -61,6 +62,12 @@ DTYPES: Final = {
         Dtype(26, "float8_e4m3fnuz", 1, is_of_weights=True),
         Dtype(27, "float8_e4m3b11fnuz", 1, is_of_weights=True),
         Dtype(28, "float8_e5m2fnuz", 1, is_of_weights=True),
+        Dtype(29, "int4", 1, is_of_weights=True, per_byte=2),
+        Dtype(30, "uint4", 1, is_of_weights=True, per_byte=2),
+        Dtype(31, "int2", 1, is_of_weights=True, per_byte=4),
+        Dtype(32, "uint2", 1, is_of_weights=True, per_byte=4),
+        Dtype(33, "float4_e2m1fn", 1, is_of_weights=True, per_byte=2),
+        Dtype(99, "qint64", 8, is_of_weights=True),  # of TensorFlow Lite alone
     )
 }
 _NUMBER: Final = {row.name: row.number for row in DTYPES.values()}

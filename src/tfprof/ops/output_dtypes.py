@@ -62,6 +62,13 @@ def element_sizes(dtype: I64) -> I64:
     return table[np.where((dtype > 0) & (dtype < REFERENCE), dtype, 0)]
 
 
+def weight_bytes(dtype: I64, elements: I64) -> I64:
+    """The bytes of this many elements of each dtype; small ones share bytes."""
+    table = np.ones(REFERENCE, np.int64)
+    table[[*DTYPES]] = [row.per_byte for row in DTYPES.values()]
+    return element_sizes(dtype) * -(-elements // table[np.minimum(dtype, REFERENCE - 1)])
+
+
 def is_of_weights(dtype: I64) -> Bool:
     """Which dtypes are those that weights have."""
     return np.isin(dtype, [row.number for row in DTYPES.values() if row.is_of_weights])

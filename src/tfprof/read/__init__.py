@@ -20,6 +20,7 @@ from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
 from tfprof.read.source import Source, format_for
 from tfprof.tables.formats import (
     DEBUG_INFO,
+    FORMATS,
     FUNCTIONS,
     GRAPH,
     OP_LOG,
@@ -29,6 +30,7 @@ from tfprof.tables.formats import (
     TAG,
     TRACE,
     Input,
+    one_of,
 )
 
 if TYPE_CHECKING:
@@ -160,8 +162,8 @@ def _read(source: Source, row: Input, parts: Parts = _NO_PARTS) -> Any:  # noqa:
         raise UsageError(f"give --{SIGNATURE.name} or --{FUNCTIONS.name}=off, not both")
     for part in (SIGNATURE, TAG):
         if part.name in parts and part.name not in form.parts:
+            takes = one_of(row.title for row in FORMATS.values() if part.name in row.parts)
             raise UsageError(
-                f"{source.name} has no {part.name}s; "
-                f"--{part.name}={parts[part.name]} is for a SavedModel"
+                f"{source.name} has no {part.name}s; --{part.name}={parts[part.name]} is for {takes}"
             )
     return form.read(source, **{name: parts[name] for name in form.parts if name in parts})

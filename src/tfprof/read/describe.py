@@ -107,6 +107,15 @@ def describe_hdf5(source: Source) -> Description:
     return model._replace(facts={**model.facts, **apart})
 
 
+def describe_tflite(source: Source) -> Description:
+    """The operators and signatures of a TensorFlow Lite model, and its nodes and variables."""
+    from tfprof.read.tflite import operator_counts, signature_names  # noqa: PLC0415 - few files need it
+
+    graph, names = describe_graph(source), signature_names(source)
+    facts: dict[str, Value] = {**graph.facts, "operators": operator_counts(source)}
+    return graph._replace(facts={**facts, **({"signatures": names} if names else {})})
+
+
 def describe_run(source: Source) -> Description:
     """The executions of a RunMetadata."""
     columns = read_run(source)

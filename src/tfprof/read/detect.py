@@ -27,6 +27,7 @@ RIEGELI_MAGIC = bytes.fromhex("83af70d10d884a3f")  # the checksum of the first b
 ZIP_MAGIC = b"PK\3\4"
 _EVENT_VERSION, _FIRST_RECORD = b"brain.Event:", 64
 HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
+TFLITE_MAGIC = b"TFL3"
 # Named in the directory at the end of the archive.
 _KERAS_MEMBER = b"config.json"
 
@@ -146,6 +147,11 @@ def is_saved_model_chunked(start: Start) -> bool:
 def is_hdf5(start: Start) -> bool:
     """Whether this is an HDF5 file."""
     return bytes(start.data[:8]) == HDF5_MAGIC
+
+
+def is_tflite(start: Start) -> bool:
+    """Whether this is a model of TensorFlow Lite."""
+    return bytes(start.data[4:8]) == TFLITE_MAGIC
 
 
 def is_converted(start: Start) -> bool:

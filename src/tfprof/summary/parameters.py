@@ -20,7 +20,7 @@ from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.ops.classes import of_class
 from tfprof.ops.dtypes import FLOAT, RESOURCE
-from tfprof.ops.output_dtypes import element_sizes, is_of_weights
+from tfprof.ops.output_dtypes import is_of_weights, weight_bytes
 from tfprof.ops.reach import Links
 from tfprof.read.saved_model import MODEL, TRAINABLE
 from tfprof.summary.model_nodes import is_checkpoint, training_gradients, with_type
@@ -101,12 +101,12 @@ def parameters(
     unknown = keep & ~known
     if guessed:
         known &= elements > 1
-    size = element_sizes(np.where(dtype > 0, dtype, FLOAT))
+    size = weight_bytes(np.where(dtype > 0, dtype, FLOAT), elements)
     return Parameters(
         variable.node[known],
         variable.reader[known],
         elements[known],
-        (elements * size)[known],
+        size[known],
         variable.trainable[known] if recorded and not guessed else None,
         guessed=guessed and bool((known | unknown).any()),
         unknown=variable.reader[unknown],

@@ -49,7 +49,7 @@ class Input(Option):
 # fmt: off
 GRAPH = Input(
     "graph_path", "text", "",
-    "the graph: GraphDef, MetaGraphDef, SavedModel, .keras, .h5 or event file",
+    "the graph: GraphDef, MetaGraphDef, SavedModel, .keras, .h5, .tflite or event file",
     parameter="graph", title="a graph", turn=1, fallback="graph",
 )
 # The files that a SavedModel may be.
@@ -106,7 +106,7 @@ INPUTS: dict[str, Input] = {
 
 # No files: they say which part of a graph to read.
 SIGNATURE = Option(
-    "signature", "text", "", "the signature of a SavedModel; without it, all of them"
+    "signature", "text", "", "the signature of a SavedModel or .tflite file; default: all of them"
 )
 TAG = Option(
     "tag", "text", "", "the tags of the graph in a SavedModel, comma-separated; without it, serve"
@@ -225,6 +225,8 @@ FORMATS: dict[str, Format] = {
              joins=True),
         _row("hdf5", "a Keras HDF5 file", GRAPH, _MODEL,
              "keras.hdf5:read_hdf5", "take_profile", "describe_hdf5"),
+        _row("tflite", "a TensorFlow Lite model", GRAPH, _NODES,
+             "tflite:read_tflite", "add_graph", "describe_tflite", parts=(SIGNATURE,)),
         _row("trace", "a trace (XSpace)", TRACE, _RUN,
              "xplane:read_trace", "add_trace", "describe_trace"),
         _row("profile", "a saved profile (ProfileProto)", PROFILE, _ALL,

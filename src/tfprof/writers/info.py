@@ -39,6 +39,7 @@ _LINES = {
         "{devices}",
         "call stacks of {nodes_with_stacks}, float operations of {nodes_with_float_ops}",
         "{types}",
+        "operators: {operators}",
         "{signatures}",
         "{dtypes}",
         "call stacks {stacks}",

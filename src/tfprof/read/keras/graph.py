@@ -71,12 +71,15 @@ Operand: TypeAlias = "Tensor | float | Sequence[int] | Sequence[Sequence[int]]"
 class Graph:
     """A GraphDef in the making."""
 
-    def __init__(self, file: str, layers: int) -> None:
-        """*layers* are those of the configuration; models may call each other many times."""
+    def __init__(self, file: str, layers: int, names: dict[str, int] | None = None) -> None:
+        """*layers* are those of the configuration; models may call each other many times.
+
+        Graphs may share the *names* of their nodes: no two of these have the same name.
+        """
         self._file = file
         self._most = limit("function_nodes") // _SHARE + layers * _NODES_OF_LAYER
         self._nodes: list[Any] = []
-        self._again: dict[str, int] = {}
+        self._again: dict[str, int] = {} if names is None else names
         self._node_type: Any = message("tensorflow.NodeDef")
 
     def __len__(self) -> int:
@@ -105,6 +108,11 @@ class Graph:
             _set(node.attr[key], value)
         self._nodes.append(node)
         return name
+
+    @property
+    def nodes(self) -> list[Any]:
+        """The NodeDefs."""
+        return self._nodes
 
     def data(self) -> bytes:
         """The GraphDef in wire format."""
@@ -165,10 +173,11 @@ class Call:
     def op(self, kind: str, *inputs: Operand, dtype: int | None = None, **more: Any) -> Tensor:  # noqa: ANN401 - attributes
         """Add a node of an operation type; numbers among its inputs are constants."""
         attributes = {_TYPED_BY.get(kind, "T"): Type(self.dtype if dtype is None else dtype)}
-        names = [(x if isinstance(x, Tensor) else self._constant(x)).name for x in inputs]
+        names = [(x if isinstance(x, Tensor) else self.constant(x)).name for x in inputs]
         return Tensor(self.graph.add(f"{self.scope}/{kind}", kind, names, {**attributes, **more}))
 
-    def _constant(self, value: Operand) -> Tensor:
+    def constant(self, value: Operand) -> Tensor:
+        """Add a small constant; raises Unexpandable."""
         is_real = isinstance(value, float)
         array = np.asarray(value, np.float32 if is_real else np.int32)
         if array.size > _MOST_CONSTANT:
