@@ -15,8 +15,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfprof.errors import InputError, UsageError
+from tfprof.errors import InputError, UnsupportedError, UsageError
 from tfprof.io.open_files import InputFile, open_source
+from tfprof.read.source import refuse_unsupported
 from tfprof.tables.formats import (
     FORMATS,
     GRAPH,
@@ -90,6 +91,7 @@ def detect_file(path: str) -> InputFile:
                 f"{path} is an HDF5 file, which tfprof does not read; load the model with Keras "
                 "and save it as .keras"
             )
+        refuse_unsupported(source)
         what = "not recognised" if source.data.size else "empty"
         raise InputError(f"{path} is {what}; expected {expected_inputs()}")
     if source.format.input.by_prefix:
@@ -97,16 +99,22 @@ def detect_file(path: str) -> InputFile:
     return InputFile(path, source.format, source)
 
 
-def detect_files(folder: str) -> Iterator[InputFile | str]:
+def detect_files(folder: str) -> Iterator[InputFile | UnsupportedError | str]:
     """The inputs in *folder*, in natural order: run_2 is before run_10.
 
-    Of a file that is not recognised, the name. One file is open at a time, unless the caller keeps
-    them. Raises InputError at the end where no file is an input.
+    Of a file that is not recognised, the name; of one that tfprof only names, the error. One file
+    is open at a time, unless the caller keeps them. Raises InputError at the end where no file is
+    an input.
     """
     paths: set[str] = set()
+    named: list[UnsupportedError] = []
     for entry in [*_files(folder), *_latest_traces(folder)]:
         try:
             file = detect_file(str(entry))
+        except UnsupportedError as problem:
+            named.append(problem)
+            yield problem
+            continue
         except InputError:
             yield entry.name
             continue
@@ -115,9 +123,8 @@ def detect_files(folder: str) -> Iterator[InputFile | str]:
             paths.add(str(file))
             yield file
     if not paths:
-        raise InputError(
-            f"{folder} is a folder with no file that tfprof reads; expected {expected_inputs()}"
-        )
+        reason = f": {named[0]}" if named else f"; expected {expected_inputs()}"
+        raise InputError(f"{folder} is a folder with no file that tfprof reads{reason}")
 
 
 def _files(folder: str | Path) -> list[Path]:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 MAGIC = b"\x1f\x8b"
 # Zeros are packed a thousandfold: a piece of this size unpacks to 64 MB.
 _PIECE = 1 << 16
+# Text of many equal layers is packed three hundredfold, zeros a thousandfold: up to this size, two
+# and a half times the ratio is accepted.
+_SMALL = 256 << 20
 _HEADER_AND_TRAILER = 31  # for zlib, with its widest window
 
 
@@ -32,7 +35,7 @@ class GzipError(ValueError):
 def unpacked(packed: U8, progress: Callable[[int], None] = lambda _: None) -> U8:
     """The unpacked bytes; *progress* is called with the packed bytes read. Raises GzipError."""
     data = memoryview(packed)  # type: ignore[arg-type]  # arrays are buffers; typeshed cannot say so
-    most = unpacked_most(len(data))
+    most = max(unpacked_most(len(data)), min(_SMALL, unpacked_most(len(data) * 5 // 2)))
     result = bytearray()
     at = 0
     while at < len(data):
@@ -51,6 +54,16 @@ def unpacked(packed: U8, progress: Callable[[int], None] = lambda _: None) -> U8
             progress(after)
             at = after
     return np.frombuffer(result, np.uint8)
+
+
+def beginning(packed: U8) -> U8:
+    """The first unpacked bytes; none where the file is damaged."""
+    unpacker = zlib.decompressobj(_HEADER_AND_TRAILER)
+    try:
+        piece = unpacker.decompress(packed[:_PIECE].tobytes(), _PIECE)
+    except zlib.error:
+        piece = b""
+    return np.frombuffer(piece, np.uint8)
 
 
 def _member(data: memoryview, at: int) -> Iterator[tuple[int, bytes]]:

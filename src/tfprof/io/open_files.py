@@ -19,8 +19,8 @@ import numpy as np
 
 from tfprof.errors import InputError, nearest
 from tfprof.foundation.progress_events import Stage, announce
-from tfprof.io.gunzip import MAGIC, GzipError, unpacked
-from tfprof.read.source import Source
+from tfprof.io.gunzip import MAGIC, GzipError, beginning, unpacked
+from tfprof.read.source import Source, refuse_unsupported
 from tfprof.tables.limits import beyond, limit
 
 if TYPE_CHECKING:
@@ -75,6 +75,10 @@ def open_source(path: str, expected: str) -> Source:
     packed = data[:2].tobytes() == MAGIC
     in_file = Path(path).is_file() and data.size > 0
     if packed:
+        start = beginning(data)
+        # No format begins as JSON does; a timeline may unpack to gigabytes.
+        if start[:1].tobytes() in (b"{", b"["):
+            refuse_unsupported(Source(path, start))
         try:
             data = unpacked(data, lambda at: announce(Stage(f"unpacking {path}", at, data.size)))
         except GzipError as problem:

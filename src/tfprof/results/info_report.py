@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from tfprof.columns.strings import clean_text
@@ -15,6 +16,7 @@ from tfprof.tables.formats import GIVES, GRAPH, PROFILE
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from tfprof.errors import UnsupportedError
     from tfprof.read.describe import Value
     from tfprof.tables.formats import Format
 
@@ -35,10 +37,11 @@ class FileFacts:
 
 @dataclass(frozen=True, eq=False)
 class InfoReport(Result):
-    """Facts about files; *others* are the files of a folder that are not recognised."""
+    """Facts about files; *others* of a folder are not recognised, *unread* are known by kind."""
 
     inputs: Sequence[FileFacts]
     others: Sequence[str] = ()
+    unread: Sequence[UnsupportedError] = ()
     offers = ("info", "table", "result")
 
     def make_table(self) -> Table:
@@ -49,7 +52,12 @@ class InfoReport(Result):
             for name, value in file.facts.items() or [("", [])]
         ]
         path, title, fact, count, names = map(list, zip(*rows, strict=True))
-        lists = {"missing": self.missing, "several": self.several, "next": self.next_commands}
+        lists = {
+            "not_read": self.not_read,
+            "missing": self.missing,
+            "several": self.several,
+            "next": self.next_commands,
+        }
         return Table(
             "info",
             SCHEMA,
@@ -67,6 +75,17 @@ class InfoReport(Result):
                 **{name: list(map(clean_text, lines)) for name, lines in lists.items()},
             },
         )
+
+    @property
+    def not_read(self) -> list[str]:
+        """The kinds of files that tfprof knows but does not read, with the first of each."""
+        kinds: dict[str, list[str]] = {}
+        for file in self.unread:
+            kinds.setdefault(file.title, []).append(PurePath(file.name).name)
+        more = {
+            title: f" and {len(names) - 1:,} more" for title, names in kinds.items() if names[1:]
+        }
+        return [f"{names[0]}{more.get(title, '')} ({title})" for title, names in kinds.items()]
 
     @property
     def missing(self) -> list[str]:
