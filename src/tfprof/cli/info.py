@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def run_info(request: Request) -> Outcome:
     """What files are; an error where tfprof recognises none of them."""
-    paths: Sequence[str] = [*request.words, *request.input_paths]
+    paths: Sequence[str] = list(dict.fromkeys([*request.words, *request.input_paths]))
     if not paths and request.shell:
         paths = request.load(request).inputs
     if not paths:

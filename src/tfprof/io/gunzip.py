@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from tfprof.columns.strings import U8
 
 MAGIC = b"\x1f\x8b"
-# Zeros are packed a thousandfold: a piece of this size unpacks to 64 MB.
-_PIECE = 1 << 16
-# Text of many equal layers is packed three hundredfold, zeros a thousandfold: up to this size, two
-# and a half times the ratio is accepted.
-_SMALL = 256 << 20
+# Zeros are packed a thousandfold: a piece of this size unpacks to 32 MB.
+_PIECE = 1 << 15
+# Text of equal layers, or of constants that are zero, is packed hundreds of times: up to this size,
+# four times the ratio is accepted.
+_SMALL = 128 << 20
 _HEADER_AND_TRAILER = 31  # for zlib, with its widest window
 
 
@@ -35,7 +35,7 @@ class GzipError(ValueError):
 def unpacked(packed: U8, progress: Callable[[int], None] = lambda _: None) -> U8:
     """The unpacked bytes; *progress* is called with the packed bytes read. Raises GzipError."""
     data = memoryview(packed)  # type: ignore[arg-type]  # arrays are buffers; typeshed cannot say so
-    most = max(unpacked_most(len(data)), min(_SMALL, unpacked_most(len(data) * 5 // 2)))
+    most = max(unpacked_most(len(data)), min(_SMALL, unpacked_most(len(data) * 4)))
     result = bytearray()
     at = 0
     while at < len(data):

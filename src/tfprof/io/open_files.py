@@ -125,7 +125,12 @@ def open_checkpoint(prefix: str) -> Checkpoint:
     from tfprof.read.checkpoint import Checkpoint  # noqa: PLC0415 - few ask for tensors
 
     source = prefix.take() if isinstance(prefix, InputFile) else None
-    return Checkpoint.open(str(prefix), CheckpointFiles(prefix, source))
+    try:
+        return Checkpoint.open(str(prefix), CheckpointFiles(prefix, source))
+    except InputError:
+        with suppress(OSError, ValueError):
+            refuse_unsupported(Source(str(prefix), mapped(prefix)))
+        raise
 
 
 def _unreadable(path: str, problem: Exception, expected: str) -> InputError:

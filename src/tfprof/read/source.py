@@ -31,7 +31,7 @@ class Source:
 
     def __init__(self, name: str, data: U8 | None = None) -> None:
         self.name = name
-        self._data = None if data is None else _without_mark(data)
+        self._data = None if data is None else _without_marks(data)
 
     def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in vars(self).items() if name != "format"}
@@ -58,17 +58,18 @@ class Source:
         """Free the memory of a mapped file until its bytes are needed again."""
 
 
-def _without_mark(data: U8) -> U8:
-    """*data* without the mark that some editors write before a text; UTF-16 becomes UTF-8.
+def _without_marks(data: U8) -> U8:
+    """*data* without the marks that some editors write before a text; UTF-16 becomes UTF-8.
 
-    No format begins with such a mark.
+    No format begins with such a mark. Files that were joined have one each.
     """
+    text = b""
     if data[: len(BOM_UTF8)].tobytes() == BOM_UTF8:
-        return data[len(BOM_UTF8) :]
-    if data[:2].tobytes() in (BOM_UTF16_LE, BOM_UTF16_BE):
+        text = data[len(BOM_UTF8) :].tobytes()
+    elif data[:2].tobytes() in (BOM_UTF16_LE, BOM_UTF16_BE):
         with suppress(UnicodeDecodeError):
-            return np.frombuffer(data.tobytes().decode("utf-16").encode(), np.uint8)
-    return data
+            text = data.tobytes().decode("utf-16").encode()
+    return np.frombuffer(text.replace(b"\n" + BOM_UTF8, b"\n"), np.uint8) if text else data
 
 
 def format_for(source: Source, row: Input) -> Format:

@@ -82,10 +82,9 @@ class InfoReport(Result):
         kinds: dict[str, list[str]] = {}
         for file in self.unread:
             kinds.setdefault(file.title, []).append(PurePath(file.name).name)
-        more = {
-            title: f" and {len(names) - 1:,} more" for title, names in kinds.items() if names[1:]
-        }
-        return [f"{names[0]}{more.get(title, '')} ({title})" for title, names in kinds.items()]
+        more = [f" and {len(names) - 1:,} more" if names[1:] else "" for names in kinds.values()]
+        files = [names[0] + others for names, others in zip(kinds.values(), more, strict=True)]
+        return [f"{some}: {title}" for some, title in zip(files, kinds, strict=True)]
 
     @property
     def missing(self) -> list[str]:

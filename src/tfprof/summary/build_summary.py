@@ -109,6 +109,8 @@ def summary(
             "a run alone holds no model to summarize, so parameters and float operations are "
             "unknown; pass the model's graph as well (with run_eagerly=True there is none)"
         )
+    if not len(profile):
+        raise InputError("the graph is empty: without nodes there is nothing to summarize")
     sizes = dict(dims or {})
     in_model = model_nodes(profile, outputs)
     model = without_others(profile, in_model)
