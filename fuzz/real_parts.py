@@ -15,6 +15,7 @@ from google.protobuf import text_format
 
 from case import GraphDef, OpLogProto, RunMetadata
 from checkpoints import FILES, rewritten
+from foreign_files import FOREIGN
 from fuzz import tf2_parts
 from fuzz.laws import source
 from fuzz.parts import joined
@@ -81,6 +82,7 @@ def seeds() -> dict[str, list[bytes]]:
     made["sniff"] = [
         made[name][0] for name in made if name not in ("whole", "run_shapes", "snappy")
     ]
+    made["foreign"] = [data for data, _ in FOREIGN.values() if 0 < len(data) <= _LONGEST]
     made["folder"] = [
         joined([FILES["grid.index"], FILES["grid.data-00000-of-00001"], _bytes(graph), _bytes(run)])
         for graph, _, run in cut[:2]

@@ -28,6 +28,7 @@ from tfprof.read import add_run, load, read_graph, read_op_log
 from tfprof.read.checkpoint import Checkpoint, sorted_table
 from tfprof.read.detect import detect
 from tfprof.read.op_log import with_op_log
+from tfprof.read.unsupported import unsupported
 from tfprof.wire.decode import WireError
 from tfprof.wire.schema import message
 from tfprof.writers.info import info_text
@@ -188,6 +189,12 @@ def _sniff(data: bytes, _: Pick) -> None:
     assert row is None or row.title
 
 
+def _foreign(data: bytes, _: Pick) -> None:
+    """What tfprof names but does not read."""
+    problem = unsupported("it", source(data).data)
+    assert problem is None or str(problem).startswith("it is a")
+
+
 def _folder(data: bytes, _: Pick) -> None:
     """A folder of files, told by their content."""
     with TemporaryDirectory() as folder:
@@ -253,6 +260,7 @@ TARGETS: Final = {
         Target("snappy", _snappy, _snappy_block),
         Target("gzip", _gzip, sealed.gzipped(mutate.text)),
         Target("sniff", _sniff, mutate.wire),
+        Target("foreign", _foreign, mutate.blind),
         Target("folder", _folder, mutate.wire),
         Target("functions", tf2_targets.functions, mutate.wire),
         Target("saved_model", tf2_targets.saved_model, mutate.wire),

@@ -101,8 +101,28 @@ def _packed() -> Iterator[Row]:
         yield Row(f"packed: {name}", {"graph": data}, refused="damaged gzip file")
 
 
+def _foreign() -> Iterator[Row]:
+    """Files of other kinds, damaged or endless."""
+    for name, data in {
+        "a safetensors header of 2^63 bytes": b"\xff" * 7 + b'\x7f{"',
+        "a safetensors header without end": (1 << 19).to_bytes(8, "little") + b'{"' * (1 << 18),
+        "blanks and a brace": b" " * 1_000_000 + b"{",
+        "a comment without end in HTML": b"<!--" * 250_000,
+        "JSON of a million brackets": b"[" * 1_000_000,
+        "a zip archive of noise": b"PK\x03\x04" + b"/data.pk" * 100_000,
+        "the beginning of a tar archive": b"a" * 257 + b"ustar",
+        "a pickle that would run code": b"\x80\x03cos\nsystem\nq\0X\x04\0\0\0true\x85R.",
+        "a million replaced bytes": b"\x08\x01\x12" + b"\xef\xbf\xbd" * 333_333,
+        "UTF-16 with half a character": "node {".encode("utf-16") * 100_000 + b"\xd8",
+        "UTF-16 of zeros": b"\xff\xfe" + bytes(1_000_000),
+    }.items():
+        yield Row(
+            f"other: {name}", {"graph": data}, refused="graph is ", commands=("scope", "info")
+        )
+
+
 def _packed_by(data: bytes) -> bytes:
     return gzip.compress(data, mtime=0)
 
 
-ROWS: Final = [*_pairs(), *_packed()]
+ROWS: Final = [*_pairs(), *_packed(), *_foreign()]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import os
 import threading
+import zlib
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +22,7 @@ from tfprof.errors import InputError, OutputError, UsageError
 from tfprof.io.open_files import open_source
 from tfprof.io.write_files import write_file
 from tfprof.read.checkpoint import Checkpoint
+from tfprof.tables.formats import FORMATS
 from tfprof.tables.limits import LIMITS, Limit, limit, raised_limits
 from tfprof.wire.schema import message
 
@@ -143,6 +145,26 @@ def test_a_gzip_bomb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     )
     assert cli.run([*line, "--limit_unpack_ratio=2000"]) == 0
     assert "\n  a (0us/0us, " in capsys.readouterr().out
+
+
+def test_a_text_of_zeros_is_no_bomb(tmp_path: Path) -> None:
+    """70 MB of text that is packed three hundredfold and more; a bomb is packed a thousandfold."""
+    zeros = r"\000" * 2_000
+    tensor = f'attr {{ key: "value" value {{ tensor {{ tensor_content: "{zeros}" }} }} }}'
+    packer = zlib.compressobj(6, wbits=31)
+    packed, size = b"", 0
+    while size < 70_000_000:
+        node = f'node {{ name: "bias_{size}" op: "Const" {tensor} }}\n'.encode()
+        packed += packer.compress(node)
+        size += len(node)
+    path = tmp_path / "graph.pbtxt.gz"
+    path.write_bytes(packed + packer.flush())
+    assert size > 300 * path.stat().st_size
+    source = open_source(str(path), "a graph")
+    assert source.data.size == size
+    assert source.format is FORMATS["graph_text"]
+    with raised_limits(unpack_ratio=100), pytest.raises(InputError, match="at most 100 times"):
+        open_source(str(path), "a graph")
 
 
 def test_members_of_a_gzip_file_are_counted_together(tmp_path: Path) -> None:

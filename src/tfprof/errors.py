@@ -3,6 +3,7 @@
     TfprofError                1
     ├── UsageError             2   invalid command line, option or argument
     ├── InputError             3   a file is missing, unreadable, damaged or of the wrong format
+    │   └── UnsupportedError   3   a file of a kind that tfprof names but does not read
     └── OutputError            4   the result could not be written completely
         └── ClosedPipeError  141   its reader has gone, as in `| head`; ends without a message
 
@@ -38,6 +39,17 @@ class InputError(TfprofError):
     """A file cannot be used; the message names it and says what was expected."""
 
     exit_code = 3
+
+
+class UnsupportedError(InputError):
+    """A file of a kind that tfprof names but does not read."""
+
+    def __init__(self, name: str, title: str, advice: str) -> None:
+        super().__init__(name, title, advice)
+        self.name, self.title, self.advice = name, title, advice
+
+    def __str__(self) -> str:
+        return f"{self.name} is {self.title}; {self.advice}"
 
 
 class OutputError(TfprofError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfprof.console.stdio import print_error, stdout_columns
-from tfprof.errors import InputError, UsageError
+from tfprof.errors import InputError, UnsupportedError, UsageError
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.io.find_inputs import (
     beside_graph,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def run_info(request: Request) -> Outcome:
     """What files are; an error where tfprof recognises none of them."""
-    paths: Sequence[str] = [*request.words, *request.input_paths]
+    paths: Sequence[str] = list(dict.fromkeys([*request.words, *request.input_paths]))
     if not paths and request.shell:
         paths = request.load(request).inputs
     if not paths:
@@ -52,10 +52,14 @@ def info(paths: Sequence[str]) -> tuple[InfoReport, list[str]]:
     """(what the files and folders at *paths* are, an error per bad file)."""
     files: list[FileFacts] = []
     others: list[str] = []
+    unread: list[UnsupportedError] = []
     problems: list[str] = []
     for path in paths:
         try:
             for file in detect_files(path) if is_folder(path) else [detect_file(path)]:
+                if isinstance(file, UnsupportedError):
+                    unread.append(file)
+                    continue
                 if not isinstance(file, InputFile):
                     others.append(file)
                     continue
@@ -65,7 +69,7 @@ def info(paths: Sequence[str]) -> tuple[InfoReport, list[str]]:
                     problems.append(str(problem))
         except InputError as problem:
             problems.append(str(problem))
-    return InfoReport(files, others), problems
+    return InfoReport(files, others, unread), problems
 
 
 def _described(file: InputFile) -> FileFacts:

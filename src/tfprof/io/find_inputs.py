@@ -17,10 +17,11 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfprof.errors import InputError, UsageError
+from tfprof.errors import InputError, UnsupportedError, UsageError
 from tfprof.io.checkpoint_state import is_prefix, latest_checkpoint, path_is
 from tfprof.io.event_folders import TRAIN, event_files_below, one_of_events, without_events
 from tfprof.io.open_files import ArchiveSource, InputFile, open_source
+from tfprof.read.source import refuse_unsupported
 from tfprof.tables.formats import (
     FORMATS,
     GRAPH,
@@ -96,6 +97,7 @@ def detect_file(path: str) -> InputFile:
         )
     source = open_source(path, expected_inputs())
     if source.format is None:
+        refuse_unsupported(source)
         what = "not recognised" if source.data.size else "empty"
         raise InputError(f"{path} is {what}; expected {expected_inputs()}")
     if source.format is _LATEST:
@@ -105,18 +107,24 @@ def detect_file(path: str) -> InputFile:
     return InputFile(path, source.format, source)
 
 
-def detect_files(folder: str) -> Iterator[InputFile | str]:
+def detect_files(folder: str) -> Iterator[InputFile | UnsupportedError | str]:
     """The inputs in *folder*, in natural order: run_2 is before run_10.
 
-    Of a file that is not recognised, the name. One file is open at a time, unless the caller keeps
-    them. Raises InputError at the end where no file is an input.
+    Of a file that is not recognised, the name; of one that tfprof only names, the error. One file
+    is open at a time, unless the caller keeps them. Raises InputError at the end where no file is
+    an input.
     """
     paths: set[str] = set()
+    named: list[UnsupportedError] = []
     files = _files(folder)
     below = sorted(event_files_below(folder, files), key=lambda entry: _natural(str(entry)))
     for entry in [*files, *below, *_latest_traces(folder)]:
         try:
             file = detect_file(str(entry))
+        except UnsupportedError as problem:
+            named.append(problem)
+            yield problem
+            continue
         except InputError:
             yield entry.name
             continue
@@ -125,9 +133,8 @@ def detect_files(folder: str) -> Iterator[InputFile | str]:
             paths.add(str(file))
             yield file
     if not paths:
-        raise InputError(
-            f"{folder} is a folder with no file that tfprof reads; expected {expected_inputs()}"
-        )
+        reason = f": {named[0]}" if named else f"; expected {expected_inputs()}"
+        raise InputError(f"{folder} is a folder with no file that tfprof reads{reason}")
 
 
 def _files(folder: str | Path) -> list[Path]:

@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from tfprof.columns.strings import U8
 
 MAGIC = b"\x1f\x8b"
-# Zeros are packed a thousandfold: a piece of this size unpacks to 64 MB.
-_PIECE = 1 << 16
+# Zeros are packed a thousandfold: a piece of this size unpacks to 32 MB.
+_PIECE = 1 << 15
+# Text of equal layers, or of constants that are zero, is packed hundreds of times: up to this size,
+# four times the ratio is accepted.
+_SMALL = 128 << 20
 _HEADER_AND_TRAILER = 31  # for zlib, with its widest window
 
 
@@ -45,7 +48,7 @@ def joined(unpacked_pieces: Iterable[bytes]) -> U8:
 def pieces(packed: U8, progress: Callable[[int], None] = lambda _: None) -> Iterator[bytes]:
     """The same, one piece at a time."""
     data = memoryview(packed)  # type: ignore[arg-type]  # arrays are buffers; typeshed cannot say so
-    most = unpacked_most(len(data))
+    most = max(unpacked_most(len(data)), min(_SMALL, unpacked_most(len(data) * 4)))
     at = size = 0
     while at < len(data):
         if at and not data[at]:

@@ -23,7 +23,7 @@ from tfprof.errors import InputError, nearest
 from tfprof.foundation.progress_events import Stage, announce
 from tfprof.io.archives import Members, Pieces, is_tar, members_of, tar_members
 from tfprof.io.gunzip import MAGIC, GzipError, joined, pieces
-from tfprof.read.source import Source
+from tfprof.read.source import Source, refuse_unsupported
 from tfprof.tables.formats import FORMATS
 from tfprof.tables.limits import beyond, limit
 
@@ -83,6 +83,9 @@ def open_source(path: str, expected: str) -> Source:
         try:
             rest = pieces(data, lambda at: announce(Stage(f"unpacking {path}", at, size)))
             first = next(rest, b"")
+            # No format begins as JSON does; a timeline may unpack to gigabytes.
+            if first[:1] in (b"{", b"["):
+                refuse_unsupported(Source(path, np.frombuffer(first, np.uint8)))
             if is_tar(first):
                 members = tar_members(path, Pieces(chain([first], rest)))
             else:
@@ -137,7 +140,12 @@ def open_checkpoint(prefix: str) -> Checkpoint:
         source = prefix.take()
     else:
         prefix, source = _followed(prefix)
-    return Checkpoint.open(str(prefix), CheckpointFiles(prefix, source))
+    try:
+        return Checkpoint.open(str(prefix), CheckpointFiles(prefix, source))
+    except InputError:
+        with suppress(OSError, ValueError):
+            refuse_unsupported(Source(str(prefix), mapped(prefix)))
+        raise
 
 
 def _followed(prefix: str) -> tuple[str, Source | None]:

@@ -190,6 +190,8 @@ def nodes_of(profile: Profile) -> Description:
 
 def _nodes(ops: I64, types: Strings, parameters: I64) -> Description:
     """Nodes that have these rows of *types*, and the variables among them."""
+    if not ops.size:
+        return Description({"nodes": "empty: no nodes"}, frozenset({"nodes", "model"}))
     used = np.unique(ops)
     kinds = [kind for kind in used.tolist() if types[kind] in VARIABLES]
     facts: dict[str, Value] = {"nodes": ops.size, "op_types": used.size}

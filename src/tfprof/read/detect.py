@@ -61,6 +61,11 @@ class Message:
         """Whether all fields have these numbers and wire types."""
         return all(wire_types.get(field.number) == field.wire_type for field in self.fields)
 
+    @property
+    def wire_types(self) -> list[tuple[int, int]]:
+        """(number, wire type) of each field."""
+        return [(field.number, field.wire_type) for field in self.fields]
+
     def has(self, *numbers: int) -> bool:
         """Whether there is a field with one of these *numbers*."""
         return any(field.number in numbers for field in self.fields)
@@ -163,23 +168,27 @@ def is_converted(start: Start) -> bool:
 
 _GRAPH = {1: BYTES, 2: BYTES, 3: VARINT, 4: BYTES, 5: BYTES}
 _NODE = _META_GRAPH = dict.fromkeys(range(1, 8), BYTES)
+_VERSIONS = {1: VARINT, 2: VARINT, 3: BYTES}
 _RUN = dict.fromkeys(range(1, 6), BYTES)
+_SESSION = {1: BYTES, 2: VARINT}
 _TRACE = dict.fromkeys(range(1, 5), BYTES)
 _PROFILE = {1: BYTES, 2: VARINT, 3: BYTES, 4: BYTES, 5: VARINT}
 _LOG_ENTRY = {1: BYTES, 2: VARINT, 3: BYTES, 4: BYTES}
 _MAP_ENTRY = {1: VARINT, 2: BYTES}
-_PLANES = (b"/host:", b"/device:", b"Task Environment")
+PLANES = (b"/host:", b"/device:", b"Task Environment")
 
 
 def is_graph(message: Message) -> bool:
     """Whether this is a GraphDef."""
     if not message.fields or not message.consists_of(_GRAPH):
         return False
-    node = message.first(1)
-    if not node.fields:
-        # A library alone could be many things; versions are a graph's.
-        return not message.has(1, 2)
-    return node.consists_of(_NODE) and node.is_text(1) and node.is_text(2)
+    if message.has(1):
+        node = message.first(1)
+        return node.consists_of(_NODE) and node.is_text(1) and node.is_text(2)
+    # Without nodes it has the versions of a graph; a library alone could be many things.
+    signature = message.first(2).first(1).first(1)
+    is_library = signature.is_text(1) or not message.bytes_of(2)
+    return message.has(3, 4) and message.first(4).consists_of(_VERSIONS) and is_library
 
 
 def is_meta_graph(message: Message) -> bool:
@@ -197,13 +206,16 @@ def is_saved_model(start: Start) -> bool:
 def is_trace(start: Start) -> bool:
     """Whether this is an XSpace: one of its planes has a name that planes have."""
     names = (plane.bytes_of(2) for plane in start.submessages(1))
-    return start.consists_of(_TRACE) and any(name.startswith(_PLANES) for name in names)
+    return start.consists_of(_TRACE) and any(name.startswith(PLANES) for name in names)
 
 
 def is_profile(start: Start) -> bool:
     """Whether this is a ProfileProto."""
     node = start.first(1)
-    return start.consists_of(_PROFILE) and bool(node.fields) and node.consists_of(_MAP_ENTRY)
+    # The devices of a timeline are a map from numbers to messages, too; they hold their number.
+    is_device = (2, VARINT) in node.first(2).wire_types
+    is_node = bool(node.fields) and node.consists_of(_MAP_ENTRY) and not is_device
+    return start.consists_of(_PROFILE) and is_node
 
 
 def is_op_log(start: Start) -> bool:
@@ -218,10 +230,16 @@ def is_op_log(start: Start) -> bool:
 
 
 def is_run(start: Start) -> bool:
-    """Whether this is a RunMetadata; one without step stats may hold anything else."""
+    """Whether this is a RunMetadata; one without step stats may hold costs and graphs."""
     if not start.fields or not start.consists_of(_RUN):
         return False
-    return not start.bytes_of(1) or _is_step_stats(start.first(1))
+    if start.bytes_of(1):
+        return _is_step_stats(start.first(1))
+    cost = start.first(2).first(1)
+    graphs = (start.first(3), *(start.first(4).first(number) for number in (1, 2, 3)))
+    is_session = start.first(5).consists_of(_SESSION)
+    is_cost = not cost.fields or cost.is_text(1)
+    return is_session and is_cost and all(not graph.fields or is_graph(graph) for graph in graphs)
 
 
 def _is_step_stats(stats: Message) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from codecs import BOM_UTF8
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
 
 from tfprof.errors import InputError
 from tfprof.read import detect
@@ -28,9 +31,7 @@ class Source:
 
     def __init__(self, name: str, data: U8 | None = None) -> None:
         self.name = name
-        # No format begins with this mark, but some editors write it before a text.
-        marked = data is not None and data[: len(BOM_UTF8)].tobytes() == BOM_UTF8
-        self._data = data[len(BOM_UTF8) :] if data is not None and marked else data
+        self._data = None if data is None else _without_marks(data)
 
     def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in vars(self).items() if name != "format"}
@@ -57,6 +58,20 @@ class Source:
         """Free the memory of a mapped file until its bytes are needed again."""
 
 
+def _without_marks(data: U8) -> U8:
+    """*data* without the marks that some editors write before a text; UTF-16 becomes UTF-8.
+
+    No format begins with such a mark. Files that were joined have one each.
+    """
+    text = b""
+    if data[: len(BOM_UTF8)].tobytes() == BOM_UTF8:
+        text = data[len(BOM_UTF8) :].tobytes()
+    elif data[:2].tobytes() in (BOM_UTF16_LE, BOM_UTF16_BE):
+        with suppress(UnicodeDecodeError):
+            text = data.tobytes().decode("utf-16").encode()
+    return np.frombuffer(text.replace(b"\n" + BOM_UTF8, b"\n"), np.uint8) if text else data
+
+
 def format_for(source: Source, row: Input) -> Format:
     """The format to read *source* with; raises InputError where it is empty or of another input."""
     # The input's fallback reads a file that no format fits: it says where the file is damaged.
@@ -66,6 +81,8 @@ def format_for(source: Source, row: Input) -> Format:
     if not source.data.size:
         hint = row.if_empty or f"expected {expected_formats(row)}"
         raise InputError(f"{source.name} is empty; {hint}")
+    if source.format is None:
+        refuse_unsupported(source)
     if source.format is None and fallback is not None:
         return fallback
     if source.format is None or source.format.input is not row:
@@ -74,11 +91,23 @@ def format_for(source: Source, row: Input) -> Format:
     return source.format
 
 
+def refuse_unsupported(source: Source) -> None:
+    """Raise UnsupportedError if a file without a format is of a kind that we can name."""
+    from tfprof.read.unsupported import unsupported  # noqa: PLC0415 - few files need it
+
+    if problem := unsupported(source.name, source.data):
+        raise problem
+
+
 def decode(source: Source, row: Input, columns: Callable[[U8], T]) -> T:
     """Call *columns* with the bytes of *source*; raises InputError where they are damaged."""
     try:
         return columns(source.data)
     except WireError as problem:
+        from tfprof.read.unsupported import mangled  # noqa: PLC0415 - as above
+
+        if unreadable := mangled(source.name, source.data):
+            raise unreadable from None
         expected = expected_formats(row)
         raise InputError(
             f"{source.name} is damaged or cut off, or not {expected}: {problem}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from tfprof.columns.strings import clean_text
@@ -16,6 +17,7 @@ from tfprof.tables.formats import CHECKPOINT, GIVES, GRAPH, PROFILE
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from tfprof.errors import UnsupportedError
     from tfprof.read.describe import Value
     from tfprof.tables.formats import Format
 
@@ -43,10 +45,11 @@ class FileFacts:
 
 @dataclass(frozen=True, eq=False)
 class InfoReport(Result):
-    """Facts about files; *others* are the files of a folder that are not recognised."""
+    """Facts about files; *others* of a folder are not recognised, *unread* are known by kind."""
 
     inputs: Sequence[FileFacts]
     others: Sequence[str] = ()
+    unread: Sequence[UnsupportedError] = ()
     offers = ("info", "table", "result")
 
     def make_table(self) -> Table:
@@ -57,7 +60,12 @@ class InfoReport(Result):
             for name, value in file.facts.items() or [("", [])]
         ]
         path, title, fact, count, names = map(list, zip(*rows, strict=True))
-        lists = {"missing": self.missing, "several": self.several, "next": self.next_commands}
+        lists = {
+            "not_read": self.not_read,
+            "missing": self.missing,
+            "several": self.several,
+            "next": self.next_commands,
+        }
         return Table(
             "info",
             SCHEMA,
@@ -75,6 +83,16 @@ class InfoReport(Result):
                 **{name: list(map(clean_text, lines)) for name, lines in lists.items()},
             },
         )
+
+    @property
+    def not_read(self) -> list[str]:
+        """The kinds of files that tfprof knows but does not read, with the first of each."""
+        kinds: dict[str, list[str]] = {}
+        for file in self.unread:
+            kinds.setdefault(file.title, []).append(PurePath(file.name).name)
+        more = [f" and {len(names) - 1:,} more" if names[1:] else "" for names in kinds.values()]
+        files = [names[0] + others for names, others in zip(kinds.values(), more, strict=True)]
+        return [f"{some}: {title}" for some, title in zip(files, kinds, strict=True)]
 
     @property
     def missing(self) -> list[str]:

@@ -36,11 +36,13 @@ _GRADIENTS: Final = re.compile(rb"(?:^|/)(?:gradients(?:_\d+)?|gradient_tape)/")
 
 
 def check_holds_model(profile: Profile) -> None:
-    """Raise InputError if there is no graph, but a run or an op log alone."""
+    """Raise InputError if there is no graph, but a run or an op log alone; or an empty graph."""
     if profile.steps and not profile.edges.source.size and not profile.in_graph.any():
         raise InputError(f"a run alone {_NO_MODEL} (with run_eagerly=True there is none)")
     if not profile.steps and not len(profile) and not profile.attribute_sources:
         raise InputError(f"an op log alone {_NO_MODEL}")
+    if not len(profile):
+        raise InputError("the graph is empty: without nodes there is nothing to summarize")
 
 
 def model_nodes(profile: Profile, outputs: Sequence[str] = ()) -> Bool:

@@ -45,10 +45,12 @@ LIMITS: dict[str, Limit] = {
     limit.name: limit
     for limit in (
         Limit("unpack_ratio", 200, "times its packed size",
-            "how many times its size a compressed file may unpack to, if that is over 64 MiB",
+            "how many times its size a compressed file may unpack to, if that is over 64 MiB; "
+            "gzip may unpack to 4 times as much, up to 128 MiB",
             "A gzip file of a megabyte can hold a gigabyte of zeros. A checkpoint's table can "
             "repeat a long name for every tensor; a tenth of the limit applies to it. Real "
-            "graphs, runs and op logs unpack to about 60 times their size at most.",
+            "graphs, runs and op logs mostly unpack to less than 60 times their size, but text of "
+            "equal layers or of constants that are zero to 300 times and more.",
             "error, exit code 3"),
         Limit("piped_bytes", 2 << 30, "bytes",
             "how many bytes to read from a pipe or a device, which may be endless",

@@ -54,6 +54,7 @@ def info_text(report: InfoReport) -> Iterator[bytes]:
     files = (_block(f"{f.path}: {f.format.title}", fact_lines(f.facts)) for f in report.inputs)
     blocks = [
         "".join(files),
+        _block("not read", report.not_read),
         f"not recognised: {listed(report.others)}\n" if report.others else "",
         _block("missing", report.missing),
         _block("several", report.several),
