@@ -9,8 +9,8 @@ import pytest
 import hostile_archives
 import hostile_checkpoints
 import hostile_events
-import hostile_forms
 import hostile_flat
+import hostile_forms
 import hostile_functions
 import hostile_graphs
 import hostile_hdf5

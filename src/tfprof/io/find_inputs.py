@@ -50,7 +50,6 @@ _DATA_OF_BUNDLE = re.compile(r"\.data-\d{5}-of-\d{5}\Z")
 _PIECE_OF_FIRST = re.compile(r"-\d{5}(-of-\d{5})\Z")
 
 
-
 def exists(path: str) -> bool:
     """Whether there is a file, a folder or a checkpoint at *path*."""
     return path_is(path, Path.exists) or is_prefix(path)

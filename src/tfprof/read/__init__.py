@@ -164,6 +164,7 @@ def _read(source: Source, row: Input, parts: Parts = _NO_PARTS) -> Any:  # noqa:
         if part.name in parts and part.name not in form.parts:
             takes = one_of(row.title for row in FORMATS.values() if part.name in row.parts)
             raise UsageError(
-                f"{source.name} has no {part.name}s; --{part.name}={parts[part.name]} is for {takes}"
+                f"{source.name} has no {part.name}s; "
+                f"--{part.name}={parts[part.name]} is for {takes}"
             )
     return form.read(source, **{name: parts[name] for name in form.parts if name in parts})
