@@ -190,14 +190,14 @@ def data_inputs(edges: Edges, node: int) -> list[tuple[int, int]]:
 def with_extra_type(profile: Profile, names: Strings, kind: bytes) -> Profile:
     """*profile* with the extra type *kind* on the nodes of these names."""
     node = profile.nodes.name.find(names)
-    node = node[node >= 0]
-    types, row = with_types(profile.types, Strings.of([kind]))
-    return replace(
-        profile,
-        types=types,
-        typed_node=np.append(profile.typed_node, node),
-        typed_as=np.append(profile.typed_as, np.repeat(row, node.size)),
-    )
+    return with_extra_types(profile, node[node >= 0], Strings.of([kind]))
+
+
+def with_extra_types(profile: Profile, node: I64, kinds: Strings) -> Profile:
+    """*profile* with extra types: one per *node*, or one for all."""
+    types, row = with_types(profile.types, kinds)
+    both = np.append(profile.typed_node, node), np.append(profile.typed_as, row + 0 * node)
+    return replace(profile, types=types, typed_node=both[0], typed_as=both[1])
 
 
 def _ends(owner: I64, count: int) -> I64:

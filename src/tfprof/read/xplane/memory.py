@@ -50,7 +50,7 @@ def memory(table: EventTable, events: Events, spans: Spans, steps: Steps) -> Tra
     """The memory that the executions with these *spans* allocated."""
     allocated, deallocated = table.rows(ALLOCATED), table.rows(FREED)
     address = table.numbers(b"addr")
-    event = spans.around(table.placed.line[allocated], table.placed.start[allocated])
+    event = spans.around(table.placed.take(allocated))
     moment = table.ns[allocated]
     step = np.where(event >= 0, np.append(events.step, -1)[event], steps.of(moment))
     allocations = Allocations(
@@ -63,7 +63,7 @@ def memory(table: EventTable, events: Events, spans: Spans, steps: Steps) -> Tra
         step=step,
         step_end_ns=np.append(steps.end_ns, 0)[step],
     )
-    until = freed(allocations, address[deallocated], table.ns[deallocated])
+    until = _freed(allocations, address[deallocated], table.ns[deallocated])
     named = allocations.op.length > 0
     rows = np.flatnonzero(named & (step >= 0))
     in_steps = Allocations(*(taken(column, rows) for column in allocations))
@@ -82,16 +82,24 @@ def _by_owner(events: Events, allocations: Allocations, until: I64) -> Memory:
     last = np.zeros(first.size, np.int64)
     np.maximum.at(last, owner, allocations.moment_ns)
     ends = np.append(events.start_ns + events.long_ps // 1000, 0)[event]
+
+    def total(rows: Bool | slice = slice(None)) -> I64:
+        return sum_by(owner[rows], allocations.requested[rows], first.size)
+
     return Memory(
         event=event,
         name=allocations.op.take(first),
         step=allocations.step[first],
         end_ns=np.where(event >= 0, ends, last),
-        **sums_by_owner(allocations, until, owner, first.size),
+        requested=total(),
+        peak=_peaks(allocations, until, owner, first.size),
+        residual=total(until > allocations.step_end_ns),
+        output=total(allocations.is_output),
+        temporary=total(~allocations.is_output),
     )
 
 
-def freed(allocations: Allocations, address: I64, moment_ns: I64) -> I64:
+def _freed(allocations: Allocations, address: I64, moment_ns: I64) -> I64:
     """When each allocation was freed, by deallocations at these addresses and moments."""
     count = allocations.address.size
     addresses = np.concatenate([allocations.address, address])
@@ -99,27 +107,11 @@ def freed(allocations: Allocations, address: I64, moment_ns: I64) -> I64:
     # An address that is freed and allocated in the same nanosecond is freed first.
     allocates = np.arange(addresses.size) < count
     order = np.lexsort((allocates, moments, addresses))
-    after = order[1:]
-    first = order[:-1]
+    first, after = order[:-1], order[1:]
     ends = (addresses[first] == addresses[after]) & allocates[first] & ~allocates[after]
     until = np.full(count, _NEVER, np.int64)
     until[first[ends]] = moments[after[ends]]
     return until
-
-
-def sums_by_owner(allocations: Allocations, until: I64, owner: I64, count: int) -> dict[str, I64]:
-    """Sums over the allocations of each of *count* owners; *until* is when each was freed."""
-
-    def total(rows: Bool) -> I64:
-        return sum_by(owner[rows], allocations.requested[rows], count)
-
-    return {
-        "requested": sum_by(owner, allocations.requested, count),
-        "peak": _peaks(allocations, until, owner, count),
-        "residual": total(until > allocations.step_end_ns),
-        "output": total(allocations.is_output),
-        "temporary": total(~allocations.is_output),
-    }
 
 
 def _peaks(allocations: Allocations, until: I64, owner: I64, count: int) -> I64:

@@ -25,11 +25,11 @@ from typing import NamedTuple
 import numpy as np
 
 from tfprof.columns.strings import I64, Bool, Strings
-from tfprof.columns.unique import sum_by, unique_inverse
+from tfprof.columns.unique import first_rows, sum_by, unique_inverse
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import ACCELERATOR, CPU, Profile, Step, own_notes
 from tfprof.read.input_notes import outside_graph
-from tfprof.read.merge import with_bare_nodes, with_types
+from tfprof.read.merge import with_bare_nodes, with_extra_types, with_types
 from tfprof.read.run_shapes import RecordedInputs, with_shape_source
 from tfprof.read.runtime_names import node_of, without_numbers
 from tfprof.read.xplane.node_matching import NodeMatcher
@@ -90,12 +90,10 @@ def _with_names(profile: Profile, node: I64, events: Events, absent: Bool) -> tu
     """(*profile* with a node for each unmatched name, the node of each execution)."""
     rows = np.flatnonzero(node < 0)
     # Functions that the graph does not have are scopes, so that their nodes stay apart.
-    slash = Strings.of([b"/", b""]).take(np.where(absent[rows], 0, 1))
-    function = events.function.take(rows)
-    function = Strings(function.blob, function.start, function.length * absent[rows])
+    slash = Strings.of([b"", b"/"]).take(absent[rows].astype(np.int64))
+    function = events.function.take(rows).where(absent[rows])
     name = Strings.beside([function, slash, events.name.take(rows)])
-    name = _own_names(profile, name)
-    profile, added = _grown(profile, name, events.op.take(rows))
+    profile, added = _grown(profile, _own_names(profile, name), events.op.take(rows))
     node = node.copy()
     node[rows] = added
     covered = profile.covered.copy()
@@ -123,12 +121,10 @@ def _grown(profile: Profile, name: Strings, op: Strings) -> tuple[Profile, I64]:
 
 
 def _with_memory_names(profile: Profile, memory: Memory, ran: I64) -> tuple[Profile, I64]:
-    """(*profile* with nodes for allocations, the node of each row of memory)."""
-    # *ran* is the node of each execution.
+    """(*profile* with nodes for allocations, the node of each row); executions are of *ran*."""
     node = np.append(ran, -1)[memory.event]
     rows = np.flatnonzero(node < 0)
-    names = memory.name.take(rows)
-    node[rows] = node_of(profile, names)
+    node[rows] = node_of(profile, memory.name.take(rows))
     rows = np.flatnonzero(node < 0)
     names = memory.name.take(rows)
     profile, added = _grown(profile, _own_names(profile, names), names)
@@ -152,13 +148,8 @@ def _typed(profile: Profile, pairs: list[tuple[int, bytes]]) -> Profile:
     """*profile* with these (node, type) pairs as extra types."""
     if not pairs:
         return profile
-    types, kind = with_types(profile.types, Strings.of(op for _, op in pairs))
-    return replace(
-        profile,
-        types=types,
-        typed_node=np.concatenate([profile.typed_node, [node for node, _ in pairs]]),
-        typed_as=np.concatenate([profile.typed_as, kind]),
-    )
+    nodes, ops = zip(*pairs, strict=True)
+    return with_extra_types(profile, np.array(nodes, np.int64), Strings.of(ops))
 
 
 # --- steps ------------------------------------------------------------------------------------
@@ -250,10 +241,7 @@ def _runs(group: I64, label: I64, own_name: Bool) -> Bool:
     pair, index = unique_inverse(group * labels + label)
     count = np.bincount(index, minlength=pair.size)
     by_count = np.lexsort((pair, count, pair // labels))
-    heads = np.ones(by_count.size, np.bool_)
-    of_pair = (pair // labels)[by_count]
-    heads[1:] = of_pair[1:] != of_pair[:-1]
     rarest = np.zeros(pair.size, np.bool_)
-    rarest[by_count[heads]] = True
+    rarest[by_count[first_rows((pair // labels)[by_count])[1]]] = True
     runs: Bool = np.where(has_own[group], own_name, rarest[index])
     return runs

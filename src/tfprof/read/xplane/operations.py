@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.strings import I64, Strings
-from tfprof.columns.unique import unique, unique_inverse
+from tfprof.columns.strings import I64, Bool, Strings
+from tfprof.columns.unique import intern_rows, unique
 from tfprof.read.expansion_limits import bounded
 from tfprof.read.xplane import launches
-from tfprof.read.xplane.event_table import DONE, EAGERLY, OTHER, PROCESS, RAN, RUN
+from tfprof.read.xplane.event_table import EAGERLY, OTHER, RAN
 from tfprof.read.xplane.kernels import either, kernels
-from tfprof.read.xplane.runs import RunEvents, Runs, runs
-from tfprof.read.xplane.trace import COMPILED, DATA, EAGER, KERNEL, NODE, blank, taken
+from tfprof.read.xplane.planes import blank
+from tfprof.read.xplane.runs import runs
+from tfprof.read.xplane.trace import COMPILED, DATA, EAGER, KERNEL, NODE, taken
 
 if TYPE_CHECKING:
     from tfprof.read.xplane.event_table import EventTable
 
-_EAGER, _TF_DATA = b"_eager/", b"_tf_data/"
 _SYNC = b"SyncDevice"
 _PS_IN_NS = 10**3
 
@@ -63,48 +63,31 @@ def _plain(event: I64, kind: int, name: Strings, op: Strings) -> Operations:
     return Operations(event, np.full(event.size, kind), name, op, blank(event.size), unknown)
 
 
-def _below(table: EventTable, scope: bytes, name: Strings) -> Strings:
-    return table.joined(Strings.of([scope]).take(np.zeros(len(name), np.int64)), name)
+def _below(table: EventTable, scope: Strings | bytes, name: Strings, is_below: Bool) -> Strings:
+    """The names, of which some are below a scope, which may be the same for all."""
+    if isinstance(scope, bytes):
+        scope = Strings.of([scope]).take(np.zeros(len(name), np.int64))
+    slash = Strings.of([b"", b"/"]).take(is_below.astype(np.int64))
+    return table.joined(scope.where(is_below), table.joined(slash, name))
 
 
 def _nodes(table: EventTable) -> Operations:
     event = table.rows(RAN)
-    run = _runs(table, event)
+    run = runs(table, event)
     name = table.joined(Strings.of(run.prefix).take(run.of_event), table.names(event))
     function = Strings.of(run.function).take(run.of_event)
     data = table.on_tf_data[event] & (function.length == 0)
-    both = Strings.concat([name, _below(table, _TF_DATA, name)])
-    name = both.take(np.arange(event.size) + event.size * data)
     kind, op = np.where(data, DATA, NODE), table.kinds.op.take(table.space.event_kind[event])
+    name = _below(table, b"_tf_data", name, data)
     return Operations(event, kind, name, op, function, run.start_ns)
 
 
-def _runs(table: EventTable, event: I64) -> Runs:
-    called = np.flatnonzero(table.is_function)
-    started, process, done = map(table.rows, (RUN, PROCESS, DONE))
-    number = table.numbers(b"id")
-    return runs(
-        RunEvents(
-            table.placed.take(event),
-            table.names(event),
-            table.placed.take(called),
-            table.names(called),
-            table.ns[called],
-            table.placed.take(started),
-            number[started],
-            table.placed.take(process),
-            number[process],
-            table.placed.take(done),
-            number[done],
-        )
-    )
-
-
 def _eager(table: EventTable) -> Operations:
-    event = _without_final_sync(table, np.flatnonzero(table.what == EAGERLY))
+    event = _without_final_sync(table, table.rows(EAGERLY))
     event = event[~table.is_function[event]]
     op = table.names(event)
-    return _plain(event, EAGER, _below(table, _EAGER, op), op)
+    name = _below(table, b"_eager", op, np.ones(event.size, np.bool_))
+    return _plain(event, EAGER, name, op)
 
 
 def _without_final_sync(table: EventTable, event: I64) -> I64:
@@ -124,8 +107,7 @@ def _compiled(table: EventTable, nodes: Operations) -> list[Operations]:
     if not event.size:
         return []
     name, op = _instructions(table, event)
-    spans = table.placed.take(nodes.event).spans()
-    at = spans.around(table.placed.line[event], table.placed.start[event])
+    at = table.placed.take(nodes.event).spans().around(table.placed.take(event))
     instruction = table.texts(b"hlo_op", event).intern()[0]
     program = table.numbers(b"program_id")[event]
     ran = launches.InstructionEvents(at, program, instruction, table.ns[event])
@@ -135,31 +117,22 @@ def _compiled(table: EventTable, nodes: Operations) -> list[Operations]:
     label = nodes.name.take(node)
     # A function compiled as a whole runs as an operation with its own name; if a node of another
     # function calls it, its nodes are below that node.
-    called = table.names(np.flatnonzero(table.is_function))
-    is_function = called.take(called.intern()[1]).find(label) >= 0
-    below = table.joined(label, _below(table, b"/", name.take(held)))
-    both = Strings.concat([below, name.take(held)])
+    functions = table.names(np.flatnonzero(table.is_function)).distinct()
+    names = _below(table, label, name.take(held), functions.find(label) < 0)
     kind, caller = np.full(held.size, COMPILED), nodes.function.take(node)
-    names = both.take(np.arange(held.size) + held.size * is_function)
     inside = Operations(event[held], kind, names, op.take(held), caller, nodes.called_ns[node])
     # For the rest, the module names the function. If several nodes may have launched it, it is not
     # the function that the program called.
-    function = launches.functions_of(table.texts(b"hlo_module", event[free]))
+    function = table.texts(b"hlo_module", event[free]).mapped(launches.function_of)
     several = at[free] == launches.SEVERAL
-    below = table.joined(function, _below(table, b"/", name.take(free)))
-    names = Strings.concat([name.take(free), below])
-    names = names.take(np.arange(free.size) + free.size * several)
+    names = _below(table, function, name.take(free), several)
     outside = _plain(event[free], COMPILED, names, op.take(free))
-    called = function.take(np.arange(free.size))
-    called = Strings(called.blob, called.start, called.length * ~several)
-    return [outside._replace(function=called), inside]
+    return [outside._replace(function=function.where(~several)), inside]
 
 
 def _launches(table: EventTable, nodes: Operations) -> launches.Launches:
     """The events of nodes, some of which launch XLA programs."""
-    name, function = nodes.name.intern()[0], nodes.function.intern()[0]
-    _, node = unique_inverse(name * (int(function.max(initial=0)) + 1) + function)
-    start = table.ns[nodes.event]
+    node, start = intern_rows(nodes.name, nodes.function)[0], table.ns[nodes.event]
     return launches.Launches(node, start, start + table.placed.long[nodes.event] // _PS_IN_NS)
 
 

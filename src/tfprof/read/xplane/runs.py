@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.columns.unique import unique_inverse
+from tfprof.read.xplane.event_table import DONE, PROCESS, RUN, EventTable
 from tfprof.read.xplane.nesting import count_before
 
 if TYPE_CHECKING:
-    from tfprof.columns.strings import I64, Bool, Strings
-    from tfprof.read.xplane.event_table import LineEvents
+    from tfprof.columns.strings import I64
+    from tfprof.read.xplane.nesting import LineEvents
 
 # Names are built for at most so many nested calls.
 _DEEPEST = 64
@@ -42,36 +43,21 @@ class Runs(NamedTuple):
     start_ns: I64  # when the program called it; -1 if unknown
 
 
-class RunEvents(NamedTuple):
-    """The events from which runs are found."""
-
-    ran: LineEvents  # nodes
-    names: Strings  # of the nodes
-    called: LineEvents  # functions that the program called
-    functions: Strings  # their names
-    called_ns: I64
-    started: LineEvents  # FunctionRun
-    started_id: I64
-    process: LineEvents  # ExecutorState::Process
-    process_id: I64
-    done: LineEvents  # ExecutorPropagateOutputs
-    done_id: I64
-
-
-def runs(events: RunEvents) -> Runs:
-    """The call that each node's event ran for."""
-    run = _run_of_each(events)
-    chains = _Chains(events, run)
+def runs(table: EventTable, event: I64) -> Runs:
+    """The call that each *event* of a node ran for."""
+    ran = table.placed.take(event)
+    run = _run_of_each(table, ran)
+    chains = _Chains(table, event, run)
     distinct, inverse = unique_inverse(run)
     of_run = [chains.resolve(number) for number in distinct.tolist()]
     of_event, start = np.array(of_run, np.int64).reshape(-1, 2)[inverse].T
     # Events on the thread of the call itself, such as a function that XLA compiled.
-    directly = events.called.spans().around(events.ran.line, events.ran.start)
+    directly = chains.calls.around(ran)
     plain = np.flatnonzero((run < 0) & (directly >= 0))
     rows, inverse = unique_inverse(directly[plain])
-    called = [chains.row(b"", events.functions[row]) for row in rows.tolist()]
+    called = [chains.row(b"", chains.functions[row]) for row in rows.tolist()]
     of_event[plain] = np.array(called, np.int64)[inverse]
-    start[plain] = events.called_ns[directly[plain]]
+    start[plain] = chains.called_ns[directly[plain]]
     prefix, function = zip(*chains.names, strict=True)
     return Runs([*prefix], [*function], of_event, start)
 
@@ -79,12 +65,14 @@ def runs(events: RunEvents) -> Runs:
 class _Chains:
     """The chain of calls that leads to each run, as a prefix of names; each is built once."""
 
-    def __init__(self, events: RunEvents, run: I64) -> None:
-        started = (events.started.line, events.started.start)
-        self._events = events
-        self._node = events.ran.spans().around(*started).tolist()  # the node that started each run
-        self._program = events.called.spans().around(*started).tolist()
-        self._run_of_node = run.tolist()
+    def __init__(self, table: EventTable, event: I64, run: I64) -> None:
+        called, started = np.flatnonzero(table.is_function), table.placed.take(table.rows(RUN))
+        self.calls = table.placed.take(called).spans()  # of functions, by the program
+        self.functions, self.called_ns = table.names(called), table.ns[called]
+        self._node_names, self._run_of_node = table.names(event), run.tolist()
+        # The node, and the call of the program, that started each run.
+        self._node = table.placed.take(event).spans().around(started).tolist()
+        self._program = self.calls.around(started).tolist()
         self._known: dict[int, tuple[int, int]] = {}
         self._rows = {(b"", b""): 0}
         self._spent = 0
@@ -109,36 +97,33 @@ class _Chains:
             prefix, function = self.names[known]
             node, program = self._node[inner], self._program[inner]
             if program >= 0:
-                moment = int(self._events.called_ns[program])
-                function = self._events.functions[program]
+                moment, function = int(self.called_ns[program]), self.functions[program]
             if node >= 0 and self._spent < _MOST_BYTES:
-                prefix += self._events.names[node] + b"/"
+                prefix += self._node_names[node] + b"/"
             known = self.row(prefix, function)
             self._known[inner] = known, moment
         return known, moment
 
 
-def _run_of_each(events: RunEvents) -> I64:
-    """The row in `started` of each node's event, or -1."""
-    process = events.process.spans().around(events.ran.line, events.ran.start)
-    number = np.append(events.process_id, 0)[process]
-    # A thread that was still working when the trace ended has no Process event; the event at the
-    # end of a node also has the number.
-    rest = np.flatnonzero(process < 0)
-    after, exists = _next(events.done, events.ran.take(rest))
-    number[rest] = np.where(exists, np.append(events.done_id, 0)[after], 0)
-    known = process >= 0
-    known[rest] = exists
-    order = np.argsort(events.started_id, kind="stable")
-    ids = events.started_id[order]
+def _run_of_each(table: EventTable, ran: LineEvents) -> I64:
+    """The FunctionRun, by its place among these, that each event *ran* for; or -1."""
+    started, process, done = map(table.rows, (RUN, PROCESS, DONE))
+    run_id = table.numbers(b"id")
+    around = table.placed.take(process).spans().around(ran)
+    number = np.append(run_id[process], 0)[around]
+    # A thread that was still working when the trace ended has no Process event; the next event at
+    # the end of a node, on the same line, also has the number.
+    rest = np.flatnonzero(around < 0)
+    line, start, long = ran.take(rest)
+    ends = table.placed.take(done)
+    done = done[np.lexsort((ends.start, ends.line))]
+    ends = table.placed.take(done)
+    after = count_before(ends.line, ends.start, line, start + long - 1)
+    known = around >= 0
+    known[rest] = np.append(ends.line, -1)[after] == line
+    number[rest] = np.append(run_id[done], 0)[after]
+    order = np.argsort(run_id[started], kind="stable")
+    ids = run_id[started][order]
     at = np.searchsorted(ids, number)
     fits = known & (np.append(ids, 0)[at] == number) & (at < ids.size)
     return np.where(fits, np.append(order, -1)[at], -1)
-
-
-def _next(events: LineEvents, ran: LineEvents) -> tuple[I64, Bool]:
-    """(the next event on the line after each event, whether there is one)."""
-    order = np.lexsort((events.start, events.line))
-    lines, starts = events.line[order], events.start[order]
-    at = count_before(lines, starts, ran.line, ran.start + ran.long - 1)
-    return np.append(order, -1)[at], np.append(lines, -1)[at] == ran.line
