@@ -58,9 +58,7 @@ def _allocators(buffer: U8, memory: Field, count: int) -> dict[str, Any]:
     rows = memory.start.size
     wanted = {1: BYTES, 2: VARINT, 3: VARINT, 4: VARINT, 5: VARINT, 6: BYTES}
     part = scan(buffer, memory.start, memory.end, wanted)
-    names = Strings(buffer, *part[1].last_slice(rows))
-    ids, first = names.intern()
-    gpu = np.array([b"GPU" in name for name in names.take(first)], np.bool_)[ids]
+    gpu = Strings(buffer, *part[1].last_slice(rows)).which(lambda name: b"GPU" in name)
     in_use = np.zeros(count, np.int64)
     np.maximum.at(in_use, memory.message[gpu], part[5].last(rows)[gpu])
     on_gpu = np.flatnonzero(gpu[part[6].message])
