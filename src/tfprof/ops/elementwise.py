@@ -7,17 +7,26 @@ so are a product, a quotient, a root, a comparison and a bit operation, of any d
 from __future__ import annotations
 
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from tfprof.ops.activation import ACTIVATIONS
 from tfprof.ops.dtypes import BOOL, DTYPES
 from tfprof.ops.op import Op, size
-from tfprof.ops.shape import OPEN, MaybeShape, Shape, broadcast, merged, require
+from tfprof.ops.shape import (
+    HOLE,
+    OPEN,
+    MaybeShape,
+    Shape,
+    Value,
+    broadcast,
+    has_holes,
+    merged,
+    require,
+)
 from tfprof.ops.shared_rules import like_input, per_input, per_output, scalar, steps_of
 from tfprof.ops.table import float_ops, names, shape, value
-from tfprof.ops.value import HOLE, Value, has_holes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,8 +82,7 @@ float_ops("CountUpTo ResourceCountUpTo")(lambda _: 1)
 @float_ops("_UnaryOpsComposition", attributes="op_names")
 def composition(op: Op) -> int:
     """The sum of the steps of each function."""
-    functions = cast("list[str]", op.attr("op_names", []))
-    return steps_of(functions, UNARY) * size(op.output())
+    return steps_of(op.attr("op_names", []), UNARY) * size(op.output())
 
 
 @float_ops("AddN", tensorflow=True)
@@ -121,12 +129,12 @@ shape("IdentityN")(lambda op: op.shapes())
 )
 def equal_inputs(op: Op) -> MaybeShape:
     """What the inputs, all of one shape, say together."""
-    count = op.inputs if op.type in ("AddN", "AccumulateNV2", "NcclReduce") else min(op.inputs, 2)
+    count = op.inputs if op.type in ("AddN", "NcclReduce") else min(op.inputs, 2)
     return reduce(merged, (op.shape(number) for number in range(count)), None)
 
 
 # The attribute, completed with what the inputs say.
-shape("AccumulateNV2")(lambda op: merged(op.attr("shape"), equal_inputs(op)))
+shape("AccumulateNV2")(lambda op: reduce(merged, op.shapes(), op.attr("shape")))
 
 
 def shape_beside_scalars(op: Op) -> MaybeShape:

@@ -9,7 +9,6 @@ A layer that is called twice has its nodes twice and its weights once; a nested 
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.errors import InputError
@@ -43,10 +42,15 @@ class Expansion:
 
     def model(self, entry: Entry, path: str, inputs: list[Tensor] | None) -> list[Tensor]:
         """The outputs of a model for these inputs; None: it has inputs of its own."""
+        if self._depth >= _DEEPEST:
+            raise InputError(f"{self._file}: its layers are nested more than {_DEEPEST} deep")
         config = entry["config"]
         expand = self._functional if "input_layers" in config else self._sequential
-        with self._deeper():
+        self._depth += 1
+        try:
             return expand(config, path, inputs)
+        finally:
+            self._depth -= 1
 
     # --- the two kinds of models ---
 
@@ -153,8 +157,7 @@ class Expansion:
         row = _row(entry)
         if row is not None and inputs:
             try:
-                outputs = row(one)
-                outputs = outputs if isinstance(outputs, list) else [outputs]
+                outputs = _listed(row(one))
                 if len(self._graph) == length:  # at inference it passes its inputs on
                     outputs = [one.op("Identity", x)._replace(shape=x.shape) for x in outputs]
             except (Unexpandable, *_NOT_MADE_FOR):
@@ -178,21 +181,13 @@ class Expansion:
             raise Unexpandable
         self._inside += 1
         try:
-            outputs = row(call)
+            return _listed(row(call))
         finally:
             self._inside -= 1
-        return outputs if isinstance(outputs, list) else [outputs]
 
-    @contextmanager
-    def _deeper(self) -> Iterator[None]:
-        """Whatever is nested inside something; raises InputError if it is too deep."""
-        if self._depth >= _DEEPEST:
-            raise InputError(f"{self._file}: its layers are nested more than {_DEEPEST} deep")
-        self._depth += 1
-        try:
-            yield
-        finally:
-            self._depth -= 1
+
+def _listed(outputs: Tensor | list[Tensor]) -> list[Tensor]:
+    return outputs if isinstance(outputs, list) else [outputs]
 
 
 def _is_model(entry: Entry) -> bool:
@@ -228,11 +223,10 @@ def _built(entry: Entry) -> dict[str, Any]:
 
 def _shape(value: Entry) -> tuple[int | None, ...] | None:
     """A shape of the configuration; None: it is none."""
-    if not isinstance(value, list):
-        return None
-    if not all(each is None or (type(each) is int and 0 <= each < _LARGEST) for each in value):
-        return None
-    return tuple(value)
+    is_shape = isinstance(value, list) and all(
+        each is None or (type(each) is int and 0 <= each < _LARGEST) for each in value
+    )
+    return tuple(value) if is_shape else None
 
 
 def _output(outputs: list[Tensor], at: int) -> Tensor:
@@ -258,7 +252,8 @@ def _keys(value: Entry) -> Iterator[tuple[str, int, int]]:
 def _tensors(call: Entry) -> Iterator[dict[str, Any]]:
     """The tensors in the arguments of a call, in the order of its parameters, without masks."""
     named = call["kwargs"]
-    order = sorted((key for key in named if not key.endswith("mask")), key=_place)
+    others = [key for key in named if key not in _PARAMETERS and not key.endswith("mask")]
+    order = [*(key for key in _PARAMETERS if key in named), *others]
     waiting = [named[key] for key in reversed(order)] + [call["args"]]
     while waiting:
         each = waiting.pop()
@@ -270,10 +265,6 @@ def _tensors(call: Entry) -> Iterator[dict[str, Any]]:
                 waiting += [each[key] for key in sorted(each, reverse=True)]
         elif isinstance(each, list):
             waiting += reversed(each)
-
-
-def _place(parameter: str) -> int:
-    return _PARAMETERS.index(parameter) if parameter in _PARAMETERS else len(_PARAMETERS)
 
 
 def _needs(call: Entry) -> Iterator[Key]:
