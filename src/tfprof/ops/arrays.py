@@ -217,7 +217,6 @@ def stitched(op: Op) -> Shape:
 
 # --- values ---
 
-
 value("Identity StopGradient PreventGradient Snapshot GuaranteeConst EnsureShape Enter Exit")(
     lambda op: op.value(0)
 )
@@ -334,7 +333,6 @@ shape("StatefulUniform{,Int,FullInt} StatefulStandardNormalV2 StatefulTruncatedN
 shape("StatelessRandomGetKeyCounter")(lambda _: [(1,), (2,)])  # a counter of 128 bits
 shape("{Random,Stateless}Shuffle")(like_input(0))
 shape("LookupTableFind{,V2}")(like_input(1))  # a value per key
-
 
 # A row of samples per input row; the second input is their number.
 shape("Multinomial StatelessMultinomial")(lambda op: (op.ranked(0, 2)[0], op.length(1)))

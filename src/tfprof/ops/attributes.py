@@ -184,7 +184,6 @@ def _is_asked_for(rule: I64, key: Strings, rules: Sequence[FloatOps]) -> Bool:
 
 # --- AttrValue ---
 
-
 _LIST, _TEXT, _NUMBER, _FLOAT, _BOOL, _TYPE, _SHAPE, _TENSOR, _, _FUNCTION = range(1, 11)
 # Fields of a TensorProto that hold small numbers as they are, and how floats are packed.
 _INTEGERS: Final = (7, 10, 11, 16, 17)

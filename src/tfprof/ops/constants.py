@@ -69,14 +69,11 @@ shape("ShapeN")(lambda op: [(rank_of(tensor),) for tensor in op.shapes()])
 # The dimensions of each input.
 value("ShapeN")(lambda op: [None if tensor is None else of_dims(tensor) for tensor in op.shapes()])
 
-
 value("Size")(lambda op: of_dims((elements(op.known(0)),)).reshape(()))  # the number of elements
 value("Rank")(lambda op: np.array(len(op.known(0))))  # the number of dimensions
 value("TensorListLength")(lambda op: np.array(need(op.item(0).length)))
 
-
 # --- two shapes that broadcast ---
-
 
 # As many numbers as there are axes to sum over, for each operand.
 shape("BroadcastGradientArgs")(

@@ -167,7 +167,6 @@ def _matrix(factor: Shape) -> Shape:
 
 # --- einsum ---
 
-
 NAMES: Final = "Einsum _MklEinsum XlaEinsum"
 ELLIPSIS: Final = "..."
 

@@ -244,7 +244,6 @@ def dilation_shape(op: Op) -> Shape:
 
 # --- pooling: Π(ksize) steps per output element, whichever way the image is laid out ---
 
-
 POOLS: Final = "{,_Mkl,_MklNative}{Avg,Max}Pool{,3D}"
 QUANTIZED_POOLS: Final = "{,_Mkl}Quantized{Avg,Max}Pool _QuantizedMaxPool3D"
 AVG_GRADIENTS: Final = "{,_Mkl,_MklNative}AvgPool{,3D}Grad"

@@ -31,7 +31,6 @@ from tfprof.ops.table import float_ops, names, shape, value
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-
 FUNCTIONS: Final = """
 Abs Acos{,h} Angle Asin{,h} Atan{,h} Bessel{I0,I0e,I1,I1e,J0,J1,K0,K0e,K1,K1e,Y0,Y1} Ceil ComplexAbs
 Cos{,h} Dawsn Digamma Erf{,c,inv} Exp Expint Expm1 Floor Fresnel{Cos,Sin} Inv Invert
@@ -62,9 +61,7 @@ UNARY: Final = {
     **ACTIVATIONS,
 }
 
-
 # --- float operations ---
-
 
 float_ops(FUNCTIONS, BINARY, "Betainc BiasAddV1")(per_output(1))
 float_ops(OF_TENSORFLOW, tensorflow=True)(per_output(1))
@@ -72,7 +69,6 @@ float_ops("SquaredDifference", tensorflow=True)(per_output(2))  # difference, sq
 float_ops("RsqrtGrad", tensorflow=True)(per_output(4))  # three products, halving
 for _names, _steps in SEVERAL.items():
     float_ops(_names)(per_output(_steps))
-
 
 float_ops("Reciprocal Square Log Neg AssignSub AssignAdd BiasAdd", tensorflow=True)(per_input(0))
 float_ops("Rsqrt", tensorflow=True)(per_input(0, steps=2))  # a square root and a reciprocal
@@ -97,9 +93,7 @@ float_ops("AddN AccumulateNV2 NcclReduce")(
     lambda op: size(op.input(0)) * (op.inputs - 1) if op.inputs else 0
 )
 
-
 # --- shapes ---
-
 
 # What all inputs broadcast to.
 shape(

@@ -39,7 +39,6 @@ def _length(op: Op, number: int) -> int | None:
 
 # --- what handles point to ---
 
-
 item("VarHandleOp _VarHandlesOp")(lambda op: Item(op.attr("shape")))
 item("Identity StopGradient Enter Exit NextIteration Switch Snapshot")(lambda op: op.item(0))
 item("TensorListScatterIntoExistingList")(lambda op: op.item(0))
@@ -126,7 +125,6 @@ def _longer(source: Item, more: int) -> Item:
 
 
 # --- what is read through them ---
-
 
 value("TensorListPopBack")(lambda op: [None, op.item(0).value])
 shape("ReadVariableOp")(lambda op: op.item(0).shape)

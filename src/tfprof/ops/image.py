@@ -14,9 +14,7 @@ BILINEAR: Final = 3 * LERP  # two along a row, one across
 BICUBIC: Final = 5 * 7  # four rows and one column of four taps, each four products and three sums
 PROJECTION: Final = 3 * 4 + 2  # two products and two sums for x, y and the divisor; two quotients
 
-
 # --- float operations ---
-
 
 float_ops("{,Quantized}ResizeBilinear")(shared.per_output(BILINEAR))
 float_ops("ResizeBicubic")(shared.per_output(BICUBIC))

@@ -76,7 +76,6 @@ for _update in UPDATES:
     float_ops(*_names, attributes="use_nesterov update_slots")(_update.float_ops)
     shape(*_names)(_update.shape)
 
-
 # One per element of what is added, of a gradient or of its values; or a quotient for an average.
 float_ops("AssignAddVariableOp AssignSubVariableOp")(per_input(1))
 float_ops("{,Resource}AccumulatorApplyGradient")(per_input(2))

@@ -111,7 +111,6 @@ def _cudnn(op: Op) -> tuple[int, int, str]:
 
 # --- shapes ---
 
-
 # Input gate, state, forget gate, output gate, candidate, its tanh, output.
 shape("LSTMBlockCell")(
     lambda op: [(either(op.ranked(0, 2)[0], op.ranked(1, 2)[0]), op.ranked(1, 2)[1])] * 7

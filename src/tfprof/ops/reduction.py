@@ -147,7 +147,6 @@ def share(op: Op) -> Shape:
 
 no_shape("TensorFlow infers none, and no TensorFlow 2 writes it", "TileGrad")
 
-
 # --- values ---
 
 _REDUCTIONS: Final[dict[str, Callable[..., Any]]] = {

@@ -84,7 +84,6 @@ shape("SparseReorder")(lambda op: [op.shape(0) or (OPEN, OPEN), op.shape(1) or (
 # Indices and shape of another rank.
 shape("SparseReshape")(lambda op: [(op.ranked(0, 2)[0], op.ranked(2, 1)[0]), op.ranked(2, 1)])
 
-
 # Indices, values and shape of a matrix with a row per row of the inputs.
 shape("SparseCross{,V2,Hashed}")(lambda _: [(OPEN, 2), (OPEN,), (2,)])
 
@@ -115,15 +114,12 @@ shape("{Ragged,Sparse}FillEmptyRowsGrad")(lambda op: [op.ranked(0, 1), ()])
 no_shape("TensorFlow infers none: the numbers of the axes say it", "SparseReduce{Max,Sum}{,Sparse}")
 no_shape("TensorFlow infers none: the splits or the shape say it", "{Ragged,Sparse}Bincount")
 
-
 # --- ragged tensors and strings ---
-
 
 shape("{Static,}Regex{Replace,FullMatch} Unicode{Script,Transcode}")(shared.like_input(0))
 # Indices, values and shape of a sparse matrix: a row per text, a column per word.
 shape("StringSplit{,V2}")(lambda _: [(OPEN, 2), (OPEN,), (2,)])
 value("StringSplit{,V2}")(lambda op: [None, None, of_dims((op.known(0)[0], OPEN))])
-
 
 shape("StringJoin")(lambda op: need(shape_beside_scalars(op)))
 

@@ -22,7 +22,6 @@ from tfprof.read import input_notes
 if TYPE_CHECKING:
     from tfprof.read.columns import GraphColumns
 
-
 # No node has an output with this number.
 _NO_OUTPUT = 10**9
 

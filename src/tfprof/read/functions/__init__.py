@@ -163,7 +163,6 @@ def _notes(graph: Instance, *inner: Instance) -> tuple[Note, ...]:
 
 # --- instances: where the rows of a body begin, and what its arguments are ---
 
-
 NOWHERE: Final = -1
 _NAME_BYTES: Final = 64 << 20
 _LONGEST_CYCLE: Final = 5

@@ -40,7 +40,6 @@ from tfprof.wire.decode import buffer_view
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-
 _LIBRARY = re.compile(rb"^library\b", re.MULTILINE)
 _EMPTY = b"library {\n}"
 _BLOCK = 1 << 20

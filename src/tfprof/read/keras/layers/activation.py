@@ -129,7 +129,6 @@ layer(
     "SpatialDropout1D SpatialDropout2D SpatialDropout3D",
 )(lambda call: call.op("Identity", call.x))
 
-
 for _name, _function in {**FUNCTIONS, **{name: name for name in _UNARY.split()}}.items():
     operation(_name.title().replace("_", ""))(partial(_applied, function=_function))
 operation("Negative")(partial(_applied, function="Neg"))
@@ -179,7 +178,6 @@ def masking(call: Call) -> Tensor:
 
 
 # --- merging ---
-
 
 _KINDS: Final = {
     "Add": "AddV2", "Subtract": "Sub", "Multiply": "Mul", "Maximum": "Maximum",
