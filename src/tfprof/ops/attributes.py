@@ -209,7 +209,6 @@ def decode(view: memoryview) -> Any:  # noqa: ANN401 - of any kind
 
 
 def _list(view: memoryview) -> list[Any]:
-    """The items of an AttrValue.ListValue, of any kind."""
     items: list[Any] = []
     for number, wire, value in fields(view):
         if number in (_NUMBER, _BOOL, _TYPE) and wire == BYTES:
@@ -297,7 +296,6 @@ def _array(
 
 
 def _varints(view: memoryview) -> Iterator[int]:
-    """The numbers of a packed field."""
     at = 0
     while at < len(view):
         number, at = decode_varint(view, at, len(view))

@@ -32,7 +32,6 @@ def _element(op: Op, number: int) -> MaybeShape:
 
 
 def _length(op: Op, number: int) -> int | None:
-    """An input as a length; None: unknown."""
     length = op.length(number)
     return None if length < 0 else length
 
@@ -118,7 +117,6 @@ def merged_item(op: GraphOp) -> list[Item]:
 
 
 def _longer(source: Item, more: int) -> Item:
-    """A list with so many elements more."""
     length = None if source.length is None else max(0, source.length + more)
     since = None if source.set_at else source.since
     return source._replace(length=length, since=since, added=source.added + more, set_at=None)

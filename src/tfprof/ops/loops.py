@@ -229,7 +229,6 @@ class Loops:
 
     @staticmethod
     def _whole(op: GraphOp, number: int) -> int | None:
-        """An input as an integer; None: unknown."""
         try:
             return op.number(number)
         except UnknownShape:
@@ -296,7 +295,6 @@ def _items(loops: Loops, call: Call, op: GraphOp) -> list[Item]:
 
 
 def _common(items: list[Item]) -> Item:
-    """The length that all of these have."""
     ends = {(item.length, item.since, item.added, item.set_at) for item in items}
     length, since, added, set_at = ends.pop() if len(ends) == 1 else (None, None, 0, None)
     return Item(None, length, since=since, added=added, set_at=set_at)

@@ -92,7 +92,6 @@ def in_unbounded_loops(profile: Profile, trips: I64) -> Bool:
 
 
 def _named(profile: Profile, nodes: I64) -> str:
-    """The first few names."""
     more = ", …" if nodes.size > _MOST_NAMED else ""
     return ", ".join(profile.nodes.name.take(nodes[:_MOST_NAMED]).texts()) + more
 

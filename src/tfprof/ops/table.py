@@ -204,7 +204,6 @@ def flops_rule(*ops: str, attributes: Iterable[str] | None = None) -> Callable[[
 
 
 def _attribute_names(attributes: Iterable[str]) -> tuple[str, ...]:
-    """The names of attributes; a text is one name."""
     named = (attributes,) if isinstance(attributes, str) else tuple(attributes)
     if not all(isinstance(name, str) for name in named):
         raise UsageError('attributes are names, as in @flops_rule("MyOp", attributes=["strides"])')

@@ -154,7 +154,6 @@ def _memory_notes(run: RunColumns, stat: I64, timed: Bool) -> list[Note]:
 
 
 def _step(number: int, run: RunColumns, devices: _Devices, stats: _Stats) -> Step:
-    """The rows of the step."""
     rows = stats.row[stats.counted]
     start = run.start_us[rows]
     device = stats.device[stats.counted]
@@ -200,7 +199,6 @@ def _step(number: int, run: RunColumns, devices: _Devices, stats: _Stats) -> Ste
 
 
 def _joined_steps(first: Step, second: Step) -> Step:
-    """The single step of two runs with the same number."""
     devices, row = with_types(first.devices, second.devices)
     second = replace(
         second, device=row[second.device], output_row=second.output_row + first.memory_node.size

@@ -142,7 +142,6 @@ def _fits(profile: Profile, recorded: _RunOutputs) -> Bool:
 
 
 def _first_of_each(key: I64, rows: I64) -> I64:
-    """The first of *rows* for each key."""
     return rows[np.unique(key[rows], return_index=True)[1]]
 
 
@@ -288,7 +287,6 @@ def _with_shapes(nodes: I64, lines: Strings, which: I64, profile: Profile) -> Pr
 
 
 def _with_outputs(profile: Profile, filled: dict[int, list[int]]) -> Profile:
-    """*profile* with these shapes of outputs."""
     old, count = profile.outputs, len(profile.outputs.shape)
     rank = np.array([len(dims) for dims in filled.values()], np.int64)
     dim = np.array([dim for dims in filled.values() for dim in dims], np.int64)

@@ -287,7 +287,6 @@ def _check(pool: Pool) -> None:
 
 
 def _size(pool: Pool, body: int) -> tuple[int, int]:
-    """(rows, items) of a function's body alone."""
     function = pool.bodies[body]
     ends = function.returns[0].size + function.effects.size
     return function.rows.size + 1, int(pool.items[function.rows].sum()) + ends

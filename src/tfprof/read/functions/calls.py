@@ -86,7 +86,6 @@ def _calls(
 
 
 def _named_functions(owner: I64, entry: Strings) -> dict[int, dict[bytes, list[bytes]]]:
-    """The functions that the attributes of each owner name, by key."""
     buffer, count = entry.blob, len(entry)
     part = scan(buffer, entry.start, entry.start + entry.length, {1: BYTES, 2: BYTES})
     key = Strings(buffer, *part[1].last_slice(count)).tolist()

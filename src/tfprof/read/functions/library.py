@@ -94,7 +94,6 @@ def library(buffer: U8, nodes: Field, libraries: Field) -> Pool:
 
 
 def _items(columns: GraphColumns, attribute_row: I64) -> I64:
-    """How many inputs, dimensions and attributes each row has."""
     count = np.bincount(columns.input_node, minlength=len(columns.name))
     count += np.bincount(attribute_row, minlength=count.size)
     for row, shapes in (
@@ -174,7 +173,6 @@ def _graph(columns: GraphColumns, count: int) -> Body:
 
 
 def _body(columns: GraphColumns, rows: slice, names: _Names, calls: Calls) -> Body:
-    """The body of the function whose nodes are these *rows*."""
     parts, function = names.parts, names.function
     written = slice(*np.searchsorted(columns.input_node, [rows.start, rows.stop]).tolist())
     texts = columns.input_name.take(written).tolist()
@@ -248,7 +246,6 @@ def _needed(full: Body, roots: I64) -> Bool:
 
 
 def _live_body(full: Body, needed: Bool, calls: Calls) -> Body:
-    """The body with only the *needed* nodes."""
     # The last is for sources that are no nodes; these stay as they are.
     index = np.append(np.cumsum(needed) - 1, 0)
     edge = np.flatnonzero(needed[full.edge_node])

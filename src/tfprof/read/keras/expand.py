@@ -141,7 +141,6 @@ class Expansion:
         return Tensor(self._graph.add(name, "Placeholder", [], attributes), dims)
 
     def _call(self, entry: Entry, path: str, inputs: list[Tensor], call: Entry) -> list[Tensor]:
-        """The outputs of one call of a layer or a nested model."""
         config = entry["config"]
         name = label(entry.get("name") or config.get("name") or entry["class_name"])
         scope = f"{path}/{name}"
@@ -175,7 +174,6 @@ class Expansion:
         return Tensor(node, None, names[0] if names else "")
 
     def _run(self, call: Call, kind: str) -> list[Tensor]:
-        """The outputs of a layer that is inside another one."""
         row = row_of(kind)
         if row is None or self._inside >= _MOST_WRAPPERS:
             raise Unexpandable

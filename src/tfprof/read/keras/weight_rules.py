@@ -176,7 +176,6 @@ def _conv_lstm(config: Config, build: Build) -> list[Weight]:
 
 
 def _inner(config: Config, shape: Sequence[int | None]) -> list[Weight]:
-    """The weights of the layer inside a wrapper layer."""
     layer = config["layer"]
     inner = weights(layer["class_name"], layer["config"], {"input_shape": list(shape)})
     if inner is None:

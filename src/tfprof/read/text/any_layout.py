@@ -170,7 +170,6 @@ class _Reader:
         return (start, end) if end >= 0 else None
 
     def _close(self, match: re.Match[bytes]) -> int:
-        """End a message."""
         inner, at = self._now, match.end()
         if match[CLOSE] != inner.closer or inner.field is None:
             raise Unhandled
@@ -189,7 +188,6 @@ class _Reader:
         return at
 
     def _open_element(self, field: Field, at: int) -> int:
-        """Begin a message that is an element of a list."""
         brace, _, _, at = syntax.element(self._data, at)
         if not brace:
             raise Unhandled
@@ -225,7 +223,6 @@ class _Reader:
         self._now.wire.append(field.delimited(value))
 
     def _values(self, field: Field, at: int) -> int:
-        """Read the elements of a list of numbers, words or strings."""
         more = True
         while more:
             brace, strings, token, at = syntax.element(self._data, at)

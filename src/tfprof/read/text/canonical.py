@@ -318,7 +318,6 @@ class _Unescaped:
 
 
 def _joined(pieces: list[_Piece], nodes: int, blob: U8) -> GraphColumns:
-    """The columns of all blocks, one after the other."""
     inputs = _all([piece.input for piece in pieces])
     shape_node, shape = _all_shapes([piece.shape for piece in pieces])
     output_node, output_shape = _all_shapes([piece.output for piece in pieces])
@@ -347,7 +346,6 @@ def _one_per_node(parts: list[_Slices], nodes: int, blob: U8) -> Strings:
 
 
 def _all_shapes(parts: list[_ShapeParts]) -> tuple[I64, Shapes]:
-    """The node of each shape, and the shapes."""
     node, unknown_rank, shape, dim = map(np.concatenate, zip(*parts, strict=True))
     before = np.cumsum([0, *(part.node.size for part in parts)])[:-1]
     dim_shape = shape + np.repeat(before, [part.dim.size for part in parts])

@@ -127,8 +127,6 @@ def _enum(descriptor: EnumDescriptor) -> Callable[[bytes], bytes]:
 
 
 def _real(encode: Callable[[float], bytes]) -> Callable[[bytes], bytes]:
-    """The encoder of floats or doubles."""
-
     def encode_token(token: bytes) -> bytes:
         if not _FLOAT.fullmatch(token):
             raise Unhandled

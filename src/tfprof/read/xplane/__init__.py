@@ -93,7 +93,6 @@ def _steps(table: EventTable, name: str) -> Steps:
 
 
 def _devices(space: Space, event: I64) -> tuple[I64, Strings]:
-    """(the device of each event, their names)."""
     devices = space.plane.mapped(device_of)
     ids, first = devices.intern()
     used, row = unique_inverse(ids[space.line_plane[space.event_line[event]]])

@@ -120,7 +120,6 @@ class Kinds(NamedTuple):
 
 
 def _kinds(space: Space) -> Kinds:
-    """The class, name and operation type of each kind of event."""
     rows = list(map(_classified, space.kind, space.kind_display))
     what = np.array([event_class for event_class, _, _ in rows], np.int64)
     return Kinds(what, Strings.of(name for _, name, _ in rows), Strings.of(op for *_, op in rows))

@@ -110,7 +110,6 @@ def _annotated(annotation: bytes) -> tuple[bytes, bytes]:
 
 
 def _columns(table: EventTable, event: I64) -> list[Strings]:
-    """The columns of _Texts."""
     space, kind = table.space, table.space.event_kind[event]
 
     each, none = np.arange(event.size), blank(event.size)

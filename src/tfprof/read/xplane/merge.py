@@ -145,7 +145,6 @@ def _placed(profile: Profile, trace: TraceColumns, node: I64) -> Profile:
 
 
 def _typed(profile: Profile, pairs: list[tuple[int, bytes]]) -> Profile:
-    """*profile* with these (node, type) pairs as extra types."""
     if not pairs:
         return profile
     nodes, ops = zip(*pairs, strict=True)
@@ -164,7 +163,6 @@ class _Runs(NamedTuple):
 
 
 def _steps(profile: Profile, trace: TraceColumns, runs: _Runs, memory_node: I64) -> list[Step]:
-    """The steps of the trace."""
     memory, node = trace.memory, runs.node
     events = Events(*(taken(column, runs.row) for column in trace.events))
     ran_nodes, index = unique_inverse(node)

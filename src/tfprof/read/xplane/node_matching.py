@@ -128,7 +128,6 @@ class NodeMatcher:
             )
 
     def _outside_graphs(self) -> str:
-        """The time of executions that belong to no graph."""
         events = self._events
         micros = {
             where: int(events.own_ps[events.kind == kind].sum()) // _PS_IN_US

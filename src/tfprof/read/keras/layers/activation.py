@@ -228,7 +228,8 @@ def _operator(call: Call, kind: str) -> Tensor:
     """An operator between two tensors, or a tensor and a number, which may be the first."""
     arguments = [*call.options["args"], *call.options["kwargs"].values()]
     numbers = [float(each) for each in arguments if isinstance(each, (int, float))]
-    first, second = (*call.inputs, *numbers)
+    both: list[Tensor | float] = [*call.inputs, *numbers]
+    first, second = both
     return call.op(kind, first, second)
 
 

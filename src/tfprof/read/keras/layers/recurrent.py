@@ -95,7 +95,6 @@ def _alone(cell: Cell, call: Call) -> list[Tensor]:
 
 
 def _zeros(call: Call, like: Tensor, width: int) -> Tensor:
-    """States of all steps."""
     dims = call.joined(call.shape_of(like, 0, -1), [width])
     shape = (*known(like)[:-1], width)
     return call.op("Fill", dims, 1.0)._replace(shape=shape)
