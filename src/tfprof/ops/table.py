@@ -42,8 +42,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 FAMILIES: Final = (
     "activation", "arrays", "contraction", "convolution", "elementwise", "handles", "image",
-    "linalg", "normalization", "optimizers", "quantized", "recurrent", "reduction", "constants",
-    "slicing", "sparse",
+    "linalg", "normalization", "optimizers", "recurrent", "reduction", "constants", "slicing",
+    "sparse",
 )  # fmt: skip
 
 

@@ -222,16 +222,13 @@ def _sentence(rule: FloatOps, tree: _Tree) -> str:
     documented = (rule.formula.__doc__ or "").strip().split("\n")[0]
     if documented:
         return documented
-    parts = _chain("·", tree)
-    leaves = [part for part in parts if isinstance(part, _Leaf)]
+    leaves = [part for part in _chain("·", tree) if isinstance(part, _Leaf)]
     tensor = [leaf for leaf in leaves if leaf.holder]
-    if not tensor:
-        return ""
-    alike = len(leaves) == len(parts) and len({leaf.holder for leaf in tensor}) == 1
-    if not alike or sorted(leaf.axis for leaf in tensor) != list(range(tensor[0].size)):
-        return ""
     numbers = [leaf.text for leaf in leaves if not leaf.holder]
-    if not all(map(str.isdigit, numbers)):
+    is_plain = len(leaves) == len(_chain("·", tree)) and all(map(str.isdigit, numbers))
+    if not is_plain or len({leaf.holder for leaf in tensor}) != 1:
+        return ""
+    if sorted(leaf.axis for leaf in tensor) != list(range(tensor[0].size)):
         return ""
     steps = prod(map(int, numbers))
     many = "One float operation" if steps == 1 else f"{steps} float operations"

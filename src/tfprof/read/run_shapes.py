@@ -30,8 +30,9 @@ from tfprof.foundation.units import plural
 from tfprof.model import Note, Outputs, Profile, own_notes
 from tfprof.read.merge import data_inputs
 from tfprof.read.read_files import read_wire
+from tfprof.read.run_metadata import stats
 from tfprof.tables.formats import RUN
-from tfprof.wire.decode import BYTES, VARINT, Field, scan, whole
+from tfprof.wire.decode import BYTES, VARINT, Field, scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -85,9 +86,7 @@ def with_run_shapes(profile: Profile, source: Source) -> Profile:
 
 def _run_outputs(profile: Profile, buffer: U8) -> _RunOutputs:
     """The recorded outputs that can fill in shapes; raises WireError."""
-    step_stats = scan(buffer, *whole(buffer), {1: BYTES})[1]
-    device = scan(buffer, step_stats.start, step_stats.end, {1: BYTES})[1]
-    stat = scan(buffer, device.start, device.end, {2: BYTES})[2]
+    stat = stats(buffer)
     part = scan(buffer, stat.start, stat.end, {1: BYTES, 7: BYTES})
     name = Strings(buffer, *part[1].last_slice(stat.start.size))
     node = profile.nodes.name.find(name)

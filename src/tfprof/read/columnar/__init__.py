@@ -159,12 +159,13 @@ def _check_step(step: Step, count: int) -> None:
     heads = ("node", "memory_node", "allocation_node", "output_row")
     _alike("steps", step, *heads, apart="devices")
     _distinct("steps.devices", step.devices)
-    _below("steps.node", step.node, count)
-    _below("steps.device", step.device, len(step.devices))
-    _below("steps.counts_as", step.counts_as, CPU + 1)
-    _below("steps.memory_node", step.memory_node, count)
-    _below("steps.allocation_node", step.allocation_node, count)
-    _below("steps.output_row", step.output_row, step.memory_node.size)
+    bounds = {
+        "device": len(step.devices),
+        "counts_as": CPU + 1,
+        "output_row": len(step.memory_node),
+    }
+    for name in ("node", "device", "counts_as", "memory_node", "allocation_node", "output_row"):
+        _below(f"steps.{name}", getattr(step, name), bounds.get(name, count))
 
 
 def check_outputs(name: str, outputs: Outputs, count: int) -> None:

@@ -4,8 +4,8 @@
 
 planes       bytes → columns                   nesting  steps, self times
 event_table  the class of each event           memory   allocations of each execution
-operations   which events are operations       kernels  what ran on accelerators
-runs         which call each ran for           launches instructions of XLA programs
+operations   which events are operations,      kernels  what ran on accelerators
+             and which call each ran for       launches instructions of XLA programs
 merge        the graph node of each operation
 """
 

@@ -20,8 +20,6 @@ microsecond: an execution may be off by one, a sum of thousands is not.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from tfprof.columns.strings import I64, Bool, Strings
@@ -57,7 +55,7 @@ def with_trace(profile: Profile, trace: TraceColumns) -> Profile:
     profile = _placed(profile, trace, node)
     profile = _typed(profile, matcher.fused)
     runs, own_ps = fold_aliases(trace.events, node, matcher.has_own_name(node >= before))
-    steps = _steps(profile, trace, _Runs(runs, node[runs], own_ps), memory_node)
+    steps = _steps(profile, trace, (runs, node[runs], own_ps), memory_node)
     first = max((step.number for step in profile.steps), default=-1) + 1
     if profile.steps:
         steps = [replace(step, number=first + index) for index, step in enumerate(steps)]
@@ -154,22 +152,17 @@ def _typed(profile: Profile, pairs: list[tuple[int, bytes]]) -> Profile:
 # --- steps ------------------------------------------------------------------------------------
 
 
-class _Runs(NamedTuple):
-    """The executions of nodes: rows of the events."""
-
-    row: I64
-    node: I64
-    own_ps: I64
-
-
-def _steps(profile: Profile, trace: TraceColumns, runs: _Runs, memory_node: I64) -> list[Step]:
-    memory, node = trace.memory, runs.node
-    events = Events(*(taken(column, runs.row) for column in trace.events))
+def _steps(
+    profile: Profile, trace: TraceColumns, runs: tuple[I64, I64, I64], memory_node: I64
+) -> list[Step]:
+    """The steps of the trace; *runs* are (row of the events, node, self time) of executions."""
+    memory, (row, node, own_ps) = trace.memory, runs
+    events = Events(*(taken(column, row) for column in trace.events))
     ran_nodes, index = unique_inverse(node)
     rank = profile.nodes.name.take(ran_nodes).rank()
     order = np.lexsort((events.start_ns, rank[index], events.step))
     us = np.zeros(node.size, np.int64)
-    us[order] = _rounded(runs.own_ps[order])
+    us[order] = _rounded(own_ps[order])
     by_time = np.lexsort((events.start_ns, events.step))
     begins = np.searchsorted(events.step[by_time], np.arange(trace.step_number.size + 1))
     by_end = np.lexsort((memory.end_ns, memory.step))
