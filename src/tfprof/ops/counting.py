@@ -124,7 +124,7 @@ def count(profile: Profile, which: Which = "all") -> Counts:
         reasons.append(reason)
     return Counts(
         float_ops,
-        node.size + np.count_nonzero(calls | no_rule | eager | in_log),
+        int(node.size + np.count_nonzero(calls | no_rule | eager | in_log)),
         tuple(sorted(_kinds(profile, gap, reasons), key=lambda kind: (-kind.nodes, kind.op))),
         gap=gap >= 0,
         once=np.zeros(len(profile), np.bool_),

@@ -322,9 +322,9 @@ class Calls:
 
     def __init__(self, profile: Profile) -> None:
         regions = profile.regions
-        self._of_node = regions.of_node
+        self._of_node = regions.of_nodes(len(profile))
         self.of: dict[int, Call] = {}
-        self.outer: list[int] = [self.region_of(int(call)) for call in regions.call]
+        self.outer: list[int] = self._of_node[regions.call].tolist()
         of_call: dict[int, list[int]] = {}
         for region, call in enumerate(regions.call.tolist()):
             of_call.setdefault(call, []).append(region)
@@ -341,7 +341,7 @@ class Calls:
 
     def region_of(self, node: int) -> int:
         """The region that a node is in; -1: none."""
-        return int(self._of_node[node]) if node < self._of_node.size else -1
+        return int(self._of_node[node])
 
     def around(self, node: int) -> list[int]:
         """The regions around a node, the innermost first."""

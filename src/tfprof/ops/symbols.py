@@ -46,9 +46,7 @@ def symbols(profile: Profile) -> tuple[Symbol, ...]:
 
 
 def _symbols(profile: Profile) -> tuple[Symbol, ...]:
-    is_input = of_class(profile, "graph input")
-    inside = profile.regions.of_node
-    is_input[: inside.size] &= inside < 0
+    is_input = of_class(profile, "graph input") & (profile.regions.of_nodes(len(profile)) < 0)
     batch: list[tuple[int, int]] = []
     others: dict[str, Symbol] = {}
     again: Counter[str] = Counter()

@@ -157,11 +157,9 @@ class _Fit:
 def _marked_arguments(profile: Profile) -> int:
     """The number of arguments if *profile* is the graph of a function, else 0."""
     kind = int(profile.types.find(Strings.of([b"Placeholder"]))[0])
-    of_node = np.full(len(profile), -1, np.int64)
-    of_node[: profile.regions.of_node.size] = profile.regions.of_node
     if kind < 0 or not profile.attribute_sources:
         return 0
-    is_input = (profile.nodes.op == kind) & (of_node < 0)
+    is_input = (profile.nodes.op == kind) & (profile.regions.of_nodes(len(profile)) < 0)
     node, entry = profile.attributes
     entries = zip(node[is_input[node]].tolist(), entry.take(is_input[node]), strict=True)
     return len({owner for owner, text in entries if text.startswith(_MARK)})
@@ -181,7 +179,7 @@ class Calls(NamedTuple):
         """The calls of *profile*."""
         regions = profile.regions
         callers = profile.nodes.name.take(regions.call).tolist()
-        inside = np.append(regions.of_node, -1)[np.minimum(regions.call, regions.of_node.size)]
+        inside = regions.of_nodes(len(profile))[regions.call]
         top: I64 = np.flatnonzero(inside < 0)
         names = [callers[region] for region in top.tolist()]
         functions = regions.function.tolist() if len(regions.function) else []

@@ -71,9 +71,8 @@ def _regions(profile: Profile, added: Regions, row: I64, new: I64) -> Regions:
         return profile.regions
     old, nodes = profile.regions, len(profile)
     number = np.append(np.where(is_new, len(old) + np.cumsum(is_new) - 1, -1), -1)
-    inside = np.full(nodes - old.of_node.size, -1, np.int64)
     return Regions(
-        np.concatenate([old.of_node, inside, number[added.of_node[new]]]),
+        np.append(old.of_nodes(nodes), number[added.of_node[new]]),
         np.append(old.call, nodes + row[added.call[is_new]]),
         np.append(old.kind, added.kind[is_new]),
         np.append(old.returns, added.returns[is_new]),

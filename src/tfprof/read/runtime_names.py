@@ -206,8 +206,7 @@ def _outer(text: bytes, calls: set[bytes]) -> bytes:
 def local_names(profile: Profile) -> Strings:
     """The name of each node in its function, then "@" and the function's name, if any."""
     name, regions = profile.nodes.name, profile.regions
-    of_node = np.full(len(profile), -1, np.int64)
-    of_node[: regions.of_node.size] = regions.of_node
+    of_node = regions.of_nodes(len(profile))
     function = Strings.of([*(b"@" + each for each in regions.function), b"@"]).take(of_node)
     prefix = np.append(regions.prefix, 0)[of_node]
     local = Strings(name.blob, name.start + prefix, name.length - prefix)

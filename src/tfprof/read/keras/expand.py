@@ -16,7 +16,7 @@ from tfprof.read.keras.graph import Call, Dims, Graph, Tensor, Type, Unexpandabl
 from tfprof.read.keras.model import DTYPES, compute_dtype, label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from tfprof.read.keras.model import Layer
 
@@ -236,13 +236,23 @@ def _output(outputs: list[Tensor], at: int) -> Tensor:
 
 def _keys(value: Entry) -> Iterator[tuple[str, int, int]]:
     """The (layer, call, output) triples in lists and dictionaries."""
+    for name, call, output in _inside(value, _is_triple):
+        yield name, int(call), int(output)
+
+
+def _is_triple(value: Entry) -> bool:
+    return isinstance(value, list) and len(value) == 3 and isinstance(value[0], str)  # noqa: PLR2004
+
+
+def _inside(value: Entry, is_wanted: Callable[[Entry], bool]) -> Iterator[Entry]:
+    """What is wanted among the values in lists and dictionaries, in order."""
     waiting = [value]
     while waiting:
         each = waiting.pop()
-        if isinstance(each, dict):
+        if is_wanted(each):
+            yield each
+        elif isinstance(each, dict):
             waiting += [each[key] for key in sorted(each, reverse=True)]
-        elif isinstance(each, list) and len(each) == 3 and isinstance(each[0], str):  # noqa: PLR2004 - a triple
-            yield each[0], int(each[1]), int(each[2])
         elif isinstance(each, list):
             waiting += reversed(each)
 
@@ -252,20 +262,13 @@ def _tensors(call: Entry) -> Iterator[dict[str, Any]]:
     named = call["kwargs"]
     others = [key for key in named if key not in _PARAMETERS and not key.endswith("mask")]
     order = [*(key for key in _PARAMETERS if key in named), *others]
-    waiting = [named[key] for key in reversed(order)] + [call["args"]]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, dict):
-            history = each.get("keras_history")
-            if isinstance(history, list) and len(history) == 3:  # noqa: PLR2004 - a triple
-                yield each
-            else:
-                waiting += [each[key] for key in sorted(each, reverse=True)]
-        elif isinstance(each, list):
-            waiting += reversed(each)
+    arguments = [call["args"], *(named[key] for key in order)]
+    return _inside(
+        arguments, lambda each: isinstance(each, dict) and _is_triple(each.get("keras_history"))
+    )
 
 
 def _needs(call: Entry) -> Iterator[Key]:
     for tensor in _tensors(call):
         name, number, _ = tensor["keras_history"]
-        yield str(name), int(number)
+        yield name, int(number)

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tfprof.columns.strings import I64, U8, Bool, Strings
-from tfprof.columns.unique import unique_inverse
+from tfprof.read.xplane.nesting import count_before
 from tfprof.wire.decode import BYTES, VARINT, Field, scan, whole
 
 # No real time is later: eleven days in picoseconds, and the year 2116 in nanoseconds.
@@ -163,13 +163,11 @@ def _metadata_row(plane: I64, number: I64, of_plane: I64, wanted: I64) -> I64:
     """The last metadata row with the *wanted* number in a plane, or -1."""
     if not number.size or not wanted.size:
         return np.full(wanted.size, -1, np.int64)
-    distinct, rank = unique_inverse(np.concatenate([number, wanted]))
-    key = plane * distinct.size + rank[: number.size]
-    query = of_plane * distinct.size + rank[number.size :]
-    order = np.argsort(key, kind="stable")
-    at = np.searchsorted(key[order], query, "right") - 1
+    order = np.lexsort((number, plane))
+    at = count_before(plane[order], number[order], of_plane, wanted) - 1
     row = order[np.maximum(at, 0)]
-    return np.where((at >= 0) & (key[row] == query), row, -1)
+    fits = (at >= 0) & (plane[row] == of_plane) & (number[row] == wanted)
+    return np.where(fits, row, -1)
 
 
 def blank(count: int) -> Strings:
