@@ -94,7 +94,9 @@ def inner_bodies(
     for (function, part), of_part in rows.items():
         if not part and any(b"/" not in names[row] for row in fit.own(of_part)):
             continue
-        free = [call for call in calls.every if call not in body.values()]
+        # A graph has one call per traced function.
+        tried = [*calls.name, *calls.nested][:_MOST_CALLS]
+        free = [call for call in tried if call not in body.values()]
         good = [call for call in free if fit.count(call + b"/", of_part) > 0]
         if len(good) == 1:
             found[function, part] = good[0]
@@ -194,11 +196,6 @@ class Calls(NamedTuple):
             {**{function: call for function, call in once.items() if call}, **called},
             _only_calls(map(python_name, functions), callers),
         )
-
-    @property
-    def every(self) -> list[bytes]:
-        """The calls whose bodies are tried; a graph has one call per traced function."""
-        return [*self.name, *self.nested][:_MOST_CALLS]
 
     def exact(self, function: bytes) -> bytes:
         """The call of the function with this full name; b"" if there is none."""
