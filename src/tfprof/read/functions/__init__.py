@@ -28,6 +28,7 @@ from tfprof.columns.frozen import Frozen
 from tfprof.columns.strings import I64, Strings
 from tfprof.errors import InputError
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
+from tfprof.foundation.units import plural
 from tfprof.model import BRANCH, Note, Regions, own_notes
 from tfprof.read.columns import runs
 from tfprof.read.functions.library import CONTROL, Body, Pool, library, rooted
@@ -157,8 +158,12 @@ def _regions(instances: list[Instance], instance: I64) -> Regions:
 
 def _notes(graph: Instance, *inner: Instance) -> tuple[Note, ...]:
     dead = {"the graph": graph.body.dead, "functions": sum(each.body.dead for each in inner)}
-    texts = {where: f"nodes of {where} that no output needs are left out" for where in dead}
-    return own_notes(f"{dead[where]:,} {texts[where]}" for where in dead if dead[where])
+    return own_notes(
+        f"{plural(count, 'node')} of {where} that no output needs {'is' if count == 1 else 'are'} "
+        "left out"
+        for where, count in dead.items()
+        if count
+    )
 
 
 # --- instances: where the rows of a body begin, and what its arguments are ---

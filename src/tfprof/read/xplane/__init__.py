@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.columns.unique import unique_inverse
+from tfprof.foundation.units import plural
 from tfprof.model import own_notes
 from tfprof.read.read_files import read_wire
 from tfprof.read.xplane import trace
@@ -132,7 +133,6 @@ def _notes(events: trace.Events, allocated: TraceMemory, level: int) -> Iterator
             "before the program imports TensorFlow, so that the CPU allocator records them"
         )
     if allocated.nameless.size:
-        yield (
-            f"{allocated.nameless.size:,} allocations, {int(allocated.nameless.sum()):,} bytes, "
-            "name no operation and are ignored"
-        )
+        count, size = allocated.nameless.size, int(allocated.nameless.sum())
+        ignored = "names no operation and is" if count == 1 else "name no operation and are"
+        yield f"{plural(count, 'allocation')}, {size:,} bytes, {ignored} ignored"
