@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.errors import InputError
-from tfprof.read.keras.graph import Call, Dims, Graph, Tensor, Type, Unexpandable, row_of
+from tfprof.read.keras.graph import Call, Dims, Entry, Graph, Tensor, Type, Unexpandable, row_of
 from tfprof.read.keras.model import DTYPES, compute_dtype, label
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ _LARGEST: Final = 2**62
 _NOT_MADE_FOR: Final = (ArithmeticError, LookupError, TypeError, ValueError, AttributeError)
 # The parameters of layers with several, in their order.
 _PARAMETERS: Final = ("inputs", "query", "value", "key", "x", "x1", "x2")
-Entry = Any  # an object of the configuration, which may be anything
 Key = tuple[str, int]  # a layer, and the number of a call of it
 
 
