@@ -201,6 +201,13 @@ def test_what_no_output_needs_takes_no_part_but_what_has_an_effect_does() -> Non
     ]
 
 
+def test_a_single_node_that_no_output_needs_is_one_node() -> None:
+    calls = "x = Placeholder()\ncall = PartitionedCall(x) f=f"
+    profile = drawn(calls, f="(a)\nuse = Neg(a)\ndead = Exp(a)\n-> use:y:0")
+    text = "1 node of functions that no output needs is left out"
+    assert [str(note) for note in profile.notes] == [text]
+
+
 def test_an_argument_may_be_returned_as_it_is() -> None:
     profile = drawn("x = Placeholder()\ncall = PartitionedCall(x) f=f", f="(a)\n-> a")
     assert edges(profile) == {"x": [], "call": ["x", "x"]}

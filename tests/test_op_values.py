@@ -15,8 +15,8 @@ import pytest
 
 from shape_variants import Inputs, admits, bindings, numbers, pattern, variants
 from tfprof.ops.engine import VALUE, Engine
+from tfprof.ops.shape import HOLE
 from tfprof.ops.table import OPS
-from tfprof.ops.value import HOLE
 from tfprof.read import Source, load
 from value_cases import ELSEWHERE, value_cases
 

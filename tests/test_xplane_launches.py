@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from tfprof.columns.strings import Strings
-from tfprof.read.xplane.launches import functions_of
+from tfprof.read.xplane.launches import function_of
 from xplane_traces import Event, host, trace
 
 if TYPE_CHECKING:
@@ -124,4 +123,4 @@ def test_without_a_launch_the_module_tells_the_function() -> None:
     ],
 )
 def test_modules_are_named_after_functions(module: str, function: str) -> None:
-    assert functions_of(Strings.of([module.encode()])).tolist() == [function.encode()]
+    assert function_of(module.encode()) == function.encode()

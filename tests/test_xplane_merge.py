@@ -228,7 +228,7 @@ def test_what_an_operation_allocates_is_added_up() -> None:
         "output_bytes": [40, 7],
         "residual_bytes": [40, 7],
     }
-    assert "1 allocations, 1,000 bytes, name no operation" in notes(profile)
+    assert "1 allocation, 1,000 bytes, names no operation and is ignored" in notes(profile)
 
 
 def test_memory_of_a_fit_is_that_of_its_events() -> None:

@@ -67,8 +67,8 @@ def test_what_the_runtime_made_is_known(name: str) -> None:
 
 def found(case: str, names: list[str], functions: list[str] | None = None) -> list[str]:
     profile = graph(case)
-    called = None if functions is None else Strings.of(name.encode() for name in functions)
-    rows = node_of(profile, Strings.of(name.encode() for name in names), called).tolist()
+    columns = [Strings.of(name.encode() for name in column) for column in (names, functions or ())]
+    rows = node_of(profile, *columns[: 1 if functions is None else 2]).tolist()
     return [profile.nodes.name[row].decode() if row >= 0 else "" for row in rows]
 
 

@@ -154,11 +154,9 @@ class Step(Frozen):
 
 
 _MEMORY: Final = {
-    "bytes": "requested",
-    "peak_bytes": "peak",
-    "residual_bytes": "residual",
+    "bytes": "requested", "peak_bytes": "peak", "residual_bytes": "residual",
     "output_bytes": "output",
-}
+}  # fmt: skip
 _COUNTED: Final = {
     "micros": (ACCELERATOR, CPU),
     "accelerator_micros": (ACCELERATOR,),
@@ -183,12 +181,15 @@ class Regions(Frozen):
     call: I64 = field(default_factory=_empty)  # the calling node
     kind: I64 = field(default_factory=_empty)
     returns: I64 = field(default_factory=_empty)  # number of outputs
-
     function: Strings = field(default_factory=_no_strings)  # the function's name
     prefix: I64 = field(default_factory=_empty)  # length of the prefix of its node names
 
     def __len__(self) -> int:
         return int(self.call.size)
+
+    def of_nodes(self, count: int) -> I64:
+        """The region of each of *count* nodes; -1: in none."""
+        return np.append(self.of_node, np.full(count - self.of_node.size, -1, np.int64))
 
     def runs(self, of_nodes: I64) -> I64:
         """How often each region ran, judged by its nodes; -1 where none of them has a record."""
@@ -380,13 +381,11 @@ class Profile(Frozen):
 
     def _unrecorded_runs(self, runs: I64) -> I64:
         """How often nodes without a record run: as often as their region, if that is known."""
-        times = self.times.copy() if self.times.size else np.ones(len(self), np.int64)
+        times = self.times if self.times.size else np.ones(len(self), np.int64)
         if not self.steps or not len(self.regions):
             return times
-        inside = np.flatnonzero(self.regions.of_node >= 0)
-        of_region = self.regions.runs(runs)[self.regions.of_node[inside]]
-        times[inside[of_region >= 0]] = of_region[of_region >= 0]
-        return times
+        of_region = np.append(self.regions.runs(runs), -1)[self.regions.of_nodes(len(self))]
+        return np.where(of_region >= 0, of_region, times)
 
     @property
     def _records(self) -> I64:

@@ -23,7 +23,7 @@ from tfprof.columns.byte_words import I64, U8, U64, WORD, Bool
 from tfprof.foundation.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 __all__ = ["I64", "U8", "U64", "Bool", "Index", "Strings"]
 
@@ -172,6 +172,24 @@ class Strings:
     def take(self, rows: I64 | Bool | slice) -> Strings:
         """These rows, on the same blob."""
         return Strings(self.blob, self.start[rows], self.length[rows])
+
+    def where(self, kept: Bool) -> Strings:
+        """The rows that are *kept*; the others are empty."""
+        return Strings(self.blob, self.start, self.length * kept)
+
+    def distinct(self) -> Strings:
+        """The different rows, in order of first appearance."""
+        return self.take(self.intern()[1])
+
+    def mapped(self, change: Callable[[bytes], bytes]) -> Strings:
+        """What *change* makes of each row; it is called once per different row."""
+        ids, first = self.intern()
+        return Strings.of(map(change, self.take(first))).take(ids)
+
+    def which(self, test: Callable[[bytes], object]) -> Bool:
+        """Whether each row passes *test*, which is called once per different row."""
+        ids, first = self.intern()
+        return np.array([bool(test(row)) for row in self.take(first)], np.bool_)[ids]
 
     def compact(self) -> Strings:
         """The same rows on a blob that holds nothing else, in row order."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from tfprof.columns.byte_words import I64, Bool
+    from tfprof.columns.strings import I64, Bool, Strings
 
 
 def unique(column: I64) -> I64:
@@ -37,6 +37,16 @@ def unique_inverse(column: I64) -> tuple[I64, I64]:
     index = np.empty(column.size, np.int64)
     index[order] = np.cumsum(heads) - 1
     return ordered[heads], index
+
+
+def intern_rows(*columns: Strings) -> tuple[I64, I64]:
+    """(id of each row, first row of each id), where a row is one string of each column."""
+    row, first = columns[0].intern()
+    for column in columns[1:]:
+        ids, distinct = column.intern()
+        pair = row * max(distinct.size, 1) + ids
+        row, first = unique_inverse(pair)[1], first_rows(pair)[1]
+    return row, first
 
 
 def sum_by(owner: I64, value: I64, count: int) -> I64:

@@ -1,6 +1,6 @@
 """Operation types: what tfprof knows of each, and what follows from that for a graph.
 
-table            OPS: one row per operation type; rules by family: convolution, pooling, linalg, …
+table            OPS: one row per operation type; rules by family: convolution, linalg, sparse, …
 op               Op: one operation as a rule sees it
 classes, dtypes  what operation types and data types are
 attributes       reads and decodes node attributes

@@ -8,7 +8,7 @@ A comparison that chooses between two branches is one step, and the longer branc
 
 from __future__ import annotations
 
-from typing import Final, cast
+from typing import Final
 
 from tfprof.ops.op import Op, size
 from tfprof.ops.shape import OPEN, MaybeShape, broadcast, merged
@@ -37,15 +37,6 @@ GRADIENTS: Final = {
     "SigmoidGrad": 3,  # difference, two products
     "TanhGrad": 3,  # square, difference, product
 }
-MKL: Final = {
-    **{
-        f"_Mkl{name}": steps
-        for name, steps in {**ACTIVATIONS, **GRADIENTS}.items()
-        if name.removesuffix("Grad") in ("Relu", "Relu6", "Elu", "LeakyRelu", "Tanh")
-    },
-    "_MklSwish": 5,  # Sigmoid and a product
-    "_MklFusedMish": 5,  # Softplus, hyperbolic tangent and a product
-}
 FUSED: Final = {
     **ACTIVATIONS,
     "Add": 1,
@@ -62,15 +53,21 @@ FUSED: Final = {
     "Requantize": 3,
     "Dequantize": 2,
 }
-_STEPS: Final = {**ACTIVATIONS, **GRADIENTS, **MKL}
+_STEPS: Final = {
+    **ACTIVATIONS,
+    **GRADIENTS,
+    "Swish": 5,  # Sigmoid and a product
+    "FusedMish": 5,  # Softplus, hyperbolic tangent and a product
+}
 # The steps of the formula, per element.
-float_ops(*_STEPS)(lambda op: _STEPS[op.type] * size(op.output()))
+float_ops(
+    *ACTIVATIONS, *GRADIENTS, "_Mkl{Relu,Relu6,Elu,LeakyRelu,Tanh}{,Grad} _Mkl{Swish,FusedMish}"
+)(lambda op: _STEPS[op.type.removeprefix("_Mkl")] * size(op.output()))
 
 
 def fused(op: Op) -> int:
     """The float operations of what is fused into another operation; raises NoRule."""
-    functions = cast("list[str]", op.attr("fused_ops", []))
-    return steps_of(functions, FUSED) * size(op.output())
+    return steps_of(op.attr("fused_ops", []), FUSED) * size(op.output())
 
 
 # Maximum, difference, exponential, sum and quotient.
@@ -100,8 +97,7 @@ def cross_entropy(op: Op) -> int:
 @shape("SoftmaxCrossEntropyWithLogits")
 def cross_entropy_shapes(op: Op) -> list[MaybeShape]:
     """A loss per row, and the gradient."""
-    first, second = (op.shape(number) or (OPEN, OPEN) for number in (0, 1))
-    logits = broadcast(first, second)
+    logits = broadcast(op.shape(0) or (OPEN, OPEN), op.shape(1) or (OPEN, OPEN))
     return [logits[:1], logits]
 
 

@@ -13,10 +13,14 @@ import numpy as np
 
 from tfprof.ops.dtypes import DTYPES
 from tfprof.ops.shape import (
+    HOLE,
+    MOST_VALUES,
     OPEN,
     MaybeShape,
     Shape,
+    Value,
     axis_of,
+    dims_of,
     either,
     elements,
     merged,
@@ -29,7 +33,6 @@ from tfprof.ops.shape import (
 )
 from tfprof.ops.shared_rules import all_open, like_input, listed_by
 from tfprof.ops.table import shape, value
-from tfprof.ops.value import HOLE, MOST_VALUES, Value, dims_of, has_holes
 
 if TYPE_CHECKING:
     from tfprof.ops.op import Op
@@ -49,7 +52,7 @@ def reshaped(op: Op) -> Shape:
 @shape("Squeeze")
 def squeezed(op: Op) -> Shape:
     """Without the named dimensions, or without all that are 1."""
-    tensor, named = op.known(0), op.attr("squeeze_dims") or []
+    tensor, named = op.known(0), op.attr("squeeze_dims")
     if not named:
         require(OPEN not in tensor)
         return tuple(dim for dim in tensor if dim != 1)
@@ -70,13 +73,10 @@ def with_new_axis(op: Op) -> Shape:
 @shape("Transpose ConjugateTranspose _MklTranspose")
 def transposed(op: Op) -> Shape:
     """The dimensions in another order."""
-    tensor = op.shape(0)
-    value = op.value(1)
-    if value is None or has_holes(value):
+    if not op.is_full(1):
         return all_open(op)
     order = op.numbers(1)
-    if tensor is None:
-        return (OPEN,) * len(order)
+    tensor = op.ranked(0, len(order))
     return tuple(tensor[axis_of(axis, len(tensor))] for axis in order)
 
 
@@ -129,9 +129,7 @@ def split_shapes(op: Op) -> list[MaybeShape]:
     if op.value(axis_input) is None:
         return [(OPEN,) * len(tensor)] * count
     axis = axis_of(op.number(axis_input), len(tensor))
-    sizes: Shape = (split(tensor[axis], count),) * count if even else (OPEN,) * count
-    if not even and op.value(1) is not None:
-        sizes = dims_of(op.constant(1))
+    sizes = (split(tensor[axis], count),) * count if even else op.dims(1, count)
     if not even and sizes.count(OPEN) == 1 and tensor[axis] >= 0:
         rest = tensor[axis] - sum(size for size in sizes if size >= 0)
         sizes = tuple(rest if size == OPEN else size for size in sizes)
@@ -141,13 +139,10 @@ def split_shapes(op: Op) -> list[MaybeShape]:
 @shape("Tile")
 def tiled(op: Op) -> Shape:
     """Each dimension times a number."""
-    tensor, multiples = op.shape(0), op.value(1)
-    if multiples is None:
+    if op.value(1) is None:
         return all_open(op)
-    often = dims_of(multiples)
-    if tensor is None:
-        return (OPEN,) * len(often)
-    return tuple(times(dim, many) for dim, many in zip(tensor, often, strict=True))
+    often = op.dims(1)
+    return tuple(map(times, op.ranked(0, len(often)), often))
 
 
 shape("ParallelConcat")(lambda op: op.attr("shape"))
@@ -192,10 +187,9 @@ def reversed_shape(op: Op) -> Shape:
 @shape("Range")
 def range_shape(op: Op) -> Shape:
     """As many numbers as there are steps from the start to the limit."""
-    values = [op.value(number) for number in range(3)]
-    if any(constant is None or has_holes(constant) for constant in values):
+    if not all(map(op.is_full, range(3))):
         return (OPEN,)
-    start, limit, step = (constant.item() for constant in values if constant is not None)
+    start, limit, step = (op.full(number).item() for number in range(3))
     return (max(0, ceil((limit - start) / step)),)
 
 
@@ -203,10 +197,8 @@ def range_shape(op: Op) -> Shape:
 def one_hot(op: Op) -> Shape:
     """A new dimension of the depth that the second input says."""
     tensor = op.known(0)
-    depth = op.length(1)
-    axis = int(op.attr("axis", -1))
-    axis = len(tensor) if axis == -1 else axis_of(axis, len(tensor) + 1)
-    return (*tensor[:axis], depth, *tensor[axis:])
+    axis = axis_of(int(op.attr("axis", -1)), len(tensor) + 1)
+    return (*tensor[:axis], op.length(1), *tensor[axis:])
 
 
 @shape("DynamicStitch ParallelDynamicStitch")
@@ -217,16 +209,13 @@ def stitched(op: Op) -> Shape:
     for places, rows in zip(op.shapes(), op.shapes()[half:], strict=False):
         if places is not None and rows is not None:
             element = merged(element, rows[len(places) :])
-    element = need(element)
-    values = [op.value(number) for number in range(half)]
-    if any(constant is None or bool((constant == HOLE).any()) for constant in values):
-        return (OPEN, *element)
-    last = [int(places.max()) for places in values if places is not None and places.size]
-    return (max(last, default=-1) + 1, *element)
+    if not all(map(op.is_full, range(half))):
+        return (OPEN, *need(element))
+    last = (max(op.numbers(number), default=-1) for number in range(half))
+    return (max(last, default=-1) + 1, *need(element))
 
 
 # --- values ---
-
 
 value("Identity StopGradient PreventGradient Snapshot GuaranteeConst EnsureShape Enter Exit")(
     lambda op: op.value(0)
@@ -290,9 +279,8 @@ def _or_holes(op: Op, number: int) -> Value:
 @value("ZerosLike OnesLike")
 def alike_value(op: Op) -> Value:
     """Zeros or ones, as integers or floats."""
-    tensor = _small(op.known(0))
     kind = np.float64 if DTYPES.get(op.dtype, DTYPES[0]).is_float else np.int64
-    return np.full(tensor, op.type == "OnesLike", kind)
+    return np.full(_small(op.known(0)), op.type == "OnesLike", kind)
 
 
 @value("Tile")
@@ -346,7 +334,6 @@ shape("StatelessRandomGetKeyCounter")(lambda _: [(1,), (2,)])  # a counter of 12
 shape("{Random,Stateless}Shuffle")(like_input(0))
 shape("LookupTableFind{,V2}")(like_input(1))  # a value per key
 
-
 # A row of samples per input row; the second input is their number.
 shape("Multinomial StatelessMultinomial")(lambda op: (op.ranked(0, 2)[0], op.length(1)))
 # One row per nonzero element; their number depends on the values, so it is open.
@@ -358,13 +345,13 @@ shape("Unique")(lambda op: [(OPEN,), op.ranked(0, 1)])
 @shape("UniqueV2")
 def unique(op: Op) -> list[MaybeShape]:
     """Distinct slices along the axis that the second input names; of a vector, elements."""
-    tensor, axes = op.shape(0), op.value(1)
+    tensor = op.shape(0)
     if tensor is None:
         return [None, (OPEN,)]
-    if axes is None or has_holes(axes):
+    if not op.is_full(1):
         return [(OPEN,) * len(tensor), tensor if len(tensor) == 1 else (OPEN,)]
-    require(axes.size or len(tensor) == 1)
-    axis = axis_of(op.number(1), len(tensor)) if axes.size else 0
+    require(op.numbers(1) or len(tensor) == 1)
+    axis = axis_of(op.number(1), len(tensor)) if op.numbers(1) else 0
     return [(*tensor[:axis], OPEN, *tensor[axis + 1 :]), (tensor[axis],)]
 
 

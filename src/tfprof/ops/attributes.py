@@ -25,8 +25,7 @@ from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.errors import InputError
 from tfprof.foundation.lazy_dataclasses import dataclass, field
 from tfprof.ops.dtypes import DTYPES
-from tfprof.ops.shape import MaybeShape, sanitized
-from tfprof.ops.value import MOST_VALUES, Value
+from tfprof.ops.shape import MOST_VALUES, MaybeShape, Value, sanitized
 from tfprof.wire.decode import WireError, scan
 from tfprof.wire.maps import last_of
 from tfprof.wire.scalar import BYTES, FIXED32, FIXED64, VARINT, decode_varint, fields, signed
@@ -73,12 +72,10 @@ class Attributes:
         batches = [np.empty((5, 0), np.int64)]  # node, name, file, start, length
         for node, key, value in entries(profile):
             number, first = key.intern()
-            texts = [name.decode("utf-8", "surrogateescape") for name in key.take(first)]
-            renumber = np.array(
-                [self._number.setdefault(name, len(self._number)) for name in texts], np.int64
-            )
-            file = np.full(node.size, len(self._blobs))
-            batches.append(np.stack([node, renumber[number], file, value.start, value.length]))
+            texts = key.take(first).texts()
+            numbers = [self._number.setdefault(text, len(self._number)) for text in texts]
+            name, file = np.array(numbers, np.int64)[number], np.full(node.size, len(self._blobs))
+            batches.append(np.stack([node, name, file, value.start, value.length]))
             self._blobs.append(memoryview(np.ascontiguousarray(value.blob)))  # type: ignore[arg-type]
         node, name, *place = np.concatenate(batches, axis=1)
         code = node * len(self._number) + name
@@ -170,7 +167,7 @@ def asked_attributes(
 
 def _joined(parts: list[Strings]) -> Strings:
     """All of them in one; most profiles are of one graph, whose bytes need not be copied."""
-    return parts[0] if len(parts) == 1 else Strings.concat(parts) if parts else Strings.of([])
+    return parts[0] if len(parts) == 1 else Strings.concat(parts)
 
 
 def _is_asked_for(rule: I64, key: Strings, rules: Sequence[FloatOps]) -> Bool:
@@ -187,10 +184,9 @@ def _is_asked_for(rule: I64, key: Strings, rules: Sequence[FloatOps]) -> Bool:
 
 # --- AttrValue ---
 
-
 _LIST, _TEXT, _NUMBER, _FLOAT, _BOOL, _TYPE, _SHAPE, _TENSOR, _, _FUNCTION = range(1, 11)
-# Fields of a TensorProto that hold small numbers as they are, and how each is packed.
-_INTEGERS: Final = {7: "int", 10: "int", 16: "int", 17: "int", 11: "bool"}
+# Fields of a TensorProto that hold small numbers as they are, and how floats are packed.
+_INTEGERS: Final = (7, 10, 11, 16, 17)
 _FLOATS: Final = {5: "<f4", 6: "<f8"}
 
 
@@ -213,14 +209,12 @@ def decode(view: memoryview) -> Any:  # noqa: ANN401 - of any kind
 
 
 def _list(view: memoryview) -> list[Any]:
-    """The items of an AttrValue.ListValue, of any kind."""
     items: list[Any] = []
     for number, wire, value in fields(view):
         if number in (_NUMBER, _BOOL, _TYPE) and wire == BYTES:
             items.extend(_item(number, VARINT, integer) for integer in _varints(value))
         elif number == _FLOAT and wire == BYTES:
-            whole = value[: len(value) // 4 * 4]
-            items.extend(number for (number,) in struct.iter_unpack("<f", whole))
+            items.extend(np.frombuffer(value, "<f4", len(value) // 4).tolist())
         else:
             items.append(_item(number, wire, value))
     return items
@@ -302,7 +296,6 @@ def _array(
 
 
 def _varints(view: memoryview) -> Iterator[int]:
-    """The numbers of a packed field."""
     at = 0
     while at < len(view):
         number, at = decode_varint(view, at, len(view))

@@ -7,10 +7,19 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tfprof.ops.attributes import Tensor
-from tfprof.ops.shape import OPEN, MaybeShape, agreed, elements, need, rank_of, require
+from tfprof.ops.shape import (
+    HOLE,
+    OPEN,
+    MaybeShape,
+    agreed,
+    elements,
+    need,
+    of_dims,
+    rank_of,
+    require,
+)
 from tfprof.ops.shared_rules import scalar
 from tfprof.ops.table import shape, value
-from tfprof.ops.value import HOLE, Value, has_holes, of_dims
 
 if TYPE_CHECKING:
     from tfprof.ops.op import GraphOp, Op
@@ -27,7 +36,7 @@ def _tensor(op: Op) -> Tensor:
 shape("Const HostConst _HostConst")(lambda op: _tensor(op).shape)
 value("Const HostConst _HostConst")(lambda op: _tensor(op).value)
 # The attribute; a run may feed something else than the default.
-shape("Placeholder{,V2,WithDefault} Variable{,V2} TemporaryVariable FakeParam")(
+shape("Placeholder{,V2,WithDefault} Variable{,V2} TemporaryVariable FakeParam ImmutableConst")(
     lambda op: op.attr("shape")
 )
 shape(
@@ -41,11 +50,7 @@ shape(
     StatelessRandomGetAlg
     """
 )(scalar)
-
-
 shape("{,Mutable}HashTable")(lambda _: (2,))  # the names of a container and of a table
-# A buffer of the file system.
-shape("ImmutableConst")(lambda op: op.attr("shape"))
 
 
 # --- shapes as tensors ---
@@ -64,14 +69,11 @@ shape("ShapeN")(lambda op: [(rank_of(tensor),) for tensor in op.shapes()])
 # The dimensions of each input.
 value("ShapeN")(lambda op: [None if tensor is None else of_dims(tensor) for tensor in op.shapes()])
 
-
 value("Size")(lambda op: of_dims((elements(op.known(0)),)).reshape(()))  # the number of elements
 value("Rank")(lambda op: np.array(len(op.known(0))))  # the number of dimensions
 value("TensorListLength")(lambda op: np.array(need(op.item(0).length)))
 
-
 # --- two shapes that broadcast ---
-
 
 # As many numbers as there are axes to sum over, for each operand.
 shape("BroadcastGradientArgs")(
@@ -88,39 +90,34 @@ def _broadcast_axes(op: Op) -> list[list[int] | None]:
     first, second = op.value(0), op.value(1)
     if first is None or second is None:
         return [None, None]
-    if np.array_equal(first, second) and not has_holes(first):
+    pairs = _aligned(first.tolist(), second.tolist())
+    if any(HOLE in pair for pair in pairs):
+        return [None, None]
+    require(all(a == b or 1 in (a, b) for a, b in pairs))
+    if np.array_equal(first, second):
         return [[], []]
-    axes: list[list[int]] = [[], []]
-    for axis, pair in enumerate(_aligned(first, second)):
-        if HOLE in pair:
-            return [None, None]
-        require(pair[0] == pair[1] or 1 in pair)
-        for number in (0, 1):
-            if pair[number] == 1:
-                axes[number].append(axis)
     # If the shapes differ, an axis where both are 1 counts for both.
-    return [axes[0], axes[1]]
+    return [[axis for axis, pair in enumerate(pairs) if pair[side] == 1] for side in (0, 1)]
 
 
-def _aligned(first: Value, second: Value) -> list[tuple[int, int]]:
+def _aligned(*shapes: list[int]) -> list[tuple[int, ...]]:
     """Pairs of dimensions of two shapes, from the right; a missing one is 1."""
-    longest = max(first.size, second.size)
-    wide = [[1] * (longest - dims.size) + dims.tolist() for dims in (first, second)]
-    return list(zip(*wide, strict=True))
-
-
-def longer(first: int, second: int) -> int:
-    """The longer of two lengths, open where one of them is."""
-    return max(first, second) if min(first, second) >= 0 else OPEN
+    rank = max(map(len, shapes))
+    return list(zip(*([1] * (rank - len(dims)) + dims for dims in shapes), strict=True))
 
 
 # As many numbers as the longer of two shapes has.
-shape("BroadcastArgs")(lambda op: (longer(op.ranked(0, 1)[0], op.ranked(1, 1)[0]),))
+shape("BroadcastArgs")(lambda op: (longest(op.ranked(0, 1)[0], op.ranked(1, 1)[0]),))
+
+
+def longest(*lengths: int) -> int:
+    """The longest of several lengths, open where one of them is."""
+    return max(lengths) if min(lengths) >= 0 else OPEN
 
 
 # The shape that two shapes broadcast to.
 value("BroadcastArgs")(
-    lambda op: np.array([b if a == 1 else a for a, b in _aligned(op.full(0), op.full(1))], np.int64)
+    lambda op: np.array([b if a == 1 else a for a, b in _aligned(*map(op.numbers, (0, 1)))], int)
 )
 BACK: Final = ("NextIteration", "RefNextIteration")
 shape("Switch RefSwitch")(lambda op: [op.shape(0), op.shape(0)])

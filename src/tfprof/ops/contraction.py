@@ -21,7 +21,7 @@ as many labels as dimensions are left; these are matched from the right, and bro
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tfprof.ops.activation import fused
 from tfprof.ops.op import Op, size
@@ -108,14 +108,10 @@ def batch_mat_mul_shape(op: Op) -> Shape:
 float_ops("UniformQuantizedDot{,Hybrid}", contraction=True)(
     lambda op: 2 * size(op.output()) * _matrix(op.input(0))[-1]
 )
-
-
 # Rows of the left factor, columns of the right one.
 shape("UniformQuantizedDot{,Hybrid}")(
     lambda op: tuple(_matrix(op.shape(side) or (OPEN, OPEN))[side] for side in (0, 1))
 )
-
-
 # Three products and two sums per output element.
 float_ops("TridiagonalMatMul", contraction=True)(per_output(5))
 shape("TridiagonalMatMul")(like_input(3))
@@ -170,7 +166,6 @@ def _matrix(factor: Shape) -> Shape:
 
 
 # --- einsum ---
-
 
 NAMES: Final = "Einsum _MklEinsum XlaEinsum"
 ELLIPSIS: Final = "..."
@@ -235,7 +230,7 @@ def einsum(op: Op) -> int:
 
 
 def _work(op: Op) -> Work:
-    text = cast("str", op.attr("equation", ""))
+    text: str = op.attr("equation", "")
     terms = "".join(text.split()).partition("->")[0].split(",")
     # In columns a scalar has one dimension; a term without labels is one.
     shapes = [op.input(number) if term else () for number, term in enumerate(terms)]

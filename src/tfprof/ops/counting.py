@@ -112,25 +112,21 @@ def count(profile: Profile, which: Which = "all") -> Counts:
     others[profile.regions.call] = False  # the bodies that they call are counted
     calls = of_class(profile, "function call", among=others)
     no_rule = others & ~calls & ~of_class(profile, "no arithmetic", among=others)
-    unknown = node[why[distinct.of_node] >= 0]
     eager = np.zeros(len(profile), np.bool_)
     if not (node.size or calls.any() or no_rule.any()):
         # The nodes that compute and have no graph, as those of a program that runs eagerly.
         ran = ~profile.in_graph & bool(profile.steps)
         eager = ran & ~of_class(profile, "no arithmetic", among=ran) & ~in_log
-    gap = calls | no_rule | eager
-    gap[unknown] = True
-    uncounted = [
-        *_kinds(profile, node, why[distinct.of_node], reasons),
-        *_kinds(profile, np.flatnonzero(calls), 0, [CALLS_A_FUNCTION]),
-        *_kinds(profile, np.flatnonzero(no_rule), 0, [NO_RULE]),
-        *_kinds(profile, np.flatnonzero(eager), 0, [NOT_IN_GRAPH]),
-    ]
+    gap = np.full(len(profile), -1, np.int64)
+    gap[node] = why[distinct.of_node]
+    for nodes, reason in ((calls, CALLS_A_FUNCTION), (no_rule, NO_RULE), (eager, NOT_IN_GRAPH)):
+        gap[nodes] = len(reasons)
+        reasons.append(reason)
     return Counts(
         float_ops,
-        node.size + sum(int(kind.sum()) for kind in (calls, no_rule, eager, in_log)),
-        tuple(sorted(uncounted, key=lambda kind: (-kind.nodes, kind.op))),
-        gap=gap,
+        int(node.size + np.count_nonzero(calls | no_rule | eager | in_log)),
+        tuple(sorted(_kinds(profile, gap, reasons), key=lambda kind: (-kind.nodes, kind.op))),
+        gap=gap >= 0,
         once=np.zeros(len(profile), np.bool_),
     )
 
@@ -175,14 +171,12 @@ def _places(profile: Profile, ops: Iterable[str]) -> I64:
     return place[profile.nodes.op]
 
 
-def _kinds(profile: Profile, node: I64, gap: I64 | int, gaps: Sequence[str]) -> Iterable[Uncounted]:
-    """The *node*s by their type and by why they are not counted; a gap below 0 is none."""
-    place, types = np.broadcast_to(gap, node.shape), len(profile.types)
-    kind = (place * types + profile.nodes.op[node])[place >= 0]
-    kind, nodes = np.unique(kind, return_counts=True)
-    ops = profile.types.take(kind % types).texts() if kind.size else []
-    why = (gaps[at] for at in (kind // max(types, 1)).tolist())
-    return map(Uncounted, ops, nodes.tolist(), why)
+def _kinds(profile: Profile, gap: I64, gaps: Sequence[str]) -> Iterable[Uncounted]:
+    """The nodes by their type and by why they are not counted; a gap below 0 is none."""
+    types = max(len(profile.types), 1)
+    kind, nodes = np.unique((gap * types + profile.nodes.op)[gap >= 0], return_counts=True)
+    why = (gaps[at] for at in (kind // types).tolist())
+    return map(Uncounted, profile.types.take(kind % types).texts(), nodes.tolist(), why)
 
 
 def _values(distinct: Signatures, which: Which) -> tuple[I64, I64, list[str]]:

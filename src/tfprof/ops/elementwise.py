@@ -7,21 +7,20 @@ so are a product, a quotient, a root, a comparison and a bit operation, of any d
 from __future__ import annotations
 
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from tfprof.ops import shared_rules as shared
 from tfprof.ops.activation import ACTIVATIONS
 from tfprof.ops.dtypes import BOOL, DTYPES
+from tfprof.ops.normalization import biased
 from tfprof.ops.op import Op, size
-from tfprof.ops.shape import OPEN, MaybeShape, Shape, broadcast, merged, require
-from tfprof.ops.shared_rules import like_input, per_input, per_output, scalar, steps_of
-from tfprof.ops.table import float_ops, names, shape, value
-from tfprof.ops.value import HOLE, Value, has_holes
+from tfprof.ops.shape import HOLE, OPEN, MaybeShape, Value, broadcast, has_holes, merged, require
+from tfprof.ops.table import float_ops, names, no_shape, shape, value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
 
 FUNCTIONS: Final = """
 Abs Acos{,h} Angle Asin{,h} Atan{,h} Bessel{I0,I0e,I1,I1e,J0,J1,K0,K0e,K1,K1e,Y0,Y1} Ceil ComplexAbs
@@ -53,28 +52,26 @@ UNARY: Final = {
     **ACTIVATIONS,
 }
 
-
 # --- float operations ---
 
-
-float_ops(FUNCTIONS, BINARY, "Betainc BiasAddV1")(per_output(1))
-float_ops(OF_TENSORFLOW, tensorflow=True)(per_output(1))
-float_ops("SquaredDifference", tensorflow=True)(per_output(2))  # difference, square
-float_ops("RsqrtGrad", tensorflow=True)(per_output(4))  # three products, halving
+float_ops(FUNCTIONS, BINARY, "Betainc BiasAddV1")(shared.per_output(1))
+float_ops(OF_TENSORFLOW, tensorflow=True)(shared.per_output(1))
+float_ops("SquaredDifference", tensorflow=True)(shared.per_output(2))  # difference, square
+float_ops("RsqrtGrad", tensorflow=True)(shared.per_output(4))  # three products, halving
 for _names, _steps in SEVERAL.items():
-    float_ops(_names)(per_output(_steps))
+    float_ops(_names)(shared.per_output(_steps))
 
-
-float_ops("Reciprocal Square Log Neg AssignSub AssignAdd BiasAdd", tensorflow=True)(per_input(0))
-float_ops("Rsqrt", tensorflow=True)(per_input(0, steps=2))  # a square root and a reciprocal
+float_ops("Reciprocal Square Log Neg AssignSub AssignAdd BiasAdd", tensorflow=True)(
+    shared.per_input(0)
+)
+float_ops("Rsqrt", tensorflow=True)(shared.per_input(0, steps=2))  # a square root and a reciprocal
 float_ops("CountUpTo ResourceCountUpTo")(lambda _: 1)
 
 
 @float_ops("_UnaryOpsComposition", attributes="op_names")
 def composition(op: Op) -> int:
     """The sum of the steps of each function."""
-    functions = cast("list[str]", op.attr("op_names", []))
-    return steps_of(functions, UNARY) * size(op.output())
+    return shared.steps_of(op.attr("op_names", []), UNARY) * size(op.output())
 
 
 @float_ops("AddN", tensorflow=True)
@@ -89,9 +86,7 @@ float_ops("AddN AccumulateNV2 NcclReduce")(
     lambda op: size(op.input(0)) * (op.inputs - 1) if op.inputs else 0
 )
 
-
 # --- shapes ---
-
 
 # What all inputs broadcast to.
 shape(
@@ -106,8 +101,8 @@ shape(
     {,Ref}{Enter,Exit,NextIteration} _UnaryOpsComposition StringToHashBucket{,Fast,Strong}
     AsString String{Lower,Upper,Strip,Length,ToNumber}
     """,
-)(like_input(0))
-shape("LoopCond")(scalar)
+)(shared.like_input(0))
+shape("LoopCond")(shared.scalar)
 shape("PrintV2")(lambda _: [])
 shape("IdentityN")(lambda op: op.shapes())
 
@@ -121,12 +116,12 @@ shape("IdentityN")(lambda op: op.shapes())
 )
 def equal_inputs(op: Op) -> MaybeShape:
     """What the inputs, all of one shape, say together."""
-    count = op.inputs if op.type in ("AddN", "AccumulateNV2", "NcclReduce") else min(op.inputs, 2)
+    count = op.inputs if op.type in ("AddN", "NcclReduce") else min(op.inputs, 2)
     return reduce(merged, (op.shape(number) for number in range(count)), None)
 
 
 # The attribute, completed with what the inputs say.
-shape("AccumulateNV2")(lambda op: merged(op.attr("shape"), equal_inputs(op)))
+shape("AccumulateNV2")(lambda op: reduce(merged, op.shapes(), op.attr("shape")))
 
 
 def shape_beside_scalars(op: Op) -> MaybeShape:
@@ -139,7 +134,7 @@ shape("Betainc")(shape_beside_scalars)
 
 
 @shape("Bitcast")
-def same_bits(op: Op) -> Shape:
+def same_bits(op: Op) -> MaybeShape:
     """A dimension more, or one less, where the elements of both dtypes differ in size."""
     tensor = op.known(0)
     before, after = (DTYPES[int(op.attr(name))].size for name in ("T", "type"))
@@ -212,3 +207,46 @@ def cast_value(op: Op) -> Value:
         return number.astype(np.float64 if dtype.is_float else np.bool_)
     require(number.dtype.kind != "f" or np.all(np.isfinite(number)))
     return number.astype(np.int64)
+
+
+# --- quantized: outputs come with the minimum and the maximum that they stand for ---
+
+FAKE: Final = "FakeQuantWithMinMax{Args,Vars,VarsPerChannel}"
+QUANTIZED: Final = {
+    "Quantized{Add,BiasAdd,Mul} UniformQuantizedAdd QuantizedRelu": 1,
+    "QuantizedRelu{6,X} UniformQuantizedClipByValue": 2,  # maximum, minimum
+    "{,_Mkl,Uniform,Xla}Dequantize": 2,  # difference, product
+    "{,_Mkl}QuantizeV2 Uniform{Quantize,Requantize}": 3,  # product, sum, rounding
+    "QuantizeDownAndShrinkRange Requantize{,PerChannel}": 3,  # the same
+    "QuantizeAndDequantize{,V2,V3,V4}": 5,  # maximum, minimum, product, rounding, product
+    FAKE: 7,  # maximum, minimum, difference, product, rounding, product, sum
+    f"{FAKE}Gradient QuantizeAndDequantizeV4Grad": 3,  # two comparisons, product
+}
+for _names, _steps in QUANTIZED.items():
+    float_ops(_names)(shared.per_output(_steps))
+float_ops("RequantizationRange{,PerChannel}")(shared.per_input(0, steps=2))  # minimum, maximum
+shape(FAKE, "QuantizeAndDequantize{,V2,V3,V4} {,_Mkl}Dequantize")(shared.like_input(0))
+shape("Uniform{Dequantize,Quantize,Requantize} UniformQuantizedClipByValue")(shared.like_input(0))
+shape(
+    "QuantizedRelu{,6,X} {,_Mkl}QuantizeV2 QuantizeDownAndShrinkRange Requantize{,PerChannel}",
+    "QuantizedInstanceNorm",
+)(shared.with_range(shared.like_input(0)))
+shape("QuantizeAndDequantizeV4Grad FakeQuantWithMinMaxVarsGradient")(
+    shared.with_range(shared.like_input(0, 1))
+)
+shape("QuantizedBiasAdd")(shared.with_range(biased))
+shape("Quantized{Add,Mul}")(shared.with_range(shared.broadcast_pair))
+shape("UniformQuantizedAdd")(shared.broadcast_pair)
+shape("RequantizationRange{,PerChannel}")(lambda _: [(), ()])
+
+
+@shape("FakeQuantWithMinMaxVarsPerChannelGradient")
+def per_channel_gradients(op: Op) -> list[MaybeShape]:
+    """The gradients of the input and of the ranges of its channels."""
+    tensor = merged(op.shape(0), op.shape(1))
+    channels = (OPEN,) if tensor is None else tensor[-1:]
+    ranges = merged(channels, merged(op.shape(2), op.shape(3)))
+    return [tensor and merged(tensor, (*tensor[:-1], *(ranges or ()))), ranges, ranges]
+
+
+no_shape("TensorFlow infers none: it depends on how the input is packed", "XlaDequantize")

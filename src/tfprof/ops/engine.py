@@ -12,9 +12,8 @@ without one (the shape comes from a run), a rule does.
 
 from __future__ import annotations
 
-from itertools import zip_longest
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -22,18 +21,18 @@ from tfprof.model import BRANCH, Profile
 from tfprof.ops.attributes import attributes_of
 from tfprof.ops.loops import CALL_RULES, Calls, Loops
 from tfprof.ops.op import GraphOp, Item
-from tfprof.ops.shape import OPEN, MaybeShape, UnknownShape, merged, sanitized
+from tfprof.ops.shape import OPEN, MaybeShape, UnknownShape, Value, merged, sanitized, small
 from tfprof.ops.table import OPS
-from tfprof.ops.value import Value, small
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from tfprof.ops.attributes import Attributes
+    from tfprof.columns.strings import I64
 
 SHAPE, VALUE, ITEM, TRIPS = range(4)
 # What rules raise for an operation that TensorFlow would not build.
 _NOT_MADE_FOR: Final = (ArithmeticError, LookupError, TypeError, ValueError, MemoryError)
+_ONE: Final = (1,)
 # Their rules ask for some inputs only, since others depend on them.
 _IN_CYCLES: Final = ("Merge", "RefMerge")
 # A rule with so many inputs gets them all at once: asked one by one, it would restart each time.
@@ -60,17 +59,17 @@ class Engine:
 
     def __init__(self, profile: Profile, sizes: Mapping[int, Mapping[int, int]]) -> None:
         """*sizes* are the lengths of open axes of input nodes, by node and axis."""
-        self._attributes = attributes_of(profile)
-        self._declared = DeclaredShapes(profile, self._attributes)
-        self._calls = Calls(profile)
+        self._attributes, self._calls, self._sizes = attributes_of(profile), Calls(profile), sizes
         self.loops = Loops(self, self._calls)
-        self._sizes = sizes
         # Lists: rules read single elements, which is slow in NumPy's columns.
         self._op: list[int] = profile.nodes.op.tolist()
         self._types = [*profile.types.texts()]
-        self._start: list[int] = profile.edges.start.tolist()
-        self._source: list[int] = profile.edges.source.tolist()
-        self._slot: list[int] = profile.edges.slot.tolist()
+        edges, outputs = profile.edges, profile.outputs
+        self._start, self._source, self._slot = map(
+            _listed, (edges.start, edges.source, edges.slot)
+        )
+        declared = outputs.start, outputs.shape.start, outputs.shape.dim
+        self._output_start, self._rank_start, self._dim = map(_listed, declared)
         self._known: dict[tuple[int, int], Any] = {}
         self._waiting: set[tuple[int, int]] = set()
         self._one_at_a_time = Lock()  # waiting for another thread would look like a cycle
@@ -153,15 +152,38 @@ class Engine:
         return self._ruled(kind, node)
 
     def _shapes(self, node: int) -> list[MaybeShape]:
-        declared = self._declared.of(node)
-        if declared.settled and node not in self._sizes:
-            return declared.shapes
-        shapes = declared.joined(self._ruled(SHAPE, node))
+        declared, doubtful = self._declared(node)
+        known = bool(declared) and all(
+            shape is not None and OPEN not in shape for shape in declared
+        )
+        if known and not doubtful and node not in self._sizes:
+            return declared
+        inferred = self._ruled(SHAPE, node)
+        shapes = [*map(merged, declared, inferred + [None] * len(declared))]
+        shapes += inferred[len(declared) :]
+        for number in doubtful:
+            other = inferred[number] if number < len(inferred) else None
+            shapes[number] = other if other == _ONE else ()
         for axis, size in self._sizes.get(node, {}).items():
             first = shapes[0] if shapes else None
             if first is not None and axis < len(first) and first[axis] < 0:
                 shapes[0] = (*first[:axis], size, *first[axis + 1 :])
         return shapes
+
+    def _declared(self, node: int) -> tuple[list[MaybeShape], list[int]]:
+        """(the declared shapes of a node's outputs, those with one element and of unknown rank)."""
+        rows = range(self._output_start[node], self._output_start[node + 1])
+        shapes: list[MaybeShape] = [
+            tuple(self._dim[self._rank_start[row] : self._rank_start[row + 1]]) or None
+            for row in rows
+        ]
+        doubtful = [number for number, shape in enumerate(shapes) if shape == _ONE]
+        listed = self._attributes.get(node, "_output_shapes") if doubtful else None
+        if not isinstance(listed, list) or len(listed) != len(shapes):
+            return shapes, doubtful
+        for number in doubtful:
+            shapes[number] = listed[number] if listed[number] in (_ONE, ()) else _ONE
+        return shapes, []
 
     def _ruled(self, kind: int, node: int) -> list[Any]:
         """What the rule of a node's type says, for each output; nothing where there is no rule."""
@@ -173,13 +195,10 @@ class Engine:
         result: Any
         if kind == SHAPE and op.type not in _IN_CYCLES:
             self._ask(SHAPE, op.sources)
-        elif kind != SHAPE and op.inputs > _MANY and (call is None or call.kind == BRANCH):
+        elif kind != SHAPE and op.inputs > _MANY and (call is None or call.kinds[0] == BRANCH):
             self._ask(kind, op.sources)
         try:
-            if call is not None:
-                result = [*CALL_RULES[kind](self.loops, call, op)]
-            else:
-                result = rule(op) if rule is not None else []
+            result = rule(op) if call is None else [*CALL_RULES[kind](self.loops, call, op)]
             # Attributes may hold anything, and so may results.
             return [_CLEAN[kind](row) for row in (result if isinstance(result, list) else [result])]
         except (UnknownShape, *_NOT_MADE_FOR):
@@ -199,49 +218,6 @@ class Engine:
             raise Needed(missing)
 
 
-_ONE = (1,)
-
-
-class Declared(NamedTuple):
-    """The declared shapes of a node's outputs."""
-
-    shapes: list[MaybeShape]
-    settled: bool  # complete and certain
-    one_or_scalar: frozenset[int] = frozenset()  # outputs of one element and unknown rank
-
-    def joined(self, inferred: list[MaybeShape]) -> list[MaybeShape]:
-        """The declared shapes, completed with *inferred* ones."""
-        if not self.shapes:
-            return inferred
-        return [
-            (other if other in (_ONE, ()) else ()) if number in self.one_or_scalar
-            else merged(declared, other)
-            for number, (declared, other) in enumerate(zip_longest(self.shapes, inferred))
-        ]  # fmt: skip
-
-
-class DeclaredShapes:
-    """The declared shapes of a profile."""
-
-    def __init__(self, profile: Profile, attributes: Attributes) -> None:
-        self._start: list[int] = profile.outputs.start.tolist()
-        self._rank_start: list[int] = profile.outputs.shape.start.tolist()
-        self._dim: list[int] = profile.outputs.shape.dim.tolist()
-        self._attributes = attributes
-
-    def of(self, node: int) -> Declared:
-        """The shapes declared for a node."""
-        rows = range(self._start[node], self._start[node + 1])
-        shapes: list[MaybeShape] = [
-            tuple(self._dim[self._rank_start[row] : self._rank_start[row + 1]]) or None
-            for row in rows
-        ]
-        doubtful = [number for number, shape in enumerate(shapes) if shape == _ONE]
-        if doubtful:
-            listed = self._attributes.get(node, "_output_shapes")
-            if isinstance(listed, list) and len(listed) == len(shapes):
-                for number in doubtful:
-                    shapes[number] = listed[number] if listed[number] in (_ONE, ()) else _ONE
-                doubtful = []
-        known = bool(shapes) and all(shape is not None and OPEN not in shape for shape in shapes)
-        return Declared(shapes, known and not doubtful, frozenset(doubtful))
+def _listed(column: I64) -> list[int]:
+    numbers: list[int] = column.tolist()
+    return numbers

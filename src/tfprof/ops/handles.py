@@ -7,15 +7,15 @@ TensorArrayV3 ─► WriteV3 ─► GatherV3             the same in TensorFlow 
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tfprof.ops.constants import BACK
 from tfprof.ops.op import Item, Op
-from tfprof.ops.shape import OPEN, MaybeShape, Shape, agreed, merged, need
+from tfprof.ops.shape import OPEN, MaybeShape, Shape, agreed, dims_of, merged, need
 from tfprof.ops.table import item, shape, value
-from tfprof.ops.value import dims_of
 
 if TYPE_CHECKING:
     from tfprof.ops.op import GraphOp
@@ -32,13 +32,11 @@ def _element(op: Op, number: int) -> MaybeShape:
 
 
 def _length(op: Op, number: int) -> int | None:
-    """An input as a length; None: unknown."""
     length = op.length(number)
     return None if length < 0 else length
 
 
 # --- what handles point to ---
-
 
 item("VarHandleOp _VarHandlesOp")(lambda op: Item(op.attr("shape")))
 item("Identity StopGradient Enter Exit NextIteration Switch Snapshot")(lambda op: op.item(0))
@@ -110,25 +108,21 @@ def with_elements(op: Op) -> Item:
 @item("Merge RefMerge")
 def merged_item(op: GraphOp) -> list[Item]:
     """What enters a loop; what comes back completes the shape."""
-    back = [op.source_type(number) in BACK for number in range(op.inputs)]
-    items = [op.item(number) for number in range(op.inputs)]
-    entering = [one for one, returns in zip(items, back, strict=True) if not returns]
-    lengths = {one.length for one in entering}
-    element = agreed(one.shape for one in entering)
-    for one, returns in zip(items, back, strict=True):
-        element = merged(element, one.shape) if returns else element
+    back = [number for number in range(op.inputs) if op.source_type(number) in BACK]
+    entering = [op.item(number) for number in range(op.inputs) if number not in back]
+    lengths = {source.length for source in entering}
+    element = agreed(source.shape for source in entering)
+    element = reduce(merged, (op.item(number).shape for number in back), element)
     return [Item(element, lengths.pop() if len(lengths) == 1 else None), Item()]
 
 
 def _longer(source: Item, more: int) -> Item:
-    """A list with so many elements more."""
     length = None if source.length is None else max(0, source.length + more)
     since = None if source.set_at else source.since
     return source._replace(length=length, since=since, added=source.added + more, set_at=None)
 
 
 # --- what is read through them ---
-
 
 value("TensorListPopBack")(lambda op: [None, op.item(0).value])
 shape("ReadVariableOp")(lambda op: op.item(0).shape)
@@ -137,8 +131,6 @@ shape("TensorListGather")(
     lambda op: (*op.known(1), *need(merged(op.item(0).shape, _element(op, 2))))
 )
 shape("TensorListPopBack")(lambda op: [(), merged(op.item(0).shape, _element(op, 1))])
-
-
 # Of a handle, a number and a flow.
 shape("TensorArrayReadV3")(lambda op: merged(op.item(2).shape, op.item(0).shape))
 

@@ -13,11 +13,8 @@ LERP: Final = 3  # difference, product, sum
 BILINEAR: Final = 3 * LERP  # two along a row, one across
 BICUBIC: Final = 5 * 7  # four rows and one column of four taps, each four products and three sums
 PROJECTION: Final = 3 * 4 + 2  # two products and two sums for x, y and the divisor; two quotients
-_IMAGE: Final = 4
-
 
 # --- float operations ---
-
 
 float_ops("{,Quantized}ResizeBilinear")(shared.per_output(BILINEAR))
 float_ops("ResizeBicubic")(shared.per_output(BICUBIC))
@@ -51,38 +48,22 @@ float_ops("CropAndResizeGradImage", attributes="method")(
 # --- shapes ---
 
 
-def _images(op: Op, number: int = 0) -> Shape:
-    return op.ranked(number, _IMAGE)
-
-
-def _sides(op: Op, number: int) -> Shape:
-    """The height and the width that an input lists."""
-    return (OPEN, OPEN) if op.value(number) is None else op.dims(number)
-
-
 @shape("Resize{Bilinear,Bicubic,Area,NearestNeighbor} ResizeNearestNeighborGrad")
-@shape("ScaleAndTranslate")
+@shape("ScaleAndTranslate ImageProjectiveTransform{V2,V3}")
 def resized(op: Op) -> Shape:
-    """Height and width are the second input."""
-    image = _images(op)
-    return (image[0], *_sides(op, 1), image[3])
-
-
-# An image per transform, of the height and the width that the third input lists.
-shape("ImageProjectiveTransform{V2,V3}")(
-    lambda op: (_images(op)[0], *_sides(op, 2), _images(op)[3])
-)
+    """Height and width are the second input; of a transform, the third."""
+    batch, _, _, channels = op.ranked(0, 4)
+    return (batch, *op.dims(2 if op.type.startswith("ImageProjective") else 1, 2), channels)
 
 
 @shape("ExtractImagePatches")
 def patches(op: Op) -> Shape:
     """Patches by row and column; each has the channels of all its pixels."""
-    image = _images(op)
+    image, padding = op.ranked(0, 4), op.attr("padding")
     sizes, strides, rates = (
-        shared.per_axis(op, name, _IMAGE) for name in ("ksizes", "strides", "rates")
+        shared.per_axis(op, name, 4) for name in ("ksizes", "strides", "rates")
     )
     reach = [(side - 1) * rate + 1 for side, rate in zip(sizes, rates, strict=True)]
-    padding = op.attr("padding")
     places = (shared.windows(image[n], reach[n], strides[n], padding) for n in (1, 2))
     return (image[0], *places, times(image[3], sizes[1], sizes[2]))
 
@@ -98,9 +79,8 @@ shape("RGBToHSV HSVToRGB")(lambda op: merged(op.shape(0), (*op.known(0)[:-1], 3)
 @shape("CropAndResize")
 def cropped(op: Op) -> Shape:
     """An image per box, of the size that the last input lists."""
-    image = _images(op)
     boxes = merged((op.shape(1) or (OPEN,))[:1], op.shape(2)) or (OPEN,)
-    return (boxes[0], *_sides(op, 3), image[3])
+    return (boxes[0], *op.dims(3, 2), op.ranked(0, 4)[3])
 
 
 shape("CropAndResizeGradImage")(shared.image_listed_by(3))
@@ -109,15 +89,13 @@ shape("CropAndResizeGradImage")(shared.image_listed_by(3))
 @shape("SpaceToDepth DepthToSpace")
 def depth_and_space(op: Op) -> Shape:
     """Blocks become channels, or channels blocks."""
-    image, block = list(_images(op)), int(op.attr("block_size"))
+    image, block = list(op.ranked(0, 4)), int(op.attr("block_size"))
     layout = str(op.attr("data_format", "NHWC"))
     require(layout in ("NHWC", "NCHW"))
-    channel, sides = (1, (2, 3)) if layout == "NCHW" else (3, (1, 2))
-    smaller, larger = (sides, [channel]) if op.type == "SpaceToDepth" else ([channel], sides)
-    for axis in smaller:
-        image[axis] = split(image[axis], block if axis in sides else block * block)
-    for axis in larger:
-        image[axis] = times(image[axis], block if axis in sides else block * block)
+    for axis in (1, 2, 3):
+        is_channel = axis == layout.index("C")
+        resize = split if is_channel == (op.type == "DepthToSpace") else times
+        image[axis] = resize(image[axis], block * block if is_channel else block)
     return tuple(image)
 
 
@@ -125,7 +103,7 @@ def depth_and_space(op: Op) -> Shape:
 def batch_and_space(op: Op) -> Shape:
     """Blocks become images of the batch after padding, or images blocks that are then cropped."""
     in_any_rank, to_batch = op.type.endswith("ND"), op.type.startswith("SpaceToBatch")
-    image = list(op.known(0) if in_any_rank else _images(op))
+    image = list(op.known(0) if in_any_rank else op.ranked(0, 4))
     blocks = op.dims(1) if in_any_rank else (int(op.attr("block_size")),) * 2
     image[0] = (times if to_batch else split)(image[0], times(1, *blocks))
     for axis, margin in enumerate(shared.margins(op, op.inputs - 1, len(blocks)), 1):

@@ -13,7 +13,17 @@ from __future__ import annotations
 from math import log2
 
 from tfprof.ops.op import Op, size
-from tfprof.ops.shape import OPEN, MaybeShape, Shape, broadcast, merged, need, of_rank, require
+from tfprof.ops.shape import (
+    OPEN,
+    MaybeShape,
+    Shape,
+    broadcast,
+    merged,
+    need,
+    of_rank,
+    plus,
+    require,
+)
 from tfprof.ops.shared_rules import known, like_input
 from tfprof.ops.table import float_ops, no_shape, shape
 
@@ -72,10 +82,8 @@ def least_squares(op: Op) -> float:
     many, n, m = _sorted_rectangle(op)
     right = op.input(1)[-1]
     if op.attr("fast", default=True):
-        each = m * n**2 + n**3 / 3 + 2 * m * n * right + 2 * n**2 * right
-    else:
-        each = _qr(m, n) + 2 * right * n * (2 * m - n) + n**2 * right
-    return many * each
+        return many * (m * n**2 + n**3 / 3 + 2 * m * n * right + 2 * n**2 * right)
+    return many * (_qr(m, n) + 2 * right * n * (2 * m - n) + n**2 * right)
 
 
 @float_ops("Qr", attributes="full_matrices")
@@ -83,11 +91,8 @@ def qr(op: Op) -> float:
     """The triangle, then the columns of Q that are asked for."""
     many, m, n = _rectangle(op)
     least = min(m, n)
-    if op.attr("full_matrices"):
-        columns: float = 4 * (m**2 * least - m * least**2 + least**3 / 3)
-    else:
-        columns = _qr(m, least)
-    return many * (_qr(max(m, n), least) + columns)
+    full = 4 * (m**2 * least - m * least**2 + least**3 / 3)
+    return many * (_qr(max(m, n), least) + (full if op.attr("full_matrices") else _qr(m, least)))
 
 
 def _qr(m: int, n: int) -> float:
@@ -97,12 +102,10 @@ def _qr(m: int, n: int) -> float:
 @float_ops("{,Batch}Svd", attributes="compute_uv full_matrices")
 def svd(op: Op) -> float:
     """Values alone 4mn² - 4n³/3; with vectors 14mn² + 8n³, or 4m²n + 8mn² + 9n³ if full."""
-    if op.attr("compute_uv", default=True) and op.attr("full_matrices"):
-        return full_svd(op)
     many, n, m = _sorted_rectangle(op)
     if not op.attr("compute_uv", default=True):
         return many * (4 * m * n**2 - 4 * n**3 / 3)
-    return many * (14 * m * n**2 + 8 * n**3)
+    return full_svd(op) if op.attr("full_matrices") else many * (14 * m * n**2 + 8 * n**3)
 
 
 @float_ops("XlaSvd")
@@ -168,12 +171,6 @@ def _matrix(tensor: Shape) -> tuple[Shape, int, int]:
     return tensor[:-2], tensor[-2], tensor[-1]
 
 
-def _order(tensor: Shape) -> tuple[Shape, int]:
-    """(batch, order) of square matrices, of which one side may be open."""
-    batch, rows, columns = _matrix(tensor)
-    return batch, max(rows, columns)
-
-
 shape("MatrixBandPart {,Batch}{,I}FFT{,2D,3D}")(like_input(0))
 shape("TridiagonalSolve")(like_input(1))
 shape("{,Batch}MatrixDeterminant")(lambda op: _matrix(op.known(0))[0])
@@ -182,16 +179,16 @@ shape("LogMatrixDeterminant")(lambda op: [_matrix(op.known(0))[0]] * 2)  # sign 
 
 @shape("Matrix{Exponential,Logarithm,SquareRoot} {,Batch}MatrixInverse {,Batch}Cholesky{,Grad}")
 def square(op: Op) -> Shape:
-    """Square matrices like those of the input."""
-    batch, order = _order(op.known(0))
-    return (*batch, order, order)
+    """Square matrices like those of the input, of which one side may be open."""
+    batch, *sides = _matrix(op.known(0))
+    return (*batch, max(sides), max(sides))
 
 
 @shape("MatrixSetDiag{,V2,V3}")
 def with_diagonal(op: Op) -> MaybeShape:
     """The input; one diagonal has the batch of the matrices, several have a dimension more."""
     tensor, diagonal = op.shape(0), op.shape(1)
-    which = None if op.inputs < 3 else op.value(2)  # noqa: PLR2004 - the numbers of the diagonals
+    which = None if op.type == "MatrixSetDiag" else op.value(2)  # the numbers of the diagonals
     is_one = op.type == "MatrixSetDiag" or (which is not None and which.size == 1)
     if diagonal is None or not is_one:
         return tensor
@@ -217,11 +214,8 @@ def triangular_solve_shape(op: Op) -> Shape:
     return (*broadcast(left_batch, right_batch), max(unknowns, rows), columns)
 
 
-@shape("Lu")
-def lu_shape(op: Op) -> list[MaybeShape]:
-    """Both factors in one matrix, and the permutation of the rows."""
-    batch, order = _order(op.known(0))
-    return [(*batch, order, order), (*batch, order)]
+# Both factors in one matrix, and the permutation of the rows.
+shape("Lu")(lambda op: [square(op), square(op)[:-1]])
 
 
 @shape("Qr")
@@ -244,8 +238,7 @@ def svd_shape(op: Op) -> list[MaybeShape]:
     if not op.attr("compute_uv", default=True):
         return [known(_values, op), (0,), (0,)]
     batch, m, n = _matrix(op.known(0))
-    least = min(m, n)
-    full = op.attr("full_matrices")
+    least, full = min(m, n), op.attr("full_matrices")
     return [(*batch, least), (*batch, m, m if full else least), (*batch, n, n if full else least)]
 
 
@@ -259,15 +252,15 @@ def eig_shape(op: Op) -> list[MaybeShape]:
 @shape("{,Batch}SelfAdjointEig")
 def eig_in_one_shape(op: Op) -> Shape:
     """Values as the first row, then the vectors."""
-    batch, order = _order(op.known(0))
-    return (*batch, OPEN if order < 0 else order + 1, order)
+    *batch, order, _ = square(op)
+    return (*batch, plus(order, 1), order)
 
 
 @shape("{,I}RFFT{,2D,3D}")
 def real_fft_shape(op: Op) -> Shape:
     """The last dimensions are those that the second input lists; half of the last one, forward."""
     tensor, axes = op.known(0), _axes(op)
-    lengths = list((OPEN,) * axes if op.value(1) is None else op.dims(1))
+    lengths = [*op.dims(1, axes)]
     if op.type.startswith("RFFT") and lengths[-1] > 0:
         lengths[-1] = lengths[-1] // 2 + 1
     return (*tensor[: len(tensor) - axes], *lengths)

@@ -26,17 +26,17 @@ from tfprof.ops.shape import MaybeShape, UnknownShape, agreed, merged
 
 if TYPE_CHECKING:
     from tfprof.model import Profile
-    from tfprof.ops.value import Value
+    from tfprof.ops.shape import Value
 
 Source = tuple[int, int]
 
 _PASSING: Final = frozenset({"Identity", "StopGradient", "Snapshot", "PreventGradient"})
-# (input that is the counter, whether it goes up, whether it reaches the bound itself)
+# (input that is the counter, 1 if it goes up or -1 if down, 1 if it reaches the bound itself)
 _COMPARISONS: Final = {
-    "Less": ((0, True, False), (1, False, False)),
-    "LessEqual": ((0, True, True), (1, False, True)),
-    "Greater": ((1, True, False), (0, False, False)),
-    "GreaterEqual": ((1, True, True), (0, False, True)),
+    "Less": ((0, 1, 0), (1, -1, 0)),
+    "LessEqual": ((0, 1, 1), (1, -1, 1)),
+    "Greater": ((1, 1, 0), (0, -1, 0)),
+    "GreaterEqual": ((1, 1, 1), (0, -1, 1)),
 }
 _SUMS: Final = frozenset({"Add", "AddV2", "Sub"})
 _MOST_TRIPS: Final = 2**62
@@ -46,8 +46,7 @@ class Loops:
     """The loops of a graph."""
 
     def __init__(self, graph: Graph, calls: Calls) -> None:
-        self._graph = graph
-        self._calls = calls
+        self._graph, self._calls = graph, calls
         self._origin: dict[Source, Source] = {}
         self._varying: dict[int, frozenset[Source]] = {}
         self._of_source: dict[int, dict[Source, list[int]]] = {}
@@ -77,7 +76,7 @@ class Loops:
             passes = self._graph.type_of(node) in _PASSING
             sources = self._graph.sources(node) if passes else []
             return sources[0] if sources else None
-        if call.kind != CALLED or output >= call.outputs:
+        if call.kinds[0] != CALLED or output >= call.outputs:
             return None
         sources = self._graph.sources(node)
         return sources[output] if output < len(sources) else None
@@ -123,36 +122,32 @@ class Loops:
             if node < 0 or node in seen:
                 continue
             seen.add(node)
-            kind = self._graph.type_of(node)
-            if kind == "LogicalAnd":
+            if self._graph.type_of(node) == "LogicalAnd":
                 todo.extend(self._graph.sources(node))
             else:
-                compares = kind in _COMPARISONS
-                counts.append(self._compared(call, op, node, kind) if compares else None)
+                counts.append(self._compared(call, op, GraphOp(self._graph, node)))
         known = [count for count in counts if count is not None]
         if known and len(known) < len(counts):
             self.may_end_sooner.add(loop)
         return min(known) if known else None
 
-    def _compared(self, call: Call, loop: GraphOp, node: int, kind: str) -> int | None:
-        """How many iterations one comparison allows."""
-        comparison = GraphOp(self._graph, node)
-        for counter, rises, reaches in _COMPARISONS[kind]:
+    def _compared(self, call: Call, loop: GraphOp, comparison: GraphOp) -> int | None:
+        """How many iterations one comparison allows; None: it is none, or bounds nothing."""
+        for counter, way_up, reaches in _COMPARISONS.get(comparison.type, ()):
             bound = self._whole(comparison, 1 - counter)
             if bound is None:
                 continue
             source = self.origin(*comparison.sources[counter])
+            # Several variables may start as the same tensor: any of them may be the counter.
             counts: set[int | None] = set()
             for number in range(call.own, loop.inputs):
-                if self.origin(*loop.sources[number]) != source:
-                    continue
-                step = self._step(call, loop, number - call.own)
-                first = self._whole(loop, number)
-                # Several variables may start as the same tensor: any of them may be the counter.
-                count = None
-                if step and first is not None:
-                    count = _iterations(first, bound, step, rises=rises, reaches=reaches)
-                counts.add(count)
+                if self.origin(*loop.sources[number]) == source:
+                    step = self._step(call, loop, number - call.own)
+                    first = self._whole(loop, number)
+                    if not step or first is None:
+                        counts.add(None)
+                    else:
+                        counts.add(_iterations(first, bound, step, way_up, reaches))
             if len(counts) == 1:
                 return counts.pop()
         return None
@@ -169,11 +164,10 @@ class Loops:
         if call.regions[call.kinds.index(LOOP_BODY)] not in self._calls.around(node):
             return None
         total = GraphOp(self._graph, node)
-        places = (0,) if self._graph.type_of(node) == "Sub" else (0, 1)
-        for place in places:
+        for place in (0,) if total.type == "Sub" else (0, 1):
             if total.inputs > 1 and self.origin(*total.sources[place]) == own:
                 step = self._whole(total, 1 - place)
-                return None if step is None else step if len(places) > 1 else -step
+                return step if step is None or total.type != "Sub" else -step
         return None
 
     def final_values(self, call: Call, op: GraphOp) -> list[Value | None]:
@@ -235,17 +229,15 @@ class Loops:
 
     @staticmethod
     def _whole(op: GraphOp, number: int) -> int | None:
-        """An input as an integer; None: unknown."""
         try:
             return op.number(number)
         except UnknownShape:
             return None
 
 
-def _iterations(first: int, bound: int, step: int, *, rises: bool, reaches: bool) -> int | None:
-    """How often a counter is within its bound; None: for ever."""
-    way, pace = (bound - first, step) if rises else (first - bound, -step)
-    way += reaches
+def _iterations(first: int, bound: int, step: int, way_up: int, reaches: int) -> int | None:
+    """How often a counter is within its bound; None: for ever. *way_up* is 1, or -1 downwards."""
+    way, pace = (bound - first) * way_up + reaches, step * way_up
     if way <= 0:
         return 0
     return None if pace <= 0 else min(-(-way // pace), _MOST_TRIPS)
@@ -253,9 +245,9 @@ def _iterations(first: int, bound: int, step: int, *, rises: bool, reaches: bool
 
 def _sources(call: Call, output: int) -> list[int]:
     """The data inputs that an output may be."""
-    if call.kind == CALLED:
+    if call.kinds[0] == CALLED:
         return [output]
-    if call.kind == BRANCH:
+    if call.kinds[0] == BRANCH:
         return [first + output for first in call.first]
     return [call.first[call.kinds.index(LOOP_BODY)] + output, call.own + output]
 
@@ -270,17 +262,13 @@ def _shapes(_: Loops, call: Call, op: GraphOp) -> list[MaybeShape]:
 def _values(loops: Loops, call: Call, op: GraphOp) -> list[Value | None]:
     if LOOP_CONDITION in call.kinds:
         return loops.final_values(call, op)
-    return [
-        _same([op.value(number) for number in _sources(call, output)])
-        for output in range(call.outputs)
-    ]
+    outputs = (_sources(call, output) for output in range(call.outputs))
+    return [_same([op.value(number) for number in numbers]) for numbers in outputs]
 
 
 def _same(values: list[Value | None]) -> Value | None:
-    first = values[0]
-    if first is None or any(
-        value is None or not np.array_equal(first, value) for value in values[1:]
-    ):
+    first, *others = values
+    if first is None or any(each is None or not np.array_equal(first, each) for each in others):
         return None
     return first
 
@@ -296,7 +284,7 @@ def _items(loops: Loops, call: Call, op: GraphOp) -> list[Item]:
         filled = [item for item in sources if not item.is_new] or sources[:1]
         # Elements are alike: those that a loop adds complete the shape of an empty list.
         known = [item.shape for item in sources if item.shape is not None]
-        shape = agreed(known) if call.kind == BRANCH else reduce(merged, known, None)
+        shape = agreed(known) if call.kinds[0] == BRANCH else reduce(merged, known, None)
         end = _common(sources)
         if LOOP_CONDITION in call.kinds and len(sources) > 1:
             end = loops.final_length(call, op, output, *sources)
@@ -307,7 +295,6 @@ def _items(loops: Loops, call: Call, op: GraphOp) -> list[Item]:
 
 
 def _common(items: list[Item]) -> Item:
-    """The length that all of these have."""
     ends = {(item.length, item.since, item.added, item.set_at) for item in items}
     length, since, added, set_at = ends.pop() if len(ends) == 1 else (None, None, 0, None)
     return Item(None, length, since=since, added=added, set_at=set_at)
@@ -325,11 +312,6 @@ class Call(NamedTuple):
     outputs: int
     own: int  # the first data input of the call itself
 
-    @property
-    def kind(self) -> int:
-        """The kind of its first region."""
-        return self.kinds[0]
-
     def returns_of(self, kind: int) -> int | None:
         """The data input that is the first result of the region of *kind*, or None."""
         return self.first[self.kinds.index(kind)] if kind in self.kinds else None
@@ -340,9 +322,9 @@ class Calls:
 
     def __init__(self, profile: Profile) -> None:
         regions = profile.regions
-        self._of_node = regions.of_node
+        self._of_node = regions.of_nodes(len(profile))
         self.of: dict[int, Call] = {}
-        self.outer: list[int] = [self.region_of(int(call)) for call in regions.call]
+        self.outer: list[int] = self._of_node[regions.call].tolist()
         of_call: dict[int, list[int]] = {}
         for region, call in enumerate(regions.call.tolist()):
             of_call.setdefault(call, []).append(region)
@@ -359,7 +341,7 @@ class Calls:
 
     def region_of(self, node: int) -> int:
         """The region that a node is in; -1: none."""
-        return int(self._of_node[node]) if node < self._of_node.size else -1
+        return int(self._of_node[node])
 
     def around(self, node: int) -> list[int]:
         """The regions around a node, the innermost first."""

@@ -13,7 +13,7 @@ A reciprocal square root counts 2, as on its own.
 from __future__ import annotations
 
 from functools import reduce
-from typing import Final, cast
+from typing import Final
 
 from tfprof.ops.op import Op, size
 from tfprof.ops.shape import OPEN, MaybeShape, Shape, either, merged
@@ -98,9 +98,7 @@ def global_norm_grad_shapes(op: Op) -> list[MaybeShape]:
 
 
 # Learn and apply, per element.
-float_ops("QuantizedInstanceNorm _MklLayerNorm _MklFusedInstanceNorm")(
-    per_input(0, steps=1 + 3 + 2)
-)
+float_ops("QuantizedInstanceNorm _Mkl{LayerNorm,FusedInstanceNorm}")(per_input(0, steps=1 + 3 + 2))
 shape("_MklLayerNorm _MklFusedInstanceNorm")(like_input(0))
 shape("LRN")(like_input(0, rank=4))
 shape("LRNGrad")(like_input(0, 1, 2, rank=4))
@@ -116,15 +114,13 @@ def global_norm_shape(op: Op) -> Shape:
 
 shape("QuantizedBatchNormWithGlobalNormalization")(with_range(global_norm_shape))
 # Square, 2 · radius sums, product, sum, power, quotient.
-float_ops("LRN", attributes="depth_radius")(lambda op: (2 * _radius(op) + 5) * size(op.input(0)))
+float_ops("LRN", attributes="depth_radius")(
+    lambda op: (2 * op.attr("depth_radius", 5) + 5) * size(op.input(0))
+)
 # The norm once more, two products and a quotient, another 2 · radius sums, and five steps.
 float_ops("LRNGrad", attributes="depth_radius")(
-    lambda op: (4 * _radius(op) + 10) * size(op.input(0))
+    lambda op: (4 * op.attr("depth_radius", 5) + 10) * size(op.input(0))
 )
-
-
-def _radius(op: Op) -> int:
-    return cast("int", op.attr("depth_radius", 5))
 
 
 @shape("BiasAdd BiasAddV1")

@@ -25,15 +25,16 @@ from tfprof.ops.shape import (
     MaybeShape,
     Shape,
     UnknownShape,
+    Value,
+    dims_of,
+    has_holes,
     need,
     of_rank,
     require,
 )
-from tfprof.ops.value import Value, dims_of, has_holes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-
 
 Scalar: TypeAlias = bool | int | float | str
 AttrValue: TypeAlias = Scalar | list[Scalar] | list[list[int]]
@@ -68,11 +69,8 @@ class Op:
         attributes: Mapping[str, AttrValue | None] | None = None,
         declared: Collection[str] | None = None,
     ) -> None:
-        self.type = type
-        self.controls = controls
-        self._inputs, self._outputs = inputs, outputs
-        self._attributes = attributes or {}
-        self._declared = declared
+        self.type, self.controls, self._inputs, self._outputs = type, controls, inputs, outputs
+        self._attributes, self._declared = attributes or {}, declared
 
     @property
     def given(self) -> Mapping[str, AttrValue | None]:
@@ -160,17 +158,21 @@ class Op:
         require(len(numbers) == 1)
         return numbers[0]
 
+    def is_full(self, number: int) -> bool:
+        """Whether all numbers of a data input are known."""
+        value = self.value(number)
+        return value is not None and not has_holes(value)
+
     def length(self, number: int) -> int:
         """A data input as a dimension; OPEN where unknown."""
-        value = self.value(number)
-        return OPEN if value is None or has_holes(value) else self.number(number)
+        return self.number(number) if self.is_full(number) else OPEN
 
-    def dims(self, number: int) -> Shape:
-        """A data input as a shape, open where its numbers are unknown; raises UnknownShape."""
+    def dims(self, number: int, rank: int | None = None) -> Shape:
+        """A data input as a shape of this *rank*, open where unknown; raises UnknownShape."""
         value = self.value(number)
         if value is not None:
             return dims_of(value)
-        count = self.known(number)
+        count = self.known(number) if rank is None else (rank,)
         require(len(count) == 1 and 0 <= count[0] <= MOST_DIMENSIONS)
         return (OPEN,) * count[0]
 
@@ -198,7 +200,7 @@ def _whole(shape: MaybeShape) -> Shape:
 
 
 class Graph(Protocol):
-    """What rules may ask of a graph."""
+    """What rules may ask of a graph; the Engine answers."""
 
     def type_of(self, node: int) -> str:
         """The operation type of a node."""
@@ -231,9 +233,7 @@ class GraphOp(Op):
     __slots__ = ("_graph", "node", "sources")
 
     def __init__(self, graph: Graph, node: int) -> None:
-        self._graph = graph
-        self.node = node
-        self.type = graph.type_of(node)
+        self._graph, self.node, self.type = graph, node, graph.type_of(node)
         self.sources = graph.sources(node)  # (node, output) of each data input
 
     @property

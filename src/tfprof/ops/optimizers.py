@@ -36,23 +36,18 @@ class Update(NamedTuple):
 
     def float_ops(self, op: Op) -> int:
         """The float operations of one update."""
-        steps = self.steps
-        if op.attr("use_nesterov"):
-            steps += self.nesterov
-        if not op.attr("update_slots", default=True):
-            steps -= self.saved
-        return steps * size(op.input(self.gradient))
+        more = self.nesterov if op.attr("use_nesterov") else 0
+        less = 0 if op.attr("update_slots", default=True) else self.saved
+        return (self.steps + more - less) * size(op.input(self.gradient))
 
     def shape(self, op: Op) -> list[MaybeShape]:
         """The variable, where it is a reference; an update by handle has no output."""
         if op.type.startswith("Resource"):
             return []
-        alike = [op.shape(number) for number in range(1 + self.slots)]
-        if op.type.startswith("Apply"):
-            alike.append(op.shape(self.gradient))
-        elif (rows := op.shape(self.gradient)) is not None:
-            alike.append((OPEN, *rows[1:]))
-        return [reduce(merged, alike, None)]
+        gradient = op.shape(self.gradient)
+        if op.type.startswith("Sparse") and gradient is not None:
+            gradient = (OPEN, *gradient[1:])
+        return [reduce(merged, (*map(op.shape, range(1 + self.slots)), gradient), None)]
 
 
 UPDATES: Final = (
@@ -80,7 +75,6 @@ for _update in UPDATES:
     _names = [form + _update.optimizer for form in _update.forms]
     float_ops(*_names, attributes="use_nesterov update_slots")(_update.float_ops)
     shape(*_names)(_update.shape)
-
 
 # One per element of what is added, of a gradient or of its values; or a quotient for an average.
 float_ops("AssignAddVariableOp AssignSubVariableOp")(per_input(1))

@@ -29,13 +29,10 @@ def output_dtypes(profile: Profile) -> I64:
     columns = [rule.fixed for rule in rules], keys, [rule.default for rule in rules]
     fixed, own, default = (np.array(column, np.int64)[profile.nodes.op] for column in columns)
     only_own = np.array([rule.asks_own_key_only for rule in rules])[profile.nodes.op[node]]
-    for place in range(len(KEYS)):  # the later ones go before the earlier ones
-        at = (key == place) & ~only_own
+    # The later keys go before the earlier ones, and the own one before all.
+    for at in (*((key == place) & ~only_own for place in range(len(KEYS))), key == own[node]):
         dtypes[node[at]] = dtype[at]
-    at = np.flatnonzero(key == own[node])
-    dtypes[node[at]] = dtype[at]
-    dtypes = np.where(dtypes == 0, default, dtypes)
-    return np.where(fixed > 0, fixed, dtypes)
+    return np.where(fixed > 0, fixed, np.where(dtypes == 0, default, dtypes))
 
 
 def _named_dtypes(profile: Profile) -> tuple[I64, I64, I64]:

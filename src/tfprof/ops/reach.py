@@ -35,8 +35,7 @@ class Links:
             known &= (edges.slot >= 0) | ~aside[np.maximum(edges.source, 0)]
         if silent is not None:
             known &= ~silent[np.maximum(edges.source, 0)]
-        before = np.append(0, np.cumsum(known))
-        return cls(before[edges.start], edges.source[known])
+        return cls(np.append(0, np.cumsum(known))[edges.start], edges.source[known])
 
     @classmethod
     def consumers(cls, edges: Edges, *, data: bool = False, waits: Bool | None = None) -> Links:
@@ -46,10 +45,9 @@ class Links:
         known = edges.source >= 0
         if data:
             known &= (edges.slot >= 0) | (False if waits is None else waits[consumer])
-        source, consumer = edges.source[known], consumer[known]
-        order = np.argsort(source, kind="stable")
-        per_node = np.bincount(source, minlength=count)
-        return cls(np.append(0, np.cumsum(per_node)), consumer[order])
+        source = edges.source[known]
+        ends = np.cumsum(np.bincount(source, minlength=count))
+        return cls(np.append(0, ends), consumer[known][np.argsort(source, kind="stable")])
 
     def reached(self, begin: Bool, through: Bool | None = None) -> Bool:
         """The nodes reachable from those of *begin*, which are included; only *through* these."""

@@ -10,7 +10,7 @@ A gradient has such a product for the inputs and another for the weights, where 
 
 from __future__ import annotations
 
-from typing import Final, cast
+from typing import Final
 
 from tfprof.ops.op import Op, size
 from tfprof.ops.shape import MaybeShape, either, of_rank, split, times
@@ -95,7 +95,7 @@ def _cudnn(op: Op) -> tuple[int, int, str]:
     the outputs, and the other state of an LSTM has their number. A layer that skips its input has
     no weights for it.
     """
-    mode = cast("str", op.attr("rnn_mode", "lstm"))
+    mode = op.attr("rnn_mode", "lstm")
     directions = 2 if op.attr("direction") == "bidirectional" else 1
     first, second, inputs = op.input(0)
     cells, _, outputs = op.input(1)
@@ -110,7 +110,6 @@ def _cudnn(op: Op) -> tuple[int, int, str]:
 
 
 # --- shapes ---
-
 
 # Input gate, state, forget gate, output gate, candidate, its tanh, output.
 shape("LSTMBlockCell")(

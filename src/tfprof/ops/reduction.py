@@ -14,9 +14,18 @@ import numpy as np
 
 from tfprof.ops import shared_rules as shared
 from tfprof.ops.op import Op, size
-from tfprof.ops.shape import OPEN, MaybeShape, Shape, axis_of, require, split
+from tfprof.ops.shape import (
+    HOLE,
+    OPEN,
+    MaybeShape,
+    Shape,
+    Value,
+    axis_of,
+    has_holes,
+    require,
+    split,
+)
 from tfprof.ops.table import float_ops, no_shape, shape, value
-from tfprof.ops.value import HOLE, Value, has_holes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,9 +79,8 @@ float_ops(
 @shape("Sum Mean Prod Max Min All Any EuclideanNorm ReduceJoin")
 def reduced_shape(op: Op) -> Shape:
     """Without the axes that the second input names, or with 1 in their place."""
-    tensor, axes = op.known(0), op.value(1)
-    keep = bool(op.attr("keep_dims"))
-    if axes is None or has_holes(axes):
+    tensor, keep = op.known(0), bool(op.attr("keep_dims"))
+    if not op.is_full(1):
         if keep:
             return (OPEN,) * len(tensor)
         (count,) = op.known(1) or (1,)
@@ -97,18 +105,16 @@ def arg_shape(op: Op) -> Shape:
 @shape("TopK TopKV2")
 def top(op: Op) -> list[MaybeShape]:
     """The largest elements of each row, and their places."""
-    tensor = op.known(0)
+    require(op.known(0))
     count = int(op.attr("k")) if op.type == "TopK" else op.length(1)
-    require(tensor)
-    return [(*tensor[:-1], count)] * 2
+    return [(*op.known(0)[:-1], count)] * 2
 
 
 @shape("BiasAddGrad")
 def bias_gradient(op: Op) -> Shape:
     """One per channel."""
-    tensor = op.shape(0) or (OPEN,) * 2
     first = str(op.attr("data_format", "NHWC")).startswith("NC")
-    return (tensor[1 if first else -1],)
+    return ((op.shape(0) or (OPEN, OPEN))[1 if first else -1],)
 
 
 # As many segments as the last input says; the rest is an element.
@@ -134,13 +140,12 @@ shape("DenseBincount")(lambda op: (*op.known(0)[:-1], op.length(1)))
 @shape("XlaReduceScatter")
 def share(op: Op) -> Shape:
     """One dimension divided by the group size, the row length of the second input."""
-    tensor, groups, axis = op.known(0), op.known(1), op.number(2)
-    axis = axis_of(axis, len(tensor))
+    tensor, groups = op.known(0), op.known(1)
+    axis = axis_of(op.number(2), len(tensor))
     return (*tensor[:axis], split(tensor[axis], groups[1]), *tensor[axis + 1 :])
 
 
 no_shape("TensorFlow infers none, and no TensorFlow 2 writes it", "TileGrad")
-
 
 # --- values ---
 

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tfprof.model import BRANCH, LOOP_BODY, LOOP_CONDITION, Note, Profile
+from tfprof.foundation.units import plural
+from tfprof.model import BRANCH, LOOP_BODY, LOOP_CONDITION, Note, Profile, own_notes
 from tfprof.ops.classes import of_class
 from tfprof.ops.engine import TRIPS
 from tfprof.ops.inferred_shapes import engine_of
@@ -66,33 +67,27 @@ def loop_notes(
         yield f"{text}: {_named(profile, loops)}"
     bounded = np.intersect1d(may_end_sooner(shaped, dims), regions.call[assumed & body])
     if bounded.size:
-        some = "1 loop counts" if bounded.size == 1 else f"{bounded.size:,} loops count"
-        text = f"{some} as long as the bound allows, and may end sooner"
-        yield f"{text}: {_named(profile, bounded)}"
+        text = "as long as the bound allows, and may end sooner"
+        some = plural(bounded.size, "loop counts", "loops count")
+        yield f"{some} {text}: {_named(profile, bounded)}"
     choices = np.setdiff1d(regions.call[assumed & branch], regions.call[recorded & branch])
     if choices.size:
-        text = "cond counts its" if choices.size == 1 else "conds count their"
-        yield f"{choices.size:,} {text} larger branch"
+        yield f"{plural(choices.size, 'cond counts its', 'conds count their')} larger branch"
 
 
 def in_unbounded_loops(profile: Profile, trips: I64) -> Bool:
     """Which nodes are in a loop that counts once: nothing bounds it and no run records it."""
     regions = profile.regions
     is_open = (trips < 0) & (regions.runs(profile.values("occurrence", None)) < 0)
-    result = np.zeros(len(profile), np.bool_)
-    if not is_open.any():
-        return result
-    inside = np.flatnonzero(regions.of_node >= 0)
-    outer = np.full(len(profile), -1, np.int64)
-    outer[inside] = regions.of_node[inside]
-    for region, around in enumerate(outer[regions.call].tolist()):  # an inner region comes later
-        is_open[region] |= around >= 0 and is_open[around]
-    result[inside] = is_open[regions.of_node[inside]]
+    is_open, of_node = np.append(is_open, False), regions.of_nodes(len(profile))
+    if is_open.any():
+        for region, around in enumerate(of_node[regions.call]):  # an inner region comes later
+            is_open[region] |= is_open[around]
+    result: Bool = is_open[of_node]
     return result
 
 
 def _named(profile: Profile, nodes: I64) -> str:
-    """The first few names."""
     more = ", …" if nodes.size > _MOST_NAMED else ""
     return ", ".join(profile.nodes.name.take(nodes[:_MOST_NAMED]).texts()) + more
 
@@ -101,13 +96,10 @@ def run_counts(profile: Profile, trips: I64, float_ops: I64) -> I64:
     """How often each node runs in one run; unknown *trips* count as 1."""
     regions = profile.regions
     runs = np.where(trips < 0, 1, trips).tolist()
-    of_node = np.full(len(profile), -1, np.int64)
-    of_node[: regions.of_node.size] = regions.of_node
+    of_node = regions.of_nodes(len(profile))
     outer = of_node[regions.call].tolist()
-    inside = np.flatnonzero(of_node >= 0)
-    sums = np.bincount(
-        of_node[inside], weights=float_ops[inside].astype(np.float64), minlength=len(regions)
-    ).tolist()
+    # Those of nodes in no region come first.
+    sums = np.bincount(of_node + 1, weights=float_ops, minlength=len(regions) + 1)[1:].tolist()
     best: dict[int, int] = {}  # the most expensive branch of each choice
     kind, call = regions.kind.tolist(), regions.call.tolist()
     branches: dict[int, list[int]] = {}
@@ -139,5 +131,4 @@ def old_loops(profile: Profile) -> tuple[Bool, tuple[Note, ...]]:
         of_class(profile, "loop entry"), ~of_class(profile, "loop exit")
     )
     text = "loop (LoopCond) counts" if loops == 1 else "loops (LoopCond) count"
-    note = Note(f"{loops:,} {text} once: add a run to count every iteration", ours=True)
-    return inside, (note,)
+    return inside, own_notes([f"{loops:,} {text} once: add a run to count every iteration"])

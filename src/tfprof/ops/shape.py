@@ -5,24 +5,34 @@
     broadcast(?x1x3, 5x1) ?x5x3     what an elementwise operation makes of both
 
 Here a scalar has no dimensions; in a profile's columns it has one, of length 1.
+
+Values are small tensors whose numbers are known before anything runs, such as axes, target shapes
+and bounds: arrays of int64, float64 or bool with at most MOST_VALUES elements. Single integers may
+be unknown, as in the shape [?, 28, 28]: they are HOLE.
 """
 
 from __future__ import annotations
 
 from math import prod
 from operator import index
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 Shape: TypeAlias = tuple[int, ...]
 MaybeShape: TypeAlias = Shape | None
+Value: TypeAlias = npt.NDArray[Any]
 T = TypeVar("T")
 
 OPEN: Final = -1
 # TensorFlow's own limit; a graph that exceeds it runs nowhere.
 MOST_DIMENSIONS: Final = 254
+MOST_VALUES: Final = 64
+HOLE: Final = -(2**63)
 _LARGEST: Final = 2**63 - 1
 
 
@@ -141,3 +151,31 @@ def times(*lengths: int) -> int:
 def split(length: int, parts: int) -> int:
     """A length cut into so many parts; open where it does not divide."""
     return OPEN if length < 0 or parts <= 0 or length % parts else length // parts
+
+
+# --- values ---
+
+
+def of_dims(dims: tuple[int, ...]) -> Value:
+    """A shape as a tensor; an open dimension is a hole."""
+    return np.array([HOLE if dim == OPEN else min(dim, _LARGEST) for dim in dims], np.int64)
+
+
+def dims_of(value: Value) -> tuple[int, ...]:
+    """A vector as a shape; holes and negative numbers are open. Raises UnknownShape."""
+    require(value.ndim == 1 and value.dtype.kind == "i")
+    return tuple(max(int(dim), OPEN) for dim in value)
+
+
+def has_holes(value: Value) -> bool:
+    """Whether an element is unknown."""
+    return value.dtype.kind == "i" and bool((value == HOLE).any())
+
+
+def small(value: Any) -> Value | None:  # noqa: ANN401 - whatever NumPy gives
+    """The value as int64, float64 or bool; None if it is large or something else."""
+    array = np.asarray(value)
+    if array.size > MOST_VALUES:
+        return None
+    wide = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}.get(array.dtype.kind)
+    return None if wide is None else array.astype(wide, copy=False)

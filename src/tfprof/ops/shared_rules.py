@@ -78,7 +78,7 @@ def listed_by(number: int) -> Callable[[Op], Shape]:
 
 def image_listed_by(number: int) -> Callable[[Op], Shape]:
     """The image or filter whose sizes an input lists."""
-    return lambda op: (OPEN,) * image_rank(op) if op.value(number) is None else op.dims(number)
+    return lambda op: op.dims(number, image_rank(op))
 
 
 def all_open(op: Op) -> Shape:

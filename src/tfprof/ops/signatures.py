@@ -127,9 +127,7 @@ class Signatures:
             shapes[:inputs],
             shapes[inputs:],
             controls=controls,
-            attributes=dict(
-                self._attributes.pair(*pair) for pair in zip(pairs[::2], pairs[1::2], strict=True)
-            ),
+            attributes=dict(map(self._attributes.pair, pairs[::2], pairs[1::2])),
             declared=rule.attributes,
         )
 

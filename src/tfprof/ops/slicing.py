@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from tfprof.ops.shape import OPEN, Shape, axis_of, need, require
+from tfprof.ops.shape import HOLE, OPEN, Shape, Value, axis_of, need, require
 from tfprof.ops.shared_rules import all_open, listed_by
 from tfprof.ops.table import shape, value
-from tfprof.ops.value import HOLE, Value
 
 if TYPE_CHECKING:
     from tfprof.ops.op import Op
@@ -28,11 +27,13 @@ class Cut(NamedTuple):
 
 def cuts(op: Op, rank: int) -> list[Cut | str]:
     """The cut of each dimension of a StridedSlice's input, and new axes between them."""
-    begin, end, stride = (_numbers(op, number) for number in (1, 2, 3))
-    count = len(begin if begin is not None else end if end is not None else stride or [])
-    if begin is None and end is None and stride is None:
-        count = op.known(1)[0]
-        require(count >= 0)
+    known = [op.value(number) for number in (1, 2, 3)]
+    sizes = [value.size for value in known if value is not None] or op.known(1)
+    count = sizes[0]
+    require(count >= 0)
+    begin, end, stride = (
+        [HOLE] * count if value is None else value.reshape(-1).tolist() for value in known
+    )
     names = ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
     masks = {name: int(op.attr(f"{name}_mask", 0)) for name in names}
     used = sum(not (masks["new_axis"] | masks["ellipsis"]) >> place & 1 for place in range(count))
@@ -46,42 +47,30 @@ def cuts(op: Op, rank: int) -> list[Cut | str]:
         elif masks["new_axis"] >> place & 1:
             result.append(NEW_AXIS)
         else:
-            first = None if masks["begin"] >> place & 1 else _at(begin, place)
-            last = None if masks["end"] >> place & 1 else _at(end, place)
+            first = None if masks["begin"] >> place & 1 else begin[place]
+            last = None if masks["end"] >> place & 1 else end[place]
             shrinks = bool(masks["shrink_axis"] >> place & 1)
-            result.append(Cut(first, last, _at(stride, place), shrinks))
+            result.append(Cut(first, last, stride[place], shrinks))
     count = sum(cut is not NEW_AXIS for cut in result)
     require(count <= rank)
     return result + [whole] * (rank - count)
 
 
-def _numbers(op: Op, number: int) -> list[int] | None:
-    constant = op.value(number)
-    return None if constant is None else [int(element) for element in constant.reshape(-1)]
-
-
-def _at(numbers: list[int] | None, place: int) -> int:
-    return HOLE if numbers is None else numbers[place]
-
-
 @shape("StridedSlice")
 def strided(op: Op) -> Shape:
     """Each dimension cut, removed or new."""
-    tensor = op.known(0)
-    dims = iter(tensor)
-    result = []
-    for cut in cuts(op, len(tensor)):
-        if not isinstance(cut, Cut):
-            result.append(1)
-            continue
-        length = next(dims)
-        if not cut.shrinks:
-            result.append(_length(length, cut))
-    return tuple(result)
+    dims = iter(op.known(0))
+    lengths = [
+        _length(next(dims), cut) if isinstance(cut, Cut) else 1
+        for cut in cuts(op, len(op.known(0)))
+    ]
+    return tuple(length for length in lengths if length is not None)
 
 
-def _length(length: int, cut: Cut) -> int:
-    """How many elements a cut leaves of a dimension."""
+def _length(length: int, cut: Cut) -> int | None:
+    """How many elements a cut leaves of a dimension; None: it removes the dimension."""
+    if cut.shrinks:
+        return None
     if cut == (None, None, 1, False):
         return length
     if HOLE in cut or cut.stride == 0:

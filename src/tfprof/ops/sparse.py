@@ -1,16 +1,28 @@
-"""Sparse tensors: stored elements count.
+"""Sparse tensors, ragged tensors (values in rows of different lengths) and strings.
 
-indices [n, rank], values [n]      n stored elements
+indices [n, rank], values [n]      n stored elements, which count
 SparseTensorDenseMatMul            2 · n · columns
+values [n, …], row_splits [r + 1]  RaggedTensorToTensor  [r, longest, …]
 """
 
 from __future__ import annotations
 
 from tfprof.ops import shared_rules as shared
+from tfprof.ops.elementwise import shape_beside_scalars
 from tfprof.ops.op import Op, size
-from tfprof.ops.shape import OPEN, MaybeShape, Shape, either, merged
+from tfprof.ops.shape import (
+    OPEN,
+    MaybeShape,
+    Shape,
+    Value,
+    dims_of,
+    either,
+    merged,
+    need,
+    of_dims,
+    require,
+)
 from tfprof.ops.table import float_ops, no_shape, shape, value
-from tfprof.ops.value import Value, of_dims
 
 # --- float operations ---
 
@@ -50,8 +62,7 @@ float_ops("SparseSegment{Mean,SqrtN}Grad{,V2}")(lambda op: 2 * picked(op))
 def mat_mul_shape(op: Op) -> Shape:
     """Rows of the sparse factor, columns of the dense one."""
     rows, columns = op.shape(3) or (OPEN, OPEN)
-    sparse = (OPEN, OPEN) if op.value(2) is None else op.dims(2)
-    return (sparse[bool(op.attr("adjoint_a"))], rows if op.attr("adjoint_b") else columns)
+    return (op.dims(2, 2)[bool(op.attr("adjoint_a"))], rows if op.attr("adjoint_b") else columns)
 
 
 @shape("SparseDenseCwise{Add,Div,Mul} SparseSoftmax")
@@ -70,14 +81,8 @@ def sum_of_sparse(op: Op) -> list[MaybeShape]:
 
 shape("SparseToDense")(shared.listed_by(1))
 shape("SparseReorder")(lambda op: [op.shape(0) or (OPEN, OPEN), op.shape(1) or (OPEN,)])
-
-
-@shape("SparseReshape")
-def reshaped(op: Op) -> list[MaybeShape]:
-    """Indices and shape of another rank."""
-    rank = (op.shape(2) or (OPEN,))[0]
-    return [((op.shape(0) or (OPEN,))[0], rank), (rank,)]
-
+# Indices and shape of another rank.
+shape("SparseReshape")(lambda op: [(op.ranked(0, 2)[0], op.ranked(2, 1)[0]), op.ranked(2, 1)])
 
 # Indices, values and shape of a matrix with a row per row of the inputs.
 shape("SparseCross{,V2,Hashed}")(lambda _: [(OPEN, 2), (OPEN,), (2,)])
@@ -108,3 +113,33 @@ shape("SparseSegment{Sum,Mean,SqrtN}GradV2")(
 shape("{Ragged,Sparse}FillEmptyRowsGrad")(lambda op: [op.ranked(0, 1), ()])
 no_shape("TensorFlow infers none: the numbers of the axes say it", "SparseReduce{Max,Sum}{,Sparse}")
 no_shape("TensorFlow infers none: the splits or the shape say it", "{Ragged,Sparse}Bincount")
+
+# --- ragged tensors and strings ---
+
+shape("{Static,}Regex{Replace,FullMatch} Unicode{Script,Transcode}")(shared.like_input(0))
+# Indices, values and shape of a sparse matrix: a row per text, a column per word.
+shape("StringSplit{,V2}")(lambda _: [(OPEN, 2), (OPEN,), (2,)])
+value("StringSplit{,V2}")(lambda op: [None, None, of_dims((op.known(0)[0], OPEN))])
+
+shape("StringJoin")(lambda op: need(shape_beside_scalars(op)))
+
+
+@shape("RaggedTensorToTensor")
+def padded(op: Op) -> Shape:
+    """The shape that the first input asks for; else a row per row, and elements like the values."""
+    kinds = op.attr("row_partition_types") or []
+    require(kinds and len(kinds) == op.inputs - 3)
+    asked, values = op.value(0), op.shape(1)
+    partitions = len(kinds) - (kinds[0] == "FIRST_DIM_SIZE")
+    if values is None:
+        return op.dims(0)
+    dims = None if asked is None or asked.ndim != 1 else dims_of(asked)
+    return need(merged(dims, (_rows(op, kinds[0]), *(OPEN,) * partitions, *values[1:])))
+
+
+def _rows(op: Op, kind: str) -> int:
+    """The number of rows, which the outermost partition says."""
+    if kind == "FIRST_DIM_SIZE":
+        return op.length(3)
+    length = (op.shape(3) or (OPEN,))[0]
+    return length - 1 if kind == "ROW_SPLITS" and length > 0 else length

@@ -46,22 +46,19 @@ def symbols(profile: Profile) -> tuple[Symbol, ...]:
 
 
 def _symbols(profile: Profile) -> tuple[Symbol, ...]:
-    is_input = of_class(profile, "graph input")
-    inside = profile.regions.of_node
-    is_input[: inside.size] &= inside < 0
+    is_input = of_class(profile, "graph input") & (profile.regions.of_nodes(len(profile)) < 0)
     batch: list[tuple[int, int]] = []
-    others: dict[str, tuple[tuple[int, int], ...]] = {}
+    others: dict[str, Symbol] = {}
     again: Counter[str] = Counter()
     for node in np.flatnonzero(is_input).tolist():
         for axis, length in enumerate(_dims(profile, node)):
-            if length >= 0:
-                continue
-            if axis == 0:
+            if length < 0 and axis == 0:
                 batch.append((node, 0))
-            else:
-                others[_name(profile, node, axis, others, again)] = ((node, axis),)
+            elif length < 0:
+                name = _name(profile, node, axis, others, again)
+                others[name] = Symbol(name, ((node, axis),))
     first = (Symbol(BATCH, tuple(batch)),) if batch else ()
-    return (*first, *(Symbol(name, places) for name, places in others.items()))
+    return (*first, *others.values())
 
 
 def _dims(profile: Profile, node: int) -> list[int]:
@@ -114,13 +111,11 @@ def bound(profile: Profile, dims: Mapping[str, int]) -> dict[int, dict[int, int]
     sizes: dict[int, dict[int, int]] = {}
     for name, size in dims.items():
         if name not in known:
-            names = list(known)
-            near, more = nearest(name, names), ", …" if len(names) > _MOST_NAMED else ""
-            there = (
-                f"there are: {', '.join(names[:_MOST_NAMED])}{more}" if names else "there is none"
-            )
-            text = f"no dimension of the inputs is called {shown(name)}{near} ({there})"
-            raise UsageError(text)
+            more = [] if len(known) <= _MOST_NAMED else ["…"]
+            listed = ", ".join([*known][:_MOST_NAMED] + more)
+            there = f"there are: {listed}" if known else "there is none"
+            near = nearest(name, [*known])
+            raise UsageError(f"no dimension of the inputs is called {shown(name)}{near} ({there})")
         length = whole_number(f"dim {name}", size, least=1)
         for node, axis in known[name].places:
             sizes.setdefault(node, {})[axis] = length

@@ -23,17 +23,7 @@ from functools import cache
 from importlib import import_module
 from itertools import product
 from threading import Lock
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Final,
-    Literal,
-    NamedTuple,
-    SupportsIndex,
-    SupportsInt,
-    TypeAlias,
-    TypeVar,
-)
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 from tfprof.errors import UsageError
 
@@ -42,7 +32,7 @@ if TYPE_CHECKING:
     from tfprof.ops.op import Item, Op
     from tfprof.ops.shape import MaybeShape
 
-Formula: TypeAlias = "Callable[[Op], SupportsInt | SupportsIndex]"
+Formula: TypeAlias = "Callable[[Op], float]"
 ShapeRule: TypeAlias = "Callable[[Op], MaybeShape | list[MaybeShape]]"
 ValueRule: TypeAlias = "Callable[[Op], Any]"
 ItemRule: TypeAlias = "Callable[[Op], Item | list[Item]]"
@@ -52,8 +42,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 FAMILIES: Final = (
     "activation", "arrays", "contraction", "convolution", "elementwise", "handles", "image",
-    "linalg", "normalization", "optimizers", "pooling", "quantized", "recurrent", "reduction",
-    "constants", "slicing", "sparse", "text",
+    "linalg", "normalization", "optimizers", "recurrent", "reduction", "constants", "slicing",
+    "sparse",
 )  # fmt: skip
 
 
@@ -105,9 +95,7 @@ class OpTable:
 
     def fill(self, name: str, column: str, rule: object) -> None:
         """Fill in a column of the row of a type, once."""
-        row = self._rows.get(name)
-        if row is None:
-            row = self._rows[name] = OpType(name)
+        row = self._rows.setdefault(name, OpType(name))
         assert column not in row.__dict__, f"two {column} rules for {name}"
         row.__dict__[column] = rule
 
@@ -132,43 +120,36 @@ _registering = Lock()
 
 def names(*ops: str) -> list[str]:
     """The types that texts name, separated by spaces, with all choices of their braces."""
-    result: list[str] = []
-    for word in " ".join(ops).split():
-        if "{" in word:
-            parts = [part.split(",") for part in word.replace("}", "{").split("{")]
-            result += map("".join, product(*parts))
-        else:
-            result.append(word)
-    return result
+    words = (word.replace("}", "{").split("{") for word in " ".join(ops).split())
+    return [
+        "".join(choice)
+        for parts in words
+        for choice in product(*(part.split(",") for part in parts))
+    ]
 
 
-def _fill(column: str, ops: tuple[str, ...]) -> Callable[[F], F]:
-    def decorate(rule: F) -> F:
-        for op in names(*ops):
-            OPS.fill(op, column, rule)
-        return rule
+class _Column:
+    """shape("Conv2D") makes the function below the rule of these types in a column of OPS."""
 
-    return decorate
+    def __init__(self, name: str) -> None:
+        self._name = name
 
+    def __call__(self, *ops: str) -> Callable[[F], F]:
+        def decorate(rule: F) -> F:
+            for op in names(*ops):
+                OPS.fill(op, self._name, rule)
+            return rule
 
-def shape(*ops: str) -> Callable[[F], F]:
-    """Make the function below the shape rule of *ops*."""
-    return _fill("shape", ops)
-
-
-def value(*ops: str) -> Callable[[F], F]:
-    """Make the function below the rule for the numbers in the outputs of *ops*."""
-    return _fill("value", ops)
+        return decorate
 
 
-def item(*ops: str) -> Callable[[F], F]:
-    """Make the function below the rule for what the handles that *ops* return point to."""
-    return _fill("item", ops)
+shape, value, item = map(_Column, ("shape", "value", "item"))
 
 
 def no_shape(reason: str, *ops: str) -> None:
     """Say why *ops* have float operations, but no shape rule."""
-    _fill("no_shape", ops)(reason)  # type: ignore[type-var]
+    for op in names(*ops):
+        OPS.fill(op, "no_shape", reason)
 
 
 def float_ops(
@@ -223,7 +204,6 @@ def flops_rule(*ops: str, attributes: Iterable[str] | None = None) -> Callable[[
 
 
 def _attribute_names(attributes: Iterable[str]) -> tuple[str, ...]:
-    """The names of attributes; a text is one name."""
     named = (attributes,) if isinstance(attributes, str) else tuple(attributes)
     if not all(isinstance(name, str) for name in named):
         raise UsageError('attributes are names, as in @flops_rule("MyOp", attributes=["strides"])')

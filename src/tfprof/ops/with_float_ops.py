@@ -8,7 +8,7 @@ import numpy as np
 
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.foundation.units import plural
-from tfprof.model import Note, Profile
+from tfprof.model import Profile, own_notes
 from tfprof.ops.counting import UNKNOWN_SHAPE, Counts, count
 from tfprof.ops.inferred_shapes import with_inferred_shapes
 from tfprof.ops.run_counts import in_unbounded_loops, loop_notes, old_loops, run_counts, trip_counts
@@ -24,10 +24,7 @@ _SAFE_SUM: Final = 2.0**62
 
 
 def with_float_ops(
-    profile: Profile,
-    which: Which,
-    dims: Mapping[str, int] | None = None,
-    step: int | None = None,
+    profile: Profile, which: Which, dims: Mapping[str, int] | None = None, step: int | None = None
 ) -> tuple[Profile, Counts]:
     """(*profile* with float operations by rule, what the rules count and what not).
 
@@ -92,13 +89,11 @@ def _repeated(profile: Profile, shaped: Profile, dims: Mapping[str, int], trips:
     """*profile* with the run counts of its nodes, and notes on what these leave out."""
     often = run_counts(profile, trips, profile.nodes.float_ops)
     counted, less = _within_64_bits(profile.nodes.float_ops, often)
-    loops = loop_notes(profile, shaped, dims)
-    notes = [*profile.notes, *(Note(text, ours=True) for text in loops)]
+    texts = [*loop_notes(profile, shaped, dims)]
     if less:
         many = plural(less, "node runs", "nodes run")
-        text = f"{many} too often for numbers of 64 bits: counted less often"
-        notes.append(Note(text, ours=True))
-    return replace(profile, times=counted, notes=tuple(notes))
+        texts.append(f"{many} too often for numbers of 64 bits: counted less often")
+    return replace(profile, times=counted, notes=(*profile.notes, *own_notes(texts)))
 
 
 def _within_64_bits(float_ops: I64, often: I64) -> tuple[I64, int]:

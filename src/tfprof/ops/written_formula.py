@@ -9,8 +9,9 @@ So the text cannot differ from what is counted. A dimension that is not known is
 
 from __future__ import annotations
 
+from itertools import groupby
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from tfprof.ops.op import Op
 from tfprof.ops.shape import MOST_DIMENSIONS, OPEN
@@ -64,23 +65,21 @@ def _tree(value: object) -> _Tree:
 def _joined(operator: str, first: object, second: object) -> _Tree:
     """Both terms with an operator between them; chains of one operator are one node."""
     left, right = _tree(first), _tree(second)
-    if operator == "·" and (_is_number(left, "0") or _is_number(right, "0")):
+    if operator == "·" and _Leaf("0") in (left, right):
         return _Leaf("0")
     neutral = _NEUTRAL.get(operator)
-    if neutral is not None and _is_number(right, neutral):
+    if right == neutral:
         return left
-    if operator in "·+" and _is_number(left, _NEUTRAL[operator]):
-        return right
     if operator not in "·+":
         return _Node(operator, (left, right))
+    if left == neutral:
+        return right
     return _Node(operator, (*_chain(operator, left), *_chain(operator, right)))
 
 
-_NEUTRAL: Final = {"·": "1", "+": "0", "-": "0", "/": "1", "//": "1"}
-
-
-def _is_number(tree: _Tree, text: str) -> bool:
-    return isinstance(tree, _Leaf) and not tree.holder and tree.text == text
+_NEUTRAL: Final = {
+    **dict.fromkeys(("·", "/", "//"), _Leaf("1")), **dict.fromkeys(("+", "-"), _Leaf("0"))
+}  # fmt: skip
 
 
 def _chain(operator: str, tree: _Tree) -> tuple[_Tree, ...]:
@@ -129,8 +128,10 @@ def _dimensions(holder: str, shape: MaybeShape) -> MaybeShape:
     if shape is None or len(shape) > MOST_DIMENSIONS:
         return None
     sizes = [(_TRIAL, "?") if length == OPEN else (length, str(length)) for length in shape]
-    leaves = [_Leaf(text, holder, axis, len(shape)) for axis, (_, text) in enumerate(sizes)]
-    return tuple(_term(length, leaf) for (length, _), leaf in zip(sizes, leaves, strict=True))
+    return tuple(
+        _term(length, _Leaf(text, holder, axis, len(shape)))
+        for axis, (length, text) in enumerate(sizes)
+    )
 
 
 def _attribute(name: str, value: Any) -> Any:  # noqa: ANN401 - as declared
@@ -144,10 +145,6 @@ def _attribute(name: str, value: Any) -> Any:  # noqa: ANN401 - as declared
     return value
 
 
-def _names(kind: str, count: int) -> list[str]:
-    return [kind] if count == 1 else [f"{kind}{number}" for number in range(count)]
-
-
 def written(
     rule: FloatOps, op: Op, inputs: Sequence[MaybeShape], outputs: Sequence[MaybeShape]
 ) -> Written | None:
@@ -155,17 +152,21 @@ def written(
 
     None where the rule cannot be followed, as where it needs a rank that is unknown.
     """
-    named_inputs = [f"input{number}" for number in range(len(inputs))]
+    several = len(outputs) != 1
     followed = Op(
         op.type,
-        [*map(_dimensions, named_inputs, inputs)],
-        [*map(_dimensions, _names("output", len(outputs)), outputs)],
+        [_dimensions(f"input{number}", shape) for number, shape in enumerate(inputs)],
+        [_dimensions(f"output{at if several else ''}", shape) for at, shape in enumerate(outputs)],
         controls=op.controls,
         attributes={name: _attribute(name, value) for name, value in op.given.items()},
     )
     try:
         tree = _tree(rule.formula(followed))
-        return Written(_text(tree, names=True), _text(tree, names=False), _sentence(rule, tree))
+        texts = (_spelled(tree, names=names) for names in (True, False))
+        names, numbers = (
+            text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…" for text in texts
+        )
+        return Written(names, numbers, _sentence(rule, tree))
     except Exception:  # noqa: BLE001 - UnknownShape, or whatever a user's rule raises
         return None
 
@@ -173,14 +174,9 @@ def written(
 # --- the text ---
 
 
-def _text(tree: _Tree, *, names: bool) -> str:
-    text = _spelled(tree, names=names)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-
-
 def _spelled(tree: _Tree, around: int = _SUM, *, names: bool) -> str:
     if isinstance(tree, _Leaf):
-        return _factors((tree,), names=names)
+        return _group([tree], names=names) if tree.holder else tree.text
     operator, parts = tree
     if operator == "·":
         text, tight = _factors(parts, names=names), _PRODUCT
@@ -201,20 +197,13 @@ def _spelled(tree: _Tree, around: int = _SUM, *, names: bool) -> str:
 
 def _factors(parts: Sequence[_Tree], *, names: bool) -> str:
     """A product: dimensions of one tensor stand close together."""
-    groups: list[list[_Leaf]] = []
     texts: list[str] = []
-    for part in parts:
-        if isinstance(part, _Node):
-            texts.append(_spelled(part, _POWER, names=names))
-        elif not part.holder:
-            texts.append(part.text)
-        elif groups and texts[-1] == "" and groups[-1][0].holder == part.holder:
-            groups[-1].append(part)
+    for holder, group in groupby(parts, lambda part: getattr(part, "holder", "")):
+        if holder:
+            texts.append(_group(cast("list[_Leaf]", [*group]), names=names))
         else:
-            groups.append([part])
-            texts.append("")
-    close = iter(groups)
-    return " · ".join(text or _group(next(close), names=names) for text in texts)
+            texts += [_spelled(part, _POWER, names=names) for part in group]
+    return " · ".join(texts)
 
 
 def _group(leaves: list[_Leaf], *, names: bool) -> str:
@@ -233,16 +222,13 @@ def _sentence(rule: FloatOps, tree: _Tree) -> str:
     documented = (rule.formula.__doc__ or "").strip().split("\n")[0]
     if documented:
         return documented
-    parts = _chain("·", tree)
-    leaves = [part for part in parts if isinstance(part, _Leaf)]
+    leaves = [part for part in _chain("·", tree) if isinstance(part, _Leaf)]
     tensor = [leaf for leaf in leaves if leaf.holder]
-    if not tensor:
-        return ""
-    alike = len(leaves) == len(parts) and len({leaf.holder for leaf in tensor}) == 1
-    if not alike or sorted(leaf.axis for leaf in tensor) != list(range(tensor[0].size)):
-        return ""
     numbers = [leaf.text for leaf in leaves if not leaf.holder]
-    if not all(map(str.isdigit, numbers)):
+    is_plain = len(leaves) == len(_chain("·", tree)) and all(map(str.isdigit, numbers))
+    if not is_plain or len({leaf.holder for leaf in tensor}) != 1:
+        return ""
+    if sorted(leaf.axis for leaf in tensor) != list(range(tensor[0].size)):
         return ""
     steps = prod(map(int, numbers))
     many = "One float operation" if steps == 1 else f"{steps} float operations"

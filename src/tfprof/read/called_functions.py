@@ -65,7 +65,7 @@ def bodies(profile: Profile, calls: Calls, nodes: RunNodes) -> Bodies:
     for function in rows.keys() - body.keys():
         call = calls.by_python_name(function)
         # If the call's own function ran as well, this one is another of the same name.
-        if call and call not in taken and fit.is_good(call + b"/", rows[function]):
+        if call and call not in taken and fit.count(call + b"/", rows[function]) >= 0:
             body[function] = call
     rest = {function: rows[function] for function in rows.keys() - body.keys()}
     if rest and (arguments := _marked_arguments(profile)):
@@ -94,9 +94,10 @@ def inner_bodies(
     for (function, part), of_part in rows.items():
         if not part and any(b"/" not in names[row] for row in fit.own(of_part)):
             continue
-        free = [call for call in calls.every if call not in body.values()]
-        counts = {call: fit.count(call + b"/", of_part) for call in free}
-        good = [call for call, (fits, of) in counts.items() if fits and fits >= _LEAST_SHARE * of]
+        # A graph has one call per traced function.
+        tried = [*calls.name, *calls.nested][:_MOST_CALLS]
+        free = [call for call in tried if call not in body.values()]
+        good = [call for call in free if fit.count(call + b"/", of_part) > 0]
         if len(good) == 1:
             found[function, part] = good[0]
     return found
@@ -115,11 +116,6 @@ class _Fit:
         self._known, self._nodes = profile.nodes.name, nodes
         self._op, self._types = profile.nodes.op, profile.types
 
-    def is_good(self, prefix: bytes, rows: Sequence[int]) -> bool:
-        """Whether the graph has nearly all of these nodes below *prefix*; True without any."""
-        fits, count = self.count(prefix, rows)
-        return fits >= _LEAST_SHARE * count
-
     def own(self, rows: Sequence[int]) -> list[int]:
         """Those of *rows* that are nodes of the function, not added and no arguments or results."""
         nodes = self._nodes
@@ -131,48 +127,44 @@ class _Fit:
             and nodes.name[row] != nodes.function[row]
         ]
 
-    def count(self, prefix: bytes, rows: Sequence[int]) -> tuple[int, int]:
-        """(how many of these nodes the graph has, how many there are)."""
+    def count(self, prefix: bytes, rows: Sequence[int]) -> int:
+        """How many of these nodes the graph has below *prefix*; -1 if not nearly all."""
         nodes, own = self._nodes, self.own(rows)
         found = self._known.find(Strings.of(prefix + nodes.name[row] for row in own))
         # Optimizers and XLA have types that graphs do not have: these prove nothing.
         op = self._types.find(Strings.of(nodes.op[row] for row in own))
         same = (op < 0) | (np.append(self._op, -1)[found] == op)
-        return int(np.count_nonzero((found >= 0) & same)), len(own)
+        fits = int(np.count_nonzero((found >= 0) & same))
+        return fits if fits >= _LEAST_SHARE * len(own) else -1
 
     def best(self, rows: Mapping[bytes, Sequence[int]], arguments: int) -> list[bytes]:
         """The function whose graph this is, and other traces of the same Python function."""
-        score = {}
-        for function, of_function in rows.items():
-            fits, count = self.count(b"", of_function)
-            if fits and fits >= _LEAST_SHARE * count and self._passes(of_function, arguments):
-                score[function] = fits
-        best = [function for function in score if score[function] == max(score.values())]
+        score = {
+            function: self.count(b"", of_function)
+            for function, of_function in rows.items()
+            if self._passes(of_function, arguments)
+        }
+        most = max(score.values(), default=0)
+        best = [function for function, fits in score.items() if fits == most > 0]
         # If several Python functions fit equally well, it is unknown which one it is.
         return best if len({python_name(function) or function for function in best}) == 1 else []
 
     def _passes(self, rows: Sequence[int], arguments: int) -> bool:
         """Whether the function has as many arguments as the graph, as far as the trace shows."""
-        nodes = self._nodes
-        names = {nodes.name[row] for row in rows if nodes.op[row] == ARGUMENT}
+        names = {self._nodes.name[row] for row in rows if self._nodes.op[row] == ARGUMENT}
         # The arguments of functions that it calls are below the calls.
-        own = [name for name in names if b"/" not in name]
-        return len(own) in (0, arguments)
+        return sum(b"/" not in name for name in names) in (0, arguments)
 
 
 def _marked_arguments(profile: Profile) -> int:
     """The number of arguments if *profile* is the graph of a function, else 0."""
     kind = int(profile.types.find(Strings.of([b"Placeholder"]))[0])
-    of_node = np.full(len(profile), -1, np.int64)
-    of_node[: profile.regions.of_node.size] = profile.regions.of_node
     if kind < 0 or not profile.attribute_sources:
         return 0
-    is_input = (profile.nodes.op == kind) & (of_node < 0)
+    is_input = (profile.nodes.op == kind) & (profile.regions.of_nodes(len(profile)) < 0)
     node, entry = profile.attributes
-    of_inputs = np.flatnonzero(is_input[node])
-    entries = entry.take(of_inputs).tolist()
-    marked = [text.startswith(_MARK) for text in entries]
-    return int(np.unique(node[of_inputs][np.array(marked, np.bool_)]).size)
+    entries = zip(node[is_input[node]].tolist(), entry.take(is_input[node]), strict=True)
+    return len({owner for owner, text in entries if text.startswith(_MARK)})
 
 
 class Calls(NamedTuple):
@@ -189,7 +181,7 @@ class Calls(NamedTuple):
         """The calls of *profile*."""
         regions = profile.regions
         callers = profile.nodes.name.take(regions.call).tolist()
-        inside = np.append(regions.of_node, -1)[np.minimum(regions.call, regions.of_node.size)]
+        inside = regions.of_nodes(len(profile))[regions.call]
         top: I64 = np.flatnonzero(inside < 0)
         names = [callers[region] for region in top.tolist()]
         functions = regions.function.tolist() if len(regions.function) else []
@@ -204,11 +196,6 @@ class Calls(NamedTuple):
             {**{function: call for function, call in once.items() if call}, **called},
             _only_calls(map(python_name, functions), callers),
         )
-
-    @property
-    def every(self) -> list[bytes]:
-        """The calls whose bodies are tried; a graph has one call per traced function."""
-        return [*self.name, *self.nested][:_MOST_CALLS]
 
     def exact(self, function: bytes) -> bytes:
         """The call of the function with this full name; b"" if there is none."""

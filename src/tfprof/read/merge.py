@@ -22,7 +22,6 @@ from tfprof.read import input_notes
 if TYPE_CHECKING:
     from tfprof.read.columns import GraphColumns
 
-
 # No node has an output with this number.
 _NO_OUTPUT = 10**9
 
@@ -72,9 +71,8 @@ def _regions(profile: Profile, added: Regions, row: I64, new: I64) -> Regions:
         return profile.regions
     old, nodes = profile.regions, len(profile)
     number = np.append(np.where(is_new, len(old) + np.cumsum(is_new) - 1, -1), -1)
-    inside = np.full(nodes - old.of_node.size, -1, np.int64)
     return Regions(
-        np.concatenate([old.of_node, inside, number[added.of_node[new]]]),
+        np.append(old.of_nodes(nodes), number[added.of_node[new]]),
         np.append(old.call, nodes + row[added.call[is_new]]),
         np.append(old.kind, added.kind[is_new]),
         np.append(old.returns, added.returns[is_new]),
@@ -190,14 +188,14 @@ def data_inputs(edges: Edges, node: int) -> list[tuple[int, int]]:
 def with_extra_type(profile: Profile, names: Strings, kind: bytes) -> Profile:
     """*profile* with the extra type *kind* on the nodes of these names."""
     node = profile.nodes.name.find(names)
-    node = node[node >= 0]
-    types, row = with_types(profile.types, Strings.of([kind]))
-    return replace(
-        profile,
-        types=types,
-        typed_node=np.append(profile.typed_node, node),
-        typed_as=np.append(profile.typed_as, np.repeat(row, node.size)),
-    )
+    return with_extra_types(profile, node[node >= 0], Strings.of([kind]))
+
+
+def with_extra_types(profile: Profile, node: I64, kinds: Strings) -> Profile:
+    """*profile* with extra types: one per *node*, or one for all."""
+    types, row = with_types(profile.types, kinds)
+    both = np.append(profile.typed_node, node), np.append(profile.typed_as, row + 0 * node)
+    return replace(profile, types=types, typed_node=both[0], typed_as=both[1])
 
 
 def _ends(owner: I64, count: int) -> I64:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.columns.unique import first_rows, sum_by
 from tfprof.foundation.lazy_dataclasses import fields, replace
 from tfprof.model import ACCELERATOR, CPU, UNTIMED, Note, Profile, Step, own_notes
@@ -22,6 +21,7 @@ from tfprof.read.merge import find_before, with_bare_nodes, with_types
 from tfprof.tables.limits import limit
 
 if TYPE_CHECKING:
+    from tfprof.columns.strings import I64, Bool, Strings
     from tfprof.read.columns import RunColumns
 
 _CANONICAL = re.compile(rb".*/(device:gpu|gpu|device:cpu|cpu):\d+")
@@ -70,11 +70,11 @@ def with_run(profile: Profile, number: int, run: RunColumns) -> Profile:
     for other in profile.steps:
         if other.number == number:
             step = _joined_steps(other, step)
+    misses_stream = bool(devices.gpu.any() and not (devices.gpu & devices.stream).any())
     return replace(
         profile,
         steps=tuple(sorted((*others, step), key=lambda s: s.number)),
-        misses_accelerator_stream=profile.misses_accelerator_stream
-        or (devices.any_gpu and not devices.any_stream),
+        misses_accelerator_stream=profile.misses_accelerator_stream or misses_stream,
         notes=(*profile.notes, *notes),
     )
 
@@ -87,24 +87,19 @@ class _Devices(NamedTuple):
     canonical: Bool  # a plain cpu or gpu, which can be a node's own device
     stream: Bool  # an accelerator's collected stream
     host: Bool  # a cpu, going by its name
-
-    any_gpu: bool
-    any_stream: bool
+    gpu: Bool
 
 
 def _devices(listed: Strings) -> _Devices:
-    lower = Strings.of(name.lower() for name in listed)
+    lower = listed.mapped(bytes.lower)
     row, first = lower.intern()
-    names = list(lower.take(first))
-    return _Devices(
-        Strings.of(names),
-        row,
-        np.array([_CANONICAL.fullmatch(name) is not None for name in names], np.bool_),
-        np.array([b"stream:all" in name for name in names], np.bool_),
-        np.array([b"cpu" in name for name in names], np.bool_),
-        any(b"gpu" in name for name in names),
-        any(b"gpu" in name and b"stream:all" in name for name in names),
-    )
+    name = lower.take(first)
+
+    def named(word: bytes) -> Bool:
+        return name.which(lambda device: word in device)
+
+    kinds = map(named, (b"stream:all", b"cpu", b"gpu"))
+    return _Devices(name, row, name.which(_CANONICAL.fullmatch), *kinds)
 
 
 def _find_or_add(profile: Profile, node: I64, name: Strings) -> tuple[I64, Profile]:
@@ -116,9 +111,7 @@ def _find_or_add(profile: Profile, node: I64, name: Strings) -> tuple[I64, Profi
     missing = np.flatnonzero(node < 0)
     unknown = name.take(missing)
     ids, first = unknown.intern()
-    model = np.array(
-        [n not in _RUNTIME_NAMES and b"MEMCPY" not in n for n in unknown.take(first)], np.bool_
-    )
+    model = unknown.take(first).which(lambda n: n not in _RUNTIME_NAMES and b"MEMCPY" not in n)
     added = unknown.take(first[model])
     row = np.full(first.size, -1, np.int64)
     row[model] = len(profile) + np.arange(len(added))
@@ -161,7 +154,6 @@ def _memory_notes(run: RunColumns, stat: I64, timed: Bool) -> list[Note]:
 
 
 def _step(number: int, run: RunColumns, devices: _Devices, stats: _Stats) -> Step:
-    """The rows of the step."""
     rows = stats.row[stats.counted]
     start = run.start_us[rows]
     device = stats.device[stats.counted]
@@ -207,7 +199,6 @@ def _step(number: int, run: RunColumns, devices: _Devices, stats: _Stats) -> Ste
 
 
 def _joined_steps(first: Step, second: Step) -> Step:
-    """The single step of two runs with the same number."""
     devices, row = with_types(first.devices, second.devices)
     second = replace(
         second, device=row[second.device], output_row=second.output_row + first.memory_node.size

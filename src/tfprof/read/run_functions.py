@@ -89,7 +89,8 @@ def _inside_calls(
     op = details.op.tolist()
     if not any(op_type in _CALLS for op_type in op):
         return node_inside, container, bodiless
-    body = _Bodies(profile)
+    inside, calling = np.flatnonzero(profile.regions.of_node >= 0), {*profile.regions.call.tolist()}
+    bodies = dict(zip(profile.nodes.name.take(inside), inside.tolist(), strict=True))
     plain, names = run.name.tolist(), canonical(run.name).tolist()
     end = run.start_us + run.end_rel_us
     known = node.tolist()
@@ -100,7 +101,8 @@ def _inside_calls(
         for call in reversed(open_calls):
             if call.device != device or until > call.end:
                 continue
-            inner = body.find(call.prefix, names[stat], plain[stat]) if call.prefix else None
+            inner = bodies.get(call.prefix + names[stat], bodies.get(call.prefix + plain[stat]))
+            inner = inner if call.prefix else None
             of_the_call = op[stat] in _OF_THE_CALL or plain[stat] in _OF_THE_CALL
             if inner is None and of_the_call and call.node >= 0:
                 inner = call.node
@@ -111,31 +113,9 @@ def _inside_calls(
         bodiless[stat] &= node_inside[stat] < 0
         caller = int(node_inside[stat]) if node_inside[stat] >= 0 else known[stat]
         if op[stat] in _CALLS and until > begin:
-            open_calls.append(_Open(stat, until, device, body.prefix(caller), caller))
+            prefix = profile.nodes.name[caller] + b"/" if caller in calling else b""
+            open_calls.append(_Open(stat, until, device, prefix, caller))
     return node_inside, container, bodiless
-
-
-class _Bodies:
-    """The nodes of function bodies, by name."""
-
-    def __init__(self, profile: Profile) -> None:
-        regions = profile.regions
-        inside = np.flatnonzero(regions.of_node >= 0)
-        self._names = profile.nodes.name
-        names = self._names.take(inside).tolist()
-        self._node = dict(zip(names, inside.tolist(), strict=True))
-        self._calls = set(regions.call.tolist())
-
-    def prefix(self, call: int) -> bytes:
-        """The prefix of names in the body that the node *call* calls; b"" if there is no body."""
-        return self._names[call] + b"/" if call in self._calls else b""
-
-    def find(self, prefix: bytes, *names: bytes) -> int | None:
-        """The first of these names that is a node with this prefix."""
-        for name in names:
-            if (node := self._node.get(prefix + name)) is not None:
-                return node
-        return None
 
 
 def _renamed(profile: Profile, name: Strings, details: RunDetails) -> I64:

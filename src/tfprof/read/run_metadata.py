@@ -58,9 +58,7 @@ def _allocators(buffer: U8, memory: Field, count: int) -> dict[str, Any]:
     rows = memory.start.size
     wanted = {1: BYTES, 2: VARINT, 3: VARINT, 4: VARINT, 5: VARINT, 6: BYTES}
     part = scan(buffer, memory.start, memory.end, wanted)
-    names = Strings(buffer, *part[1].last_slice(rows))
-    ids, first = names.intern()
-    gpu = np.array([b"GPU" in name for name in names.take(first)], np.bool_)[ids]
+    gpu = Strings(buffer, *part[1].last_slice(rows)).which(lambda name: b"GPU" in name)
     in_use = np.zeros(count, np.int64)
     np.maximum.at(in_use, memory.message[gpu], part[5].last(rows)[gpu])
     on_gpu = np.flatnonzero(gpu[part[6].message])
@@ -101,14 +99,19 @@ def _through(outer: Field, inner: Field, count: int) -> I64:
     return column
 
 
+def stats(buffer: U8) -> Field:
+    """The NodeExecStats of all devices of a RunMetadata; raises WireError."""
+    step_stats = scan(buffer, *whole(buffer), {1: BYTES})[1]
+    device = scan(buffer, step_stats.start, step_stats.end, {1: BYTES})[1]
+    return scan(buffer, device.start, device.end, {2: BYTES})[2]
+
+
 def details(buffer: U8) -> RunDetails:
     """The details of the RunMetadata in *buffer*; raises WireError."""
-    part = scan(buffer, *whole(buffer), {1: BYTES, 3: BYTES})
-    device = scan(buffer, part[1].start, part[1].end, {1: BYTES})[1]
-    stat = scan(buffer, device.start, device.end, {2: BYTES})[2]
+    stat, graph = stats(buffer), scan(buffer, *whole(buffer), {3: BYTES})[3]
     label = scan(buffer, stat.start, stat.end, {8: BYTES})[8]
     labels = Strings(buffer, *label.last_slice(stat.start.size))
-    node = scan(buffer, part[3].start, part[3].end, {1: BYTES})[1]
+    node = scan(buffer, graph.start, graph.end, {1: BYTES})[1]
     field = scan(buffer, node.start, node.end, {1: BYTES, 6: BYTES})
     name = Strings(buffer, *field[1].last_slice(node.start.size))
     origin = scan(buffer, field[6].start, field[6].end, {1: BYTES, 2: BYTES})

@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -30,15 +31,16 @@ from tfprof.foundation.units import plural
 from tfprof.model import Note, Outputs, Profile, own_notes
 from tfprof.read.merge import data_inputs
 from tfprof.read.read_files import read_wire
+from tfprof.read.run_metadata import stats
 from tfprof.tables.formats import RUN
-from tfprof.wire.decode import BYTES, VARINT, Field, scan, whole
+from tfprof.wire.decode import BYTES, VARINT, Field, scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tfprof.read.source import Source
 
-_INPUT = re.compile(r"[a-z]\w*\[([\d,]*)\]")
+_INPUT = re.compile(r"[a-z]\w*\[((?:\d{1,18}(?:,\d{1,18})*)?)\]")  # ignores impossibly large ones
 _MOST_DIMS = 254
 # So many different sets of shapes are kept apart.
 _MOST_GROUPS = 16
@@ -85,9 +87,7 @@ def with_run_shapes(profile: Profile, source: Source) -> Profile:
 
 def _run_outputs(profile: Profile, buffer: U8) -> _RunOutputs:
     """The recorded outputs that can fill in shapes; raises WireError."""
-    step_stats = scan(buffer, *whole(buffer), {1: BYTES})[1]
-    device = scan(buffer, step_stats.start, step_stats.end, {1: BYTES})[1]
-    stat = scan(buffer, device.start, device.end, {2: BYTES})[2]
+    stat = stats(buffer)
     part = scan(buffer, stat.start, stat.end, {1: BYTES, 7: BYTES})
     name = Strings(buffer, *part[1].last_slice(stat.start.size))
     node = profile.nodes.name.find(name)
@@ -142,7 +142,6 @@ def _fits(profile: Profile, recorded: _RunOutputs) -> Bool:
 
 
 def _first_of_each(key: I64, rows: I64) -> I64:
-    """The first of *rows* for each key."""
     return rows[np.unique(key[rows], return_index=True)[1]]
 
 
@@ -249,14 +248,11 @@ def _with_shapes_of_steps(shapes: Callable[[Profile], Profile], profile: Profile
 def _input_dims(text: str) -> list[list[int] | None]:
     """The dimensions of each input, None if unknown."""
     shapes: list[list[int] | None] = []
-    for part in text[1:-1].split(";"):
-        match = _INPUT.fullmatch(part)
-        dims = match[1].split(",") if match is not None and match[1] else []
-        whole = match is not None and len(dims) <= _MOST_DIMS
-        # Impossibly large dimensions are ignored.
-        fits = whole and all(len(dim) in range(1, 19) for dim in dims)
+    for match in map(_INPUT.fullmatch, text[1:-1].split(";")):
+        dims = match[1].split(",") if match and match[1] else []
         # A scalar has one element, as in `columns.shapes`.
-        shapes.append([int(dim) for dim in dims] or [1] if fits else None)
+        known = match and len(dims) <= _MOST_DIMS
+        shapes.append([int(dim) for dim in dims] or [1] if known else None)
     return shapes
 
 
@@ -268,10 +264,8 @@ def _with_shapes(nodes: I64, lines: Strings, which: I64, profile: Profile) -> Pr
     filled: dict[int, list[int]] = {}
     calls = set(profile.regions.call.tolist())
     for node, text in zip(nodes.tolist(), which.tolist(), strict=True):
-        if node in calls:
-            continue
         inputs = data_inputs(profile.edges, node)
-        if len(inputs) != len(texts[text]):
+        if node in calls or len(inputs) != len(texts[text]):
             continue
         for (source, slot), dims in zip(inputs, texts[text], strict=True):
             if source < 0 or dims is None:
@@ -288,11 +282,9 @@ def _with_shapes(nodes: I64, lines: Strings, which: I64, profile: Profile) -> Pr
 
 
 def _with_outputs(profile: Profile, filled: dict[int, list[int]]) -> Profile:
-    """*profile* with these shapes of outputs."""
     old, count = profile.outputs, len(profile.outputs.shape)
-    rank = np.array([len(dims) for dims in filled.values()], np.int64)
-    dim = np.array([dim for dims in filled.values() for dim in dims], np.int64)
-    added = Shapes(np.append(0, np.cumsum(rank)), dim)
+    ends = np.cumsum([0, *map(len, filled.values())])
+    added = Shapes(ends, np.array([*chain.from_iterable(filled.values())], np.int64))
     row = np.arange(count)
-    row[np.array(list(filled), np.int64)] = count + np.arange(rank.size)
+    row[list(filled)] = count + np.arange(len(filled))
     return replace(profile, outputs=Outputs(old.start, old.shape.joined(added).take(row)))

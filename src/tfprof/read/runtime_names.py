@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.columns.strings import I64, Strings
-from tfprof.columns.unique import first_rows, unique_inverse
+from tfprof.columns.unique import intern_rows
 from tfprof.read import called_functions
 
 if TYPE_CHECKING:
@@ -51,40 +51,25 @@ _MOST_PARTS = 64
 
 def canonical(names: Strings) -> Strings:
     """The names of the nodes in the graph, as far as the names alone show."""
-    ids, first = names.intern()
-    texts = names.take(first).tolist()
-    calls = _calls(texts)
-    return Strings.of(_canonical(text, calls) for text in texts).take(ids)
+    calls = _calls(names.distinct())
+    return names.mapped(lambda name: _canonical(name, calls))
 
 
 def without_numbers(names: Strings) -> Strings:
     """The names without the numbers of bodies: `while/body/_7/x` is `while/body/x`."""
-    ids, first = names.intern()
-    return Strings.of(_BODY.sub(rb"\1", text) for text in names.take(first)).take(ids)
+    return names.mapped(lambda name: _BODY.sub(rb"\1", name))
 
 
-def node_of(
-    profile: Profile,
-    names: Strings,
-    functions: Strings | None = None,
-    ops: Strings | None = None,
-) -> I64:
-    """The node of each name, or -1; *functions* are the functions that the program called.
+def node_of(profile: Profile, names: Strings, *of_graph: Strings) -> I64:
+    """The node of each name, or -1; *of_graph*: called function and operation type, if known.
 
-    A trace names nodes relative to that function. They are matched where the graph holds its body,
-    and nowhere else: nodes of other functions may have the same names. *ops* are operation types.
+    A trace names nodes relative to the function that the program called. They are matched where the
+    graph holds its body, and nowhere else: nodes of other functions may have the same names.
     """
-    ids, first = names.intern()
-    for column in (functions, ops):
-        if column is not None:
-            of_column, distinct = column.intern()
-            pair = ids * max(distinct.size, 1) + of_column
-            first, ids = first_rows(pair)[1], unique_inverse(pair)[1]
-    blank = [b""] * first.size
-    texts, called, types = (
-        blank if column is None else column.take(first).tolist()
-        for column in (names, functions, ops)
-    )
+    columns = (names, *of_graph)
+    ids, first = intern_rows(*columns)
+    texts, *known = (column.take(first).tolist() for column in columns)
+    called, types = (*known, *[[b""] * first.size] * (2 - len(known)))
     return _matched(profile, texts, called, types)[ids]
 
 
@@ -221,10 +206,8 @@ def _outer(text: bytes, calls: set[bytes]) -> bytes:
 def local_names(profile: Profile) -> Strings:
     """The name of each node in its function, then "@" and the function's name, if any."""
     name, regions = profile.nodes.name, profile.regions
-    of_node = np.full(len(profile), -1, np.int64)
-    of_node[: regions.of_node.size] = regions.of_node
-    function = Strings.concat([regions.function, Strings.of([b""])]).take(of_node)
+    of_node = regions.of_nodes(len(profile))
+    function = Strings.of([*(b"@" + each for each in regions.function), b"@"]).take(of_node)
     prefix = np.append(regions.prefix, 0)[of_node]
     local = Strings(name.blob, name.start + prefix, name.length - prefix)
-    at = Strings.of([b"@"]).take(np.zeros(len(profile), np.int64))
-    return Strings.beside([local, at, function])
+    return Strings.beside([local, function])

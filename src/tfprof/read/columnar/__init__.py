@@ -11,6 +11,7 @@ as its table. Every view can draw a profile that passes.
 from __future__ import annotations
 
 from functools import partial
+from itertools import count, takewhile
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
@@ -56,7 +57,7 @@ def _profile(source: Source) -> Profile:
     columns = Columns(source)
     profile: Profile = from_columns(Profile, "", columns)
     check(profile)
-    described = truths(f"{ATTRIBUTES}.described", columns)
+    described = truths(columns, f"{ATTRIBUTES}.described")
     if described.size != len(profile):
         raise Damage("its attributes belong to other nodes")
     node = np.where(described, np.arange(len(profile)), -1)
@@ -73,13 +74,11 @@ def _profile(source: Source) -> Profile:
 
 def _step_shapes(source: Source, columns: Columns) -> Iterator[Any]:
     """(numbers of steps, the profile with their shapes), as in a Profile."""
-    number = 0
-    while f"{STEP_SHAPES}.{number}.outputs.start" in columns:
-        name = f"{STEP_SHAPES}.{number}"
+    names = (f"{STEP_SHAPES}.{number}" for number in count())
+    for name in takewhile(lambda name: f"{name}.outputs.start" in columns, names):
         shapes: ShapesOfSteps = from_columns(ShapesOfSteps, name, columns)
         read = partial(_checked, _with_shapes, source, ShapesOfSteps, name)
         yield tuple(shapes.steps.tolist()), read
-        number += 1
 
 
 def _attributes(source: Source) -> tuple[I64, Strings]:
@@ -146,8 +145,9 @@ def _check_regions(profile: Profile) -> None:
         raise Damage("its regions are not in order")
     length = profile.nodes.name.length[: regions.of_node.size]
     inside = np.flatnonzero(regions.of_node >= 0)
-    if regions.of_node.size > count or (
-        (regions.prefix < 0).any()
+    if (
+        regions.of_node.size > count
+        or (regions.prefix < 0).any()
         or (regions.prefix[regions.of_node[inside]] > length[inside]).any()
     ):
         raise Damage("the column regions.prefix is longer than names")
@@ -159,12 +159,13 @@ def _check_step(step: Step, count: int) -> None:
     heads = ("node", "memory_node", "allocation_node", "output_row")
     _alike("steps", step, *heads, apart="devices")
     _distinct("steps.devices", step.devices)
-    _below("steps.node", step.node, count)
-    _below("steps.device", step.device, len(step.devices))
-    _below("steps.counts_as", step.counts_as, CPU + 1)
-    _below("steps.memory_node", step.memory_node, count)
-    _below("steps.allocation_node", step.allocation_node, count)
-    _below("steps.output_row", step.output_row, step.memory_node.size)
+    bounds = {
+        "device": len(step.devices),
+        "counts_as": CPU + 1,
+        "output_row": len(step.memory_node),
+    }
+    for name in ("node", "device", "counts_as", "memory_node", "allocation_node", "output_row"):
+        _below(f"steps.{name}", getattr(step, name), bounds.get(name, count))
 
 
 def check_outputs(name: str, outputs: Outputs, count: int) -> None:

@@ -95,7 +95,6 @@ def aligned(size: int) -> int:
 
 
 def _index(source: Source) -> bytes:
-    """The index of a file."""
     data = source.data
     head = data[: HEAD.size].tobytes()
     if head[: len(MAGIC)] != MAGIC[: len(head)]:

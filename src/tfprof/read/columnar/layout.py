@@ -11,6 +11,7 @@ automatically. Parts that a profile reads on demand are separate tables: Attribu
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -74,7 +75,7 @@ def from_columns(kind: type, name: str, columns: Columns) -> Any:  # noqa: ANN40
     """The table of this *kind* called *name*; raises Damage."""
     return kind(
         **{
-            part: _CONVERTERS[declared].from_columns(_within(name, part), columns)
+            part: _CONVERTERS[declared].from_columns(columns, _within(name, part))
             for part, declared in _parts(kind)
             if kind is not Profile or part not in _SINCE_3 or _SINCE_3[part] in columns
         }
@@ -94,24 +95,23 @@ class _Converter(NamedTuple):
     """Converts values of a type to columns and back."""
 
     to_columns: Callable[[str, Any], NamedColumns]
-    from_columns: Callable[[str, Columns], Any]
+    from_columns: Callable[[Columns, str], Any]
 
 
 def _table(kind: type) -> _Converter:
     return _Converter(
-        lambda name, value: to_columns(kind, name, value),
-        lambda name, columns: from_columns(kind, name, columns),
+        partial(to_columns, kind), lambda columns, name: from_columns(kind, name, columns)
     )
 
 
 # --- numbers and strings -----------------------------------------------------------------------
 
 
-def _columns_of_numbers(name: str, value: I64 | Bool) -> NamedColumns:
-    yield name, value.astype(np.int64, copy=False)
+def _columns_of_numbers(name: str, value: I64 | Bool | int) -> NamedColumns:
+    yield name, np.atleast_1d(np.asarray(value, np.int64))
 
 
-def truths(name: str, columns: Columns) -> Bool:
+def truths(columns: Columns, name: str) -> Bool:
     """The boolean column *name*; raises Damage."""
     numbers = columns.numbers(name)
     if numbers.size and (numbers.min() < 0 or numbers.max() > 1):
@@ -119,22 +119,12 @@ def truths(name: str, columns: Columns) -> Bool:
     return numbers.astype(np.bool_)
 
 
-def _columns_of_number(name: str, value: int) -> NamedColumns:
-    yield name, np.array([value], np.int64)
-
-
-def _read_number(name: str, columns: Columns) -> int:
-    return _only(name, columns.numbers(name))
-
-
-def _read_truth(name: str, columns: Columns) -> bool:
-    return bool(_only(name, truths(name, columns)))
-
-
-def _only(name: str, column: I64 | Bool) -> int:
+def _read_one(read: Callable[[Columns, str], I64 | Bool], columns: Columns, name: str) -> int:
+    column = read(columns, name)
     if column.size != 1:
         raise Damage(f"the column {name} does not hold exactly one number")
-    return int(column[0])
+    only: int = column.item()
+    return only
 
 
 def _columns_of_strings(name: str, value: Strings) -> NamedColumns:
@@ -143,7 +133,7 @@ def _columns_of_strings(name: str, value: Strings) -> NamedColumns:
     yield f"{name}.length", compact.length
 
 
-def _read_strings(name: str, columns: Columns) -> Strings:
+def _read_strings(columns: Columns, name: str) -> Strings:
     blob, length = columns.text(f"{name}.text"), columns.numbers(f"{name}.length")
     fits = length.min(initial=0) >= 0 and length.max(initial=0) <= blob.size
     end = np.cumsum(length)
@@ -156,13 +146,13 @@ def _read_strings(name: str, columns: Columns) -> Strings:
 
 
 def _columns_of_steps(name: str, value: tuple[Step, ...]) -> NamedColumns:
-    yield from _columns_of_number(name, len(value))
+    yield from _columns_of_numbers(name, len(value))
     for number, step in enumerate(value):
         yield from to_columns(Step, f"{name}.{number}", step)
 
 
-def _read_steps(name: str, columns: Columns) -> tuple[Step, ...]:
-    count = _read_number(name, columns)
+def _read_steps(columns: Columns, name: str) -> tuple[Step, ...]:
+    count = _read_one(Columns.numbers, columns, name)
     # If the number is too large, the first missing column shows it.
     if count < 0:
         raise Damage(f"the number of {name} is {count}")
@@ -172,18 +162,18 @@ def _read_steps(name: str, columns: Columns) -> tuple[Step, ...]:
 def _columns_of_notes(name: str, value: tuple[Note, ...]) -> NamedColumns:
     texts = Strings.of(note.text.encode("utf-8", "surrogateescape") for note in value)
     yield from _columns_of_strings(f"{name}.text", texts)
-    yield f"{name}.times", np.array([note.times for note in value], np.int64)
-    yield f"{name}.ours", np.array([note.ours for note in value], np.int64)
-    if any(note.caveat for note in value):
-        yield f"{name}.caveat", np.array([note.caveat for note in value], np.int64)
+    for part in ("times", "ours", "caveat"):
+        column = np.array([getattr(note, part) for note in value], np.int64)
+        if part != "caveat" or column.any():
+            yield f"{name}.{part}", column
 
 
-def _read_notes(name: str, columns: Columns) -> tuple[Note, ...]:
-    texts = _read_strings(f"{name}.text", columns)
+def _read_notes(columns: Columns, name: str) -> tuple[Note, ...]:
+    texts = _read_strings(columns, f"{name}.text")
     times = columns.numbers(f"{name}.times")
     # Format 1 did not record whether notes are ours, and files without caveats leave them out.
     ours, caveat = (
-        truths(each, columns) if each in columns else np.zeros(times.size, np.bool_)
+        truths(columns, each) if each in columns else np.zeros(times.size, np.bool_)
         for each in (f"{name}.ours", f"{name}.caveat")
     )
     if not times.size == ours.size == caveat.size == len(texts):
@@ -196,17 +186,17 @@ def _columns_of_layers(name: str, value: tuple[KerasLayer, ...]) -> NamedColumns
         yield from _columns_of_strings(name, Strings.of(layers_as_texts(value)))
 
 
-def _read_layers(name: str, columns: Columns) -> tuple[KerasLayer, ...]:
+def _read_layers(columns: Columns, name: str) -> tuple[KerasLayer, ...]:
     has_layers = f"{name}.length" in columns
-    return layers_from_texts(_read_strings(name, columns)) if has_layers else ()
+    return layers_from_texts(_read_strings(columns, name)) if has_layers else ()
 
 
 _TABLES: Final = (Nodes, Edges, Outputs, Regions, Stacks, Shapes, Profile)
 _CONVERTERS: Final[dict[str, _Converter]] = {
-    "I64": _Converter(_columns_of_numbers, lambda name, columns: columns.numbers(name)),
+    "I64": _Converter(_columns_of_numbers, Columns.numbers),
     "Bool": _Converter(_columns_of_numbers, truths),
-    "int": _Converter(_columns_of_number, _read_number),
-    "bool": _Converter(_columns_of_number, _read_truth),
+    "int": _Converter(_columns_of_numbers, partial(_read_one, Columns.numbers)),
+    "bool": _Converter(_columns_of_numbers, partial(_read_one, truths)),
     "Strings": _Converter(_columns_of_strings, _read_strings),
     "tuple[Step, ...]": _Converter(_columns_of_steps, _read_steps),
     "tuple[Note, ...]": _Converter(_columns_of_notes, _read_notes),

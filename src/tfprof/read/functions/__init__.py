@@ -28,9 +28,10 @@ from tfprof.columns.frozen import Frozen
 from tfprof.columns.strings import I64, Strings
 from tfprof.errors import InputError
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
+from tfprof.foundation.units import plural
 from tfprof.model import BRANCH, Note, Regions, own_notes
 from tfprof.read.columns import runs
-from tfprof.read.functions.library import CONTROL, UNKNOWN, Body, Pool, library, rooted
+from tfprof.read.functions.library import CONTROL, Body, Pool, library, rooted
 from tfprof.tables.limits import beyond, limit
 
 if TYPE_CHECKING:
@@ -41,14 +42,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Pool", "expanded", "library", "rooted"]
 _RETURNED, _OWN, _EFFECT = range(3)
-
-
-class _Edges(NamedTuple):
-    """Inputs of rows, in pieces."""
-
-    node: I64
-    group: I64  # _RETURNED before _OWN before _EFFECT
-    source: Sources
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +68,7 @@ def expanded(pool: Pool) -> GraphColumns:
     instance = np.repeat(np.arange(len(instances)), size)
     prefix = Strings.of(each.prefix for each in instances)
     name = _unique(Strings.beside([prefix.take(instance), columns.name.take(row)]), instance)
-    edges = _edges(instances)
+    input_node, source = _inputs(instances)
     shaped = np.full(len(columns.name), -1, np.int64)
     shaped[columns.shape_node] = np.arange(columns.shape_node.size)
     shape_node = np.flatnonzero(shaped[row] >= 0)
@@ -85,15 +78,15 @@ def expanded(pool: Pool) -> GraphColumns:
         columns,
         name=name,
         op=columns.op.take(row),
-        input_node=edges.node,
-        input_name=_texts(edges.source, name, columns.input_name),
+        input_node=input_node,
+        input_name=_texts(source, name, columns.input_name),
         shape_node=shape_node,
         shape=columns.shape.take(shaped[row[shape_node]]),
         output_node=output_node,
         output_shape=columns.output_shape.take(output),
         attributes=_Inlined(columns.attributes, row),
         regions=_regions(instances, instance),
-        notes=_notes(pool, instances),
+        notes=_notes(*instances),
     )
 
 
@@ -103,64 +96,46 @@ def _unique(name: Strings, instance: I64) -> Strings:
     repeated = (first[number] != np.arange(len(name))) & (instance > 0)
     if not repeated.any():
         return name
-    repeats = enumerate(repeated.tolist())
-    suffix = Strings.of(b"(%d)" % row if again else b"" for row, again in repeats)
-    return Strings.beside([name, suffix])
+    suffix = (b"(%d)" % row if again else b"" for row, again in enumerate(repeated.tolist()))
+    return Strings.beside([name, Strings.of(suffix)])
 
 
-def _edges(instances: list[Instance]) -> _Edges:
-    """The inputs of all rows, sorted by row and in order."""
+def _inputs(instances: list[Instance]) -> tuple[I64, Sources]:
+    """(row, source) of the inputs of all rows, sorted by row and in order."""
     pieces = []
     for each in instances:
         body = each.body
         own = each.sources(body.edge_source, body.edge_slot, body.edge_text)
-        # The graph's own nodes keep their inputs as text, which may name nodes it does not have.
         if each.call == NOWHERE:
+            # The graph's own nodes keep their inputs as text, which may name nodes that it lacks.
             own = own._replace(row=np.full(own.row.size, NOWHERE))
-        pieces.append(_piece(body.edge_node + each.first, _OWN, own))
-        if each.call != NOWHERE:
-            pieces += _of_call(each)
-    node = np.concatenate([piece.node for piece in pieces])
-    group = np.concatenate([piece.group for piece in pieces])
-    source = Sources(*map(np.concatenate, zip(*(piece.source for piece in pieces), strict=True)))
+        else:
+            values, effects = each.sources(*body.returns), body.effects
+            done = each.sources(effects, np.full(effects.size, CONTROL))
+            pieces.append((np.full(values.row.size, each.call), _RETURNED, values))
+            pieces.append((np.full(effects.size, each.call), _EFFECT, done))
+        pieces.append((body.edge_node + each.first, _OWN, own))
+    nodes, groups, sources = zip(*pieces, strict=True)
+    node, group = np.concatenate(nodes), np.repeat(groups, [rows.size for rows in nodes])
+    source = Sources(*map(np.concatenate, zip(*sources, strict=True)))
     known = (source.row != NOWHERE) | (source.text != NOWHERE)
     order = np.lexsort((group, node))
     order = order[known[order]]
-    return _Edges(node[order], group[order], source.take(order))
-
-
-def _of_call(each: Instance) -> list[_Edges]:
-    """The inputs that a call has from its body: returned values and effects."""
-    returned, slot = each.body.returns
-    values = each.sources(returned, slot, np.full(returned.size, NOWHERE))
-    effects = each.body.effects
-    done = each.sources(effects, np.full(effects.size, CONTROL), np.full(effects.size, NOWHERE))
-    return [
-        _piece(np.full(returned.size, each.call), _RETURNED, values),
-        _piece(np.full(effects.size, each.call), _EFFECT, done),
-    ]
-
-
-def _piece(node: I64, group: int, source: Sources) -> _Edges:
-    return _Edges(node, np.full(node.size, group), source)
+    return node[order], source.take(order)
 
 
 def _texts(source: Sources, name: Strings, written: Strings) -> Strings:
     """The inputs as written in a graph: "x", "x:1", "^x"."""
-    nowhere = source.row == NOWHERE
-    known = np.where(nowhere, 0, source.row)
-    text = np.where(nowhere, source.text, 0)
-    both = Strings.concat([name, written])
+    known = source.row != NOWHERE
     slots, index = np.unique(source.slot, return_inverse=True)
     suffix = Strings.of(b":%d" % slot if slot > 0 else b"" for slot in slots.tolist()).take(index)
-    suffix = Strings(suffix.blob, suffix.start, np.where(nowhere, 0, suffix.length))
-    caret = Strings.of([b"^"]).take(np.zeros(nowhere.size, np.int64))
-    controls = ~nowhere & (source.slot == CONTROL)
-    caret = Strings(caret.blob, caret.start, np.where(controls, 1, 0))
-    named = both.take(np.where(nowhere, len(name) + text, known))
+    controls = known & (source.slot == CONTROL)
+    caret = Strings.of([b"", b"^"]).take(controls.astype(np.int64))
+    both = Strings.concat([name, written])
+    named = both.take(np.where(known, source.row, len(name) + source.text))
     # An argument is stored in the graph once, but every node that reads it repeats its name.
     check_texts(int(named.length.sum()), len(named))
-    return Strings.beside([caret, named, suffix])
+    return Strings.beside([caret, named, suffix.where(known)])
 
 
 def _of_rows(owner: I64, row: I64) -> tuple[I64, I64]:
@@ -181,19 +156,17 @@ def _regions(instances: list[Instance], instance: I64) -> Regions:
     )
 
 
-def _notes(pool: Pool, instances: list[Instance]) -> tuple[Note, ...]:
-    dead = sum(each.body.dead for each in instances[1:])
-    outside = pool.bodies[0].dead
-    notes = []
-    if outside:
-        notes.append(f"{outside:,} nodes of the graph that no output needs are left out")
-    if dead:
-        notes.append(f"{dead:,} nodes of functions that no output needs are left out")
-    return own_notes(notes)
+def _notes(graph: Instance, *inner: Instance) -> tuple[Note, ...]:
+    dead = {"the graph": graph.body.dead, "functions": sum(each.body.dead for each in inner)}
+    return own_notes(
+        f"{plural(count, 'node')} of {where} that no output needs {'is' if count == 1 else 'are'} "
+        "left out"
+        for where, count in dead.items()
+        if count
+    )
 
 
 # --- instances: where the rows of a body begin, and what its arguments are ---
-
 
 NOWHERE: Final = -1
 _NAME_BYTES: Final = 64 << 20
@@ -228,18 +201,15 @@ class Instance(NamedTuple):
     call: int  # the row that calls it
     kind: int
 
-    def sources(self, source: I64, slot: I64, text: I64) -> Sources:
+    def sources(self, source: I64, slot: I64, text: I64 | None = None) -> Sources:
         """The sources of inputs inside the body; a missing argument stays a text."""
-        row, slot, text = np.full(source.size, NOWHERE), slot.copy(), text.copy()
-        inside = source >= 0
-        row[inside] = source[inside] + self.first
-        argument = np.flatnonzero((source < 0) & (source > UNKNOWN))
-        index = -1 - source[argument]
-        argument, index = (column[index < self.arguments.row.size] for column in (argument, index))
-        row[argument] = self.arguments.row[index]
-        slot[argument] = self.arguments.slot[index]
-        text[argument] = self.arguments.text[index]
-        return Sources(row, slot, text)
+        row = np.where(source >= 0, source + self.first, NOWHERE)
+        text = np.full(source.size, NOWHERE) if text is None else text.copy()
+        result = Sources(row, slot.copy(), text)
+        argument = np.flatnonzero((source < 0) & (source >= -self.arguments.row.size))
+        for column, values in zip(result, self.arguments, strict=True):
+            column[argument] = values[-1 - source[argument]]
+        return result
 
 
 def call_instances(pool: Pool) -> list[Instance]:
@@ -322,7 +292,6 @@ def _check(pool: Pool) -> None:
 
 
 def _size(pool: Pool, body: int) -> tuple[int, int]:
-    """(rows, items) of a function's body alone."""
     function = pool.bodies[body]
     ends = function.returns[0].size + function.effects.size
     return function.rows.size + 1, int(pool.items[function.rows].sum()) + ends

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.strings import I64, U8, Strings
+from tfprof.columns.strings import I64, Strings
 from tfprof.model import BRANCH, CALLED, LOOP_BODY, LOOP_CONDITION
-from tfprof.wire.decode import BYTES, Field, scan
+from tfprof.wire.decode import BYTES, scan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,18 +34,11 @@ _CHOICE: Final = ((b"then_branch", BRANCH, b"/then/"), (b"else_branch", BRANCH, 
 _CASES: Final = ((b"branches", BRANCH, b"/branch"),)
 _CALL: Final = ((b"f", CALLED, b"/"),)
 CALLERS: Final[Mapping[bytes, tuple[tuple[bytes, int, bytes], ...]]] = {
-    b"PartitionedCall": _CALL,
-    b"StatefulPartitionedCall": _CALL,
-    b"RemoteCall": _CALL,
-    b"XlaLaunch": ((b"function", CALLED, b"/"),),
-    b"BatchFunction": _CALL,
-    b"While": _LOOP,
-    b"StatelessWhile": _LOOP,
-    b"If": _CHOICE,
-    b"StatelessIf": _CHOICE,
-    b"Case": _CASES,
-    b"StatelessCase": _CASES,
-}
+    b"PartitionedCall": _CALL, b"StatefulPartitionedCall": _CALL, b"RemoteCall": _CALL,
+    b"BatchFunction": _CALL, b"XlaLaunch": ((b"function", CALLED, b"/"),),
+    b"While": _LOOP, b"StatelessWhile": _LOOP, b"If": _CHOICE, b"StatelessIf": _CHOICE,
+    b"Case": _CASES, b"StatelessCase": _CASES,
+}  # fmt: skip
 _FUNC, _LIST, _LIST_FUNC = 10, 1, 9
 # The number of an output after a list of unknown length; no output has it.
 UNKNOWN_OUTPUT: Final = 10**9
@@ -66,18 +59,14 @@ def calls_of(
     """The calls of each row that has any; *attributes* are (row, map entry), by row."""
     kind, first = op.intern()
     types = op.take(first).tolist()
-    calling = np.array([name in CALLERS or name in function for name in types], np.bool_)
-    rows = np.flatnonzero(calling[kind])
-    wanted = np.zeros(len(op), np.bool_)
-    wanted[rows] = True
+    calling = np.array([name in CALLERS or name in function for name in types], np.bool_)[kind]
     owner, entry = attributes
-    entries = np.flatnonzero(wanted[owner])
-    named = _named_functions(owner[entries], entry.take(entries))
-    calls_by_row = {}
-    for row in rows.tolist():
-        if calls := _calls(types[int(kind[row])], named.get(row, {}), function):
-            calls_by_row[row] = calls
-    return calls_by_row
+    named = _named_functions(owner[calling[owner]], entry.take(calling[owner]))
+    calls = {
+        row: _calls(types[int(kind[row])], named.get(row, {}), function)
+        for row in np.flatnonzero(calling).tolist()
+    }
+    return {row: of_row for row, of_row in calls.items() if of_row}
 
 
 def _calls(
@@ -97,7 +86,6 @@ def _calls(
 
 
 def _named_functions(owner: I64, entry: Strings) -> dict[int, dict[bytes, list[bytes]]]:
-    """The functions that the attributes of each owner name, by key."""
     buffer, count = entry.blob, len(entry)
     part = scan(buffer, entry.start, entry.start + entry.length, {1: BYTES, 2: BYTES})
     key = Strings(buffer, *part[1].last_slice(count)).tolist()
@@ -109,15 +97,11 @@ def _named_functions(owner: I64, entry: Strings) -> dict[int, dict[bytes, list[b
         (held[_FUNC].message, held[_FUNC]),
         (held[_LIST].message[inside.message], inside),
     ):
-        for row, name in zip(rows.tolist(), _names(buffer, functions), strict=True):
-            by_owner.setdefault(int(owner[row]), {}).setdefault(key[row], []).append(name)
+        name = scan(buffer, functions.start, functions.end, {1: BYTES})[1]
+        names = Strings(buffer, *name.last_slice(rows.size)).tolist()
+        for row, text in zip(rows.tolist(), names, strict=True):
+            by_owner.setdefault(int(owner[row]), {}).setdefault(key[row], []).append(text)
     return by_owner
-
-
-def _names(buffer: U8, functions: Field) -> list[bytes]:
-    """The name of each NameAttrList."""
-    name = scan(buffer, functions.start, functions.end, {1: BYTES})[1]
-    return Strings(buffer, *name.last_slice(functions.start.size)).tolist()
 
 
 @cache

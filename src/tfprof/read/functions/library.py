@@ -78,8 +78,7 @@ def library(buffer: U8, nodes: Field, libraries: Field) -> Pool:
     parts = _parts(buffer, libraries)
     columns = node_columns(buffer, Field(*map(np.append, nodes, parts.nodes)))
     # Nothing can call a function without a name.
-    named = [(index, name) for index, name in enumerate(parts.name, 1) if name]
-    number = {name: index for index, name in reversed(named)}
+    number = {name: at for at, name in reversed([*enumerate(parts.name, 1)]) if name}
     assert columns.attributes is not None, "a graph read from wire bytes has its attributes"
     attributes = columns.attributes()
     calls = calls_of(columns.op, attributes, number)
@@ -95,7 +94,6 @@ def library(buffer: U8, nodes: Field, libraries: Field) -> Pool:
 
 
 def _items(columns: GraphColumns, attribute_row: I64) -> I64:
-    """How many inputs, dimensions and attributes each row has."""
     count = np.bincount(columns.input_node, minlength=len(columns.name))
     count += np.bincount(attribute_row, minlength=count.size)
     for row, shapes in (
@@ -147,11 +145,9 @@ def _names(buffer: U8, arguments: Field, count: int) -> list[list[bytes]]:
 def _pairs(buffer: U8, entry: Field, count: int) -> list[dict[bytes, bytes]]:
     """The map from strings to strings of each function."""
     part = scan(buffer, entry.start, entry.end, {1: BYTES, 2: BYTES})
-    key, value = (
-        Strings(buffer, *part[number].last_slice(entry.start.size)).tolist() for number in (1, 2)
-    )
+    pairs = (Strings(buffer, *part[at].last_slice(entry.start.size)).tolist() for at in (1, 2))
     by_function: list[dict[bytes, bytes]] = [{} for _ in range(count)]
-    for function, name, text in zip(entry.message.tolist(), key, value, strict=True):
+    for function, name, text in zip(entry.message.tolist(), *pairs, strict=True):
         by_function[function][name] = text
     return by_function
 
@@ -177,7 +173,6 @@ def _graph(columns: GraphColumns, count: int) -> Body:
 
 
 def _body(columns: GraphColumns, rows: slice, names: _Names, calls: Calls) -> Body:
-    """The body of the function whose nodes are these *rows*."""
     parts, function = names.parts, names.function
     written = slice(*np.searchsorted(columns.input_node, [rows.start, rows.stop]).tolist())
     texts = columns.input_name.take(written).tolist()
@@ -189,11 +184,9 @@ def _body(columns: GraphColumns, rows: slice, names: _Names, calls: Calls) -> Bo
         effects = [node for node, op in enumerate(names.ops) if _EFFECT.match(op)]
     known = np.flatnonzero((source != UNKNOWN) | (slot != CONTROL))
     own, owner = np.arange(rows.start, rows.stop), columns.input_node[written] - rows.start
-    text = np.arange(written.start, written.stop)
-    edges = owner[known], source[known], slot[known], text[known]
+    edges = owner[known], source[known], slot[known], written.start + known
     full = Body(parts.name[function], own, *edges, returns, np.array(effects, np.int64))
-    needed = returns[0]
-    roots = np.append(needed[needed >= 0], full.effects)
+    roots = np.append(returns[0][returns[0] >= 0], full.effects)
     return _live_body(full, _needed(full, roots), calls)
 
 
@@ -249,33 +242,24 @@ def _needed(full: Body, roots: I64) -> Bool:
         if not seen[node]:
             seen[node] = 1
             waiting += source[start[node] : start[node + 1]]
-    needed: Bool = np.frombuffer(seen, np.uint8) != 0
-    return needed
+    return np.frombuffer(seen, np.bool_)
 
 
 def _live_body(full: Body, needed: Bool, calls: Calls) -> Body:
-    """The body with only the *needed* nodes."""
-    index = np.cumsum(needed) - 1
-    edge = np.flatnonzero(needed[full.edge_node]) if needed.size else np.empty(0, np.int64)
+    # The last is for sources that are no nodes; these stay as they are.
+    index = np.append(np.cumsum(needed) - 1, 0)
+    edge = np.flatnonzero(needed[full.edge_node])
     rows = full.rows[needed]
     calling = [(at, calls[row]) for at, row in enumerate(rows.tolist()) if row in calls]
-    returned, slot = full.returns
+    source, (returned, slot) = full.edge_source[edge], full.returns
     return full._replace(
         rows=rows,
         edge_node=index[full.edge_node[edge]],
-        edge_source=_renumbered(full.edge_source[edge], index),
+        edge_source=np.where(source >= 0, index[np.maximum(source, -1)], source),
         edge_slot=full.edge_slot[edge],
         edge_text=full.edge_text[edge],
-        returns=(_renumbered(returned, index), slot),
+        returns=(np.where(returned >= 0, index[np.maximum(returned, -1)], returned), slot),
         effects=index[full.effects],
         calls=tuple(calling),
         dead=int(needed.size - needed.sum()),
     )
-
-
-def _renumbered(source: I64, index: I64) -> I64:
-    """The sources, with nodes replaced by their *index*."""
-    result = source.copy()
-    node = source >= 0
-    result[node] = index[source[node]]
-    return result

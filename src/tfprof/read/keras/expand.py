@@ -9,16 +9,15 @@ A layer that is called twice has its nodes twice and its weights once; a nested 
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.errors import InputError
-from tfprof.read.keras.graph import Call, Dims, Graph, Tensor, Type, Unexpandable, row_of
+from tfprof.read.keras.graph import Call, Dims, Entry, Graph, Tensor, Type, Unexpandable, row_of
 from tfprof.read.keras.model import DTYPES, compute_dtype, is_model, is_operation, label
 from tfprof.read.keras.output_shapes import output_shapes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from tfprof.read.keras.model import Layer
 
@@ -32,7 +31,6 @@ _NOT_MADE_FOR: Final = (ArithmeticError, LookupError, TypeError, ValueError, Att
 _PARAMETERS: Final = ("inputs", "query", "value", "key", "x", "x1", "x2")
 _TRIPLE: Final = 3  # layer, call, output
 _OPERATORS: Final = {"truediv": "TrueDivide", "sub": "Subtract", "mul": "Multiply", "pow": "Power"}
-Entry = Any  # an object of the configuration, which may be anything
 Key = tuple[str, int]  # a layer, and the number of a call of it
 
 
@@ -46,10 +44,15 @@ class Expansion:
 
     def model(self, entry: Entry, path: str, inputs: list[Tensor] | None) -> list[Tensor]:
         """The outputs of a model for these inputs; None: it has inputs of its own."""
+        if self._depth >= _DEEPEST:
+            raise InputError(f"{self._file}: its layers are nested more than {_DEEPEST} deep")
         config = entry["config"]
         expand = self._functional if "input_layers" in config else self._sequential
-        with self._deeper():
+        self._depth += 1
+        try:
             return expand(config, path, inputs)
+        finally:
+            self._depth -= 1
 
     # --- the two kinds of models ---
 
@@ -140,7 +143,6 @@ class Expansion:
         return Tensor(self._graph.add(name, "Placeholder", [], attributes), dims)
 
     def _call(self, entry: Entry, path: str, inputs: list[Tensor], call: Entry) -> list[Tensor]:
-        """The outputs of one call of a layer or a nested model."""
         config = entry["config"]
         name = label(entry.get("name") or config.get("name") or entry["class_name"])
         scope = f"{path}/{name}"
@@ -156,8 +158,7 @@ class Expansion:
         row = _row(entry)
         if row is not None and inputs:
             try:
-                outputs = row(one)
-                outputs = outputs if isinstance(outputs, list) else [outputs]
+                outputs = _listed(row(one))
                 if len(self._graph) == length:  # at inference it passes its inputs on
                     outputs = [one.op("Identity", x)._replace(shape=x.shape) for x in outputs]
             except (Unexpandable, *_NOT_MADE_FOR):
@@ -181,27 +182,18 @@ class Expansion:
         return Tensor(node, None, names[0] if names else "")
 
     def _run(self, call: Call, kind: str) -> list[Tensor]:
-        """The outputs of a layer that is inside another one."""
         row = row_of(kind)
         if row is None or self._inside >= _MOST_WRAPPERS:
             raise Unexpandable
         self._inside += 1
         try:
-            outputs = row(call)
+            return _listed(row(call))
         finally:
             self._inside -= 1
-        return outputs if isinstance(outputs, list) else [outputs]
 
-    @contextmanager
-    def _deeper(self) -> Iterator[None]:
-        """Whatever is nested inside something; raises InputError if it is too deep."""
-        if self._depth >= _DEEPEST:
-            raise InputError(f"{self._file}: its layers are nested more than {_DEEPEST} deep")
-        self._depth += 1
-        try:
-            yield
-        finally:
-            self._depth -= 1
+
+def _listed(outputs: Tensor | list[Tensor]) -> list[Tensor]:
+    return outputs if isinstance(outputs, list) else [outputs]
 
 
 def _with_arguments(entry: Entry, call: Entry) -> Entry:
@@ -258,11 +250,10 @@ def _built(entry: Entry) -> dict[str, Any]:
 
 def _shape(value: Entry) -> tuple[int | None, ...] | None:
     """A shape of the configuration; None: it is none."""
-    if not isinstance(value, list):
-        return None
-    if not all(each is None or (type(each) is int and 0 <= each < _LARGEST) for each in value):
-        return None
-    return tuple(value)
+    is_shape = isinstance(value, list) and all(
+        each is None or (type(each) is int and 0 <= each < _LARGEST) for each in value
+    )
+    return tuple(value) if is_shape else None
 
 
 def _output(outputs: list[Tensor], at: int) -> Tensor:
@@ -274,13 +265,23 @@ def _output(outputs: list[Tensor], at: int) -> Tensor:
 
 def _keys(value: Entry) -> Iterator[tuple[str, int, int]]:
     """The (layer, call, output) triples in lists and dictionaries."""
+    for name, call, output in _inside(value, _is_triple):
+        yield name, int(call), int(output)
+
+
+def _is_triple(value: Entry) -> bool:
+    return isinstance(value, list) and len(value) == 3 and isinstance(value[0], str)  # noqa: PLR2004
+
+
+def _inside(value: Entry, is_wanted: Callable[[Entry], bool]) -> Iterator[Entry]:
+    """What is wanted among the values in lists and dictionaries, in order."""
     waiting = [value]
     while waiting:
         each = waiting.pop()
-        if isinstance(each, dict):
+        if is_wanted(each):
+            yield each
+        elif isinstance(each, dict):
             waiting += [each[key] for key in sorted(each, reverse=True)]
-        elif isinstance(each, list) and len(each) == _TRIPLE and isinstance(each[0], str):
-            yield each[0], int(each[1]), int(each[2])
         elif isinstance(each, list):
             waiting += reversed(each)
 
@@ -288,25 +289,15 @@ def _keys(value: Entry) -> Iterator[tuple[str, int, int]]:
 def _tensors(call: Entry) -> Iterator[dict[str, Any]]:
     """The tensors in the arguments of a call, in the order of its parameters, without masks."""
     named = call["kwargs"]
-    order = sorted((key for key in named if not key.endswith("mask")), key=_place)
-    waiting = [named[key] for key in reversed(order)] + [call["args"]]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, dict):
-            history = each.get("keras_history")
-            if isinstance(history, list) and len(history) == _TRIPLE:
-                yield each
-            else:
-                waiting += [each[key] for key in sorted(each, reverse=True)]
-        elif isinstance(each, list):
-            waiting += reversed(each)
-
-
-def _place(parameter: str) -> int:
-    return _PARAMETERS.index(parameter) if parameter in _PARAMETERS else len(_PARAMETERS)
+    others = [key for key in named if key not in _PARAMETERS and not key.endswith("mask")]
+    order = [*(key for key in _PARAMETERS if key in named), *others]
+    arguments = [call["args"], *(named[key] for key in order)]
+    return _inside(
+        arguments, lambda each: isinstance(each, dict) and _is_triple(each.get("keras_history"))
+    )
 
 
 def _needs(call: Entry) -> Iterator[Key]:
     for tensor in _tensors(call):
         name, number, _ = tensor["keras_history"]
-        yield str(name), int(number)
+        yield name, int(number)

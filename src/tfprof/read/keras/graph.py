@@ -64,6 +64,7 @@ class Dims(tuple[int, ...]):
     __slots__ = ()
 
 
+Entry: TypeAlias = Any  # an object of the configuration, which may be anything
 # A constant is of floats if it is a float, else of integers.
 Operand: TypeAlias = "Tensor | float | Sequence[int] | Sequence[Sequence[int]]"
 
@@ -190,18 +191,15 @@ class Call:
 
     def weight(self, name: str) -> Tensor:
         """The value of a weight; raises KeyError if the layer has none of this name."""
-        variable = self.weights[name]
-        read = self.graph.add(
-            f"{variable}/Read/ReadVariableOp", "ReadVariableOp", [variable],
-            {"dtype": Type(self.dtype)},
-        )  # fmt: skip
-        return Tensor(read)
+        variable, dtype = self.weights[name], {"dtype": Type(self.dtype)}
+        read = f"{variable}/Read/ReadVariableOp"
+        return Tensor(self.graph.add(read, "ReadVariableOp", [variable], dtype))
 
     def has(self, name: str) -> bool:
         """Whether the layer has a weight of this name."""
         return name in self.weights
 
-    def within(self, config: Any, prefix: str = "", *inputs: Tensor) -> Call:  # noqa: ANN401 - out of a file
+    def within(self, config: Entry, prefix: str = "", *inputs: Tensor) -> Call:
         """The same for a layer inside of this one, whose weights have this prefix."""
         if not isinstance(config, dict):
             raise Unexpandable
@@ -210,11 +208,7 @@ class Call:
         return replace(self, config=config, inputs=list(inputs), options={}, weights=weights)
 
     def inner(
-        self,
-        entry: Any,  # noqa: ANN401 - out of a file
-        *inputs: Tensor,
-        prefix: str = "",
-        scope: str = "",
+        self, entry: Entry, *inputs: Tensor, prefix: str = "", scope: str = ""
     ) -> list[Tensor]:
         """Call a layer inside of this one."""
         call = self.within(entry["config"], prefix, *inputs)

@@ -83,27 +83,28 @@ def _conv(config: Config, build: Build) -> list[Weight]:
     return adapted(config, "kernel", kernel, bias(config, 1, filters))
 
 
+def _stored(**shapes: tuple[int, ...]) -> list[Weight]:
+    """Weights that are stored in this order."""
+    return [Weight(f"vars/{at}", name, shapes[name]) for at, name in enumerate(shapes)]
+
+
 def _transposed(config: Config, build: Build) -> list[Weight]:
     filters = size(config["filters"])
     kernel = (*sizes(config["kernel_size"]), filters, channels(config, build))
-    return [Weight("vars/0", "kernel", kernel), *bias(config, 1, filters)]
+    return _stored(kernel=kernel) + bias(config, 1, filters)
 
 
 def _depthwise(config: Config, build: Build) -> list[Weight]:
     depth, times = channels(config, build), size(config.get("depth_multiplier", 1))
     kernel = (*sizes(config["kernel_size"]), depth, times)
-    return [Weight("vars/0", "kernel", kernel), *bias(config, 1, depth * times)]
+    return _stored(kernel=kernel) + bias(config, 1, depth * times)
 
 
 def _separable(config: Config, build: Build) -> list[Weight]:
     kernel = _depthwise(config, build)[0].shape
-    filters, (channels, times) = size(config["filters"]), kernel[-2:]
-    ones = (1 for _ in kernel[:-2])
-    return [
-        Weight("vars/0", "depthwise_kernel", kernel),
-        Weight("vars/1", "pointwise_kernel", (*ones, channels * times, filters)),
-        *bias(config, 2, filters),
-    ]
+    filters, ones = size(config["filters"]), (1 for _ in kernel[:-2])
+    points = (*ones, prod(kernel[-2:]), filters)
+    return _stored(depthwise_kernel=kernel, pointwise_kernel=points) + bias(config, 2, filters)
 
 
 def _axes_shape(config: Config, build: Build) -> tuple[int, ...]:
@@ -116,7 +117,7 @@ def _axes_shape(config: Config, build: Build) -> tuple[int, ...]:
 def _axis_norm(config: Config, build: Build) -> list[Weight]:
     shape = _axes_shape(config, build)
     names = [name for name, on in (("gamma", "scale"), ("beta", "center")) if config.get(on, True)]
-    return [Weight(f"vars/{at}", name, shape) for at, name in enumerate(names)]
+    return _stored(**dict.fromkeys(names, shape))
 
 
 def _batch_norm(config: Config, build: Build) -> list[Weight]:
@@ -141,11 +142,8 @@ def _cell(gates: int, *, two_biases: bool = False) -> Rule:
         units = size(config["units"])
         wide = gates * units
         shape = (2, wide) if two_biases and config.get("reset_after", True) else (wide,)
-        return [
-            Weight("vars/0", "kernel", (size(input_shape(build)[-1]), wide)),
-            Weight("vars/1", "recurrent_kernel", (units, wide)),
-            *bias(config, 2, *shape),
-        ]
+        kernel = size(input_shape(build)[-1]), wide
+        return _stored(kernel=kernel, recurrent_kernel=(units, wide)) + bias(config, 2, *shape)
 
     return derived
 
@@ -185,16 +183,12 @@ def _rnn(config: Config, build: Build) -> list[Weight]:
 
 def _conv_lstm(config: Config, build: Build) -> list[Weight]:
     filters, kernel = size(config["filters"]), sizes(config["kernel_size"])
-    cell = [
-        Weight("vars/0", "kernel", (*kernel, channels(config, build), 4 * filters)),
-        Weight("vars/1", "recurrent_kernel", (*kernel, filters, 4 * filters)),
-        *bias(config, 2, 4 * filters),
-    ]
-    return _below("cell", cell)
+    wide = 4 * filters
+    inputs, back = (*kernel, channels(config, build), wide), (*kernel, filters, wide)
+    return _below("cell", _stored(kernel=inputs, recurrent_kernel=back) + bias(config, 2, wide))
 
 
 def _inner(config: Config, shape: Sequence[int | None]) -> list[Weight]:
-    """The weights of the layer inside a wrapper layer."""
     layer = config["layer"]
     inner = weights(layer["class_name"], layer["config"], {"input_shape": list(shape)})
     if inner is None:
@@ -239,12 +233,12 @@ def _scored(config: Config, _: Build) -> list[Weight]:
     """Attention without heads."""
     names = ["scale"] if config.get("use_scale") else []
     names += ["concat_score_weight"] if config.get("score_mode") == "concat" else []
-    return [Weight(f"vars/{at}", name, ()) for at, name in enumerate(names)]
+    return _stored(**dict.fromkeys(names, ()))
 
 
 def _additive(config: Config, build: Build) -> list[Weight]:
     width = size(build["input_shape"][0][-1])
-    return [Weight("vars/0", "scale", (width,))] if config.get("use_scale", True) else []
+    return _stored(scale=(width,)) if config.get("use_scale", True) else []
 
 
 def _attention(config: Config, build: Build) -> list[Weight]:
@@ -277,7 +271,7 @@ def _projections(
     }
     layer_weights = []
     for name, (kernel, shape) in projections.items():
-        both = [Weight("vars/0", "kernel", kernel), *bias(config, 1, *shape)]
+        both = _stored(kernel=kernel) + bias(config, 1, *shape)
         layer_weights += _below(place.format(name), both, f"{name}/")
     return layer_weights
 
@@ -316,7 +310,7 @@ def _einsum_dense(config: Config, build: Build) -> list[Weight]:
 def _prelu(config: Config, build: Build) -> list[Weight]:
     shared = set(sizes(config.get("shared_axes") or []))
     shape = [1 if axis in shared else dim for axis, dim in enumerate(input_shape(build))][1:]
-    return [Weight("vars/0", "alpha", sizes(shape))]
+    return _stored(alpha=sizes(shape))
 
 
 _RULES: Final[dict[str, Rule]] = {

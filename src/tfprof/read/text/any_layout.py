@@ -19,29 +19,10 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from tfprof.read.text.fields import MESSAGE, TEXT, TOKEN, Field, fields_of_message
-from tfprof.read.text.syntax import (
-    ATOM,
-    BARE_LIST,
-    CLOSE,
-    CLOSER,
-    COLON_OPEN,
-    FIELD,
-    LIST_END,
-    OPEN,
-    OTHER,
-    STRING,
-    Unhandled,
-    after_separator,
-    blanks,
-    check_value,
-    element,
-    element_end,
-    literals,
-    past_blanks,
-    skip,
-    unescape,
-)
+from tfprof.read.text import syntax
+from tfprof.read.text.fields import MESSAGE, TEXT, TOKEN, Field, fields_of
+from tfprof.read.text.syntax import ATOM, CLOSE, CLOSER, LIST_END, OPEN, STRING, Unhandled
+from tfprof.wire import schema
 
 if TYPE_CHECKING:
     import re
@@ -96,7 +77,7 @@ class _Message:
 
 def to_wire(data: bytes, message: str) -> bytes:
     """The wire bytes of a *message*, such as "tensorflow.GraphDef", in text; raises Unhandled."""
-    return _Reader(data, fields_of_message(message)).read()
+    return _Reader(data, fields_of(schema.message(message).DESCRIPTOR)).read()
 
 
 class _Reader:
@@ -110,12 +91,12 @@ class _Reader:
 
     def read(self) -> bytes:  # noqa: C901, PLR0912 - one loop, through which every field passes
         """The wire bytes of the whole text."""
-        data, size, match_field = self._data, len(self._data), FIELD.match
-        at = blanks(data, 0)
+        data, size, match_field = self._data, len(self._data), syntax.FIELD.match
+        at = syntax.blanks(data, 0)
         while at < size:
             match = match_field(data, at)
             if match is None:
-                at = past_blanks(data, at)
+                at = syntax.past_blanks(data, at)
                 continue
             kind = match.lastindex
             if kind == CLOSE:
@@ -140,7 +121,7 @@ class _Reader:
                     now.wire.append(encoded)
             elif kind == STRING and field.kind > TOKEN:
                 now.wire.append(field.delimited(match[STRING]))
-            elif kind in (OPEN, COLON_OPEN) and field.kind == MESSAGE:
+            elif kind in (OPEN, syntax.COLON_OPEN) and field.kind == MESSAGE:
                 at = self._open(match, field)
             else:
                 at = self._other(match, field)
@@ -189,7 +170,6 @@ class _Reader:
         return (start, end) if end >= 0 else None
 
     def _close(self, match: re.Match[bytes]) -> int:
-        """End a message."""
         inner, at = self._now, match.end()
         if match[CLOSE] != inner.closer or inner.field is None:
             raise Unhandled
@@ -201,15 +181,14 @@ class _Reader:
                 start, end = inner.place
                 known[self._data[start:end]] = piece, at - start
         if inner.in_list:
-            more, at = element_end(self._data, match.end(CLOSE))
+            more, at = syntax.element_end(self._data, match.end(CLOSE))
             if more:
                 return self._open_element(inner.field, at)
         self._now = self._outer.pop()
         return at
 
     def _open_element(self, field: Field, at: int) -> int:
-        """Begin a message that is an element of a list."""
-        brace, _, _, at = element(self._data, at)
+        brace, _, _, at = syntax.element(self._data, at)
         if not brace:
             raise Unhandled
         in_map = self._outer[-1].in_map or field.is_map
@@ -220,19 +199,19 @@ class _Reader:
     def _other(self, match: re.Match[bytes], field: Field) -> int:
         """Read a string that is not plain, or a list."""
         data, at, kind = self._data, match.end(), match.lastindex
-        if kind not in (OTHER, BARE_LIST):
+        if kind not in (syntax.OTHER, syntax.BARE_LIST):
             raise Unhandled
         if match[kind] != b"[":
             if field.kind <= TOKEN:
                 raise Unhandled
-            strings, at = literals(data, at - 1)
+            strings, at = syntax.literals(data, at - 1)
             self._add(field, strings)
-            return after_separator(data, at)
-        if field.single or (kind == BARE_LIST and field.kind != MESSAGE):
+            return syntax.after_separator(data, at)
+        if field.single or (kind == syntax.BARE_LIST and field.kind != MESSAGE):
             raise Unhandled
-        at = blanks(data, at)
+        at = syntax.blanks(data, at)
         if data.startswith(LIST_END, at):
-            return after_separator(data, at + 1)
+            return syntax.after_separator(data, at + 1)
         if field.kind == MESSAGE:
             self._push()
             return self._open_element(field, at)
@@ -240,21 +219,20 @@ class _Reader:
 
     def _add(self, field: Field, strings: list[bytes]) -> None:
         """Append a string that is written as these literals."""
-        value = unescape(strings, text=field.kind == TEXT)
+        value = syntax.unescape(strings, text=field.kind == TEXT)
         self._now.wire.append(field.delimited(value))
 
     def _values(self, field: Field, at: int) -> int:
-        """Read the elements of a list of numbers, words or strings."""
         more = True
         while more:
-            brace, strings, token, at = element(self._data, at)
+            brace, strings, token, at = syntax.element(self._data, at)
             if brace or bool(strings) != (field.kind > TOKEN):
                 raise Unhandled
             if strings:
                 self._add(field, strings)
             else:
                 self._now.packed.setdefault(field, []).append(field.of_token(token))
-            more, at = element_end(self._data, at)
+            more, at = syntax.element_end(self._data, at)
         return at
 
     def _unknown(self, match: re.Match[bytes]) -> int:
@@ -263,12 +241,12 @@ class _Reader:
         if kind == STRING:
             return at
         if kind == ATOM:
-            check_value(match[ATOM])
+            syntax.check_value(match[ATOM])
             return at
-        if kind in (OPEN, COLON_OPEN):
-            return skip(data, at, CLOSER[match[kind]])
-        if kind == BARE_LIST:
+        if kind in (OPEN, syntax.COLON_OPEN):
+            return syntax.skip(data, at, CLOSER[match[kind]])
+        if kind == syntax.BARE_LIST:
             raise Unhandled
         if data[at - 1 : at] == b"[":
-            return skip(data, at, LIST_END)
-        return after_separator(data, literals(data, at - 1)[1])
+            return syntax.skip(data, at, LIST_END)
+        return syntax.after_separator(data, syntax.literals(data, at - 1)[1])

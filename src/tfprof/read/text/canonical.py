@@ -40,7 +40,6 @@ from tfprof.wire.decode import buffer_view
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-
 _LIBRARY = re.compile(rb"^library\b", re.MULTILINE)
 _EMPTY = b"library {\n}"
 _BLOCK = 1 << 20
@@ -142,22 +141,18 @@ def columns(data: U8) -> GraphColumns | None:
     # Whether there is more than a single empty function library, which most graphs have.
     view = buffer_view(data)
     libraries = [match.start() for match in islice(_LIBRARY.finditer(view), 2)]
-    if bool(libraries) and (
-        len(libraries) > 1 or bytes(view[libraries[0] :][: len(_EMPTY)]) != _EMPTY
-    ):
+    if len(libraries) > 1 or any(bytes(view[at : at + len(_EMPTY)]) != _EMPTY for at in libraries):
         return None
     _keep_memory()
-    unescaped, pieces, nodes = _Unescaped(data.size), [_NO_PIECE], 0
+    unescaped, pieces, nodes = _Unescaped(data.size), [], 0
     try:
-        for begin, end in _blocks(data):
+        for begin, end in [*_blocks(data)] or [(0, 0)]:
             pieces.append(_piece(lines(data[begin:end]), begin, nodes, unescaped))
             nodes += pieces[-1].nodes
     except Unhandled:
         return None
-    blob = data
-    if unescaped.text:
-        blob = np.concatenate([data, np.frombuffer(unescaped.text, np.uint8)])
-    return _joined(pieces, nodes, blob)
+    text = np.frombuffer(unescaped.text, np.uint8)
+    return _joined(pieces, nodes, np.concatenate([data, text]) if text.size else data)
 
 
 def _keep_memory() -> None:
@@ -203,7 +198,7 @@ def _levels(block: Lines) -> list[_Level]:
 
 
 def _check_values(block: Lines, levels: list[_Level]) -> None:
-    """Require that words are valid in their field and integers fit 64 bits."""
+    """Require that words are valid in their field, and read long integers: they fit 64 bits."""
     for line, _, field in levels:
         rows = np.flatnonzero(field >= _F)
         first = block.first_word(line[rows])
@@ -211,16 +206,11 @@ def _check_values(block: Lines, levels: list[_Level]) -> None:
         is_float = ~is_word | (first == _INF) | (first == _NAN)
         is_bool = (first == _TRUE) | (first == _FALSE)
         require(np.where(field[rows] == _F, is_float, is_bool))
-        if block.long.size:
-            _read_long(block, line[(field == _I) | (field == _SIZE)])
-
-
-def _read_long(block: Lines, line: I64) -> None:
-    """Read the long integers of these lines; they must fit 64 bits."""
-    for each in np.intersect1d(line, block.long).tolist():
-        number = int(block.text[block.value[each] : block.end[each]].tobytes())
-        require(-_INT64 <= number < _INT64)
-        block.number[each] = number
+        integers = line[(field == _I) | (field == _SIZE)] if block.long.size else block.long
+        for each in np.intersect1d(integers, block.long).tolist():
+            number = int(block.text[block.value[each] : block.end[each]].tobytes())
+            require(-_INT64 <= number < _INT64)
+            block.number[each] = number
 
 
 def _check_repeats(levels: list[_Level]) -> None:
@@ -327,13 +317,7 @@ class _Unescaped:
         return start, length
 
 
-_NO_SLICES = _Slices(*(np.empty(0, np.int64) for _ in range(3)))
-_NO_SHAPES = _ShapeParts(_NO_SLICES.node, np.empty(0, np.bool_), *_NO_SLICES[1:])
-_NO_PIECE = _Piece(0, _NO_SLICES, _NO_SLICES, _NO_SLICES, _NO_SHAPES, _NO_SHAPES)
-
-
 def _joined(pieces: list[_Piece], nodes: int, blob: U8) -> GraphColumns:
-    """The columns of all blocks, one after the other."""
     inputs = _all([piece.input for piece in pieces])
     shape_node, shape = _all_shapes([piece.shape for piece in pieces])
     output_node, output_shape = _all_shapes([piece.output for piece in pieces])
@@ -362,10 +346,7 @@ def _one_per_node(parts: list[_Slices], nodes: int, blob: U8) -> Strings:
 
 
 def _all_shapes(parts: list[_ShapeParts]) -> tuple[I64, Shapes]:
-    """The node of each shape, and the shapes."""
-    node = np.concatenate([part.node for part in parts])
-    before = np.cumsum([0, *(part.node.size for part in parts)])
-    dim_shape = np.concatenate([part.dim_shape + b for part, b in zip(parts, before, strict=False)])
-    unknown_rank = np.concatenate([part.unknown_rank for part in parts])
-    dim = np.concatenate([part.dim for part in parts])
+    node, unknown_rank, shape, dim = map(np.concatenate, zip(*parts, strict=True))
+    before = np.cumsum([0, *(part.node.size for part in parts)])[:-1]
+    dim_shape = shape + np.repeat(before, [part.dim.size for part in parts])
     return node, Shapes.of(node.size, dim_shape, dim, unknown_rank)

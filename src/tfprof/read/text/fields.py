@@ -14,17 +14,9 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from tfprof.read.text.syntax import Unhandled, is_dtype
-from tfprof.wire import schema
+from tfprof.wire import scalar
 from tfprof.wire.scalar import BYTES as LENGTH_DELIMITED
-from tfprof.wire.scalar import (
-    FIXED32,
-    FIXED64,
-    VARINT,
-    encode_double,
-    encode_float,
-    encode_tag,
-    encode_varint,
-)
+from tfprof.wire.scalar import FIXED32, FIXED64, VARINT, encode_tag, encode_varint
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,8 +127,6 @@ def _enum(descriptor: EnumDescriptor) -> Callable[[bytes], bytes]:
 
 
 def _real(encode: Callable[[float], bytes]) -> Callable[[bytes], bytes]:
-    """The encoder of floats or doubles."""
-
     def encode_token(token: bytes) -> bytes:
         if not _FLOAT.fullmatch(token):
             raise Unhandled
@@ -155,8 +145,8 @@ def _never(_: bytes) -> bytes:
 _int32 = _integer(-1 << 31, (1 << 31) - 1)
 # By the descriptor's type number: kind, wire type, encoder of a token.
 _KINDS: dict[int, tuple[int, int, Callable[[bytes], bytes]]] = {
-    1: (TOKEN, FIXED64, _real(encode_double)),
-    2: (TOKEN, FIXED32, _real(encode_float)),
+    1: (TOKEN, FIXED64, _real(scalar.encode_double)),
+    2: (TOKEN, FIXED32, _real(scalar.encode_float)),
     3: (TOKEN, VARINT, _integer(-1 << 63, (1 << 63) - 1)),
     4: (TOKEN, VARINT, _integer(0, (1 << 64) - 1)),
     5: (TOKEN, VARINT, _int32),
@@ -184,8 +174,3 @@ def fields_of(descriptor: Descriptor) -> dict[bytes, Field]:
         repeated = proto.label == proto.LABEL_REPEATED
         by_name[each.name.encode()] = Field(each, 0 if repeated else 1 << first.index)
     return by_name
-
-
-def fields_of_message(name: str) -> dict[bytes, Field]:
-    """The fields of the message with this full name."""
-    return fields_of(schema.message(name).DESCRIPTOR)

@@ -4,8 +4,8 @@
 
 planes       bytes → columns                   nesting  steps, self times
 event_table  the class of each event           memory   allocations of each execution
-operations   which events are operations       kernels  what ran on accelerators
-runs         which call each ran for           launches instructions of XLA programs
+operations   which events are operations,      kernels  what ran on accelerators
+             and which call each ran for       launches instructions of XLA programs
 merge        the graph node of each operation
 """
 
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.columns.strings import I64, U8, Strings
 from tfprof.columns.unique import unique_inverse
+from tfprof.foundation.units import plural
 from tfprof.model import own_notes
 from tfprof.read.read_files import read_wire
 from tfprof.read.xplane import trace
@@ -33,6 +33,7 @@ from tfprof.wire.decode import VARINT, scan
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tfprof.columns.strings import I64, U8, Strings
     from tfprof.read.source import Source
 
 __all__ = ["TraceColumns", "columns", "read_trace", "with_trace"]
@@ -93,10 +94,10 @@ def _steps(table: EventTable, name: str) -> Steps:
 
 
 def _devices(space: Space, event: I64) -> tuple[I64, Strings]:
-    """(the device of each event, their names)."""
-    ids, first = Strings.of(device_of(plane) for plane in space.plane).intern()
+    devices = space.plane.mapped(device_of)
+    ids, first = devices.intern()
     used, row = unique_inverse(ids[space.line_plane[space.event_line[event]]])
-    return row, Strings.of(device_of(space.plane[plane]) for plane in first[used].tolist())
+    return row, devices.take(first[used]).compact()
 
 
 def _level(space: Space) -> int:
@@ -110,13 +111,13 @@ def _level(space: Space) -> int:
 def _notes(events: trace.Events, allocated: TraceMemory, level: int) -> Iterator[str]:
     """Notes on what is missing from the trace and on events outside steps."""
     if not events.step.size:
-        yield ("the trace has no events of operations")
-    outside = np.flatnonzero(events.step < 0)
-    if outside.size:
+        yield "the trace has no events of operations"
+    outside = events.step < 0
+    if outside.any():
         own = int(events.own_ps[outside].sum()) // _PS_IN_US
         yield (
-            f"{outside.size:,} of {events.step.size:,} executions in the trace, {own:,} us, are "
-            "outside all steps and are ignored"
+            f"{np.count_nonzero(outside):,} of {events.step.size:,} executions in the trace, "
+            f"{own:,} us, are outside all steps and are ignored"
         )
     # The rest is about TensorFlow: other programs have no such operations, and other allocators.
     if not np.isin(events.kind, (trace.NODE, trace.EAGER, trace.DATA)).any():
@@ -132,7 +133,6 @@ def _notes(events: trace.Events, allocated: TraceMemory, level: int) -> Iterator
             "before the program imports TensorFlow, so that the CPU allocator records them"
         )
     if allocated.nameless.size:
-        yield (
-            f"{allocated.nameless.size:,} allocations, {int(allocated.nameless.sum()):,} bytes, "
-            "name no operation and are ignored"
-        )
+        count, size = allocated.nameless.size, int(allocated.nameless.sum())
+        ignored = "names no operation and is" if count == 1 else "name no operation and are"
+        yield f"{plural(count, 'allocation')}, {size:,} bytes, {ignored} ignored"

@@ -19,10 +19,10 @@ import numpy as np
 
 from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.read.expansion_limits import bounded
-from tfprof.read.xplane.nesting import Spans
+from tfprof.read.xplane.nesting import LineEvents
 from tfprof.read.xplane.planes import Space, device_lines
 
-_HOST, _TF_DATA, _LAUNCHERS = b"/host:", b"tf_data_", b"Host Threads/"
+_HOST, _TF_DATA, _LAUNCHERS = b"/host:", b"tf_data_", b"Host Threads/"  # beginnings of names
 _NS_PER_PS = 1000
 _LATEST_NS = 1 << 61
 OTHER, RAN, EAGERLY, RUN, PROCESS, DONE, ALLOCATED, FREED = range(8)
@@ -35,22 +35,6 @@ _BY_NAME = {
     b"MemoryAllocation": ALLOCATED,
     b"MemoryDeallocation": FREED,
 }
-
-
-class LineEvents(NamedTuple):
-    """Events on lines, in picoseconds since each line's beginning."""
-
-    line: I64
-    start: I64
-    long: I64
-
-    def take(self, rows: I64) -> LineEvents:
-        """These rows."""
-        return LineEvents(self.line[rows], self.start[rows], self.long[rows])
-
-    def spans(self) -> Spans:
-        """The events as Spans."""
-        return Spans.of(*self)
 
 
 class EventTable(NamedTuple):
@@ -93,12 +77,9 @@ class EventTable(NamedTuple):
 def event_table(space: Space, file: str) -> EventTable:
     """The events of a trace."""
     of_kind = _kinds(space)
-    plane = space.line_plane[space.event_line]
-    on_host = np.array([name.startswith(_HOST) for name in space.plane], np.bool_)[plane]
-    what = np.append(of_kind.what, OTHER)[space.event_kind]
-    what = np.where(on_host, what, OTHER)
-    tf_data = np.array([name.startswith(_TF_DATA) for name in space.line], np.bool_)
-    launchers = np.array([name.startswith(_LAUNCHERS) for name in space.line], np.bool_)
+    on_host = space.plane.which(lambda name: name.startswith(_HOST))
+    on_host = on_host[space.line_plane[space.event_line]]
+    what = np.where(on_host, np.append(of_kind.what, OTHER)[space.event_kind], OTHER)
     # The start of each event: lines count from the beginning of the trace or from 1970.
     rows = space.plane_stats.named(b"profile_start_time")
     base = int(space.plane_stats.number[rows[0]]) if rows.size else 0
@@ -114,8 +95,8 @@ def event_table(space: Space, file: str) -> EventTable:
         (what == EAGERLY) & np.append(_functions(space, of_kind, file), False)[space.event_kind],
         on_host,
         device_lines(space)[space.event_line],
-        tf_data[space.event_line],
-        launchers[space.event_line],
+        space.line.which(lambda name: name.startswith(_TF_DATA))[space.event_line],
+        space.line.which(lambda name: name.startswith(_LAUNCHERS))[space.event_line],
         file,
     )
 
@@ -125,10 +106,8 @@ def _functions(space: Space, of_kind: Kinds, file: str) -> Bool:
     stats = space.event_stats
     is_function = stats.numbers(b"is_func", space.event_line.size) != 0
     rows = stats.named(b"eager_op")
-    rows = rows[is_function[stats.owner[rows]]]
-    texts = bounded(stats.text.take(rows), file)
-    _, first = texts.intern()
-    is_call: Bool = texts.take(first).find(of_kind.name) >= 0
+    texts = bounded(stats.text.take(rows[is_function[stats.owner[rows]]]), file)
+    is_call: Bool = texts.distinct().find(of_kind.name) >= 0
     return is_call
 
 
@@ -141,7 +120,6 @@ class Kinds(NamedTuple):
 
 
 def _kinds(space: Space) -> Kinds:
-    """The class, name and operation type of each kind of event."""
     rows = list(map(_classified, space.kind, space.kind_display))
     what = np.array([event_class for event_class, _, _ in rows], np.int64)
     return Kinds(what, Strings.of(name for _, name, _ in rows), Strings.of(op for *_, op in rows))

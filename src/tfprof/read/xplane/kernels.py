@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.columns.strings import I64, Strings
-from tfprof.columns.unique import first_rows, unique_inverse
+from tfprof.columns.unique import intern_rows, unique_inverse
 from tfprof.read.expansion_limits import bounded
 from tfprof.read.xplane import launches
-from tfprof.read.xplane.event_table import LineEvents, node_and_op
-from tfprof.read.xplane.planes import TENSORFLOW_OPS, XLA_MODULES
-from tfprof.read.xplane.trace import blank
+from tfprof.read.xplane.event_table import node_and_op
+from tfprof.read.xplane.nesting import LineEvents
+from tfprof.read.xplane.planes import TENSORFLOW_OPS, XLA_MODULES, blank
 
 if TYPE_CHECKING:
     from tfprof.read.xplane.event_table import EventTable
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # The names that nodes of TensorFlow can have; those of JAX have brackets.
 _NODE = re.compile(rb"[A-Za-z0-9._][\w.\\/>-]*")
 _DETAILS = re.compile(rb"#[^#]*#")
-_BASE = re.compile(rb"(.+?)\.\d+(?:\..*)?")
+_NUMBER = re.compile(rb"(?<=.)\.\d+(?:\..*)?\Z")
 _PROGRAM = re.compile(rb"(.+)\((\d+)\)")
 _PS_IN_NS = 1000
 
@@ -72,11 +72,7 @@ def kernels(table: EventTable) -> Kernels:
         return Kernels(event, none, none, none)
     texts = _columns(table, event)
     bounded(texts[0], table.file, *texts[1:])
-    row = np.zeros(event.size, np.int64)
-    for column in texts:
-        ids, first = column.intern()
-        _, row = unique_inverse(row * max(first.size, 1) + ids)
-    distinct = first_rows(row)[1]
+    row, distinct = intern_rows(*texts)
     columns = (column.take(distinct) for column in texts)
     named = [_named(_Texts(*values)) for values in zip(*columns, strict=True)]
     parts = (Strings.of(values).take(row) for values in zip(*named, strict=True))
@@ -85,7 +81,7 @@ def kernels(table: EventTable) -> Kernels:
 
 def _named(texts: _Texts) -> tuple[bytes, bytes, bytes]:
     """(name, type, function) of one event."""
-    function = launches.functions_of(Strings.of([texts.module]))[0]  # b"" if it is not one
+    function = launches.function_of(texts.module)
     node, op = node_and_op(texts.tf_op)
     if op and _NODE.fullmatch(node):
         return node, op, function
@@ -96,9 +92,8 @@ def _named(texts: _Texts) -> tuple[bytes, bytes, bytes]:
             return texts.source_name, texts.source_op or texts.opcode, function
         program = function or texts.program
         name = program + b"/" + texts.instruction if program else texts.instruction
-        base = _BASE.fullmatch(texts.instruction)
-        kind = base[1] if base else texts.instruction
-        return name, texts.category or texts.opcode or kind, b""
+        kind = texts.category or texts.opcode or _NUMBER.sub(b"", texts.instruction)
+        return name, kind, b""
     if texts.operation:
         return texts.operation, texts.operation_type or texts.operation, b""
     return texts.own, texts.own, b""
@@ -115,35 +110,30 @@ def _annotated(annotation: bytes) -> tuple[bytes, bytes]:
 
 
 def _columns(table: EventTable, event: I64) -> list[Strings]:
-    """The columns of _Texts."""
     space, kind = table.space, table.space.event_kind[event]
+
+    each, none = np.arange(event.size), blank(event.size)
 
     def said(stat: bytes) -> Strings:
         """The stat of each event or, without one, of its metadata."""
         of_kind = space.kind_stats.texts(stat, len(space.kind))
-        own = table.texts(stat, event)
-        return either(own, np.where(own.length > 0, np.arange(event.size), -1), of_kind.take(kind))
+        return either(table.texts(stat, event), each, of_kind.take(kind))
 
     of_kind = np.append(space.kind_stats.numbers(b"program_id", len(space.kind)), 0)[kind]
     number = table.numbers(b"program_id")[event]
     number = np.where(number != 0, number, of_kind)
-    category, none = said(b"hlo_category"), blank(event.size)
+    category = said(b"hlo_category")
     # The metadata of a TPU's events have the name of the instruction as their display name.
-    display = space.kind_display.take(kind)
-    display = Strings(display.blob, display.start, display.length * (category.length > 0))
-    stated = said(b"hlo_op")
-    known_row = np.where(stated.length > 0, np.arange(event.size), -1)
-    instruction = either(stated, known_row, display)
+    display = space.kind_display.take(kind).where(category.length > 0)
+    instruction = either(said(b"hlo_op"), each, display)
     known = launches.instructions(space)
     at = known.find(launches.instruction_keys(number, instruction))
-    operation = _around(table, event, TENSORFLOW_OPS)
-    operation_kind = np.append(space.event_kind, -1)[operation]
-    module = said(b"hlo_module")
-    held = np.append(space.event_kind, -1)[_around(table, event, XLA_MODULES)]
-    known_row = np.where(module.length > 0, np.arange(event.size), -1)
-    module = either(module, known_row, either(space.kind, held, none))
-    module = Strings(module.blob, module.start, module.length * (instruction.length > 0))
-    name, program = _programs(module, number)
+    operation_kind, held = (
+        np.append(space.event_kind, -1)[_around(table, event, line)]
+        for line in (TENSORFLOW_OPS, XLA_MODULES)
+    )
+    module = either(said(b"hlo_module"), each, either(space.kind, held, none))
+    name, program = _programs(module.where(instruction.length > 0), number)
     return [
         said(b"tf_op"),
         said(b"annotation"),
@@ -184,8 +174,7 @@ def _programs(module: Strings, number: I64) -> tuple[Strings, Strings]:
 def _around(table: EventTable, event: I64, line: bytes) -> I64:
     """The event on the *line* of the same device that contains the start of each, or -1."""
     space = table.space
-    is_line = np.array([name == line for name in space.line], np.bool_)
-    outer = np.flatnonzero(is_line[space.event_line])
+    outer = np.flatnonzero(space.line.which(line.__eq__)[space.event_line])
     if not outer.size:
         return np.full(event.size, -1, np.int64)
     # Lines of a device may begin at different times.
@@ -196,9 +185,7 @@ def _around(table: EventTable, event: I64, line: bytes) -> I64:
         start = since[of_line] + space.event_ps[rows]
         return LineEvents(space.line_plane[of_line], start, space.event_long_ps[rows])
 
-    inner = on_lines(event)
-    at = on_lines(outer).spans().around(inner.line, inner.start)
-    return np.append(outer, -1)[at]
+    return np.append(outer, -1)[on_lines(outer).spans().around(on_lines(event))]
 
 
 def either(known: Strings, row: I64, other: Strings) -> Strings:

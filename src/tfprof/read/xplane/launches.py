@@ -113,11 +113,10 @@ class _Fresh:
         return result
 
 
-def functions_of(modules: Strings) -> Strings:
-    """The function that each XLA module was compiled from; empty if its name has another form."""
-    ids, first = modules.intern()
-    matches = (_MODULE.fullmatch(name) for name in modules.take(first))
-    return Strings.of(b"_" + match[1] if match else b"" for match in matches).take(ids)
+def function_of(module: bytes) -> bytes:
+    """The function that an XLA module was compiled from; b"" if its name has another form."""
+    match = _MODULE.fullmatch(module)
+    return b"_" + match[1] if match else b""
 
 
 def _of_programs(node: I64, at: I64, program: I64) -> tuple[I64, I64]:
@@ -158,8 +157,7 @@ class Instructions(NamedTuple):
     def find(self, wanted: Strings) -> I64:
         """The first row with each of these keys, or -1."""
         _, first = self.key.intern()
-        row = self.key.take(first).find(wanted)
-        return np.append(first, -1)[row]
+        return np.append(first, -1)[self.key.take(first).find(wanted)]
 
 
 def instruction_keys(program: I64, name: Strings) -> Strings:
@@ -177,11 +175,11 @@ def instructions(space: Space) -> Instructions:
     """All instructions in the trace; raises WireError."""
     stats = space.kind_stats
     rows = stats.named(b"Hlo Proto")
-    planes = space.kind_plane[stats.owner[rows]]
-    rows = rows[np.array([name == _PROGRAMS_PLANE for name in space.plane], np.bool_)[planes]]
-    start, end = stats.text.start[rows], stats.text.start[rows] + stats.text.length[rows]
-    buffer = stats.text.blob
-    module = scan(buffer, start, end, {1: BYTES})[1]
+    has_programs = space.plane.which(_PROGRAMS_PLANE.__eq__)
+    rows = rows[has_programs[space.kind_plane[stats.owner[rows]]]]
+    protos = stats.text.take(rows)
+    buffer = protos.blob
+    module = scan(buffer, protos.start, protos.start + protos.length, {1: BYTES})[1]
     computation = scan(buffer, module.start, module.end, {3: BYTES})[3]
     instruction = scan(buffer, computation.start, computation.end, {2: BYTES})[2]
     part = scan(buffer, instruction.start, instruction.end, {1: BYTES, 2: BYTES, 7: BYTES})

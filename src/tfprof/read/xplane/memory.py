@@ -29,10 +29,10 @@ _MOST_BYTES = 1 << 50
 class Allocations(NamedTuple):
     """One row per allocation."""
 
-    op: Strings  # the node it is for; empty if unknown
+    op: Strings  # the node it is for
     event: I64  # the execution during which it happened, or -1
-    address: I64
     moment_ns: I64
+    until_ns: I64  # when it was freed
     requested: I64
     is_output: Bool
     step: I64
@@ -49,29 +49,22 @@ class TraceMemory(NamedTuple):
 def memory(table: EventTable, events: Events, spans: Spans, steps: Steps) -> TraceMemory:
     """The memory that the executions with these *spans* allocated."""
     allocated, deallocated = table.rows(ALLOCATED), table.rows(FREED)
-    address = table.numbers(b"addr")
-    event = spans.around(table.placed.line[allocated], table.placed.start[allocated])
-    moment = table.ns[allocated]
+    address, moment = table.numbers(b"addr"), table.ns[allocated]
+    event = spans.around(table.placed.take(allocated))
     step = np.where(event >= 0, np.append(events.step, -1)[event], steps.of(moment))
-    allocations = Allocations(
-        op=table.texts(b"tf_op", allocated),
-        event=event,
-        address=address[allocated],
-        moment_ns=moment,
-        requested=np.clip(table.numbers(b"requested_bytes")[allocated], 0, _MOST_BYTES),
-        is_output=Strings.of([b"output"]).find(table.texts(b"region_type", allocated)) >= 0,
-        step=step,
-        step_end_ns=np.append(steps.end_ns, 0)[step],
-    )
-    until = freed(allocations, address[deallocated], table.ns[deallocated])
-    named = allocations.op.length > 0
+    until = _freed(address[allocated], moment, address[deallocated], table.ns[deallocated])
+    op = table.texts(b"tf_op", allocated)
+    requested = np.clip(table.numbers(b"requested_bytes")[allocated], 0, _MOST_BYTES)
+    is_output = Strings.of([b"output"]).find(table.texts(b"region_type", allocated)) >= 0
+    step_end = np.append(steps.end_ns, 0)[step]
+    every = Allocations(op, event, moment, until, requested, is_output, step, step_end)
+    named = op.length > 0
     rows = np.flatnonzero(named & (step >= 0))
-    in_steps = Allocations(*(taken(column, rows) for column in allocations))
-    nameless = allocations.requested[~named & (step >= 0)]
-    return TraceMemory(_by_owner(events, in_steps, until[rows]), nameless)
+    in_steps = Allocations(*(taken(column, rows) for column in every))
+    return TraceMemory(_by_owner(events, in_steps), requested[~named & (step >= 0)])
 
 
-def _by_owner(events: Events, allocations: Allocations, until: I64) -> Memory:
+def _by_owner(events: Events, allocations: Allocations) -> Memory:
     """Sums by execution or, if that has no event, by operation and step."""
     ids, _ = allocations.op.intern()
     # The key of an execution is its row; other keys are larger than all rows.
@@ -82,53 +75,45 @@ def _by_owner(events: Events, allocations: Allocations, until: I64) -> Memory:
     last = np.zeros(first.size, np.int64)
     np.maximum.at(last, owner, allocations.moment_ns)
     ends = np.append(events.start_ns + events.long_ps // 1000, 0)[event]
+
+    def total(rows: Bool | slice = slice(None)) -> I64:
+        return sum_by(owner[rows], allocations.requested[rows], first.size)
+
     return Memory(
         event=event,
         name=allocations.op.take(first),
         step=allocations.step[first],
         end_ns=np.where(event >= 0, ends, last),
-        **sums_by_owner(allocations, until, owner, first.size),
+        requested=total(),
+        peak=_peaks(allocations, owner, first.size),
+        residual=total(allocations.until_ns > allocations.step_end_ns),
+        output=total(allocations.is_output),
+        temporary=total(~allocations.is_output),
     )
 
 
-def freed(allocations: Allocations, address: I64, moment_ns: I64) -> I64:
-    """When each allocation was freed, by deallocations at these addresses and moments."""
-    count = allocations.address.size
-    addresses = np.concatenate([allocations.address, address])
-    moments = np.concatenate([allocations.moment_ns, moment_ns])
+def _freed(address: I64, moment_ns: I64, freed_address: I64, freed_ns: I64) -> I64:
+    """When each allocation was freed."""
+    count = address.size
+    addresses = np.concatenate([address, freed_address])
+    moments = np.concatenate([moment_ns, freed_ns])
     # An address that is freed and allocated in the same nanosecond is freed first.
     allocates = np.arange(addresses.size) < count
     order = np.lexsort((allocates, moments, addresses))
-    after = order[1:]
-    first = order[:-1]
+    first, after = order[:-1], order[1:]
     ends = (addresses[first] == addresses[after]) & allocates[first] & ~allocates[after]
     until = np.full(count, _NEVER, np.int64)
     until[first[ends]] = moments[after[ends]]
     return until
 
 
-def sums_by_owner(allocations: Allocations, until: I64, owner: I64, count: int) -> dict[str, I64]:
-    """Sums over the allocations of each of *count* owners; *until* is when each was freed."""
-
-    def total(rows: Bool) -> I64:
-        return sum_by(owner[rows], allocations.requested[rows], count)
-
-    return {
-        "requested": sum_by(owner, allocations.requested, count),
-        "peak": _peaks(allocations, until, owner, count),
-        "residual": total(until > allocations.step_end_ns),
-        "output": total(allocations.is_output),
-        "temporary": total(~allocations.is_output),
-    }
-
-
-def _peaks(allocations: Allocations, until: I64, owner: I64, count: int) -> I64:
+def _peaks(allocations: Allocations, owner: I64, count: int) -> I64:
     """The most bytes that each owner held at a time."""
     if not owner.size:
         return np.zeros(count, np.int64)
-    gone = np.flatnonzero(until < _NEVER)
+    gone = np.flatnonzero(allocations.until_ns < _NEVER)
     who = np.concatenate([owner, owner[gone]])
-    moment = np.concatenate([allocations.moment_ns, until[gone]])
+    moment = np.concatenate([allocations.moment_ns, allocations.until_ns[gone]])
     change = np.concatenate([allocations.requested, -allocations.requested[gone]])
     order = np.lexsort((change, moment, who))
     who, change = who[order], change[order]

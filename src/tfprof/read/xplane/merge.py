@@ -20,16 +20,14 @@ microsecond: an execution may be off by one, a sum of thousands is not.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from tfprof.columns.strings import I64, Bool, Strings
-from tfprof.columns.unique import sum_by, unique_inverse
+from tfprof.columns.unique import first_rows, sum_by, unique_inverse
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import ACCELERATOR, CPU, Profile, Step, own_notes
 from tfprof.read.input_notes import outside_graph
-from tfprof.read.merge import with_bare_nodes, with_types
+from tfprof.read.merge import with_bare_nodes, with_extra_types, with_types
 from tfprof.read.run_shapes import RecordedInputs, with_shape_source
 from tfprof.read.runtime_names import node_of, without_numbers
 from tfprof.read.xplane.node_matching import NodeMatcher
@@ -57,7 +55,7 @@ def with_trace(profile: Profile, trace: TraceColumns) -> Profile:
     profile = _placed(profile, trace, node)
     profile = _typed(profile, matcher.fused)
     runs, own_ps = fold_aliases(trace.events, node, matcher.has_own_name(node >= before))
-    steps = _steps(profile, trace, _Runs(runs, node[runs], own_ps), memory_node)
+    steps = _steps(profile, trace, (runs, node[runs], own_ps), memory_node)
     first = max((step.number for step in profile.steps), default=-1) + 1
     if profile.steps:
         steps = [replace(step, number=first + index) for index, step in enumerate(steps)]
@@ -90,12 +88,10 @@ def _with_names(profile: Profile, node: I64, events: Events, absent: Bool) -> tu
     """(*profile* with a node for each unmatched name, the node of each execution)."""
     rows = np.flatnonzero(node < 0)
     # Functions that the graph does not have are scopes, so that their nodes stay apart.
-    slash = Strings.of([b"/", b""]).take(np.where(absent[rows], 0, 1))
-    function = events.function.take(rows)
-    function = Strings(function.blob, function.start, function.length * absent[rows])
+    slash = Strings.of([b"", b"/"]).take(absent[rows].astype(np.int64))
+    function = events.function.take(rows).where(absent[rows])
     name = Strings.beside([function, slash, events.name.take(rows)])
-    name = _own_names(profile, name)
-    profile, added = _grown(profile, name, events.op.take(rows))
+    profile, added = _grown(profile, _own_names(profile, name), events.op.take(rows))
     node = node.copy()
     node[rows] = added
     covered = profile.covered.copy()
@@ -123,12 +119,10 @@ def _grown(profile: Profile, name: Strings, op: Strings) -> tuple[Profile, I64]:
 
 
 def _with_memory_names(profile: Profile, memory: Memory, ran: I64) -> tuple[Profile, I64]:
-    """(*profile* with nodes for allocations, the node of each row of memory)."""
-    # *ran* is the node of each execution.
+    """(*profile* with nodes for allocations, the node of each row); executions are of *ran*."""
     node = np.append(ran, -1)[memory.event]
     rows = np.flatnonzero(node < 0)
-    names = memory.name.take(rows)
-    node[rows] = node_of(profile, names)
+    node[rows] = node_of(profile, memory.name.take(rows))
     rows = np.flatnonzero(node < 0)
     names = memory.name.take(rows)
     profile, added = _grown(profile, _own_names(profile, names), names)
@@ -149,38 +143,26 @@ def _placed(profile: Profile, trace: TraceColumns, node: I64) -> Profile:
 
 
 def _typed(profile: Profile, pairs: list[tuple[int, bytes]]) -> Profile:
-    """*profile* with these (node, type) pairs as extra types."""
     if not pairs:
         return profile
-    types, kind = with_types(profile.types, Strings.of(op for _, op in pairs))
-    return replace(
-        profile,
-        types=types,
-        typed_node=np.concatenate([profile.typed_node, [node for node, _ in pairs]]),
-        typed_as=np.concatenate([profile.typed_as, kind]),
-    )
+    nodes, ops = zip(*pairs, strict=True)
+    return with_extra_types(profile, np.array(nodes, np.int64), Strings.of(ops))
 
 
 # --- steps ------------------------------------------------------------------------------------
 
 
-class _Runs(NamedTuple):
-    """The executions of nodes: rows of the events."""
-
-    row: I64
-    node: I64
-    own_ps: I64
-
-
-def _steps(profile: Profile, trace: TraceColumns, runs: _Runs, memory_node: I64) -> list[Step]:
-    """The steps of the trace."""
-    memory, node = trace.memory, runs.node
-    events = Events(*(taken(column, runs.row) for column in trace.events))
+def _steps(
+    profile: Profile, trace: TraceColumns, runs: tuple[I64, I64, I64], memory_node: I64
+) -> list[Step]:
+    """The steps of the trace; *runs* are (row of the events, node, self time) of executions."""
+    memory, (row, node, own_ps) = trace.memory, runs
+    events = Events(*(taken(column, row) for column in trace.events))
     ran_nodes, index = unique_inverse(node)
     rank = profile.nodes.name.take(ran_nodes).rank()
     order = np.lexsort((events.start_ns, rank[index], events.step))
     us = np.zeros(node.size, np.int64)
-    us[order] = _rounded(runs.own_ps[order])
+    us[order] = _rounded(own_ps[order])
     by_time = np.lexsort((events.start_ns, events.step))
     begins = np.searchsorted(events.step[by_time], np.arange(trace.step_number.size + 1))
     by_end = np.lexsort((memory.end_ns, memory.step))
@@ -250,10 +232,7 @@ def _runs(group: I64, label: I64, own_name: Bool) -> Bool:
     pair, index = unique_inverse(group * labels + label)
     count = np.bincount(index, minlength=pair.size)
     by_count = np.lexsort((pair, count, pair // labels))
-    heads = np.ones(by_count.size, np.bool_)
-    of_pair = (pair // labels)[by_count]
-    heads[1:] = of_pair[1:] != of_pair[:-1]
     rarest = np.zeros(pair.size, np.bool_)
-    rarest[by_count[heads]] = True
+    rarest[by_count[first_rows((pair // labels)[by_count])[1]]] = True
     runs: Bool = np.where(has_own[group], own_name, rarest[index])
     return runs

@@ -32,6 +32,24 @@ _MOST_FRAMES = 64
 _FOR_EVER = np.iinfo(np.int64).max
 
 
+class LineEvents(NamedTuple):
+    """Events on lines, in picoseconds since each line's beginning."""
+
+    line: I64
+    start: I64
+    long: I64
+
+    def take(self, rows: I64) -> LineEvents:
+        """These rows."""
+        return LineEvents(self.line[rows], self.start[rows], self.long[rows])
+
+    def spans(self) -> Spans:
+        """The events as Spans."""
+        end = self.start + self.long
+        order = np.lexsort((-end, self.start, self.line))
+        return Spans(self.line[order], self.start[order], end[order], order)
+
+
 class Spans(NamedTuple):
     """Events sorted by line and start, an outer one before those inside it."""
 
@@ -39,13 +57,6 @@ class Spans(NamedTuple):
     start: I64
     end: I64
     order: I64  # the row of each in the columns they are from
-
-    @classmethod
-    def of(cls, line: I64, start: I64, long: I64) -> Spans:
-        """The spans of events that begin at *start* on a *line*."""
-        end = start + long
-        order = np.lexsort((-end, start, line))
-        return cls(line[order], start[order], end[order], order)
 
     def parents(self) -> I64:
         """The index of the innermost span around each, or -1."""
@@ -81,8 +92,9 @@ class Spans(NamedTuple):
         result[self.order] = np.maximum(own, 0)
         return result
 
-    def around(self, line: I64, moment: I64) -> I64:
-        """The row of the innermost span around each *moment* on a *line*, or -1."""
+    def around(self, events: LineEvents) -> I64:
+        """The row of the innermost span around the start of each of *events*, or -1."""
+        line, moment, _ = events
         if not self.line.size:
             return np.full(line.size, -1, np.int64)
         at = count_before(self.line, self.start, line, moment) - 1
@@ -124,7 +136,7 @@ def steps(number: I64, start_ns: I64, long_ns: I64, name: str) -> Steps:
     if not number.size:
         return Steps(np.zeros(1, np.int64), np.zeros(1, np.int64), np.full(1, _FOR_EVER), ())
     # Each thread may have its own markers, so nesting is checked across all threads.
-    spans = Spans.of(np.zeros(number.size, np.int64), start_ns, np.maximum(long_ns, 1))
+    spans = LineEvents(np.zeros_like(number), start_ns, np.maximum(long_ns, 1)).spans()
     outer = np.flatnonzero(spans.parents() < 0)
     number, start, end = number[spans.order[outer]], spans.start[outer], spans.end[outer]
     if number.size > limit("steps"):

@@ -64,12 +64,12 @@ class NodeMatcher:
         self._match_arguments(node)
         types, op = with_types(profile.types, events.op)
         same = np.append(profile.nodes.op, -1)[node] == op
-        self.exact = same & (events.kind == NODE) & ~_added(events.name)
+        self.exact = same & (events.kind == NODE) & ~events.name.which(is_added)
         self._match_fused(node, np.flatnonzero((node >= 0) & ~same), op, types)
         if self._has_graph:
             # Find the functions without any node in the graph.
-            row, first = self._events.function.intern()
-            is_absent = self._events.function.length[first] > 0
+            row, first = events.function.intern()
+            is_absent = events.function.length[first] > 0
             is_absent[row[node >= 0]] = False
             self.absent = is_absent[row]
         return node
@@ -80,15 +80,13 @@ class NodeMatcher:
         rows = np.flatnonzero((node < 0) & (ops.find(self._events.op) >= 0))
         if not rows.size:
             return
-        names = self._events.name.take(rows)
+        calls = self._events.name.take(rows).mapped(lambda name: name.rpartition(b"/")[0])
         functions = self._events.function.take(rows)
-        ids, first = names.intern()
-        calls = Strings.of(name.rpartition(b"/")[0] for name in names.take(first))
-        node[rows] = node_of(self._profile, either(calls, ids, functions), functions)
+        calls = either(calls, np.arange(rows.size), functions)
+        node[rows] = node_of(self._profile, calls, functions)
 
     def _match_fused(self, node: I64, rows: I64, op: I64, types: Strings) -> None:
-        fused = np.array([is_fused(name) for name in types], np.bool_)
-        rows = rows[fused[op[rows]]]
+        rows = rows[types.which(is_fused)[op[rows]]]
         pairs, inverse = unique_inverse(node[rows] * len(types) + op[rows])
         matched = []
         for pair in pairs.tolist():
@@ -109,57 +107,48 @@ class NodeMatcher:
         if not self._has_graph:
             return
         events = self._events
-        rows = np.flatnonzero(self.is_fused)
-        if rows.size:
-            pairs = [
-                f"{op.decode('utf-8', 'replace')} for {self._name(at)}" for at, op in self.fused
-            ]
+        if fused := np.count_nonzero(self.is_fused):
+            name = self._profile.nodes.name
+            pairs = [f"{_text(op)} for {shown(_text(name[at]))}" for at, op in self.fused]
             yield (
-                f"{rows.size:,} executions of fused operations count for a node that they fused: "
-                + ", ".join(pairs[:_EXAMPLES])
-                + (f" and {more:,} more" if (more := len(pairs) - _EXAMPLES) > 0 else "")
+                f"{fused:,} executions of fused operations count for a node that they fused: "
+                f"{_listed(pairs)}"
             )
-        compiled = np.flatnonzero((events.kind == COMPILED) & (node >= 0))
-        if compiled.size:
+        if compiled := np.count_nonzero((events.kind == COMPILED) & (node >= 0)):
             yield (
-                f"{compiled.size:,} executions are of instructions that XLA compiled; one that "
+                f"{compiled:,} executions are of instructions that XLA compiled; one that "
                 "comes from several nodes counts for the node that it is named after"
             )
-        unmatched = np.flatnonzero(node < 0)
-        if unmatched.size:
-            total = max(int(events.own_ps.sum()), 1)
-            own = int(events.own_ps[unmatched].sum())
+        if unmatched := np.count_nonzero(node < 0):
+            total, own = max(int(events.own_ps.sum()), 1), int(events.own_ps[node < 0].sum())
             yield (
-                f"{unmatched.size:,} of {node.size:,} executions, {own // _PS_IN_US:,} us "
+                f"{unmatched:,} of {node.size:,} executions, {own // _PS_IN_US:,} us "
                 f"({100 * own / total:.1f} %), are not of nodes in the graph: "
                 f"see {NOT_IN_GRAPH.decode()}{self._outside_graphs()}"
             )
 
     def _outside_graphs(self) -> str:
-        """The time of executions that belong to no graph."""
         events = self._events
         micros = {
             where: int(events.own_ps[events.kind == kind].sum()) // _PS_IN_US
             for kind, where in ((EAGER, "outside functions"), (DATA, "in functions of tf.data"))
         }
         if self.absent.any():
-            names = events.function.take(np.flatnonzero(self.absent))
-            names = names.take(names.intern()[1])
-            listed = ", ".join(shown(name) for name in list(names.texts())[:_EXAMPLES])
-            more = f" and {len(names) - _EXAMPLES:,} more" if len(names) > _EXAMPLES else ""
-            where = f"in functions that the graph does not have: {listed}{more}"
+            names = [*map(shown, events.function.take(self.absent).distinct().texts())]
+            where = f"in functions that the graph does not have: {_listed(names)}"
             micros[where] = int(events.own_ps[self.absent].sum()) // _PS_IN_US
         parts = [f"{us:,} us ran {where}" for where, us in micros.items() if us]
         return f" ({', '.join(parts)})" if parts else ""
 
-    def _name(self, node: int) -> str:
-        return shown(self._profile.nodes.name[node].decode("utf-8", "replace"))
+
+def _listed(texts: list[str]) -> str:
+    """The first few, and how many more there are."""
+    more = len(texts) - _EXAMPLES
+    return ", ".join(texts[:_EXAMPLES]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _added(names: Strings) -> Bool:
-    """Which of these names the runtime created."""
-    ids, first = names.intern()
-    return np.array([is_added(name) for name in names.take(first)], np.bool_)[ids]
+def _text(name: bytes) -> str:
+    return name.decode("utf-8", "replace")
 
 
 def is_fused(op: bytes) -> bool:
@@ -171,19 +160,14 @@ def fused_node(profile: Profile, node: int, op: bytes) -> int:
     """The node that the fused *op*, which ran under the name of *node*, counts for; -1 if none."""
     match = _FUSED.fullmatch(op)
     assert match is not None, "the caller passes fused operations only"
-    wanted = {_without_version(match[1]), _without_version(match[2])}
+    wanted = {_VERSION.sub(b"", name) for name in match.groups()}
     waiting, visited = [node], {node}
     for _ in range(_STEPS_BACK + 1):
         for candidate in waiting:
-            if _without_version(profile.types[int(profile.nodes.op[candidate])]) in wanted:
+            if _VERSION.sub(b"", profile.types[int(profile.nodes.op[candidate])]) in wanted:
                 return candidate
         before = (source for each in waiting for source, _ in data_inputs(profile.edges, each))
         waiting = [each for each in dict.fromkeys(before) if each >= 0 and each not in visited]
         waiting = waiting[:_MOST_NODES]
         visited.update(waiting)
     return -1
-
-
-def _without_version(op: bytes) -> bytes:
-    """The operation type without its version."""
-    return _VERSION.sub(b"", op)

@@ -5,6 +5,19 @@ EAGER      EagerLocalExecute: Op            _eager/Op
 COMPILED   an event with `hlo_op`           the node that its instruction comes from
 KERNEL     on a line of an accelerator      see `kernels`
 DATA       node:Op on a thread of tf.data   _tf_data/node, unless the program called it
+
+A function that is not inlined is started during the event of the node that calls it, and its nodes
+run on any thread under their bare names. These events lead back to the call:
+
+    python    EagerLocalExecute: __inference_step_12 ├───────────────────┤
+                FunctionRun id=7                        ├─┤
+    thread 1  ExecutorState::Process id=7                  ├───────────────────┤
+                net/call:PartitionedCall                      ├────┤
+                  FunctionRun id=8                              ├┤
+    thread 2  ExecutorState::Process id=8                         ├──────┤
+                inside/product:MatMul                               ├──┤
+
+So the last one is `net/call/inside/product` of `__inference_step_12`.
 """
 
 from __future__ import annotations
@@ -13,21 +26,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.strings import I64, Strings
-from tfprof.columns.unique import unique, unique_inverse
+from tfprof.columns.strings import I64, Bool, Strings
+from tfprof.columns.unique import intern_rows, unique, unique_inverse
 from tfprof.read.expansion_limits import bounded
 from tfprof.read.xplane import launches
 from tfprof.read.xplane.event_table import DONE, EAGERLY, OTHER, PROCESS, RAN, RUN
 from tfprof.read.xplane.kernels import either, kernels
-from tfprof.read.xplane.runs import RunEvents, Runs, runs
-from tfprof.read.xplane.trace import COMPILED, DATA, EAGER, KERNEL, NODE, blank, taken
+from tfprof.read.xplane.nesting import count_before
+from tfprof.read.xplane.planes import blank
+from tfprof.read.xplane.trace import COMPILED, DATA, EAGER, KERNEL, NODE, taken
 
 if TYPE_CHECKING:
     from tfprof.read.xplane.event_table import EventTable
+    from tfprof.read.xplane.nesting import LineEvents
 
-_EAGER, _TF_DATA = b"_eager/", b"_tf_data/"
 _SYNC = b"SyncDevice"
 _PS_IN_NS = 10**3
+# Names are built for at most so many nested calls.
+_DEEPEST = 64
+# All such names together have at most so many bytes; no real program has more.
+_MOST_BYTES = 64 << 20
 
 
 class Operations(NamedTuple):
@@ -63,8 +81,12 @@ def _plain(event: I64, kind: int, name: Strings, op: Strings) -> Operations:
     return Operations(event, np.full(event.size, kind), name, op, blank(event.size), unknown)
 
 
-def _below(table: EventTable, scope: bytes, name: Strings) -> Strings:
-    return table.joined(Strings.of([scope]).take(np.zeros(len(name), np.int64)), name)
+def _below(table: EventTable, scope: Strings | bytes, name: Strings, is_below: Bool) -> Strings:
+    """The names, of which some are below a scope, which may be the same for all."""
+    if isinstance(scope, bytes):
+        scope = Strings.of([scope]).take(np.zeros(len(name), np.int64))
+    slash = Strings.of([b"", b"/"]).take(is_below.astype(np.int64))
+    return table.joined(scope.where(is_below), table.joined(slash, name))
 
 
 def _nodes(table: EventTable) -> Operations:
@@ -73,38 +95,17 @@ def _nodes(table: EventTable) -> Operations:
     name = table.joined(Strings.of(run.prefix).take(run.of_event), table.names(event))
     function = Strings.of(run.function).take(run.of_event)
     data = table.on_tf_data[event] & (function.length == 0)
-    both = Strings.concat([name, _below(table, _TF_DATA, name)])
-    name = both.take(np.arange(event.size) + event.size * data)
     kind, op = np.where(data, DATA, NODE), table.kinds.op.take(table.space.event_kind[event])
+    name = _below(table, b"_tf_data", name, data)
     return Operations(event, kind, name, op, function, run.start_ns)
 
 
-def _runs(table: EventTable, event: I64) -> Runs:
-    called = np.flatnonzero(table.is_function)
-    started, process, done = map(table.rows, (RUN, PROCESS, DONE))
-    number = table.numbers(b"id")
-    return runs(
-        RunEvents(
-            table.placed.take(event),
-            table.names(event),
-            table.placed.take(called),
-            table.names(called),
-            table.ns[called],
-            table.placed.take(started),
-            number[started],
-            table.placed.take(process),
-            number[process],
-            table.placed.take(done),
-            number[done],
-        )
-    )
-
-
 def _eager(table: EventTable) -> Operations:
-    event = _without_final_sync(table, np.flatnonzero(table.what == EAGERLY))
+    event = _without_final_sync(table, table.rows(EAGERLY))
     event = event[~table.is_function[event]]
     op = table.names(event)
-    return _plain(event, EAGER, _below(table, _EAGER, op), op)
+    name = _below(table, b"_eager", op, np.ones(event.size, np.bool_))
+    return _plain(event, EAGER, name, op)
 
 
 def _without_final_sync(table: EventTable, event: I64) -> I64:
@@ -124,8 +125,7 @@ def _compiled(table: EventTable, nodes: Operations) -> list[Operations]:
     if not event.size:
         return []
     name, op = _instructions(table, event)
-    spans = table.placed.take(nodes.event).spans()
-    at = spans.around(table.placed.line[event], table.placed.start[event])
+    at = table.placed.take(nodes.event).spans().around(table.placed.take(event))
     instruction = table.texts(b"hlo_op", event).intern()[0]
     program = table.numbers(b"program_id")[event]
     ran = launches.InstructionEvents(at, program, instruction, table.ns[event])
@@ -135,31 +135,22 @@ def _compiled(table: EventTable, nodes: Operations) -> list[Operations]:
     label = nodes.name.take(node)
     # A function compiled as a whole runs as an operation with its own name; if a node of another
     # function calls it, its nodes are below that node.
-    called = table.names(np.flatnonzero(table.is_function))
-    is_function = called.take(called.intern()[1]).find(label) >= 0
-    below = table.joined(label, _below(table, b"/", name.take(held)))
-    both = Strings.concat([below, name.take(held)])
+    functions = table.names(np.flatnonzero(table.is_function)).distinct()
+    names = _below(table, label, name.take(held), functions.find(label) < 0)
     kind, caller = np.full(held.size, COMPILED), nodes.function.take(node)
-    names = both.take(np.arange(held.size) + held.size * is_function)
     inside = Operations(event[held], kind, names, op.take(held), caller, nodes.called_ns[node])
     # For the rest, the module names the function. If several nodes may have launched it, it is not
     # the function that the program called.
-    function = launches.functions_of(table.texts(b"hlo_module", event[free]))
+    function = table.texts(b"hlo_module", event[free]).mapped(launches.function_of)
     several = at[free] == launches.SEVERAL
-    below = table.joined(function, _below(table, b"/", name.take(free)))
-    names = Strings.concat([name.take(free), below])
-    names = names.take(np.arange(free.size) + free.size * several)
+    names = _below(table, function, name.take(free), several)
     outside = _plain(event[free], COMPILED, names, op.take(free))
-    called = function.take(np.arange(free.size))
-    called = Strings(called.blob, called.start, called.length * ~several)
-    return [outside._replace(function=called), inside]
+    return [outside._replace(function=function.where(~several)), inside]
 
 
 def _launches(table: EventTable, nodes: Operations) -> launches.Launches:
     """The events of nodes, some of which launch XLA programs."""
-    name, function = nodes.name.intern()[0], nodes.function.intern()[0]
-    _, node = unique_inverse(name * (int(function.max(initial=0)) + 1) + function)
-    start = table.ns[nodes.event]
+    node, start = intern_rows(nodes.name, nodes.function)[0], table.ns[nodes.event]
     return launches.Launches(node, start, start + table.placed.long[nodes.event] // _PS_IN_NS)
 
 
@@ -170,3 +161,101 @@ def _instructions(table: EventTable, event: I64) -> tuple[Strings, Strings]:
     at = known.find(launches.instruction_keys(table.numbers(b"program_id")[event], instruction))
     name = either(known.op_name, at, instruction)
     return name, either(known.op_type, at, either(known.opcode, at, instruction))
+
+
+# --- the call that each node ran for ---
+
+
+class _Runs(NamedTuple):
+    """The call that each node's event ran for."""
+
+    prefix: list[bytes]  # distinct prefixes of names, such as "net/call/"
+    function: list[bytes]  # for each prefix, the function that the program called
+    of_event: I64  # the row of these for each event
+    start_ns: I64  # when the program called it; -1 if unknown
+
+
+def _runs(table: EventTable, event: I64) -> _Runs:
+    """The call that each *event* of a node ran for."""
+    ran = table.placed.take(event)
+    run = _run_of_each(table, ran)
+    chains = _Chains(table, event, run)
+    distinct, inverse = unique_inverse(run)
+    of_run = [chains.resolve(number) for number in distinct.tolist()]
+    of_event, start = np.array(of_run, np.int64).reshape(-1, 2)[inverse].T
+    # Events on the thread of the call itself, such as a function that XLA compiled.
+    directly = chains.calls.around(ran)
+    plain = np.flatnonzero((run < 0) & (directly >= 0))
+    rows, inverse = unique_inverse(directly[plain])
+    called = [chains.row(b"", chains.functions[row]) for row in rows.tolist()]
+    of_event[plain] = np.array(called, np.int64)[inverse]
+    start[plain] = chains.called_ns[directly[plain]]
+    prefix, function = zip(*chains.names, strict=True)
+    return _Runs([*prefix], [*function], of_event, start)
+
+
+class _Chains:
+    """The chain of calls that leads to each run, as a prefix of names; each is built once."""
+
+    def __init__(self, table: EventTable, event: I64, run: I64) -> None:
+        called, started = np.flatnonzero(table.is_function), table.placed.take(table.rows(RUN))
+        self.calls = table.placed.take(called).spans()  # of functions, by the program
+        self.functions, self.called_ns = table.names(called), table.ns[called]
+        self._node_names, self._run_of_node = table.names(event), run.tolist()
+        # The node, and the call of the program, that started each run.
+        self._node = table.placed.take(event).spans().around(started).tolist()
+        self._program = self.calls.around(started).tolist()
+        self._known: dict[int, tuple[int, int]] = {}
+        self._rows = {(b"", b""): 0}
+        self._spent = 0
+        self.names = [(b"", b"")]  # (prefix, function)
+
+    def row(self, prefix: bytes, function: bytes) -> int:
+        """The row of this pair in `names`."""
+        if (prefix, function) not in self._rows:
+            self._rows[prefix, function] = len(self.names)
+            self.names.append((prefix, function))
+            self._spent += len(prefix)
+        return self._rows[prefix, function]
+
+    def resolve(self, run: int) -> tuple[int, int]:
+        """(row of `names`, time of the program's call) of a run."""
+        chain: list[int] = []
+        while run >= 0 and run not in self._known and len(chain) < _DEEPEST and run not in chain:
+            chain.append(run)
+            run = self._run_of_node[self._node[run]] if self._node[run] >= 0 else -1
+        known, moment = self._known.get(run, (0, -1))
+        for inner in reversed(chain):
+            prefix, function = self.names[known]
+            node, program = self._node[inner], self._program[inner]
+            if program >= 0:
+                moment, function = int(self.called_ns[program]), self.functions[program]
+            if node >= 0 and self._spent < _MOST_BYTES:
+                prefix += self._node_names[node] + b"/"
+            known = self.row(prefix, function)
+            self._known[inner] = known, moment
+        return known, moment
+
+
+def _run_of_each(table: EventTable, ran: LineEvents) -> I64:
+    """The FunctionRun, by its place among these, that each event *ran* for; or -1."""
+    started, process, done = map(table.rows, (RUN, PROCESS, DONE))
+    run_id = table.numbers(b"id")
+    around = table.placed.take(process).spans().around(ran)
+    number = np.append(run_id[process], 0)[around]
+    # A thread that was still working when the trace ended has no Process event; the next event at
+    # the end of a node, on the same line, also has the number.
+    rest = np.flatnonzero(around < 0)
+    line, start, long = ran.take(rest)
+    ends = table.placed.take(done)
+    done = done[np.lexsort((ends.start, ends.line))]
+    ends = table.placed.take(done)
+    after = count_before(ends.line, ends.start, line, start + long - 1)
+    known = around >= 0
+    known[rest] = np.append(ends.line, -1)[after] == line
+    number[rest] = np.append(run_id[done], 0)[after]
+    order = np.argsort(run_id[started], kind="stable")
+    ids = run_id[started][order]
+    at = np.searchsorted(ids, number)
+    fits = known & (np.append(ids, 0)[at] == number) & (at < ids.size)
+    return np.where(fits, np.append(order, -1)[at], -1)

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tfprof.columns.strings import I64, U8, Bool, Strings
-from tfprof.columns.unique import unique_inverse
+from tfprof.read.xplane.nesting import count_before
 from tfprof.wire.decode import BYTES, VARINT, Field, scan, whole
 
 # No real time is later: eleven days in picoseconds, and the year 2116 in nanoseconds.
@@ -34,10 +34,9 @@ _LATEST_NS = 1 << 62
 _DEVICE = b"/device:"
 _TASK = b"/job:localhost/replica:0/task:0"
 _DEVICE_NAME = re.compile(rb"/device:([A-Za-z_]+):(\d+).*")
-_STREAM = re.compile(rb"(?i)stream\b.*")
-XLA_OPS, XLA_MODULES, TENSORFLOW_OPS = b"XLA Ops", b"XLA Modules", b"TensorFlow Ops"
-# The lines that count if a device has no streams, the first that it has.
-_ONLY = (XLA_OPS, TENSORFLOW_OPS)
+XLA_MODULES, TENSORFLOW_OPS = b"XLA Modules", b"TensorFlow Ops"
+# The lines that count: of each device, those of the first kind that it has.
+_COUNTED = [re.compile(line) for line in (rb"(?i)stream\b.*", b"XLA Ops", TENSORFLOW_OPS)]
 
 
 class Stats(NamedTuple):
@@ -54,10 +53,9 @@ class Stats(NamedTuple):
         row = int(self.names.find(Strings.of([name]))[0])
         return np.flatnonzero(self.name == row) if row >= 0 else np.empty(0, np.int64)
 
-    def numbers(self, name: bytes, count: int, default: int = 0) -> I64:
-        """The number that each of *count* owners has under this name."""
-        column = np.full(count, default, np.int64)
-        rows = self.named(name)
+    def numbers(self, name: bytes, count: int) -> I64:
+        """The number that each of *count* owners has under this name; 0 if absent."""
+        column, rows = np.zeros(count, np.int64), self.named(name)
         column[self.owner[rows]] = self.number[rows]
         return column
 
@@ -66,10 +64,7 @@ class Stats(NamedTuple):
         row = np.full(count, -1, np.int64)
         rows = self.named(name)
         row[self.owner[rows]] = rows
-        is_present = row >= 0
-        if not len(self.text):
-            return Strings(self.text.blob, np.zeros(count, np.int64), np.zeros(count, np.int64))
-        return Strings(self.text.blob, self.text.start[row], self.text.length[row] * is_present)
+        return self.text.take(row).where(row >= 0) if len(self.text) else blank(count)
 
 
 class Space(NamedTuple):
@@ -160,23 +155,24 @@ class _StatReader(NamedTuple):
         known = np.flatnonzero(text >= 0)
         start[refers[known]] = self.name.start[text[known]]
         length[refers[known]] = self.name.length[text[known]]
-        name = np.append(ids, -1)[row]
-        return Stats(
-            stat.message, name, self.name.take(first), number, Strings(self.buffer, start, length)
-        )
+        texts = Strings(self.buffer, start, length)
+        return Stats(stat.message, np.append(ids, -1)[row], self.name.take(first), number, texts)
 
 
 def _metadata_row(plane: I64, number: I64, of_plane: I64, wanted: I64) -> I64:
     """The last metadata row with the *wanted* number in a plane, or -1."""
     if not number.size or not wanted.size:
         return np.full(wanted.size, -1, np.int64)
-    distinct, rank = unique_inverse(np.concatenate([number, wanted]))
-    key = plane * distinct.size + rank[: number.size]
-    query = of_plane * distinct.size + rank[number.size :]
-    order = np.argsort(key, kind="stable")
-    at = np.searchsorted(key[order], query, "right") - 1
+    order = np.lexsort((number, plane))
+    at = count_before(plane[order], number[order], of_plane, wanted) - 1
     row = order[np.maximum(at, 0)]
-    return np.where((at >= 0) & (key[row] == query), row, -1)
+    fits = (at >= 0) & (plane[row] == of_plane) & (number[row] == wanted)
+    return np.where(fits, row, -1)
+
+
+def blank(count: int) -> Strings:
+    """So many empty strings."""
+    return Strings(np.empty(0, np.uint8), *np.zeros((2, count), np.int64))
 
 
 def device_of(plane: bytes) -> bytes:
@@ -189,14 +185,10 @@ def device_of(plane: bytes) -> bytes:
 
 def device_lines(space: Space) -> Bool:
     """Which lines of accelerators count: of each device, those of the first kind that it has."""
-    is_device = np.array([name.startswith(_DEVICE) for name in space.plane], np.bool_)
-    streams = np.array([_STREAM.fullmatch(name) is not None for name in space.line], np.bool_)
-    kinds = [streams]
-    kinds += [np.array([name == line for name in space.line], np.bool_) for line in _ONLY]
+    is_open = space.plane.which(lambda name: name.startswith(_DEVICE))
     counted = np.zeros(len(space.line), np.bool_)
-    is_open = is_device.copy()
-    for lines in kinds:
-        chosen = lines & is_open[space.line_plane]
+    for pattern in _COUNTED:
+        chosen = space.line.which(pattern.fullmatch) & is_open[space.line_plane]
         counted |= chosen
         is_open[space.line_plane[chosen]] = False
     return counted

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from tfprof.columns.strings import I64, Strings
 
 if TYPE_CHECKING:
@@ -70,11 +68,6 @@ class TraceColumns(NamedTuple):
     memory: Memory
     level: int
     notes: tuple[Note, ...]
-
-
-def blank(count: int) -> Strings:
-    """So many empty strings."""
-    return Strings(np.empty(0, np.uint8), *np.zeros((2, count), np.int64))
 
 
 def taken(column: Any, rows: I64) -> Any:  # noqa: ANN401 - the same type as the column

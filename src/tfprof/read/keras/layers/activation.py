@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.read.keras.graph import BOOL, Call, Tensor, Unexpandable, known, layer, operation
@@ -21,11 +21,12 @@ def activated(call: Call, x: Tensor, key: str = "activation") -> Tensor:
         return call.inner(name, x)[0]
     if name is None or name == "linear":
         return x
-    return _function(call, x, name)  # a function of the user's raises
+    return _applied(call, FUNCTIONS[name], x)  # a function of the user's raises
 
 
-def _function(call: Call, x: Tensor, name: str) -> Tensor:
-    function = FUNCTIONS[name]
+def _applied(call: Call, function: str | Function, x: Tensor | None = None) -> Tensor:
+    """A chain of operations, or another function, of *x* or of the layer's input."""
+    x = call.x if x is None else x
     return _chain(call, x, function) if isinstance(function, str) else function(call, x)
 
 
@@ -128,20 +129,9 @@ layer(
     "SpatialDropout1D SpatialDropout2D SpatialDropout3D",
 )(lambda call: call.op("Identity", call.x))
 
-
-def _operation(name: str, call: Call) -> Tensor:
-    return _function(call, call.x, name)
-
-
-def _unary(kind: str, call: Call) -> Tensor:
-    return call.op(kind, call.x)
-
-
-for _name in FUNCTIONS:
-    operation(_name.title().replace("_", ""))(partial(_operation, _name))
-for _name in _UNARY.split():
-    operation(_name)(partial(_unary, _name))
-operation("Negative")(partial(_unary, "Neg"))
+for _name, _function in {**FUNCTIONS, **{name: name for name in _UNARY.split()}}.items():
+    operation(_name.title().replace("_", ""))(partial(_applied, function=_function))
+operation("Negative")(partial(_applied, function="Neg"))
 
 
 @layer("ELU")
@@ -183,13 +173,11 @@ def prelu(call: Call) -> Tensor:
 def masking(call: Call) -> Tensor:
     """Steps of one value are zero."""
     known(call.x)
-    differs = call.op("NotEqual", call.x, 1.0, dtype=BOOL)
-    kept = call.op("Any", differs, [-1], keep_dims=True)
+    kept = call.reduced("Any", call.op("NotEqual", call.x, 1.0, dtype=BOOL), [-1])
     return call.op("SelectV2", kept, call.x, call.x)
 
 
 # --- merging ---
-
 
 _KINDS: Final = {
     "Add": "AddV2", "Subtract": "Sub", "Multiply": "Mul", "Maximum": "Maximum",
@@ -205,16 +193,9 @@ _LETTERS: Final = "abcdefghij"
 
 def _merged(call: Call, kind: str) -> Tensor:
     """One input after the other; those of lower rank get dimensions after the batch."""
-    rank = max(len(known(each)) for each in call.inputs)
-    result: Tensor | None = None
-    for each in call.inputs:
-        x = each
-        for _ in range(rank - len(known(each))):
-            x = call.expanded(x, 1)
-        result = x if result is None else call.op(kind, result, x)
-    if result is None:
-        raise Unexpandable
-    return result
+    rank = max(len(known(x)) for x in call.inputs)
+    inputs = (reduce(call.expanded, [1] * (rank - len(known(x))), x) for x in call.inputs)
+    return reduce(partial(call.op, kind), inputs)
 
 
 for _name, _kind in _KINDS.items():
@@ -245,12 +226,11 @@ def dot(call: Call) -> Tensor:
 
 def _operator(call: Call, kind: str) -> Tensor:
     """An operator between two tensors, or a tensor and a number, which may be the first."""
-    numbers = call.options["args"] + list(call.options["kwargs"].values())
-    others = [each for each in numbers if isinstance(each, (int, float))]
-    both: list[Tensor | float] = [*call.inputs, *map(float, others)]
-    if len(both) != 2:  # noqa: PLR2004 - an operator has two
-        raise Unexpandable
-    return call.op(kind, *both)
+    arguments = [*call.options["args"], *call.options["kwargs"].values()]
+    numbers = [float(each) for each in arguments if isinstance(each, (int, float))]
+    both: list[Tensor | float] = [*call.inputs, *numbers]
+    first, second = both
+    return call.op(kind, first, second)
 
 
 for _name, _kind in _OPERATORS.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
@@ -24,12 +25,14 @@ def _sources(call: Call) -> tuple[Tensor, Tensor, Tensor]:
 def attention(call: Call) -> list[Tensor]:
     """Scores of queries and keys, and a sum of values weighted by them."""
     query, key, value = _sources(call)
-    if call.config.get("score_mode", "dot") == "dot":
+    is_dot = call.config.get("score_mode", "dot") == "dot"
+    if is_dot:
         scores = call.op("BatchMatMulV2", query, key, adj_y=True)
-        scores = call.op("Mul", scores, call.weight("scale")) if call.has("scale") else scores
     else:
         scores = call.op("AddV2", call.expanded(query, -2), call.expanded(key, -3))
-        scores = call.op("Mul", scores, call.weight("scale")) if call.has("scale") else scores
+    if call.has("scale"):
+        scores = call.op("Mul", scores, call.weight("scale"))
+    if not is_dot:
         scores = call.reduced("Sum", call.op("Tanh", scores), [-1], keep=False)
         scores = call.op("Mul", call.weight("concat_score_weight"), scores)
     return _weighted(call, scores, value)
@@ -56,9 +59,8 @@ def _projected(call: Call, x: Tensor, equation: str, name: str) -> Tensor:
 
 def _projection(left: int, right: int, result: int) -> str:
     """An equation that keeps *left* dimensions, sums over *right*, and adds *result*."""
-    keeps = ascii_lowercase[:left]
-    sums = ascii_lowercase[left : left + right]
-    adds = ascii_lowercase[left + right : left + right + result]
+    letters = iter(ascii_lowercase)
+    keeps, sums, adds = ("".join(islice(letters, count)) for count in (left, right, result))
     return f"{keeps}{sums},{sums}{adds}->{keeps}{adds}"
 
 
@@ -83,9 +85,8 @@ def multi_head_attention(call: Call) -> list[Tensor]:
     weights = call.op("Einsum", k, q, equation=scores, N=2)
     if not several:
         weights = call.op("Mul", weights, 1.0)
-    last = len(axes)
-    shape = 2 + (rank - 2 - last) + 2 * last
-    inner = replace(call, config={"axis": [*range(shape - last, shape)]})
+    shape = rank + len(axes)
+    inner = replace(call, config={"axis": [*range(shape - len(axes), shape)]})
     weights = softmax(inner, weights)
     y = call.op("Einsum", weights, v, equation=combine, N=2)
     shape_of_output = call.config.get("output_shape")
@@ -95,16 +96,10 @@ def multi_head_attention(call: Call) -> list[Tensor]:
 
 def _equations(rank: int, axes: Sequence[int]) -> tuple[str, str]:
     """The equations of the scores and of the weighted sum; the last two axes are head and size."""
-    target = ascii_lowercase[:rank]
-    batch = [axis for axis in range(rank) if axis not in axes and axis != rank - 1]
-    source, letter = "", rank
-    for axis in range(rank):
-        if axis in batch or axis == rank - 1:
-            source += target[axis]
-        else:
-            source, letter = source + ascii_lowercase[letter], letter + 1
-    product = "".join(target[axis] for axis in batch)
-    product += "".join(target[axis] for axis in axes) + "".join(source[axis] for axis in axes)
+    target, others = ascii_lowercase[:rank], iter(ascii_lowercase[rank:])
+    source = "".join(next(others) if axis in axes else target[axis] for axis in range(rank))
+    batch = [target[axis] for axis in range(rank - 1) if axis not in axes]
+    product = "".join(batch + [text[axis] for text in (target, source) for axis in axes])
     return f"{source},{target}->{product}", f"{product},{source}->{target}"
 
 

@@ -153,7 +153,6 @@ def _longer(window: Window, call: Call, side: int, axis: int) -> Operand:
 
 # --- pooling ---
 
-
 _SIDES: Final = (1, 2, 3)
 
 

@@ -50,10 +50,9 @@ def _gru(call: Call, x: Tensor, states: list[Tensor]) -> list[Tensor]:
     gates = product(call, x, call.weight("kernel"), rank)
     after = bool(call.config.get("reset_after", True))
     if call.has("bias"):
-        bias = call.weight("bias")
-        rows = [Tensor(bias.name)] * 2
+        rows = [call.weight("bias")]
         if after:
-            parts = _parts(call, bias, 2, 0)
+            parts = _parts(call, rows[0], 2, 0)
             rows = [call.op("Squeeze", part, squeeze_dims=[0]) for part in parts]
         gates = call.op("BiasAdd", gates, rows[0])
     xz, xr, xh = _parts(call, gates, 3)
@@ -62,15 +61,14 @@ def _gru(call: Call, x: Tensor, states: list[Tensor]) -> list[Tensor]:
         back = call.op("AddV2", back, rows[1]) if call.has("bias") else back
         hz, hr, hh = _parts(call, back, 3)
     else:
-        begin = [0, 0], [0, 2 * units]
-        first = call.op("Slice", weight, begin[0], [-1, 2 * units])
+        first = call.op("Slice", weight, [0, 0], [-1, 2 * units])
         hz, hr = _parts(call, product(call, h, first, rank), 2)
     z = activated(call, call.op("AddV2", xz, hz), "recurrent_activation")
     r = activated(call, call.op("AddV2", xr, hr), "recurrent_activation")
     if after:
         hh = call.op("Mul", r, hh)
     else:
-        last = call.op("Slice", weight, begin[1], [-1, units])
+        last = call.op("Slice", weight, [0, 2 * units], [-1, units])
         hh = product(call, call.op("Mul", r, h), last, rank)
     new = activated(call, call.op("AddV2", xh, hh))
     rest = call.op("Mul", call.op("Sub", 1.0, z), new)
@@ -92,13 +90,11 @@ _CELLS: Final[dict[str, tuple[Cell, int]]] = {
 
 def _alone(cell: Cell, call: Call) -> list[Tensor]:
     """A cell of one step: its output, and its states."""
-    x, *states = call.inputs
-    new = cell(call, x, states)
+    new = cell(call, call.x, call.inputs[1:])
     return [new[0], *new]
 
 
 def _zeros(call: Call, like: Tensor, width: int) -> Tensor:
-    """States of all steps."""
     dims = call.joined(call.shape_of(like, 0, -1), [width])
     shape = (*known(like)[:-1], width)
     return call.op("Fill", dims, 1.0)._replace(shape=shape)

@@ -96,7 +96,6 @@ def resized(call: Call, sides: list[int | None]) -> Tensor:
 
 # --- preprocessing ---
 
-
 _RANDOM: Final = """
 AugMix CutMix MixUp RandAugment RandomBrightness RandomColorDegeneration RandomColorJitter
 RandomContrast RandomElasticTransform RandomErasing RandomFlip RandomGaussianBlur RandomGrayscale
