@@ -76,7 +76,7 @@ _PROFILE: Final = _Argument("profile", ("tensorflow.tfprof.ProfileProto",), "a s
 class LiveGraph:
     """A tf.Graph, which may grow between two reads. tfprof writes nothing into it."""
 
-    def __init__(self, graph: Any) -> None:  # noqa: ANN401 - a tf.Graph
+    def __init__(self, graph: Any) -> None:  # a tf.Graph
         self.graph = graph
         self._version: int | None = None
 
@@ -121,9 +121,7 @@ class Run(NamedTuple):
 
 
 def graph_of(
-    value: Any,  # noqa: ANN401 - any of the forms
-    *,
-    functions: bool = True,
+    value: Any, *, functions: bool = True
 ) -> LiveGraph | LiveFunctions | GraphColumns | None:
     """The graph, a live one or its columns; None if empty. None stands for the default graph.
 
@@ -147,7 +145,7 @@ def graph_of(
     return replace(graph_def.columns(source.data, functions=functions), trainable=listed)
 
 
-def _default_graph() -> Any:  # noqa: ANN401 - a tf.Graph
+def _default_graph() -> Any:  # a tf.Graph
     """The graph that new operations go to; None in eager execution."""
     tensorflow = sys.modules.get("tensorflow")
     if tensorflow is None or tensorflow.executing_eagerly():
@@ -155,7 +153,7 @@ def _default_graph() -> Any:  # noqa: ANN401 - a tf.Graph
     return tensorflow.compat.v1.get_default_graph()
 
 
-def _live_functions(holder: Any, *, functions: bool) -> LiveFunctions:  # noqa: ANN401 - see traced
+def _live_functions(holder: Any, *, functions: bool) -> LiveFunctions:  # see traced
     """The functions that a live object holds; raises UsageError where none was traced."""
     require_tensorflow("reading a live function or model", Part.FUNCTIONS)
     is_model = keras_models.is_model(holder)
@@ -174,7 +172,7 @@ def _live_functions(holder: Any, *, functions: bool) -> LiveFunctions:  # noqa: 
     return LiveFunctions(replace(graph, notes=(*graph.notes, *notes)), lines)
 
 
-def run_of(value: Any) -> Run | None:  # noqa: ANN401 - any of the forms
+def run_of(value: Any) -> Run | None:  # any of the forms
     """The run; None if the value is None."""
     source = _source(_RUN, _step_stats(value))
     if source is None:
@@ -182,7 +180,7 @@ def run_of(value: Any) -> Run | None:  # noqa: ANN401 - any of the forms
     return Run(source, None if _is_empty_message(value, source) else read.read_run(source))
 
 
-def _step_stats(value: Any) -> Any:  # noqa: ANN401
+def _step_stats(value: Any) -> Any:
     """The step stats of a message: nothing else is read, and the graphs in it are large."""
     if _full_name(value) not in _RUN.messages:
         return value
@@ -192,7 +190,7 @@ def _step_stats(value: Any) -> Any:  # noqa: ANN401
     return encode_bytes(_STEP_STATS_FIELD, stats)
 
 
-def log_of(value: Any) -> OpLogColumns | None:  # noqa: ANN401 - any of the forms
+def log_of(value: Any) -> OpLogColumns | None:  # any of the forms
     """The op log; None if the value is None or empty."""
     source = _source(_LOG, value)
     if source is None or _is_empty_message(value, source):
@@ -205,12 +203,12 @@ def paths(*values: object) -> tuple[str, ...]:
     return tuple(str(os.fspath(value)) for value in values if isinstance(value, (str, os.PathLike)))
 
 
-def profile_source(value: Any) -> read.Source | None:  # noqa: ANN401 - any of the forms
+def profile_source(value: Any) -> read.Source | None:  # any of the forms
     """The bytes of a saved profile; None if the value is None."""
     return _source(_PROFILE, value)
 
 
-def _source(argument: _Argument, value: Any) -> read.Source | None:  # noqa: ANN401
+def _source(argument: _Argument, value: Any) -> read.Source | None:
     """The content of a value in any form but a live one."""
     if value is None:
         return None

@@ -73,9 +73,7 @@ def debug_info(
 
 
 def _with_children(
-    function: Any,  # noqa: ANN401 - an AtomicFunction
-    model: Any,  # noqa: ANN401 - of Keras, or None
-    outside: LayerPath = (),
+    function: Any, model: Any, outside: LayerPath = ()
 ) -> Iterator[tuple[Any, dict[str, LayerPath]]]:
     """A function and those that it calls, each with the layers of its nodes."""
     nodes = Internal.DEFINITION.of(function).node_def
@@ -122,7 +120,7 @@ def _layer_frames(layers: LayerPath) -> Iterator[Frame]:
     return (Frame(LAYER, 0, layer) for layer in layers)
 
 
-def _children(function: Any) -> list[Any]:  # noqa: ANN401
+def _children(function: Any) -> list[Any]:
     """The functions that *function* calls; a Defun of TensorFlow 1 has no call stacks."""
     children = Internal.CHILDREN.of(function)
     return [child for child in children if Internal.DEBUG_INFO.of(child, None) is not None]
@@ -134,7 +132,7 @@ def _framework_prefixes() -> tuple[str, ...]:
     return (*homes, *_NO_FILE, threading.__file__)
 
 
-def _stacks(function: Any, prefixes: tuple[str, ...], caller: Stack) -> Stacks:  # noqa: ANN401
+def _stacks(function: Any, prefixes: tuple[str, ...], caller: Stack) -> Stacks:
     """The stack of each node, outermost frame first."""
     info = Internal.DEBUG_INFO.of(function)
     files = list(info.files)
@@ -175,10 +173,7 @@ def _first_reader(
 
 
 def _innermost(
-    function: Any,  # noqa: ANN401 - an AtomicFunction
-    value: Any,  # noqa: ANN401 - a captured tensor
-    inside: Any,  # noqa: ANN401 - the function's own argument for it
-    by_function: Mapping[bytes, Stacks],
+    function: Any, value: Any, inside: Any, by_function: Mapping[bytes, Stacks]
 ) -> Stack | None:
     for child in _children(function):
         for outer, inner in Internal.CAPTURES.of(Internal.GRAPH.of(child)):

@@ -85,17 +85,13 @@ class _Calls:
         return functions
 
     def _record(
-        self,
-        original: Callable[..., Any],
-        function: Any,  # noqa: ANN401 - an AtomicFunction
-        *inputs: Any,  # noqa: ANN401
-        **named: Any,  # noqa: ANN401 - whatever the method takes
-    ) -> Any:  # noqa: ANN401
+        self, original: Callable[..., Any], function: Any, *inputs: Any, **named: Any
+    ) -> Any:
         with self._problems.noted("some functions are missing"):
             self._keep(function, inputs)
         return original(function, *inputs, **named)
 
-    def _keep(self, function: Any, inputs: tuple[Any, ...]) -> None:  # noqa: ANN401
+    def _keep(self, function: Any, inputs: tuple[Any, ...]) -> None:
         import tensorflow as tf  # noqa: PLC0415 - it calls this
 
         name = Internal.NAME.of(function)
@@ -105,12 +101,7 @@ class _Calls:
             self._called[name] = function, handles, stack_here(), model_here()
 
 
-def _traced(
-    function: Any,  # noqa: ANN401 - an AtomicFunction
-    handles: dict[int, Any],
-    stack: Stack,
-    model: Any,  # noqa: ANN401 - of Keras, or None
-) -> Traced:
+def _traced(function: Any, handles: dict[int, Any], stack: Stack, model: Any) -> Traced:
     """A recorded function, with the captured values that are known."""
     captured = dict(handles)
     graph = Internal.GRAPH.of(function)
@@ -220,7 +211,7 @@ class Capture:
             for folder in self._new_folders:
                 folder.rmdir()
 
-    def _start(self, tf: Any) -> None:  # noqa: ANN401 - a module without types
+    def _start(self, tf: Any) -> None:  # a module without types
         is_busy = False
         with self._problems.noted(_NO_TRACE):
             options = tf.profiler.experimental.ProfilerOptions(
@@ -248,7 +239,7 @@ class Capture:
         finally:
             _capturing.release()
 
-    def _write(self, tf: Any) -> None:  # noqa: ANN401
+    def _write(self, tf: Any) -> None:
         noted = self._problems.noted
         with noted("what was still running is missing"):
             tf.test.experimental.sync_devices()

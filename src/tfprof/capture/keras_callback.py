@@ -41,7 +41,7 @@ def capture_callback(
     batches: tuple[int, int] = _WARM,
     python: bool = False,
     source: bool = True,
-) -> Any:  # noqa: ANN401 - a keras.callbacks.Callback
+) -> Any:  # a keras.callbacks.Callback
     """A callback that captures the first to the last of *batches* into *folder*.
 
     It works with `fit`, `evaluate` and `predict`. Batches are counted from 0 over all epochs. Each
@@ -172,7 +172,7 @@ def _print(sentence: str) -> None:
     print_notes([Note(f"tfprof: {sentence}")])
 
 
-def _keras_number(callback: Any, name: str) -> int:  # noqa: ANN401 - a callback of Keras
+def _keras_number(callback: Any, name: str) -> int:  # a callback of Keras
     """A parameter that Keras gives to its callbacks; 0 if unknown."""
     return (getattr(callback, "params", None) or {}).get(name) or 0
 
@@ -191,7 +191,7 @@ def _methods(work: str) -> dict[str, Any]:
 def _safe(method: Callable[..., None]) -> Callable[..., None]:
     """A method of the callback that never stops the training."""
 
-    def safe(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - as Keras calls it
+    def safe(self: Any, *args: Any, **kwargs: Any) -> None:  # as Keras calls it
         with self.training_goes_on():
             method(self, *args, **kwargs)
 

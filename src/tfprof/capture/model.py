@@ -50,8 +50,8 @@ class Model:
 
     def __init__(  # noqa: PLR0913 - the options of its callers
         self,
-        graph: Any,  # noqa: ANN401 - any of the forms
-        op_log: Any,  # noqa: ANN401 - likewise
+        graph: Any,
+        op_log: Any,
         flops: Flops = "tensorflow",
         *,
         traces: bool = True,
@@ -74,11 +74,11 @@ class Model:
         self._traces = Traces(self._texts) if traces and self._live else None
         self._shaped = Profile()
 
-    def is_of(self, graph: Any) -> bool:  # noqa: ANN401 - a tf.Graph
+    def is_of(self, graph: Any) -> bool:  # a tf.Graph
         """Whether this model reads *graph*."""
         return self._live is not None and self._live.graph is graph
 
-    def beside(self, graph: Any) -> Model:  # noqa: ANN401 - a tf.Graph
+    def beside(self, graph: Any) -> Model:  # a tf.Graph
         """A model of another graph that shares the numbers of texts with this one."""
         return Model(graph, None, self._flops, texts=self._texts)
 
@@ -138,9 +138,9 @@ class Model:
 
 
 def profile_of(
-    graph: Any,  # noqa: ANN401 - any of the forms
-    run_meta: Any,  # noqa: ANN401 - likewise
-    op_log: Any = None,  # noqa: ANN401 - likewise
+    graph: Any,
+    run_meta: Any,
+    op_log: Any = None,
     flops: Flops = "tensorflow",
     *,
     traces: bool = True,
@@ -170,11 +170,7 @@ def recorded_flops(flops: Flops) -> Flops:
 
 
 def profile_of_steps(
-    graph: Any,  # noqa: ANN401 - any of the forms
-    runs: Sequence[Any],
-    op_log: Any,  # noqa: ANN401 - likewise
-    *,
-    functions: bool = True,
+    graph: Any, runs: Sequence[Any], op_log: Any, *, functions: bool = True
 ) -> Profile:
     """The profile of several runs, with only the float operations that come from the program."""
     model = Model(graph, op_log, "log", functions=functions)

@@ -200,7 +200,7 @@ class Registered(NamedTuple):
     incomplete: int
 
 
-def registered(graph: Any, profile: Profile, known: Container[str]) -> Registered:  # noqa: ANN401
+def registered(graph: Any, profile: Profile, known: Container[str]) -> Registered:
     """The registry's counts for the *profile* of a live graph, except for *known* op types."""
     types = [op for op in registry() if op not in known]
     places = profile.types.find(Strings.of(op.encode() for op in types))
@@ -225,13 +225,13 @@ def registered(graph: Any, profile: Profile, known: Container[str]) -> Registere
 class _ShapedGraph:
     """A graph whose tensors have the shapes of a profile where their own are unknown."""
 
-    def __init__(self, graph: Any, profile: Profile) -> None:  # noqa: ANN401 - a tf.Graph
+    def __init__(self, graph: Any, profile: Profile) -> None:  # a tf.Graph
         self._graph, self._profile = graph, profile
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - an attribute of the graph
+    def __getattr__(self, name: str) -> Any:  # an attribute of the graph
         return getattr(self._graph, name)
 
-    def get_tensor_by_name(self, name: str) -> Any:  # noqa: ANN401 - a tensor
+    def get_tensor_by_name(self, name: str) -> Any:  # a tensor
         """The tensor; if its shape is not fully known, a stand-in with the profile's shape."""
         tensor, outputs = self._graph.get_tensor_by_name(name), self._profile.outputs
         row = self._rows.get(tensor.op.name)
@@ -250,11 +250,11 @@ class _ShapedGraph:
 
 
 class _ShapedTensor:
-    def __init__(self, tensor: Any, shape: Any) -> None:  # noqa: ANN401
+    def __init__(self, tensor: Any, shape: Any) -> None:
         self._tensor, self.shape = tensor, shape
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - an attribute of the tensor
+    def __getattr__(self, name: str) -> Any:  # an attribute of the tensor
         return getattr(self._tensor, name)
 
-    def get_shape(self) -> Any:  # noqa: ANN401 - a TensorShape
+    def get_shape(self) -> Any:  # a TensorShape
         return self.shape

@@ -139,7 +139,7 @@ class _Graph:
         self._finish_call(node, definition, outputs)
         return [name, *signature.inputs]
 
-    def _finish_call(self, node: Any, definition: Any, outputs: Sequence[Any]) -> None:  # noqa: ANN401
+    def _finish_call(self, node: Any, definition: Any, outputs: Sequence[Any]) -> None:
         node.attr["f"].func.name = definition.signature.name
         node.attr["Tin"].list.type.extend(arg.type for arg in definition.signature.input_arg)
         node.attr["Tout"].list.type.extend(arg.type for arg in definition.signature.output_arg)
@@ -154,7 +154,7 @@ class _Graph:
         if not outputs:  # how SavedModels name an operation without outputs
             signature.outputs["done"].name = node.name
 
-    def _captured(self, value: Any, inside: Any) -> str:  # noqa: ANN401 - tensors
+    def _captured(self, value: Any, inside: Any) -> str:  # tensors
         """The node of a captured value, which the function has as its argument *inside*."""
         if id(value) in self.captured:
             return self.captured[id(value)]
@@ -190,7 +190,7 @@ class _Graph:
         values = self._meta.collection_def[collection].bytes_list.value
         values.append(message.SerializeToString(deterministic=True))
 
-    def _placeholder(self, name: str, tensor: Any) -> str:  # noqa: ANN401
+    def _placeholder(self, name: str, tensor: Any) -> str:
         node = self._node.add(name=self._unique(name), op="Placeholder")
         node.attr["dtype"].type = tensor.dtype.as_datatype_enum
         # No attribute `shape`: it would make the node count as one that holds parameters.
@@ -208,7 +208,7 @@ class _Graph:
         return unique
 
 
-def _definitions(function: Any) -> Iterator[Any]:  # noqa: ANN401 - an AtomicFunction
+def _definitions(function: Any) -> Iterator[Any]:  # an AtomicFunction
     # The shapes of a function's own nodes are only in the graph that it was made from.
     graph = Internal.GRAPH.of(function).as_graph_def(add_shapes=True)
     original = Internal.DEFINITION.of(function)
@@ -222,12 +222,12 @@ def _definitions(function: Any) -> Iterator[Any]:  # noqa: ANN401 - an AtomicFun
     yield from graph.library.function
 
 
-def _argument_name(definition: Any, place: int) -> str:  # noqa: ANN401 - a FunctionDef
+def _argument_name(definition: Any, place: int) -> str:  # a FunctionDef
     user = definition.arg_attr[place].attr["_user_specified_name"].s.decode("utf-8", "replace")
     return user or str(definition.signature.input_arg[place].name)
 
 
-def _small_value(value: Any) -> Any:  # noqa: ANN401 - a TensorProto, or None
+def _small_value(value: Any) -> Any:  # a TensorProto, or None
     """The value of a captured tensor, if it has one and it is small."""
     import tensorflow as tf  # noqa: PLC0415
 
@@ -238,12 +238,12 @@ def _small_value(value: Any) -> Any:  # noqa: ANN401 - a TensorProto, or None
     return tf.make_tensor_proto(value.numpy(), value.dtype)
 
 
-def _set_shapes(node: Any, tensors: Sequence[Any]) -> None:  # noqa: ANN401
+def _set_shapes(node: Any, tensors: Sequence[Any]) -> None:
     shapes = node.attr["_output_shapes"].list.shape
     shapes.extend(tensor.shape.as_proto() for tensor in tensors)
 
 
-def _set_info(info: Any, name: str, tensor: Any) -> None:  # noqa: ANN401 - a TensorInfo
+def _set_info(info: Any, name: str, tensor: Any) -> None:  # a TensorInfo
     info.name = name if ":" in name else f"{name}:0"
     info.dtype = tensor.dtype.as_datatype_enum
     info.tensor_shape.CopyFrom(tensor.shape.as_proto())

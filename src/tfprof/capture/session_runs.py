@@ -26,7 +26,7 @@ from tfprof.capture.tensorflow_internals import (
 from tfprof.errors import UsageError
 
 
-def _tensorflow(*parts: Part) -> Any:  # noqa: ANN401 - a module without types
+def _tensorflow(*parts: Part) -> Any:  # a module without types
     return require_tensorflow("a ProfileContext", *parts)
 
 
@@ -40,7 +40,7 @@ class Run(NamedTuple):
     run_metadata: Any
     carry_out: Callable[..., Any]
 
-    def plain(self) -> Any:  # noqa: ANN401 - values of whatever is fetched
+    def plain(self) -> Any:  # values of whatever is fetched
         """The fetched values; the run is exactly the caller's."""
         return self._run(self.options, self.run_metadata)
 
@@ -57,21 +57,21 @@ class Run(NamedTuple):
             self.run_metadata.CopyFrom(run_metadata)
         return values, run_metadata
 
-    def _run(self, options: Any, run_metadata: Any) -> Any:  # noqa: ANN401 - TensorFlow's messages
+    def _run(self, options: Any, run_metadata: Any) -> Any:  # TensorFlow's messages
         return self.carry_out(self.session, self.fetches, self.feed_dict, options, run_metadata)
 
     def fetch_names(self) -> str:
         """The names of all fetches, each once, sorted and joined by dashes."""
         return "-".join(sorted({self._name(leaf) for leaf in _leaves(self.fetches)}))
 
-    def _name(self, leaf: Any) -> str:  # noqa: ANN401 - whatever can be fetched
+    def _name(self, leaf: Any) -> str:  # whatever can be fetched
         try:
             return str(self.session.graph.as_graph_element(leaf).name)
         except (TypeError, ValueError, KeyError):  # the run itself rejects what it cannot fetch
             return str(getattr(leaf, "name", type(leaf).__name__))
 
 
-def _leaves(fetches: Any) -> Iterator[Any]:  # noqa: ANN401 - whatever can be fetched
+def _leaves(fetches: Any) -> Iterator[Any]:  # whatever can be fetched
     """The single fetches; the keys of a MonitoredSession cannot be sorted, as nest would."""
     if isinstance(fetches, Mapping):
         yield from chain.from_iterable(map(_leaves, fetches.values()))
@@ -91,7 +91,7 @@ class _Active(NamedTuple):
     watcher: Watcher
 
 
-def default_graph() -> Any:  # noqa: ANN401 - a tf.Graph
+def default_graph() -> Any:  # a tf.Graph
     """The graph that new operations of TensorFlow 1 go to, also in eager execution."""
     return _tensorflow(Part.GRAPHS).compat.v1.get_default_graph()
 
@@ -138,12 +138,12 @@ class _Watchers:
     def _show(  # noqa: PLR0913, PLR0917 - the arguments of `run`
         self,
         original: Callable[..., Any],
-        session: Any,  # noqa: ANN401
-        fetches: Any,  # noqa: ANN401
-        feed_dict: Any = None,  # noqa: ANN401
-        options: Any = None,  # noqa: ANN401
-        run_metadata: Any = None,  # noqa: ANN401
-    ) -> Any:  # noqa: ANN401
+        session: Any,
+        fetches: Any,
+        feed_dict: Any = None,
+        options: Any = None,
+        run_metadata: Any = None,
+    ) -> Any:
         """Show a call to a watcher; without one, carry it out."""
         run = Run(session, fetches, feed_dict, options, run_metadata, original)
         contexts = self._active

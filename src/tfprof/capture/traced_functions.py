@@ -48,7 +48,7 @@ def stack_here() -> Stack:
     return tuple(reversed(frames))
 
 
-def model_here() -> Any:  # noqa: ANN401 - of Keras, or None
+def model_here() -> Any:  # of Keras, or None
     """The Keras model whose methods, such as `fit`, are on the call stack; the outermost."""
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - as above
     model = None
@@ -69,7 +69,7 @@ class Traced(NamedTuple):
     model: Any = None  # the Keras model that it runs, if known
 
     @classmethod
-    def of(cls, name: str, concrete: Any) -> Traced:  # noqa: ANN401 - a ConcreteFunction
+    def of(cls, name: str, concrete: Any) -> Traced:  # a ConcreteFunction
         """The function that a ConcreteFunction runs."""
         function = Internal.INFERENCE_FUNCTION.of(concrete)
         captured = Internal.CAPTURED_INPUTS.of(concrete)
@@ -87,7 +87,7 @@ def is_traceable(value: object) -> bool:
     )
 
 
-def concrete_functions(holder: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - see above
+def concrete_functions(holder: Any) -> list[tuple[str, Any]]:  # see above
     """(name, ConcreteFunction) of each function of a live object; raises UsageError."""
     if _is_concrete(holder):
         return [(python_name(holder.name), holder)]

@@ -49,7 +49,7 @@ def of_functions(functions: Sequence[Traced]) -> dict[int, Variable]:
     return variables
 
 
-def of_handle(handle: Any, name: str) -> Variable | None:  # noqa: ANN401 - a tensor
+def of_handle(handle: Any, name: str) -> Variable | None:  # a tensor
     """A variable that only its handle describes; None for other resources."""
     if not is_variable(handle):
         return None
@@ -57,13 +57,13 @@ def of_handle(handle: Any, name: str) -> Variable | None:  # noqa: ANN401 - a te
     return Variable(name, data.dtype, data.shape, trainable=False)
 
 
-def is_variable(tensor: Any) -> bool:  # noqa: ANN401
+def is_variable(tensor: Any) -> bool:
     """Whether *tensor* is the handle of a variable, not of a table or an iterator."""
     data = Internal.HANDLE_DATA.of(tensor, None)
     return data is not None and data.is_set and bool(data.shape_and_type)
 
 
-def _described(variable: Any, behind: Any) -> Variable:  # noqa: ANN401
+def _described(variable: Any, behind: Any) -> Variable:
     path = getattr(variable, "path", None)
     name = path if isinstance(path, str) else behind.name.partition(":")[0]
     # Integers have no gradient; the counters of Keras 2 are trainable only by default.

@@ -185,7 +185,7 @@ class ProfileOptionBuilder:
         """Write a profile for pprof."""
         return self._set(output=f"pprof:outfile={path('pprof_file', pprof_file)}")
 
-    def _set(self, **options: Any) -> ProfileOptionBuilder:  # noqa: ANN401 - as many kinds as options
+    def _set(self, **options: Any) -> ProfileOptionBuilder:  # as many kinds as options
         self._options.update(options)
         return self
 
@@ -207,6 +207,6 @@ def _unrestricted() -> dict[str, Any]:
     }
 
 
-def _preset(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 - as many kinds as options
+def _preset(**changes: Any) -> dict[str, Any]:  # as many kinds as options
     """Options that count displayed rows of any depth, with *changes*."""
     return _unrestricted() | {"max_depth": 10000, "account_displayed_op_only": True} | changes
