@@ -22,8 +22,9 @@ from tfprof.query.answer import answer
 from tfprof.query.defaults import fitted_query
 from tfprof.results.report import Report
 from tfprof.results.result import ProfileFile, deliver
+from tfprof.tables.commands import COMMANDS, check_takes
 from tfprof.tables.eras import NOW
-from tfprof.tables.options import check_choices
+from tfprof.tables.options import check_choices, check_options
 from tfprof.tables.outputs import Output
 
 if TYPE_CHECKING:
@@ -225,6 +226,7 @@ class Loaded:
     def _ask(self, view: str, options: dict[str, object]) -> Report:
         if "output" in options or "dump_to_file" in options:
             raise UsageError("a view takes no output option in Python: use print(report)")
+        check_takes(COMMANDS[view], check_options(options))
         return self.ask(view, options)
 
 
