@@ -23,7 +23,7 @@ from tfprof.columns.byte_words import I64, U8, U64, WORD, Bool
 from tfprof.foundation.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
 __all__ = ["I64", "U8", "U64", "Bool", "Index", "Strings"]
 
@@ -118,22 +118,6 @@ class Strings:
             vars(result)["index"] = self.index
         return result
 
-    @classmethod
-    def beside(cls, columns: Sequence[Strings]) -> Strings:
-        """The *columns* joined row by row; the blob holds nothing else."""
-        length = np.zeros(len(columns[0]), np.int64)
-        for column in columns:
-            length += column.length
-        start = np.cumsum(length) - length
-        blob = np.empty(int(length.sum()), np.uint8)
-        at, left = start.copy(), length
-        for column in columns:
-            left = left - column.length
-            # The bytes of later columns may be overwritten until they are copied.
-            column.put(blob, at, spare=int(left.min(initial=WORD)))
-            at += column.length
-        return cls(blob, start, length)
-
     def __len__(self) -> int:
         return int(self.start.size)
 
@@ -185,9 +169,8 @@ class Strings:
 
     def put(self, blob: U8, at: I64, spare: int = 0) -> None:
         """Copy each row to offset *at* of *blob*; *spare* bytes after it may be overwritten."""
-        short = self._short
         copy = byte_words.spill if spare >= WORD - 1 else byte_words.put
-        copy(blob, at, self.blob, self.start, short)
+        copy(blob, at, self.blob, self.start, self._short)
         for row in np.flatnonzero(self.length > _LONG).tolist():
             target, source, size = int(at[row]), int(self.start[row]), int(self.length[row])
             blob[target : target + size] = self.blob[source : source + size]
@@ -306,11 +289,8 @@ class Strings:
 
     def _intern_wordy(self) -> tuple[I64, I64]:
         number: dict[bytes, int] = {}
-        ids = np.empty(len(self), np.int64)
-        for begin in range(0, len(self), byte_words.CHUNK):
-            rows = slice(begin, begin + byte_words.CHUNK)
-            texts = self.take(rows)
-            ids[rows] = [number.setdefault(text, len(number)) for text in texts]
+        each = (number.setdefault(text, len(number)) for text in self)
+        ids = np.fromiter(each, np.int64, len(self))
         first = np.full(len(number), len(self), np.int64)
         np.minimum.at(first, ids, np.arange(len(self)))
         return ids, first

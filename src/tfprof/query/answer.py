@@ -11,7 +11,7 @@ Each stage takes rows and returns other rows; none of them changes its input.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.errors import UsageError
 from tfprof.foundation.caches import RecentCache
 from tfprof.foundation.lazy_dataclasses import fields, replace
+from tfprof.foundation.units import plural
 from tfprof.model import Note, own_notes
 from tfprof.query.counted import DEFINED, Answer, Counted
 from tfprof.query.unmatched import unmatched
@@ -38,14 +39,8 @@ if TYPE_CHECKING:
 _DRAWN_BY_ERA = ("source_text", "gradient_rows", "sorts_inputs")
 
 
-class Deeper(NamedTuple):
-    """Rows that only max_depth hides: how many, and the depth of the deepest."""
-
-    rows: int
-    depth: int
-
-
 _HAS_FUNCTIONS = "the graph was read with functions, unlike the original: see --functions=off"
+Deeper = tuple[int, int]  # rows that only max_depth hides: how many, the depth of the deepest
 
 
 def answer(profile: Profile, view_name: str, query: Query) -> Answer:
@@ -61,7 +56,8 @@ def answer(profile: Profile, view_name: str, query: Query) -> Answer:
         known = len(profile.notes)
         profile, counts = with_float_ops(profile, query.flops, query.dims, query.step)
         notes = profile.notes[known:]
-    profile = _as_of(profile, query.era)
+    counted_profile, era = profile, query.era
+    profile = profile.cached(("as of", era.name), lambda: _as_of(counted_profile, era))
     how = {name: getattr(query.era, name) for name in _DRAWN_BY_ERA} | {"frames": query.frames}
     drawing = view.draw(profile, **how)
     recent = profile.cached(("answers", view.name, *how.values()), RecentCache)
@@ -152,7 +148,7 @@ def show(
         shown &= passed
     shown[0] = True
     depths = tree.depth[shown & ~within]
-    deeper = Deeper(depths.size, int(depths.max(initial=0)) - 1 + view.root_depth)
+    deeper = (depths.size, int(depths.max(initial=0)) - 1 + view.root_depth)
     shown &= within
     shown[0] = True
     return tree.keep_rows(shown), at[shown], deeper
@@ -259,29 +255,14 @@ def _notes(view: View, drawing: Drawing, query: Query, rows: int) -> tuple[Note,
 
 def _cut_off(query: Query, deeper: Deeper) -> Iterator[str]:
     """How many rows the default of max_depth hides, and the option that shows them."""
-    if "max_depth" in query.left_open and deeper.rows:
-        one = deeper.rows == 1
-        rows = "1 more row" if one else f"{deeper.rows:,} more rows"
-        yield f"{rows}: --max_depth={deeper.depth} shows {'it' if one else 'them'}"
+    rows, depth = deeper
+    if "max_depth" in query.left_open and rows:
+        shows = f"--max_depth={depth} shows {'it' if rows == 1 else 'them'}"
+        yield f"{plural(rows, 'more row')}: {shows}"
 
 
 def _as_of(profile: Profile, era: Era) -> Profile:
     """*profile* with the types and float operations that it had in that era."""
-    return profile.cached(
-        ("as of", era.name), lambda: _counted_then(_typed_then(profile, era), era)
-    )
-
-
-def _counted_then(profile: Profile, era: Era) -> Profile:
-    if era.float_op_types is None:
-        return profile
-    types = Strings.of(sorted(era.float_op_types))
-    counted = np.isin(profile.nodes.op, profile.types.find(types))
-    nodes = replace(profile.nodes, float_ops=np.where(counted, profile.nodes.float_ops, 0))
-    return replace(profile, nodes=nodes)
-
-
-def _typed_then(profile: Profile, era: Era) -> Profile:
     for kind, other in era.also_types.items():
         number = len(profile.types)
         nodes = np.flatnonzero(profile.nodes.op == profile.types.find(Strings.of([kind])))
@@ -291,7 +272,11 @@ def _typed_then(profile: Profile, era: Era) -> Profile:
             typed_node=np.append(profile.typed_node, nodes),
             typed_as=np.append(profile.typed_as, np.full(nodes.size, number, np.int64)),
         )
-    return profile
+    if era.float_op_types is None:
+        return profile
+    counted = np.isin(profile.nodes.op, profile.types.find(Strings.of(sorted(era.float_op_types))))
+    float_ops = np.where(counted, profile.nodes.float_ops, 0)
+    return replace(profile, nodes=replace(profile.nodes, float_ops=float_ops))
 
 
 def _on_device(counted: Counted, at: I64, view: View, patterns: tuple[str, ...]) -> Bool:

@@ -8,7 +8,7 @@ Totals hold such a node as they hold its numbers: a row is marked if something c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,19 +17,12 @@ if TYPE_CHECKING:
     from tfprof.query.counted import Answer
 
 
-class LowerBounds(NamedTuple):
-    """Per displayed row: whether its own number and its total are lower bounds."""
-
-    own: Bool
-    total: Bool
-
-
-def lower_bounds(answer: Answer, metric: str) -> LowerBounds | None:
-    """The lower bounds among the numbers of *metric*; None if it cannot have any."""
+def lower_bounds(answer: Answer, metric: str) -> tuple[Bool, Bool] | tuple[None, None]:
+    """(own, total): whether each number of *metric* is a lower bound; None if none can be."""
     if metric not in _GAPS or (metric == "float_ops" and answer.flops is None):
-        return None
+        return None, None
     own, total = answer.counted.holding(metric, lambda: _GAPS[metric](answer))
-    return LowerBounds(own[answer.counted_row], total[answer.counted_row])
+    return own[answer.counted_row], total[answer.counted_row]
 
 
 def _float_ops(answer: Answer) -> Bool:

@@ -101,7 +101,7 @@ def _group_place(name: str) -> int:
 
 def _numbers(answer: Answer, metric: str, name: str) -> list[Column]:
     unit = FIELDS[metric].unit if metric in FIELDS else units.count
-    own, total = lower_bounds(answer, metric) or (None, None)
+    own, total = lower_bounds(answer, metric)
     totals, chain = answer.total(metric), answer.view.chain
     # A share of a number that is not known in full would be a guess.
     unknown = total is not None and bool(total[0])

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof.columns.byte_words import WORD
 from tfprof.columns.strings import I64, Strings
 from tfprof.wire.scalar import BYTES, VARINT, encode_tag
 from tfprof.wire.varint_columns import prefixed, varint_sizes
@@ -67,15 +68,29 @@ def taken(column: Strings, rows: I64) -> Strings:
 
 def beside(*columns: Strings) -> Strings:
     """The *columns* joined row by row; the blob holds nothing else."""
-    return Strings.beside(columns)
+    length = lengths(columns)
+    start = np.cumsum(length) - length
+    blob = np.empty(int(length.sum()), np.uint8)
+    at, left = start.copy(), length
+    for column in columns:
+        left = left - column.length
+        # The bytes of later columns may be overwritten until they are copied.
+        column.put(blob, at, spare=int(left.min(initial=WORD)))
+        at += column.length
+    return Strings(blob, start, length)
+
+
+def joined(*columns: Strings) -> bytes:
+    """The bytes of `beside`."""
+    return beside(*columns).blob.tobytes()
 
 
 def within(owner: I64, count: int, *columns: Strings) -> Strings:
     """The rows of each of *count* owners joined into one; *owner* is ascending."""
-    joined = beside(*columns)
-    end = np.append(joined.start, joined.blob.size)
+    rows = beside(*columns)
+    end = np.append(rows.start, rows.blob.size)
     edge = end[np.searchsorted(owner, np.arange(count + 1))]
-    return Strings(joined.blob, edge[:-1], np.diff(edge))
+    return Strings(rows.blob, edge[:-1], np.diff(edge))
 
 
 def nested(tree: Tree, number: int, own: I64) -> Strings:

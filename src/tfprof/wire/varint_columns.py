@@ -174,6 +174,5 @@ def _long(word: U64) -> tuple[I64, I64 | None]:
         value = (value & lower) | ((value & upper) >> gap)
     if not int(last.min()):
         return value.view(np.int64), None
-    return value.view(np.int64), (((below & _BYTE_ENDS) * _BYTE_ENDS >> _TOP_BYTE) - _ONE).view(
-        np.int64
-    )
+    more = ((below & _BYTE_ENDS) * _BYTE_ENDS >> _TOP_BYTE) - _ONE
+    return value.view(np.int64), more.view(np.int64)

@@ -136,11 +136,12 @@ class _Rows:
         """A run of rows, each behind what stands *before* it."""
         first, last = self._start[rows.start], self._start[rows.stop]
         if rows.stop - rows.start > 1 or last - first <= CHUNK:
-            yield _joined(before, *self.fields(rows), self.members(rows))
+            yield beside(before, *self.fields(rows), self.members(rows)).blob.tobytes()
             return
-        yield _joined(before, *self.fields(rows))
+        yield beside(before, *self.fields(rows)).blob.tobytes()
         for some in chunks(last - first):
-            yield _joined(*self._members(slice(first + some.start, first + some.stop)))
+            members = self._members(slice(first + some.start, first + some.stop))
+            yield beside(*members).blob.tobytes()
 
     def fields(self, rows: slice) -> tuple[Strings, ...]:
         """The fields of each row but the graph nodes of a group."""
@@ -218,10 +219,6 @@ class _GraphNodes:
         distinct, which = np.unique(output, return_inverse=True)
         shape = _shape_messages(self._profile.outputs.shape.take(distinct)).take(which)
         return within(row, node.size, *entries(_NODE_INPUT, index, shape))
-
-
-def _joined(*columns: Strings) -> bytes:
-    return beside(*columns).blob.tobytes()
 
 
 def _shape_messages(shapes: Shapes) -> Strings:

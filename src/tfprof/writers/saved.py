@@ -18,7 +18,7 @@ import numpy as np
 
 from tfprof.columns.strings import I64, Strings
 from tfprof.read.keras_layers import layers_as_texts
-from tfprof.wire.encode import beside, entries, field, numbers, packed, taken, within
+from tfprof.wire.encode import entries, field, joined, numbers, packed, taken, within
 from tfprof.writers.op_log import code_defs
 from tfprof.writers.saved_steps import SavedSteps
 
@@ -48,14 +48,14 @@ def saved(profile: Profile) -> Iterator[bytes]:
     flags = {2: profile.has_traces, 5: profile.misses_accelerator_stream}
     flag_fields = numbers({n: np.array([flag], np.int64) for n, flag in flags.items()})
     step_numbers = packed(3, np.zeros(number.size, np.int64), number, 1)
-    yield beside(*flag_fields, *step_numbers).blob.tobytes()
+    yield joined(*flag_fields, *step_numbers)
     regions = profile.regions
     columns = {1: regions.call, 2: regions.kind, 3: regions.returns, 5: regions.prefix}
-    yield beside(*field(29, *numbers(columns), *field(4, regions.function))).blob.tobytes()
+    yield joined(*field(29, *numbers(columns), *field(4, regions.function)))
     if profile.layers:
-        yield beside(*field(30, Strings.of(layers_as_texts(profile.layers)))).blob.tobytes()
+        yield joined(*field(30, Strings.of(layers_as_texts(profile.layers))))
     order = np.argsort(stacks.text_id)
-    yield beside(*entries(4, stacks.text_id[order], stacks.text.take(order))).blob.tobytes()
+    yield joined(*entries(4, stacks.text_id[order], stacks.text.take(order)))
 
 
 class _Nodes:
@@ -86,7 +86,7 @@ class _Nodes:
             self._attributes(first, last),
             self._steps.written(first, last),
         )
-        return beside(*entries(1, number, *node)).blob.tobytes()
+        return joined(*entries(1, number, *node))
 
     @cached_property
     def _host(self) -> Strings:
