@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING
 from tfprof.console.stdio import print_error, stdout_columns
 from tfprof.errors import InputError, UsageError
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.io.find_inputs import (
-    beside_graph,
-    detect_file,
-    detect_files,
-    exists,
-    is_folder,
-    notes_beside,
-)
+from tfprof.io import find_inputs
 from tfprof.io.open_files import InputFile, checkpoint_files, open_source
 from tfprof.results.info_report import FileFacts, InfoReport
 from tfprof.results.result import deliver
@@ -44,7 +37,7 @@ def run_info(request: Request) -> Outcome:
     output = Output.of(request.options.get("output", ""))
     inputs = [path for file in report.inputs for path in (file.path, *checkpoint_files(file.path))]
     outcome = deliver(report, output, inputs, columns=stdout_columns())
-    missing = any(not exists(path) for path in paths)
+    missing = any(not find_inputs.exists(path) for path in paths)
     return replace(outcome, exit_code=InputError.exit_code if missing else 0)
 
 
@@ -55,7 +48,11 @@ def info(paths: Sequence[str]) -> tuple[InfoReport, list[str]]:
     problems: list[str] = []
     for path in paths:
         try:
-            for file in detect_files(path) if is_folder(path) else [detect_file(path)]:
+            for file in (
+                find_inputs.detect_files(path)
+                if find_inputs.is_folder(path)
+                else [find_inputs.detect_file(path)]
+            ):
                 if not isinstance(file, InputFile):
                     others.append(file)
                     continue
@@ -72,9 +69,9 @@ def _described(file: InputFile) -> FileFacts:
     row = file.file_format
     description: Description = row.describe(file.open())
     facts, gives = dict(description.facts), set(row.gives) - description.lacks
-    if beside_graph(DEBUG_INFO, file) is not None:
+    if find_inputs.beside_graph(DEBUG_INFO, file) is not None:
         facts["stacks"] = "beside it"
         gives.add("stacks")
-    if (notes := notes_beside(file)) is not None:
+    if (notes := find_inputs.notes_beside(file)) is not None:
         facts["notes"] = FORMATS["notes"].read(open_source(notes, NOTES.title))
     return FileFacts(str(file), row, facts, gives, description.variables)
