@@ -8,11 +8,11 @@ appearance: file, function, source of each frame. The empty text is `none`, numb
 
 from __future__ import annotations
 
+import linecache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tfprof.capture.source_text import source_line
 from tfprof.columns.strings import I64, Strings
 
 if TYPE_CHECKING:
@@ -114,6 +114,11 @@ class Traces:
             texts = number(file), number(function), number(source)
             self._frame[key] = texts[0], line or _UNKNOWN_LINE, *texts[1:]
         return self._frame[key]
+
+
+def source_line(file: str, line: int | None) -> str:
+    """The text of a line without the blanks around it; empty where the file cannot be read."""
+    return linecache.getline(file, line).strip() if line and line > 0 else ""
 
 
 def _parts(element: Any) -> tuple[str, int, str]:

@@ -28,7 +28,11 @@ _Level = tuple[dict[str, Any], dict[str, list[str]], LayerPath]
 def layers_of(model: Any, nodes: Iterable[str]) -> dict[str, LayerPath]:  # of Keras
     """The layers of *model* that each node is in; nodes in none are left out."""
     result: dict[str, LayerPath] = {}
-    calls = _below({node: _in_model(node, model.name) for node in nodes})
+    scopes_of = {node: node.removeprefix(_TAPE).split("/")[:-1] for node in nodes}
+    for path in scopes_of.values():  # from that of the model on
+        while path and not _names(path[0], [model.name]):
+            path.pop(0)
+    calls = _below(scopes_of)
     waiting: list[_Level] = [(_children(model), scopes, ()) for scopes in calls.values()]
     while waiting:
         layers, scopes, outside = waiting.pop()
@@ -55,13 +59,6 @@ def layers_of_weights(model: Any) -> dict[int, LayerPath]:  # of Keras
 
 def _described(layer: Any) -> str:  # of Keras
     return f"{layer.name} ({type(layer).__name__})"
-
-
-def _in_model(node: str, name: str) -> list[str]:
-    """The scopes of a node from that of the model on."""
-    scopes = node.removeprefix(_TAPE).split("/")[:-1]
-    first = next((at for at, scope in enumerate(scopes) if _names(scope, [name])), len(scopes))
-    return scopes[first:]
 
 
 def _below(scopes: Mapping[str, list[str]]) -> dict[str, dict[str, list[str]]]:

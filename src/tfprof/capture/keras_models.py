@@ -76,7 +76,14 @@ def copies(variable: Any) -> tuple[Any, ...]:  # of TensorFlow
 
 def traced(model: Any) -> Any:  # a ConcreteFunction
     """The model traced for inference with the input shapes it was built for; raises UsageError."""
-    _check(model)
+    keras = sys.modules.get("keras")
+    backend = keras.backend.backend() if keras is not None else "tensorflow"
+    if backend != "tensorflow":
+        raise UsageError(
+            f"Keras runs on {backend} here: tfprof reads models of its tensorflow backend only"
+        )
+    if not model.built:
+        raise UsageError(f"the model {model.name} is not built yet: call it once, or build it")
     import tensorflow as tf  # noqa: PLC0415 - the model has imported it
 
     positional, named = _inputs(model)
@@ -117,24 +124,18 @@ def _reason(problem: Exception) -> str:
     return (reasons or lines)[0].rstrip(".")
 
 
-def _check(model: Any) -> None:
-    keras = sys.modules.get("keras")
-    backend = keras.backend.backend() if keras is not None else "tensorflow"
-    if backend != "tensorflow":
-        raise UsageError(
-            f"Keras runs on {backend} here: tfprof reads models of its tensorflow backend only"
-        )
-    if not model.built:
-        raise UsageError(f"the model {model.name} is not built yet: call it once, or build it")
-
-
 def _inputs(model: Any) -> tuple[Any, Any]:
     """(positional, named) inputs of the model, with a TensorSpec in place of each tensor."""
     import tensorflow as tf  # noqa: PLC0415
 
+    def as_spec(tensor: Any) -> Any:
+        if getattr(tensor, "sparse", False):
+            return tf.SparseTensorSpec(tensor.shape, tensor.dtype)
+        return tf.TensorSpec(tensor.shape, tensor.dtype, name=tensor.name)
+
     if getattr(model, "inputs", None):  # functional and sequential models have them
         only = model.inputs[0] if len(model.inputs) == 1 else model.inputs
-        return [tf.nest.map_structure(_as_spec, Internal.INPUT_STRUCTURE.of(model, only))], {}
+        return [tf.nest.map_structure(as_spec, Internal.INPUT_STRUCTURE.of(model, only))], {}
     spec = model.save_spec() if callable(getattr(model, "save_spec", None)) else None
     if spec is not None:  # Keras 2 keeps the inputs of the first call
         positional, named = spec
@@ -150,14 +151,6 @@ def _inputs(model: Any) -> tuple[Any, Any]:
         )
     named = {name.removesuffix("_shape"): shape for name, shape in shapes.items()}
     return [], {name: _of_shape(model, shape, name) for name, shape in named.items()}
-
-
-def _as_spec(tensor: Any) -> Any:  # a KerasTensor
-    import tensorflow as tf  # noqa: PLC0415
-
-    if getattr(tensor, "sparse", False):
-        return tf.SparseTensorSpec(tensor.shape, tensor.dtype)
-    return tf.TensorSpec(tensor.shape, tensor.dtype, name=tensor.name)
 
 
 def _of_shape(model: Any, shape: Any, name: str | None) -> Any:

@@ -20,7 +20,6 @@ from tfprof.capture.op_logs import NO_LOG, count_float_ops, joined, own_log, reg
 from tfprof.errors import UsageError, nearest
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note, Outputs, Profile
-from tfprof.ops.table import rules
 from tfprof.read import debug_info, with_shape_source
 from tfprof.read.columns import GraphColumns, OpLogColumns, runs
 from tfprof.read.merge import with_extra_type, with_graph
@@ -102,9 +101,8 @@ class Model:
     def set_program_flops(self, profile: Profile, float_ops: I64) -> None:
         """Write float operations of the user's op log and of TensorFlow's registry to a column."""
         if self._live is not None:
-            others = registered(self._live.graph, self._shaped, rules("tensorflow"))
-            names = self._shaped.nodes.name.take(others.node)
-            float_ops[profile.nodes.name.find(names)] = others.float_ops
+            node, by_program, _ = registered(self._live.graph, self._shaped)
+            float_ops[profile.nodes.name.find(self._shaped.nodes.name.take(node))] = by_program
         if self._user is not None:
             node = profile.nodes.name.find(self._user.name)
             counted = (node >= 0) & (self._user.float_ops != 0)
@@ -132,9 +130,9 @@ class Model:
         if self._lines is not None:
             lines = renumbered(debug_info.op_log(self._shaped, self._lines), self._texts)
         own = own_log(self._shaped, float_ops, trainable, self._traces, self._texts)
-        if lines is not None:
-            own = joined(lines, own)
-        return own if user is None else joined(user, own)
+        for log in (lines, user):
+            own = own if log is None else joined(log, own)
+        return own
 
 
 def profile_of(
@@ -188,9 +186,8 @@ def profile_of_steps(
 def _checked(flops: Flops) -> Flops:
     if flops not in FLOPS:
         known = ", ".join(FLOPS)
-        raise UsageError(
-            f"flops has no {flops!r}{nearest(str(flops), list(FLOPS))} (there are: {known})"
-        )
+        near = nearest(str(flops), list(FLOPS))
+        raise UsageError(f"flops has no {flops!r}{near} (there are: {known})")
     return flops
 
 

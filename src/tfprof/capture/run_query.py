@@ -84,10 +84,6 @@ def run_query(
     print_notes(with_loading_notes(outcome, report, loading).notes)
     framing = OUTPUTS[output.kind].printed
     print_report(framed(asked.options, outcome.stdout) if framing else outcome.stdout)
-    return _message(report)
-
-
-def _message(report: Report) -> Any:
     from google.protobuf.message import DecodeError  # noqa: PLC0415 - loaded with the schema
 
     try:

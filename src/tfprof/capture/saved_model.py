@@ -53,8 +53,7 @@ def saved_model_of(
     model among all variables, and *layers* as its layers. With *problems*, a failure to find call
     stacks is one of them.
     """
-    graph = _Graph(functions, weights, trained)
-    graph.list_layers(layers)
+    graph = _Graph(functions, weights, trained, layers)
     calls = [graph.call(traced) for traced in functions]
     lines = b""
     with problems.noted(NO_LINES) if problems is not None else nullcontext():
@@ -76,7 +75,13 @@ def made_by_capture(data: U8) -> bool:
 class _Graph:
     """The top level of the SavedModel, as it grows."""
 
-    def __init__(self, functions: Sequence[Traced], weights: _Weights, trained: _Weights) -> None:
+    def __init__(
+        self,
+        functions: Sequence[Traced],
+        weights: _Weights,
+        trained: _Weights,
+        layers: Sequence[KerasLayer],
+    ) -> None:
         self._message = Internal.SAVED_MODEL.load()(saved_model_schema_version=1)
         self._meta = self._message.meta_graphs.add()
         self._meta.meta_info_def.meta_graph_version = MADE_BY
@@ -104,9 +109,6 @@ class _Graph:
             self._list("model_variables", self.captured[handle], trainable=trainable)
         held = self.captured if weights is not None else model
         self._unread = {self.captured[handle] for handle in held}
-
-    def list_layers(self, layers: Sequence[KerasLayer]) -> None:
-        """Add the collection of layers, if there are any."""
         if layers:
             values = self._meta.collection_def[LAYERS.decode()].bytes_list.value
             values.extend(layers_as_texts(layers))
@@ -126,7 +128,10 @@ class _Graph:
             if place in traced.captured:
                 source = self._captured(traced.captured[place], tensor)
             else:
-                source = self._placeholder(_argument_name(definition, place), tensor)
+                given = definition.arg_attr[place].attr["_user_specified_name"].s
+                source = self._placeholder(
+                    given.decode("utf-8", "replace") or argument.name, tensor
+                )
                 _set_info(signature.inputs[source], source, tensor)
             self._unread.discard(source)
             inputs.append(source)
@@ -162,14 +167,8 @@ class _Graph:
         if variable is not None and not self._only_weights:
             return self._add_variable(id(value), variable)
         name = "captured" if variable is None else variable.name
-        if variable is None and (constant := _small_value(value)) is not None:
-            node = self._node.add(name=self._unique(name), op="Const")
-            node.attr["dtype"].type = inside.dtype.as_datatype_enum
-            node.attr["value"].tensor.CopyFrom(constant)
-            _set_shapes(node, [inside])
-            self.captured[id(value)] = node.name
-        else:
-            self.captured[id(value)] = self._placeholder(name, inside)
+        constant = None if variable is not None else _small_value(value)
+        self.captured[id(value)] = self._placeholder(name, inside, constant)
         return self.captured[id(value)]
 
     def _add_variable(self, handle: int, variable: Variable) -> str:
@@ -190,9 +189,13 @@ class _Graph:
         values = self._meta.collection_def[collection].bytes_list.value
         values.append(message.SerializeToString(deterministic=True))
 
-    def _placeholder(self, name: str, tensor: Any) -> str:
-        node = self._node.add(name=self._unique(name), op="Placeholder")
+    def _placeholder(self, name: str, tensor: Any, value: Any = None) -> str:
+        """The name of a new node like *tensor*; with a *value*, a constant."""
+        op = "Placeholder" if value is None else "Const"
+        node = self._node.add(name=self._unique(name), op=op)
         node.attr["dtype"].type = tensor.dtype.as_datatype_enum
+        if value is not None:
+            node.attr["value"].tensor.CopyFrom(value)
         # No attribute `shape`: it would make the node count as one that holds parameters.
         _set_shapes(node, [tensor])
         return str(node.name)
@@ -220,11 +223,6 @@ def _definitions(function: Any) -> Iterator[Any]:  # an AtomicFunction
             node.attr["_output_shapes"].list.CopyFrom(shapes[node.name])
     yield definition
     yield from graph.library.function
-
-
-def _argument_name(definition: Any, place: int) -> str:  # a FunctionDef
-    user = definition.arg_attr[place].attr["_user_specified_name"].s.decode("utf-8", "replace")
-    return user or str(definition.signature.input_arg[place].name)
 
 
 def _small_value(value: Any) -> Any:  # a TensorProto, or None

@@ -84,13 +84,6 @@ def _leaves(fetches: Any) -> Iterator[Any]:  # whatever can be fetched
 Watcher = Callable[[Run], Any]
 
 
-class _Active(NamedTuple):
-    """A context that is entered, and its function that runs are shown to."""
-
-    context: object
-    watcher: Watcher
-
-
 def default_graph() -> Any:  # a tf.Graph
     """The graph that new operations of TensorFlow 1 go to, also in eager execution."""
     return _tensorflow(Part.GRAPHS).compat.v1.get_default_graph()
@@ -101,7 +94,7 @@ class _Watchers:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._active: dict[Thread, _Active] = {}
+        self._active: dict[Thread, tuple[object, Watcher]] = {}  # contexts with their watchers
         self._hook: MethodHook | None = None
 
     def begin(self, context: object, watcher: Watcher) -> None:
@@ -112,16 +105,16 @@ class _Watchers:
                 raise UsageError(
                     "Already in context: this thread is inside a ProfileContext; leave it first"
                 )
-            if any(context is active.context for active in self._active.values()):
+            if any(context is entered for entered, _ in self._active.values()):
                 raise UsageError("Already in context: another thread is inside this ProfileContext")
             if self._hook is None:
                 self._hook = MethodHook(*session_run(), self._show)
-            self._active[current_thread()] = _Active(context, watcher)
+            self._active[current_thread()] = context, watcher
             self._name_first()
 
     def end(self, context: object) -> None:
         with self._lock:
-            left = {thread: a for thread, a in self._active.items() if a.context is not context}
+            left = {thread: a for thread, a in self._active.items() if a[0] is not context}
             has_left = len(left) < len(self._active)
             self._active = left
             if has_left:
@@ -132,8 +125,7 @@ class _Watchers:
 
     def _name_first(self) -> None:
         """Let programs see the context that came first."""
-        first = next(iter(self._active.values()), None)
-        set_active_context(None if first is None else first.context)
+        set_active_context(next((context for context, _ in self._active.values()), None))
 
     def _show(  # noqa: PLR0913, PLR0917 - the arguments of `run`
         self,
@@ -148,7 +140,7 @@ class _Watchers:
         run = Run(session, fetches, feed_dict, options, run_metadata, original)
         contexts = self._active
         active = contexts.get(current_thread()) or next(iter(contexts.values()), None)
-        return active.watcher(run) if active else run.plain()
+        return active[1](run) if active else run.plain()
 
 
 _WATCHERS: Final = _Watchers()

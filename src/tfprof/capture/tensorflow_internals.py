@@ -71,10 +71,8 @@ class Internal(Enum):
     BATCHES_PER_CALL = _OPTIONAL, "Model", "steps_per_execution _steps_per_execution", "of Keras"
 
     def __init__(self, part: Part, owner: str, spellings: str, purpose: str) -> None:
-        self.part = part
-        self.owner = owner
+        self.part, self.owner, self.purpose = part, owner, purpose
         self.spellings = tuple(spellings.split())
-        self.purpose = purpose
 
     def __str__(self) -> str:
         return f"{self.owner}.{self.spellings[0]}"

@@ -23,7 +23,7 @@ from tfprof.columns.byte_words import I64, U8, U64, WORD, Bool
 from tfprof.foundation.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 __all__ = ["I64", "U8", "U64", "Bool", "Index", "Strings"]
 
@@ -117,6 +117,22 @@ class Strings:
         if "index" in vars(self):  # the rows have the same content, so the index fits both
             vars(result)["index"] = self.index
         return result
+
+    @classmethod
+    def beside(cls, columns: Sequence[Strings]) -> Strings:
+        """The *columns* joined row by row; the blob holds nothing else."""
+        length = np.zeros(len(columns[0]), np.int64)
+        for column in columns:
+            length += column.length
+        start = np.cumsum(length) - length
+        blob = np.empty(int(length.sum()), np.uint8)
+        at, left = start.copy(), length
+        for column in columns:
+            left = left - column.length
+            # The bytes of later columns may be overwritten until they are copied.
+            column.put(blob, at, spare=int(left.min(initial=WORD)))
+            at += column.length
+        return cls(blob, start, length)
 
     def __len__(self) -> int:
         return int(self.start.size)

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.columns.byte_words import WORD
 from tfprof.columns.strings import I64, Strings
 from tfprof.wire.scalar import BYTES, VARINT, encode_tag
 from tfprof.wire.varint_columns import prefixed, varint_sizes
@@ -68,16 +67,7 @@ def taken(column: Strings, rows: I64) -> Strings:
 
 def beside(*columns: Strings) -> Strings:
     """The *columns* joined row by row; the blob holds nothing else."""
-    length = lengths(columns)
-    start = np.cumsum(length) - length
-    blob = np.empty(int(length.sum()), np.uint8)
-    at, left = start.copy(), length
-    for column in columns:
-        left = left - column.length
-        # The bytes of later columns may be overwritten until they are copied.
-        column.put(blob, at, spare=int(left.min(initial=WORD)))
-        at += column.length
-    return Strings(blob, start, length)
+    return Strings.beside(columns)
 
 
 def joined(*columns: Strings) -> bytes:
