@@ -81,7 +81,7 @@ class _Calls:
         functions = []
         for traced in self._called.values():
             with self._problems.noted(f"the function {traced.name} is missing"):
-                functions.append(_with_captured(traced))
+                functions.append(_traced(traced))
         return functions
 
     def _record(
@@ -99,7 +99,7 @@ class _Calls:
         return original(function, *inputs, **named)
 
 
-def _with_captured(traced: Traced) -> Traced:
+def _traced(traced: Traced) -> Traced:
     """A recorded function, with all captured values that are known."""
     graph = Internal.GRAPH.of(traced.function)
     places = {id(tensor): place for place, tensor in enumerate(Internal.INPUTS.of(graph))}

@@ -29,9 +29,9 @@ def layers_of(model: Any, nodes: Iterable[str]) -> dict[str, LayerPath]:  # of K
     """The layers of *model* that each node is in; nodes in none are left out."""
     result: dict[str, LayerPath] = {}
     scopes_of = {node: node.removeprefix(_TAPE).split("/")[:-1] for node in nodes}
-    for path in scopes_of.values():  # from that of the model on
-        while path and not _names(path[0], [model.name]):
-            path.pop(0)
+    for around in scopes_of.values():  # from that of the model on
+        while around and not _names(around[0], [model.name]):
+            around.pop(0)
     calls = _below(scopes_of)
     waiting: list[_Level] = [(_children(model), scopes, ()) for scopes in calls.values()]
     while waiting:

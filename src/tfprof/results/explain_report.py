@@ -7,7 +7,6 @@ report.rows[0]["float_ops"]       numbers are whole; None is unknown
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tfprof.columns.strings import clean_text
@@ -46,12 +45,6 @@ class ExplainReport(Result):
         """What text is written from."""
         return self.explained
 
-    @cached_property
-    def rows(self) -> list[dict[str, Any]]:
-        """The rows, in order."""
-        columns = self.to_dict()
-        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
     def make_table(self) -> Table:
         """The rows as a Table, from which data formats are written."""
         nodes, more = self.explained.nodes, self.explained.more
@@ -73,12 +66,6 @@ class ExplainReport(Result):
             notes=self.explained.notes,
             hiding=Hidden(more, {"most": more} if more else {}),
         )
-
-    def text(self) -> str:
-        """The explanations as the command prints them."""
-        return b"".join(self.pieces("text")).decode("utf-8", "backslashreplace")
-
-    __str__ = text
 
     def __repr__(self) -> str:
         return f"<ExplainReport: {plural(len(self.explained.nodes), 'node')}>"

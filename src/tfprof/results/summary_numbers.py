@@ -18,7 +18,7 @@ from tfprof.foundation.units import UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from tfprof.summary import Formula
+    from tfprof.summary.formula import Formula
 
 _UNITS: Final = ("", "k", "M", "G", "T", "P")
 BYTES: Final = (" B", " kB", " MB", " GB", " TB", " PB")
