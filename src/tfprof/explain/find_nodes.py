@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -44,7 +43,12 @@ def find_nodes(
     if layer:
         chosen &= _in_layer(profile, layer)
     if ops:
-        chosen &= _of_types(profile, ops)
+        used, number = np.unique(profile.nodes.op, return_inverse=True)
+        types = profile.types.take(used)
+        fits = matches(types, ops)
+        if not fits.any():
+            raise no_match([no_type(pattern, types) for pattern in ops])
+        chosen &= fits[number]
     if names:
         fits = matches(profile.nodes.name, names)
         if not (fits & in_graph).any():
@@ -60,15 +64,6 @@ def _patterns(name: str, value: object) -> list[str]:
     if isinstance(patterns, (list, tuple)) and all(isinstance(text, str) for text in patterns):
         return list(patterns)
     raise UsageError(f"{name} takes a regex or a list of regexes, not {shown(value)}")
-
-
-def _of_types(profile: Profile, patterns: Sequence[str]) -> Bool:
-    used, number = np.unique(profile.nodes.op, return_inverse=True)
-    types = profile.types.take(used)
-    fits = matches(types, patterns)
-    if not fits.any():
-        raise no_match([no_type(pattern, types) for pattern in patterns])
-    return fits[number]
 
 
 def _in_layer(profile: Profile, layer: str) -> Bool:
@@ -93,9 +88,7 @@ def _near(text: str, known: Iterable[str]) -> str:
     """A hint: names that contain the text, or else one that resembles it."""
     names = list(dict.fromkeys(filter(None, known)))
     plain = text.strip(".*^$").lower()
-    containing = list(
-        islice((name for name in names if plain and plain in name.lower()), _MOST_NAMED + 1)
-    )
+    containing = [name for name in names if plain and plain in name.lower()]
     if containing:
         more = ", …" if len(containing) > _MOST_NAMED else ""
         return clean_text(f"; near it: {', '.join(containing[:_MOST_NAMED])}{more}")

@@ -83,16 +83,13 @@ def _with_gradients(all_scopes: Scopes, in_model: Bool) -> Scopes:
 
 def type_rows(profile: Profile, *_: object) -> Rows:
     """The operation types."""
-    if not profile.in_graph.any() and not _knows_types(profile):
-        return NO_ROWS
+    if not profile.in_graph.any():
+        # In a run alone, the names of nodes may stand for their types.
+        types = profile.types.take(profile.nodes.op)
+        if all(name == kind for name, kind in zip(profile.nodes.name, types, strict=True)):
+            return NO_ROWS
     drawing = VIEWS["op"].draw(profile)
     return Rows([clean_text(name) for name in drawing.label.texts()], drawing.owner)
-
-
-def _knows_types(profile: Profile) -> bool:
-    """Whether types are more than the names of nodes, which stand for them in a run alone."""
-    types = profile.types.take(profile.nodes.op)
-    return any(name != kind for name, kind in zip(profile.nodes.name, types, strict=True))
 
 
 def line_rows(profile: Profile, *_: object) -> Rows:

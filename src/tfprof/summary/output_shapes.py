@@ -28,14 +28,12 @@ def output_shapes(shaped: Profile, placed: Layers, in_model: Bool) -> list[list[
         at = int(outputs.start[node]) + _SLOTS - 1 - slot if tensor >= 0 else -1
         found = outputs.shape[at] if tensor >= 0 and at < outputs.start[node + 1] else []
         listed = None if row.keras is None else row.keras.shape
-        is_same = listed is None or _may_be_same(found, listed)
-        shapes.append(found or None if is_same else list(listed or ()))
+        pairs = zip(found, listed or (), strict=False)
+        fits = listed is None or (
+            len(found) == len(listed) and all(a == b or b < 0 for a, b in pairs)
+        )
+        shapes.append(found or None if fits else list(listed or ()))
     return shapes
-
-
-def _may_be_same(found: list[int], listed: tuple[int, ...]) -> bool:
-    pairs = zip(found, listed, strict=False)
-    return len(found) == len(listed) and all(a == b or b < 0 for a, b in pairs)
 
 
 def _last_tensors(shaped: Profile, placed: Layers, in_model: Bool) -> I64:

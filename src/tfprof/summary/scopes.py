@@ -42,9 +42,8 @@ def scopes(profile: Profile, *, renamed: bool = True) -> Scopes:
             f"{beyond('name_parts')}"
         )
     regions = profile.regions
-    calls = dict(
-        zip(profile.nodes.name.take(regions.call), (regions.kind != CALLED).tolist(), strict=True)
-    )
+    kinds = (regions.kind != CALLED).tolist()
+    calls = dict(zip(names.take(regions.call), kinds, strict=True))
     number, first = _around(names).intern()
     tree = ScopeTree()
     place = np.zeros(first.size, np.int64)
@@ -74,16 +73,13 @@ def folded(scope: bytes, calls: Mapping[bytes, bool]) -> list[bytes]:
         if scope[:until] not in calls:
             continue
         skipped = 1 if calls[scope[:until]] else 0
-        skipped += _repeated(path, parts[at + skipped :])
+        # Parts that repeat the end of the path.
+        after = parts[at + skipped :]
+        most = min(len(path), len(after))
+        skipped += next((n for n in range(most, 0, -1) if path[-n:] == after[:n]), 0)
         until += sum(1 + len(part) for part in parts[at : at + skipped])
         at += skipped
     return path
-
-
-def _repeated(path: list[bytes], after: list[bytes]) -> int:
-    """How many of the parts *after* repeat the end of the path."""
-    longest = min(len(path), len(after))
-    return next((n for n in range(longest, 0, -1) if path[-n:] == after[:n]), 0)
 
 
 def _around(names: Strings) -> Strings:

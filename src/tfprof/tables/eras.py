@@ -71,9 +71,7 @@ class Era:
     counts_runs: bool = True  # occurrence in op view also shows runs
     names_steps: bool = True  # the name of a timeline file ends with its step
     source_text: bool = False  # a line of code shows its source text
-    gradient_rows: bool = (
-        True  # gradients have rows of their own below the line of their forward op
-    )
+    gradient_rows: bool = True  # gradients have rows below the line of their forward operation
     sorts_inputs: bool = False  # graph view prints inputs by name; totals still follow their order
     float_op_types: frozenset[bytes] | None = None  # if set, the only types with float operations
     folds_frames: bool = False  # code view may fold frames of libraries and add layers of Keras

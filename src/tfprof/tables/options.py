@@ -16,7 +16,7 @@ from tfprof.foundation.arguments import INT64_MAX, expand_home, shown, truth
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.tables.eras import ERAS, NOW
 from tfprof.tables.fields import FIELD_ALIASES, FIELDS, METRICS, ORDERS
-from tfprof.tables.outputs import OUTPUTS, option_help
+from tfprof.tables.outputs import OUTPUTS, Output, option_help
 
 Flops = Literal["log", "tensorflow", "all"]
 Frames = Literal["auto", "fold", "all"]
@@ -148,6 +148,17 @@ def flags(options: Mapping[str, Any]) -> list[str]:
         f"--{name}={','.join(value) if isinstance(value, tuple) else value}"
         for name, value in options.items()
     ]
+
+
+def option_line(name: str, value: Any) -> str:  # noqa: ANN401 - as parse
+    """An option as the original lists it: -name, blanks, and its value."""
+    kind, text = OPTIONS[name].kind, str(value)
+    if kind == "output":
+        output = Output.of(value)
+        text = f"{output.kind}:{f'outfile={output.path}' if output.path else ''}"
+    elif kind in ("list", "regexes"):
+        text = ",".join(sorted(set(value)) if kind == "list" else value)
+    return f"{f'-{name}':<28}{text.lower() if kind == 'bool' else text}"
 
 
 TRUE_WORDS = frozenset({"true", "t", "yes", "y", "1"})

@@ -6,13 +6,11 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _WHOLE = 8
 
 
-def share_bar(share: float, cells: int, *, ascii_only: bool = False) -> str:
+def share_bar(share: float, cells: int) -> str:
     """A bar of at most *cells* characters; a share above zero always shows something."""
     parts = round(min(max(share, 0.0), 1.0) * cells * _WHOLE)
     parts = max(parts, 1) if share > 0 else 0
     full, rest = divmod(parts, _WHOLE)
-    if ascii_only:
-        return "#" * max(round(parts / _WHOLE), 1 if parts else 0)
     return _EIGHTHS[-1] * full + _EIGHTHS[rest].strip()
 
 

@@ -75,7 +75,11 @@ class Chart:
         """All of them: titles and bars, then arrows and counters."""
         drawn, start = self.drawn, self.step.start_us[self.drawn.row]
         devices = list(self.step.devices)
-        yield [process(_title(devices[number]), pid) for pid, number in enumerate(drawn.devices)]
+        titles = (
+            b"Op %b threads: %b" % (b"execution" if b"stream" in name else b"scheduling", name)
+            for name in (devices[number] for number in drawn.devices)
+        )
+        yield [process(title, pid) for pid, title in enumerate(titles)]
         order = np.lexsort((start, drawn.lane, drawn.pid))
         names = self.names.take(self.step.node[drawn.row[order]])
         yield from self._bars(order, names)
@@ -108,11 +112,6 @@ class Chart:
         """The position of each execution *at*, *after* microseconds past its start."""
         ts = self.step.start_us[self.drawn.row[at]] + after
         return map(point, self.drawn.pid[at].tolist(), self.drawn.lane[at].tolist(), ts.tolist())
-
-
-def _title(device: bytes) -> bytes:
-    kind = b"execution" if b"stream" in device else b"scheduling"
-    return b"Op %b threads: %b" % (kind, device)
 
 
 def _drawn(step: Step, key: I64, shown: I64, nodes: int) -> Executions:
