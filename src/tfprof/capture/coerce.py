@@ -28,8 +28,6 @@ from tfprof.read.saved_model import trainable
 from tfprof.wire.scalar import encode_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
 
 _LIVE: Final = "a tf.Graph, a tf.function, a Keras model, "
@@ -47,20 +45,21 @@ class _Argument:
     live: str = ""
 
     def error(self, value: object) -> UsageError:
+        """The error for *value*, with what to give instead if it has or makes that."""
         word = self.messages[0].rpartition(".")[2]
         article = "an" if word.startswith("O") else "a"
+        hint = ""
+        if hasattr(value, self.name):
+            hint = f" (give its .{self.name})"
+        elif self.live and callable(value) and not isinstance(value, type):
+            hint = " (give tf.function(it).get_concrete_function(...) with what it takes)"
+        given = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+        if name := _full_name(value):
+            given = f"a {name.rpartition('.')[2]} message"
         return UsageError(
             f"{self.name} takes {self.live}{article} {word} message, its bytes or the path of a "
-            f"file, not {_described(value)}{self._hint(value)}"
+            f"file, not {given}{hint}"
         )
-
-    def _hint(self, value: object) -> str:
-        """What to give instead, if *value* has or makes it."""
-        if hasattr(value, self.name):
-            return f" (give its .{self.name})"
-        if self.live and callable(value) and not isinstance(value, type):
-            return " (give tf.function(it).get_concrete_function(...) with what it takes)"
-        return ""
 
 
 _GRAPH: Final = _Argument(
@@ -98,12 +97,11 @@ class LiveGraph:
         """The operations, oldest first."""
         return list(self.graph.get_operations())
 
-    def trainable(self) -> Iterator[str]:
+    def trainable(self) -> list[str]:
         """The name of the node of each trainable variable."""
-        for variable in self.graph.get_collection(_TRAINABLE):
-            # A variable that was created eagerly has no operation.
-            if (operation := getattr(variable, "op", None)) is not None:
-                yield operation.name
+        variables = self.graph.get_collection(_TRAINABLE)
+        # A variable that was created eagerly has no operation.
+        return [each.op.name for each in variables if getattr(each, "op", None) is not None]
 
 
 class LiveFunctions(NamedTuple):
@@ -123,10 +121,8 @@ class Run(NamedTuple):
 def graph_of(
     value: Any, *, functions: bool = True
 ) -> LiveGraph | LiveFunctions | GraphColumns | None:
-    """The graph, a live one or its columns; None if empty. None stands for the default graph.
-
-    Without *functions*, the columns leave out what is inside of functions.
-    """
+    """The graph, a live one or its columns; None if empty. None stands for the default graph."""
+    # Without *functions*, the columns leave out what is inside of functions.
     value = _default_graph() if value is None else value
     if callable(getattr(value, "as_graph_def", None)):
         return LiveGraph(value)
@@ -174,20 +170,14 @@ def _live_functions(holder: Any, *, functions: bool) -> LiveFunctions:  # see tr
 
 def run_of(value: Any) -> Run | None:  # any of the forms
     """The run; None if the value is None."""
-    source = _source(_RUN, _step_stats(value))
+    if _full_name(value) in _RUN.messages:
+        # The step stats alone: nothing else is read, and the graphs in a message are large.
+        stats = value.step_stats.SerializeToString(deterministic=True)
+        value = encode_bytes(_STEP_STATS_FIELD, stats) if value.HasField("step_stats") else b""
+    source = _source(_RUN, value)
     if source is None:
         return None
     return Run(source, None if _is_empty_message(value, source) else read.read_run(source))
-
-
-def _step_stats(value: Any) -> Any:
-    """The step stats of a message: nothing else is read, and the graphs in it are large."""
-    if _full_name(value) not in _RUN.messages:
-        return value
-    if not value.HasField("step_stats"):
-        return b""
-    stats = value.step_stats.SerializeToString(deterministic=True)
-    return encode_bytes(_STEP_STATS_FIELD, stats)
 
 
 def log_of(value: Any) -> OpLogColumns | None:  # any of the forms
@@ -233,9 +223,3 @@ def _is_empty_message(value: object, source: read.Source) -> bool:
 def _full_name(value: object) -> str:
     is_message = callable(getattr(value, "SerializeToString", None))
     return getattr(getattr(value, "DESCRIPTOR", None), "full_name", "") if is_message else ""
-
-
-def _described(value: object) -> str:
-    if name := _full_name(value):
-        return f"a {name.rpartition('.')[2]} message"
-    return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")

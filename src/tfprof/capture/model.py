@@ -125,7 +125,7 @@ class Model:
             return user or NO_LOG
         if user is not None:
             user = renumbered(user, self._texts)
-        trainable = self._listed if self._live is None else list(self._live.trainable())
+        trainable = self._listed if self._live is None else self._live.trainable()
         lines = None
         if self._lines is not None:
             lines = renumbered(debug_info.op_log(self._shaped, self._lines), self._texts)

@@ -66,10 +66,8 @@ def view_query(cmd: str, options: Options) -> ViewQuery:
 def run_query(
     loaded: Loaded, asked: ViewQuery, loading: Sequence[Note] = ()
 ) -> Any:  # a message has no type
-    """Write the report to the query's output; returns a GraphNodeProto or MultiGraphNodeProto.
-
-    Prints the notes *loading* behind the line on what float_ops counts, if there is one.
-    """
+    """Write the report to the query's output; returns a GraphNodeProto or MultiGraphNodeProto."""
+    # The notes *loading* come behind the line on what float_ops counts, if there is one.
     output = asked.query.output
     try:
         report = loaded.report(asked.cmd, asked.query)

@@ -167,10 +167,8 @@ def session_run() -> tuple[type, str]:
 
 
 def set_active_context(context: object) -> None:
-    """Set `profile_context` of the session class to *context*; None removes the attribute.
-
-    TensorFlow's own ProfileContext sets it, and programs look there for the context they are in.
-    """
+    """Set `profile_context` of the session class to *context*; None removes the attribute."""
+    # TensorFlow's own ProfileContext sets it, and programs look there for the context they are in.
     owner, name = session_run()[0], "profile_context"
     if context is not None:
         setattr(owner, name, context)

@@ -14,15 +14,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from traceback import walk_stack
+from typing import Any, NamedTuple
 
 from tfprof.capture import keras_models
 from tfprof.capture.tensorflow_internals import Internal
 from tfprof.errors import UsageError
 from tfprof.read import called_functions
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 
 class Frame(NamedTuple):
@@ -39,24 +37,16 @@ Stack = tuple[Frame, ...]
 
 def stack_here() -> Stack:
     """The call stack of the caller."""
-    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - as the standard library does
-    frames = []
-    while frame is not None:
-        code = frame.f_code
-        frames.append(Frame(code.co_filename, frame.f_lineno, code.co_name))
-        frame = frame.f_back
+    above = walk_stack(sys._getframe(1))  # noqa: SLF001 - as the standard library does
+    frames = [Frame(each.f_code.co_filename, line, each.f_code.co_name) for each, line in above]
     return tuple(reversed(frames))
 
 
 def model_here() -> Any:  # of Keras, or None
     """The Keras model whose methods, such as `fit`, are on the call stack; the outermost."""
-    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - as above
-    model = None
-    while frame is not None:
-        owner = frame.f_locals.get("self")
-        model = owner if owner is not None and keras_models.is_model(owner) else model
-        frame = frame.f_back
-    return model
+    above = walk_stack(sys._getframe(1))  # noqa: SLF001 - as above
+    owners = [frame.f_locals.get("self") for frame, _ in above]
+    return next((owner for owner in reversed(owners) if keras_models.is_model(owner)), None)
 
 
 class Traced(NamedTuple):

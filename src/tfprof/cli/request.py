@@ -102,10 +102,8 @@ def make_request(  # noqa: PLR0913, PLR0917 - one parameter per column
     settings: Mapping[str, Any] | None = None,
     shell: Any = None,  # noqa: ANN401 - as in Request
 ) -> Request:
-    """A request; raises UsageError for words and options that *command* does not take.
-
-    Options not among *options* are those in *settings*. --format becomes an output.
-    """
+    """A request; raises UsageError for words and options that *command* does not take."""
+    # Options not among *options* are those in *settings*. --format becomes an output.
     era = options.get("era") or (settings or {}).get("era", NOW.name)
     options = without_blanks(options, era)
     checked = dict(options)

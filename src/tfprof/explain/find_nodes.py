@@ -26,10 +26,7 @@ _MOST_COMPARED: Final = 5_000  # names that a misspelled one is compared with
 def find_nodes(
     profile: Profile, name: str | Sequence[str] = (), op: str | Sequence[str] = (), layer: str = ""
 ) -> I64:
-    """The nodes of the graph that fit all of these; raises UsageError where none does.
-
-    A regex has to match the whole name or type, as in the views.
-    """
+    """The nodes of the graph that fit all of these; raises UsageError where none does."""
     names, ops = _patterns("name", name), _patterns("op", op)
     if not isinstance(layer, str):
         raise UsageError(f"layer takes a text, not {shown(layer)}")
@@ -67,10 +64,7 @@ def _patterns(name: str, value: object) -> list[str]:
 
 
 def _in_layer(profile: Profile, layer: str) -> Bool:
-    """Which nodes are in a scope of this name, or of one that ends in it.
-
-    The name is that of a summary, or else as in the graph.
-    """
+    """Which nodes are in a scope of this name, in the summary or in the graph."""
     for tree in (scopes(profile), scopes(profile, renamed=False)):
         names = [tree.name(scope).decode("utf-8", "replace") for scope in range(len(tree))]
         inside = [bool(name) and f"/{name}".endswith(f"/{layer}") for name in names]

@@ -102,10 +102,8 @@ def _selection(query: Query) -> tuple[object, ...]:
 
 
 def account(profile: Profile, view: View, drawing: Drawing, query: Query) -> Counted:
-    """The accounted rows and, where a view keeps scopes, the rows above them.
-
-    parity Q5: a row that stays only for what is below it still adds its own numbers.
-    """
+    """The accounted rows and, where a view keeps scopes, the rows above them."""
+    # parity Q5: a row that stays only for what is below it still adds its own numbers.
     picked = _times_picked(profile, query)
     accounted = _accounted(drawing, view, query, picked)
     counted = Counted(

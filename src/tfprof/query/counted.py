@@ -94,20 +94,16 @@ class Counted(Frozen):
             column[0] = self.root_defined
             return column
         drawn = np.flatnonzero(self.drawing.owner >= 0)
+        values = np.ones(drawn.size, np.int64)
+        if metric != DEFINED:
+            values = self.profile.values(metric, self.step)[drawn]
+        if self.picked is not None:
+            # parity Q4: a node that two regexes pick counts twice, but occurs once.
+            times = self.picked[drawn]
+            values = values * ((times > 0) if metric in (DEFINED, "occurrence") else times)
         column = np.zeros(len(self.drawing.tree), np.int64)
-        np.add.at(column, self.drawing.owner[drawn], self._values(metric, drawn))
+        np.add.at(column, self.drawing.owner[drawn], values)
         return column[self.row]
-
-    def _values(self, metric: str, drawn: I64) -> I64:
-        if metric == DEFINED:
-            assert self.picked is not None
-            return (self.picked[drawn] > 0).astype(np.int64)
-        values = self.profile.values(metric, self.step)[drawn]
-        if self.picked is None:
-            return values
-        # parity Q4: a node that two regexes pick counts twice, but occurs once.
-        times = self.picked[drawn]
-        return values * ((times > 0) if metric == "occurrence" else times)
 
 
 @dataclass(frozen=True, eq=False)

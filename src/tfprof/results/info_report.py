@@ -124,10 +124,8 @@ def _given_by(files: Sequence[FileFacts]) -> set[str]:
 
 
 def _together(files: Sequence[FileFacts]) -> list[FileFacts]:
-    """The files that one command can take: all runs and traces, the first of any other input.
-
-    A saved profile is used where there is no graph, and then stands for runs and op log.
-    """
+    """The files that one command can take: all runs and traces, the first of any other input."""
+    # A saved profile is used where there is no graph, and then stands for runs and op log.
     inputs = {file.format.input for file in files}
     if GRAPH in inputs:
         files = [file for file in files if file.format.input is not PROFILE]

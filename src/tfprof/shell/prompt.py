@@ -69,10 +69,7 @@ class Shell:
         self._show = show
 
     def run(self, text: str) -> bool:
-        """Run a line; False where it says to leave.
-
-        An error is printed; only a closed standard output raises OutputError.
-        """
+        """Run a line and print its error; False where it says to leave; may raise StdoutError."""
         try:
             plain, options = self._words(text.rstrip("\r\n"))
             with limits_of(options):

@@ -64,10 +64,7 @@ def layer_rows(profile: Profile, in_model: Bool, held: Parameters) -> Rows:
 
 
 def _with_gradients(all_scopes: Scopes, in_model: Bool) -> Scopes:
-    """*all_scopes* with gradients in the scopes of what they are gradients of.
-
-    gradients/unit_1/conv/Conv2D_grad  is in  unit_1/conv
-    """
+    """*all_scopes*, but gradients/unit_1/conv/Conv2D_grad is in unit_1/conv."""
     inside = {
         (around, part): scope
         for scope, (around, part) in enumerate(zip(all_scopes.parent, all_scopes.part, strict=True))

@@ -130,10 +130,7 @@ def _without_numbers(tree: Scopes) -> Scopes:
 
 
 def _with_layers(tree: Scopes, layers: tuple[KerasLayer, ...], works: list[int]) -> Scopes:
-    """*tree* with the names of *layers*, and scopes for those without operations.
-
-    *works* counts the operations in each scope. Without the model, the tree stays as it is.
-    """
+    """*tree* with the names of *layers*, also those without operations; as it is without one."""
     path = [tuple(layer.path.encode("utf-8", "replace").split(b"/")) for layer in layers]
     inside: defaultdict[Names, set[bytes]] = defaultdict(set)
     for each in path:

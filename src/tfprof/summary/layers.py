@@ -52,10 +52,8 @@ class Layers:
 
 
 def layers(scopes: Scopes, computes: Bool, readers: I64, depth: int) -> Layers:
-    """The layers down to *depth*; *computes* is a mask of nodes, *readers* read parameters.
-
-    Nodes that do neither have a row as well, but add nothing to it.
-    """
+    """The layers down to *depth*; *computes* is a mask of nodes, *readers* read parameters."""
+    # Nodes that do neither have a row as well, but add nothing to it.
     tree = _Tree(scopes, computes, readers)
     known = scopes.known
     top = known.model if known is not None else tree.end_of_chain(0)

@@ -120,11 +120,9 @@ def _training_gradients(profile: Profile) -> Bool:
 
 
 def _in_gradients(profile: Profile) -> Bool:
-    """Which nodes are in a name scope that TensorFlow gives to gradients.
-
-    The body of a loop or a conditional is, if its call is: a forward body also has nodes in such a
-    scope, for example to fill a list that the gradient reads.
-    """
+    """Which nodes are in a name scope that TensorFlow gives to gradients."""
+    # The body of a loop or a conditional is, if its call is: a forward body also has nodes in such
+    # a scope, for example to fill a list that the gradient reads.
     if b"gradient" not in profile.nodes.name.blob.tobytes():
         return np.zeros(len(profile), np.bool_)
     matches = (_GRADIENTS.search(name) is not None for name in profile.nodes.name)

@@ -17,10 +17,8 @@ _SLOTS: Final = 1 << 20  # no node has as many outputs
 
 
 def output_shapes(shaped: Profile, placed: Layers, in_model: Bool) -> list[list[int] | None]:
-    """The dimensions of each row's output, -1: open; None: unknown.
-
-    What a file records of a layer counts, unless the graph knows more of the same shape.
-    """
+    """The dimensions of each row's output, -1: open; None: unknown."""
+    # What a file records of a layer counts, unless the graph knows more of the same shape.
     outputs, rows = shaped.outputs, placed.rows
     shapes: list[list[int] | None] = []
     for tensor, row in zip(_last_tensors(shaped, placed, in_model).tolist(), rows, strict=True):
@@ -37,10 +35,8 @@ def output_shapes(shaped: Profile, placed: Layers, in_model: Bool) -> list[list[
 
 
 def _last_tensors(shaped: Profile, placed: Layers, in_model: Bool) -> I64:
-    """The last output of each row that is read outside of it, -1 if none is.
-
-    As a number: the node times _SLOTS, and less for a later output of it.
-    """
+    """The last output of each row that is read outside of it, -1 if none is."""
+    # As a number: the node times _SLOTS, and less for a later output of it.
     edges, count = shaped.edges, len(placed.rows)
     end = np.arange(1, count + 1)  # of the rows inside each row
     parent = np.array([row.parent for row in placed.rows], np.int64)

@@ -157,10 +157,8 @@ def _first_readers(consumers: Links, node: I64, readers: Bool) -> I64:
 
 
 def variable_reads(shaped: Profile, in_model: Bool, variable: I64) -> tuple[Bool, Bool]:
-    """(which variables the model reads, which anything reads); saving is no reading.
-
-    What follows the gradients is not the model.
-    """
+    """(which variables the model reads, which anything reads); saving is no reading."""
+    # What follows the gradients is not the model.
     backward = training_gradients(shaped)
     consumers = Links.consumers(shaped.edges)
     saves = of_class(shaped, "saves")
@@ -182,12 +180,10 @@ def variable_reads(shaped: Profile, in_model: Bool, variable: I64) -> tuple[Bool
 
 
 def _constants(shaped: Profile, of_weights: Bool, in_model: Bool) -> tuple[_Holders, Shapes]:
-    """The constants that may be parameters, and their shapes.
-
-    They have a dtype *of_weights*, and meet something that is not constant, directly or through
-    nodes that depend on constants only. What a loop changes is not constant, nor is the value that
-    it starts with a parameter.
-    """
+    """The constants that may be parameters, and their shapes."""
+    # They have a dtype *of_weights*, and meet something that is not constant, directly or through
+    # nodes that depend on constants only. What a loop changes is not constant, nor is the value
+    # that it starts with a parameter.
     constant = of_class(shaped, "constant")
     edges = shaped.edges
     takes_none = np.diff(Links.inputs(edges).start) == 0

@@ -30,10 +30,7 @@ _FEW_PARTS: Final = 1_000_000
 
 
 def scopes(profile: Profile, *, renamed: bool = True) -> Scopes:
-    """The scopes of all nodes, with the names of Keras if *renamed*.
-
-    Raises InputError if names have far too many parts.
-    """
+    """The scopes of all nodes, with the names of Keras if *renamed*; raises InputError."""
     names = profile.nodes.name
     parts = len(names) + int(np.count_nonzero(names.blob == ord("/")))
     if parts > max(_FEW_PARTS, len(names) * limit("name_parts")):
@@ -57,11 +54,9 @@ def scopes(profile: Profile, *, renamed: bool = True) -> Scopes:
 
 
 def folded(scope: bytes, calls: Mapping[bytes, bool]) -> list[bytes]:
-    """The parts of a scope that name layers; *calls* maps each call to whether bodies have names.
-
-    A function call has one body, right below it; a loop or a conditional has several, each below a
-    name of its own.
-    """
+    """The parts of a scope that name layers; *calls*: of each call, whether bodies have names."""
+    # A function call has one body, right below it; a loop or a conditional has several, each below
+    # a name of its own.
     parts = scope.split(b"/") if scope else []
     path: list[bytes] = []
     at = until = 0

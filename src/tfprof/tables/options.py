@@ -129,10 +129,8 @@ def _word(option: Option, word: str) -> str:
 
 
 def without_blanks(options: Mapping[str, Any], era: str) -> dict[str, Any]:
-    """*options* of a command line, without the blanks around the commas of a list of regexes.
-
-    A single regex stays as it is, and so do all regexes in the eras that reproduce other releases.
-    """
+    """*options* of a command line, without the blanks around the commas of a list of regexes."""
+    # A single regex stays as it is, and so do all regexes in the eras of other releases.
     changed = dict(options)
     for name, items in options.items() if era == NOW.name else ():
         if name in OPTIONS and OPTIONS[name].kind == "regexes" and len(items) > 1:

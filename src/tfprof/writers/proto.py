@@ -93,10 +93,8 @@ def tensor_protos(report: Report) -> dict[int, bytes] | None:
 def pieces(
     answer: Answer, values: Mapping[int, bytes] | None = None, *, repaired: bool = False
 ) -> Iterator[bytes]:
-    """The message of all rows, from the root down, in pieces; *values* has tensors by row.
-
-    With *repaired*, bytes of names that are not UTF-8 are replaced: no parser accepts them.
-    """
+    """The message of all rows, from the root down, in pieces; *values* has tensors by row."""
+    # With *repaired*, bytes of names that are not UTF-8 are replaced: no parser accepts them.
     encoder = _Rows(answer, values or {}, repaired=repaired)
     own = encoder.lengths()
     before = nested(answer.tree, _GROUP_CHILD if answer.view.groups else _NODE_CHILD, own)

@@ -73,10 +73,8 @@ class SavedSteps:
     def _rows(
         self, tables: Mapping[int, _ByNode], names: Sequence[str], first: int, last: int
     ) -> tuple[I64, dict[str, I64]]:
-        """(record, columns) of the rows of nodes *first* to *last* in every step, by record.
-
-        A record is the node, counted from *first*, times the number of steps, plus the step.
-        """
+        """(record, columns) of the rows of nodes *first* to *last* in every step, by record."""
+        # A record is the node, counted from *first*, times the number of steps, plus the step.
         some = ((number, *table.of(first, last)) for number, table in tables.items())
         parts = [(number, rows, node) for number, rows, node in some if rows.size]
         record = _joined([node * len(self._steps) + number for number, _, node in parts])
