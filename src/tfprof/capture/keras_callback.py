@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -27,7 +27,7 @@ from tfprof.model import Note
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 _WARM: Final = (5, 8)
 _TRAINING: Final = "training"
@@ -154,18 +154,12 @@ class _Batches:
             self._open = None
             self._capture.finish()
 
-    @contextmanager
-    def training_goes_on(self) -> Iterator[None]:
-        """Warn of what fails inside, and capture no further batch."""
-        try:
-            yield
-        except Warning:  # the program turns warnings into errors
-            raise
-        except Exception as problem:  # noqa: BLE001 - whatever it is, training is worth more
-            self._first = self._last = -1
-            with suppress(Exception):
-                self._drop()
-            warn(f"nothing was captured: {reason(problem)}")
+    def give_up(self, problem: Exception) -> None:
+        """Warn of a problem, and capture no further batch."""
+        self._first = self._last = -1
+        with suppress(Exception):
+            self._drop()
+        warn(f"nothing was captured: {reason(problem)}")
 
 
 def _print(sentence: str) -> None:
@@ -192,8 +186,12 @@ def _safe(method: Callable[..., None]) -> Callable[..., None]:
     """A method of the callback that never stops the training."""
 
     def safe(self: Any, *args: Any, **kwargs: Any) -> None:  # as Keras calls it
-        with self.training_goes_on():
+        try:
             method(self, *args, **kwargs)
+        except Warning:  # the program turns warnings into errors
+            raise
+        except Exception as problem:  # noqa: BLE001 - whatever it is, training is worth more
+            self.give_up(problem)
 
     return safe
 

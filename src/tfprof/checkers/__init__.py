@@ -74,21 +74,19 @@ class Checker:
         }
 
 
+# fmt: off
 _CHECKERS = (
     Checker(
-        "AcceleratorUtilizationChecker",
-        "accelerator_utilization",
+        "AcceleratorUtilizationChecker", "accelerator_utilization",
         "the share of time that an accelerator is busy, from its first start to its last end",
         CheckerOption("min_utilization", 0.5, "a lower share is reported as low"),
     ),
     Checker(
-        "OperationChecker",
-        "operation",
+        "OperationChecker", "operation",
         "operations with a faster form: batch normalization that is not fused, NHWC on a GPU",
     ),
     Checker(
-        "ExpensiveOperationChecker",
-        "expensive_operation",
+        "ExpensiveOperationChecker", "expensive_operation",
         "the operation types, graph nodes and lines of code that take the most time",
         CheckerOption("top", 3, "how many of each, and of the lines below a line", least=1),
         CheckerOption("min_op_micros", 1, "an operation type and all after it take this"),
@@ -96,12 +94,10 @@ _CHECKERS = (
         CheckerOption("min_code_micros", 1000, "a line and all it calls take this"),
         CheckerOption("code_levels", 4, "how many levels of calls to report", least=1),
     ),
-    Checker(
-        "JobChecker",
-        None,
-        "nothing: option dictionaries name it, but what it checked was never published",
-    ),
+    Checker("JobChecker", None,
+            "nothing: option dictionaries name it, but what it checked was never published"),
 )
+# fmt: on
 CHECKERS: dict[str, Checker] = {checker.name: checker for checker in _CHECKERS}
 
 

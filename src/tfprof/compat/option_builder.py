@@ -192,19 +192,11 @@ class ProfileOptionBuilder:
 
 def _unrestricted() -> dict[str, Any]:
     return {
-        "max_depth": 100,
-        **dict.fromkeys(_LIMITS, 0),
-        "order_by": "name",
-        "account_type_regexes": [".*"],
-        "start_name_regexes": [".*"],
-        "trim_name_regexes": [],
-        "show_name_regexes": [".*"],
-        "hide_name_regexes": [],
-        "account_displayed_op_only": False,
-        "select": ["micros"],
-        "step": -1,
-        "output": "stdout",
-    }
+        "max_depth": 100, **dict.fromkeys(_LIMITS, 0), "order_by": "name",
+        "account_type_regexes": [".*"], "start_name_regexes": [".*"], "trim_name_regexes": [],
+        "show_name_regexes": [".*"], "hide_name_regexes": [], "account_displayed_op_only": False,
+        "select": ["micros"], "step": -1, "output": "stdout",
+    }  # fmt: skip
 
 
 def _preset(**changes: Any) -> dict[str, Any]:  # as many kinds as options

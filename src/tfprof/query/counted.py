@@ -159,6 +159,17 @@ class Answer(Frozen):
         """The metric of each row and everything counted below it."""
         return self.counted.total(metric)[self.counted_row]
 
+    def lower_bounds(self, metric: str) -> tuple[Bool, Bool] | tuple[None, None]:
+        """(own, total): whether each number of *metric* is a lower bound; None if none can be.
+
+        A number is one where a node that it counts lacks a number of its own: a node that computes
+        and is not counted, or runs more often than it counts; a variable of unknown shape.
+        """
+        if metric not in _GAPS or (metric == "float_ops" and self.flops is None):
+            return None, None
+        own, total = self.counted.holding(metric, lambda: _GAPS[metric](self))
+        return own[self.counted_row], total[self.counted_row]
+
     def hidden_above(self) -> I64:
         """How many counted rows are hidden between each row and its parent."""
         depth = self.counted.tree.depth[self.counted_row]
@@ -189,3 +200,22 @@ class Answer(Frozen):
         row = place[owner[nodes]]
         nodes = nodes[np.argsort(row, kind="stable")]
         return np.searchsorted(np.sort(row), np.arange(len(self) + 1)), nodes
+
+
+def _lacks_float_ops(answer: Answer) -> Bool:
+    from tfprof.ops.counting import lower_bound_nodes  # noqa: PLC0415 - where rules counted
+
+    profile, counts = answer.profile, answer.flops
+    assert counts is not None
+    return lower_bound_nodes(profile, counts, profile.nodes.float_ops, answer.query.step)
+
+
+def _lacks_shape(answer: Answer) -> Bool:
+    from tfprof.ops.classes import of_class  # noqa: PLC0415 - only if selected
+
+    profile = answer.profile
+    variable = of_class(profile, "variable handle", "reference variable")
+    return variable & profile.in_graph & ~profile.nodes.shape.are_whole()
+
+
+_GAPS = {"float_ops": _lacks_float_ops, "params": _lacks_shape}

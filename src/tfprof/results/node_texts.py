@@ -10,6 +10,7 @@ import numpy as np
 
 from tfprof.columns.unique import unique
 from tfprof.foundation import units
+from tfprof.read.columns import runs
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import I64
@@ -59,9 +60,7 @@ class NodeTexts:
     def types_of(self, nodes: I64) -> list[str]:
         """All types that some of *nodes* have, in byte order."""
         first = self._type_range[nodes]
-        count = self._type_range[nodes + 1] - first
-        before = np.cumsum(count) - count
-        pair = np.arange(count.sum()) + np.repeat(first - before, count)
+        _, pair = runs(first, self._type_range[nodes + 1] - first)
         return self._sorted(unique(self._profile.type_pairs[1][pair]))
 
     def known_devices_of(self, nodes: I64) -> list[str]:
@@ -85,12 +84,12 @@ class NodeTexts:
         sources = self._profile.edges.source[first:last].tolist()
         return [f"{at}:{self._output_shape(of)}" for at, of in enumerate(sources)]
 
-    def input_groups(self, nodes: I64, runs: I64, micros: I64) -> list[InputGroup]:
+    def input_groups(self, nodes: I64, times: I64, micros: I64) -> list[InputGroup]:
         """The *nodes* by the shapes of their inputs, the most run first."""
         sums: dict[tuple[str, ...], list[int]] = defaultdict(lambda: [0, 0, 0])
         for node in nodes.tolist():
             entry = sums[tuple(self.inputs(node))]
-            entry[0] += int(runs[node])
+            entry[0] += int(times[node])
             entry[1] += 1
             # parity Q25: averages of negative sums are huge, and their sums wrap as an int64.
             entry[2] = (entry[2] + int(micros[node]) + _HALF) % (2 * _HALF) - _HALF

@@ -20,7 +20,6 @@ from tfprof.foundation import units
 from tfprof.model import Note
 from tfprof.query.answer import account, only, restrictions, start
 from tfprof.query.counted import DEFINED
-from tfprof.query.lower_bounds import lower_bounds
 from tfprof.results.node_texts import NodeTexts
 from tfprof.results.table import Column, Dims, Hidden, Table, incomplete_column
 from tfprof.tables.fields import FIELDS
@@ -97,7 +96,7 @@ def shown_fields(answer: Answer) -> list[str]:
 
 def _numbers(answer: Answer, metric: str, name: str) -> list[Column]:
     unit = FIELDS[metric].unit if metric in FIELDS else units.count
-    own, total = lower_bounds(answer, metric)
+    own, total = answer.lower_bounds(metric)
     totals, chain = answer.total(metric), answer.view.chain
     # A share of a number that is not known in full would be a guess.
     unknown = total is not None and bool(total[0])

@@ -123,20 +123,11 @@ ERAS: dict[str, Era] = {
         NOW,
         # Everything as TensorFlow 2.21 does it: also what a new option changes belongs here.
         Era("original", _MODERN_BLOCK, original_errors=True, pager=False, functions=False),
-        Era(
-            "2018",
-            _MODERN_BLOCK,
+        Era("2018", _MODERN_BLOCK,
             {"max_depth": 10, "account_type_regexes": _ALL, "select": ("params",)},
-            legend={"micros": "execution time", "occurrence": "op occurrence"},
-            **_FLAT,
-        ),
+            legend={"micros": "execution time", "occurrence": "op occurrence"}, **_FLAT),
         Era("2017", _BLOCK_2017, _defaults("Variable", "VariableV2"), **_THEN),
-        Era(
-            "2016",
-            _BLOCK_2016,
-            _defaults("Variable"),
-            also_types={b"VariableV2": b"Variable"},
-            **_THEN,
-        ),
+        Era("2016", _BLOCK_2016, _defaults("Variable"),
+            also_types={b"VariableV2": b"Variable"}, **_THEN),
     )
-}
+}  # fmt: skip

@@ -187,13 +187,9 @@ def _is_int64(number: int) -> bool:
 
 
 _TAKES = {
-    "int": "a whole number of 64 bits",
-    "bool": "true or false",
-    "text": "a text",
-    "output": "a text",
-    "list": "a list of texts",
-    "regexes": "a list of regexes",
-}
+    "int": "a whole number of 64 bits", "bool": "true or false", "text": "a text",
+    "output": "a text", "list": "a list of texts", "regexes": "a list of regexes",
+}  # fmt: skip
 
 
 def check_choices(name: str, words: Iterable[str]) -> None:

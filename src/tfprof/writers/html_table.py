@@ -10,7 +10,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from tfprof.foundation.units import plural
-from tfprof.writers.share_bar import percent
+from tfprof.writers.numbers import percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
