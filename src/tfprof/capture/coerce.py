@@ -123,7 +123,9 @@ def graph_of(
 ) -> LiveGraph | LiveFunctions | GraphColumns | None:
     """The graph, a live one or its columns; None if empty. None stands for the default graph."""
     # Without *functions*, the columns leave out what is inside of functions.
-    value = _default_graph() if value is None else value
+    tensorflow = sys.modules.get("tensorflow")
+    if value is None and tensorflow is not None and not tensorflow.executing_eagerly():
+        value = tensorflow.compat.v1.get_default_graph()
     if callable(getattr(value, "as_graph_def", None)):
         return LiveGraph(value)
     if is_traceable(value):
@@ -139,14 +141,6 @@ def graph_of(
     if not full_name:
         return read.read_graph(source, functions=functions)
     return replace(graph_def.columns(source.data, functions=functions), trainable=listed)
-
-
-def _default_graph() -> Any:  # a tf.Graph
-    """The graph that new operations go to; None in eager execution."""
-    tensorflow = sys.modules.get("tensorflow")
-    if tensorflow is None or tensorflow.executing_eagerly():
-        return None
-    return tensorflow.compat.v1.get_default_graph()
 
 
 def _live_functions(holder: Any, *, functions: bool) -> LiveFunctions:  # see traced

@@ -49,7 +49,9 @@ def debug_info(
     functions: Sequence[Traced], calls: Sequence[Sequence[str]], variables: Mapping[int, str]
 ) -> bytes:
     """A GraphDebugInfo; *calls* are the call nodes of functions, *variables* nodes by handle id."""
-    prefixes = _framework_prefixes()
+    files = (getattr(sys.modules.get(name), "__file__", None) for name in _FRAMEWORKS)
+    homes = (f"{Path(file).parent}{os.sep}" for file in files if file)
+    prefixes = (*homes, *_NO_FILE, threading.__file__)
     callers = [_of_user(traced.called_from, prefixes) for traced in functions]
     layers: dict[bytes, dict[str, LayerPath]] = {}
     lines: dict[bytes, Stacks] = {}
@@ -126,12 +128,6 @@ def _children(function: Any) -> list[Any]:
     """The functions that *function* calls; a Defun of TensorFlow 1 has no call stacks."""
     children = Internal.CHILDREN.of(function)
     return [child for child in children if Internal.DEBUG_INFO.of(child, None) is not None]
-
-
-def _framework_prefixes() -> tuple[str, ...]:
-    files = (getattr(sys.modules.get(name), "__file__", None) for name in _FRAMEWORKS)
-    homes = (f"{Path(file).parent}{os.sep}" for file in files if file)
-    return (*homes, *_NO_FILE, threading.__file__)
 
 
 def _stacks(function: Any, prefixes: tuple[str, ...], caller: Stack) -> Stacks:

@@ -252,8 +252,11 @@ class Capture:
         with noted(_NO_TRACE):
             tf.profiler.experimental.stop()
         if not self._source:
-            with noted("traces may contain absolute paths"):
-                self._shorten_paths()
+            with noted("traces may contain absolute paths"):  # programs of XLA have them
+                for file in Path(self.folder, "plugins", "profile").rglob("*.xplane.pb"):
+                    data = file.read_bytes()
+                    if (short := without_folders(data)) != data:
+                        write_file(str(file), [short])
         parts: dict[str, Any] = {}
         if self.model is not None:
             with noted("it is unknown which variables are weights of the model"):
@@ -285,13 +288,6 @@ class Capture:
             if what := embedded(lines):
                 print_notes([Note(f"tfprof: {embeds(self.folder, what, 'source=False')}")])
         write_file(str(Path(self.folder, _GRAPH)), [model])
-
-    def _shorten_paths(self) -> None:
-        """Remove the folders of source files from traces: programs of XLA have them."""
-        for file in Path(self.folder, "plugins", "profile").rglob("*.xplane.pb"):
-            data = file.read_bytes()
-            if (short := without_folders(data)) != data:
-                write_file(str(file), [short])
 
     def _is_whole(self, traced: Traced) -> bool:
         """Whether a function can be written; if not, it is a problem."""

@@ -69,10 +69,11 @@ class Traced(NamedTuple):
 
 def is_traceable(value: object) -> bool:
     """Whether *value* is one of the live objects above."""
+    signatures = getattr(value, "signatures", None)  # of a loaded SavedModel
     return (
         _is_concrete(value)
         or hasattr(value, "get_concrete_function")
-        or _has_signatures(value)
+        or (isinstance(signatures, Mapping) and hasattr(value, "graph_debug_info"))
         or keras_models.is_model(value)
     )
 
@@ -116,8 +117,3 @@ def _is_concrete(value: object) -> bool:
     except (KeyError, AttributeError):  # TensorFlow is not imported
         return False
     return isinstance(value, kind)
-
-
-def _has_signatures(value: object) -> bool:
-    signatures = getattr(value, "signatures", None)
-    return isinstance(signatures, Mapping) and hasattr(value, "graph_debug_info")

@@ -158,7 +158,7 @@ class Strings:
         end = self.start + self.length
         low, high = int(self.start.min()), int(end.max())
         if high - low > _SPARSE * int(self.length.sum()):
-            view = self._view
+            view = memoryview(np.ascontiguousarray(self.blob))  # type: ignore[arg-type]
             spans = zip(self.start.tolist(), end.tolist(), strict=True)
             return [bytes(view[first:last]) for first, last in spans]
         text = self.blob[low:high].tobytes()
@@ -227,11 +227,6 @@ class Strings:
         end = self.start + self.length
         apart = bool(np.all(end[:-1] <= self.start[1:]))
         return apart and int(end[-1] - self.start[0]) <= _SPARSE * int(self.length.sum())
-
-    @cached_property
-    def _view(self) -> memoryview:
-        """The blob as a memoryview, which slices without copying."""
-        return memoryview(np.ascontiguousarray(self.blob))  # type: ignore[arg-type]
 
     # --- eight bytes at a time ------------------------------------------------------------
 

@@ -171,8 +171,12 @@ class _Explainer:
     def _counting(self, node: int, inputs: list[Tensor], outputs: list[Tensor]) -> Counting:
         recorded = int(self._profile.nodes.float_ops[node])
         ruled = self._ruled(node, inputs, outputs) if node in self._place else None
-        if recorded:
-            return _logged(recorded, ruled)
+        if recorded and ruled is None:
+            return Counting(_OP_LOG, "The op log has the number.", float_ops=recorded)
+        if recorded and ruled is not None:
+            same = "the same" if ruled.float_ops == recorded else "another number"
+            sentence = f"The op log has the number; the rule ({ruled.origin}) gives {same}."
+            return ruled._replace(origin=_OP_LOG, sentence=sentence, float_ops=recorded)
         if not self._profile.in_graph[node]:
             return Counting(_NOBODY, "The graph with this node is not loaded.", float_ops=None)
         return self._without_rule(node) if ruled is None else ruled
@@ -211,13 +215,3 @@ class _Explainer:
             yield Gap(what, self._tensors.remedy(tensors, node))
         else:
             yield Gap("float operations: the rule does not fit these shapes and attributes", "")
-
-
-def _logged(recorded: int, ruled: Counting | None) -> Counting:
-    """The number of the op log, and the rule beside it."""
-    sentence = "The op log has the number"
-    if ruled is None:
-        return Counting(_OP_LOG, f"{sentence}.", float_ops=recorded)
-    same = "the same" if ruled.float_ops == recorded else "another number"
-    said = f"{sentence}; the rule ({ruled.origin}) gives {same}."
-    return ruled._replace(origin=_OP_LOG, sentence=said, float_ops=recorded)

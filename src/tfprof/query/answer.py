@@ -49,7 +49,8 @@ def answer(profile: Profile, view_name: str, query: Query) -> Answer:
     _check(profile, view, query)
     counts = None
     notes: tuple[Note, ...] = ()
-    if query.flops != "log" and query.concerns("float_ops"):
+    concerned = (*query.select, *query.minimum, query.order_by)
+    if query.flops != "log" and "float_ops" in concerned:
         # A report without them does not pay for the rules.
         from tfprof.ops.with_float_ops import with_float_ops  # noqa: PLC0415
 
@@ -66,7 +67,11 @@ def answer(profile: Profile, view_name: str, query: Query) -> Answer:
     )
     notes = (*notes, *_notes(view, drawing, query, len(tree)))
     if query.left_open:
-        notes += own_notes((*_cut_off(query, deeper), *unmatched(profile, drawing, query)))
+        rows, depth = deeper
+        cut_off = "max_depth" in query.left_open and rows
+        shows = f"--max_depth={depth} shows {'it' if rows == 1 else 'them'}"
+        remarks = [f"{plural(rows, 'more row')}: {shows}"] if cut_off else []
+        notes += own_notes((*remarks, *unmatched(profile, drawing, query)))
     if not query.era.functions and len(profile.regions):
         notes += own_notes([_HAS_FUNCTIONS])
     return Answer(view, query, tree, counted, at, notes, counts)
@@ -249,14 +254,6 @@ def _notes(view: View, drawing: Drawing, query: Query, rows: int) -> tuple[Note,
     if "tensor_value" in query.select and view.name == "code":
         notes.append(Note("code view has no tensor value to show", times=rows))
     return tuple(notes)
-
-
-def _cut_off(query: Query, deeper: Deeper) -> Iterator[str]:
-    """How many rows the default of max_depth hides, and the option that shows them."""
-    rows, depth = deeper
-    if "max_depth" in query.left_open and rows:
-        shows = f"--max_depth={depth} shows {'it' if rows == 1 else 'them'}"
-        yield f"{plural(rows, 'more row')}: {shows}"
 
 
 def _as_of(profile: Profile, era: Era) -> Profile:

@@ -79,10 +79,6 @@ class Query:
             notes=_older_options(value),
         )
 
-    def concerns(self, metric: str) -> bool:
-        """Whether the answer depends on *metric*."""
-        return metric in (*self.select, *self.minimum, self.order_by)
-
 
 def _sizes(pairs: Iterable[str]) -> dict[str, int]:
     sizes: dict[str, int] = {}

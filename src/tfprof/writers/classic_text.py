@@ -57,7 +57,10 @@ def text(answer: Answer, values: Callable[[bytes], str] | None = None) -> Iterat
         yield prefix(answer).encode()
     # parity Q46: an operation list of nothing at all is a root without a legend.
     if era.legend is not None and not (answer.view.chain and len(answer.drawing.tree) == 1):
-        yield _legend(fields, era.legend, groups=answer.view.groups).encode()
+        headings = " | ".join(era.legend.get(name, FIELDS[name].legend) for name in fields)
+        if answer.view.groups:
+            headings = headings.replace("op count", "op occurrence")
+        yield f"node name | {headings}\n".encode()
     if answer.view.groups:
         yield from (op_lines if answer.view.chain else code_lines)(answer, fields)
     else:
@@ -69,13 +72,6 @@ def prefix(answer: Answer) -> str:
     warning = _MISSES_STREAM if answer.profile.misses_accelerator_stream else ""
     meaning = "\n".join(FIELDS[name].help for name in answer.query.select)
     return f"{warning}\nDoc:\n{answer.view.help}\n{meaning}\n\nProfile:\n"
-
-
-def _legend(fields: list[str], other: Mapping[str, str], *, groups: bool) -> str:
-    headings = [other.get(name, FIELDS[name].legend) for name in fields]
-    if groups:
-        headings = [heading.replace("op count", "op occurrence") for heading in headings]
-    return f"node name | {' | '.join(headings)}\n"
 
 
 def framed(options: Mapping[str, Any], report: Iterable[bytes]) -> Iterator[bytes]:

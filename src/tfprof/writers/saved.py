@@ -11,7 +11,6 @@ wire/schema/profile.proto.
 from __future__ import annotations
 
 import re
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -65,6 +64,26 @@ class _Nodes:
         self._profile = profile
         self._steps = SavedSteps(profile.steps)
         self._read_attributes = profile.attributes
+        # The host of each of the profile's types that is a device.
+        used = np.isin(np.arange(len(profile.types)), profile.nodes.device).tolist()
+        self._host = Strings.of(
+            _GPU.sub(b"cpu:0", name) if device else b""
+            for name, device in zip(profile.types, used, strict=True)
+        )
+        # 1 for each node that has stats and is not covered.
+        seen = np.zeros(len(profile), np.bool_)
+        for step in profile.steps:
+            seen[step.node] = True
+        self._uncovered = (seen & ~profile.covered).astype(np.int64)
+        # The region of each node, counted from 1; 0 for none.
+        self._region = np.zeros(len(profile), np.int64)
+        self._region[: profile.regions.of_node.size] = profile.regions.of_node + 1
+        node, kind = profile.type_pairs
+        order = np.lexsort((profile.types.rank()[kind], node))
+        self._sorted_types = node[order], kind[order]
+        stacks = profile.stacks
+        frames = stacks.line, stacks.function_line, stacks.file, stacks.function
+        self._stacks = code_defs(stacks.start, *frames, stacks.source)
 
     def written(self, first: int, last: int) -> bytes:
         """Nodes *first* to *last* as entries of the map of nodes."""
@@ -88,42 +107,11 @@ class _Nodes:
         )
         return joined(*entries(1, number, *node))
 
-    @cached_property
-    def _host(self) -> Strings:
-        """The host of each of the profile's types that is a device."""
-        used = np.isin(np.arange(len(self._profile.types)), self._profile.nodes.device)
-        return Strings.of(
-            _GPU.sub(b"cpu:0", name) if device else b""
-            for name, device in zip(self._profile.types, used.tolist(), strict=True)
-        )
-
-    @cached_property
-    def _uncovered(self) -> I64:
-        """1 for each node that has stats and is not covered."""
-        seen = np.zeros(len(self._profile), np.bool_)
-        for step in self._profile.steps:
-            seen[step.node] = True
-        return (seen & ~self._profile.covered).astype(np.int64)
-
-    @cached_property
-    def _region(self) -> I64:
-        """The region of each node, counted from 1; 0 for none."""
-        region = np.zeros(len(self._profile), np.int64)
-        inside = self._profile.regions.of_node
-        region[: inside.size] = inside + 1
-        return region
-
     def _types(self, first: int, last: int) -> Strings:
         node, kind = self._sorted_types
         low, high = np.searchsorted(node, [first, last])
         texts = field(5, self._profile.types.take(kind[low:high]))
         return within(node[low:high] - first, last - first, *texts)
-
-    @cached_property
-    def _sorted_types(self) -> tuple[I64, I64]:
-        node, kind = self._profile.type_pairs
-        order = np.lexsort((self._profile.types.rank()[kind], node))
-        return node[order], kind[order]
 
     def _inputs(self, first: int, last: int) -> tuple[Strings, ...]:
         """The sources of the inputs, each source with its output, and the unknown names."""
@@ -157,12 +145,6 @@ class _Nodes:
     def _trace(self, stack: I64) -> Strings:
         traced = np.flatnonzero(stack >= 0)
         return within(traced, stack.size, *field(10, self._stacks.take(stack[traced])))
-
-    @cached_property
-    def _stacks(self) -> Strings:
-        stacks = self._profile.stacks
-        frames = stacks.line, stacks.function_line, stacks.file, stacks.function
-        return code_defs(stacks.start, *frames, stacks.source)
 
     def _attributes(self, first: int, last: int) -> Strings:
         node, entry = self._read_attributes
