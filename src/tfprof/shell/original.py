@@ -6,6 +6,7 @@ What people find when they search for these sentences is the original's.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.argv import QUOTES
@@ -24,30 +25,10 @@ if TYPE_CHECKING:
 _KEY_AND_VALUE = 2
 _STDOUT = "stdout:"
 
-_ADDRESS = "https://github.com/tensorflow/tensorflow/tree/master/tensorflow/core/profiler"
-ORIGINAL_HELP = f"""\
-See {_ADDRESS}/README.md for profiler tutorial.
-See {_ADDRESS}/g3doc/command_line.md for command line tool tutorial.
-profiler --profile_path=<ProfileProto binary file> # required
 
-Or:
-
-profiler --graph_path=<GraphDef proto file>  # Contains model graph info (no needed for eager \
-execution)
-         --run_meta_path=<RunMetadata proto file>  # Contains runtime info. Optional.
-         --run_log_path=<OpLogProto proto file>  # Contains extra source code, flops, custom type \
-info. Optional
-
-
-To skip interactive mode, append one of the following commands:
-  scope: Organize profiles based on name scopes.
-  graph: Organize profiles based on graph node input/output.
-  op: Organize profiles based on operation type.
-  code: Organize profiles based on python codes (need op_log_path).
-  advise: Auto-profile and advise. (experimental)
-  set: Set options that will be default for follow up commands.
-  help: Show helps.
-"""
+def original_help() -> str:
+    """The help of the original shell."""
+    return Path(__file__).with_name("original_help.txt").read_text(encoding="utf-8")
 
 
 def options_block(profile: Profile, options: Mapping[str, Any]) -> str:

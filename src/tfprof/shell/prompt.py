@@ -32,7 +32,7 @@ from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.foundation.units import plural
 from tfprof.query.query import Query
 from tfprof.read.describe import nodes_of
-from tfprof.shell.original import ORIGINAL_HELP, options_block, original_error
+from tfprof.shell.original import options_block, original_error, original_help
 from tfprof.tables.commands import NO_PAGER, Command, known_options, shell_commands
 from tfprof.tables.eras import ERAS, NOW
 from tfprof.tables.formats import GRAPH_PARTS, INPUTS
@@ -206,7 +206,7 @@ def run_help(request: Request) -> Outcome:
         return help_outcome(page(request.words[0], shell_commands()))
     era = ERAS[request.shell.settings.get("era", NOW.name)]
     return (
-        Outcome(page=ORIGINAL_HELP)
+        Outcome(page=original_help())
         if era.original_errors
         else help_outcome(shell_help(shell_commands()))
     )

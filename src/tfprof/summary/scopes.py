@@ -16,29 +16,21 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tfprof.columns.strings import Strings
-from tfprof.errors import InputError
 from tfprof.model import CALLED, Profile
 from tfprof.summary.keras_names import Scopes, ScopeTree, with_keras_names
-from tfprof.tables.limits import beyond, limit
+from tfprof.views.scope_view import check_parts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
 _INVENTED: Final = re.compile(rb"(?:Stateful)?PartitionedCall(?:_\d+)?")
-_FEW_PARTS: Final = 1_000_000
 
 
 def scopes(profile: Profile, *, renamed: bool = True) -> Scopes:
     """The scopes of all nodes, with the names of Keras if *renamed*; raises InputError."""
-    names = profile.nodes.name
-    parts = len(names) + int(np.count_nonzero(names.blob == ord("/")))
-    if parts > max(_FEW_PARTS, len(names) * limit("name_parts")):
-        raise InputError(
-            f"the {len(names):,} names of the graph have {parts:,} parts; tfprof accepts "
-            f"{beyond('name_parts')}"
-        )
-    regions = profile.regions
+    names, regions = profile.nodes.name, profile.regions
+    check_parts(names)
     kinds = (regions.kind != CALLED).tolist()
     calls = dict(zip(names.take(regions.call), kinds, strict=True))
     number, first = _around(names).intern()
