@@ -17,6 +17,7 @@ import numpy as np
 
 from tfprof.columns.matching import matches
 from tfprof.columns.strings import I64, Bool, Strings
+from tfprof.columns.unique import marked
 from tfprof.errors import UsageError
 from tfprof.foundation.caches import RecentCache
 from tfprof.foundation.lazy_dataclasses import fields, replace
@@ -185,8 +186,7 @@ def restrictions(
 
 def only(counted: Counted, at: I64) -> tuple[Counted, I64]:
     """(counted, its rows) with totals over the rows *at* alone."""
-    remains = np.zeros(len(counted.tree), np.bool_)
-    remains[at] = True
+    remains = marked(at, len(counted.tree))
     return counted.keep_rows(remains), np.arange(at.size)
 
 
@@ -296,8 +296,7 @@ def _times_picked(profile: Profile, query: Query) -> I64:
     node, kind = profile.type_pairs
     times = np.zeros(len(profile), np.int64)
     for pattern in query.account_types:
-        once = np.zeros(len(profile), np.bool_)
-        once[node[matches(profile.types, [pattern])[kind]]] = True
+        once = marked(node[matches(profile.types, [pattern])[kind]], len(profile))
         times += once
     return times
 

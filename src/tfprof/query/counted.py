@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.columns.frozen import Frozen
+from tfprof.columns.unique import marked, sum_by
 from tfprof.foundation.caches import Cache
 from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
 
@@ -67,8 +68,7 @@ class Counted(Frozen):
         counts = nodes & (self.drawing.owner >= 0)
         if self.picked is not None:
             counts &= self.picked > 0
-        own = np.zeros(len(self.drawing.tree), np.bool_)
-        own[self.drawing.owner[counts]] = True
+        own = marked(self.drawing.owner[counts], len(self.drawing.tree))
         own = own[self.row]
         return own, self._totals(own.astype(np.int64)) > 0
 
@@ -77,8 +77,7 @@ class Counted(Frozen):
         if self.drawing.accounting is None:
             return self.tree.totals(own)
         tree, place = self.drawing.accounting
-        kept = np.zeros(len(tree), np.bool_)
-        kept[place[self.row]] = True
+        kept = marked(place[self.row], len(tree))
         order = np.argsort(place[self.row])
         total = np.empty_like(own)
         total[order] = tree.keep_rows(kept).totals(own[order])
@@ -101,9 +100,7 @@ class Counted(Frozen):
             # parity Q4: a node that two regexes pick counts twice, but occurs once.
             times = self.picked[drawn]
             values = values * ((times > 0) if metric in (DEFINED, "occurrence") else times)
-        column = np.zeros(len(self.drawing.tree), np.int64)
-        np.add.at(column, self.drawing.owner[drawn], values)
-        return column[self.row]
+        return sum_by(self.drawing.owner[drawn], values, len(self.drawing.tree))[self.row]
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,13 +175,12 @@ class Answer(Frozen):
 
     def nodes_of(self, row: int) -> I64:
         """The graph nodes of a displayed row; of a row without any, those of the rows below it."""
-        marked = np.zeros(len(self.drawing.tree), np.bool_)
-        marked[self.row[row]] = True
+        here = marked(self.row[row], len(self.drawing.tree))
         owner = self.drawing.owner
-        own = np.flatnonzero((owner >= 0) & marked[owner])
+        own = np.flatnonzero((owner >= 0) & here[owner])
         if own.size:
             return own
-        return np.flatnonzero((owner >= 0) & self.drawing.tree.under(marked)[owner])
+        return np.flatnonzero((owner >= 0) & self.drawing.tree.under(here)[owner])
 
     def members(self) -> tuple[I64, I64]:
         """(start, node): the nodes of row i are node[start[i]:start[i + 1]], in name order."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from tfprof.columns.strings import I64, Bool, clean_text
+from tfprof.columns.unique import sum_by
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.foundation.stack_files import library_of
 from tfprof.summary.keras_names import Scopes, with_keras_names
@@ -54,8 +55,7 @@ def layer_rows(profile: Profile, in_model: Bool, held: Parameters) -> Rows:
     placed = layers(tree, computes, readers, _DEPTH)
     if len(placed.rows) == 1:  # nothing but (other)
         return NO_ROWS
-    elements = np.zeros(len(placed.rows), np.int64)
-    np.add.at(elements, placed.of_node[held.reader], held.elements)
+    elements = sum_by(placed.of_node[held.reader], held.elements, len(placed.rows))
     names: list[str] = []
     for layer in placed.rows:
         above = names[layer.parent] + "/" if layer.parent >= 0 else ""

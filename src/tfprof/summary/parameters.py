@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from tfprof.columns.strings import I64, Bool, Strings
+from tfprof.columns.unique import marked
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.ops.classes import of_class
 from tfprof.ops.dtypes import FLOAT, RESOURCE
@@ -93,8 +94,7 @@ def casts_of_variables(profile: Profile) -> Bool:
     edges = profile.edges
     holds = of_class(profile, "variable read", "reference variable")
     taken = (edges.source >= 0) & holds[np.maximum(edges.source, 0)]
-    takes = np.zeros(len(profile), np.bool_)
-    takes[np.repeat(np.arange(len(profile)), np.diff(edges.start))[taken]] = True
+    takes = marked(np.repeat(np.arange(len(profile)), np.diff(edges.start))[taken], len(profile))
     return takes & of_class(profile, "cast")
 
 
@@ -169,8 +169,7 @@ def variable_reads(shaped: Profile, in_model: Bool, variable: I64) -> tuple[Bool
     reads = np.flatnonzero(of_class(shaped, "variable read", "identity"))
     owner, consumer = consumers.of(reads)
     for users in (by_model, by_any):
-        is_used = np.zeros(reads.size, np.bool_)
-        is_used[owner[users[consumer]]] = True
+        is_used = marked(owner[users[consumer]], reads.size)
         users[reads] = is_used
     owner, consumer = consumers.of(variable)
     read, used = np.zeros((2, variable.size), np.bool_)
@@ -220,6 +219,4 @@ def _changed_by_loops(profile: Profile) -> Bool:
     is_back = of_class(profile, "next iteration")
     merge = np.repeat(np.arange(len(profile)), np.diff(edges.start))
     back = np.flatnonzero((edges.source >= 0) & is_back[edges.source])
-    changed = np.zeros(len(profile), np.bool_)
-    changed[merge[back[origin[edges.source[back]] != merge[back]]]] = True
-    return changed
+    return marked(merge[back[origin[edges.source[back]] != merge[back]]], len(profile))

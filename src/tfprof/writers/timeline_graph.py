@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfprof.columns.unique import marked
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.model import UNTIMED, Step
 from tfprof.writers.chrome_json import flow, point, process, quoted, region
@@ -56,8 +57,7 @@ class Chart:
         assert answer.query.step is not None, "steps are drawn one by one"
         step = next(step for step in profile.steps if step.number == answer.query.step)
         # Nodes that started at a known time in this step and have a device of their own.
-        started = np.zeros(len(profile), np.bool_)
-        started[step.node[step.start_us > 0]] = True
+        started = marked(step.node[step.start_us > 0], len(profile))
         shown = answer.node[1:]
         shown = shown[started[shown] & (profile.nodes.device[shown] >= 0)]
         key = _keys(step)
