@@ -16,18 +16,13 @@ from itertools import chain
 from threading import Lock, Thread, current_thread
 from typing import Any, Final, NamedTuple
 
-from tfprof.capture.tensorflow_internals import (
-    MethodHook,
-    Part,
-    require_tensorflow,
-    session_run,
-    set_active_context,
-)
+from tfprof.capture import tensorflow_internals
+from tfprof.capture.tensorflow_internals import MethodHook, Part
 from tfprof.errors import UsageError
 
 
 def _tensorflow(*parts: Part) -> Any:  # a module without types
-    return require_tensorflow("a ProfileContext", *parts)
+    return tensorflow_internals.require_tensorflow("a ProfileContext", *parts)
 
 
 class Run(NamedTuple):
@@ -108,7 +103,7 @@ class _Watchers:
             if any(context is entered for entered, _ in self._active.values()):
                 raise UsageError("Already in context: another thread is inside this ProfileContext")
             if self._hook is None:
-                self._hook = MethodHook(*session_run(), self._show)
+                self._hook = MethodHook(*tensorflow_internals.session_run(), self._show)
             self._active[current_thread()] = context, watcher
             self._name_first()
 
@@ -125,7 +120,8 @@ class _Watchers:
 
     def _name_first(self) -> None:
         """Let programs see the context that came first."""
-        set_active_context(next((context for context, _ in self._active.values()), None))
+        first = next((context for context, _ in self._active.values()), None)
+        tensorflow_internals.set_active_context(first)
 
     def _show(  # noqa: PLR0913, PLR0917 - the arguments of `run`
         self,

@@ -1,12 +1,5 @@
 """ProfileOptionBuilder: builds a dictionary of options, call by call.
 
-    options = (
-        ProfileOptionBuilder(ProfileOptionBuilder.time_and_memory())
-        .with_node_names(show_name_regexes=[".*rnn.*"])
-        .order_by("bytes")
-        .build()
-    )
-
 Every method that begins with `with_`, and `order_by`, `select` and `account_displayed_op_only`,
 sets an option and returns the builder.
 """

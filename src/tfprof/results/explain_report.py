@@ -1,9 +1,4 @@
-"""ExplainReport: why nodes count what they count, as text for people or as a table.
-
-report = tfprof.load("saved_model").explain(name=".*/Conv2D")
-print(report)                     node by node, as the command prints it
-report.rows[0]["float_ops"]       numbers are whole; None is unknown
-"""
+"""ExplainReport: why nodes count what they count, as text for people or as a table."""
 
 from __future__ import annotations
 

@@ -1,10 +1,4 @@
-"""OverviewReport: one screen about a model and its steps, as text for people or as a table.
-
-report = tfprof.load("graph.pbtxt", "run_meta").overview()
-print(report)                     one screen, as the command prints it
-report.total["float_ops"]         numbers are whole; None is unknown
-report.rows[0]["share"]           from 0 to 1
-"""
+"""OverviewReport: one screen about a model and its steps, as text for people or as a table."""
 
 from __future__ import annotations
 

@@ -1,10 +1,5 @@
 """Report: the displayed rows of a view as text, rows, data frames, messages or HTML.
 
-    report = tfprof.load("graph.pbtxt").scope(select=["params"])
-    print(report)             the text, as the command prints it
-    for row in report: …      named tuples: row.name, row.total_params
-    report.to_pandas()        a data frame
-
 Making one writes and prints nothing. Numbers are whole; the text adds units.
 """
 

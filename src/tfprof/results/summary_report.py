@@ -1,10 +1,5 @@
 """SummaryReport: a model by layer as text, rows, data frames or Markdown.
 
-report = tfprof.load("saved_model").summary()
-print(report)                     the table, as the command prints it
-report.total["parameters"]        numbers are whole
-report.to_pandas()                a data frame
-
 As data, a number is an int, a formula in open dimensions (text), or None where it is unknown.
 Columns without content are left out: trainable parameters where the file does not record them, time
 without a run. With training=True, the rows are the parts of a training step.
