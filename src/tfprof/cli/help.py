@@ -46,17 +46,12 @@ def fitted(text: str, columns: int) -> str:
     import textwrap  # noqa: PLC0415
 
     lines: list[str] = []
+    wrap = textwrap.TextWrapper(columns, break_long_words=False, break_on_hyphens=False)
     for line in text.splitlines():
         beside = re.match(r" +\S+ +|usage: |", line)
         indent = beside.end() if beside and beside.end() < columns // 2 else 2
-        wrapped = textwrap.wrap(
-            line,
-            columns,
-            subsequent_indent=" " * indent,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        lines += [line] if line.startswith("  tfprof ") or not line else wrapped
+        wrap.subsequent_indent = " " * indent
+        lines += [line] if line.startswith("  tfprof ") or not line else wrap.wrap(line)
     return _text(*lines)
 
 

@@ -72,9 +72,8 @@ def _is_wide(text: bytes, is_report: bool) -> bool:  # noqa: FBT001
         from tfprof.console.colour import rows_start  # noqa: PLC0415 - help needs no NumPy
 
         text = text[rows_start(text) :]
-    return (
-        max(map(len, text.decode("utf-8", "replace").split("\n"))) > stdio.stdout_screen().columns
-    )
+    lines = text.decode("utf-8", "replace").split("\n")
+    return max(map(len, lines)) > stdio.stdout_screen().columns
 
 
 def _run(command: list[str], pieces: Iterable[bytes], is_report: bool) -> bool:  # noqa: FBT001

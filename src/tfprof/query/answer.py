@@ -112,15 +112,9 @@ def account(profile: Profile, view: View, drawing: Drawing, query: Query) -> Cou
     # parity Q5: a row that stays only for what is below it still adds its own numbers.
     picked = _times_picked(profile, query)
     accounted = _accounted(drawing, view, query, picked)
-    counted = Counted(
-        profile,
-        drawing,
-        drawing.tree,
-        np.arange(len(drawing.tree)),
-        accounted,
-        query.step,
-        picked if view.groups or not query.era.keeps_scopes else None,
-    )
+    rows = np.arange(len(drawing.tree))
+    times = picked if view.groups or not query.era.keeps_scopes else None
+    counted = Counted(profile, drawing, drawing.tree, rows, accounted, query.step, times)
     if query.account_types is not None:
         remains = drawing.tree.holds(accounted) if view.keeps_scopes else accounted.copy()
         remains[0] = True

@@ -47,20 +47,16 @@ class ExplainReport(Result):
             Column(name, kind, [value(node) for node in nodes], placing=name == "name")
             for name, kind, value in _COLUMNS
         )
+        facts = {
+            "nodes": self.explained.count,
+            "total_float_ops": self.explained.total,
+            "uncounted_nodes": self.explained.uncounted,
+            "notes": [clean_text(str(note)) for note in self.explained.notes],
+        }
         return Table(
-            "explanation",
-            SCHEMA,
-            tuple(columns),
-            len(nodes),
-            facts={
-                "nodes": self.explained.count,
-                "total_float_ops": self.explained.total,
-                "uncounted_nodes": self.explained.uncounted,
-                "notes": [clean_text(str(note)) for note in self.explained.notes],
-            },
-            notes=self.explained.notes,
-            hiding=Hidden(more, {"most": more} if more else {}),
-        )
+            "explanation", SCHEMA, tuple(columns), len(nodes), facts=facts,
+            notes=self.explained.notes, hiding=Hidden(more, {"most": more} if more else {}),
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         return f"<ExplainReport: {plural(len(self.explained.nodes), 'node')}>"

@@ -39,17 +39,11 @@ _MISSES_STREAM = "Found accelerator operation but misses accelerator stream stat
 
 def report_table(answer: Answer, notes: Sequence[Note] = ()) -> Table:
     """The table of *answer*; *notes* are about the profile and the report."""
+    title, tree = f"{answer.view.name} view", "" if answer.view.chain else "depth"
     return Table(
-        f"{answer.view.name} view",
-        SCHEMA,
-        tuple(_columns(answer)),
-        len(answer),
-        tree="" if answer.view.chain else "depth",
-        facts=_facts(answer),
-        notes=(*notes, *_data_notes(answer)),
-        hiding=partial(_hidden_rows, answer),
-        sparse=True,
-    )
+        title, SCHEMA, tuple(_columns(answer)), len(answer), tree=tree, facts=_facts(answer),
+        notes=(*notes, *_data_notes(answer)), hiding=partial(_hidden_rows, answer), sparse=True,
+    )  # fmt: skip
 
 
 def _columns(answer: Answer) -> list[Column]:

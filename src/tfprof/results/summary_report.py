@@ -204,18 +204,12 @@ def _column(amount: _Amount, summary: Summary) -> Column:
     values = [amount.known(row.numbers) for row in summary.rows]
     lower = (amount.is_lower(row.numbers) for row in summary.rows)
     return Column(
-        amount.name,
-        "amount",
-        list(map(_plain, values)),
-        heading=amount.heading,
-        texts=list(map(amount.text, values)),
-        total=amount.text(amount.known(summary.total)),
-        lower=np.fromiter(lower, np.bool_, len(values)),
+        amount.name, "amount", list(map(_plain, values)), heading=amount.heading,
+        texts=list(map(amount.text, values)), total=amount.text(amount.known(summary.total)),
+        lower=np.fromiter(lower, np.bool_, len(values)), fits=amount.fits, yields=amount.yields,
         total_lower=amount.is_lower(summary.total),
-        fits=amount.fits,
         whole=(summary.total.micros or 0) if amount.name == "micros" else 0,
-        yields=amount.yields,
-    )
+    )  # fmt: skip
 
 
 def _sorted_rows(summary: Summary, column: str) -> list[Row]:

@@ -129,23 +129,12 @@ def summary(
     gaps = Gaps(
         0 if costs.is_opaque else costs.example.unknown,
         tuple(name for name in unbound if name in used),
-        costs.unfit,
-        costs.sizes,
-        has_dtypes,
-        costs.is_opaque,
-        int((can_compute & ~in_model).sum()),
-        ran_eagerly,
-        outside,
-    )
-    return Summary(
-        placed.title,
-        rows,
-        total,
-        gaps.symbols,
-        costs.example.counts,
-        caveats(model, in_model, params, gaps),
-        knows_trainable=params.trainable is not None,
-    )
+        costs.unfit, costs.sizes, has_dtypes, costs.is_opaque,
+        int((can_compute & ~in_model).sum()), ran_eagerly, outside,
+    )  # fmt: skip
+    sentences, knows = caveats(model, in_model, params, gaps), params.trainable is not None
+    counts, title = costs.example.counts, placed.title
+    return Summary(title, rows, total, gaps.symbols, counts, sentences, knows)
 
 
 def _micros(profile: Profile, placed: Layers, in_model: Bool) -> tuple[list[Any], tuple[int, int]]:

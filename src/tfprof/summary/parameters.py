@@ -76,17 +76,13 @@ def parameters(shaped: Profile, in_model: Bool, dtypes: I64) -> Parameters:
         known &= elements > 1
     # A list of trainable variables, if only an empty one; a graph alone has none.
     recorded = len(shaped.types) and int(shaped.types.find(Strings.of([TRAINABLE]))[0]) >= 0
-    size = element_sizes(np.where(dtype > 0, dtype, FLOAT))
+    size = elements * element_sizes(np.where(dtype > 0, dtype, FLOAT))
     return Parameters(
-        variable.node[known],
-        variable.reader[known],
-        elements[known],
-        (elements * size)[known],
+        variable.node[known], variable.reader[known], elements[known], size[known],
         variable.trainable[known] if recorded and not guessed else None,
         guessed=guessed and bool((known | unknown).any()),
-        unknown=variable.reader[unknown],
-        counters=0 if guessed else int(counters.sum()),
-    )
+        unknown=variable.reader[unknown], counters=0 if guessed else int(counters.sum()),
+    )  # fmt: skip
 
 
 def casts_of_variables(profile: Profile) -> Bool:
