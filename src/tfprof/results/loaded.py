@@ -22,9 +22,8 @@ from tfprof.query.answer import answer
 from tfprof.query.defaults import fitted_query
 from tfprof.results.report import Report
 from tfprof.results.result import ProfileFile, deliver
-from tfprof.tables.commands import COMMANDS, check_takes
 from tfprof.tables.eras import NOW
-from tfprof.tables.options import check_choices, check_options
+from tfprof.tables.options import check_choices
 from tfprof.tables.outputs import Output
 
 if TYPE_CHECKING:
@@ -223,7 +222,10 @@ class Loaded:
     def _ask(self, view: str, options: dict[str, object]) -> Report:
         if "output" in options or "dump_to_file" in options:
             raise UsageError("a view takes no output option in Python: use print(report)")
-        check_takes(COMMANDS[view], check_options(options))
+        if "frames" in options:  # all other options are those of every view
+            from tfprof.tables.commands import COMMANDS, check_takes  # noqa: PLC0415 - rarely needed
+
+            check_takes(COMMANDS[view], ["frames"])
         return self.ask(view, options)
 
 
