@@ -11,7 +11,7 @@ from tfprof.ops.dtypes import DTYPES
 from tfprof.ops.output_dtypes import output_dtypes
 from tfprof.ops.with_float_ops import with_float_ops
 from tfprof.read import Source, load
-from tfprof.summary import Summary, summary
+from tfprof.summary.build_summary import Summary, summary
 from tfprof.summary.model_nodes import model_nodes
 
 if TYPE_CHECKING:

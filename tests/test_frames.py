@@ -134,3 +134,12 @@ def test_only_code_view_has_frames(tfprof: Command) -> None:
     assert "scope takes no --frames (code " in tfprof.err
     assert tfprof("code", *files, "--frames=some") == 2
     assert "frames has no 'some'" in tfprof.err
+
+
+@pytest.mark.parametrize("view", ["scope", "graph", "op"])
+def test_python_rejects_frames_as_the_command_line_does(view: str, tfprof: Command) -> None:
+    handmade = PROFILES["handmade"]
+    assert tfprof(view, *handmade.flags(), "--frames=all") == 2
+    with pytest.raises(api.UsageError) as error:
+        getattr(api.load(handmade.graph), view)(frames="all")
+    assert tfprof.err == f"tfprof: {error.value}\n"

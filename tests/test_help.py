@@ -55,6 +55,11 @@ def told(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return capsys.readouterr().out
 
 
+def test_rows_says_what_each_command_does_with_it() -> None:
+    assert "how many rows to show; 0: all" in page("summary")
+    assert "how many rows per list; without it, what fits the screen" in page("overview")
+
+
 # --- which help comes --------------------------------------------------------------------------
 
 

@@ -17,7 +17,7 @@ from open_models import (
 )
 from open_sizes import B, T
 from sampling import sampled
-from tfprof.summary import summary
+from tfprof.summary.build_summary import summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable

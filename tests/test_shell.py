@@ -32,7 +32,7 @@ TRANSCRIPT_GRAPH = f"--graph_path={DATA / 'checkpoints' / 'golden' / 'graph.pb'}
 # Of loading the handmade graph; what is asked of it is the matter here.
 ODD = "1 of 12 inputs name nodes that the graph does not have, such as 'missing'\n"
 HELP_OF_ORIGINAL = (DATA / "shell" / "help.txt").read_text()
-HELP = shell_help()
+HELP = shell_help(shell_commands())
 
 
 def read_line(text: str) -> Words:

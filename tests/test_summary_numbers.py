@@ -13,8 +13,7 @@ from tfprof.results.summary_numbers import (
     short,
     short_formula,
 )
-from tfprof.summary import Formula
-from tfprof.summary.formula import formulas
+from tfprof.summary.formula import Formula, formulas
 from tfprof.summary.scopes import folded
 from tfprof.writers.table_text import shortened
 

@@ -14,7 +14,7 @@ from screens import SIZES, Screen
 from tfprof import cli
 from tfprof.results.loaded import Loaded
 from tfprof.results.table import Column, Hidden, Table
-from tfprof.writers.share_bar import percent
+from tfprof.writers.numbers import percent
 from tfprof.writers.table_text import table_text
 
 if TYPE_CHECKING:

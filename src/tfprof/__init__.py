@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tfprof import model_analyzer, tfprof_log_pb2, tfprof_logger
     from tfprof.api import load, load_sample
-    from tfprof.capture.folder import capture
+    from tfprof.capture.folder import Capture as capture  # noqa: N813 - it is called
     from tfprof.capture.keras_callback import capture_callback
     from tfprof.compat.classic import Profiler, advise, profile, write_op_log
     from tfprof.compat.option_builder import ProfileOptionBuilder

@@ -6,12 +6,11 @@
       variables              the variables that functions read
       debug_info             the lines of the program that created their nodes, also gradients
       saved_model            all of it as the bytes of a SavedModel
-    folder                 capture(): everything that runs in a with block, in one folder
+    folder                 Capture: everything that runs in a with block, in one folder
       problems               what fails in its own work, as one warning and a note
-    keras_callback         capture() for some batches of `fit`
+    keras_callback         a Capture for some batches of `fit`
     session_runs           every session.run inside a ProfileContext; step_plan chooses some
     call_stacks            the call stacks of the operations of a graph
-    source_text            the text of a line of the program
     op_logs                the op log of a graph, joined with the user's
     model                  graph, runs and op log, read again as the graph grows ──► Profile
     run_query              options as a dictionary ──► a printed report and a message
@@ -20,7 +19,7 @@
 
 Only this package imports TensorFlow, and only for a live TensorFlow object or a capture.
 
-The package itself is callable: `tfprof.capture("log")` calls `folder.capture`.
+The package itself is callable: `tfprof.capture("log")` returns a `folder.Capture`.
 """
 
 from __future__ import annotations
@@ -41,10 +40,10 @@ class _Room(ModuleType):
     def __call__(
         self, folder: str | os.PathLike[str], *, python: bool = False, source: bool = True
     ) -> Capture:
-        """As `folder.capture`."""
-        from tfprof.capture.folder import capture  # noqa: PLC0415 - NumPy loads only if needed
+        """As `folder.Capture`."""
+        from tfprof.capture.folder import Capture  # noqa: PLC0415 - NumPy loads only if needed
 
-        return capture(folder, python=python, source=source)
+        return Capture(folder, python=python, source=source)
 
 
 sys.modules[__name__].__class__ = _Room

@@ -8,11 +8,11 @@ appearance: file, function, source of each frame. The empty text is `none`, numb
 
 from __future__ import annotations
 
+import linecache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tfprof.capture.source_text import source_line
 from tfprof.columns.strings import I64, Strings
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Traces:
         frames = [frame for stack in self._stacks for frame in stack]
         return np.array(frames, np.int64).reshape(-1, 4).T
 
-    def _stack(self, traceback: Any) -> int:  # noqa: ANN401 - its class is TensorFlow's
+    def _stack(self, traceback: Any) -> int:  # its class is TensorFlow's
         if not traceback:  # operations imported from a GraphDef
             return NO_STACK
         guess = self._followed_by.get(self._last, NO_STACK)
@@ -92,7 +92,7 @@ class Traces:
         self._last = guess
         return guess
 
-    def _lookup(self, traceback: Any) -> int:  # noqa: ANN401
+    def _lookup(self, traceback: Any) -> int:
         try:
             row = self._row.get(traceback)
             key: Hashable = traceback
@@ -105,7 +105,7 @@ class Traces:
             self._stacks.append([self._numbered(element) for element in traceback])
         return row
 
-    def _numbered(self, element: Any) -> Frame:  # noqa: ANN401
+    def _numbered(self, element: Any) -> Frame:
         key = file, line, function = _parts(element)
         if key not in self._frame:
             source = element[3] if isinstance(element, tuple) else element.line
@@ -116,7 +116,12 @@ class Traces:
         return self._frame[key]
 
 
-def _parts(element: Any) -> tuple[str, int, str]:  # noqa: ANN401
+def source_line(file: str, line: int | None) -> str:
+    """The text of a line without the blanks around it; empty where the file cannot be read."""
+    return linecache.getline(file, line).strip() if line and line > 0 else ""
+
+
+def _parts(element: Any) -> tuple[str, int, str]:
     """File, line and function of an element of a traceback, which may be a plain tuple."""
     if isinstance(element, tuple):
         return element[0], element[1], element[2]

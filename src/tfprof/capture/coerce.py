@@ -28,8 +28,6 @@ from tfprof.read.saved_model import trainable
 from tfprof.wire.scalar import encode_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tfprof.read.columns import GraphColumns, OpLogColumns, RunColumns
 
 _LIVE: Final = "a tf.Graph, a tf.function, a Keras model, "
@@ -47,20 +45,21 @@ class _Argument:
     live: str = ""
 
     def error(self, value: object) -> UsageError:
+        """The error for *value*, with what to give instead if it has or makes that."""
         word = self.messages[0].rpartition(".")[2]
         article = "an" if word.startswith("O") else "a"
+        hint = ""
+        if hasattr(value, self.name):
+            hint = f" (give its .{self.name})"
+        elif self.live and callable(value) and not isinstance(value, type):
+            hint = " (give tf.function(it).get_concrete_function(...) with what it takes)"
+        given = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+        if name := _full_name(value):
+            given = f"a {name.rpartition('.')[2]} message"
         return UsageError(
             f"{self.name} takes {self.live}{article} {word} message, its bytes or the path of a "
-            f"file, not {_described(value)}{self._hint(value)}"
+            f"file, not {given}{hint}"
         )
-
-    def _hint(self, value: object) -> str:
-        """What to give instead, if *value* has or makes it."""
-        if hasattr(value, self.name):
-            return f" (give its .{self.name})"
-        if self.live and callable(value) and not isinstance(value, type):
-            return " (give tf.function(it).get_concrete_function(...) with what it takes)"
-        return ""
 
 
 _GRAPH: Final = _Argument(
@@ -76,7 +75,7 @@ _PROFILE: Final = _Argument("profile", ("tensorflow.tfprof.ProfileProto",), "a s
 class LiveGraph:
     """A tf.Graph, which may grow between two reads. tfprof writes nothing into it."""
 
-    def __init__(self, graph: Any) -> None:  # noqa: ANN401 - a tf.Graph
+    def __init__(self, graph: Any) -> None:  # a tf.Graph
         self.graph = graph
         self._version: int | None = None
 
@@ -98,12 +97,11 @@ class LiveGraph:
         """The operations, oldest first."""
         return list(self.graph.get_operations())
 
-    def trainable(self) -> Iterator[str]:
+    def trainable(self) -> list[str]:
         """The name of the node of each trainable variable."""
-        for variable in self.graph.get_collection(_TRAINABLE):
-            # A variable that was created eagerly has no operation.
-            if (operation := getattr(variable, "op", None)) is not None:
-                yield operation.name
+        variables = self.graph.get_collection(_TRAINABLE)
+        # A variable that was created eagerly has no operation.
+        return [each.op.name for each in variables if getattr(each, "op", None) is not None]
 
 
 class LiveFunctions(NamedTuple):
@@ -121,15 +119,13 @@ class Run(NamedTuple):
 
 
 def graph_of(
-    value: Any,  # noqa: ANN401 - any of the forms
-    *,
-    functions: bool = True,
+    value: Any, *, functions: bool = True
 ) -> LiveGraph | LiveFunctions | GraphColumns | None:
-    """The graph, a live one or its columns; None if empty. None stands for the default graph.
-
-    Without *functions*, the columns leave out what is inside of functions.
-    """
-    value = _default_graph() if value is None else value
+    """The graph, a live one or its columns; None if empty. None stands for the default graph."""
+    # Without *functions*, the columns leave out what is inside of functions.
+    tensorflow = sys.modules.get("tensorflow")
+    if value is None and tensorflow is not None and not tensorflow.executing_eagerly():
+        value = tensorflow.compat.v1.get_default_graph()
     if callable(getattr(value, "as_graph_def", None)):
         return LiveGraph(value)
     if is_traceable(value):
@@ -147,15 +143,7 @@ def graph_of(
     return replace(graph_def.columns(source.data, functions=functions), trainable=listed)
 
 
-def _default_graph() -> Any:  # noqa: ANN401 - a tf.Graph
-    """The graph that new operations go to; None in eager execution."""
-    tensorflow = sys.modules.get("tensorflow")
-    if tensorflow is None or tensorflow.executing_eagerly():
-        return None
-    return tensorflow.compat.v1.get_default_graph()
-
-
-def _live_functions(holder: Any, *, functions: bool) -> LiveFunctions:  # noqa: ANN401 - see traced
+def _live_functions(holder: Any, *, functions: bool) -> LiveFunctions:  # see traced
     """The functions that a live object holds; raises UsageError where none was traced."""
     require_tensorflow("reading a live function or model", Part.FUNCTIONS)
     is_model = keras_models.is_model(holder)
@@ -174,25 +162,19 @@ def _live_functions(holder: Any, *, functions: bool) -> LiveFunctions:  # noqa: 
     return LiveFunctions(replace(graph, notes=(*graph.notes, *notes)), lines)
 
 
-def run_of(value: Any) -> Run | None:  # noqa: ANN401 - any of the forms
+def run_of(value: Any) -> Run | None:  # any of the forms
     """The run; None if the value is None."""
-    source = _source(_RUN, _step_stats(value))
+    if _full_name(value) in _RUN.messages:
+        # The step stats alone: nothing else is read, and the graphs in a message are large.
+        stats = value.step_stats.SerializeToString(deterministic=True)
+        value = encode_bytes(_STEP_STATS_FIELD, stats) if value.HasField("step_stats") else b""
+    source = _source(_RUN, value)
     if source is None:
         return None
     return Run(source, None if _is_empty_message(value, source) else read.read_run(source))
 
 
-def _step_stats(value: Any) -> Any:  # noqa: ANN401
-    """The step stats of a message: nothing else is read, and the graphs in it are large."""
-    if _full_name(value) not in _RUN.messages:
-        return value
-    if not value.HasField("step_stats"):
-        return b""
-    stats = value.step_stats.SerializeToString(deterministic=True)
-    return encode_bytes(_STEP_STATS_FIELD, stats)
-
-
-def log_of(value: Any) -> OpLogColumns | None:  # noqa: ANN401 - any of the forms
+def log_of(value: Any) -> OpLogColumns | None:  # any of the forms
     """The op log; None if the value is None or empty."""
     source = _source(_LOG, value)
     if source is None or _is_empty_message(value, source):
@@ -205,12 +187,12 @@ def paths(*values: object) -> tuple[str, ...]:
     return tuple(str(os.fspath(value)) for value in values if isinstance(value, (str, os.PathLike)))
 
 
-def profile_source(value: Any) -> read.Source | None:  # noqa: ANN401 - any of the forms
+def profile_source(value: Any) -> read.Source | None:  # any of the forms
     """The bytes of a saved profile; None if the value is None."""
     return _source(_PROFILE, value)
 
 
-def _source(argument: _Argument, value: Any) -> read.Source | None:  # noqa: ANN401
+def _source(argument: _Argument, value: Any) -> read.Source | None:
     """The content of a value in any form but a live one."""
     if value is None:
         return None
@@ -235,9 +217,3 @@ def _is_empty_message(value: object, source: read.Source) -> bool:
 def _full_name(value: object) -> str:
     is_message = callable(getattr(value, "SerializeToString", None))
     return getattr(getattr(value, "DESCRIPTOR", None), "full_name", "") if is_message else ""
-
-
-def _described(value: object) -> str:
-    if name := _full_name(value):
-        return f"a {name.rpartition('.')[2]} message"
-    return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")

@@ -24,10 +24,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.capture import keras_models
+from tfprof.capture.call_stacks import source_line
 from tfprof.capture.keras_layers import layers_of, layers_of_weights
-from tfprof.capture.source_text import source_line
 from tfprof.capture.tensorflow_internals import Internal
 from tfprof.capture.traced_functions import Frame, Stack, Traced, python_name
+from tfprof.foundation import stack_files
 from tfprof.foundation.stack_files import LAYER
 
 if TYPE_CHECKING:
@@ -48,7 +49,9 @@ def debug_info(
     functions: Sequence[Traced], calls: Sequence[Sequence[str]], variables: Mapping[int, str]
 ) -> bytes:
     """A GraphDebugInfo; *calls* are the call nodes of functions, *variables* nodes by handle id."""
-    prefixes = _framework_prefixes()
+    files = (getattr(sys.modules.get(name), "__file__", None) for name in _FRAMEWORKS)
+    homes = (f"{Path(file).parent}{os.sep}" for file in files if file)
+    prefixes = (*homes, *_NO_FILE, threading.__file__)
     callers = [_of_user(traced.called_from, prefixes) for traced in functions]
     layers: dict[bytes, dict[str, LayerPath]] = {}
     lines: dict[bytes, Stacks] = {}
@@ -57,10 +60,11 @@ def debug_info(
             layers[Internal.NAME.of(function)] = inside
             lines[Internal.NAME.of(function)] = _stacks(function, prefixes, caller)
     by_function = _with_layers(lines, layers)
+    unambiguous = _unambiguous(by_function)
     by_key = {
         f"{node}@{name.decode()}": stack
-        for name, stacks in _with_gradients(by_function).items()
-        for node, stack in stacks.items()
+        for name in by_function
+        for node, stack in _with_gradients(name, by_function, unambiguous).items()
     }
     in_layers = _of_weights(functions, by_key.values())
     for handle, node in variables.items():
@@ -73,9 +77,7 @@ def debug_info(
 
 
 def _with_children(
-    function: Any,  # noqa: ANN401 - an AtomicFunction
-    model: Any,  # noqa: ANN401 - of Keras, or None
-    outside: LayerPath = (),
+    function: Any, model: Any, outside: LayerPath = ()
 ) -> Iterator[tuple[Any, dict[str, LayerPath]]]:
     """A function and those that it calls, each with the layers of its nodes."""
     nodes = Internal.DEFINITION.of(function).node_def
@@ -122,19 +124,13 @@ def _layer_frames(layers: LayerPath) -> Iterator[Frame]:
     return (Frame(LAYER, 0, layer) for layer in layers)
 
 
-def _children(function: Any) -> list[Any]:  # noqa: ANN401
+def _children(function: Any) -> list[Any]:
     """The functions that *function* calls; a Defun of TensorFlow 1 has no call stacks."""
     children = Internal.CHILDREN.of(function)
     return [child for child in children if Internal.DEBUG_INFO.of(child, None) is not None]
 
 
-def _framework_prefixes() -> tuple[str, ...]:
-    files = (getattr(sys.modules.get(name), "__file__", None) for name in _FRAMEWORKS)
-    homes = (f"{Path(file).parent}{os.sep}" for file in files if file)
-    return (*homes, *_NO_FILE, threading.__file__)
-
-
-def _stacks(function: Any, prefixes: tuple[str, ...], caller: Stack) -> Stacks:  # noqa: ANN401
+def _stacks(function: Any, prefixes: tuple[str, ...], caller: Stack) -> Stacks:
     """The stack of each node, outermost frame first."""
     info = Internal.DEBUG_INFO.of(function)
     files = list(info.files)
@@ -175,10 +171,7 @@ def _first_reader(
 
 
 def _innermost(
-    function: Any,  # noqa: ANN401 - an AtomicFunction
-    value: Any,  # noqa: ANN401 - a captured tensor
-    inside: Any,  # noqa: ANN401 - the function's own argument for it
-    by_function: Mapping[bytes, Stacks],
+    function: Any, value: Any, inside: Any, by_function: Mapping[bytes, Stacks]
 ) -> Stack | None:
     for child in _children(function):
         for outer, inner in Internal.CAPTURES.of(Internal.GRAPH.of(child)):
@@ -186,12 +179,6 @@ def _innermost(
             if outer is value or outer is inside:
                 return _innermost(child, value, inner, by_function)
     return by_function[Internal.NAME.of(function)].get(inside.op.name)
-
-
-def _with_gradients(by_function: Mapping[bytes, Stacks]) -> dict[bytes, Stacks]:
-    """The stacks of each function, with gradients changed to the stacks of their operations."""
-    unambiguous = _unambiguous(by_function)
-    return {name: _of_function(name, by_function, unambiguous) for name in by_function}
 
 
 def _unambiguous(by_function: Mapping[bytes, Stacks]) -> Stacks:
@@ -207,7 +194,10 @@ def _unambiguous(by_function: Mapping[bytes, Stacks]) -> Stacks:
     }
 
 
-def _of_function(name: bytes, by_function: Mapping[bytes, Stacks], unambiguous: Stacks) -> Stacks:
+def _with_gradients(
+    name: bytes, by_function: Mapping[bytes, Stacks], unambiguous: Stacks
+) -> Stacks:
+    """The stacks of a function, with gradients changed to the stacks of their operations."""
     stacks = by_function[name]
     gradients = {node: match for node in stacks if (match := _GRADIENT.fullmatch(node))}
     if not gradients:
@@ -227,17 +217,16 @@ def _of_function(name: bytes, by_function: Mapping[bytes, Stacks], unambiguous: 
 
 def _forward(name: bytes, by_function: Mapping[bytes, Stacks]) -> Stacks | None:
     """The stacks of the function whose gradient the function *name* is, if it is one."""
-    # Of several traces, the nearest number: TensorFlow makes a function, and then its gradient.
+
+    def number(key: bytes) -> int:
+        match = _NUMBER.search(key)
+        return int(match[1]) if match else 0
+
     python = python_name(name)
     same = [key for key in by_function if key != name and f"{python_name(key)}_backward" == python]
-    if not same:
-        return None
-    return by_function[min(same, key=lambda other: abs(_number(other) - _number(name)))]
-
-
-def _number(name: bytes) -> int:
-    match = _NUMBER.search(name)
-    return int(match[1]) if match else 0
+    # Of several traces, the nearest number: TensorFlow makes a function, and then its gradient.
+    nearest = min(same, key=lambda other: abs(number(other) - number(name)), default=None)
+    return None if nearest is None else by_function[nearest]
 
 
 def _scopes(forward: Stacks) -> dict[str, Stack | None]:
@@ -289,4 +278,20 @@ def _message(by_key: Mapping[str, Stack]) -> bytes:
             info.traces_by_id[traces[stack]].frame_id.extend(frames[frame] for frame in stack)
         info.name_to_trace_id[key] = traces[stack]
     info.files.extend(files)
+    return bytes(info.SerializeToString(deterministic=True))
+
+
+def embedded(lines: bytes) -> str:
+    """What a GraphDebugInfo says about the machine, as in "the paths of 3 source files"."""
+    info = Internal.GRAPH_DEBUG_INFO.load().FromString(lines)
+    has_text = any(frame.code for frame in info.frames_by_id.values())
+    return stack_files.embedded(info.files, has_text=has_text)
+
+
+def without_source(lines: bytes) -> bytes:
+    """A GraphDebugInfo without source text and absolute paths."""
+    info = Internal.GRAPH_DEBUG_INFO.load().FromString(lines)
+    info.files[:] = map(stack_files.short_path, info.files)
+    for frame in info.frames_by_id.values():
+        frame.ClearField("code")
     return bytes(info.SerializeToString(deterministic=True))

@@ -1,4 +1,4 @@
-"""capture(): what functions do during a `with` block, and what they consist of, in one folder.
+"""Capture: what functions do during a `with` block, and what they consist of, in one folder.
 
 saved_model.pb                        the functions that were called, as a SavedModel
 debug/saved_model_debug_info.pb       the lines of the program that created their nodes
@@ -16,7 +16,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.capture import keras_models
-from tfprof.capture.embedded_source import embedded, without_source
+from tfprof.capture.debug_info import embedded, without_source
 from tfprof.capture.problems import Problems
 from tfprof.capture.saved_model import NO_LINES, made_by_capture, saved_model_of
 from tfprof.capture.tensorflow_internals import (
@@ -26,7 +26,7 @@ from tfprof.capture.tensorflow_internals import (
     call_method,
     require_tensorflow,
 )
-from tfprof.capture.traced_functions import Stack, Traced, model_here, python_name, stack_here
+from tfprof.capture.traced_functions import Traced, model_here, python_name, stack_here
 from tfprof.capture.variables import is_variable
 from tfprof.console.stdio import print_notes
 from tfprof.errors import OutputError, TfprofError, UsageError
@@ -62,7 +62,7 @@ class _Calls:
     """
 
     def __init__(self, problems: Problems) -> None:
-        self._called: dict[bytes, tuple[Any, dict[int, Any], Stack, Any]] = {}
+        self._called: dict[bytes, Traced] = {}
         self._hook: MethodHook | None = None
         self._problems = problems
 
@@ -79,50 +79,47 @@ class _Calls:
     def functions(self) -> list[Traced]:
         """The recorded functions, in the order of their first calls."""
         functions = []
-        for name, called in self._called.items():
-            with self._problems.noted(f"the function {python_name(name)} is missing"):
-                functions.append(_traced(*called))
+        for traced in self._called.values():
+            with self._problems.noted(f"the function {traced.name} is missing"):
+                functions.append(_traced(traced))
         return functions
 
     def _record(
-        self,
-        original: Callable[..., Any],
-        function: Any,  # noqa: ANN401 - an AtomicFunction
-        *inputs: Any,  # noqa: ANN401
-        **named: Any,  # noqa: ANN401 - whatever the method takes
-    ) -> Any:  # noqa: ANN401
-        with self._problems.noted("some functions are missing"):
-            self._keep(function, inputs)
-        return original(function, *inputs, **named)
-
-    def _keep(self, function: Any, inputs: tuple[Any, ...]) -> None:  # noqa: ANN401
+        self, original: Callable[..., Any], function: Any, *inputs: Any, **named: Any
+    ) -> Any:
         import tensorflow as tf  # noqa: PLC0415 - it calls this
 
-        name = Internal.NAME.of(function)
-        if name not in self._called and tf.executing_eagerly():
-            # Handles identify the variables; other inputs are not kept alive.
-            handles = {place: value for place, value in enumerate(inputs) if is_variable(value)}
-            self._called[name] = function, handles, stack_here(), model_here()
+        with self._problems.noted("some functions are missing"):
+            name = Internal.NAME.of(function)
+            if name not in self._called and tf.executing_eagerly():
+                # Handles identify the variables; other inputs are not kept alive.
+                handles = {place: value for place, value in enumerate(inputs) if is_variable(value)}
+                called = Traced(python_name(name), function, handles, stack_here(), model_here())
+                self._called[name] = called
+        return original(function, *inputs, **named)
 
 
-def _traced(
-    function: Any,  # noqa: ANN401 - an AtomicFunction
-    handles: dict[int, Any],
-    stack: Stack,
-    model: Any,  # noqa: ANN401 - of Keras, or None
-) -> Traced:
-    """A recorded function, with the captured values that are known."""
-    captured = dict(handles)
-    graph = Internal.GRAPH.of(function)
+def _traced(traced: Traced) -> Traced:
+    """A recorded function, with all captured values that are known."""
+    graph = Internal.GRAPH.of(traced.function)
     places = {id(tensor): place for place, tensor in enumerate(Internal.INPUTS.of(graph))}
+    captured = dict(traced.captured)
     for outer, inner in Internal.CAPTURES.of(graph):
         if id(inner) in places and hasattr(outer, "numpy"):
             captured.setdefault(places[id(inner)], outer)
-    return Traced(python_name(Internal.NAME.of(function)), function, captured, stack, model)
+    return traced._replace(captured=captured)
 
 
 class Capture:
-    """Captures from `__enter__` until `finish` or `drop`; `capture` returns one."""
+    """Captures into *folder* what runs in a with statement; `tfprof.load(folder)` reads it.
+
+    The folder has every function that is called inside, with times, shapes, variables and the
+    lines of the program. With *python*, the trace has the calls of Python functions, too; it
+    becomes far larger. Without *source*, the folder has no source text and no absolute path of a
+    source file. The folder may be that of an earlier capture, but no other SavedModel.
+    If the program raises an exception inside, nothing is written. If part of the capture fails,
+    the program goes on: it gets one warning, and the folder has the rest and a note.
+    """
 
     def __init__(
         self, folder: str | os.PathLike[str], *, python: bool = False, source: bool = True
@@ -220,7 +217,7 @@ class Capture:
             for folder in self._new_folders:
                 folder.rmdir()
 
-    def _start(self, tf: Any) -> None:  # noqa: ANN401 - a module without types
+    def _start(self, tf: Any) -> None:  # a module without types
         is_busy = False
         with self._problems.noted(_NO_TRACE):
             options = tf.profiler.experimental.ProfilerOptions(
@@ -248,28 +245,31 @@ class Capture:
         finally:
             _capturing.release()
 
-    def _write(self, tf: Any) -> None:  # noqa: ANN401
+    def _write(self, tf: Any) -> None:
         noted = self._problems.noted
         with noted("what was still running is missing"):
             tf.test.experimental.sync_devices()
         with noted(_NO_TRACE):
             tf.profiler.experimental.stop()
         if not self._source:
-            with noted("traces may contain absolute paths"):
-                self._shorten_paths()
-        weights: Any = None
-        layers: Any = ()
-        with noted("it is unknown which variables are weights of the model"):
-            weights = None if self.model is None else keras_models.weights(self.model)
-        with noted("the names of layers are missing"):
-            layers = () if self.model is None else keras_models.layers(self.model)
+            with noted("traces may contain absolute paths"):  # programs of XLA have them
+                for file in Path(self.folder, "plugins", "profile").rglob("*.xplane.pb"):
+                    data = file.read_bytes()
+                    if (short := without_folders(data)) != data:
+                        write_file(str(file), [short])
+        parts: dict[str, Any] = {}
+        if self.model is not None:
+            with noted("it is unknown which variables are weights of the model"):
+                parts["trained"] = keras_models.weights(self.model)
+            with noted("the names of layers are missing"):
+                parts["layers"] = keras_models.layers(self.model)
         if self._may_write:
             # Functions of an earlier capture do not belong to this trace.
             with noted(_NO_FUNCTIONS):
                 Path(self.folder, _GRAPH).unlink(missing_ok=True)
             if self._records:
                 with noted(_NO_FUNCTIONS):
-                    self._write_functions({"trained": weights, "layers": layers})
+                    self._write_functions(parts)
         with suppress(Exception):
             self._write_notes()
         self._problems.warn(f"the capture in {self.folder} is incomplete")
@@ -289,13 +289,6 @@ class Capture:
                 print_notes([Note(f"tfprof: {embeds(self.folder, what, 'source=False')}")])
         write_file(str(Path(self.folder, _GRAPH)), [model])
 
-    def _shorten_paths(self) -> None:
-        """Remove the folders of source files from traces: programs of XLA have them."""
-        for file in Path(self.folder, "plugins", "profile").rglob("*.xplane.pb"):
-            data = file.read_bytes()
-            if (short := without_folders(data)) != data:
-                write_file(str(file), [short])
-
     def _is_whole(self, traced: Traced) -> bool:
         """Whether a function can be written; if not, it is a problem."""
         with self._problems.noted(f"the function {traced.name} is missing"):
@@ -311,21 +304,6 @@ class Capture:
             write_file(str(file), [notes_as_bytes(sentences)])
         else:
             file.unlink(missing_ok=True)
-
-
-def capture(
-    folder: str | os.PathLike[str], *, python: bool = False, source: bool = True
-) -> Capture:
-    """Capture into *folder* what runs in a with statement; `tfprof.load(folder)` reads it.
-
-    The folder has every function that is called inside, with times, shapes, variables and the
-    lines of the program. With *python*, the trace has the calls of Python functions, too; it
-    becomes far larger. Without *source*, the folder has no source text and no absolute path of a
-    source file. The folder may be that of an earlier capture, but no other SavedModel.
-    If the program raises an exception inside, nothing is written. If part of the capture fails,
-    the program goes on: it gets one warning, and the folder has the rest and a note.
-    """
-    return Capture(folder, python=python, source=source)
 
 
 class _Level:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -27,7 +27,7 @@ from tfprof.model import Note
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 _WARM: Final = (5, 8)
 _TRAINING: Final = "training"
@@ -41,7 +41,7 @@ def capture_callback(
     batches: tuple[int, int] = _WARM,
     python: bool = False,
     source: bool = True,
-) -> Any:  # noqa: ANN401 - a keras.callbacks.Callback
+) -> Any:  # a keras.callbacks.Callback
     """A callback that captures the first to the last of *batches* into *folder*.
 
     It works with `fit`, `evaluate` and `predict`. Batches are counted from 0 over all epochs. Each
@@ -154,25 +154,19 @@ class _Batches:
             self._open = None
             self._capture.finish()
 
-    @contextmanager
-    def training_goes_on(self) -> Iterator[None]:
-        """Warn of what fails inside, and capture no further batch."""
-        try:
-            yield
-        except Warning:  # the program turns warnings into errors
-            raise
-        except Exception as problem:  # noqa: BLE001 - whatever it is, training is worth more
-            self._first = self._last = -1
-            with suppress(Exception):
-                self._drop()
-            warn(f"nothing was captured: {reason(problem)}")
+    def give_up(self, problem: Exception) -> None:
+        """Warn of a problem, and capture no further batch."""
+        self._first = self._last = -1
+        with suppress(Exception):
+            self._drop()
+        warn(f"nothing was captured: {reason(problem)}")
 
 
 def _print(sentence: str) -> None:
     print_notes([Note(f"tfprof: {sentence}")])
 
 
-def _keras_number(callback: Any, name: str) -> int:  # noqa: ANN401 - a callback of Keras
+def _keras_number(callback: Any, name: str) -> int:  # a callback of Keras
     """A parameter that Keras gives to its callbacks; 0 if unknown."""
     return (getattr(callback, "params", None) or {}).get(name) or 0
 
@@ -191,9 +185,13 @@ def _methods(work: str) -> dict[str, Any]:
 def _safe(method: Callable[..., None]) -> Callable[..., None]:
     """A method of the callback that never stops the training."""
 
-    def safe(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - as Keras calls it
-        with self.training_goes_on():
+    def safe(self: Any, *args: Any, **kwargs: Any) -> None:  # as Keras calls it
+        try:
             method(self, *args, **kwargs)
+        except Warning:  # the program turns warnings into errors
+            raise
+        except Exception as problem:  # noqa: BLE001 - whatever it is, training is worth more
+            self.give_up(problem)
 
     return safe
 

@@ -25,10 +25,14 @@ LayerPath = tuple[str, ...]  # names and classes of layers, outermost first
 _Level = tuple[dict[str, Any], dict[str, list[str]], LayerPath]
 
 
-def layers_of(model: Any, nodes: Iterable[str]) -> dict[str, LayerPath]:  # noqa: ANN401 - of Keras
+def layers_of(model: Any, nodes: Iterable[str]) -> dict[str, LayerPath]:  # of Keras
     """The layers of *model* that each node is in; nodes in none are left out."""
     result: dict[str, LayerPath] = {}
-    calls = _below({node: _in_model(node, model.name) for node in nodes})
+    scopes_of = {node: node.removeprefix(_TAPE).split("/")[:-1] for node in nodes}
+    for around in scopes_of.values():  # from that of the model on
+        while around and not _names(around[0], [model.name]):
+            around.pop(0)
+    calls = _below(scopes_of)
     waiting: list[_Level] = [(_children(model), scopes, ()) for scopes in calls.values()]
     while waiting:
         layers, scopes, outside = waiting.pop()
@@ -40,7 +44,7 @@ def layers_of(model: Any, nodes: Iterable[str]) -> dict[str, LayerPath]:  # noqa
     return result
 
 
-def layers_of_weights(model: Any) -> dict[int, LayerPath]:  # noqa: ANN401 - of Keras
+def layers_of_weights(model: Any) -> dict[int, LayerPath]:  # of Keras
     """The layers of *model* that each of its weights is in, by the id of its handle."""
     result: dict[int, LayerPath] = {}
     waiting: list[tuple[Any, LayerPath]] = [(model, ())]
@@ -53,15 +57,8 @@ def layers_of_weights(model: Any) -> dict[int, LayerPath]:  # noqa: ANN401 - of 
     return result
 
 
-def _described(layer: Any) -> str:  # noqa: ANN401 - of Keras
+def _described(layer: Any) -> str:  # of Keras
     return f"{layer.name} ({type(layer).__name__})"
-
-
-def _in_model(node: str, name: str) -> list[str]:
-    """The scopes of a node from that of the model on."""
-    scopes = node.removeprefix(_TAPE).split("/")[:-1]
-    first = next((at for at, scope in enumerate(scopes) if _names(scope, [name])), len(scopes))
-    return scopes[first:]
 
 
 def _below(scopes: Mapping[str, list[str]]) -> dict[str, dict[str, list[str]]]:
@@ -73,7 +70,7 @@ def _below(scopes: Mapping[str, list[str]]) -> dict[str, dict[str, list[str]]]:
     return below
 
 
-def _children(layer: Any) -> dict[str, Any]:  # noqa: ANN401 - of Keras
+def _children(layer: Any) -> dict[str, Any]:  # of Keras
     return {child.name: child for child in getattr(layer, "layers", ())}
 
 

@@ -29,13 +29,13 @@ def is_model(value: object) -> bool:
     return any(layer.__module__.partition(".")[0] in _KERAS for layer in layers)
 
 
-def weights(model: Any) -> list[tuple[Any, bool]]:  # noqa: ANN401 - a Keras model
+def weights(model: Any) -> list[tuple[Any, bool]]:  # a Keras model
     """(variable, whether it is trainable) of each weight."""
     trainable = {id(weight) for weight in model.trainable_weights}
     return [(weight, id(weight) in trainable) for weight in model.weights]
 
 
-def layers(model: Any) -> list[KerasLayer]:  # noqa: ANN401 - a Keras model
+def layers(model: Any) -> list[KerasLayer]:  # a Keras model
     """The model and the layers in it, each after what holds it, in the order of `layers`."""
     listed: list[KerasLayer] = []
     waiting = [(model, "", 0)]
@@ -52,14 +52,14 @@ def layers(model: Any) -> list[KerasLayer]:  # noqa: ANN401 - a Keras model
     return listed
 
 
-def _output_shape(layer: Any) -> tuple[int, ...] | None:  # noqa: ANN401
+def _output_shape(layer: Any) -> tuple[int, ...] | None:
     """The shape of the output of a layer in a functional model; None if it is called elsewhere."""
     with suppress(Exception):  # a layer without one output raises errors of several kinds
         return tuple(-1 if size is None else int(size) for size in layer.output.shape)
     return None
 
 
-def tensorflow_variable(variable: Any) -> Any:  # noqa: ANN401 - of Keras, or of TensorFlow
+def tensorflow_variable(variable: Any) -> Any:  # of Keras, or of TensorFlow
     """The tf.Variable behind a variable of Keras; None where there is none."""
     for candidate in (getattr(variable, "value", None), variable):
         first = copies(candidate)[0]
@@ -68,20 +68,27 @@ def tensorflow_variable(variable: Any) -> Any:  # noqa: ANN401 - of Keras, or of
     return None
 
 
-def copies(variable: Any) -> tuple[Any, ...]:  # noqa: ANN401 - of TensorFlow
+def copies(variable: Any) -> tuple[Any, ...]:  # of TensorFlow
     """The parts of a distributed variable, which alone have handles; for others, itself."""
     values = getattr(variable, "values", None)
     return values if isinstance(values, tuple) and values else (variable,)
 
 
-def traced(model: Any) -> Any:  # noqa: ANN401 - a ConcreteFunction
+def traced(model: Any) -> Any:  # a ConcreteFunction
     """The model traced for inference with the input shapes it was built for; raises UsageError."""
-    _check(model)
+    keras = sys.modules.get("keras")
+    backend = keras.backend.backend() if keras is not None else "tensorflow"
+    if backend != "tensorflow":
+        raise UsageError(
+            f"Keras runs on {backend} here: tfprof reads models of its tensorflow backend only"
+        )
+    if not model.built:
+        raise UsageError(f"the model {model.name} is not built yet: call it once, or build it")
     import tensorflow as tf  # noqa: PLC0415 - the model has imported it
 
     positional, named = _inputs(model)
 
-    def call(positional: Any, named: Any) -> Any:  # noqa: ANN401
+    def call(positional: Any, named: Any) -> Any:
         return model(*positional, **named, training=False)
 
     function = tf.function(call, autograph=False)
@@ -95,7 +102,7 @@ def traced(model: Any) -> Any:  # noqa: ANN401 - a ConcreteFunction
         ) from problem
 
 
-def size_caveats(model: Any) -> tuple[Note, ...]:  # noqa: ANN401
+def size_caveats(model: Any) -> tuple[Note, ...]:
     """A caveat if the batch is not open, as for a model that was only ever called."""
     import tensorflow as tf  # noqa: PLC0415
 
@@ -117,24 +124,18 @@ def _reason(problem: Exception) -> str:
     return (reasons or lines)[0].rstrip(".")
 
 
-def _check(model: Any) -> None:  # noqa: ANN401
-    keras = sys.modules.get("keras")
-    backend = keras.backend.backend() if keras is not None else "tensorflow"
-    if backend != "tensorflow":
-        raise UsageError(
-            f"Keras runs on {backend} here: tfprof reads models of its tensorflow backend only"
-        )
-    if not model.built:
-        raise UsageError(f"the model {model.name} is not built yet: call it once, or build it")
-
-
-def _inputs(model: Any) -> tuple[Any, Any]:  # noqa: ANN401
+def _inputs(model: Any) -> tuple[Any, Any]:
     """(positional, named) inputs of the model, with a TensorSpec in place of each tensor."""
     import tensorflow as tf  # noqa: PLC0415
 
+    def as_spec(tensor: Any) -> Any:
+        if getattr(tensor, "sparse", False):
+            return tf.SparseTensorSpec(tensor.shape, tensor.dtype)
+        return tf.TensorSpec(tensor.shape, tensor.dtype, name=tensor.name)
+
     if getattr(model, "inputs", None):  # functional and sequential models have them
         only = model.inputs[0] if len(model.inputs) == 1 else model.inputs
-        return [tf.nest.map_structure(_as_spec, Internal.INPUT_STRUCTURE.of(model, only))], {}
+        return [tf.nest.map_structure(as_spec, Internal.INPUT_STRUCTURE.of(model, only))], {}
     spec = model.save_spec() if callable(getattr(model, "save_spec", None)) else None
     if spec is not None:  # Keras 2 keeps the inputs of the first call
         positional, named = spec
@@ -152,15 +153,7 @@ def _inputs(model: Any) -> tuple[Any, Any]:  # noqa: ANN401
     return [], {name: _of_shape(model, shape, name) for name, shape in named.items()}
 
 
-def _as_spec(tensor: Any) -> Any:  # noqa: ANN401 - a KerasTensor
-    import tensorflow as tf  # noqa: PLC0415
-
-    if getattr(tensor, "sparse", False):
-        return tf.SparseTensorSpec(tensor.shape, tensor.dtype)
-    return tf.TensorSpec(tensor.shape, tensor.dtype, name=tensor.name)
-
-
-def _of_shape(model: Any, shape: Any, name: str | None) -> Any:  # noqa: ANN401
+def _of_shape(model: Any, shape: Any, name: str | None) -> Any:
     """The TensorSpec of a shape; for a list or dictionary of shapes, the same of TensorSpecs."""
     import tensorflow as tf  # noqa: PLC0415
 

@@ -20,7 +20,6 @@ from tfprof.capture.op_logs import NO_LOG, count_float_ops, joined, own_log, reg
 from tfprof.errors import UsageError, nearest
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note, Outputs, Profile
-from tfprof.ops.table import rules
 from tfprof.read import debug_info, with_shape_source
 from tfprof.read.columns import GraphColumns, OpLogColumns, runs
 from tfprof.read.merge import with_extra_type, with_graph
@@ -50,8 +49,8 @@ class Model:
 
     def __init__(  # noqa: PLR0913 - the options of its callers
         self,
-        graph: Any,  # noqa: ANN401 - any of the forms
-        op_log: Any,  # noqa: ANN401 - likewise
+        graph: Any,
+        op_log: Any,
         flops: Flops = "tensorflow",
         *,
         traces: bool = True,
@@ -74,11 +73,11 @@ class Model:
         self._traces = Traces(self._texts) if traces and self._live else None
         self._shaped = Profile()
 
-    def is_of(self, graph: Any) -> bool:  # noqa: ANN401 - a tf.Graph
+    def is_of(self, graph: Any) -> bool:  # a tf.Graph
         """Whether this model reads *graph*."""
         return self._live is not None and self._live.graph is graph
 
-    def beside(self, graph: Any) -> Model:  # noqa: ANN401 - a tf.Graph
+    def beside(self, graph: Any) -> Model:  # a tf.Graph
         """A model of another graph that shares the numbers of texts with this one."""
         return Model(graph, None, self._flops, texts=self._texts)
 
@@ -102,9 +101,8 @@ class Model:
     def set_program_flops(self, profile: Profile, float_ops: I64) -> None:
         """Write float operations of the user's op log and of TensorFlow's registry to a column."""
         if self._live is not None:
-            others = registered(self._live.graph, self._shaped, rules("tensorflow"))
-            names = self._shaped.nodes.name.take(others.node)
-            float_ops[profile.nodes.name.find(names)] = others.float_ops
+            node, by_program, _ = registered(self._live.graph, self._shaped)
+            float_ops[profile.nodes.name.find(self._shaped.nodes.name.take(node))] = by_program
         if self._user is not None:
             node = profile.nodes.name.find(self._user.name)
             counted = (node >= 0) & (self._user.float_ops != 0)
@@ -127,20 +125,20 @@ class Model:
             return user or NO_LOG
         if user is not None:
             user = renumbered(user, self._texts)
-        trainable = self._listed if self._live is None else list(self._live.trainable())
+        trainable = self._listed if self._live is None else self._live.trainable()
         lines = None
         if self._lines is not None:
             lines = renumbered(debug_info.op_log(self._shaped, self._lines), self._texts)
         own = own_log(self._shaped, float_ops, trainable, self._traces, self._texts)
-        if lines is not None:
-            own = joined(lines, own)
-        return own if user is None else joined(user, own)
+        for log in (lines, user):
+            own = own if log is None else joined(log, own)
+        return own
 
 
 def profile_of(
-    graph: Any,  # noqa: ANN401 - any of the forms
-    run_meta: Any,  # noqa: ANN401 - likewise
-    op_log: Any = None,  # noqa: ANN401 - likewise
+    graph: Any,
+    run_meta: Any,
+    op_log: Any = None,
     flops: Flops = "tensorflow",
     *,
     traces: bool = True,
@@ -170,11 +168,7 @@ def recorded_flops(flops: Flops) -> Flops:
 
 
 def profile_of_steps(
-    graph: Any,  # noqa: ANN401 - any of the forms
-    runs: Sequence[Any],
-    op_log: Any,  # noqa: ANN401 - likewise
-    *,
-    functions: bool = True,
+    graph: Any, runs: Sequence[Any], op_log: Any, *, functions: bool = True
 ) -> Profile:
     """The profile of several runs, with only the float operations that come from the program."""
     model = Model(graph, op_log, "log", functions=functions)
@@ -192,9 +186,8 @@ def profile_of_steps(
 def _checked(flops: Flops) -> Flops:
     if flops not in FLOPS:
         known = ", ".join(FLOPS)
-        raise UsageError(
-            f"flops has no {flops!r}{nearest(str(flops), list(FLOPS))} (there are: {known})"
-        )
+        near = nearest(str(flops), list(FLOPS))
+        raise UsageError(f"flops has no {flops!r}{near} (there are: {known})")
     return flops
 
 

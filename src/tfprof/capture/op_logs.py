@@ -16,7 +16,7 @@ for. Only those go to TensorFlow, which counts one node at a time.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from tfprof.read.columns import OpLogColumns
 from tfprof.read.saved_model import TRAINABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Sequence
 
     from tfprof.capture.coerce import LiveGraph
     from tfprof.model import Profile
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _FRAME_TEXTS: Final = ("frame_file", "frame_function", "frame_source")
 _FRAME: Final = (*_FRAME_TEXTS, "frame_line", "frame_function_line")
+_FLOPS: Final = "flops"
 NO_LOG: Final = op_log.columns(np.empty(0, np.uint8))
 
 
@@ -47,26 +48,22 @@ def count_float_ops(profile: Profile, live: LiveGraph | None, flops: Flops) -> t
     if flops == "log":
         return np.zeros(len(profile), np.int64), 0
     counts = count(profile, flops)
-    not_registered = _not_registered(live, flops)
+    # The op types that TensorFlow counts, except in the installed release, which may be older.
+    not_registered: set[str] = set()
+    if live is not None and flops == "tensorflow":
+        counted = {rule.op for rule in rules(flops).values() if rule.origin == "tensorflow"}
+        not_registered = counted - registry()
     open_kinds = (kind for kind in counts.uncounted if kind.why == UNKNOWN_SHAPE)
     incomplete = sum(kind.nodes for kind in open_kinds if kind.op not in not_registered)
     if live is None:
         return counts.float_ops, incomplete
     # Op types that the program registered: its own count goes before our rules.
-    others = registered(live.graph, profile, rules("tensorflow"))
+    node, by_program, unshaped = registered(live.graph, profile)
     float_ops = counts.float_ops.copy()
     types = profile.types.find(Strings.of(op.encode() for op in sorted(not_registered)))
     float_ops[np.isin(profile.nodes.op, types[types >= 0])] = 0
-    float_ops[others.node] = others.float_ops
-    return float_ops, incomplete + others.incomplete
-
-
-def _not_registered(live: LiveGraph | None, flops: Flops) -> set[str]:
-    """The op types that TensorFlow counts, except in the installed release, which may be older."""
-    if live is None or flops != "tensorflow":
-        return set()
-    counted = {rule.op for rule in rules(flops).values() if rule.origin == "tensorflow"}
-    return counted - registry()
+    float_ops[node] = by_program
+    return float_ops, incomplete + unshaped
 
 
 def own_log(
@@ -182,9 +179,6 @@ def _types(user: OpLogColumns, last: I64, own: OpLogColumns, entry: I64) -> tupl
 # --- float operations that the program registered with TensorFlow ---
 
 
-_FLOPS: Final = "flops"
-
-
 def registry() -> frozenset[str]:
     """The op types that the installed TensorFlow counts; older releases count fewer."""
     require_tensorflow("counting the float operations of a live graph", Part.GRAPHS)
@@ -192,16 +186,9 @@ def registry() -> frozenset[str]:
     return frozenset(op for op, _, kind in keys if kind == _FLOPS)
 
 
-class Registered(NamedTuple):
-    """The counts of TensorFlow's registry, and how many nodes lack a shape for it."""
-
-    node: I64
-    float_ops: I64
-    incomplete: int
-
-
-def registered(graph: Any, profile: Profile, known: Container[str]) -> Registered:  # noqa: ANN401
-    """The registry's counts for the *profile* of a live graph, except for *known* op types."""
+def registered(graph: Any, profile: Profile) -> tuple[I64, I64, int]:
+    """(nodes, their float operations, how many lack a shape) by rules of the program alone."""
+    known = rules("tensorflow")
     types = [op for op in registry() if op not in known]
     places = profile.types.find(Strings.of(op.encode() for op in types))
     wanted = np.flatnonzero(np.isin(profile.nodes.op, places[places >= 0]))
@@ -219,19 +206,19 @@ def registered(graph: Any, profile: Profile, known: Container[str]) -> Registere
         if value:
             node.append(row)
             float_ops.append(int(value))
-    return Registered(np.array(node, np.int64), np.array(float_ops, np.int64), incomplete)
+    return np.array(node, np.int64), np.array(float_ops, np.int64), incomplete
 
 
 class _ShapedGraph:
     """A graph whose tensors have the shapes of a profile where their own are unknown."""
 
-    def __init__(self, graph: Any, profile: Profile) -> None:  # noqa: ANN401 - a tf.Graph
+    def __init__(self, graph: Any, profile: Profile) -> None:  # a tf.Graph
         self._graph, self._profile = graph, profile
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - an attribute of the graph
+    def __getattr__(self, name: str) -> Any:  # an attribute of the graph
         return getattr(self._graph, name)
 
-    def get_tensor_by_name(self, name: str) -> Any:  # noqa: ANN401 - a tensor
+    def get_tensor_by_name(self, name: str) -> Any:  # a tensor
         """The tensor; if its shape is not fully known, a stand-in with the profile's shape."""
         tensor, outputs = self._graph.get_tensor_by_name(name), self._profile.outputs
         row = self._rows.get(tensor.op.name)
@@ -250,11 +237,11 @@ class _ShapedGraph:
 
 
 class _ShapedTensor:
-    def __init__(self, tensor: Any, shape: Any) -> None:  # noqa: ANN401
+    def __init__(self, tensor: Any, shape: Any) -> None:
         self._tensor, self.shape = tensor, shape
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - an attribute of the tensor
+    def __getattr__(self, name: str) -> Any:  # an attribute of the tensor
         return getattr(self._tensor, name)
 
-    def get_shape(self) -> Any:  # noqa: ANN401 - a TensorShape
+    def get_shape(self) -> Any:  # a TensorShape
         return self.shape

@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 _MOST = 20
 
 
-class _Never(Exception):  # noqa: N818 - nobody raises it
-    """Not raised by anything."""
-
-
 def reason(problem: Exception) -> str:
     """An exception as part of a sentence, on one line."""
     text = " ".join(str(problem).split())
@@ -43,7 +39,7 @@ class Problems:
             self.sentences.append(sentence)
 
     @contextmanager
-    def noted(self, what: str, unless: type[Exception] = _Never) -> Iterator[None]:
+    def noted(self, what: str, unless: type[Exception] | tuple[()] = ()) -> Iterator[None]:
         """Catch what fails inside, *unless* it is of this kind; *what* is the consequence."""
         try:
             yield

@@ -40,11 +40,7 @@ class Profiler:
     """Profiles a model over several steps."""
 
     def __init__(
-        self,
-        graph: Any = None,  # noqa: ANN401 - any of the forms
-        op_log: Any = None,  # noqa: ANN401 - likewise
-        *,
-        flops: Flops = "tensorflow",
+        self, graph: Any = None, op_log: Any = None, *, flops: Flops = "tensorflow"
     ) -> None:
         """A profiler of *graph* (None: the default graph), with the entries of *op_log*.
 
@@ -72,7 +68,7 @@ class Profiler:
         """The share of the graph's nodes that ran in some step."""
         return self._profile.coverage
 
-    def add_step(self, step: int, run_meta: Any) -> None:  # noqa: ANN401 - any of the forms
+    def add_step(self, step: int, run_meta: Any) -> None:  # any of the forms
         """Add the run of a step (twice: both add up), and the new nodes of the graph."""
         number = whole_number("step", step, least=0)
         run = run_of(run_meta)
@@ -86,7 +82,7 @@ class Profiler:
             self._inputs += paths(run_meta)
         print_notes(grown.notes[len(before.notes) :])
 
-    def _switch_graph(self, graph: Any) -> None:  # noqa: ANN401 - a tf.Graph
+    def _switch_graph(self, graph: Any) -> None:  # a tf.Graph
         """Treat the next steps as runs of *graph*; the steps of other graphs stay."""
         with self._growing:
             known = [model for model in self._models if model.is_of(graph)]
@@ -95,25 +91,25 @@ class Profiler:
                 self._models += known
             self._model = known[0]
 
-    def profile_name_scope(self, options: Options) -> Any:  # noqa: ANN401 - a message
+    def profile_name_scope(self, options: Options) -> Any:  # a message
         """The graph nodes by name scope, as a GraphNodeProto."""
         return self._run(view_query("scope", options))
 
-    def profile_graph(self, options: Options) -> Any:  # noqa: ANN401
+    def profile_graph(self, options: Options) -> Any:
         """The graph nodes below those that consume them, as a GraphNodeProto."""
         return self._run(view_query("graph", options))
 
-    def profile_operations(self, options: Options) -> Any:  # noqa: ANN401
+    def profile_operations(self, options: Options) -> Any:
         """The operation types, as a MultiGraphNodeProto."""
         return self._run(view_query("op", options))
 
-    def profile_python(self, options: Options) -> Any:  # noqa: ANN401
+    def profile_python(self, options: Options) -> Any:
         """The lines of Python that created the graph nodes, as a MultiGraphNodeProto."""
         return self._run(view_query("code", options))
 
     profile_python_codes = profile_python  # its name in tf.contrib.tfprof
 
-    def advise(self, options: Checkers | None = ALL_ADVICE) -> Any:  # noqa: ANN401
+    def advise(self, options: Checkers | None = ALL_ADVICE) -> Any:
         """The advice of the checkers, each with its options, as an AdviceProto."""
         return run_checkers(self._profile, options)
 
@@ -130,7 +126,7 @@ class Profiler:
         """Write the profile as a file that `--profile_path` reads."""
         write_file(path("filename", filename), saved(self._counted()), self._inputs)
 
-    def _run(self, asked: ViewQuery) -> Any:  # noqa: ANN401
+    def _run(self, asked: ViewQuery) -> Any:
         flops = asked.flops or self._flops
         if flops == recorded_flops(self._flops):  # the profile has them
             return run_query(Loaded(self._profile, None, self._inputs), asked.counted_by("log"))

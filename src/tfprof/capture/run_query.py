@@ -63,11 +63,11 @@ def view_query(cmd: str, options: Options) -> ViewQuery:
     return ViewQuery(cmd, query, effective(known, cmd), query.flops if "flops" in known else None)
 
 
-def run_query(loaded: Loaded, asked: ViewQuery, loading: Sequence[Note] = ()) -> Any:  # noqa: ANN401 - a message has no type
-    """Write the report to the query's output; returns a GraphNodeProto or MultiGraphNodeProto.
-
-    Prints the notes *loading* behind the line on what float_ops counts, if there is one.
-    """
+def run_query(
+    loaded: Loaded, asked: ViewQuery, loading: Sequence[Note] = ()
+) -> Any:  # a message has no type
+    """Write the report to the query's output; returns a GraphNodeProto or MultiGraphNodeProto."""
+    # The notes *loading* come behind the line on what float_ops counts, if there is one.
     output = asked.query.output
     try:
         report = loaded.report(asked.cmd, asked.query)
@@ -82,10 +82,6 @@ def run_query(loaded: Loaded, asked: ViewQuery, loading: Sequence[Note] = ()) ->
     print_notes(with_loading_notes(outcome, report, loading).notes)
     framing = OUTPUTS[output.kind].printed
     print_report(framed(asked.options, outcome.stdout) if framing else outcome.stdout)
-    return _message(report)
-
-
-def _message(report: Report) -> Any:  # noqa: ANN401
     from google.protobuf.message import DecodeError  # noqa: PLC0415 - loaded with the schema
 
     try:
@@ -95,12 +91,12 @@ def _message(report: Report) -> Any:  # noqa: ANN401
         return _empty_message(report)
 
 
-def _empty_message(report: Report, **fields: str) -> Any:  # noqa: ANN401
+def _empty_message(report: Report, **fields: str) -> Any:
     kind = "MultiGraphNodeProto" if report.answer.view.groups else "GraphNodeProto"
     return message(f"tensorflow.tfprof.{kind}")(**fields)
 
 
-def checkers_of(value: Any) -> Checkers:  # noqa: ANN401 - whatever the caller has
+def checkers_of(value: Any) -> Checkers:  # whatever the caller has
     """The checkers to run, each with its options; raises UsageError."""
     checkers = {} if value is None else value
     takes = "takes a dictionary that has a dictionary of options for each checker"
@@ -114,7 +110,7 @@ def checkers_of(value: Any) -> Checkers:  # noqa: ANN401 - whatever the caller h
     return checkers
 
 
-def run_checkers(profile: Profile, checkers: Checkers | None) -> Any:  # noqa: ANN401
+def run_checkers(profile: Profile, checkers: Checkers | None) -> Any:
     """Print the advice of the checkers; returns an AdviceProto. None runs no checker."""
     advice = advise(profile, checkers_of(checkers))
     print_notes(advice.notes)

@@ -53,8 +53,7 @@ def saved_model_of(
     model among all variables, and *layers* as its layers. With *problems*, a failure to find call
     stacks is one of them.
     """
-    graph = _Graph(functions, weights, trained)
-    graph.list_layers(layers)
+    graph = _Graph(functions, weights, trained, layers)
     calls = [graph.call(traced) for traced in functions]
     lines = b""
     with problems.noted(NO_LINES) if problems is not None else nullcontext():
@@ -76,7 +75,13 @@ def made_by_capture(data: U8) -> bool:
 class _Graph:
     """The top level of the SavedModel, as it grows."""
 
-    def __init__(self, functions: Sequence[Traced], weights: _Weights, trained: _Weights) -> None:
+    def __init__(
+        self,
+        functions: Sequence[Traced],
+        weights: _Weights,
+        trained: _Weights,
+        layers: Sequence[KerasLayer],
+    ) -> None:
         self._message = Internal.SAVED_MODEL.load()(saved_model_schema_version=1)
         self._meta = self._message.meta_graphs.add()
         self._meta.meta_info_def.meta_graph_version = MADE_BY
@@ -104,9 +109,6 @@ class _Graph:
             self._list("model_variables", self.captured[handle], trainable=trainable)
         held = self.captured if weights is not None else model
         self._unread = {self.captured[handle] for handle in held}
-
-    def list_layers(self, layers: Sequence[KerasLayer]) -> None:
-        """Add the collection of layers, if there are any."""
         if layers:
             values = self._meta.collection_def[LAYERS.decode()].bytes_list.value
             values.extend(layers_as_texts(layers))
@@ -126,7 +128,10 @@ class _Graph:
             if place in traced.captured:
                 source = self._captured(traced.captured[place], tensor)
             else:
-                source = self._placeholder(_argument_name(definition, place), tensor)
+                given = definition.arg_attr[place].attr["_user_specified_name"].s
+                source = self._placeholder(
+                    given.decode("utf-8", "replace") or argument.name, tensor
+                )
                 _set_info(signature.inputs[source], source, tensor)
             self._unread.discard(source)
             inputs.append(source)
@@ -139,7 +144,7 @@ class _Graph:
         self._finish_call(node, definition, outputs)
         return [name, *signature.inputs]
 
-    def _finish_call(self, node: Any, definition: Any, outputs: Sequence[Any]) -> None:  # noqa: ANN401
+    def _finish_call(self, node: Any, definition: Any, outputs: Sequence[Any]) -> None:
         node.attr["f"].func.name = definition.signature.name
         node.attr["Tin"].list.type.extend(arg.type for arg in definition.signature.input_arg)
         node.attr["Tout"].list.type.extend(arg.type for arg in definition.signature.output_arg)
@@ -154,7 +159,7 @@ class _Graph:
         if not outputs:  # how SavedModels name an operation without outputs
             signature.outputs["done"].name = node.name
 
-    def _captured(self, value: Any, inside: Any) -> str:  # noqa: ANN401 - tensors
+    def _captured(self, value: Any, inside: Any) -> str:  # tensors
         """The node of a captured value, which the function has as its argument *inside*."""
         if id(value) in self.captured:
             return self.captured[id(value)]
@@ -162,14 +167,8 @@ class _Graph:
         if variable is not None and not self._only_weights:
             return self._add_variable(id(value), variable)
         name = "captured" if variable is None else variable.name
-        if variable is None and (constant := _small_value(value)) is not None:
-            node = self._node.add(name=self._unique(name), op="Const")
-            node.attr["dtype"].type = inside.dtype.as_datatype_enum
-            node.attr["value"].tensor.CopyFrom(constant)
-            _set_shapes(node, [inside])
-            self.captured[id(value)] = node.name
-        else:
-            self.captured[id(value)] = self._placeholder(name, inside)
+        constant = None if variable is not None else _small_value(value)
+        self.captured[id(value)] = self._placeholder(name, inside, constant)
         return self.captured[id(value)]
 
     def _add_variable(self, handle: int, variable: Variable) -> str:
@@ -190,9 +189,13 @@ class _Graph:
         values = self._meta.collection_def[collection].bytes_list.value
         values.append(message.SerializeToString(deterministic=True))
 
-    def _placeholder(self, name: str, tensor: Any) -> str:  # noqa: ANN401
-        node = self._node.add(name=self._unique(name), op="Placeholder")
+    def _placeholder(self, name: str, tensor: Any, value: Any = None) -> str:
+        """The name of a new node like *tensor*; with a *value*, a constant."""
+        op = "Placeholder" if value is None else "Const"
+        node = self._node.add(name=self._unique(name), op=op)
         node.attr["dtype"].type = tensor.dtype.as_datatype_enum
+        if value is not None:
+            node.attr["value"].tensor.CopyFrom(value)
         # No attribute `shape`: it would make the node count as one that holds parameters.
         _set_shapes(node, [tensor])
         return str(node.name)
@@ -208,7 +211,7 @@ class _Graph:
         return unique
 
 
-def _definitions(function: Any) -> Iterator[Any]:  # noqa: ANN401 - an AtomicFunction
+def _definitions(function: Any) -> Iterator[Any]:  # an AtomicFunction
     # The shapes of a function's own nodes are only in the graph that it was made from.
     graph = Internal.GRAPH.of(function).as_graph_def(add_shapes=True)
     original = Internal.DEFINITION.of(function)
@@ -222,12 +225,7 @@ def _definitions(function: Any) -> Iterator[Any]:  # noqa: ANN401 - an AtomicFun
     yield from graph.library.function
 
 
-def _argument_name(definition: Any, place: int) -> str:  # noqa: ANN401 - a FunctionDef
-    user = definition.arg_attr[place].attr["_user_specified_name"].s.decode("utf-8", "replace")
-    return user or str(definition.signature.input_arg[place].name)
-
-
-def _small_value(value: Any) -> Any:  # noqa: ANN401 - a TensorProto, or None
+def _small_value(value: Any) -> Any:  # a TensorProto, or None
     """The value of a captured tensor, if it has one and it is small."""
     import tensorflow as tf  # noqa: PLC0415
 
@@ -238,12 +236,12 @@ def _small_value(value: Any) -> Any:  # noqa: ANN401 - a TensorProto, or None
     return tf.make_tensor_proto(value.numpy(), value.dtype)
 
 
-def _set_shapes(node: Any, tensors: Sequence[Any]) -> None:  # noqa: ANN401
+def _set_shapes(node: Any, tensors: Sequence[Any]) -> None:
     shapes = node.attr["_output_shapes"].list.shape
     shapes.extend(tensor.shape.as_proto() for tensor in tensors)
 
 
-def _set_info(info: Any, name: str, tensor: Any) -> None:  # noqa: ANN401 - a TensorInfo
+def _set_info(info: Any, name: str, tensor: Any) -> None:  # a TensorInfo
     info.name = name if ":" in name else f"{name}:0"
     info.dtype = tensor.dtype.as_datatype_enum
     info.tensor_shape.CopyFrom(tensor.shape.as_proto())

@@ -16,18 +16,13 @@ from itertools import chain
 from threading import Lock, Thread, current_thread
 from typing import Any, Final, NamedTuple
 
-from tfprof.capture.tensorflow_internals import (
-    MethodHook,
-    Part,
-    require_tensorflow,
-    session_run,
-    set_active_context,
-)
+from tfprof.capture import tensorflow_internals
+from tfprof.capture.tensorflow_internals import MethodHook, Part
 from tfprof.errors import UsageError
 
 
-def _tensorflow(*parts: Part) -> Any:  # noqa: ANN401 - a module without types
-    return require_tensorflow("a ProfileContext", *parts)
+def _tensorflow(*parts: Part) -> Any:  # a module without types
+    return tensorflow_internals.require_tensorflow("a ProfileContext", *parts)
 
 
 class Run(NamedTuple):
@@ -40,7 +35,7 @@ class Run(NamedTuple):
     run_metadata: Any
     carry_out: Callable[..., Any]
 
-    def plain(self) -> Any:  # noqa: ANN401 - values of whatever is fetched
+    def plain(self) -> Any:  # values of whatever is fetched
         """The fetched values; the run is exactly the caller's."""
         return self._run(self.options, self.run_metadata)
 
@@ -57,21 +52,21 @@ class Run(NamedTuple):
             self.run_metadata.CopyFrom(run_metadata)
         return values, run_metadata
 
-    def _run(self, options: Any, run_metadata: Any) -> Any:  # noqa: ANN401 - TensorFlow's messages
+    def _run(self, options: Any, run_metadata: Any) -> Any:  # TensorFlow's messages
         return self.carry_out(self.session, self.fetches, self.feed_dict, options, run_metadata)
 
     def fetch_names(self) -> str:
         """The names of all fetches, each once, sorted and joined by dashes."""
         return "-".join(sorted({self._name(leaf) for leaf in _leaves(self.fetches)}))
 
-    def _name(self, leaf: Any) -> str:  # noqa: ANN401 - whatever can be fetched
+    def _name(self, leaf: Any) -> str:  # whatever can be fetched
         try:
             return str(self.session.graph.as_graph_element(leaf).name)
         except (TypeError, ValueError, KeyError):  # the run itself rejects what it cannot fetch
             return str(getattr(leaf, "name", type(leaf).__name__))
 
 
-def _leaves(fetches: Any) -> Iterator[Any]:  # noqa: ANN401 - whatever can be fetched
+def _leaves(fetches: Any) -> Iterator[Any]:  # whatever can be fetched
     """The single fetches; the keys of a MonitoredSession cannot be sorted, as nest would."""
     if isinstance(fetches, Mapping):
         yield from chain.from_iterable(map(_leaves, fetches.values()))
@@ -84,14 +79,7 @@ def _leaves(fetches: Any) -> Iterator[Any]:  # noqa: ANN401 - whatever can be fe
 Watcher = Callable[[Run], Any]
 
 
-class _Active(NamedTuple):
-    """A context that is entered, and its function that runs are shown to."""
-
-    context: object
-    watcher: Watcher
-
-
-def default_graph() -> Any:  # noqa: ANN401 - a tf.Graph
+def default_graph() -> Any:  # a tf.Graph
     """The graph that new operations of TensorFlow 1 go to, also in eager execution."""
     return _tensorflow(Part.GRAPHS).compat.v1.get_default_graph()
 
@@ -101,7 +89,7 @@ class _Watchers:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._active: dict[Thread, _Active] = {}
+        self._active: dict[Thread, tuple[object, Watcher]] = {}  # contexts with their watchers
         self._hook: MethodHook | None = None
 
     def begin(self, context: object, watcher: Watcher) -> None:
@@ -112,16 +100,16 @@ class _Watchers:
                 raise UsageError(
                     "Already in context: this thread is inside a ProfileContext; leave it first"
                 )
-            if any(context is active.context for active in self._active.values()):
+            if any(context is entered for entered, _ in self._active.values()):
                 raise UsageError("Already in context: another thread is inside this ProfileContext")
             if self._hook is None:
-                self._hook = MethodHook(*session_run(), self._show)
-            self._active[current_thread()] = _Active(context, watcher)
+                self._hook = MethodHook(*tensorflow_internals.session_run(), self._show)
+            self._active[current_thread()] = context, watcher
             self._name_first()
 
     def end(self, context: object) -> None:
         with self._lock:
-            left = {thread: a for thread, a in self._active.items() if a.context is not context}
+            left = {thread: a for thread, a in self._active.items() if a[0] is not context}
             has_left = len(left) < len(self._active)
             self._active = left
             if has_left:
@@ -132,23 +120,23 @@ class _Watchers:
 
     def _name_first(self) -> None:
         """Let programs see the context that came first."""
-        first = next(iter(self._active.values()), None)
-        set_active_context(None if first is None else first.context)
+        first = next((context for context, _ in self._active.values()), None)
+        tensorflow_internals.set_active_context(first)
 
     def _show(  # noqa: PLR0913, PLR0917 - the arguments of `run`
         self,
         original: Callable[..., Any],
-        session: Any,  # noqa: ANN401
-        fetches: Any,  # noqa: ANN401
-        feed_dict: Any = None,  # noqa: ANN401
-        options: Any = None,  # noqa: ANN401
-        run_metadata: Any = None,  # noqa: ANN401
-    ) -> Any:  # noqa: ANN401
+        session: Any,
+        fetches: Any,
+        feed_dict: Any = None,
+        options: Any = None,
+        run_metadata: Any = None,
+    ) -> Any:
         """Show a call to a watcher; without one, carry it out."""
         run = Run(session, fetches, feed_dict, options, run_metadata, original)
         contexts = self._active
         active = contexts.get(current_thread()) or next(iter(contexts.values()), None)
-        return active.watcher(run) if active else run.plain()
+        return active[1](run) if active else run.plain()
 
 
 _WATCHERS: Final = _Watchers()

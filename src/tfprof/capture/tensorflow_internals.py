@@ -71,15 +71,13 @@ class Internal(Enum):
     BATCHES_PER_CALL = _OPTIONAL, "Model", "steps_per_execution _steps_per_execution", "of Keras"
 
     def __init__(self, part: Part, owner: str, spellings: str, purpose: str) -> None:
-        self.part = part
-        self.owner = owner
+        self.part, self.owner, self.purpose = part, owner, purpose
         self.spellings = tuple(spellings.split())
-        self.purpose = purpose
 
     def __str__(self) -> str:
         return f"{self.owner}.{self.spellings[0]}"
 
-    def of(self, holder: Any, default: Any = _NO_DEFAULT) -> Any:  # noqa: ANN401 - live objects
+    def of(self, holder: Any, default: Any = _NO_DEFAULT) -> Any:  # live objects
         """The attribute of *holder*, by the first spelling it has."""
         for name in self.spellings:
             if (value := getattr(holder, name, _NO_DEFAULT)) is not _NO_DEFAULT:
@@ -88,7 +86,7 @@ class Internal(Enum):
             raise AttributeError(f"{type(holder).__qualname__} has no {self.spellings[0]}")
         return default
 
-    def load(self) -> Any:  # noqa: ANN401 - a class or function
+    def load(self) -> Any:  # a class or function
         """The attribute of the module that has it."""
         return self.of(import_module(self.owner))
 
@@ -101,7 +99,7 @@ class Internal(Enum):
         return not any(hasattr(holder, name) for name in self.spellings)
 
 
-def require_tensorflow(feature: str, *parts: Part) -> Any:  # noqa: ANN401 - a module without types
+def require_tensorflow(feature: str, *parts: Part) -> Any:  # a module without types
     """The module, imported now; raises UsageError where it lacks an internal of *parts*.
 
     Call it before the user's program runs, so that an unknown release fails before and not after.
@@ -125,7 +123,7 @@ def missing(*parts: Part) -> Internal | None:
     return next((row for row in Internal if row.part in parts and row.is_missing()), None)
 
 
-def _holder(name: str) -> Any:  # noqa: ANN401
+def _holder(name: str) -> Any:
     """The module, the class or a sample of the class that a row names."""
     if name.startswith("tensorflow."):
         return import_module(name)
@@ -169,10 +167,8 @@ def session_run() -> tuple[type, str]:
 
 
 def set_active_context(context: object) -> None:
-    """Set `profile_context` of the session class to *context*; None removes the attribute.
-
-    TensorFlow's own ProfileContext sets it, and programs look there for the context they are in.
-    """
+    """Set `profile_context` of the session class to *context*; None removes the attribute."""
+    # TensorFlow's own ProfileContext sets it, and programs look there for the context they are in.
     owner, name = session_run()[0], "profile_context"
     if context is not None:
         setattr(owner, name, context)
@@ -194,7 +190,7 @@ class MethodHook:
         original = self._original = vars(owner)[name]
 
         @wraps(original)
-        def hook(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - whatever the method takes
+        def hook(*args: Any, **kwargs: Any) -> Any:  # whatever the method takes
             around = self._around
             return around(original, *args, **kwargs) if around else original(*args, **kwargs)
 

@@ -14,15 +14,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from traceback import walk_stack
+from typing import Any, NamedTuple
 
 from tfprof.capture import keras_models
 from tfprof.capture.tensorflow_internals import Internal
 from tfprof.errors import UsageError
 from tfprof.read import called_functions
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 
 class Frame(NamedTuple):
@@ -39,24 +37,16 @@ Stack = tuple[Frame, ...]
 
 def stack_here() -> Stack:
     """The call stack of the caller."""
-    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - as the standard library does
-    frames = []
-    while frame is not None:
-        code = frame.f_code
-        frames.append(Frame(code.co_filename, frame.f_lineno, code.co_name))
-        frame = frame.f_back
+    above = walk_stack(sys._getframe(1))  # noqa: SLF001 - as the standard library does
+    frames = [Frame(each.f_code.co_filename, line, each.f_code.co_name) for each, line in above]
     return tuple(reversed(frames))
 
 
-def model_here() -> Any:  # noqa: ANN401 - of Keras, or None
+def model_here() -> Any:  # of Keras, or None
     """The Keras model whose methods, such as `fit`, are on the call stack; the outermost."""
-    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - as above
-    model = None
-    while frame is not None:
-        owner = frame.f_locals.get("self")
-        model = owner if owner is not None and keras_models.is_model(owner) else model
-        frame = frame.f_back
-    return model
+    above = walk_stack(sys._getframe(1))  # noqa: SLF001 - as above
+    owners = [frame.f_locals.get("self") for frame, _ in above]
+    return next((owner for owner in reversed(owners) if keras_models.is_model(owner)), None)
 
 
 class Traced(NamedTuple):
@@ -69,7 +59,7 @@ class Traced(NamedTuple):
     model: Any = None  # the Keras model that it runs, if known
 
     @classmethod
-    def of(cls, name: str, concrete: Any) -> Traced:  # noqa: ANN401 - a ConcreteFunction
+    def of(cls, name: str, concrete: Any) -> Traced:  # a ConcreteFunction
         """The function that a ConcreteFunction runs."""
         function = Internal.INFERENCE_FUNCTION.of(concrete)
         captured = Internal.CAPTURED_INPUTS.of(concrete)
@@ -79,15 +69,16 @@ class Traced(NamedTuple):
 
 def is_traceable(value: object) -> bool:
     """Whether *value* is one of the live objects above."""
+    signatures = getattr(value, "signatures", None)  # of a loaded SavedModel
     return (
         _is_concrete(value)
         or hasattr(value, "get_concrete_function")
-        or _has_signatures(value)
+        or (isinstance(signatures, Mapping) and hasattr(value, "graph_debug_info"))
         or keras_models.is_model(value)
     )
 
 
-def concrete_functions(holder: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - see above
+def concrete_functions(holder: Any) -> list[tuple[str, Any]]:  # see above
     """(name, ConcreteFunction) of each function of a live object; raises UsageError."""
     if _is_concrete(holder):
         return [(python_name(holder.name), holder)]
@@ -126,8 +117,3 @@ def _is_concrete(value: object) -> bool:
     except (KeyError, AttributeError):  # TensorFlow is not imported
         return False
     return isinstance(value, kind)
-
-
-def _has_signatures(value: object) -> bool:
-    signatures = getattr(value, "signatures", None)
-    return isinstance(signatures, Mapping) and hasattr(value, "graph_debug_info")

@@ -40,7 +40,11 @@ def of_weights(weights: Iterable[tuple[Any, bool]]) -> dict[int, Variable]:
 
 def of_functions(functions: Sequence[Traced]) -> dict[int, Variable]:
     """The variables that functions read, by the id of their handles, in order of first use."""
-    pairs = ((tensorflow_variable(variable), variable) for variable in _keras_variables())
+    # All live variables of Keras: it keeps no list of them, and only they know their paths.
+    kind: Any = getattr(sys.modules.get("keras"), "Variable", None)
+    objects = gc.get_objects() if isinstance(kind, type) else ()
+    live = (item for item in objects if issubclass(type(item), kind))
+    pairs = ((tensorflow_variable(variable), variable) for variable in live)
     of_keras = {id(behind.handle): variable for behind, variable in pairs if behind is not None}
     variables: dict[int, Variable] = {}
     for behind in _captured(functions):
@@ -49,7 +53,7 @@ def of_functions(functions: Sequence[Traced]) -> dict[int, Variable]:
     return variables
 
 
-def of_handle(handle: Any, name: str) -> Variable | None:  # noqa: ANN401 - a tensor
+def of_handle(handle: Any, name: str) -> Variable | None:  # a tensor
     """A variable that only its handle describes; None for other resources."""
     if not is_variable(handle):
         return None
@@ -57,13 +61,13 @@ def of_handle(handle: Any, name: str) -> Variable | None:  # noqa: ANN401 - a te
     return Variable(name, data.dtype, data.shape, trainable=False)
 
 
-def is_variable(tensor: Any) -> bool:  # noqa: ANN401
+def is_variable(tensor: Any) -> bool:
     """Whether *tensor* is the handle of a variable, not of a table or an iterator."""
     data = Internal.HANDLE_DATA.of(tensor, None)
     return data is not None and data.is_set and bool(data.shape_and_type)
 
 
-def _described(variable: Any, behind: Any) -> Variable:  # noqa: ANN401
+def _described(variable: Any, behind: Any) -> Variable:
     path = getattr(variable, "path", None)
     name = path if isinstance(path, str) else behind.name.partition(":")[0]
     # Integers have no gradient; the counters of Keras 2 are trainable only by default.
@@ -81,12 +85,3 @@ def _captured(functions: Sequence[Traced]) -> list[Any]:
         handles = map(id, traced.captured.values())
         captured += [by_handle[handle] for handle in handles if handle in by_handle]
     return captured
-
-
-def _keras_variables() -> list[Any]:
-    """All live variables of Keras: it keeps no list of them, and only they know their paths."""
-    keras = sys.modules.get("keras")
-    kind = getattr(keras, "Variable", None)
-    if not isinstance(kind, type):
-        return []
-    return [item for item in gc.get_objects() if issubclass(type(item), kind)]

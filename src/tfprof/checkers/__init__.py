@@ -9,11 +9,11 @@ option dictionaries; the table has the defaults.
 
 from __future__ import annotations
 
-from importlib import import_module
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
-from tfprof.errors import UsageError, nearest
+from tfprof.errors import UsageError, check_known
+from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.views import VIEWS
 
@@ -65,36 +65,28 @@ class Checker:
     def parse(self, texts: Mapping[str, str]) -> dict[str, float]:
         """Every option of this checker, from *texts* or the table; raises UsageError."""
         for name in texts:
-            if name not in self.options:
-                known = f"there are: {', '.join(self.options)}" if self.options else "it has none"
-                near = nearest(name, list(self.options))
-                raise UsageError(f"{self.name} has no option {name!r}{near} ({known})")
+            if not self.options:
+                raise UsageError(f"{self.name} has no option {name!r} (it has none)")
+            check_known(f"{self.name} has no option", name, self.options)
         return {
             name: option.parse(self.name, texts[name]) if name in texts else option.default
             for name, option in self.options.items()
         }
 
-    def run(self, profile: Profile, options: Mapping[str, float]) -> Findings:
-        """The findings of this checker in *profile*."""
-        module = import_module(f"tfprof.checkers.{self.module}")
-        return cast("Findings", module.check(profile, **options))
 
-
+# fmt: off
 _CHECKERS = (
     Checker(
-        "AcceleratorUtilizationChecker",
-        "accelerator_utilization",
+        "AcceleratorUtilizationChecker", "accelerator_utilization",
         "the share of time that an accelerator is busy, from its first start to its last end",
         CheckerOption("min_utilization", 0.5, "a lower share is reported as low"),
     ),
     Checker(
-        "OperationChecker",
-        "operation",
+        "OperationChecker", "operation",
         "operations with a faster form: batch normalization that is not fused, NHWC on a GPU",
     ),
     Checker(
-        "ExpensiveOperationChecker",
-        "expensive_operation",
+        "ExpensiveOperationChecker", "expensive_operation",
         "the operation types, graph nodes and lines of code that take the most time",
         CheckerOption("top", 3, "how many of each, and of the lines below a line", least=1),
         CheckerOption("min_op_micros", 1, "an operation type and all after it take this"),
@@ -102,12 +94,10 @@ _CHECKERS = (
         CheckerOption("min_code_micros", 1000, "a line and all it calls take this"),
         CheckerOption("code_levels", 4, "how many levels of calls to report", least=1),
     ),
-    Checker(
-        "JobChecker",
-        None,
-        "nothing: option dictionaries name it, but what it checked was never published",
-    ),
+    Checker("JobChecker", None,
+            "nothing: option dictionaries name it, but what it checked was never published"),
 )
+# fmt: on
 CHECKERS: dict[str, Checker] = {checker.name: checker for checker in _CHECKERS}
 
 
@@ -120,15 +110,10 @@ class Advice:
 
 
 def advise(profile: Profile, checkers: Mapping[str, Mapping[str, str]] | None = None) -> Advice:
-    """The advice of these checkers, each with its options; None: of all checkers.
-
-    Raises UsageError for an unknown checker or option, whatever the profile.
-    """
+    """The advice of these checkers, each with its options; None: of all. Raises UsageError."""
     texts = {name: {} for name in CHECKERS} if checkers is None else checkers
     for name in texts:
-        if name not in CHECKERS:
-            known, near = ", ".join(CHECKERS), nearest(name, list(CHECKERS))
-            raise UsageError(f"there is no checker {name!r}{near} (there are: {known})")
+        check_known("there is no checker", name, CHECKERS)
     parsed = {name: CHECKERS[name].parse(options) for name, options in texts.items()}
     # The original draws all views before anything else, so notes on these come first, whichever
     # checkers run.
@@ -136,7 +121,8 @@ def advise(profile: Profile, checkers: Mapping[str, Mapping[str, str]] | None = 
     sections: dict[str, tuple[str, ...]] = {}
     for name, checker in CHECKERS.items():  # in the order of the table (Q15)
         if name in parsed and checker.module:
-            findings = checker.run(profile, parsed[name])
+            check = load_function(f"tfprof.checkers.{checker.module}:check")
+            findings: Findings = check(profile, **parsed[name])
             sections[name] = findings.reports
             notes += findings.notes
     return Advice(sections, tuple(notes))

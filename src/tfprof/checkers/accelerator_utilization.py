@@ -54,10 +54,8 @@ def _use(profile: Profile) -> tuple[I64, I64, I64]:
 
 
 def on_accelerator(profile: Profile) -> Bool:
-    """Whether each node's own device is an accelerator, judged by its name.
-
-    parity Q33: "gpu" anywhere in the name is enough, so the cpu of a job gpu_worker counts, too.
-    """
+    """Whether each node's own device is an accelerator, judged by its name."""
+    # parity Q33: "gpu" anywhere in the name is enough, so the cpu of a job gpu_worker counts, too.
     device = profile.nodes.device
     used = np.unique(device[device >= 0])
     named_so = [b"gpu" in name for name in profile.types.take(used)]

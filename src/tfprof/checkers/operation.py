@@ -29,7 +29,9 @@ _DATA_FORMAT: Final = Strings.of([b"data_format"])
 def check(profile: Profile) -> Findings:
     """At most one report of each kind."""
     reports = []
-    if _has_batch_norms(profile.nodes.name):
+    names = profile.nodes.name
+    # parity Q16: Keras gives other names. All names at once first: most have no such part.
+    if b"BatchNorm" in names.blob.tobytes() and any(b"BatchNorm" in name for name in names):
         used = profile.types.take(np.unique(profile.type_pairs[1])).texts()
         # The original only knows the first version (Q16).
         if not any(op in CLASSES["fused batch normalization"] for op in used):
@@ -37,12 +39,6 @@ def check(profile: Profile) -> Findings:
     if _is_channels_last(profile):
         reports.append(_CHANNELS_LAST)
     return Findings(tuple(reports))
-
-
-def _has_batch_norms(names: Strings) -> bool:
-    """Whether a name contains "BatchNorm" (parity Q16); the names that Keras gives do not."""
-    # All names at once first: most models have no such name.
-    return b"BatchNorm" in names.blob.tobytes() and any(b"BatchNorm" in name for name in names)
 
 
 def _is_channels_last(profile: Profile) -> bool:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tfprof.console.outcome import Outcome
-    from tfprof.results.loaded import Loaded
 
 
 def answer_paths(words: Sequence[str], options: Mapping[str, Any]) -> Outcome:
@@ -46,7 +45,8 @@ def answer_paths(words: Sequence[str], options: Mapping[str, Any]) -> Outcome:
     if command.files != "load":
         return run_request(request)
     loaded = load_files(replace(request, options={**request.options, **chosen}))
-    command = answering(_gives(loaded))
+    given = {"run": bool(loaded.steps), "nodes": len(loaded) > 0}
+    command = answering(name for name, is_there in given.items() if is_there)
     request = make_request(command, words, options, lambda _: loaded)
     if not command.is_quiet:
         print_command(command.name, chosen)
@@ -62,9 +62,3 @@ def _may_give(options: Mapping[str, Any]) -> set[str]:
             formats = FORMATS.values() if not isinstance(path, InputFile) else [path.file_format]
             gives = gives.union(*(form.gives for form in formats if form.input is row))
     return gives
-
-
-def _gives(loaded: Loaded) -> set[str]:
-    """What the loaded files do give, of what decides between commands."""
-    has = {"run": bool(loaded.steps), "nodes": len(loaded) > 0}
-    return {name for name, is_there in has.items() if is_there}

@@ -5,12 +5,13 @@
     tfprof scope --select=micros,by|     --select=micros,bytes
     tfprof scope --graph|                --graph… and behind it files
 
-The words come from COMMANDS; each shell has a fixed frame for them. The tfprof> prompt takes what
-it offers from here, too.
+The words come from COMMANDS; the files completion.bash, .zsh and .fish are frames for them. The
+tfprof> prompt takes what it offers from here, too.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from tfprof.console.outcome import Outcome
@@ -83,9 +84,10 @@ def _commands_per_option() -> dict[Option, list[str]]:
     return commands
 
 
-def _filled(frame: str, **parts: Iterable[str]) -> str:
-    """*frame* with the lines of each part where its name stands, as in @options@."""
+def _filled(shell: str, **parts: Iterable[str]) -> str:
+    """The file of a shell, with the lines of each part where its name stands, as in @options@."""
     lines = []
+    frame = Path(__file__).with_suffix(f".{shell}").read_text(encoding="utf-8")
     for line in frame.splitlines():
         name = line.strip().strip("@")
         indent = line[: len(line) - len(line.lstrip())]
@@ -95,68 +97,6 @@ def _filled(frame: str, **parts: Iterable[str]) -> str:
 
 
 # --- bash ----------------------------------------------------------------------------------------
-
-_BASH = """\
-# Tab for tfprof in bash:  source <(tfprof completion bash)
-_tfprof() {
-    local line=${COMP_LINE:0:COMP_POINT} command=none option= typed= shape=one words= item
-    local word=${line##*[[:space:]]} prefix=
-    local -a before
-    read -ra before <<< "${line%"$word"}"
-    for item in "${before[@]:1}"; do
-        case $item in
-            @commands@
-        esac
-    done
-    COMPREPLY=()
-    case $word in
-        -*=*) option=${word%%=*} typed=${word#*=} prefix=$option= ;;
-        -*) option= typed=$word ;;
-        *) option=${before[${#before[@]}-1]} typed=$word
-           [[ $option == -*=* || $option != -* ]] && option= ;;
-    esac
-    option=${option#-} option=${option#-}
-    case $command:${option//-/_} in
-        @values@
-        *) option= ;;
-    esac
-    [[ $shape == nothing || ( $shape == one && $words == 'true false' && ! $prefix ) ]] && option=
-    if [[ ! $option ]]; then
-        prefix= typed=$word shape=one
-        case $command:$word in
-            @words@
-            *) return ;;
-        esac
-    fi
-    case $shape in
-        list | files) prefix+=${typed%"${typed##*,}"} ;;
-        output) [[ $typed == *:outfile=* ]] && return ;;
-        file) return ;;
-    esac
-    if [[ $shape == files ]]; then
-        [[ $typed == *,* ]] || return
-        local IFS=$'\\n'
-        words=$(compgen -f -- "${typed##*,}")
-    fi
-    compopt +o default 2> /dev/null
-    # Bash replaces only what stands behind the last character that breaks words for it.
-    local breaks=${COMP_WORDBREAKS//[^=:]/} cut=
-    [[ $breaks ]] && cut=${word%"${word##*[$breaks]}"}
-    for item in $words; do
-        [[ $shape == list && ,$typed == *,$item,* ]] && continue
-        [[ $shape == files && -d $item ]] && item+=/
-        [[ $prefix$item == "$word"* ]] || continue
-        item=$prefix$item
-        COMPREPLY+=("${item#"$cut"}")
-        case $shape:$item in list:* | files:* | *=) compopt -o nospace 2> /dev/null ;; esac
-    done
-    if [[ none == $command && ! $option && $word && $word != -* ]]; then
-        compopt -o filenames 2> /dev/null
-        while IFS= read -r item; do COMPREPLY+=("$item"); done < <(compgen -f -- "$word")
-    fi
-}
-complete -o default -F _tfprof tfprof
-"""
 
 
 def bash() -> str:
@@ -175,7 +115,7 @@ def bash() -> str:
     }
     plain = {f"{name}:*": words for name, words in _arguments().items()}
     return _filled(
-        _BASH,
+        "bash",
         commands=[f"{'|'.join(COMMANDS)}) command=$item; break ;;"],
         values=values,
         words=[
@@ -187,44 +127,6 @@ def bash() -> str:
 
 # --- zsh -----------------------------------------------------------------------------------------
 
-_ZSH = """\
-#compdef tfprof
-# Tab for tfprof in zsh:  source <(tfprof completion zsh), or a file _tfprof in a folder of $fpath
-_tfprof_output() {
-    if compset -P '*:outfile='; then
-        _files
-    else
-        compadd -S '' -- ${(M)@:#*=}
-        compadd -- ${@:#*=}
-    fi
-}
-_tfprof_first() {
-    local -a commands=(
-        @described@
-    )
-    _describe command commands
-    [[ -n $PREFIX ]] && _files
-}
-_tfprof() {
-    local word command=none
-    local -a options rest
-    for word in ${words[2,CURRENT-1]}; do
-        case $word in
-            @commands@
-        esac
-    done
-    case $command in
-        @options@
-    esac
-    case $command in
-        @arguments@
-        *) rest=('*:file:_files') ;;
-    esac
-    _arguments -S : $options $rest
-}
-if [[ $funcstack[1] == _tfprof ]]; then _tfprof "$@"; else compdef _tfprof tfprof; fi
-"""
-
 
 def zsh() -> str:
     """The script for zsh."""
@@ -233,7 +135,7 @@ def zsh() -> str:
         **{n: f"'1:command:' '2:word:({' '.join(words)})'" for n, words in _arguments().items()},
     }
     return _filled(
-        _ZSH,
+        "zsh",
         described=[f"'{name}:{_unquoted(row.summary)}'" for name, row in COMMANDS.items()],
         commands=[f"({'|'.join(COMMANDS)}) command=$word; break ;;"],
         options=[
@@ -269,45 +171,6 @@ def _zsh_option(option: Option) -> str:
 
 # --- fish ----------------------------------------------------------------------------------------
 
-_FISH = """\
-# Tab for tfprof in fish:  tfprof completion fish > ~/.config/fish/completions/tfprof.fish
-function __tfprof_in --description 'whether the command typed is one of these'
-    set -l words (commandline -opc)
-    set -l command none
-    for word in $words
-        @commands@
-            set command $word
-            break
-        end
-    end
-    contains -- $command $argv
-end
-function __tfprof_typed --description 'what is typed of a value'
-    string replace -r '^--[^=]*=' '' -- (commandline -ct)
-end
-function __tfprof_list --description 'one more of these, behind a comma'
-    set -l before (string match -r '^.*,' -- (__tfprof_typed))
-    printf '%s\\n' "$before"$argv
-end
-function __tfprof_files --argument-names until --description 'files behind what ends so'
-    set -l typed (__tfprof_typed)
-    set -l before (string match -r "^.*$until" -- $typed)
-    set -l path (string sub -s (math (string length -- "$before") + 1) -- $typed)
-    printf '%s\\n' "$before"(__fish_complete_path "$path")
-end
-function __tfprof_output --description 'one of these, or a file'
-    if string match -q '*:outfile=*' -- (__tfprof_typed)
-        __tfprof_files ':outfile='
-    else
-        printf '%s\\n' $argv
-    end
-end
-complete -c tfprof -e
-complete -c tfprof -f
-@files@
-@options@
-@arguments@
-"""
 # Files are offered instead of a command once something is typed.
 _FISH_TYPED = "; and string length -q -- (commandline -ct)"
 
@@ -317,7 +180,7 @@ def fish() -> str:
     plain = _arguments()
     files = [name for name in COMMANDS if name not in plain]
     return _filled(
-        _FISH,
+        "fish",
         commands=[f"if contains -- $word {' '.join(COMMANDS)}"],
         files=[_fish_line(files, "-F"), _fish_line([_NO_COMMAND, _FISH_TYPED], "-F")],
         options=[

@@ -14,20 +14,14 @@ from typing import TYPE_CHECKING
 from tfprof.cli.request import Request, command_named
 from tfprof.console.outcome import Outcome
 from tfprof.console.stdio import stdout_columns
-from tfprof.tables.commands import (
-    COMMANDS,
-    FORMAT,
-    LIMIT_OPTIONS,
-    NO_PAGER,
-    Command,
-    options_shown,
-    shell_commands,
-)
+from tfprof.tables.commands import COMMANDS, FORMAT, LIMIT_OPTIONS, NO_PAGER, options_shown
 from tfprof.tables.formats import GRAPH_PARTS, INPUTS
 from tfprof.tables.options import OPTIONS, Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from tfprof.tables.commands import Command
 
 LIMITS_PAGE = "limits"
 _LIMITS_LINE = (
@@ -52,17 +46,12 @@ def fitted(text: str, columns: int) -> str:
     import textwrap  # noqa: PLC0415
 
     lines: list[str] = []
+    wrap = textwrap.TextWrapper(columns, break_long_words=False, break_on_hyphens=False)
     for line in text.splitlines():
         beside = re.match(r" +\S+ +|usage: |", line)
         indent = beside.end() if beside and beside.end() < columns // 2 else 2
-        wrapped = textwrap.wrap(
-            line,
-            columns,
-            subsequent_indent=" " * indent,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        lines += [line] if line.startswith("  tfprof ") or not line else wrapped
+        wrap.subsequent_indent = " " * indent
+        lines += [line] if line.startswith("  tfprof ") or not line else wrap.wrap(line)
     return _text(*lines)
 
 
@@ -75,7 +64,6 @@ def page(topic: str, commands: Mapping[str, Command] = COMMANDS) -> str:
 
 def help_text() -> str:
     """The page about everything."""
-    width = max(map(len, COMMANDS))
     graph, runs = list(INPUTS)[:2]
     return _text(
         "Where a TensorFlow model's parameters, float operations, time and memory go.",
@@ -86,7 +74,7 @@ def help_text() -> str:
         f"       tfprof --{graph}=PATH [--{runs}=PATHS] [options]    the tfprof> prompt",
         "",
         "commands",
-        *(f"  {command.name:<{width}} {command.summary}" for command in COMMANDS.values()),
+        *_command_lines(COMMANDS),
         "",
         "files (gzip-compressed ones too)",
         *_option_lines(INPUTS.values()),
@@ -103,13 +91,11 @@ def help_text() -> str:
     )
 
 
-def shell_help() -> str:
-    """The page about the shell."""
-    rows = shell_commands()
-    width = max(map(len, rows))
+def shell_help(commands: Mapping[str, Command]) -> str:
+    """The page about the shell, which has these commands."""
     return _text(
         "commands",
-        *(f"  {name:<{width}} {row.summary}" for name, row in rows.items()),
+        *_command_lines(commands),
         "",
         "'help COMMAND' explains a command and its options: -name value, for that line only.",
         "An empty line shows the options in force, which 'set' changes.",
@@ -146,6 +132,11 @@ def limits_help() -> str:
         "",
         *_option_lines(LIMIT_OPTIONS.values()),
     )
+
+
+def _command_lines(commands: Mapping[str, Command]) -> list[str]:
+    width = max(map(len, commands))
+    return [f"  {name:<{width}} {row.summary}" for name, row in commands.items()]
 
 
 def _option_lines(options: Iterable[Option]) -> list[str]:

@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING
 from tfprof.console.stdio import print_error, stdout_columns
 from tfprof.errors import InputError, UnsupportedError, UsageError
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.io.find_inputs import (
-    beside_graph,
-    detect_file,
-    detect_files,
-    exists,
-    is_folder,
-    notes_beside,
-)
+from tfprof.io import find_inputs
 from tfprof.io.open_files import ArchiveSource, InputFile, checkpoint_files, open_source
 from tfprof.results.info_report import FileFacts, InfoReport
 from tfprof.results.result import deliver
@@ -44,7 +37,7 @@ def run_info(request: Request) -> Outcome:
     output = Output.of(request.options.get("output", ""))
     inputs = [path for file in report.inputs for path in (file.path, *checkpoint_files(file.path))]
     outcome = deliver(report, output, inputs, columns=stdout_columns())
-    missing = any(not exists(path) for path in paths)
+    missing = any(not find_inputs.exists(path) for path in paths)
     return replace(outcome, exit_code=InputError.exit_code if missing else 0)
 
 
@@ -56,7 +49,11 @@ def info(paths: Sequence[str]) -> tuple[InfoReport, list[str]]:
     problems: list[str] = []
     for path in paths:
         try:
-            for file in detect_files(path) if is_folder(path) else [detect_file(path)]:
+            for file in (
+                find_inputs.detect_files(path)
+                if find_inputs.is_folder(path)
+                else [find_inputs.detect_file(path)]
+            ):
                 if isinstance(file, UnsupportedError):
                     unread.append(file)
                     continue
@@ -80,11 +77,11 @@ def _described(file: InputFile) -> FileFacts:
     if isinstance(opened, ArchiveSource):
         row = replace(row, title=f"{row.title} in an archive")
         facts["member"] = f"its name there: {opened.member}"
-    if beside_graph(HUB_MODULE, file, opened) is not None:
+    if find_inputs.beside_graph(HUB_MODULE, file, opened) is not None:
         row = replace(row, title=f"{row.title}, {HUB_MODULE.title}")
-    if beside_graph(DEBUG_INFO, file, opened) is not None:
+    if find_inputs.beside_graph(DEBUG_INFO, file, opened) is not None:
         facts["stacks"] = "beside it"
         gives.add("stacks")
-    if (notes := notes_beside(file)) is not None:
+    if (notes := find_inputs.notes_beside(file)) is not None:
         facts["notes"] = FORMATS["notes"].read(open_source(notes, NOTES.title))
     return FileFacts(str(file), row, facts, gives, description.variables, description.flags)

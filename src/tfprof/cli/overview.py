@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tfprof.console.progress import Progress
 from tfprof.console.stdio import stdout_columns, stdout_is_terminal, stdout_screen
@@ -11,7 +11,7 @@ from tfprof.io.open_files import InputFile
 from tfprof.query.query import Query
 from tfprof.results.overview_report import MOST_ROWS, Naming
 from tfprof.results.result import deliver
-from tfprof.tables.commands import ROWS
+from tfprof.tables.commands import LIST_ROWS
 from tfprof.tables.formats import GRAPH_PARTS, INPUTS
 from tfprof.tables.options import flags
 
@@ -24,7 +24,7 @@ def run_overview(request: Request) -> Outcome:
     """The overview of the loaded files; what they leave out is part of it."""
     options = request.query_options
     query = Query.of(options)
-    rows = request.options.get(ROWS.name) or None
+    rows = request.options.get(LIST_ROWS.name) or None
     loaded = request.load(request)
     with Progress() as progress:
         progress("answering overview")
@@ -43,14 +43,10 @@ def _naming(request: Request) -> Naming:
         return Naming(tuple(request.naming))
     # A path that begins with a dash would be read as a flag.
     words = [f"./{word}" if word.startswith("-") else word for word in request.words]
-    return Naming(after=(*words, *flags(_typed(request))))
-
-
-def _typed(request: Request) -> dict[str, Any]:
-    """The options that the user typed to say which files to read, and which part of them."""
     named = {n: v for n, v in request.options.items() if n in {**INPUTS, **GRAPH_PARTS} and v}
-    return {
+    typed = {
         name: value
         for name, value in named.items()
         if not isinstance(value if isinstance(value, str) else value[0], InputFile)
     }
+    return Naming(after=(*words, *flags(typed)))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tfprof.errors import UsageError, check_known, nearest
 from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
-from tfprof.tables.commands import COMMANDS, NO_PAGER, OUTFILE, Command, options_shown
+from tfprof.tables.commands import COMMANDS, NO_PAGER, Command, check_takes
 from tfprof.tables.eras import ERAS, NOW
 from tfprof.tables.formats import INPUTS
 from tfprof.tables.limits import LIMITS, raised_limits
@@ -60,8 +60,9 @@ class Request:
 def run_request(request: Request) -> Outcome:
     """Run the command of *request*."""
     outcome: Outcome = load_function(request.command.run)(request)
-    settings = request.shell.settings if request.shell else {}
-    if outcome.paged is None and not _may_page({**settings, **request.options}):
+    settings = {**(request.shell.settings if request.shell else {}), **request.options}
+    may_page = not settings.get(NO_PAGER.name) and ERAS[settings.get("era", NOW.name)].pager
+    if outcome.paged is None and not may_page:
         outcome = replace(outcome, paged=False)
     no_effect = [name for name in request.command.ignored if request.options.get(name)]
     if not no_effect:
@@ -70,10 +71,6 @@ def run_request(request: Request) -> Outcome:
 
     notes = [Note(f"tfprof: {request.command.name} ignores --{name}") for name in no_effect]
     return replace(outcome, notes=[*outcome.notes, *notes])
-
-
-def _may_page(options: Mapping[str, Any]) -> bool:
-    return not options.get(NO_PAGER.name) and ERAS[options.get("era", NOW.name)].pager
 
 
 def limits_of(options: Mapping[str, Any]) -> AbstractContextManager[None]:
@@ -107,29 +104,22 @@ def make_request(  # noqa: PLR0913, PLR0917 - one parameter per column
     settings: Mapping[str, Any] | None = None,
     shell: Any = None,  # noqa: ANN401 - as in Request
 ) -> Request:
-    """A request; raises UsageError for words and options that *command* does not take.
-
-    Options not among *options* are those in *settings*. --format becomes an output.
-    """
+    """A request; raises UsageError for words and options that *command* does not take."""
+    # Options not among *options* are those in *settings*. --format becomes an output.
     era = options.get("era") or (settings or {}).get("era", NOW.name)
     options = without_blanks(options, era)
     checked = dict(options)
     if not command.any_option:
-        _check_options(command, options)
+        check_takes(command, options)
+        for name, value in options.items():
+            if name in command.options:
+                _check_value(command.options[name], value)
         checked = {**(settings or {}), **_with_format(options)}
     if command.offers:
         output = Output("file") if checked.get("outfile") else Output.of(checked.get("output", ""))
         check_output(command.name, output, command.offers, is_list=command.is_list)
     _check_words(command, words)
     return Request(command, words, checked, load, shell)
-
-
-def _check_options(command: Command, options: Mapping[str, Any]) -> None:
-    for name, value in options.items():
-        if name in command.options:
-            _check_value(command.options[name], value)
-        elif name not in (*command.ignored, NO_PAGER.name):
-            raise UsageError(_takes_no(command, name))
 
 
 def _check_value(option: Option, value: Any) -> None:  # noqa: ANN401 - of any kind
@@ -144,22 +134,6 @@ def _check_value(option: Option, value: Any) -> None:  # noqa: ANN401 - of any k
 def _check_least(name: str, value: int, least: int = 1) -> None:
     if value < least:
         raise UsageError(f"--{name} takes a whole number of at least {least}, not {value}")
-
-
-def _takes_no(command: Command, name: str) -> str:
-    page = " ".join(filter(None, ["tfprof help", command.name]))
-    sentence = f"{command.name or 'the prompt'} takes no --{name}"
-    if name in INPUTS and not command.files:
-        return f"{sentence}: {command.no_files}"
-    takers = [row.name for row in COMMANDS.values() if name in row.options]
-    own = [f"--{option.name}" for option in options_shown(command)]
-    if 0 < len(takers) <= _FEW:
-        sentence += f" ({' and '.join(takers)} {'do' if len(takers) > 1 else 'does'})"
-    elif 0 < len(own) <= _LONGEST_LIST:
-        sentence += f" (it takes: {', '.join(own)})"
-    if name == OUTFILE.name and "output" in command.options:
-        sentence += "; to write a report: --output=file:outfile=PATH"
-    return f"{sentence}; '{page}' lists its options"
 
 
 def _with_format(options: Mapping[str, Any]) -> dict[str, Any]:

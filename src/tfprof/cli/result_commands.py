@@ -44,16 +44,11 @@ def load_files(request: Request) -> Loaded:
     era = ERAS[request.options.get("era") or NOW.name]
     arguments["op_log"] = _renamed(arguments.get("op_log"), era.file_names)
     begun = (line for name, line in era.progress.items() if arguments.get(name))
-    _write_lines(*era.before, *begun)
+    write_stderr("".join(f"{line}\n" for line in (*era.before, *begun)))
     with Progress() as progress:
         loaded = load(**arguments, era=era.name, progress=progress)
-    _write_lines(*era.after)
+    write_stderr("".join(f"{line}\n" for line in era.after))
     return loaded
-
-
-def _write_lines(*lines: str) -> None:
-    if lines:
-        write_stderr("".join(f"{line}\n" for line in lines))
 
 
 def _renamed(path: str | None, names: Mapping[str, str]) -> str | None:

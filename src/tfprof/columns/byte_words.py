@@ -254,10 +254,8 @@ def put(blob: U8, at: I64, source: U8, start: I64, length: I64) -> None:
 
 
 def spill(blob: U8, at: I64, source: U8, start: I64, length: I64) -> None:
-    """As `put`, in whole words: overwrites up to seven bytes after each slice with anything.
-
-    These bytes must exist, and the caller must write them later.
-    """
+    """As `put`, in whole words: overwrites up to seven bytes after each slice with anything."""
+    # These bytes must exist, and the caller must write them later.
     target, words = words_of(blob), words_of(source)
     last = words.size - 1
     for rows in chunks(length.size):

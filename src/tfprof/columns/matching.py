@@ -27,16 +27,20 @@ _SET_MEMORY = 64 << 20
 
 def matches(strings: Strings, patterns: Sequence[str]) -> Bool:
     """Whether any of *patterns* matches the whole row, for each row."""
+    import re2  # noqa: PLC0415 - most queries have no regex
+
     tests: list[Callable[[bytes], object]] = []
-    pattern_set = _Set()
+    together, count = re2.Set.FullMatchSet(_options()), 0
     for pattern in patterns:
         regex = compiled(pattern)
         if "{" in pattern or len(pattern) > _LONGEST_IN_SET:
             tests.append(regex.fullmatch)
         else:
-            pattern_set.add(pattern)
-    if pattern_set.size:
-        tests.append(pattern_set.test())
+            together.Add(pattern)
+            count += 1
+    if count:
+        together.Compile()
+        tests.append(together.Match)
     result = np.zeros(len(strings), np.bool_)
     for test in tests:
         result |= np.fromiter((bool(test(row)) for row in strings), np.bool_, len(strings))
@@ -45,7 +49,7 @@ def matches(strings: Strings, patterns: Sequence[str]) -> Bool:
 
 def compiled(pattern: str) -> re2._Regexp:
     """*pattern* as a regex; raises UsageError."""
-    import re2  # noqa: PLC0415 - most queries have no regex
+    import re2  # noqa: PLC0415 - as above
 
     try:
         return re2.compile(pattern, _options())
@@ -64,22 +68,3 @@ def _options() -> re2.Options:
     options.log_errors = False
     options.max_mem = _SET_MEMORY
     return options
-
-
-class _Set:
-    """Patterns that are matched in one pass."""
-
-    def __init__(self) -> None:
-        import re2  # noqa: PLC0415 - as above
-
-        self.size = 0
-        self._set = re2.Set.FullMatchSet(_options())
-
-    def add(self, pattern: str) -> None:
-        self._set.Add(pattern)
-        self.size += 1
-
-    def test(self) -> Callable[[bytes], object]:
-        self._set.Compile()
-        match: Callable[[bytes], object] = self._set.Match
-        return match

@@ -158,7 +158,7 @@ class Strings:
         end = self.start + self.length
         low, high = int(self.start.min()), int(end.max())
         if high - low > _SPARSE * int(self.length.sum()):
-            view = self._view
+            view = memoryview(np.ascontiguousarray(self.blob))  # type: ignore[arg-type]
             spans = zip(self.start.tolist(), end.tolist(), strict=True)
             return [bytes(view[first:last]) for first, last in spans]
         text = self.blob[low:high].tobytes()
@@ -203,9 +203,8 @@ class Strings:
 
     def put(self, blob: U8, at: I64, spare: int = 0) -> None:
         """Copy each row to offset *at* of *blob*; *spare* bytes after it may be overwritten."""
-        short = self._short
         copy = byte_words.spill if spare >= WORD - 1 else byte_words.put
-        copy(blob, at, self.blob, self.start, short)
+        copy(blob, at, self.blob, self.start, self._short)
         for row in np.flatnonzero(self.length > _LONG).tolist():
             target, source, size = int(at[row]), int(self.start[row]), int(self.length[row])
             blob[target : target + size] = self.blob[source : source + size]
@@ -246,11 +245,6 @@ class Strings:
         end = self.start + self.length
         apart = bool(np.all(end[:-1] <= self.start[1:]))
         return apart and int(end[-1] - self.start[0]) <= _SPARSE * int(self.length.sum())
-
-    @cached_property
-    def _view(self) -> memoryview:
-        """The blob as a memoryview, which slices without copying."""
-        return memoryview(np.ascontiguousarray(self.blob))  # type: ignore[arg-type]
 
     # --- eight bytes at a time ------------------------------------------------------------
 
@@ -324,11 +318,8 @@ class Strings:
 
     def _intern_wordy(self) -> tuple[I64, I64]:
         number: dict[bytes, int] = {}
-        ids = np.empty(len(self), np.int64)
-        for begin in range(0, len(self), byte_words.CHUNK):
-            rows = slice(begin, begin + byte_words.CHUNK)
-            texts = self.take(rows)
-            ids[rows] = [number.setdefault(text, len(number)) for text in texts]
+        each = (number.setdefault(text, len(number)) for text in self)
+        ids = np.fromiter(each, np.int64, len(self))
         first = np.full(len(number), len(self), np.int64)
         np.minimum.at(first, ids, np.arange(len(self)))
         return ids, first

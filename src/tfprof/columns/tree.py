@@ -61,7 +61,7 @@ class Tree(Frozen):
     @cached_property
     def depth(self) -> I64:
         """How many subtrees are open at each row, its own included; 1 for the root."""
-        return self._over_open(np.ones(len(self), np.int64))
+        return self.sum_above(np.ones(len(self), np.int64))
 
     @cached_property
     def parent(self) -> I64:
@@ -109,7 +109,7 @@ class Tree(Frozen):
         """The nearest *kept* row at or above each row; the root has to be kept."""
         rows = np.arange(len(self))
         # The row that holds another is the last to open the same number of kept subtrees.
-        place = self._over_open(kept.astype(np.int64)) * rows.size + rows
+        place = self.sum_above(kept.astype(np.int64)) * rows.size + rows
         opened = np.flatnonzero(kept)
         opened = opened[np.argsort(place[opened])]
         nearest: I64 = opened[np.searchsorted(place[opened], place, "right") - 1]
@@ -127,7 +127,7 @@ class Tree(Frozen):
 
     def under(self, marked: Bool) -> Bool:
         """Whether each row has a marked row above it; the row itself does not count."""
-        return self._over_open(marked.astype(np.int64)) > marked
+        return self.sum_above(marked.astype(np.int64)) > marked
 
     def keep_rows(self, kept: Bool) -> Tree:
         """The tree without the rows that are not *kept*; their children move up."""
@@ -148,17 +148,13 @@ class Tree(Frozen):
         # A row comes after its parent and the subtrees of the siblings before it.
         step[order] = running - base + 1
         step[0] = 0
-        new_row = self._over_open(step)
+        new_row = self.sum_above(step)
         old_row = np.empty(order.size, np.int64)
         old_row[new_row] = np.arange(order.size)
         return Tree((new_row + self._size)[old_row]), old_row
 
     def sum_above(self, value: I64) -> I64:
         """The sum of *value* over each row and the rows above it."""
-        return self._over_open(value)
-
-    def _over_open(self, value: I64) -> I64:
-        """The sum of *value* over the subtrees open at each row."""
         change = np.append(value, 0)
         np.subtract.at(change, self._end, value)
         return np.cumsum(change)[:-1]

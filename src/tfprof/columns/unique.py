@@ -49,11 +49,32 @@ def intern_rows(*columns: Strings) -> tuple[I64, I64]:
     return row, first
 
 
+def marked(rows: I64 | Bool | slice, count: int) -> Bool:
+    """Which of *count* rows are among *rows*."""
+    marks = np.zeros(count, np.bool_)
+    marks[rows] = True
+    return marks
+
+
 def sum_by(owner: I64, value: I64, count: int) -> I64:
     """The sum of the values of each of *count* owners."""
     total = np.zeros(count, np.int64)
     np.add.at(total, owner, value)
     return total
+
+
+class ByKey:
+    """*rows* of a table (default: all) by their keys, sorted once; equal keys keep their order."""
+
+    def __init__(self, key: I64, rows: I64 | None = None) -> None:
+        order = np.argsort(key, kind="stable")
+        self._rows = order if rows is None else rows[order]
+        self._key = key[order]
+
+    def of(self, first: int, last: int) -> tuple[I64, I64]:
+        """(row, key counted from *first*) of the rows with keys from *first* to before *last*."""
+        here = slice(*np.searchsorted(self._key, [first, last]).tolist())
+        return self._rows[here], self._key[here] - first
 
 
 def _heads(ordered: I64) -> Bool:

@@ -37,14 +37,14 @@ LOG_NAME = "tfprof_log"
 
 
 def profile(  # noqa: PLR0913 - the original's arguments, and one of ours
-    graph: Any = None,  # noqa: ANN401 - any of the forms
-    run_meta: Any = None,  # noqa: ANN401 - likewise
-    op_log: Any = None,  # noqa: ANN401 - likewise
+    graph: Any = None,
+    run_meta: Any = None,
+    op_log: Any = None,
     cmd: str = "scope",
     options: Options | Literal[0] | None = None,
     *,
     flops: Flops = "tensorflow",
-) -> Any:  # noqa: ANN401 - a message has no type
+) -> Any:  # a message has no type
     """Run one query with *options* on a view: "scope", "graph", "op" or "code".
 
     Without *options*, it shows the parameters of trainable variables; without *graph*, it reads the
@@ -65,10 +65,8 @@ def profile(  # noqa: PLR0913 - the original's arguments, and one of ours
 
 
 def advise(
-    graph: Any = None,  # noqa: ANN401 - any of the forms
-    run_meta: Any = None,  # noqa: ANN401 - likewise
-    options: Checkers | None = ALL_ADVICE,
-) -> Any:  # noqa: ANN401 - a message has no type
+    graph: Any = None, run_meta: Any = None, options: Checkers | None = ALL_ADVICE
+) -> Any:  # a message has no type
     """Print the advice of checkers, each with its options; returns an AdviceProto."""
     checkers = checkers_of(options)
     model_profile = profile_of(graph, run_meta)
@@ -77,10 +75,10 @@ def advise(
 
 
 def write_op_log(  # noqa: PLR0913 - the original's arguments, and one of ours
-    graph: Any,  # noqa: ANN401 - any of the forms
+    graph: Any,
     log_dir: str | os.PathLike[str],
-    op_log: Any = None,  # noqa: ANN401 - any of the forms
-    run_meta: Any = None,  # noqa: ANN401 - likewise
+    op_log: Any = None,
+    run_meta: Any = None,
     add_trace: bool = True,  # noqa: FBT001, FBT002 - as in the original
     *,
     flops: Flops = "tensorflow",

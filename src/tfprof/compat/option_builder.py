@@ -1,12 +1,5 @@
 """ProfileOptionBuilder: builds a dictionary of options, call by call.
 
-    options = (
-        ProfileOptionBuilder(ProfileOptionBuilder.time_and_memory())
-        .with_node_names(show_name_regexes=[".*rnn.*"])
-        .order_by("bytes")
-        .build()
-    )
-
 Every method that begins with `with_`, and `order_by`, `select` and `account_displayed_op_only`,
 sets an option and returns the builder.
 """
@@ -185,28 +178,20 @@ class ProfileOptionBuilder:
         """Write a profile for pprof."""
         return self._set(output=f"pprof:outfile={path('pprof_file', pprof_file)}")
 
-    def _set(self, **options: Any) -> ProfileOptionBuilder:  # noqa: ANN401 - as many kinds as options
+    def _set(self, **options: Any) -> ProfileOptionBuilder:  # as many kinds as options
         self._options.update(options)
         return self
 
 
 def _unrestricted() -> dict[str, Any]:
     return {
-        "max_depth": 100,
-        **dict.fromkeys(_LIMITS, 0),
-        "order_by": "name",
-        "account_type_regexes": [".*"],
-        "start_name_regexes": [".*"],
-        "trim_name_regexes": [],
-        "show_name_regexes": [".*"],
-        "hide_name_regexes": [],
-        "account_displayed_op_only": False,
-        "select": ["micros"],
-        "step": -1,
-        "output": "stdout",
-    }
+        "max_depth": 100, **dict.fromkeys(_LIMITS, 0), "order_by": "name",
+        "account_type_regexes": [".*"], "start_name_regexes": [".*"], "trim_name_regexes": [],
+        "show_name_regexes": [".*"], "hide_name_regexes": [], "account_displayed_op_only": False,
+        "select": ["micros"], "step": -1, "output": "stdout",
+    }  # fmt: skip
 
 
-def _preset(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 - as many kinds as options
+def _preset(**changes: Any) -> dict[str, Any]:  # as many kinds as options
     """Options that count displayed rows of any depth, with *changes*."""
     return _unrestricted() | {"max_depth": 10000, "account_displayed_op_only": True} | changes

@@ -126,7 +126,7 @@ class ProfileContext:
         """Keep the RunMetadata of the next run, with a full trace, for `run_meta()`."""
         self._plan.requests.add("capture")
 
-    def run_meta(self) -> Any:  # noqa: ANN401 - a message of the wheel
+    def run_meta(self) -> Any:  # a message of the wheel
         """The RunMetadata of the last captured run."""
         if self._captured is None:
             raise UsageError("no run was captured: call capture_next_run_meta() before a run")
@@ -144,7 +144,7 @@ class ProfileContext:
         self._file_dumps.append((folder, listed))
         self._plan.listed.update(listed)
 
-    def _watch(self, run: Run) -> Any:  # noqa: ANN401 - the fetched values
+    def _watch(self, run: Run) -> Any:  # the fetched values
         """The fetched values of *run*; one run at a time is traced or dumped, others just run."""
         with self._counting:
             step = self._steps
@@ -159,7 +159,7 @@ class ProfileContext:
             self._tracing.release()
         return run.plain()
 
-    def _carry_out(self, run: Run, due: Due) -> Any:  # noqa: ANN401 - the fetched values
+    def _carry_out(self, run: Run, due: Due) -> Any:  # the fetched values
         if not (due.trace or due.capture):
             values = run.plain()
         else:
@@ -189,7 +189,7 @@ class ProfileContext:
                 self._printed.add(sentence)
                 print_notes([Note(sentence)])
 
-    def _add(self, run: Run, step: int, run_metadata: Any) -> None:  # noqa: ANN401
+    def _add(self, run: Run, step: int, run_metadata: Any) -> None:
         """Add a traced run to the profiler, and run the dumps and queries of its step."""
         graph = run.session.graph
         if self._debug and self._folder is not None:
@@ -211,7 +211,7 @@ class ProfileContext:
                     result = profiler._run(asked)  # noqa: SLF001 - add_auto_profiling has checked it
                     self._profiles.setdefault(asked.cmd, {})[step] = result
 
-    def _profiler_of(self, graph: Any) -> Profiler:  # noqa: ANN401 - a tf.Graph
+    def _profiler_of(self, graph: Any) -> Profiler:  # a tf.Graph
         """The profiler of runs of *graph*; sessions of several graphs share it."""
         profiler = self._made_profiler(lambda: graph)
         profiler._switch_graph(graph)  # noqa: SLF001 - only a context has several graphs

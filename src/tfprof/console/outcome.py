@@ -5,13 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from tfprof.console.stdio import (
-    print_error,
-    print_notes,
-    stdout_is_file,
-    stdout_is_terminal,
-    write_stdout,
-)
+from tfprof.console import stdio
 from tfprof.foundation.lazy_dataclasses import dataclass, field
 from tfprof.io.write_files import bounded, with_progress
 
@@ -35,30 +29,25 @@ class Outcome:
 
 def show_outcome(outcome: Outcome, *, pager: bool = False) -> None:
     """Print notes, report, and the names of files written; *pager*: there may be a pager."""
-    print_notes(outcome.notes)
+    stdio.print_notes(outcome.notes)
     if outcome.page:
         _write([outcome.page.encode("utf-8", "surrogateescape")], outcome, pager=pager)
     elif outcome.stdout:
-        _write_report(outcome, pager=pager)
+        from tfprof.console.progress import Progress  # noqa: PLC0415 - help draws none
+
+        bytes_printed = bounded("standard output", outcome.stdout)
+        pieces = with_progress("writing to standard output", bytes_printed)
+        # On a terminal, also behind a pager, progress would appear among the lines of the report.
+        with Progress() if stdio.stdout_is_file() else nullcontext():
+            _write(pieces, outcome, pager=pager)
     for path in outcome.written:
-        print_error(f"wrote {path}")
-
-
-def _write_report(outcome: Outcome, *, pager: bool) -> None:
-    """Print a report; where it goes to a file, show progress."""
-    from tfprof.console.progress import Progress  # noqa: PLC0415 - help draws none
-
-    bytes_printed = bounded("standard output", outcome.stdout)
-    pieces = with_progress("writing to standard output", bytes_printed)
-    # On a terminal, also behind a pager, progress would appear among the lines of the report.
-    with Progress() if stdout_is_file() else nullcontext():
-        _write(pieces, outcome, pager=pager)
+        stdio.print_error(f"wrote {path}")
 
 
 def _write(pieces: Iterable[bytes], outcome: Outcome, *, pager: bool) -> None:
     is_report = not outcome.page
-    if not pager or outcome.paged is False or not stdout_is_terminal():
-        write_stdout(pieces, is_report=is_report)
+    if not pager or outcome.paged is False or not stdio.stdout_is_terminal():
+        stdio.write_stdout(pieces, is_report=is_report)
         return
     from tfprof.console.pager import page_stdout  # noqa: PLC0415 - pipes and files need none
 

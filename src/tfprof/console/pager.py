@@ -15,20 +15,14 @@ import shlex
 import shutil
 import signal
 from contextlib import suppress
-from itertools import chain
+from itertools import chain, takewhile
 from typing import TYPE_CHECKING
 
+from tfprof.console import stdio
 from tfprof.console.signals import on_exit
-from tfprof.console.stdio import (
-    for_terminal,
-    print_error,
-    stdout_is_terminal,
-    stdout_screen,
-    write_stdout,
-)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
 _VARIABLES = ("TFPROF_PAGER", "PAGER")
 _USUAL = "less"
@@ -42,15 +36,16 @@ _MOST_SHOWN = 1 << 16
 def page_stdout(pieces: Iterable[bytes], *, is_report: bool = False, always: bool = False) -> None:
     """Write to standard output, in the pager where the screen is too small or *always*."""
     flow = iter(pieces)
-    if not stdout_is_terminal() or (command := pager_command(os.environ)) is None:
-        write_stdout(flow, is_report=is_report)
+    if not stdio.stdout_is_terminal() or (command := pager_command(os.environ)) is None:
+        stdio.write_stdout(flow, is_report=is_report)
         return
-    head = b""
-    while not (large := always or _is_long(head)) and (piece := next(flow, None)) is not None:
+    head, large = b"", always
+    while not large and (piece := next(flow, None)) is not None:
         head += piece
+        large = head.count(b"\n") >= stdio.stdout_screen().lines or len(head) > _MOST_SHOWN
     whole = chain([head], flow)
     if not (large or _is_wide(head, is_report)) or not _run(command, whole, is_report):
-        write_stdout(whole, is_report=is_report)
+        stdio.write_stdout(whole, is_report=is_report)
 
 
 def pager_command(environment: Mapping[str, str]) -> list[str] | None:
@@ -67,12 +62,8 @@ def pager_command(environment: Mapping[str, str]) -> list[str] | None:
         words = shlex.split(wanted)
         if shutil.which(words[0]):
             return words
-    print_error(f"the pager {wanted!r} cannot be run")
+    stdio.print_error(f"the pager {wanted!r} cannot be run")
     return None
-
-
-def _is_long(head: bytes) -> bool:
-    return head.count(b"\n") >= stdout_screen().lines or len(head) > _MOST_SHOWN
 
 
 def _is_wide(text: bytes, is_report: bool) -> bool:  # noqa: FBT001
@@ -81,7 +72,8 @@ def _is_wide(text: bytes, is_report: bool) -> bool:  # noqa: FBT001
         from tfprof.console.colour import rows_start  # noqa: PLC0415 - help needs no NumPy
 
         text = text[rows_start(text) :]
-    return max(map(len, text.decode("utf-8", "replace").split("\n"))) > stdout_screen().columns
+    lines = text.decode("utf-8", "replace").split("\n")
+    return max(map(len, lines)) > stdio.stdout_screen().columns
 
 
 def _run(command: list[str], pieces: Iterable[bytes], is_report: bool) -> bool:  # noqa: FBT001
@@ -92,7 +84,7 @@ def _run(command: list[str], pieces: Iterable[bytes], is_report: bool) -> bool: 
     try:
         process = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment)  # noqa: S603
     except OSError as problem:
-        print_error(f"the pager {command[0]!r} cannot be run: {problem.strerror}")
+        stdio.print_error(f"the pager {command[0]!r} cannot be run: {problem.strerror}")
         return False
     assert process.stdin
     interrupts: list[int] = []
@@ -100,8 +92,10 @@ def _run(command: list[str], pieces: Iterable[bytes], is_report: bool) -> bool: 
     try:
         with on_exit(process.terminate):
             try:
+                # After an interrupt the pager shows what it has got.
+                lines = takewhile(lambda _: not interrupts, stdio.for_terminal(pieces, is_report))
                 with suppress(BrokenPipeError):
-                    process.stdin.writelines(_until(interrupts, for_terminal(pieces, is_report)))
+                    process.stdin.writelines(lines)
             finally:
                 with suppress(BrokenPipeError):
                     process.stdin.close()
@@ -109,11 +103,3 @@ def _run(command: list[str], pieces: Iterable[bytes], is_report: bool) -> bool: 
     finally:
         signal.signal(signal.SIGINT, before)
     return True
-
-
-def _until(interrupts: list[int], pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """*pieces*; after an interrupt the pager shows what it has got."""
-    for piece in pieces:
-        if interrupts:
-            return
-        yield piece

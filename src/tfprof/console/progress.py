@@ -53,7 +53,8 @@ class Progress:
 
     def __call__(self, stage: str) -> None:
         """Name what happens from now on."""
-        if stage == self._stage and _done(stage) < _done(self._stage):
+        done, known = (getattr(each, "done", 0) for each in (stage, self._stage))
+        if stage == self._stage and done < known:
             return  # some files are read more than once
         doing = stage.partition(" ")[0]
         if doing != self._counted_from[1]:
@@ -79,10 +80,6 @@ def stop_drawing() -> None:
     """Stop drawing where an interrupt kept a Progress from starting or stopping itself."""
     while _drawing:
         _drawing[-1]._stop()  # noqa: SLF001 - a part of the class
-
-
-def _done(stage: str) -> int:
-    return stage.done if isinstance(stage, Stage) else 0
 
 
 def line(stage: str, seconds: float, of_bytes: float) -> str:

@@ -26,7 +26,7 @@ from tfprof.errors import ClosedPipeError, OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from typing import BinaryIO, TextIO
+    from typing import TextIO
 
     from tfprof.model import Note
 
@@ -70,8 +70,8 @@ def print_report(pieces: Iterable[bytes]) -> None:
     stream = sys.stdout
     if stream is None:
         return
-    binary = _bytes_below(stream)
-    if binary is None:
+    is_plain = getattr(type(stream), "write", None) is TextIOWrapper.write
+    if not is_plain or "write" in getattr(stream, "__dict__", {}):  # it has a `write` of its own
         decoder = getincrementaldecoder("utf-8")("backslashreplace")
         for piece in pieces:
             _write_text(stream, decoder.decode(piece))
@@ -79,16 +79,8 @@ def print_report(pieces: Iterable[bytes]) -> None:
         return
     stream.flush()
     for piece in pieces:
-        binary.write(piece)
+        stream.buffer.write(piece)
     stream.flush()
-
-
-def _bytes_below(stream: TextIO) -> BinaryIO | None:
-    """The binary stream below a plain one; None if the stream has a `write` of its own."""
-    own = "write" in getattr(stream, "__dict__", {})
-    if own or getattr(type(stream), "write", None) is not TextIOWrapper.write:
-        return None
-    return stream.buffer
 
 
 def _write_text(stream: TextIO | None, text: str) -> None:

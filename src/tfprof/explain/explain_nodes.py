@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from tfprof.columns.strings import I64
     from tfprof.model import Note, Profile
-    from tfprof.ops.table import FloatOps, Which
+    from tfprof.ops.table import Which
 
 MOST: Final = 20  # nodes that are explained unless the caller wants more
 _OP_LOG, _NOBODY = "op log", "none"
@@ -113,12 +113,7 @@ class _Explainer:
     """What the explanations of some nodes share."""
 
     def __init__(
-        self,
-        profile: Profile,
-        counted: Profile,
-        dims: Mapping[str, int],
-        which: Which,
-        nodes: I64,
+        self, profile: Profile, counted: Profile, dims: Mapping[str, int], which: Which, nodes: I64
     ) -> None:
         self._profile = profile
         self._tensors = Tensors(profile, dims, which)
@@ -163,7 +158,12 @@ class _Explainer:
         runs = self._runs.of(node)
         counting = self._counting(node, inputs, outputs)
         variables = self._variables.of(node)
-        gaps = [*self._gaps(node, counting, runs, [*inputs, *outputs], variables)]
+        gaps = [Gap(text, runs.remedy) for text in runs.assumed]
+        gaps += [
+            Gap(f"the shape of {each.name}", "") for each in variables if each.elements is None
+        ]
+        if counting.float_ops is None:
+            gaps = [*self._uncounted(node, counting, [*inputs, *outputs]), *gaps]
         name = self._profile.nodes.name[node].decode("utf-8", "surrogateescape")
         op = self._op(node)
         return Explanation(name, op, counting, runs, inputs, outputs, variables, gaps)
@@ -171,8 +171,12 @@ class _Explainer:
     def _counting(self, node: int, inputs: list[Tensor], outputs: list[Tensor]) -> Counting:
         recorded = int(self._profile.nodes.float_ops[node])
         ruled = self._ruled(node, inputs, outputs) if node in self._place else None
-        if recorded:
-            return _logged(recorded, ruled)
+        if recorded and ruled is None:
+            return Counting(_OP_LOG, "The op log has the number.", float_ops=recorded)
+        if recorded and ruled is not None:
+            same = "the same" if ruled.float_ops == recorded else "another number"
+            sentence = f"The op log has the number; the rule ({ruled.origin}) gives {same}."
+            return ruled._replace(origin=_OP_LOG, sentence=sentence, float_ops=recorded)
         if not self._profile.in_graph[node]:
             return Counting(_NOBODY, "The graph with this node is not loaded.", float_ops=None)
         return self._without_rule(node) if ruled is None else ruled
@@ -194,48 +198,20 @@ class _Explainer:
         shapes = [[tensor.shape for tensor in side] for side in (inputs, outputs)]
         text = written(rule, op, *shapes)
         if text is None:
-            return Counting(rule.origin, _documented(rule), float_ops=number)
+            sentence = (rule.formula.__doc__ or "").strip().split("\n")[0]
+            return Counting(rule.origin, sentence, float_ops=number)
         return Counting(rule.origin, text.sentence, text.names, text.numbers, number, number)
 
-    def _gaps(
-        self,
-        node: int,
-        counting: Counting,
-        runs: Runs,
-        tensors: list[Tensor],
-        variables: list[Variable],
-    ) -> Iterator[Gap]:
+    def _uncounted(self, node: int, counting: Counting, tensors: list[Tensor]) -> Iterator[Gap]:
+        """Why there is no number."""
         unknown = [tensor.name for tensor in tensors if not tensor.is_known]
-        if counting.float_ops is not None:
-            pass
-        elif counting.origin == _NOBODY:
+        if counting.origin == _NOBODY:
             own = _OWN_RULE.format(op=self._op(node))
             yield Gap("float operations", own if self._profile.in_graph[node] else _GRAPH)
         elif unknown:
-            what = f"float operations: {_listed(unknown)} unknown"
+            one = len(unknown) == 1
+            which = f"the {'shape' if one else 'shapes'} of {', '.join(unknown)}"
+            what = f"float operations: {which} {'is' if one else 'are'} unknown"
             yield Gap(what, self._tensors.remedy(tensors, node))
         else:
             yield Gap("float operations: the rule does not fit these shapes and attributes", "")
-        yield from (Gap(text, runs.remedy) for text in runs.assumed)
-        for variable in variables:
-            if variable.elements is None:
-                yield Gap(f"the shape of {variable.name}", "")
-
-
-def _logged(recorded: int, ruled: Counting | None) -> Counting:
-    """The number of the op log, and the rule beside it."""
-    sentence = "The op log has the number"
-    if ruled is None:
-        return Counting(_OP_LOG, f"{sentence}.", float_ops=recorded)
-    same = "the same" if ruled.float_ops == recorded else "another number"
-    said = f"{sentence}; the rule ({ruled.origin}) gives {same}."
-    return ruled._replace(origin=_OP_LOG, sentence=said, float_ops=recorded)
-
-
-def _documented(rule: FloatOps) -> str:
-    return (rule.formula.__doc__ or "").strip().split("\n")[0]
-
-
-def _listed(names: list[str]) -> str:
-    shapes = "the shape of " if len(names) == 1 else "the shapes of "
-    return f"{shapes}{', '.join(names)} {'is' if len(names) == 1 else 'are'}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -27,10 +26,7 @@ _MOST_COMPARED: Final = 5_000  # names that a misspelled one is compared with
 def find_nodes(
     profile: Profile, name: str | Sequence[str] = (), op: str | Sequence[str] = (), layer: str = ""
 ) -> I64:
-    """The nodes of the graph that fit all of these; raises UsageError where none does.
-
-    A regex has to match the whole name or type, as in the views.
-    """
+    """The nodes of the graph that fit all of these; raises UsageError where none does."""
     names, ops = _patterns("name", name), _patterns("op", op)
     if not isinstance(layer, str):
         raise UsageError(f"layer takes a text, not {shown(layer)}")
@@ -44,7 +40,12 @@ def find_nodes(
     if layer:
         chosen &= _in_layer(profile, layer)
     if ops:
-        chosen &= _of_types(profile, ops)
+        used, number = np.unique(profile.nodes.op, return_inverse=True)
+        types = profile.types.take(used)
+        fits = matches(types, ops)
+        if not fits.any():
+            raise no_match([no_type(pattern, types) for pattern in ops])
+        chosen &= fits[number]
     if names:
         fits = matches(profile.nodes.name, names)
         if not (fits & in_graph).any():
@@ -62,20 +63,8 @@ def _patterns(name: str, value: object) -> list[str]:
     raise UsageError(f"{name} takes a regex or a list of regexes, not {shown(value)}")
 
 
-def _of_types(profile: Profile, patterns: Sequence[str]) -> Bool:
-    used, number = np.unique(profile.nodes.op, return_inverse=True)
-    types = profile.types.take(used)
-    fits = matches(types, patterns)
-    if not fits.any():
-        raise no_match([no_type(pattern, types) for pattern in patterns])
-    return fits[number]
-
-
 def _in_layer(profile: Profile, layer: str) -> Bool:
-    """Which nodes are in a scope of this name, or of one that ends in it.
-
-    The name is that of a summary, or else as in the graph.
-    """
+    """Which nodes are in a scope of this name, in the summary or in the graph."""
     for tree in (scopes(profile), scopes(profile, renamed=False)):
         names = [tree.name(scope).decode("utf-8", "replace") for scope in range(len(tree))]
         inside = [bool(name) and f"/{name}".endswith(f"/{layer}") for name in names]
@@ -93,9 +82,7 @@ def _near(text: str, known: Iterable[str]) -> str:
     """A hint: names that contain the text, or else one that resembles it."""
     names = list(dict.fromkeys(filter(None, known)))
     plain = text.strip(".*^$").lower()
-    containing = list(
-        islice((name for name in names if plain and plain in name.lower()), _MOST_NAMED + 1)
-    )
+    containing = [name for name in names if plain and plain in name.lower()]
     if containing:
         more = ", …" if len(containing) > _MOST_NAMED else ""
         return clean_text(f"; near it: {', '.join(containing[:_MOST_NAMED])}{more}")

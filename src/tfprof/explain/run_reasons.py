@@ -78,9 +78,8 @@ class RunReasons:
             call, kind = int(self._calls.call[region]), int(self._calls.kind[region])
             name = self._profile.nodes.name[call].decode("utf-8", "surrogateescape")
             if kind in (LOOP_BODY, LOOP_CONDITION):
-                yield self._of_loop(
-                    region, call, name, "body" if kind == LOOP_BODY else "condition"
-                )
+                part = "body" if kind == LOOP_BODY else "condition"
+                yield self._of_loop(region, call, name, part)
             elif kind == BRANCH:
                 yield self._of_branch(region, call, name)
             elif len(around) == 1:

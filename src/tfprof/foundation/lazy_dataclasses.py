@@ -9,7 +9,7 @@ alone: neither those without *init*, which are caches, nor cached properties.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -27,11 +27,7 @@ else:
     def dataclass(*, frozen: bool, eq: bool = True, repr: bool = True) -> Callable[[type], type]:  # noqa: A002
         """A decorator that adds `__init__` and the other methods to a class."""
         assert frozen, "only frozen dataclasses are supported"
-
-        def decorated(cls: type) -> type:
-            return _add_methods(cls, eq=eq, repr=repr)
-
-        return decorated
+        return partial(_add_methods, eq=eq, repr=repr)
 
     def fields(of: object) -> tuple[Field, ...]:
         """The fields of a class or an instance, in order."""
@@ -84,8 +80,8 @@ def _add_methods(cls: type, *, eq: bool, repr: bool) -> type:  # noqa: A002
     methods: dict[str, object] = {
         _FIELDS: by_name,
         "__init__": _first_init(cls),
-        "__setattr__": _reject_assignment,
-        "__delattr__": _reject_deletion,
+        "__setattr__": _reject,
+        "__delattr__": _reject,
         "__getstate__": _getstate,
         "__setstate__": _setstate,
         **({"__repr__": _repr} if repr else {}),
@@ -168,9 +164,5 @@ def _hash(self: object) -> int:
     return hash(_values(self))
 
 
-def _reject_assignment(_: object, name: str, __: object) -> None:
-    raise FrozenInstanceError(f"cannot assign to field {name!r}")
-
-
-def _reject_deletion(_: object, name: str) -> None:
-    raise FrozenInstanceError(f"cannot delete field {name!r}")
+def _reject(_: object, name: str, *value: object) -> None:
+    raise FrozenInstanceError(f"cannot {'assign to' if value else 'delete'} field {name!r}")

@@ -36,7 +36,7 @@ _current: ContextVar[Stage | None] = ContextVar("current", default=None)
 
 
 def announce(stage: Stage) -> None:
-    """Tell the listener that *stage* begins."""
+    """Announce to the listener that *stage* begins."""
     listener = _listener.get()
     _current.set(stage)
     if listener is not None:
@@ -44,7 +44,7 @@ def announce(stage: Stage) -> None:
 
 
 def announce_bytes(done: int) -> None:
-    """Tell the listener that *done* more bytes are done since the current stage began."""
+    """Announce that *done* more bytes are done since the current stage began."""
     listener, stage = _listener.get(), _current.get()
     if listener is not None and stage is not None and stage.total:
         listener(Stage(stage, min(stage.done + done, stage.total), stage.total))

@@ -65,8 +65,5 @@ def embeds(name: str, what: str, source_off: str) -> str:
 
 
 def without_folders(data: bytes) -> bytes:
-    """*data*, a message, where the folders of absolute paths of Python files are dots.
-
-    The length stays: `/home/ada/train.py` becomes `./././././train.py`.
-    """
+    """*data*, a message, with `./././././train.py` for `/home/ada/train.py`: its length stays."""
     return _FOLDERS.sub(lambda m: b"./" * (len(m[0]) // 2) + b"/" * (len(m[0]) % 2), data)

@@ -11,12 +11,13 @@ Each stage takes rows and returns other rows; none of them changes its input.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tfprof.columns.matching import matches
 from tfprof.columns.strings import I64, Bool, Strings
+from tfprof.columns.unique import marked
 from tfprof.errors import UsageError
 from tfprof.foundation.caches import RecentCache
 from tfprof.foundation.lazy_dataclasses import fields, replace
@@ -40,14 +41,8 @@ if TYPE_CHECKING:
 _DRAWN_BY_ERA = ("source_text", "gradient_rows", "sorts_inputs")
 
 
-class Deeper(NamedTuple):
-    """Rows that only max_depth hides: how many, and the depth of the deepest."""
-
-    rows: int
-    depth: int
-
-
 _HAS_FUNCTIONS = "the graph was read with functions, unlike the original: see --functions=off"
+Deeper = tuple[int, int]  # rows that only max_depth hides: how many, the depth of the deepest
 
 
 def answer(profile: Profile, view_name: str, query: Query) -> Answer:
@@ -56,14 +51,16 @@ def answer(profile: Profile, view_name: str, query: Query) -> Answer:
     _check(profile, view, query)
     counts = None
     notes: tuple[Note, ...] = ()
-    if query.flops != "log" and query.concerns("float_ops"):
+    concerned = (*query.select, *query.minimum, query.order_by)
+    if query.flops != "log" and "float_ops" in concerned:
         # A report without them does not pay for the rules.
         from tfprof.ops.with_float_ops import with_float_ops  # noqa: PLC0415
 
         known = len(profile.notes)
         profile, counts = with_float_ops(profile, query.flops, query.dims, query.step)
         notes = profile.notes[known:]
-    profile = _as_of(profile, query.era)
+    counted_profile, era = profile, query.era
+    profile = profile.cached(("as of", era.name), lambda: _as_of(counted_profile, era))
     how = {name: getattr(query.era, name) for name in _DRAWN_BY_ERA} | {"frames": query.frames}
     drawing = view.draw(profile, **how)
     recent = profile.cached(("answers", view.name, *how.values()), RecentCache)
@@ -72,8 +69,12 @@ def answer(profile: Profile, view_name: str, query: Query) -> Answer:
     )
     notes = (*notes, *_notes(view, drawing, query, len(tree)))
     if query.left_open:
+        rows, depth = deeper
+        cut_off = "max_depth" in query.left_open and rows
+        shows = f"--max_depth={depth} shows {'it' if rows == 1 else 'them'}"
+        remarks = [f"{plural(rows, 'more row')}: {shows}"] if cut_off else []
         others = (*unmatched(profile, drawing, query), *_other_values(profile, query))
-        notes += own_notes((*_cut_off(query, deeper), *others))
+        notes += own_notes((*remarks, *others))
     if not query.era.functions and len(profile.regions):
         notes += own_notes([_HAS_FUNCTIONS])
     return Answer(view, query, tree, counted, at, notes, counts)
@@ -109,21 +110,13 @@ def _selection(query: Query) -> tuple[object, ...]:
 
 
 def account(profile: Profile, view: View, drawing: Drawing, query: Query) -> Counted:
-    """The accounted rows and, where a view keeps scopes, the rows above them.
-
-    parity Q5: a row that stays only for what is below it still adds its own numbers.
-    """
+    """The accounted rows and, where a view keeps scopes, the rows above them."""
+    # parity Q5: a row that stays only for what is below it still adds its own numbers.
     picked = _times_picked(profile, query)
     accounted = _accounted(drawing, view, query, picked)
-    counted = Counted(
-        profile,
-        drawing,
-        drawing.tree,
-        np.arange(len(drawing.tree)),
-        accounted,
-        query.step,
-        picked if view.groups or not query.era.keeps_scopes else None,
-    )
+    rows = np.arange(len(drawing.tree))
+    times = picked if view.groups or not query.era.keeps_scopes else None
+    counted = Counted(profile, drawing, drawing.tree, rows, accounted, query.step, times)
     if query.account_types is not None:
         remains = drawing.tree.holds(accounted) if view.keeps_scopes else accounted.copy()
         remains[0] = True
@@ -155,7 +148,7 @@ def show(
         shown &= passed
     shown[0] = True
     depths = tree.depth[shown & ~within]
-    deeper = Deeper(depths.size, int(depths.max(initial=0)) - 1 + view.root_depth)
+    deeper = (depths.size, int(depths.max(initial=0)) - 1 + view.root_depth)
     shown &= within
     shown[0] = True
     return tree.keep_rows(shown), at[shown], deeper
@@ -189,8 +182,7 @@ def restrictions(
 
 def only(counted: Counted, at: I64) -> tuple[Counted, I64]:
     """(counted, its rows) with totals over the rows *at* alone."""
-    remains = np.zeros(len(counted.tree), np.bool_)
-    remains[at] = True
+    remains = marked(at, len(counted.tree))
     return counted.keep_rows(remains), np.arange(at.size)
 
 
@@ -260,14 +252,6 @@ def _notes(view: View, drawing: Drawing, query: Query, rows: int) -> tuple[Note,
     return tuple(notes)
 
 
-def _cut_off(query: Query, deeper: Deeper) -> Iterator[str]:
-    """How many rows the default of max_depth hides, and the option that shows them."""
-    if "max_depth" in query.left_open and deeper.rows:
-        one = deeper.rows == 1
-        rows = "1 more row" if one else f"{deeper.rows:,} more rows"
-        yield f"{rows}: --max_depth={deeper.depth} shows {'it' if one else 'them'}"
-
-
 def _other_values(profile: Profile, query: Query) -> Iterator[str]:
     """What params counts besides variables, as the original does: placeholders and the like."""
     if "select" not in query.left_open or "params" not in query.select:
@@ -283,21 +267,6 @@ def _other_values(profile: Profile, query: Query) -> Iterator[str]:
 
 def _as_of(profile: Profile, era: Era) -> Profile:
     """*profile* with the types and float operations that it had in that era."""
-    return profile.cached(
-        ("as of", era.name), lambda: _counted_then(_typed_then(profile, era), era)
-    )
-
-
-def _counted_then(profile: Profile, era: Era) -> Profile:
-    if era.float_op_types is None:
-        return profile
-    types = Strings.of(sorted(era.float_op_types))
-    counted = np.isin(profile.nodes.op, profile.types.find(types))
-    nodes = replace(profile.nodes, float_ops=np.where(counted, profile.nodes.float_ops, 0))
-    return replace(profile, nodes=nodes)
-
-
-def _typed_then(profile: Profile, era: Era) -> Profile:
     for kind, other in era.also_types.items():
         number = len(profile.types)
         nodes = np.flatnonzero(profile.nodes.op == profile.types.find(Strings.of([kind])))
@@ -307,7 +276,11 @@ def _typed_then(profile: Profile, era: Era) -> Profile:
             typed_node=np.append(profile.typed_node, nodes),
             typed_as=np.append(profile.typed_as, np.full(nodes.size, number, np.int64)),
         )
-    return profile
+    if era.float_op_types is None:
+        return profile
+    counted = np.isin(profile.nodes.op, profile.types.find(Strings.of(sorted(era.float_op_types))))
+    float_ops = np.where(counted, profile.nodes.float_ops, 0)
+    return replace(profile, nodes=replace(profile.nodes, float_ops=float_ops))
 
 
 def _on_device(counted: Counted, at: I64, view: View, patterns: tuple[str, ...]) -> Bool:
@@ -332,8 +305,7 @@ def _times_picked(profile: Profile, query: Query) -> I64:
     node, kind = profile.type_pairs
     times = np.zeros(len(profile), np.int64)
     for pattern in query.account_types:
-        once = np.zeros(len(profile), np.bool_)
-        once[node[matches(profile.types, [pattern])[kind]]] = True
+        once = marked(node[matches(profile.types, [pattern])[kind]], len(profile))
         times += once
     return times
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.columns.frozen import Frozen
+from tfprof.columns.unique import marked, sum_by
 from tfprof.foundation.caches import Cache
 from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
 
@@ -67,8 +68,7 @@ class Counted(Frozen):
         counts = nodes & (self.drawing.owner >= 0)
         if self.picked is not None:
             counts &= self.picked > 0
-        own = np.zeros(len(self.drawing.tree), np.bool_)
-        own[self.drawing.owner[counts]] = True
+        own = marked(self.drawing.owner[counts], len(self.drawing.tree))
         own = own[self.row]
         return own, self._totals(own.astype(np.int64)) > 0
 
@@ -77,8 +77,7 @@ class Counted(Frozen):
         if self.drawing.accounting is None:
             return self.tree.totals(own)
         tree, place = self.drawing.accounting
-        kept = np.zeros(len(tree), np.bool_)
-        kept[place[self.row]] = True
+        kept = marked(place[self.row], len(tree))
         order = np.argsort(place[self.row])
         total = np.empty_like(own)
         total[order] = tree.keep_rows(kept).totals(own[order])
@@ -94,20 +93,14 @@ class Counted(Frozen):
             column[0] = self.root_defined
             return column
         drawn = np.flatnonzero(self.drawing.owner >= 0)
-        column = np.zeros(len(self.drawing.tree), np.int64)
-        np.add.at(column, self.drawing.owner[drawn], self._values(metric, drawn))
-        return column[self.row]
-
-    def _values(self, metric: str, drawn: I64) -> I64:
-        if metric == DEFINED:
-            assert self.picked is not None
-            return (self.picked[drawn] > 0).astype(np.int64)
-        values = self.profile.values(metric, self.step)[drawn]
-        if self.picked is None:
-            return values
-        # parity Q4: a node that two regexes pick counts twice, but occurs once.
-        times = self.picked[drawn]
-        return values * ((times > 0) if metric == "occurrence" else times)
+        values = np.ones(drawn.size, np.int64)
+        if metric != DEFINED:
+            values = self.profile.values(metric, self.step)[drawn]
+        if self.picked is not None:
+            # parity Q4: a node that two regexes pick counts twice, but occurs once.
+            times = self.picked[drawn]
+            values = values * ((times > 0) if metric in (DEFINED, "occurrence") else times)
+        return sum_by(self.drawing.owner[drawn], values, len(self.drawing.tree))[self.row]
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +156,17 @@ class Answer(Frozen):
         """The metric of each row and everything counted below it."""
         return self.counted.total(metric)[self.counted_row]
 
+    def lower_bounds(self, metric: str) -> tuple[Bool, Bool] | tuple[None, None]:
+        """(own, total): whether each number of *metric* is a lower bound; None if none can be.
+
+        A number is one where a node that it counts lacks a number of its own: a node that computes
+        and is not counted, or runs more often than it counts; a variable of unknown shape.
+        """
+        if metric not in _GAPS or (metric == "float_ops" and self.flops is None):
+            return None, None
+        own, total = self.counted.holding(metric, lambda: _GAPS[metric](self))
+        return own[self.counted_row], total[self.counted_row]
+
     def hidden_above(self) -> I64:
         """How many counted rows are hidden between each row and its parent."""
         depth = self.counted.tree.depth[self.counted_row]
@@ -171,13 +175,12 @@ class Answer(Frozen):
 
     def nodes_of(self, row: int) -> I64:
         """The graph nodes of a displayed row; of a row without any, those of the rows below it."""
-        marked = np.zeros(len(self.drawing.tree), np.bool_)
-        marked[self.row[row]] = True
+        here = marked(self.row[row], len(self.drawing.tree))
         owner = self.drawing.owner
-        own = np.flatnonzero((owner >= 0) & marked[owner])
+        own = np.flatnonzero((owner >= 0) & here[owner])
         if own.size:
             return own
-        return np.flatnonzero((owner >= 0) & self.drawing.tree.under(marked)[owner])
+        return np.flatnonzero((owner >= 0) & self.drawing.tree.under(here)[owner])
 
     def members(self) -> tuple[I64, I64]:
         """(start, node): the nodes of row i are node[start[i]:start[i + 1]], in name order."""
@@ -193,3 +196,22 @@ class Answer(Frozen):
         row = place[owner[nodes]]
         nodes = nodes[np.argsort(row, kind="stable")]
         return np.searchsorted(np.sort(row), np.arange(len(self) + 1)), nodes
+
+
+def _lacks_float_ops(answer: Answer) -> Bool:
+    from tfprof.ops.counting import lower_bound_nodes  # noqa: PLC0415 - where rules counted
+
+    profile, counts = answer.profile, answer.flops
+    assert counts is not None
+    return lower_bound_nodes(profile, counts, profile.nodes.float_ops, answer.query.step)
+
+
+def _lacks_shape(answer: Answer) -> Bool:
+    from tfprof.ops.classes import of_class  # noqa: PLC0415 - only if selected
+
+    profile = answer.profile
+    variable = of_class(profile, "variable handle", "reference variable")
+    return variable & profile.in_graph & ~profile.nodes.shape.are_whole()
+
+
+_GAPS = {"float_ops": _lacks_float_ops, "params": _lacks_shape}

@@ -44,7 +44,10 @@ def fitted_options(profile: Profile, options: Mapping[str, Any], view: str = "")
     fitted: dict[str, Any] = {"flops": "all", **chosen}
     if "select" not in fitted:
         fitted["select"] = _select(profile, replace(query, flops=fitted["flops"]))
-    return {"order_by": _order(fitted["select"], view), **fitted}
+    groups = view in VIEWS and VIEWS[view].groups  # other views have one node per row
+    numbers = (name for name in fitted["select"] if name in FIELDS and FIELDS[name].unit)
+    order = next((name for name in numbers if groups or name != "occurrence"), "name")
+    return {"order_by": order, **fitted}
 
 
 def _select(profile: Profile, query: Query) -> tuple[str, ...]:
@@ -60,9 +63,3 @@ def _select(profile: Profile, query: Query) -> tuple[str, ...]:
     if not profile.nodes.float_ops.any():
         return ("params",)
     return ("float_ops", "params") if mostly_counted else ("params", "float_ops")
-
-
-def _order(select: tuple[str, ...], view: str) -> str:
-    can = (name for name in select if name in FIELDS and FIELDS[name].unit)
-    groups = view in VIEWS and VIEWS[view].groups  # other views have one node per row
-    return next((name for name in can if groups or name != "occurrence"), "name")

@@ -56,6 +56,7 @@ class Query:
         if value["order_by"]:
             check_choices("order_by", [value["order_by"]])
         output = Output.of(value["output"])  # an error even where dump_to_file overrides it
+        era, frames = ERAS[value["era"]], value["frames"]
         return cls(
             max_depth=value["max_depth"],
             minimum={m: value[f"min_{m}"] for m in METRICS if value[f"min_{m}"]},
@@ -69,22 +70,14 @@ class Query:
             displayed_only=bool(value["account_displayed_op_only"]),
             select=tuple(sorted(set(value["select"]))),
             output=Output("file", value["dump_to_file"]) if value["dump_to_file"] else output,
-            era=ERAS[value["era"]],
+            era=era,
             devices=_restriction(value["device_regexes"]),
             flops=value["flops"],
-            frames=_frames(value["frames"], ERAS[value["era"]]),
+            # An era that reproduces other releases shows all frames by itself.
+            frames="all" if frames == "auto" and not era.folds_frames else frames,
             dims=_sizes(value["dim"]),
             notes=_older_options(value),
         )
-
-    def concerns(self, metric: str) -> bool:
-        """Whether the answer depends on *metric*."""
-        return metric in (*self.select, *self.minimum, self.order_by)
-
-
-def _frames(asked: Frames, era: Era) -> Frames:
-    """The frames *asked* for; an era that reproduces other releases shows all by itself."""
-    return "all" if asked == "auto" and not era.folds_frames else asked
 
 
 def _sizes(pairs: Iterable[str]) -> dict[str, int]:

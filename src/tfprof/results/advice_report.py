@@ -32,15 +32,9 @@ class AdviceReport(Result):
         """The findings, in the order of the checkers."""
         sections = self.advice.sections
         findings = [(name, text) for name, texts in sections.items() for text in texts]
-        return Table(
-            "advice",
-            SCHEMA,
-            (
-                Column("checker", "text", [name for name, _ in findings], placing=True),
-                Column("report", "text", [clean_text(text) for _, text in findings]),
-            ),
-            len(findings),
-            label="checker",
-            facts={"checkers": list(sections)},
-            notes=self.advice.notes,
+        columns = (
+            Column("checker", "text", [name for name, _ in findings], placing=True),
+            Column("report", "text", [clean_text(text) for _, text in findings]),
         )
+        facts, notes = {"checkers": list(sections)}, self.advice.notes
+        return Table("advice", SCHEMA, columns, len(findings), "checker", facts=facts, notes=notes)

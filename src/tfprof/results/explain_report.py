@@ -1,13 +1,7 @@
-"""ExplainReport: why nodes count what they count, as text for people or as a table.
-
-report = tfprof.load("saved_model").explain(name=".*/Conv2D")
-print(report)                     node by node, as the command prints it
-report.rows[0]["float_ops"]       numbers are whole; None is unknown
-"""
+"""ExplainReport: why nodes count what they count, as text for people or as a table."""
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tfprof.columns.strings import clean_text
@@ -46,12 +40,6 @@ class ExplainReport(Result):
         """What text is written from."""
         return self.explained
 
-    @cached_property
-    def rows(self) -> list[dict[str, Any]]:
-        """The rows, in order."""
-        columns = self.to_dict()
-        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
     def make_table(self) -> Table:
         """The rows as a Table, from which data formats are written."""
         nodes, more = self.explained.nodes, self.explained.more
@@ -59,26 +47,16 @@ class ExplainReport(Result):
             Column(name, kind, [value(node) for node in nodes], placing=name == "name")
             for name, kind, value in _COLUMNS
         )
+        facts = {
+            "nodes": self.explained.count,
+            "total_float_ops": self.explained.total,
+            "uncounted_nodes": self.explained.uncounted,
+            "notes": [clean_text(str(note)) for note in self.explained.notes],
+        }
         return Table(
-            "explanation",
-            SCHEMA,
-            tuple(columns),
-            len(nodes),
-            facts={
-                "nodes": self.explained.count,
-                "total_float_ops": self.explained.total,
-                "uncounted_nodes": self.explained.uncounted,
-                "notes": [clean_text(str(note)) for note in self.explained.notes],
-            },
-            notes=self.explained.notes,
-            hiding=Hidden(more, {"most": more} if more else {}),
-        )
-
-    def text(self) -> str:
-        """The explanations as the command prints them."""
-        return b"".join(self.pieces("text")).decode("utf-8", "backslashreplace")
-
-    __str__ = text
+            "explanation", SCHEMA, tuple(columns), len(nodes), facts=facts,
+            notes=self.explained.notes, hiding=Hidden(more, {"most": more} if more else {}),
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         return f"<ExplainReport: {plural(len(self.explained.nodes), 'node')}>"

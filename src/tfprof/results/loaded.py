@@ -94,15 +94,15 @@ class Loaded:
         it, rows are in the order of the model. *rows* is how many to show; 0: all.
         """
         from tfprof.results.summary_report import SummaryReport  # noqa: PLC0415
-        from tfprof.summary import summary, training_summary  # noqa: PLC0415 - as in answer
+        from tfprof.summary.build_summary import summary  # noqa: PLC0415 - as in answer
+        from tfprof.summary.training import training_summary  # noqa: PLC0415
 
-        levels = whole_number("depth", depth, least=1)
-        order = (sort, whole_number("rows", rows, least=0))
+        levels, most = whole_number("depth", depth, least=1), whole_number("rows", rows, least=0)
         if training:
-            parts = training_summary(self.profile, dims, outputs)
-            return SummaryReport(parts, self.profile.notes, *order)
-        layers = summary(self.profile, levels, dims, outputs)
-        return SummaryReport(layers, self.profile.notes, *order)
+            made = training_summary(self.profile, dims, outputs)
+        else:
+            made = summary(self.profile, levels, dims, outputs)
+        return SummaryReport(made, self.profile.notes, sort, most)
 
     def overview(
         self,
@@ -222,6 +222,10 @@ class Loaded:
     def _ask(self, view: str, options: dict[str, object]) -> Report:
         if "output" in options or "dump_to_file" in options:
             raise UsageError("a view takes no output option in Python: use print(report)")
+        if "frames" in options:  # all other options are those of every view
+            from tfprof.tables.commands import COMMANDS, check_takes  # noqa: PLC0415 - rarely needed
+
+            check_takes(COMMANDS[view], ["frames"])
         return self.ask(view, options)
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.strings import clean_text
 from tfprof.columns.unique import unique
 from tfprof.foundation import units
+from tfprof.read.columns import runs
 
 if TYPE_CHECKING:
     from tfprof.columns.strings import I64
@@ -50,39 +50,30 @@ class NodeTexts:
         device = int(self._profile.nodes.device[node]) if node >= 0 else -1
         return self._types[device] if device >= 0 else None
 
-    def op_types(self, node: int) -> str:
+    def types(self, node: int) -> list[str]:
         """All types of the node, in byte order."""
-        return "|".join(self._types_of(node))
+        if node < 0:
+            return [self._filler]
+        first, last = self._type_range[node : node + 2]
+        return self._sorted(self._profile.type_pairs[1][first:last])
 
-    def op_types_of(self, nodes: I64) -> str:
-        """All types that some of *nodes* have."""
-        return "|".join(self._sorted(self._kinds_of(nodes)))
+    def types_of(self, nodes: I64) -> list[str]:
+        """All types that some of *nodes* have, in byte order."""
+        first = self._type_range[nodes]
+        _, pair = runs(first, self._type_range[nodes + 1] - first)
+        return self._sorted(unique(self._profile.type_pairs[1][pair]))
 
-    def type_list(self, node: int) -> list[str]:
-        """All types of the node, in byte order, as clean text."""
-        return list(map(clean_text, self._types_of(node)))
-
-    def type_list_of(self, nodes: I64) -> list[str]:
-        """All types that some of *nodes* have, in byte order, as clean text."""
-        return list(map(clean_text, self._sorted(self._kinds_of(nodes))))
-
-    def device_list(self, node: int) -> list[str]:
-        """The device of the node, where it is known, as clean text."""
-        device = self.device(node)
-        return [] if device is None else [clean_text(device)]
-
-    def device_list_of(self, nodes: I64) -> list[str]:
-        """All known devices of *nodes*, in byte order, as clean text."""
+    def known_devices_of(self, nodes: I64) -> list[str]:
+        """All known devices of *nodes*, in byte order."""
         kinds = unique(self._profile.nodes.device[nodes])
-        return list(map(clean_text, self._sorted(kinds[kinds >= 0])))
+        return self._sorted(kinds[kinds >= 0])
 
     def devices_of(self, nodes: I64) -> str | None:
         """All devices of *nodes*, "" for an unknown device; None where there are no nodes."""
         if not nodes.size:
             return None
-        kinds = unique(self._profile.nodes.device[nodes])
-        unknown = [""] if kinds[0] < 0 else []
-        known = "|".join(self._sorted(kinds[kinds >= 0]))
+        unknown = [""] if int(self._profile.nodes.device[nodes].min()) < 0 else []
+        known = "|".join(self.known_devices_of(nodes))
         return "|".join([*unknown, *([known] if known else [])])
 
     def inputs(self, node: int) -> list[str]:
@@ -93,12 +84,12 @@ class NodeTexts:
         sources = self._profile.edges.source[first:last].tolist()
         return [f"{at}:{self._output_shape(of)}" for at, of in enumerate(sources)]
 
-    def input_groups(self, nodes: I64, runs: I64, micros: I64) -> list[InputGroup]:
+    def input_groups(self, nodes: I64, times: I64, micros: I64) -> list[InputGroup]:
         """The *nodes* by the shapes of their inputs, the most run first."""
         sums: dict[tuple[str, ...], list[int]] = defaultdict(lambda: [0, 0, 0])
         for node in nodes.tolist():
             entry = sums[tuple(self.inputs(node))]
-            entry[0] += int(runs[node])
+            entry[0] += int(times[node])
             entry[1] += 1
             # parity Q25: averages of negative sums are huge, and their sums wrap as an int64.
             entry[2] = (entry[2] + int(micros[node]) + _HALF) % (2 * _HALF) - _HALF
@@ -114,12 +105,6 @@ class NodeTexts:
             self._shapes[node] = units.shape(dims) or "unknown"
         return self._shapes[node]
 
-    def _types_of(self, node: int) -> list[str]:
-        if node < 0:
-            return [self._filler]
-        first, last = self._type_range[node : node + 2]
-        return self._sorted(self._profile.type_pairs[1][first:last])
-
     def _sorted(self, kinds: I64) -> list[str]:
         """Some types in byte order, each set of them sorted once."""
         key = kinds.tobytes()
@@ -127,14 +112,6 @@ class NodeTexts:
             ranked = kinds[np.argsort(self._type_rank[kinds])].tolist()
             self._lists[key] = [self._types[kind] for kind in ranked]
         return self._lists[key]
-
-    def _kinds_of(self, nodes: I64) -> I64:
-        """The rows of the types that some of *nodes* have."""
-        first = self._type_range[nodes]
-        count = self._type_range[nodes + 1] - first
-        before = np.cumsum(count) - count
-        pair = np.arange(count.sum()) + np.repeat(first - before, count)
-        return unique(self._profile.type_pairs[1][pair])
 
     @cached_property
     def _types(self) -> list[str]:

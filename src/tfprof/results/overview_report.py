@@ -1,16 +1,9 @@
-"""OverviewReport: one screen about a model and its steps, as text for people or as a table.
-
-report = tfprof.load("graph.pbtxt", "run_meta").overview()
-print(report)                     one screen, as the command prints it
-report.total["float_ops"]         numbers are whole; None is unknown
-report.rows[0]["share"]           from 0 to 1
-"""
+"""OverviewReport: one screen about a model and its steps, as text for people or as a table."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from functools import cached_property
 from itertools import islice
 from os import terminal_size
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -25,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from tfprof.results.table import Kind
-    from tfprof.summary import Overview
-    from tfprof.summary.overview import Ranked
+    from tfprof.summary.overview import Overview, Ranked
 
 SCHEMA: Final = "tfprof.overview/1"
 MOST_ROWS: Final = 5  # of each list, unless the user says how many
@@ -57,12 +49,6 @@ class OverviewReport(Result):
     screen: terminal_size = terminal_size((80, 24))
     rows_shown: int | None = None  # of each list, as text; None: as many as the screen holds
     offers = ("overview_text", "table", "result")
-
-    @cached_property
-    def rows(self) -> list[dict[str, Any]]:
-        """The rows of all lists, in order."""
-        columns = self.to_dict()
-        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     @property
     def total(self) -> Mapping[str, int | None]:
@@ -109,12 +95,6 @@ class OverviewReport(Result):
             },
         )
 
-    def text(self) -> str:
-        """The overview as the command prints it."""
-        return b"".join(self.pieces("text")).decode("utf-8", "backslashreplace")
-
-    __str__ = text
-
     def __repr__(self) -> str:
         return f"<OverviewReport: {self.overview.nodes:,} graph nodes>"
 
@@ -130,18 +110,15 @@ _ROW: tuple[tuple[str, Kind, Callable[[Ranked], Any]], ...] = (
 )
 
 
-def _explain(over: Overview) -> tuple[str, ...]:
-    """Why the most expensive operation type costs so much."""
-    costliest = over.lists[TYPE][0].name
-    return ("explain", f"--op={re.escape(costliest)}", "--most=1")
-
-
 # Which overviews a command has more to say about, and its words before and behind the files.
 _NEXT: tuple[tuple[Callable[[Overview], bool], Callable[[Overview], tuple[str, ...]]], ...] = (
     (lambda over: LAYER in over.lists and over.types > 0, lambda _: ("summary",)),
     (lambda over: LINE in over.lists, lambda _: ("code",)),
     (lambda over: TYPE in over.lists and LINE not in over.lists, lambda _: ("op",)),
     (lambda over: bool(over.steps), lambda _: ("advise",)),
-    (lambda over: TYPE in over.lists and over.types > 0, _explain),
+    (
+        lambda over: TYPE in over.lists and over.types > 0,
+        lambda over: ("explain", f"--op={re.escape(over.lists[TYPE][0].name)}", "--most=1"),
+    ),
     (lambda _: True, lambda _: ("info",)),
 )

@@ -1,10 +1,5 @@
 """Report: the displayed rows of a view as text, rows, data frames, messages or HTML.
 
-    report = tfprof.load("graph.pbtxt").scope(select=["params"])
-    print(report)             the text, as the command prints it
-    for row in report: …      named tuples: row.name, row.total_params
-    report.to_pandas()        a data frame
-
 Making one writes and prints nothing. Numbers are whole; the text adds units.
 """
 
@@ -33,7 +28,6 @@ if TYPE_CHECKING:
     from tfprof.ops.counting import Counts
     from tfprof.ops.table import Which
     from tfprof.query.counted import Answer
-    from tfprof.query.query import Query
     from tfprof.read.checkpoint import Checkpoint
     from tfprof.results.explain_report import ExplainReport
     from tfprof.results.table import Table
@@ -111,7 +105,7 @@ class Report(Result):
         return tuple(column.name for column in self.table().columns)
 
     @cached_property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[Row]:  # type: ignore[override]  # of its own, with names
         """The rows, in order, as tuples whose items have the names of the columns."""
         make = _row_class(self.columns)._make
         return list(map(make, zip(*self.to_dict().values(), strict=True)))
@@ -149,16 +143,11 @@ class Report(Result):
         return () if self.flops is None else (Note(str(self.flops)),)
 
     def text(self) -> str:
-        """The report as the command prints it; below it, what float_ops does not count.
-
-        Bytes of names that are not UTF-8 are escaped, so that it can be printed anywhere.
-        """
-        printed = b"".join(self.pieces("text"))
-        if self.flops is not None:
-            printed += f"\n{self.flops}\n".encode("utf-8", "surrogateescape")
-        return printed.decode("utf-8", "backslashreplace")
-
-    __str__ = text
+        """The report as the command prints it; below it, what float_ops does not count."""
+        if self.flops is None:
+            return super().text()
+        below = f"\n{self.flops}\n".encode("utf-8", "surrogateescape")
+        return super().text() + below.decode("utf-8", "backslashreplace")
 
     def __repr__(self) -> str:
         rows = plural(len(self), "row")
@@ -189,25 +178,20 @@ class Report(Result):
             raise UsageError(f"there is no row {at}: the report has {plural(len(self), 'row')}")
         profile, query = self.source or self.answer.profile, self.answer.query
         which: Which = "tensorflow" if query.flops == "tensorflow" else "all"
-        limit = whole_number("most", most, least=1)
-        return ExplainReport(
-            explain_nodes(profile, self.answer.nodes_of(at), query.dims, which, limit)
-        )
+        nodes, limit = self.answer.nodes_of(at), whole_number("most", most, least=1)
+        return ExplainReport(explain_nodes(profile, nodes, query.dims, which, limit))
 
-    def at_step(self, step: int | None) -> Report:
-        """The same query for another step."""
-        return self._asked(replace(self.answer.query, step=step))
-
-    def _asked(self, query: Query) -> Report:
-        """The answer to another query."""
+    def asked(self, **changes: Any) -> Report:  # noqa: ANN401 - fields of a Query
+        """The answer to the same query with these changes."""
         profile = self.answer.profile if self.source is None else self.source
+        query = replace(self.answer.query, **changes)
         return Report(answer_query(profile, self.view, query), self.checkpoint, self.source)
 
     def folded(self) -> Report:
         """The same with the frames of libraries folded, unless the query says otherwise."""
-        query = self.answer.query
-        can_fold = "frames" in self.answer.view.draw_options and query.frames == "auto"
-        return self._asked(replace(query, frames="fold")) if can_fold else self
+        frames = self.answer.query.frames
+        can_fold = "frames" in self.answer.view.draw_options and frames == "auto"
+        return self.asked(frames="fold") if can_fold else self
 
     def for_terminal(self) -> Report:
         """The same, folded, with each name on one line, so that one does not look like two."""

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tfprof.columns.strings import clean_text
 from tfprof.foundation import units
 from tfprof.model import Note
 from tfprof.query.answer import account, only, restrictions, start
 from tfprof.query.counted import DEFINED
-from tfprof.query.lower_bounds import lower_bounds
 from tfprof.results.node_texts import NodeTexts
 from tfprof.results.table import Column, Dims, Hidden, Table, incomplete_column
 from tfprof.tables.fields import FIELDS
 from tfprof.tables.options import ANY, OPTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from tfprof.columns.strings import I64
     from tfprof.query.counted import Answer
@@ -39,17 +39,11 @@ _MISSES_STREAM = "Found accelerator operation but misses accelerator stream stat
 
 def report_table(answer: Answer, notes: Sequence[Note] = ()) -> Table:
     """The table of *answer*; *notes* are about the profile and the report."""
+    title, tree = f"{answer.view.name} view", "" if answer.view.chain else "depth"
     return Table(
-        f"{answer.view.name} view",
-        SCHEMA,
-        tuple(_columns(answer)),
-        len(answer),
-        tree="" if answer.view.chain else "depth",
-        facts=_facts(answer),
-        notes=(*notes, *_data_notes(answer)),
-        hiding=partial(_hidden_rows, answer),
-        sparse=True,
-    )
+        title, SCHEMA, tuple(_columns(answer)), len(answer), tree=tree, facts=_facts(answer),
+        notes=(*notes, *_data_notes(answer)), hiding=partial(_hidden_rows, answer), sparse=True,
+    )  # fmt: skip
 
 
 def _columns(answer: Answer) -> list[Column]:
@@ -87,21 +81,16 @@ def shown_fields(answer: Answer) -> list[str]:
     if not answer.query.era.splits_time:
         shown &= {*answer.query.select}
     ordered = [name for name in FIELDS if name in shown and FIELDS[name].legend]
-    if answer.view.groups:
-        ordered.sort(key=_group_place)
-    return ordered
-
-
-def _group_place(name: str) -> int:
-    """Sort key of a field in views of groups: counts come after measurements."""
-    if FIELDS[name].unit is None or name == "occurrence":
-        return 2
-    return 1 if name in ("params", "float_ops") else 0
+    if not answer.view.groups:
+        return ordered
+    # Counts come after measurements.
+    last = [name for name in ordered if FIELDS[name].unit is None or name == "occurrence"]
+    return sorted(ordered, key=lambda name: (name in last, name in ("params", "float_ops")))
 
 
 def _numbers(answer: Answer, metric: str, name: str) -> list[Column]:
     unit = FIELDS[metric].unit if metric in FIELDS else units.count
-    own, total = lower_bounds(answer, metric) or (None, None)
+    own, total = answer.lower_bounds(metric)
     totals, chain = answer.total(metric), answer.view.chain
     # A share of a number that is not known in full would be a guess.
     unknown = total is not None and bool(total[0])
@@ -122,8 +111,8 @@ def _node_columns(answer: Answer) -> dict[str, Column]:
 
     return {
         "shape": Column("shape", "shape", each(lambda number: nodes.dims(number) or None)),
-        "device": Column("devices", "texts", each(nodes.device_list)),
-        "op_types": Column("op_types", "texts", each(nodes.type_list)),
+        "device": Column("devices", "texts", each(lambda number: _clean([nodes.device(number)]))),
+        "op_types": Column("op_types", "texts", each(lambda number: _clean(nodes.types(number)))),
         "input_shapes": Column(
             "input_shapes", "inputs", each(lambda number: list(map(_dims, nodes.inputs(number))))
         ),
@@ -140,8 +129,8 @@ def _group_columns(answer: Answer) -> dict[str, Column]:
         ]
 
     columns = {
-        "device": Column("devices", "texts", each(nodes.device_list_of)),
-        "op_types": Column("op_types", "texts", each(nodes.type_list_of)),
+        "device": Column("devices", "texts", each(lambda m: _clean(nodes.known_devices_of(m)))),
+        "op_types": Column("op_types", "texts", each(lambda m: _clean(nodes.types_of(m)))),
     }
     if answer.view.chain:
         runs = answer.profile.values("occurrence", answer.query.step)
@@ -155,6 +144,10 @@ def _group_columns(answer: Answer) -> dict[str, Column]:
 
         columns["input_shapes"] = Column("input_shape_groups", "groups", each(groups))
     return columns
+
+
+def _clean(texts: Iterable[str | None]) -> list[str]:
+    return [clean_text(text) for text in texts if text is not None]
 
 
 @lru_cache(1 << 14)

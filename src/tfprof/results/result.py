@@ -99,6 +99,19 @@ class Result:
         fitting = (width,) if form in row.fitted else ()
         return [File(path, self, write(source, *fitting))]
 
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows, in order, as dictionaries."""
+        columns = self.to_dict()
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def text(self) -> str:
+        """The result as its command prints it; bytes of names that are not UTF-8 are escaped."""
+        return b"".join(self.pieces("text")).decode("utf-8", "backslashreplace")
+
+    def __str__(self) -> str:
+        return self.text()
+
     def to_dict(self) -> dict[str, list[Any]]:
         """The values of each column."""
         return self.table().to_dict()

@@ -18,7 +18,7 @@ from tfprof.foundation.units import UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from tfprof.summary import Formula
+    from tfprof.summary.formula import Formula
 
 _UNITS: Final = ("", "k", "M", "G", "T", "P")
 BYTES: Final = (" B", " kB", " MB", " GB", " TB", " PB")
@@ -81,11 +81,7 @@ def exact_formula(formula: Formula | None) -> str:
 
 def plain_formula(formula: Formula) -> str:
     """A formula as a program reads it: 3*b*t**2 + 7*b - 1/2*t."""
-    terms = []
-    for factor, powers in formula.ordered():
-        raised = (name if power == 1 else f"{name}**{power}" for name, power in powers)
-        terms.append("*".join([str(factor), *raised]))
-    first, *others = terms or ["0"]
+    first, *others = _terms(formula, str, {}, "*", lambda power: f"**{power}")
     return first + "".join(_joined(term, " + ", " - ") for term in others)
 
 
@@ -100,11 +96,14 @@ def short_names(symbols: Sequence[str]) -> dict[str, str]:
 
 
 def _terms(
-    formula: Formula, written: Callable[[Fraction], str], names: Mapping[str, str]
+    formula: Formula,
+    written: Callable[[Fraction], str],
+    names: Mapping[str, str],
+    times: str = "·",
+    raised: Callable[[int], str] = lambda power: str(power).translate(_RAISED),
 ) -> list[str]:
-    terms = []
-    for factor, powers in formula.ordered():
-        raised = ((n, "" if p == 1 else str(p).translate(_RAISED)) for n, p in powers)
-        symbols = "".join(f"·{names.get(name, name)}{power}" for name, power in raised)
-        terms.append(f"{written(factor)}{symbols}")
+    terms = [
+        times.join([written(factor), *(names.get(n, n) + raised(p) * (p > 1) for n, p in powers)])
+        for factor, powers in formula.ordered()
+    ]
     return terms or [written(Fraction(0))]

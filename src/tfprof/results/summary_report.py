@@ -1,10 +1,5 @@
 """SummaryReport: a model by layer as text, rows, data frames or Markdown.
 
-report = tfprof.load("saved_model").summary()
-print(report)                     the table, as the command prints it
-report.total["parameters"]        numbers are whole
-report.to_pandas()                a data frame
-
 As data, a number is an int, a formula in open dimensions (text), or None where it is unknown.
 Columns without content are left out: trainable parameters where the file does not record them, time
 without a run. With training=True, the rows are the parts of a training step.
@@ -12,7 +7,7 @@ without a run. With training=True, the rows are the parts of a training step.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -21,16 +16,9 @@ from tfprof.columns.strings import clean_text
 from tfprof.errors import UsageError, check_known
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.foundation.units import UNKNOWN, at_least, plural
+from tfprof.results import summary_numbers
 from tfprof.results.result import Result
-from tfprof.results.summary_numbers import (
-    BYTES,
-    MICROS,
-    exact_formula,
-    plain_formula,
-    short,
-    short_formula,
-    short_names,
-)
+from tfprof.results.summary_numbers import BYTES, MICROS, short, short_formula, short_names
 from tfprof.results.table import Column, Hidden, Table, incomplete_column
 from tfprof.summary.caveats import TRAINABLE_UNKNOWN
 from tfprof.tables.commands import SUMMARY_COLUMNS
@@ -40,7 +28,8 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from tfprof.model import Note
-    from tfprof.summary import Formula, Numbers, Row, Summary
+    from tfprof.summary.build_summary import Numbers, Row, Summary
+    from tfprof.summary.formula import Formula
 
 SCHEMA = "tfprof.summary/1"
 # Rows are sorted as if open dimensions had this size.
@@ -53,6 +42,8 @@ _SECOND: Final = 1_000_000  # in microseconds
 class SummaryReport(Result):
     """The layers of a model with their parameters, operations and bytes, and the total.
 
+    The rows of a block follow it and add up to it.
+
     >>> import tfprof
     >>> report = tfprof.load_sample().summary(depth=1)
     >>> report.total["parameters"]
@@ -63,12 +54,6 @@ class SummaryReport(Result):
     notes: tuple[Note, ...] = ()  # of the profile
     sort: str = ""  # a column; "": as in the model
     most: int = 0  # rows to show; 0: all
-
-    @cached_property
-    def rows(self) -> list[dict[str, Any]]:
-        """The rows, in order; the rows of a block follow it and add up to it."""
-        columns = self.to_dict()
-        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     @property
     def total(self) -> dict[str, Any]:
@@ -90,15 +75,8 @@ class SummaryReport(Result):
         rows = _sorted_rows(self.summary, self.sort)
         shown = replace(self.summary, rows=rows[: self.most or len(rows)])
         hidden = len(rows) - len(shown.rows)
-        return _summary_table(
-            shown, self.notes, Hidden(hidden, {"--rows": hidden} if hidden else {})
-        )
-
-    def text(self) -> str:
-        """The summary as the command prints it."""
-        return b"".join(self.pieces("text")).decode()
-
-    __str__ = text
+        hiding = Hidden(hidden, {"--rows": hidden} if hidden else {})
+        return _summary_table(shown, self.notes, hiding)
 
     def __repr__(self) -> str:
         return f"<SummaryReport: {plural(len(self.table()), 'row')}>"
@@ -126,14 +104,7 @@ def _summary_table(summary: Summary, notes: Iterable[Note], hidden: Hidden) -> T
             Column("row", "number", range(len(rows)), placing=True),
             Column("parent", "number", [row.parent for row in rows], placing=True),
             Column("depth", "number", [row.depth for row in rows], placing=True),
-            Column(
-                "name",
-                "text",
-                [row.name for row in rows],
-                heading=heading,
-                texts=names,
-                placing=True,
-            ),
+            Column("name", "text", [row.name for row in rows], None, heading, names, placing=True),
             Column("type", "text", [row.kind for row in rows], placing=True),
             Column("path", "text", [row.path for row in rows], placing=True),
             *([] if summary.training else [shape]),
@@ -170,6 +141,9 @@ def _incomplete(summary: Summary) -> list[str]:
     return [amount.name for amount in _amounts(summary) if amount.is_lower(summary.total)]
 
 
+_YIELDS: Final = (True, True)  # fits, but gives way where a screen is narrow
+
+
 class _Amount(NamedTuple):
     """A column of numbers: how to take one from a row, and how people write it."""
 
@@ -197,11 +171,10 @@ def _amounts(summary: Summary) -> list[_Amount]:
     names = short_names(summary.symbols)
     splits = summary.knows_trainable
 
-    def cost(formula: Formula | None) -> str:
-        return short_formula(formula, names)
-
-    def size(formula: Formula | None) -> str:
-        return short_formula(formula, names, BYTES)
+    cost, size = (
+        partial(short_formula, names=names),
+        partial(short_formula, names=names, units=BYTES),
+    )
 
     def unit(*units: tuple[str, ...]) -> Callable[[int | None], str]:
         return lambda count: UNKNOWN if count is None else short(count, *units)
@@ -244,18 +217,12 @@ def _column(amount: _Amount, summary: Summary) -> Column:
     values = [amount.known(row.numbers) for row in summary.rows]
     lower = (amount.is_lower(row.numbers) for row in summary.rows)
     return Column(
-        amount.name,
-        "amount",
-        list(map(_plain, values)),
-        heading=amount.heading,
-        texts=list(map(amount.text, values)),
-        total=amount.text(amount.known(summary.total)),
-        lower=np.fromiter(lower, np.bool_, len(values)),
+        amount.name, "amount", list(map(_plain, values)), heading=amount.heading,
+        texts=list(map(amount.text, values)), total=amount.text(amount.known(summary.total)),
+        lower=np.fromiter(lower, np.bool_, len(values)), fits=amount.fits, yields=amount.yields,
         total_lower=amount.is_lower(summary.total),
-        fits=amount.fits,
         whole=(summary.total.micros or 0) if amount.name == "micros" else 0,
-        yields=amount.yields,
-    )
+    )  # fmt: skip
 
 
 def _sorted_rows(summary: Summary, column: str) -> list[Row]:
@@ -295,7 +262,7 @@ def _details(summary: Summary) -> Iterator[str]:
 
     def exact(name: str) -> str:
         value = amounts[name].known(summary.total)
-        text = f"{value:,}" if isinstance(value, int) else exact_formula(value)
+        text = f"{value:,}" if isinstance(value, int) else summary_numbers.exact_formula(value)
         return at_least(text) if amounts[name].is_lower(summary.total) else text
 
     split = " (trainable: unknown)" if TRAINABLE_UNKNOWN in summary.sentences else ""
@@ -343,4 +310,4 @@ def _plain(value: int | Formula | None) -> int | str | None:
     if value is None or isinstance(value, int):
         return value
     constant = value.constant
-    return plain_formula(value) if constant is None else constant
+    return summary_numbers.plain_formula(value) if constant is None else constant

@@ -79,7 +79,10 @@ def offer(line: str, profile: Profile) -> Offer:
     if equals and (option := option_spelled(spelled, options)):
         return _values(option, value, command, profile)
     option = None if "=" in before[-1] else option_spelled(before[-1], options)
-    following = _option_words(word, options.values())
+    following = (f"-{name}" for name in options)
+    if word.startswith("--"):
+        rows = options.values()
+        following = (f"--{row.name}{'' if row.kind == 'bool' else '='}" for row in rows)
     if option and option.kind == "bool":
         return Offer(word, _beginning(word, [*slot(option).words, *following]))
     if option:
@@ -96,13 +99,6 @@ def _values(option: Option, word: str, command: Command, profile: Profile) -> Of
     if option.kind == "regexes":
         return Offer(word, _names(word, _column(option, command.name, profile)))
     return Offer(word, _beginning(word, slot(option).words))
-
-
-def _option_words(word: str, options: Iterable[Option]) -> list[str]:
-    """The options, spelled as the word that is typed begins: -name, or --name=."""
-    if word.startswith("--"):
-        return [f"--{option.name}{'' if option.kind == 'bool' else '='}" for option in options]
-    return [f"-{option.name}" for option in options]
 
 
 def _beginning(word: str, words: Iterable[str]) -> list[str]:
@@ -155,12 +151,9 @@ class NameCompleter(Completer):
         """What Tab offers here."""
         typed, words = offer(document.current_line_before_cursor, self._profile)
         for word in words:
-            yield Completion(word, start_position=-len(typed), display=_shown_part(typed, word))
-
-
-def _shown_part(typed: str, word: str) -> str:
-    """What the menu shows of *word*: behind a path that is typed, the next part."""
-    return word[typed.rfind("/") + 1 :] if word.startswith(typed) else word
+            # Behind a path that is typed, the menu shows the next part.
+            shown = word[typed.rfind("/") + 1 :] if word.startswith(typed) else word
+            yield Completion(word, start_position=-len(typed), display=shown)
 
 
 def session(profile: Profile) -> PromptSession[str]:

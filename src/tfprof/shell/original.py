@@ -6,6 +6,7 @@ What people find when they search for these sentences is the original's.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.argv import QUOTES
@@ -13,8 +14,8 @@ from tfprof.errors import UsageError
 from tfprof.query.defaults import fitted_options
 from tfprof.tables.commands import shell_commands
 from tfprof.tables.eras import ERAS
-from tfprof.tables.options import OPTIONS, Option, effective, parse
-from tfprof.tables.outputs import OUTPUTS, Output
+from tfprof.tables.options import OPTIONS, Option, effective, option_line, parse
+from tfprof.tables.outputs import OUTPUTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,59 +23,22 @@ if TYPE_CHECKING:
     from tfprof.model import Profile
 
 _KEY_AND_VALUE = 2
-_NAME_WIDTH = 28
 _STDOUT = "stdout:"
 
-_ADDRESS = "https://github.com/tensorflow/tensorflow/tree/master/tensorflow/core/profiler"
-ORIGINAL_HELP = f"""\
-See {_ADDRESS}/README.md for profiler tutorial.
-See {_ADDRESS}/g3doc/command_line.md for command line tool tutorial.
-profiler --profile_path=<ProfileProto binary file> # required
 
-Or:
-
-profiler --graph_path=<GraphDef proto file>  # Contains model graph info (no needed for eager \
-execution)
-         --run_meta_path=<RunMetadata proto file>  # Contains runtime info. Optional.
-         --run_log_path=<OpLogProto proto file>  # Contains extra source code, flops, custom type \
-info. Optional
-
-
-To skip interactive mode, append one of the following commands:
-  scope: Organize profiles based on name scopes.
-  graph: Organize profiles based on graph node input/output.
-  op: Organize profiles based on operation type.
-  code: Organize profiles based on python codes (need op_log_path).
-  advise: Auto-profile and advise. (experimental)
-  set: Set options that will be default for follow up commands.
-  help: Show helps.
-"""
+def original_help() -> str:
+    """The help of the original shell."""
+    return Path(__file__).with_name("original_help.txt").read_text(encoding="utf-8")
 
 
 def options_block(profile: Profile, options: Mapping[str, Any]) -> str:
     """The options in force, one per line, as an empty line of the shell shows them."""
     value = effective(fitted_options(profile, options))
     era = ERAS[value["era"]]
-    lines = [
-        row
-        if row.startswith("#")
-        else f"{f'-{row}':<{_NAME_WIDTH}}{_written(OPTIONS[row], value[row])}"
-        for row in era.block
-    ]
+    lines = [row if row.startswith("#") else option_line(row, value[row]) for row in era.block]
     if era.bare_options:
         lines = [line.removesuffix(_STDOUT).rstrip(" ") for line in lines]
     return "".join(f"{line}\n" for line in lines)
-
-
-def _written(option: Option, value: Any) -> str:  # noqa: ANN401 - as parse
-    if option.kind == "output":
-        output = Output.of(value)
-        return f"{output.kind}:{f'outfile={output.path}' if output.path else ''}"
-    if option.kind == "list":
-        return ",".join(sorted(set(value)))
-    if option.kind == "regexes":
-        return ",".join(value)
-    return str(value).lower() if option.kind == "bool" else str(value)
 
 
 def original_error(text: str) -> str | None:

@@ -21,28 +21,18 @@ from tfprof.cli.argv import Words, read_words, split_line
 from tfprof.cli.help import help_outcome, page, shell_help
 from tfprof.cli.request import Request, command_named, limits_of, make_request, run_request
 from tfprof.cli.result_commands import loading_notes
+from tfprof.console import stdio
 from tfprof.console.escape import visible_text
 from tfprof.console.outcome import Outcome, show_outcome
 from tfprof.console.progress import stop_drawing
 from tfprof.console.signals import interruptible, stay_at_prompt
-from tfprof.console.stdio import (
-    StdoutError,
-    after_interrupt,
-    fitted,
-    is_interactive,
-    print_error,
-    print_notes,
-    stdin_lines,
-    stdout_screen,
-    write_stderr,
-)
 from tfprof.errors import TfprofError, UsageError
 from tfprof.foundation.arguments import expand_home
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.foundation.units import plural
 from tfprof.query.query import Query
 from tfprof.read.describe import nodes_of
-from tfprof.shell.original import ORIGINAL_HELP, options_block, original_error
+from tfprof.shell.original import options_block, original_error, original_help
 from tfprof.tables.commands import NO_PAGER, Command, known_options, shell_commands
 from tfprof.tables.eras import ERAS, NOW
 from tfprof.tables.formats import GRAPH_PARTS, INPUTS
@@ -79,29 +69,26 @@ class Shell:
         self._show = show
 
     def run(self, text: str) -> bool:
-        """Run a line; False where it says to leave.
-
-        An error is printed; only a closed standard output raises OutputError.
-        """
+        """Run a line and print its error; False where it says to leave; may raise StdoutError."""
         try:
             plain, options = self._words(text.rstrip("\r\n"))
             with limits_of(options):
                 self._show(self.outcome(plain, options))
         except LeaveShell:
             return False
-        except StdoutError:
+        except stdio.StdoutError:
             raise
         except TfprofError as problem:
-            print_error(str(problem), _ERROR)
+            stdio.print_error(str(problem), _ERROR)
         except MemoryError:
-            print_error("out of memory", _ERROR)
+            stdio.print_error("out of memory", _ERROR)
         return True
 
     def outcome(self, plain: list[str], options: dict[str, Any]) -> Outcome:
         """Run the command that the words of a line name."""
-        if not plain and not options:
-            return Outcome(page=options_block(self.loaded.profile, self.settings))
         if not plain:
+            if not options:
+                return Outcome(page=options_block(self.loaded.profile, self.settings))
             raise UsageError(f"no command given (commands: {', '.join(shell_commands())})")
         if options.pop("help", False):
             plain = ["help", *plain[:1]]
@@ -147,17 +134,17 @@ def run_prompt(request: Request) -> Outcome:
         raise UsageError("this is the shell: it has one set of files; exit leaves it")
     settings = request.query_options
     Query.of(settings)  # reports an invalid option before any file is read
-    pager = is_interactive() and not request.options.get(NO_PAGER.name)
+    pager = stdio.is_interactive() and not request.options.get(NO_PAGER.name)
     shell = Shell(request.load(request), settings, partial(show_outcome, pager=pager))
-    print_notes(loading_notes(shell.loaded))
-    if is_interactive():
+    stdio.print_notes(loading_notes(shell.loaded))
+    if stdio.is_interactive():
         from tfprof.shell.editor import session  # noqa: PLC0415 - a pipe needs no editor
 
         _converse(shell, session(shell.loaded.profile))
-        return Outcome()
-    for line in stdin_lines():
-        if not shell.run(line):
-            break
+    else:
+        for line in stdio.stdin_lines():
+            if not shell.run(line):
+                break
     return Outcome()
 
 
@@ -178,7 +165,7 @@ def _converse(shell: Shell, session: PromptSession[str]) -> None:
     """Run what is typed. Ctrl-C drops the line or stops its command, and the prompt comes back."""
     stay_at_prompt()
     for line in greeting(shell):
-        write_stderr(f"{fitted(visible_text(line), stdout_screen().columns)}\n")
+        stdio.write_stderr(f"{stdio.fitted(visible_text(line), stdio.stdout_screen().columns)}\n")
     while True:
         try:
             # Ctrl-C is a key here; one that comes before the editor is ready does nothing.
@@ -193,7 +180,7 @@ def _converse(shell: Shell, session: PromptSession[str]) -> None:
                     return
         except KeyboardInterrupt:
             stop_drawing()
-            after_interrupt()
+            stdio.after_interrupt()
 
 
 # --- the commands that only the shell has --------------------------------------------------------
@@ -218,7 +205,11 @@ def run_help(request: Request) -> Outcome:
     if request.words:
         return help_outcome(page(request.words[0], shell_commands()))
     era = ERAS[request.shell.settings.get("era", NOW.name)]
-    return Outcome(page=ORIGINAL_HELP) if era.original_errors else help_outcome(shell_help())
+    return (
+        Outcome(page=original_help())
+        if era.original_errors
+        else help_outcome(shell_help(shell_commands()))
+    )
 
 
 def run_more(request: Request) -> Outcome:

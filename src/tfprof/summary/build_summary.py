@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from tfprof.ops.counting import Counts
 
 DEPTH: Final = 2
-
-
 PARAMETERS: Final = ("trainable", "non_trainable", "parameters", "parameter_bytes")
 COSTS: Final = ("float_ops", "multiply_adds", "activation_bytes")
 
@@ -55,17 +53,14 @@ class Numbers(NamedTuple):
     lower: frozenset[str] = frozenset()  # of PARAMETERS and COSTS: those that are lower bounds
 
     def __add__(self, other: Numbers) -> Numbers:  # type: ignore[override]
-        sums = (_sum(*pair) for pair in zip(self[:-1], other[:-1], strict=True))
-        return Numbers(*sums)._replace(lower=self.lower | other.lower)  # type: ignore[arg-type]
+        pairs: Any = zip(self[:-1], other[:-1], strict=True)
+        sums: Any = (None if None in pair else pair[0] + pair[1] for pair in pairs)
+        return Numbers(*sums)._replace(lower=self.lower | other.lower)
 
     @property
     def costs(self) -> tuple[Formula | None, ...]:
         """The numbers that may depend on open dimensions."""
         return self.float_ops, self.multiply_adds, self.activation_bytes
-
-
-def _sum(first: object, second: object) -> object:
-    return None if first is None or second is None else first + second  # type: ignore[operator]
 
 
 class Row(NamedTuple):

@@ -49,21 +49,16 @@ def caveats(profile: Profile, in_model: Bool, params: Parameters, gaps: Gaps) ->
     noted = [clean_text(str(note)) for note in profile.notes if note.caveat]
     added_up = [f"{clean_text(str(n))}." for n in profile.notes if n.text.startswith(ADDED_UP)]
     held = (*of_parameters(params), *_of_unread(params.unread))
-    numbers = (*held, *_of_numbers(gaps), *noted, *added_up, *functions)
-    return (*numbers, *_of_left_out(gaps.left_out), *_of_times(*gaps.untimed))
-
-
-def _of_times(outside: int, recorded: int) -> Iterator[str]:
-    if outside:
-        where = "outside the model, such as gradients, updates and input"
-        yield f"Time: {outside:,} us of the {recorded:,} us of a step were spent {where}."
-
-
-def _of_left_out(count: int) -> Iterator[str]:
-    if count:
-        operations = plural(count, "operation")
+    sentences = [*held, *_of_numbers(gaps), *noted, *added_up, *functions]
+    if gaps.left_out:
         why = "such as those that initialize, save, report or train"
-        yield f"Left out: {operations} that no output needs, {why}."
+        operations = plural(gaps.left_out, "operation")
+        sentences.append(f"Left out: {operations} that no output needs, {why}.")
+    outside, recorded = gaps.untimed
+    if outside:
+        spent = f"Time: {outside:,} us of the {recorded:,} us of a step were spent"
+        sentences.append(f"{spent} outside the model, such as gradients, updates and input.")
+    return tuple(sentences)
 
 
 def of_parameters(params: Parameters) -> Iterator[str]:

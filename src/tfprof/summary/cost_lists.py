@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from tfprof.columns.strings import I64, Bool, clean_text
+from tfprof.columns.unique import sum_by
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.foundation.stack_files import library_of
 from tfprof.summary.keras_names import Scopes, with_keras_names
@@ -55,8 +56,7 @@ def layer_rows(profile: Profile, in_model: Bool, held: Parameters) -> Rows:
     placed = layers(tree, computes, readers, _DEPTH)
     if len(placed.rows) == 1:  # nothing but (other)
         return NO_ROWS
-    elements = np.zeros(len(placed.rows), np.int64)
-    np.add.at(elements, placed.of_node[held.reader], held.elements)
+    elements = sum_by(placed.of_node[held.reader], held.elements, len(placed.rows))
     names: list[str] = []
     for layer in placed.rows:
         above = names[layer.parent] + "/" if layer.parent >= 0 else ""
@@ -66,10 +66,7 @@ def layer_rows(profile: Profile, in_model: Bool, held: Parameters) -> Rows:
 
 
 def _with_gradients(all_scopes: Scopes, in_model: Bool) -> Scopes:
-    """*all_scopes* with gradients in the scopes of what they are gradients of.
-
-    gradients/unit_1/conv/Conv2D_grad  is in  unit_1/conv
-    """
+    """*all_scopes*, but gradients/unit_1/conv/Conv2D_grad is in unit_1/conv."""
     inside = {
         (around, part): scope
         for scope, (around, part) in enumerate(zip(all_scopes.parent, all_scopes.part, strict=True))
@@ -85,16 +82,13 @@ def _with_gradients(all_scopes: Scopes, in_model: Bool) -> Scopes:
 
 def type_rows(profile: Profile, *_: object) -> Rows:
     """The operation types."""
-    if not profile.in_graph.any() and not _knows_types(profile):
-        return NO_ROWS
+    if not profile.in_graph.any():
+        # In a run alone, the names of nodes may stand for their types.
+        types = profile.types.take(profile.nodes.op)
+        if all(name == kind for name, kind in zip(profile.nodes.name, types, strict=True)):
+            return NO_ROWS
     drawing = VIEWS["op"].draw(profile)
     return Rows([clean_text(name) for name in drawing.label.texts()], drawing.owner)
-
-
-def _knows_types(profile: Profile) -> bool:
-    """Whether types are more than the names of nodes, which stand for them in a run alone."""
-    types = profile.types.take(profile.nodes.op)
-    return any(name != kind for name, kind in zip(profile.nodes.name, types, strict=True))
 
 
 def line_rows(profile: Profile, *_: object) -> Rows:

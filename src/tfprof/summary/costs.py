@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfprof.columns.unique import sum_by
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.ops.counting import Counts, lower_bound_nodes, may_contract, multiply_adds
 from tfprof.ops.inferred_shapes import with_inferred_shapes
@@ -81,8 +82,7 @@ def _activation_bytes(shaped: Profile, computes: Bool, dtypes: I64) -> tuple[I64
     owner = np.repeat(np.arange(len(shaped)), each)
     known = outputs.shape.are_whole() & (dtypes[owner] > 0)
     size = element_sizes(dtypes)
-    sums = np.zeros(len(shaped), np.int64)
-    np.add.at(sums, owner, np.where(known, outputs.shape.elements(), 0))
+    sums = sum_by(owner, np.where(known, outputs.shape.elements(), 0), len(shaped))
     unknown = np.bincount(owner[~known], minlength=len(shaped))
     unknown[each == 0] = 1
     # Handles and strings have no size in a graph.
@@ -98,10 +98,9 @@ def row_sums(amount: I64, times: I64, row: I64, rows: int) -> list[int]:
             totals[at] += number * often
         return totals
     product = amount * times
-    low, high = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
-    np.add.at(low, row, product & ((1 << _LOW) - 1))
-    np.add.at(high, row, product >> _LOW)
-    return [(up << _LOW) + down for up, down in zip(high.tolist(), low.tolist(), strict=True)]
+    low = sum_by(row, product & ((1 << _LOW) - 1), rows).tolist()
+    high = sum_by(row, product >> _LOW, rows).tolist()
+    return [(up << _LOW) + down for up, down in zip(high, low, strict=True)]
 
 
 def without_others(profile: Profile, in_model: Bool) -> Profile:

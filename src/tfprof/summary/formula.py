@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from tfprof.foundation.lazy_dataclasses import dataclass, field
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     Evaluate = Callable[[Mapping[str, int]], Sequence[int]]
 
@@ -119,7 +119,10 @@ def formulas(evaluate: Evaluate, symbols: Sequence[str]) -> Fitted:
         sizes = dict(zip(symbols, point, strict=True))
         value = {values: formula.at(sizes) for values, formula in formula_of.items()}
         expected = {row: value[column] for row, column in enumerate(columns) if row not in wrong}
-        if _is_possible(point, expected.values()):
+        # No cost of a possible run is negative, as where an image is too small.
+        costs = expected.values()
+        is_possible = min(point) > max(_SMALL) or min(costs, default=0) >= 0
+        if costs and sum(costs) <= _SAFE and is_possible:
             actual = at(*point)
             wrong |= {row for row, number in expected.items() if number != actual[row]}
     fitted = [None if row in wrong else formula_of[column] for row, column in enumerate(columns)]
@@ -132,13 +135,6 @@ def _trials(base: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         yield (*base[:symbol], size, *base[symbol + 1 :])
     for size in _FAR:
         yield tuple(size + number for number in range(len(base)))
-
-
-def _is_possible(point: tuple[int, ...], values: Collection[Fraction]) -> bool:
-    """Whether a run can have these sizes: no cost is negative, as where an image is too small."""
-    if not values or sum(values) > _SAFE:
-        return False
-    return min(point) > max(_SMALL) or min(values) >= 0
 
 
 def _degrees(

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from tfprof.columns.unique import marked
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.ops.classes import of_class
 from tfprof.ops.reach import Links
@@ -98,8 +99,7 @@ def _are_numbered(tree: Scopes, profile: Profile) -> bool:
     variable = np.flatnonzero(of_class(profile, "variable handle", "reference variable"))
     variable = variable[:_MOST_VARIABLES]
     owner, reader = Links.consumers(profile.edges, data=True).of(variable)
-    is_call = np.zeros(len(profile), np.bool_)
-    is_call[profile.regions.call] = True
+    is_call = marked(profile.regions.call, len(profile))
     owner, reader = owner[~is_call[reader]], reader[~is_call[reader]]
     numbered = 0
     for at in np.unique(owner, return_index=True)[1].tolist():
@@ -130,10 +130,7 @@ def _without_numbers(tree: Scopes) -> Scopes:
 
 
 def _with_layers(tree: Scopes, layers: tuple[KerasLayer, ...], works: list[int]) -> Scopes:
-    """*tree* with the names of *layers*, and scopes for those without operations.
-
-    *works* counts the operations in each scope. Without the model, the tree stays as it is.
-    """
+    """*tree* with the names of *layers*, also those without operations; as it is without one."""
     path = [tuple(layer.path.encode("utf-8", "replace").split(b"/")) for layer in layers]
     inside: defaultdict[Names, set[bytes]] = defaultdict(set)
     for each in path:

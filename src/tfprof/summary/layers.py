@@ -67,9 +67,9 @@ def layers(scopes: Scopes, computes: Bool, readers: I64, depth: int) -> Layers:
     for scope in range(1, len(scopes)):
         row_of.setdefault(scope, row_of[scopes.parent[scope]])
     of_scope = np.array([row_of[scope] for scope in range(len(scopes))], np.int64)
-    model = tree.keras(top)
     title = scopes.name(top).decode("utf-8", "replace")
-    title = title if model is None else f"{scopes.part[top].decode()} ({model.kind})"
+    if model := tree.keras(top):
+        title = f"{scopes.part[top].decode()} ({model.kind})"
     return Layers(title, rows, of_scope[scopes.of_node])
 
 
@@ -117,9 +117,7 @@ class _Tree:
     def keras(self, scope: int) -> KerasLayer | None:
         """What a file records of the layer with this scope."""
         known = self.scopes.known
-        return (
-            None if known is None or scope not in known.layer else known.layers[known.layer[scope]]
-        )
+        return known.layers[known.layer[scope]] if known and scope in known.layer else None
 
     def end_of_chain(self, scope: int, *, splits: bool = False) -> int:
         """Skip scopes that hold one other and nothing else; only those that split if *splits*."""

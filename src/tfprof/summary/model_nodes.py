@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tfprof.columns.strings import Bool, Strings
+from tfprof.columns.unique import marked
 from tfprof.errors import InputError, UsageError, nearest
 from tfprof.model import CALLED, Profile
 from tfprof.ops.classes import of_class
@@ -92,9 +93,7 @@ def _named(profile: Profile, outputs: Sequence[str]) -> Bool:
         if at < 0:
             known = [node.decode("utf-8", "replace") for node in profile.nodes.name]
             raise UsageError(f"there is no node {name!r} in the graph{nearest(name, known)}")
-    begin = np.zeros(len(profile), np.bool_)
-    begin[row] = True
-    return begin
+    return marked(row, len(profile))
 
 
 def _ends(profile: Profile, aside: Bool) -> Bool:
@@ -117,8 +116,7 @@ def _ends(profile: Profile, aside: Bool) -> Bool:
         described &= ~np.fromiter(outside, np.bool_, len(profile))
     # TensorFlow adds a read to each variable, wanted or not.
     variable = of_class(profile, "variable handle", "reference variable")
-    of_variable = np.zeros(len(profile), np.bool_)
-    of_variable[consumer[variable[source]]] = True
+    of_variable = marked(consumer[variable[source]], len(profile))
     reads = of_class(profile, "variable read") | (of_class(profile, "identity") & of_variable)
     return described & ~aside & ~taken & ~in_body & ~reads
 
@@ -150,11 +148,9 @@ def _training_gradients(profile: Profile) -> Bool:
 
 
 def _in_gradients(profile: Profile) -> Bool:
-    """Which nodes are in a name scope that TensorFlow gives to gradients.
-
-    The body of a loop or a conditional is, if its call is: a forward body also has nodes in such a
-    scope, for example to fill a list that the gradient reads.
-    """
+    """Which nodes are in a name scope that TensorFlow gives to gradients."""
+    # The body of a loop or a conditional is, if its call is: a forward body also has nodes in such
+    # a scope, for example to fill a list that the gradient reads.
     if b"gradient" not in profile.nodes.name.blob.tobytes():
         return np.zeros(len(profile), np.bool_)
     matches = (_GRADIENTS.search(name) is not None for name in profile.nodes.name)

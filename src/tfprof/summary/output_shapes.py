@@ -19,10 +19,8 @@ _SLOTS: Final = 1 << 20  # no node has as many outputs
 
 
 def output_shapes(shaped: Profile, placed: Layers, in_model: Bool) -> list[list[int] | None]:
-    """The dimensions of each row's output, -1: open; None: unknown.
-
-    What a file records of a layer counts, unless the graph knows more of the same shape.
-    """
+    """The dimensions of each row's output, -1: open; None: unknown."""
+    # What a file records of a layer counts, unless the graph knows more of the same shape.
     outputs, rows = shaped.outputs, placed.rows
     shapes: list[list[int] | None] = []
     for tensor, row in zip(_last_tensors(shaped, placed, in_model).tolist(), rows, strict=True):
@@ -30,8 +28,11 @@ def output_shapes(shaped: Profile, placed: Layers, in_model: Bool) -> list[list[
         at = int(outputs.start[node]) + _SLOTS - 1 - slot if tensor >= 0 else -1
         found = outputs.shape[at] if tensor >= 0 and at < outputs.start[node + 1] else []
         listed = None if row.keras is None else row.keras.shape
-        is_same = listed is None or _may_be_same(found, listed)
-        shapes.append(found or None if is_same else list(listed or ()))
+        pairs = zip(found, listed or (), strict=False)
+        fits = listed is None or (
+            len(found) == len(listed) and all(a == b or b < 0 for a, b in pairs)
+        )
+        shapes.append(found or None if fits else list(listed or ()))
     return shapes
 
 
@@ -53,10 +54,8 @@ def _may_be_same(found: list[int], listed: tuple[int, ...]) -> bool:
 
 
 def _last_tensors(shaped: Profile, placed: Layers, in_model: Bool) -> I64:
-    """The last output of each row that is read outside of it, -1 if none is.
-
-    As a number: the node times _SLOTS, and less for a later output of it.
-    """
+    """The last output of each row that is read outside of it, -1 if none is."""
+    # As a number: the node times _SLOTS, and less for a later output of it.
     edges, count = shaped.edges, len(placed.rows)
     end = np.arange(1, count + 1)  # of the rows inside each row
     parent = np.array([row.parent for row in placed.rows], np.int64)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from tfprof.columns.strings import I64, Bool, Strings
+from tfprof.columns.unique import marked
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.ops.classes import of_class
 from tfprof.ops.dtypes import FLOAT, RESOURCE
@@ -131,8 +132,7 @@ def casts_of_variables(profile: Profile) -> Bool:
     edges = profile.edges
     holds = of_class(profile, "variable read", "reference variable")
     taken = (edges.source >= 0) & holds[np.maximum(edges.source, 0)]
-    takes = np.zeros(len(profile), np.bool_)
-    takes[np.repeat(np.arange(len(profile)), np.diff(edges.start))[taken]] = True
+    takes = marked(np.repeat(np.arange(len(profile)), np.diff(edges.start))[taken], len(profile))
     return takes & of_class(profile, "cast")
 
 
@@ -186,10 +186,8 @@ def _first_readers(consumers: Links, node: I64, readers: Bool) -> I64:
 
 
 def variable_reads(shaped: Profile, in_model: Bool, variable: I64) -> tuple[Bool, Bool]:
-    """(which variables the model reads, which anything reads); saving is no reading.
-
-    What follows the gradients is not the model.
-    """
+    """(which variables the model reads, which anything reads); saving is no reading."""
+    # What follows the gradients is not the model.
     backward = training_gradients(shaped)
     consumers = Links.consumers(shaped.edges)
     saves = of_class(shaped, "saves")
@@ -200,8 +198,7 @@ def variable_reads(shaped: Profile, in_model: Bool, variable: I64) -> tuple[Bool
     reads = np.flatnonzero(of_class(shaped, "variable read", "identity"))
     owner, consumer = consumers.of(reads)
     for users in (by_model, by_any):
-        is_used = np.zeros(reads.size, np.bool_)
-        is_used[owner[users[consumer]]] = True
+        is_used = marked(owner[users[consumer]], reads.size)
         users[reads] = is_used
     owner, consumer = consumers.of(variable)
     read, used = np.zeros((2, variable.size), np.bool_)
@@ -211,12 +208,10 @@ def variable_reads(shaped: Profile, in_model: Bool, variable: I64) -> tuple[Bool
 
 
 def _constants(shaped: Profile, of_weights: Bool, in_model: Bool) -> tuple[_Holders, Shapes]:
-    """The constants that may be parameters, and their shapes.
-
-    They have a dtype *of_weights*, and meet something that is not constant, directly or through
-    nodes that depend on constants only. What a loop changes is not constant, nor is the value that
-    it starts with a parameter.
-    """
+    """The constants that may be parameters, and their shapes."""
+    # They have a dtype *of_weights*, and meet something that is not constant, directly or through
+    # nodes that depend on constants only. What a loop changes is not constant, nor is the value
+    # that it starts with a parameter.
     constant = of_class(shaped, "constant")
     edges = shaped.edges
     takes_none = np.diff(Links.inputs(edges).start) == 0
@@ -253,6 +248,4 @@ def _changed_by_loops(profile: Profile) -> Bool:
     is_back = of_class(profile, "next iteration")
     merge = np.repeat(np.arange(len(profile)), np.diff(edges.start))
     back = np.flatnonzero((edges.source >= 0) & is_back[edges.source])
-    changed = np.zeros(len(profile), np.bool_)
-    changed[merge[back[origin[edges.source[back]] != merge[back]]]] = True
-    return changed
+    return marked(merge[back[origin[edges.source[back]] != merge[back]]], len(profile))

@@ -16,36 +16,24 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tfprof.columns.strings import Strings
-from tfprof.errors import InputError
 from tfprof.model import CALLED, Profile
 from tfprof.summary.keras_names import Scopes, ScopeTree, with_keras_names
 from tfprof.summary.model_nodes import is_checkpoint
-from tfprof.tables.limits import beyond, limit
+from tfprof.views.scope_view import check_parts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
 _INVENTED: Final = re.compile(rb"(?:Stateful)?PartitionedCall(?:_\d+)?")
-_FEW_PARTS: Final = 1_000_000
 
 
 def scopes(profile: Profile, *, renamed: bool = True) -> Scopes:
-    """The scopes of all nodes, with the names of Keras if *renamed*.
-
-    Raises InputError if names have far too many parts.
-    """
-    names = profile.nodes.name
-    parts = len(names) + int(np.count_nonzero(names.blob == ord("/")))
-    if parts > max(_FEW_PARTS, len(names) * limit("name_parts")):
-        raise InputError(
-            f"the {len(names):,} names of the graph have {parts:,} parts; tfprof accepts "
-            f"{beyond('name_parts')}"
-        )
-    regions = profile.regions
-    calls = dict(
-        zip(profile.nodes.name.take(regions.call), (regions.kind != CALLED).tolist(), strict=True)
-    )
+    """The scopes of all nodes, with the names of Keras if *renamed*; raises InputError."""
+    names, regions = profile.nodes.name, profile.regions
+    check_parts(names)
+    kinds = (regions.kind != CALLED).tolist()
+    calls = dict(zip(names.take(regions.call), kinds, strict=True))
     # Each variable of a checkpoint is a scope of its own.
     written = names if is_checkpoint(profile) else _around(names)
     number, first = written.intern()
@@ -61,11 +49,9 @@ def scopes(profile: Profile, *, renamed: bool = True) -> Scopes:
 
 
 def folded(scope: bytes, calls: Mapping[bytes, bool]) -> list[bytes]:
-    """The parts of a scope that name layers; *calls* maps each call to whether bodies have names.
-
-    A function call has one body, right below it; a loop or a conditional has several, each below a
-    name of its own.
-    """
+    """The parts of a scope that name layers; *calls*: of each call, whether bodies have names."""
+    # A function call has one body, right below it; a loop or a conditional has several, each below
+    # a name of its own.
     parts = scope.split(b"/") if scope else []
     path: list[bytes] = []
     at = until = 0
@@ -77,16 +63,13 @@ def folded(scope: bytes, calls: Mapping[bytes, bool]) -> list[bytes]:
         if scope[:until] not in calls:
             continue
         skipped = 1 if calls[scope[:until]] else 0
-        skipped += _repeated(path, parts[at + skipped :])
+        # Parts that repeat the end of the path.
+        after = parts[at + skipped :]
+        most = min(len(path), len(after))
+        skipped += next((n for n in range(most, 0, -1) if path[-n:] == after[:n]), 0)
         until += sum(1 + len(part) for part in parts[at : at + skipped])
         at += skipped
     return path
-
-
-def _repeated(path: list[bytes], after: list[bytes]) -> int:
-    """How many of the parts *after* repeat the end of the path."""
-    longest = min(len(path), len(after))
-    return next((n for n in range(longest, 0, -1) if path[-n:] == after[:n]), 0)
 
 
 def _around(names: Strings) -> Strings:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from tfprof.columns.unique import marked
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.ops.classes import of_class
 from tfprof.ops.optimizers import UPDATES
@@ -149,15 +150,14 @@ def training_parts(profile: Profile, in_model: Bool) -> I64 | None:
 
 def _takes(profile: Profile, source: Bool) -> Bool:
     """Which nodes have one of these as an input."""
-    takes = np.zeros(len(profile), np.bool_)
-    takes[Links.consumers(profile.edges, data=True).of(np.flatnonzero(source))[1]] = True
-    return takes
+    return marked(
+        Links.consumers(profile.edges, data=True).of(np.flatnonzero(source))[1], len(profile)
+    )
 
 
 def _reads_of_slots(profile: Profile, in_model: Bool) -> Bool:
     """The reads of variables that the model does not read: they may wait for a change of these."""
     variable = np.flatnonzero(of_class(profile, "variable handle", "reference variable"))
     slot = variable[~variable_reads(profile, in_model, variable)[0]]
-    is_slot = np.zeros(len(profile), np.bool_)
-    is_slot[slot] = True
+    is_slot = marked(slot, len(profile))
     return _takes(profile, is_slot) & of_class(profile, "variable read", "identity")

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from tfprof.errors import UsageError
 from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
 from tfprof.tables.fields import FIELDS, METRICS
 from tfprof.tables.formats import GRAPH_PARTS, INPUTS
@@ -51,10 +52,10 @@ SORT = Option(
     SUMMARY_COLUMNS,
 )  # fmt: skip
 ROWS = Option("rows", "int", 0, "how many rows to show; 0: all")
+LIST_ROWS = Option("rows", "int", 0, "how many rows per list; without it, what fits the screen")
 NODE_NAMES = Option("name", "regexes", (), "explain nodes whose names match")
 NODE_TYPES = Option("op", "regexes", (), "explain nodes whose operation types match")
 LAYER = Option("layer", "text", "", "explain the nodes of a layer, as summary names it")
-ROWS = Option("rows", "int", 0, "how many rows per list; without it, what fits the screen")
 MOST = Option("most", "int", 20, "how many nodes to explain, the most float operations first")
 LIMIT_OPTIONS: dict[str, Option] = {
     limit.flag.lstrip("-"): Option(limit.flag.lstrip("-"), "int", limit.default, limit.help)
@@ -136,6 +137,8 @@ _FILES = "FILES or FOLDER [options]"
 _RUN = "graph.pbtxt run_meta_0"
 _LIST_SHARES = "Each number is own, then (total %, own %) of all: 3us (100.00%, 0.56%)."
 _TREE_PAIR = "Rows show own/total; -- is own where account_type_regexes counts no node."
+_FEW = 3  # commands that an error names
+_LONGEST_LIST = 10  # longer lists of options do not help in an error
 
 
 def view_command(view: View) -> Command:
@@ -148,22 +151,15 @@ def view_command(view: View) -> Command:
     numbers = f"{view.numbers}\n{_LIST_SHARES if view.chain else _TREE_PAIR}".lstrip()
     closing = f"In this view {' and '.join(bounds)} are compared with the total."
     return Command(
-        view.name,
-        view.summary,
-        _RUN_RESULT,
-        _FILES,
+        view.name, view.summary, _RUN_RESULT, _FILES,
         view.examples or (f"{view.name} graph.pbtxt",),
-        _loading(options, _REPORT, is_list=view.chain),
-        _REPORT,
+        _loading(options, _REPORT, is_list=view.chain), _REPORT,
         lambda loaded, _, options: loaded.ask(
             view.name, {name: options[name] for name in OPTIONS if name in options}
         ),
-        is_list=view.chain,
-        ignored=ignored,
-        files="load",
-        details=(view.help, numbers),
-        closing=(closing,) if view.groups else (),
-    )
+        is_list=view.chain, ignored=ignored, files="load",
+        details=(view.help, numbers), closing=(closing,) if view.groups else (),
+    )  # fmt: skip
 
 
 def _result(  # noqa: PLR0913, PLR0917 - one parameter per column
@@ -188,19 +184,18 @@ def _shown_in_demo() -> tuple[str, ...]:
     return tuple(dict.fromkeys([*VIEWS, *(row.name for row in rows if "--" not in row.usage)]))
 
 
-def _demo_options() -> dict[str, Option]:
-    """The options of views; where a demo has a default of its own, the list of those says so."""
-    own = {name for view in VIEWS.values() for name in view.demo}
-    listed = {True: ("see above",), False: "see above"}
-    return {
-        name: replace(row, default=listed[isinstance(row.default, tuple)]) if name in own else row
-        for name, row in OPTIONS.items()
-    }
-
-
-def _demo_defaults() -> str:
-    lines = [f"  {v.name:<26}   {' '.join(flags(v.demo))}".rstrip() for v in VIEWS.values()]
-    return "\n".join(["defaults of each view in the demo", *lines])
+# The options of views; where a demo has a default of its own, the list of those says so.
+_IN_DEMO = {name for view in VIEWS.values() for name in view.demo}
+_SEE_ABOVE = {True: ("see above",), False: "see above"}
+_DEMO_OPTIONS = {
+    name: replace(row, default=_SEE_ABOVE[isinstance(row.default, tuple)])
+    if name in _IN_DEMO else row
+    for name, row in OPTIONS.items()
+}  # fmt: skip
+_DEMO_DEFAULTS = "\n".join([
+    "defaults of each view in the demo",
+    *(f"  {view.name:<26}   {' '.join(flags(view.demo))}".rstrip() for view in VIEWS.values()),
+])  # fmt: skip
 
 
 # fmt: off
@@ -211,7 +206,8 @@ COMMANDS: dict[str, Command] = {
             "overview", "one screen: totals, and the most expensive layers, operations and lines",
             "tfprof.cli.overview:run_overview", _FILES,
             (f"overview {_RUN} tfprof_log", "overview . --format=json"),
-            _loading({"rows": ROWS, "flops": OPTIONS["flops"], "dim": OPTIONS["dim"]}, _OVERVIEW),
+            _loading({"rows": LIST_ROWS, "flops": OPTIONS["flops"], "dim": OPTIONS["dim"]},
+                     _OVERVIEW),
             _OVERVIEW, files="load", answers=("run",), is_quiet=True,
         ),
         _result(
@@ -281,9 +277,8 @@ COMMANDS: dict[str, Command] = {
             "a bundled sample, a 32-layer ResNet: its overview, or the command you name",
             "tfprof.cli.result_commands:run_demo", "[COMMAND] [options]",
             ("demo", "demo op", "demo scope --select=micros --order_by=micros --max_depth=2"),
-            {**_demo_options(), "format": FORMAT, **LIMIT_OPTIONS},
-            no_files="it has its own files", words=_shown_in_demo,
-            details=(_demo_defaults(),),
+            {**_DEMO_OPTIONS, "format": FORMAT, **LIMIT_OPTIONS},
+            no_files="it has its own files", words=_shown_in_demo, details=(_DEMO_DEFAULTS,),
         ),
         Command(
             "completion",
@@ -314,15 +309,11 @@ SHELL_ONLY: dict[str, Command] = {
         ),
         Command("reset", "the options in force as they were at the start",
                 "tfprof.shell.prompt:run_reset", no_files="it resets options"),
-        Command(
-            "help", "this list; with a command, its own help",
-            "tfprof.shell.prompt:run_help", any_option=True, no_files="it reads none",
-            words=lambda: (*shell_commands(), "limits"),
-        ),
-        Command(
-            "?", "the same as help",
-            "tfprof.shell.prompt:run_help", any_option=True, no_files="it reads none",
-            words=lambda: (*shell_commands(), "limits"),
+        *(
+            Command(name, summary, "tfprof.shell.prompt:run_help", any_option=True,
+                    no_files="it reads none", words=lambda: (*shell_commands(), "limits"))
+            for name, summary in (("help", "this list; with a command, its own help"),
+                                  ("?", "the same as help"))
         ),
         Command("exit", "leave", "tfprof.shell.prompt:run_exit", no_files="it leaves"),
         Command("quit", "leave", "tfprof.shell.prompt:run_exit", no_files="it leaves"),
@@ -358,3 +349,23 @@ def known_options() -> dict[str, Option]:
 def options_shown(command: Command) -> list[Option]:
     """The options of *command* that are neither files nor limits."""
     return [row for n, row in command.options.items() if n not in {**INPUTS, **LIMIT_OPTIONS}]
+
+
+def check_takes(command: Command, options: Iterable[str]) -> None:
+    """Raise UsageError for an option that *command* does not take."""
+    for name in options:
+        if name in (*command.options, *command.ignored, NO_PAGER.name):
+            continue
+        sentence = f"{command.name or 'the prompt'} takes no --{name}"
+        if name in INPUTS and not command.files:
+            raise UsageError(f"{sentence}: {command.no_files}")
+        takers = [row.name for row in COMMANDS.values() if name in row.options]
+        own = [f"--{option.name}" for option in options_shown(command)]
+        if 0 < len(takers) <= _FEW:
+            sentence += f" ({' and '.join(takers)} {'do' if len(takers) > 1 else 'does'})"
+        elif 0 < len(own) <= _LONGEST_LIST:
+            sentence += f" (it takes: {', '.join(own)})"
+        if name == OUTFILE.name and "output" in command.options:
+            sentence += "; to write a report: --output=file:outfile=PATH"
+        page = " ".join(filter(None, ["tfprof help", command.name]))
+        raise UsageError(f"{sentence}; '{page}' lists its options")

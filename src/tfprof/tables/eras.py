@@ -71,9 +71,7 @@ class Era:
     counts_runs: bool = True  # occurrence in op view also shows runs
     names_steps: bool = True  # the name of a timeline file ends with its step
     source_text: bool = False  # a line of code shows its source text
-    gradient_rows: bool = (
-        True  # gradients have rows of their own below the line of their forward op
-    )
+    gradient_rows: bool = True  # gradients have rows below the line of their forward operation
     sorts_inputs: bool = False  # graph view prints inputs by name; totals still follow their order
     float_op_types: frozenset[bytes] | None = None  # if set, the only types with float operations
     folds_frames: bool = False  # code view may fold frames of libraries and add layers of Keras
@@ -125,20 +123,11 @@ ERAS: dict[str, Era] = {
         NOW,
         # Everything as TensorFlow 2.21 does it: also what a new option changes belongs here.
         Era("original", _MODERN_BLOCK, original_errors=True, pager=False, functions=False),
-        Era(
-            "2018",
-            _MODERN_BLOCK,
+        Era("2018", _MODERN_BLOCK,
             {"max_depth": 10, "account_type_regexes": _ALL, "select": ("params",)},
-            legend={"micros": "execution time", "occurrence": "op occurrence"},
-            **_FLAT,
-        ),
+            legend={"micros": "execution time", "occurrence": "op occurrence"}, **_FLAT),
         Era("2017", _BLOCK_2017, _defaults("Variable", "VariableV2"), **_THEN),
-        Era(
-            "2016",
-            _BLOCK_2016,
-            _defaults("Variable"),
-            also_types={b"VariableV2": b"Variable"},
-            **_THEN,
-        ),
+        Era("2016", _BLOCK_2016, _defaults("Variable"),
+            also_types={b"VariableV2": b"Variable"}, **_THEN),
     )
-}
+}  # fmt: skip

@@ -16,7 +16,7 @@ from tfprof.foundation.arguments import INT64_MAX, expand_home, shown, truth
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.tables.eras import ERAS, NOW
 from tfprof.tables.fields import FIELD_ALIASES, FIELDS, METRICS, ORDERS
-from tfprof.tables.outputs import OUTPUTS, option_help
+from tfprof.tables.outputs import OUTPUTS, Output, option_help
 
 Flops = Literal["log", "tensorflow", "all"]
 Frames = Literal["auto", "fold", "all"]
@@ -24,7 +24,6 @@ Kind = Literal["int", "text", "bool", "list", "regexes", "output"]
 
 ANY = (".*",)
 _OFF = False
-_ERAS = tuple(ERAS)
 # Other names of options: of the Python API, and those of fields.
 OTHER_NAMES = {"dims": "dim", **{f"min_{a}": f"min_{name}" for a, name in FIELD_ALIASES.items()}}
 # The op log alone, the rules of TensorFlow's own registry, or all rules there are.
@@ -45,77 +44,43 @@ class Option:
     is_path: bool = False  # it names files, where ~ is the home folder
 
 
+# fmt: off
 OPTIONS: dict[str, Option] = {
     option.name: option
     for option in (
         Option("max_depth", "int", 10, "show rows at most this deep; the root is at depth 1"),
         *(
             Option(f"min_{name}", "int", 0, f"show only rows with {FIELDS[name].bound_help}")
-            for name in (
-                *(m for m in METRICS if FIELDS[m].bound == "total"),
-                *(m for m in METRICS if FIELDS[m].bound == "own"),
-            )
+            for bound in ("total", "own") for name in METRICS if FIELDS[name].bound == bound
         ),
         Option("step", "int", -1, "the step whose stats to use; -1: the average of all steps"),
-        Option(
-            "order_by",
-            "text",
-            "name",
-            "what to order rows by",
-            ORDERS,
-            "the first number selected",
-            names_fields=True,
-        ),
+        Option("order_by", "text", "name", "what to order rows by", ORDERS,
+               "the first number selected", names_fields=True),
         Option("account_type_regexes", "regexes", ANY, "count only nodes with a type that matches"),
         Option("start_name_regexes", "regexes", ANY, "start at the nodes whose names match"),
         Option("trim_name_regexes", "regexes", (), "hide everything below rows whose names match"),
         Option("show_name_regexes", "regexes", ANY, "show only rows whose names match"),
         Option("hide_name_regexes", "regexes", (), "hide the rows whose names match"),
         Option("account_displayed_op_only", "bool", _OFF, "totals include displayed rows only"),
-        Option(
-            "select",
-            "list",
-            ("micros",),
-            "what to show of each row",
-            tuple(FIELDS),
-            "micros of runs, else float_ops,params",
-            names_fields=True,
-        ),
+        Option("select", "list", ("micros",), "what to show of each row", tuple(FIELDS),
+               "micros of runs, else float_ops,params", names_fields=True),
         Option("output", "output", "stdout", option_help(OUTPUTS)),
-        Option(
-            "era",
-            "text",
-            "now",
-            "the output and defaults of that year; original: as TensorFlow 2.21",
-            _ERAS,
-        ),
+        Option("era", "text", "now",
+               "the output and defaults of that year; original: as TensorFlow 2.21", tuple(ERAS)),
         Option("device_regexes", "regexes", ANY, "show only rows whose devices match"),
-        Option(
-            "flops",
-            "text",
-            "log",
-            "rules for nodes that the op log does not count: log (none), tensorflow, all",
-            FLOPS,
-            "all",
-        ),
-        Option(
-            "frames",
-            "text",
-            "auto",
-            "frames of libraries in code view: fold, all, or auto (fold on a terminal)",
-            ("auto", "fold", "all"),
-        ),
+        Option("flops", "text", "log",
+               "rules for nodes that the op log does not count: log (none), tensorflow, all",
+               FLOPS, "all"),
+        Option("frames", "text", "auto",
+               "frames of libraries in code view: fold, all, or auto (fold on a terminal)",
+               ("auto", "fold", "all")),
         Option("dim", "list", (), "sizes of unknown input dimensions, as in batch=8"),
         Option("viz", "bool", _OFF, "old spelling: use --output=timeline:outfile=PATH"),
-        Option(
-            "dump_to_file",
-            "text",
-            "",
-            "old spelling of --output=file:outfile=PATH",
-            is_path=True,
-        ),
+        Option("dump_to_file", "text", "", "old spelling of --output=file:outfile=PATH",
+               is_path=True),
     )
 }
+# fmt: on
 
 
 def effective(options: Mapping[str, Any], view: str = "") -> dict[str, Any]:
@@ -164,28 +129,34 @@ def _word(option: Option, word: str) -> str:
 
 
 def without_blanks(options: Mapping[str, Any], era: str) -> dict[str, Any]:
-    """*options* of a command line, without the blanks around the commas of a list of regexes.
-
-    A single regex stays as it is, and so do all regexes in the eras that reproduce other releases.
-    """
-    lists = {n: v for n, v in options.items() if n in OPTIONS and OPTIONS[n].kind == "regexes"}
-    if era != NOW.name:
-        return dict(options)
-    # A blank behind a backslash belongs to the regex.
-    bare = {
-        name: tuple(x.lstrip(" ") if "\\ " in x else x.strip(" ") for x in items)
-        for name, items in lists.items()
-        if len(items) > 1
-    }
-    return {**options, **bare}
+    """*options* of a command line, without the blanks around the commas of a list of regexes."""
+    # A single regex stays as it is, and so do all regexes in the eras of other releases.
+    changed = dict(options)
+    for name, items in options.items() if era == NOW.name else ():
+        if name in OPTIONS and OPTIONS[name].kind == "regexes" and len(items) > 1:
+            # A blank behind a backslash belongs to the regex.
+            bare = (item.lstrip(" ") if "\\ " in item else item.strip(" ") for item in items)
+            changed[name] = tuple(bare)
+    return changed
 
 
 def flags(options: Mapping[str, Any]) -> list[str]:
     """Options as they are written on a command line."""
-    texts = {
-        n: ",".join(value) if isinstance(value, tuple) else value for n, value in options.items()
-    }
-    return [f"--{name}={text}" for name, text in texts.items()]
+    return [
+        f"--{name}={','.join(value) if isinstance(value, tuple) else value}"
+        for name, value in options.items()
+    ]
+
+
+def option_line(name: str, value: Any) -> str:  # noqa: ANN401 - as parse
+    """An option as the original lists it: -name, blanks, and its value."""
+    kind, text = OPTIONS[name].kind, str(value)
+    if kind == "output":
+        output = Output.of(value)
+        text = f"{output.kind}:{f'outfile={output.path}' if output.path else ''}"
+    elif kind in ("list", "regexes"):
+        text = ",".join(sorted(set(value)) if kind == "list" else value)
+    return f"{f'-{name}':<28}{text.lower() if kind == 'bool' else text}"
 
 
 TRUE_WORDS = frozenset({"true", "t", "yes", "y", "1"})
@@ -216,13 +187,9 @@ def _is_int64(number: int) -> bool:
 
 
 _TAKES = {
-    "int": "a whole number of 64 bits",
-    "bool": "true or false",
-    "text": "a text",
-    "output": "a text",
-    "list": "a list of texts",
-    "regexes": "a list of regexes",
-}
+    "int": "a whole number of 64 bits", "bool": "true or false", "text": "a text",
+    "output": "a text", "list": "a list of texts", "regexes": "a list of regexes",
+}  # fmt: skip
 
 
 def check_choices(name: str, words: Iterable[str]) -> None:

@@ -33,7 +33,7 @@ _FEW_PARTS = 1_000_000
 def draw(profile: Profile) -> Drawing:
     """The tree of name scopes; raises InputError where names have too many parts."""
     names = profile.nodes.name
-    _check(names)
+    check_parts(names)
     order = Strings(_slash_first()[names.blob], names.start, names.length).order()
     ordered = names.take(order)
     part_row, part_end = _parts(ordered)
@@ -55,7 +55,8 @@ def draw(profile: Profile) -> Drawing:
     )
 
 
-def _check(names: Strings) -> None:
+def check_parts(names: Strings) -> None:
+    """Raise InputError if names have far too many parts."""
     parts = len(names) + int(np.count_nonzero(names.blob == _SLASH))
     if parts > max(_FEW_PARTS, len(names) * limit("name_parts")):
         raise InputError(

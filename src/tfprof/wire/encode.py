@@ -70,12 +70,17 @@ def beside(*columns: Strings) -> Strings:
     return Strings.beside(columns)
 
 
+def joined(*columns: Strings) -> bytes:
+    """The bytes of `beside`."""
+    return beside(*columns).blob.tobytes()
+
+
 def within(owner: I64, count: int, *columns: Strings) -> Strings:
     """The rows of each of *count* owners joined into one; *owner* is ascending."""
-    joined = beside(*columns)
-    end = np.append(joined.start, joined.blob.size)
+    rows = beside(*columns)
+    end = np.append(rows.start, rows.blob.size)
     edge = end[np.searchsorted(owner, np.arange(count + 1))]
-    return Strings(joined.blob, edge[:-1], np.diff(edge))
+    return Strings(rows.blob, edge[:-1], np.diff(edge))
 
 
 def nested(tree: Tree, number: int, own: I64) -> Strings:

@@ -64,10 +64,8 @@ def last_of(owner: I64, key: I64) -> I64:
 
 
 def by_text(owner: I64, entry: Strings) -> I64:
-    """The rows of map entries with texts as keys, by owner and key; of equal keys the last.
-
-    Damaged entries stay as they are: whoever decodes them reports them.
-    """
+    """The rows of map entries with texts as keys, by owner and key; of equal keys the last."""
+    # Damaged entries stay as they are: whoever decodes them reports them.
     try:
         part = scan(entry.blob, entry.start, entry.start + entry.length, {1: BYTES})[1]
     except WireError:

@@ -63,11 +63,6 @@ def signed(number: int) -> int:
     return number - (1 << 64) if number >= 1 << 63 else number
 
 
-def split_tag(tag: int) -> tuple[int, int]:
-    """(field number, wire type) of a tag."""
-    return tag >> 3, tag & 7
-
-
 def encode_varint(number: int) -> bytes:
     """The varint of a uint64 or int64."""
     if 0 <= number <= ONE_BYTE:
@@ -129,8 +124,7 @@ def walk(
     while at < stop:
         begin = at
         tag, at = decode_varint(view, at, stop)
-        number, kind = split_tag(tag)
-        value = 0
+        number, kind, value = tag >> 3, tag & 7, 0
         if kind in (VARINT, BYTES):
             value, at = decode_varint(view, at, stop)
         elif kind not in WIDTH:

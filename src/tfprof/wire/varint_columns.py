@@ -139,10 +139,8 @@ class Tags(NamedTuple):
         return cls(action, is_bytes)
 
     def step(self, buffer: U8, words: U64, at: I64, stop: I64) -> tuple[Fields, I64] | None:
-        """(the field at each position, the rows that are wanted); None if any needs full checks.
-
-        The buffer must have REACH bytes from each position on.
-        """
+        """(the field at each position, the rows that are wanted); None if any needs full checks."""
+        # The buffer has REACH bytes from each position on.
         tag = buffer.take(at)
         action = self.action.take(tag)
         if not int(action.min()):
@@ -174,6 +172,5 @@ def _long(word: U64) -> tuple[I64, I64 | None]:
         value = (value & lower) | ((value & upper) >> gap)
     if not int(last.min()):
         return value.view(np.int64), None
-    return value.view(np.int64), (((below & _BYTE_ENDS) * _BYTE_ENDS >> _TOP_BYTE) - _ONE).view(
-        np.int64
-    )
+    more = ((below & _BYTE_ENDS) * _BYTE_ENDS >> _TOP_BYTE) - _ONE
+    return value.view(np.int64), more.view(np.int64)

@@ -13,11 +13,12 @@ _TFProfRoot (--/24 params)            own/total; -- where the row itself is not 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from tfprof.results.report_table import shown_fields
 from tfprof.tables.eras import NOW
 from tfprof.tables.fields import FIELDS
+from tfprof.tables.options import option_line
 from tfprof.writers.op_lines import op_lines
 from tfprof.writers.tree_lines import code_lines, node_lines
 
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from tfprof.query.counted import Answer
     from tfprof.results.report import Report
 
-# The options that the classic Python API prints above a report, and the width of their names.
-_SHOWN: Final = NOW.block[: NOW.block.index("output")]
-_WIDTH: Final = 28
 _MISSES_STREAM = (
     "\n\nFound accelerator operation but misses accelerator stream stats!\n\n"
     "It's likely a gpu tracing issue rather than tf-profiler issue.\n"
@@ -59,7 +57,10 @@ def text(answer: Answer, values: Callable[[bytes], str] | None = None) -> Iterat
         yield prefix(answer).encode()
     # parity Q46: an operation list of nothing at all is a root without a legend.
     if era.legend is not None and not (answer.view.chain and len(answer.drawing.tree) == 1):
-        yield _legend(fields, era.legend, groups=answer.view.groups).encode()
+        headings = " | ".join(era.legend.get(name, FIELDS[name].legend) for name in fields)
+        if answer.view.groups:
+            headings = headings.replace("op count", "op occurrence")
+        yield f"node name | {headings}\n".encode()
     if answer.view.groups:
         yield from (op_lines if answer.view.chain else code_lines)(answer, fields)
     else:
@@ -73,25 +74,11 @@ def prefix(answer: Answer) -> str:
     return f"{warning}\nDoc:\n{answer.view.help}\n{meaning}\n\nProfile:\n"
 
 
-def _legend(fields: list[str], other: Mapping[str, str], *, groups: bool) -> str:
-    headings = [other.get(name, FIELDS[name].legend) for name in fields]
-    if groups:
-        headings = [heading.replace("op count", "op occurrence") for heading in headings]
-    return f"node name | {' | '.join(headings)}\n"
-
-
 def framed(options: Mapping[str, Any], report: Iterable[bytes]) -> Iterator[bytes]:
     """As the classic Python API prints it: all *options*, and *report* between rulers."""
-    values = {**options, "select": sorted(set(options["select"]))}
-    shown = [f"{f'-{name}':<{_WIDTH}}{_option_text(values[name])}\n" for name in _SHOWN]
-    shown.append(f"{'-output':<{_WIDTH}}stdout:\n")
-    yield f"\n{'=' * 25}Options{'=' * 29}\n{''.join(shown)}".encode("utf-8", "surrogateescape")
+    values = {**options, "output": "stdout"}
+    shown = "".join(f"{option_line(name, values[name])}\n" for name in NOW.block)
+    yield f"\n{'=' * 25}Options{'=' * 29}\n{shown}".encode("utf-8", "surrogateescape")
     yield f"\n{'=' * 18}Model Analysis Report{'=' * 22}\n".encode()
     yield from report
     yield f"\n{'=' * 22}End of Report{'=' * 26}\n".encode()
-
-
-def _option_text(value: Any) -> str:  # noqa: ANN401 - options have many types
-    if isinstance(value, (list, tuple)):
-        return ",".join(value)
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -72,10 +72,8 @@ def _attributes(profile: Profile) -> Attributes:
 
 
 def _narrow(column: NDArray[Any]) -> tuple[str, int, NDArray[Any]]:
-    """(kind, base, numbers): *column* in the fewest bytes; plain where both ways take as many.
-
-    Plain numbers are differences from the least; rising ones are differences from the one before.
-    """
+    """(kind, base, numbers): *column* in the fewest bytes; plain where both ways take as many."""
+    # Plain numbers are differences from the least; rising ones are differences from the one before.
     if column.dtype == np.uint8:
         return TEXT, 0, column
     least, most = (int(column.min()), int(column.max())) if column.size else (0, 0)

@@ -46,5 +46,5 @@ def _cells(column: Column, rows: slice) -> list[Any]:
 
 
 def _harmless(text: str) -> str:
-    """*text*, with an apostrophe before it if a spreadsheet would take it for a formula."""
+    """*text*, with an apostrophe before it if a spreadsheet would treat it as a formula."""
     return f"'{text}" if _FORMULA.match(text) else text

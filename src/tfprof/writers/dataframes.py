@@ -66,15 +66,10 @@ def _types(  # noqa: PLR0913, PLR0917 - one parameter per type
     dims = listed(number)
     counts = dict.fromkeys(("runs", "defined", "micros"), number)
     return {
-        "number": number,
-        "ratio": ratio,
-        "flag": flag,
-        "text": text,
-        "texts": listed(text),
-        "shape": dims,
-        "inputs": listed(dims),
+        "number": number, "ratio": ratio, "flag": flag, "text": text,
+        "texts": listed(text), "shape": dims, "inputs": listed(dims),
         "groups": listed(struct({"shapes": listed(dims), **counts})),
-    }
+    }  # fmt: skip
 
 
 def _values_and_kinds(table: Table) -> tuple[dict[str, list[Any]], dict[str, Kind]]:

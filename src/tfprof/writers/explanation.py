@@ -46,7 +46,11 @@ def text(explained: Explained) -> Iterator[bytes]:
 
 def _lines(node: Explanation) -> Iterator[str]:
     counting, runs = node.counting, node.runs
-    yield from _part("float operations", [_product(node)])
+    once = counting.float_ops
+    product = UNKNOWN if once is None else f"{once:,}"
+    if once is not None and runs.times != 1:
+        product = f"{runs.times:,} · {once:,} = {node.total:,}"
+    yield from _part("float operations", [product])
     rule = counting.origin if counting.origin != "none" else ""
     yield from _part("rule", [": ".join(filter(None, [rule, counting.sentence]))])
     if counting.formula:
@@ -62,13 +66,6 @@ def _lines(node: Explanation) -> Iterator[str]:
     yield from _part("variables", [*variables, *_rest(len(node.variables))])
     gaps = (f"{gap.what}{f'; give {gap.remedy}' if gap.remedy else ''}" for gap in node.gaps)
     yield from _part("unknown", gaps)
-
-
-def _product(node: Explanation) -> str:
-    once, count = node.counting.float_ops, node.runs.times
-    if once is None:
-        return UNKNOWN
-    return f"{once:,}" if count == 1 else f"{count:,} · {once:,} = {node.total:,}"
 
 
 def _shapes(tensors: list[Tensor]) -> Iterator[str]:

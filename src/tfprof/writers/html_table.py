@@ -10,10 +10,10 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from tfprof.foundation.units import plural
-from tfprof.writers.share_bar import percent
+from tfprof.writers.numbers import percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from tfprof.results.table import Table
 
@@ -27,39 +27,28 @@ def html_table(table: Table, lines: Iterable[str] = ()) -> str:
     """The table, and below it what it does not show and each of *lines*."""
     first, label = slice(0, MOST_ROWS), table[table.label]
     columns, left_out = table.useful(first)
-    heads, cells = [_cell("th", label.title, _LEFT)], [_name_cells(table, first)]
+    names = [
+        _cell("td", name, f"{_LEFT};padding-left:{depth - 0.5}em;white-space:pre")
+        for depth, name in zip(table.depths(first), label.cells(first), strict=True)
+    ]
+    heads, cells = [_cell("th", label.title, _LEFT)], [names]
     for column in columns:
         style = _RIGHT if column.right else _LEFT
         heads.append(_cell("th", column.title, style))
         cells.append([_cell("td", text, style) for text in column.cells(first)])
         if column.whole:
             heads.append(_cell("th", "share", _LEFT))
-            cells.append([_share_cell(share) for share in column.shares(first)])
+            bars = ((share, _BAR.format(share or 0.0)) for share in column.shares(first))
+            cells.append([_cell("td", percent(s), f"{_LEFT};min-width:6em;{b}") for s, b in bars])
     rows = "".join(f"<tr>{''.join(row)}</tr>\n" for row in zip(*cells, strict=True))
-    below = (*_unseen(table), *left_out, *table.caveats, *lines)
+    more = len(table) - MOST_ROWS
+    below = [f"{plural(more, 'more row')}: print(report) shows all"] if more > 0 else []
+    below += [str(table.hidden)] if table.hidden.rows else []
+    below += [*left_out, *table.caveats, *lines]
     head = f"<thead><tr>{''.join(heads)}</tr></thead>"
     return f"<table>\n{head}\n<tbody>\n{rows}</tbody></table>\n" + "".join(
         f"<div>{escape(line)}</div>\n" for line in below
     )
-
-
-def _name_cells(table: Table, rows: slice) -> list[str]:
-    return [
-        _cell("td", name, f"{_LEFT};padding-left:{depth - 0.5}em;white-space:pre")
-        for depth, name in zip(table.depths(rows), table[table.label].cells(rows), strict=True)
-    ]
-
-
-def _share_cell(share: float | None) -> str:
-    return _cell("td", percent(share), f"{_LEFT};min-width:6em;{_BAR.format(share or 0.0)}")
-
-
-def _unseen(table: Table) -> Iterator[str]:
-    more = len(table) - MOST_ROWS
-    if more > 0:
-        yield f"{plural(more, 'more row')}: print(report) shows all"
-    if table.hidden.rows:
-        yield str(table.hidden)
 
 
 def _cell(tag: str, text: str, style: str) -> str:

@@ -1,4 +1,4 @@
-"""Columns of numbers as text."""
+"""Columns of numbers as text, and shares as small bars of text: 0.55 in eight cells is ████▍."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ CHUNK = 1 << 13
 _CACHED_PER_NODE = 2
 _CACHED_ANYWAY = 1 << 14
 _MOST_BYTES = 1 << 20
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+_WHOLE = 8
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -58,3 +60,18 @@ def texts_of(profile: Profile, column: I64, unit: Format) -> list[bytes]:
     if len(known) > _CACHED_ANYWAY + _CACHED_PER_NODE * len(profile):
         known.clear()
     return list(map(known.__getitem__, column.tolist()))
+
+
+def share_bar(share: float, cells: int) -> str:
+    """A bar of at most *cells* characters; a share above zero always shows something."""
+    parts = round(min(max(share, 0.0), 1.0) * cells * _WHOLE)
+    parts = max(parts, 1) if share > 0 else 0
+    full, rest = divmod(parts, _WHOLE)
+    return _EIGHTHS[-1] * full + _EIGHTHS[rest].strip()
+
+
+def percent(share: float | None) -> str:
+    """A share as people read it; nothing where there is none."""
+    if share is None:
+        return ""
+    return "<0.1%" if 0 < share < 0.0005 else f"{share:.1%}"  # noqa: PLR2004 - it would be 0.0%

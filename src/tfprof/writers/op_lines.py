@@ -39,7 +39,7 @@ def op_lines(answer: Answer, fields: list[str]) -> Iterator[bytes]:
     every_row = range(len(answer))
     attributes: dict[str, Callable[[int], str]] = {
         "device": lambda row: nodes.devices_of(members_of(row)) or "",
-        "op_types": lambda row: nodes.op_types_of(members_of(row)),
+        "op_types": lambda row: "|".join(nodes.types_of(members_of(row))),
     }
     columns: list[list[str]] = []
     for name in fields:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.wire.encode import beside, entries, field, numbers, taken, within
+from tfprof.wire.encode import entries, field, joined, numbers, taken, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ def op_log(log: OpLogColumns) -> Iterator[bytes]:
     for first in range(0, len(log.name), _CHUNK):
         last = min(first + _CHUNK, len(log.name))
         yield _entries(log, stacks, first, last)
-    yield beside(*entries(2, log.string_id, log.string)).blob.tobytes()
+    yield joined(*entries(2, log.string_id, log.string))
 
 
 def _entries(log: OpLogColumns, stacks: Strings, first: int, last: int) -> bytes:
@@ -46,7 +46,7 @@ def _entries(log: OpLogColumns, stacks: Strings, first: int, last: int) -> bytes
         within(log.type_entry[low:high] - first, count, *types),
         within(traced, count, *code),
     )
-    return beside(*field(1, *entry)).blob.tobytes()
+    return joined(*field(1, *entry))
 
 
 def code_defs(start: I64, *columns: I64) -> Strings:

@@ -23,7 +23,7 @@ from tfprof.console.escape import visible_text
 from tfprof.foundation.units import UNKNOWN, at_least, micros, plural
 from tfprof.results.summary_numbers import short
 from tfprof.summary.overview import FLOAT_OPS, MICROS, PARAMETERS, RATE
-from tfprof.writers.share_bar import share_bar
+from tfprof.writers.numbers import share_bar
 from tfprof.writers.table_text import shortened
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof.read.columns import runs
 from tfprof.wire.scalar import encode_varint
 from tfprof.writers import pprof_tables as tables
 
@@ -63,9 +64,8 @@ def _sampled(answer: Answer) -> tuple[I64, I64]:
     rows = np.flatnonzero(answer.tree.is_leaf)  # parity Q14
     rows = rows[rows > 0]
     first, last = drawing.tree.slices(answer.row[rows], owner)
-    count = last - first
-    shift = np.repeat(first - (np.cumsum(count) - count), count)
-    return np.repeat(rows, count), nodes[np.arange(shift.size) + shift]
+    owner, member = runs(first, last - first)
+    return rows[owner], nodes[member]
 
 
 def _walk(

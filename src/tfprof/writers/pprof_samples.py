@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.columns.strings import I64, Strings
+from tfprof.columns.unique import marked
 from tfprof.errors import UsageError
 from tfprof.tables.limits import beyond, limit
 from tfprof.wire.encode import taken
@@ -76,8 +77,7 @@ def _nearest_displayed(answer: Answer) -> I64:
     displayed = np.zeros(len(counted.tree), np.int64)
     displayed[answer.counted_row] = np.arange(len(answer))
     if not answer.view.chain:
-        is_displayed = np.zeros(len(counted.tree), np.bool_)
-        is_displayed[answer.counted_row] = True
+        is_displayed = marked(answer.counted_row, len(counted.tree))
         displayed = displayed[counted.tree.nearest_kept(is_displayed)]
     result = np.full(len(answer.drawing.tree), -1, np.int64)
     result[counted.row] = displayed

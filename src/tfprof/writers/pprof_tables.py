@@ -25,7 +25,7 @@ import numpy as np
 from tfprof.columns.strings import I64, Strings
 from tfprof.views.code_view import GRADIENT_MARK, UNKNOWN_TEXT
 from tfprof.views.drawing import ROOT_NAME
-from tfprof.wire.encode import beside, field, numbers, packed
+from tfprof.wire.encode import beside, field, joined, numbers, packed
 from tfprof.writers.numbers import chunks
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Texts:
         """All strings, by number, in pieces."""
         for column in (*self._columns, Strings.of(self._single)):
             for rows in chunks(len(column), column.length):
-                yield _joined(*field(_STRING, column.take(rows)))
+                yield joined(*field(_STRING, column.take(rows)))
 
 
 def _key(text: bytes) -> bytes | int:
@@ -137,7 +137,7 @@ class Functions:
         number, name, file, first_line = columns_of(
             [self._entry[function] for function in sorted(self._entry)], 4
         )
-        return _joined(*field(_FUNCTION, *numbers({1: number, 2: name, 4: file, 5: first_line})))
+        return joined(*field(_FUNCTION, *numbers({1: number, 2: name, 4: file, 5: first_line})))
 
 
 class Frame(NamedTuple):
@@ -167,8 +167,10 @@ def frames(answer: Answer) -> list[Frame]:
         file_id, line, function_id, first_line, gradient = key
         file, name = text.get(file_id, UNKNOWN_TEXT), text.get(function_id, UNKNOWN_TEXT)
         name += GRADIENT_MARK if gradient else b""
+        base = file.rpartition(b"/")[2]
+        stem = base.rpartition(b".")[0] if b"." in base else base
         function = Function(file, name, first_line & UNSIGNED)
-        return Frame(function, b"%b:%b" % (_stem(file), name), line & UNSIGNED)
+        return Frame(function, b"%b:%b" % (stem, name), line & UNSIGNED)
 
     rows = [_ROOT]
     for key in zip(*values, drawing.gradient[answer.row[1:]].tolist(), strict=True):
@@ -178,20 +180,15 @@ def frames(answer: Answer) -> list[Frame]:
     return rows
 
 
-def _stem(file: bytes) -> bytes:
-    base = file.rpartition(b"/")[2]
-    return base.rpartition(b".")[0] if b"." in base else base
-
-
 def function_section(number: I64, name: I64) -> bytes:
     """Functions that are in no file; *name* is the number of a string."""
-    return _joined(*field(_FUNCTION, *numbers({1: number, 2: name})))
+    return joined(*field(_FUNCTION, *numbers({1: number, 2: name})))
 
 
 def location_section(number: I64, function: I64, line: I64) -> bytes:
     """Locations, each a line of a function."""
     inside = field(4, *numbers({1: function, 2: line}))
-    return _joined(*field(_LOCATION, *numbers({1: number}), *inside))
+    return joined(*field(_LOCATION, *numbers({1: number}), *inside))
 
 
 def sample_section(
@@ -204,14 +201,12 @@ def sample_section(
         run = slice(first, first + _RUN)
         value = values[run]
         owner = np.repeat(np.arange(len(value)), width)
-        yield _joined(
-            *field(
-                _SAMPLE,
-                *field(1, Strings.of(islice(left, len(value))), empty=False),
-                *packed(2, owner, value.ravel(), len(value)),
-                *(label.take(run) for label in labels),
-            )
+        sample = (
+            *field(1, Strings.of(islice(left, len(value))), empty=False),
+            *packed(2, owner, value.ravel(), len(value)),
+            *(label.take(run) for label in labels),
         )
+        yield joined(*field(_SAMPLE, *sample))
 
 
 def label_column(key: int, text: I64) -> Strings:
@@ -228,18 +223,14 @@ def message(
 ) -> Iterator[bytes]:
     """The profile in pieces; *types* (names, units) and *comments* are numbers of strings."""
     names, units = map(np.array, types)
-    yield _joined(*field(_SAMPLE_TYPE, *numbers({1: names, 2: units})))
+    yield joined(*field(_SAMPLE_TYPE, *numbers({1: names, 2: units})))
     yield from samples
     yield places
     yield from texts.section()
     owner = np.zeros(len(comments), np.int64)
-    yield _joined(*packed(_COMMENT, owner, np.array(comments), 1))
+    yield joined(*packed(_COMMENT, owner, np.array(comments), 1))
 
 
 def columns_of(rows: Sequence[tuple[int, ...]], width: int) -> list[I64]:
     """The columns of a table of numbers from 0 to UNSIGNED."""
     return list(np.array(rows, np.uint64).astype(np.int64).reshape(-1, width).T)
-
-
-def _joined(*columns: Strings) -> bytes:
-    return beside(*columns).blob.tobytes()

@@ -21,6 +21,7 @@ import numpy as np
 
 from tfprof.columns.strings import I64, Strings
 from tfprof.query.counted import DEFINED, Answer
+from tfprof.read.columns import runs
 from tfprof.wire.encode import beside, entries, field, lengths, nested, numbers, taken, within
 from tfprof.wire.schema import message
 from tfprof.writers.numbers import CHUNK, chunks
@@ -37,30 +38,17 @@ if TYPE_CHECKING:
 
 # The field numbers of each metric: of the row alone, and with all below it.
 _NODE: Final = {
-    "micros": (2, 6),
-    "bytes": (3, 7),
-    "params": (4, 8),
-    "float_ops": (13, 14),
-    "accelerator_micros": (17, 19),
-    "cpu_micros": (18, 20),
-    "occurrence": (21, 22),
-    "peak_bytes": (24, 27),
-    "residual_bytes": (25, 28),
-    "output_bytes": (26, 29),
-}
+    "micros": (2, 6), "bytes": (3, 7), "params": (4, 8), "float_ops": (13, 14),
+    "accelerator_micros": (17, 19), "cpu_micros": (18, 20), "occurrence": (21, 22),
+    "peak_bytes": (24, 27), "residual_bytes": (25, 28), "output_bytes": (26, 29),
+}  # fmt: skip
 _NODE_NAME, _NODE_DEVICE, _NODE_CHILD = 1, 10, 12
 _NODE_VALUE, _NODE_INPUT, _NODE_DEFINED = 15, 16, 23
 _GROUP: Final = {
-    "micros": (2, 6),
-    "bytes": (3, 7),
-    "params": (4, 8),
-    "float_ops": (5, 9),
-    "accelerator_micros": (12, 14),
-    "cpu_micros": (13, 15),
-    "peak_bytes": (16, 19),
-    "residual_bytes": (17, 20),
-    "output_bytes": (18, 21),
-}
+    "micros": (2, 6), "bytes": (3, 7), "params": (4, 8), "float_ops": (5, 9),
+    "accelerator_micros": (12, 14), "cpu_micros": (13, 15),
+    "peak_bytes": (16, 19), "residual_bytes": (17, 20), "output_bytes": (18, 21),
+}  # fmt: skip
 _GROUP_NAME, _GROUP_NODE, _GROUP_CHILD = 1, 10, 11
 # How deep protobuf reads messages inside one another: it stops at 100, and shapes are some.
 _PROTOBUF_DEPTH = 90
@@ -93,10 +81,8 @@ def tensor_protos(report: Report) -> dict[int, bytes] | None:
 def pieces(
     answer: Answer, values: Mapping[int, bytes] | None = None, *, repaired: bool = False
 ) -> Iterator[bytes]:
-    """The message of all rows, from the root down, in pieces; *values* has tensors by row.
-
-    With *repaired*, bytes of names that are not UTF-8 are replaced: no parser accepts them.
-    """
+    """The message of all rows, from the root down, in pieces; *values* has tensors by row."""
+    # With *repaired*, bytes of names that are not UTF-8 are replaced: no parser accepts them.
     encoder = _Rows(answer, values or {}, repaired=repaired)
     own = encoder.lengths()
     before = nested(answer.tree, _GROUP_CHILD if answer.view.groups else _NODE_CHILD, own)
@@ -136,11 +122,12 @@ class _Rows:
         """A run of rows, each behind what stands *before* it."""
         first, last = self._start[rows.start], self._start[rows.stop]
         if rows.stop - rows.start > 1 or last - first <= CHUNK:
-            yield _joined(before, *self.fields(rows), self.members(rows))
+            yield beside(before, *self.fields(rows), self.members(rows)).blob.tobytes()
             return
-        yield _joined(before, *self.fields(rows))
+        yield beside(before, *self.fields(rows)).blob.tobytes()
         for some in chunks(last - first):
-            yield _joined(*self._members(slice(first + some.start, first + some.stop)))
+            members = self._members(slice(first + some.start, first + some.stop))
+            yield beside(*members).blob.tobytes()
 
     def fields(self, rows: slice) -> tuple[Strings, ...]:
         """The fields of each row but the graph nodes of a group."""
@@ -209,19 +196,12 @@ class _GraphNodes:
         edges = self._profile.edges
         known = np.flatnonzero(node >= 0)
         first = edges.start[node[known]]
-        count = np.zeros(node.size, np.int64)
-        count[known] = edges.start[node[known] + 1] - first
-        row = np.repeat(np.arange(node.size), count)
-        index = np.arange(row.size) - np.repeat(np.cumsum(count) - count, count)
-        source = edges.source[index + np.repeat(first, count[known])]
+        owner, edge = runs(first, edges.start[node[known] + 1] - first)
+        row, index, source = known[owner], edge - first[owner], edges.source[edge]
         output = self._first_output[np.maximum(source, -1)]
         distinct, which = np.unique(output, return_inverse=True)
         shape = _shape_messages(self._profile.outputs.shape.take(distinct)).take(which)
         return within(row, node.size, *entries(_NODE_INPUT, index, shape))
-
-
-def _joined(*columns: Strings) -> bytes:
-    return beside(*columns).blob.tobytes()
 
 
 def _shape_messages(shapes: Shapes) -> Strings:

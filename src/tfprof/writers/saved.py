@@ -11,14 +11,13 @@ wire/schema/profile.proto.
 from __future__ import annotations
 
 import re
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tfprof.columns.strings import I64, Strings
 from tfprof.read.keras_layers import layers_as_texts
-from tfprof.wire.encode import beside, entries, field, numbers, packed, taken, within
+from tfprof.wire.encode import entries, field, joined, numbers, packed, taken, within
 from tfprof.writers.op_log import code_defs
 from tfprof.writers.saved_steps import SavedSteps
 
@@ -48,14 +47,14 @@ def saved(profile: Profile) -> Iterator[bytes]:
     flags = {2: profile.has_traces, 5: profile.misses_accelerator_stream}
     flag_fields = numbers({n: np.array([flag], np.int64) for n, flag in flags.items()})
     step_numbers = packed(3, np.zeros(number.size, np.int64), number, 1)
-    yield beside(*flag_fields, *step_numbers).blob.tobytes()
+    yield joined(*flag_fields, *step_numbers)
     regions = profile.regions
     columns = {1: regions.call, 2: regions.kind, 3: regions.returns, 5: regions.prefix}
-    yield beside(*field(29, *numbers(columns), *field(4, regions.function))).blob.tobytes()
+    yield joined(*field(29, *numbers(columns), *field(4, regions.function)))
     if profile.layers:
-        yield beside(*field(30, Strings.of(layers_as_texts(profile.layers)))).blob.tobytes()
+        yield joined(*field(30, Strings.of(layers_as_texts(profile.layers))))
     order = np.argsort(stacks.text_id)
-    yield beside(*entries(4, stacks.text_id[order], stacks.text.take(order))).blob.tobytes()
+    yield joined(*entries(4, stacks.text_id[order], stacks.text.take(order)))
 
 
 class _Nodes:
@@ -65,6 +64,26 @@ class _Nodes:
         self._profile = profile
         self._steps = SavedSteps(profile.steps)
         self._read_attributes = profile.attributes
+        # The host of each of the profile's types that is a device.
+        used = np.isin(np.arange(len(profile.types)), profile.nodes.device).tolist()
+        self._host = Strings.of(
+            _GPU.sub(b"cpu:0", name) if device else b""
+            for name, device in zip(profile.types, used, strict=True)
+        )
+        # 1 for each node that has stats and is not covered.
+        seen = np.zeros(len(profile), np.bool_)
+        for step in profile.steps:
+            seen[step.node] = True
+        self._uncovered = (seen & ~profile.covered).astype(np.int64)
+        # The region of each node, counted from 1; 0 for none.
+        self._region = np.zeros(len(profile), np.int64)
+        self._region[: profile.regions.of_node.size] = profile.regions.of_node + 1
+        node, kind = profile.type_pairs
+        order = np.lexsort((profile.types.rank()[kind], node))
+        self._sorted_types = node[order], kind[order]
+        stacks = profile.stacks
+        frames = stacks.line, stacks.function_line, stacks.file, stacks.function
+        self._stacks = code_defs(stacks.start, *frames, stacks.source)
 
     def written(self, first: int, last: int) -> bytes:
         """Nodes *first* to *last* as entries of the map of nodes."""
@@ -86,44 +105,13 @@ class _Nodes:
             self._attributes(first, last),
             self._steps.written(first, last),
         )
-        return beside(*entries(1, number, *node)).blob.tobytes()
-
-    @cached_property
-    def _host(self) -> Strings:
-        """The host of each of the profile's types that is a device."""
-        used = np.isin(np.arange(len(self._profile.types)), self._profile.nodes.device)
-        return Strings.of(
-            _GPU.sub(b"cpu:0", name) if device else b""
-            for name, device in zip(self._profile.types, used.tolist(), strict=True)
-        )
-
-    @cached_property
-    def _uncovered(self) -> I64:
-        """1 for each node that has stats and is not covered."""
-        seen = np.zeros(len(self._profile), np.bool_)
-        for step in self._profile.steps:
-            seen[step.node] = True
-        return (seen & ~self._profile.covered).astype(np.int64)
-
-    @cached_property
-    def _region(self) -> I64:
-        """The region of each node, counted from 1; 0 for none."""
-        region = np.zeros(len(self._profile), np.int64)
-        inside = self._profile.regions.of_node
-        region[: inside.size] = inside + 1
-        return region
+        return joined(*entries(1, number, *node))
 
     def _types(self, first: int, last: int) -> Strings:
         node, kind = self._sorted_types
         low, high = np.searchsorted(node, [first, last])
         texts = field(5, self._profile.types.take(kind[low:high]))
         return within(node[low:high] - first, last - first, *texts)
-
-    @cached_property
-    def _sorted_types(self) -> tuple[I64, I64]:
-        node, kind = self._profile.type_pairs
-        order = np.lexsort((self._profile.types.rank()[kind], node))
-        return node[order], kind[order]
 
     def _inputs(self, first: int, last: int) -> tuple[Strings, ...]:
         """The sources of the inputs, each source with its output, and the unknown names."""
@@ -157,12 +145,6 @@ class _Nodes:
     def _trace(self, stack: I64) -> Strings:
         traced = np.flatnonzero(stack >= 0)
         return within(traced, stack.size, *field(10, self._stacks.take(stack[traced])))
-
-    @cached_property
-    def _stacks(self) -> Strings:
-        stacks = self._profile.stacks
-        frames = stacks.line, stacks.function_line, stacks.file, stacks.function
-        return code_defs(stacks.start, *frames, stacks.source)
 
     def _attributes(self, first: int, last: int) -> Strings:
         node, entry = self._read_attributes

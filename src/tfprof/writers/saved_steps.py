@@ -16,8 +16,10 @@ import numpy as np
 
 from tfprof.columns.frozen import take
 from tfprof.columns.strings import I64, Strings
+from tfprof.columns.unique import ByKey
 from tfprof.model import ACCELERATOR, CPU, Step
 from tfprof.wire.encode import beside, entries, field, numbers, packed, within
+from tfprof.wire.maps import last_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,15 +40,15 @@ class SavedSteps:
         self._steps = steps
         # By the number of the step among all; a step in which nothing ran is in none.
         some = {number: step for number, step in enumerate(steps) if step.node.size}
-        self._ran = {number: _ByNode(step.node) for number, step in some.items()}
-        self._held = {number: _ByNode(step.memory_node) for number, step in some.items()}
-        self._allocated = {number: _ByNode(step.allocation_node) for number, step in some.items()}
-        self._put_out: dict[int, _ByNode] = {}
+        self._ran = {number: ByKey(step.node) for number, step in some.items()}
+        self._held = {number: ByKey(step.memory_node) for number, step in some.items()}
+        self._allocated = {number: ByKey(step.allocation_node) for number, step in some.items()}
+        self._put_out: dict[int, ByKey] = {}
         self._output_count: dict[int, I64] = {}
         for number, step in some.items():
-            last = _last_outputs(step)
+            last = last_of(step.output_row, step.output_slot)  # of each slot
             node, row = step.memory_node, step.output_row[last]
-            self._put_out[number] = _ByNode(node[row], last)
+            self._put_out[number] = ByKey(node[row], last)
             self._output_count[number] = np.bincount(row, minlength=node.size)
         named = Strings.concat(step.devices for step in steps)
         ids, first = named.intern()
@@ -71,12 +73,10 @@ class SavedSteps:
         return within(node, last - first, *entries(12, number, record))
 
     def _rows(
-        self, tables: Mapping[int, _ByNode], names: Sequence[str], first: int, last: int
+        self, tables: Mapping[int, ByKey], names: Sequence[str], first: int, last: int
     ) -> tuple[I64, dict[str, I64]]:
-        """(record, columns) of the rows of nodes *first* to *last* in every step, by record.
-
-        A record is the node, counted from *first*, times the number of steps, plus the step.
-        """
+        """(record, columns) of the rows of nodes *first* to *last* in every step, by record."""
+        # A record is the node, counted from *first*, times the number of steps, plus the step.
         some = ((number, *table.of(first, last)) for number, table in tables.items())
         parts = [(number, rows, node) for number, rows, node in some if rows.size]
         record = _joined([node * len(self._steps) + number for number, _, node in parts])
@@ -165,27 +165,3 @@ def _of_records(seen: I64, record: I64, fields: tuple[Strings, ...]) -> Strings:
 
 def _joined(parts: list[I64]) -> I64:
     return np.concatenate([np.empty(0, np.int64), *parts])
-
-
-def _last_outputs(step: Step) -> I64:
-    """The last output of each slot, by row of memory and slot."""
-    of_row, of_slot = step.output_row, step.output_slot
-    order = np.lexsort((of_slot, of_row))
-    row, slot = of_row[order], of_slot[order]
-    last = np.ones(order.size, np.bool_)
-    last[:-1] = (row[1:] != row[:-1]) | (slot[1:] != slot[:-1])
-    return order[last]
-
-
-class _ByNode:
-    """*rows* of a table (default: all) by node; those of one node keep their order."""
-
-    def __init__(self, node: I64, rows: I64 | None = None) -> None:
-        order = np.argsort(node, kind="stable")
-        self._rows = order if rows is None else rows[order]
-        self._node = node[order]
-
-    def of(self, first: int, last: int) -> tuple[I64, I64]:
-        """(row, node counted from *first*) of the rows of these nodes."""
-        here = slice(*np.searchsorted(self._node, [first, last]).tolist())
-        return self._rows[here], self._node[here] - first

@@ -17,8 +17,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from tfprof.writers.numbers import chunks, map_unique
-from tfprof.writers.share_bar import percent, share_bar
+from tfprof.writers.numbers import chunks, map_unique, percent, share_bar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

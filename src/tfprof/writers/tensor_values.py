@@ -21,7 +21,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tfprof.read.checkpoint.tensors import Array, Tensor, Values
+    from tfprof.read.checkpoint.tensors import Array, Tensor
 
 _MOST_CHARACTERS = 10_000
 _OPEN, _CLOSE = "[", "],\n"
@@ -57,13 +57,11 @@ def _rows(tensor: Tensor) -> Iterator[str]:
         opened = 1 + sum(row % span == 0 for span in spans)
         closed = 1 + sum((row + 1) % span == 0 for span in spans)
         values = tensor.values[row * width : row * width + seen]
-        yield _OPEN * opened + "".join([f"{text} " for text in _texts(values)]) + _CLOSE * closed
-
-
-def _texts(values: Values) -> Iterator[str]:
-    if isinstance(values, list):
-        return map(_quoted, values)
-    return map(_TEXT[values.dtype.kind], values.tolist())
+        if isinstance(values, list):
+            texts = map(_quoted, values)
+        else:
+            texts = map(_TEXT[values.dtype.kind], values.tolist())
+        yield _OPEN * opened + "".join([f"{text} " for text in texts]) + _CLOSE * closed
 
 
 def _float(value: float) -> str:

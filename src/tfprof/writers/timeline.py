@@ -56,7 +56,7 @@ def timeline_files(report: Report, path: str) -> Iterator[File]:
     if report.view == "graph" and answer.query.step is None:
         steps = [step.number for step in answer.profile.steps]
     for step in steps:
-        at_step = report if step == answer.query.step else report.at_step(step)
+        at_step = report if step == answer.query.step else report.asked(step=step)
         chart = timeline(at_step.answer)
         name = file_name(path, step, numbered=answer.query.era.names_steps or len(steps) > 1)
         yield File(name, at_step, chart.pieces(), chart.printed + banner(name))

@@ -18,6 +18,7 @@ import numpy as np
 from tfprof.errors import UsageError
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.model import CPU, Step
+from tfprof.read.columns import runs
 from tfprof.tables.limits import beyond, limit
 
 if TYPE_CHECKING:
@@ -75,14 +76,14 @@ class Arrows:
         devices = len(step.devices)
         tails = _units(step.node[ran], step.device[ran], devices)
         heads = _units(step.node[drawn_row[head]], step.device[drawn_row[head]], devices)
-        head_unit, edge = _expand(edges.start, heads.node)
+        head_unit, edge = _members(edges.start, heads.node)
         source, owner = edges.source[edge], answer.drawing.owner
         accounted = (owner >= 0) & answer.counted.accounted_row[owner]
         # Names of unknown nodes are below 0, and there may be more of them than nodes.
         known = (source >= 0) & accounted[np.maximum(source, 0)]
         head_unit, edge, source = head_unit[known], edge[known], source[known]
         first = np.searchsorted(tails.node, np.arange(len(profile) + 1))
-        at, tail_unit = _expand(first, source)
+        at, tail_unit = _members(first, source)
         head_unit, edge = head_unit[at], edge[at]
         apart = np.flatnonzero(tails.device[tail_unit] != heads.device[head_unit])
         apart = apart[np.argsort(tail_unit[apart], kind="stable")]
@@ -106,8 +107,8 @@ class Arrows:
 
     def _arrows(self, rows: I64, place: I64) -> tuple[I64, I64]:
         """The arrows that begin at these schedulings, those of a tail by consumer and input."""
-        at, link = _expand(self._link, self._tail_unit[rows])
-        again, member = _expand(self._heads.start, self._head_unit[link])
+        at, link = _members(self._link, self._tail_unit[rows])
+        again, member = _members(self._heads.start, self._head_unit[link])
         tail = self._tail[rows[at[again]]]
         head = self._head[self._heads.row[member]]
         order = np.lexsort((self._edge[link[again]], head, place[tail]))
@@ -125,9 +126,6 @@ def _batches(tail: I64, times: I64) -> Iterator[slice]:
         at = after
 
 
-def _expand(start: I64, groups: I64) -> tuple[I64, I64]:
+def _members(start: I64, groups: I64) -> tuple[I64, I64]:
     """(place in *groups*, member) of every member of every group; group g is start[g:g + 2]."""
-    count = start[groups + 1] - start[groups]
-    at = np.repeat(np.arange(groups.size), count)
-    first = np.cumsum(count) - count
-    return at, np.arange(at.size) - first[at] + start[groups][at]
+    return runs(start[groups], start[groups + 1] - start[groups])

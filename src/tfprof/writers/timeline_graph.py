@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfprof.columns.unique import marked
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.model import UNTIMED, Step
 from tfprof.writers.chrome_json import flow, point, process, quoted, region
@@ -56,8 +57,7 @@ class Chart:
         assert answer.query.step is not None, "steps are drawn one by one"
         step = next(step for step in profile.steps if step.number == answer.query.step)
         # Nodes that started at a known time in this step and have a device of their own.
-        started = np.zeros(len(profile), np.bool_)
-        started[step.node[step.start_us > 0]] = True
+        started = marked(step.node[step.start_us > 0], len(profile))
         shown = answer.node[1:]
         shown = shown[started[shown] & (profile.nodes.device[shown] >= 0)]
         key = _keys(step)
@@ -75,7 +75,11 @@ class Chart:
         """All of them: titles and bars, then arrows and counters."""
         drawn, start = self.drawn, self.step.start_us[self.drawn.row]
         devices = list(self.step.devices)
-        yield [process(_title(devices[number]), pid) for pid, number in enumerate(drawn.devices)]
+        titles = (
+            b"Op %b threads: %b" % (b"execution" if b"stream" in name else b"scheduling", name)
+            for name in (devices[number] for number in drawn.devices)
+        )
+        yield [process(title, pid) for pid, title in enumerate(titles)]
         order = np.lexsort((start, drawn.lane, drawn.pid))
         names = self.names.take(self.step.node[drawn.row[order]])
         yield from self._bars(order, names)
@@ -108,11 +112,6 @@ class Chart:
         """The position of each execution *at*, *after* microseconds past its start."""
         ts = self.step.start_us[self.drawn.row[at]] + after
         return map(point, self.drawn.pid[at].tolist(), self.drawn.lane[at].tolist(), ts.tolist())
-
-
-def _title(device: bytes) -> bytes:
-    kind = b"execution" if b"stream" in device else b"scheduling"
-    return b"Op %b threads: %b" % (kind, device)
 
 
 def _drawn(step: Step, key: I64, shown: I64, nodes: int) -> Executions:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfprof.columns.unique import ByKey, sum_by
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.writers.chrome_json import counter, point, process, quoted
 
@@ -195,9 +196,10 @@ def device_memories(profile: Profile, step: Step, nodes: I64, pid: int) -> list[
     # Over all steps, so computed once for all timelines.
     persistent = profile.cached("persistent bytes", lambda: _persistent(profile))
     by_name = nodes[profile.nodes.name.take(nodes).order()]
-    mine = _ByDevice(profile, nodes, by_name)
-    seen = _ByDevice(profile, nodes, step.memory_node)
-    allocated = _ByDevice(profile, nodes, step.allocation_node)
+    device_of = np.full(len(profile), -1, np.int64)
+    device_of[nodes] = profile.nodes.device[nodes]
+    tables = (by_name, step.memory_node, step.allocation_node)
+    by_device = [ByKey(device_of[node]) for node in tables]
     place = np.full(len(profile), -1, np.int64)
     place[nodes] = np.arange(nodes.size)
     kinds = np.unique(profile.nodes.device[nodes])
@@ -205,31 +207,13 @@ def device_memories(profile: Profile, step: Step, nodes: I64, pid: int) -> list[
         device = profile.types[kind]
         if b"cpu" in device:  # parity Q33: memory of the host is left out
             continue
-        here = by_name[mine.rows(kind)]
-        memories.append(
-            DeviceMemory(
-                device,
-                pid + 2 * len(memories),
-                *_seen(step, seen.rows(kind), place),
-                profile.nodes.name.take(here),
-                _curves(step, here, allocated.rows(kind), persistent),
-            )
-        )
+        mine, seen, allocated = (table.of(kind, kind + 1)[0] for table in by_device)
+        here = by_name[mine]
+        curves = _curves(step, here, allocated, persistent)
+        observed = _seen(step, seen, place)
+        number, names = pid + 2 * len(memories), profile.nodes.name.take(here)
+        memories.append(DeviceMemory(device, number, *observed, names, curves))
     return memories
-
-
-class _ByDevice:
-    """The rows of a table by the device of their node, for the shown nodes only, sorted once."""
-
-    def __init__(self, profile: Profile, shown: I64, node: I64) -> None:
-        kind = np.full(len(profile), -1, np.int64)
-        kind[shown] = profile.nodes.device[shown]
-        self._row = np.argsort(kind[node], kind="stable")
-        self._kind = kind[node][self._row]
-
-    def rows(self, kind: int) -> I64:
-        first, last = np.searchsorted(self._kind, [kind, kind + 1])
-        return self._row[first:last]
 
 
 def _persistent(profile: Profile) -> I64:
@@ -238,8 +222,7 @@ def _persistent(profile: Profile) -> I64:
     for step in profile.steps:
         rows = ~step.on_host
         node, of = np.unique(step.memory_node[rows], return_inverse=True)
-        held = np.zeros(node.size, np.int64)
-        np.add.at(held, of, step.persistent[rows])
+        held = sum_by(of, step.persistent[rows], node.size)
         most[node] = np.maximum(most[node], held)
     return most
 

@@ -52,23 +52,20 @@ class _Part(NamedTuple):
         return [text if shown else None for text, shown in zip(texts, self.shown, strict=True)]
 
 
-class _OwnAndTotal:
-    """A metric as "own/total", with -- for own where a row is not accounted."""
+def _own_and_total(answer: Answer, metric: str) -> Callable[[slice], _Part]:
+    """A metric of rows as "own/total", with -- for own where a row is not accounted."""
+    field, accounted = FIELDS.get(metric), answer.accounted
+    unit = (field and field.unit) or units.count
+    template = b"%s/%s" + (field.suffix.encode() if field else b"")
+    own, total = answer.own(metric), answer.total(metric)
 
-    def __init__(self, answer: Answer, metric: str) -> None:
-        field = FIELDS.get(metric)
-        self._profile = answer.profile
-        self._unit = (field and field.unit) or units.count
-        self._suffix = field.suffix if field else ""
-        self._own, self._total = answer.own(metric), answer.total(metric)
-        self._accounted = answer.accounted
+    def part(rows: slice) -> _Part:
+        first = texts_of(answer.profile, own[rows], unit)
+        for row in np.flatnonzero(~accounted[rows]).tolist():
+            first[row] = b"--"
+        return _Part(template, (first, texts_of(answer.profile, total[rows], unit)))
 
-    def of(self, rows: slice) -> _Part:
-        own = texts_of(self._profile, self._own[rows], self._unit)
-        for row in np.flatnonzero(~self._accounted[rows]).tolist():
-            own[row] = b"--"
-        total = texts_of(self._profile, self._total[rows], self._unit)
-        return _Part(b"%s/%s" + self._suffix.encode(), (own, total))
+    return part
 
 
 def node_lines(
@@ -76,23 +73,23 @@ def node_lines(
 ) -> Iterator[bytes]:
     """The lines in pieces; *values* gives the text below each row but the root, by name."""
     nodes = NodeTexts(answer.profile, answer.drawing.filler)
-    numbers = {name: _OwnAndTotal(answer, name) for name in fields if FIELDS[name].unit}
-    defined = _OwnAndTotal(answer, DEFINED)
+    numbers = {name: _own_and_total(answer, name) for name in fields if FIELDS[name].unit}
+    defined = _own_and_total(answer, DEFINED)
     attributes: dict[str, Callable[[int], str | None]] = {
         "device": nodes.device,
-        "op_types": nodes.op_types,
+        "op_types": lambda node: "|".join(nodes.types(node)),
         "input_shapes": lambda node: "|".join(nodes.inputs(node)),
     }
 
     def part(name: str, rows: slice, node: I64) -> _Part:
         if name in attributes:
             return _Part.of([attributes[name](number) for number in node.tolist()])
-        own_and_total = numbers[name].of(rows)
+        own_and_total = numbers[name](rows)
         if name == "params":
             shapes = _shapes(answer, nodes, node)
             return _Part(b"%s" + own_and_total.template, (shapes, *own_and_total.columns))
         if name == "occurrence":
-            other = defined.of(rows)
+            other = defined(rows)
             template = own_and_total.template + b"|" + other.template
             return _Part(template, (*own_and_total.columns, *other.columns))
         return own_and_total
@@ -110,15 +107,13 @@ def node_lines(
             continue
         none = [b""] * len(names)
         above = none if hidden is None else _hidden(hidden[rows], indent[rows])
-        below = none if values is None else _below(values, names, has_root=not rows.start)
+        below = none
+        if values is not None:
+            below = [values(name).encode("utf-8", "surrogateescape") for name in names]
+            if not rows.start:
+                below[0] = b""  # the root has none
         own = _lines(indent[rows], names, parts)
         yield b"".join(text for row in zip(above, own, below, strict=True) for text in row)
-
-
-def _below(values: Callable[[bytes], str], names: list[bytes], *, has_root: bool) -> list[bytes]:
-    """The text below each row; the root, the first of all, has none."""
-    texts = [values(name).encode("utf-8", "surrogateescape") for name in names[has_root:]]
-    return [b"", *texts] if has_root else texts
 
 
 def _shapes(answer: Answer, nodes: NodeTexts, node: I64) -> list[bytes]:
@@ -142,10 +137,10 @@ def code_lines(answer: Answer, fields: list[str]) -> Iterator[bytes]:
     """The lines of code view, in pieces."""
     nodes = NodeTexts(answer.profile, answer.drawing.filler)
     metrics = [name for name in fields if FIELDS[name].unit and name not in _NOT_OF_CODE]
-    numbers = {name: _OwnAndTotal(answer, name) for name in metrics}
+    numbers = {name: _own_and_total(answer, name) for name in metrics}
     attributes: dict[str, Callable[[I64], str | None]] = {
         "device": nodes.devices_of,
-        "op_types": nodes.op_types_of,
+        "op_types": lambda members: "|".join(nodes.types_of(members)),
     }
     none = np.empty(0, np.int64)
     start, member = answer.members() if attributes.keys() & {*fields} else (none, none)
@@ -162,7 +157,7 @@ def code_lines(answer: Answer, fields: list[str]) -> Iterator[bytes]:
             return _Part.of([f"{name} N/A in {answer.view.name} view"] * len(here))
         if name in attributes:
             return _Part.of([attribute(name, row) for row in here])
-        return numbers[name].of(rows)
+        return numbers[name](rows)
 
     label, indent = answer.label, 2 * (answer.tree.depth - 1)
     for rows in chunks(len(answer), label.length + indent):
