@@ -83,7 +83,7 @@ def _is_safetensors(start: Start) -> bool:
 
 def _is_records(start: Start) -> bool:
     """Whether the length of the first TFRecord has its checksum."""
-    from tfprof.read.checkpoint.crc32c import crc32c, masked  # noqa: PLC0415 - few files need it
+    from tfprof.wire.crc32c import crc32c, masked  # noqa: PLC0415 - few files need it
 
     length, checksum = np.frombuffer(start.data[:8], np.uint8), start.data[8:12]
     return len(checksum) == 4 and masked(crc32c(length)) == int.from_bytes(checksum, "little")  # noqa: PLR2004 - bytes of a checksum
