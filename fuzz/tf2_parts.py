@@ -150,7 +150,12 @@ def _text(model: bytes) -> bytes:
     made = SavedModel.FromString(model)
     made.meta_graphs.add().meta_info_def.tags[:] = ["serve", "gpu"]
     made.meta_graphs[1].graph_def.node.add(name="a", op="NoOp")
-    return text_format.MessageToString(made).encode()
+    graph = made.meta_graphs[0].graph_def
+    for function in graph.library.function:
+        function.ClearField("arg_attr")
+    for node in (*graph.node, *(node for one in graph.library.function for node in one.node_def)):
+        node.attr.pop("_output_shapes", None)
+    return text_format.MessageToString(made, as_one_line=True).encode()
 
 
 def _chunked(model: bytes) -> bytes:

@@ -40,7 +40,7 @@ _Step = tuple[int, int]
 class ChunkedSource(Source):
     """The wire bytes of a chunked SavedModel, merged on first use and after unpickling."""
 
-    def __init__(self, chunked: Source) -> None:
+    def __init__(self, chunked: Source, _: str) -> None:
         super().__init__(chunked.name)
         self._chunked = chunked
 

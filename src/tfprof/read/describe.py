@@ -69,13 +69,6 @@ def describe_saved_model(source: Source) -> Description:
     return graph._replace(facts=facts, flags=flags[:1] if tag is None else ())
 
 
-def describe_chunked(source: Source) -> Description:
-    """The same of a chunked SavedModel."""
-    from tfprof.read.chunked import ChunkedSource  # noqa: PLC0415 - few files need it
-
-    return describe_saved_model(ChunkedSource(source))
-
-
 def describe_keras(source: Source) -> Description:
     """The layers and weights of a Keras archive, as nodes and variables."""
     from tfprof.read.keras.archive import read_keras  # noqa: PLC0415 - few files need it

@@ -6,8 +6,9 @@ What few files need is imported when one of them comes: a small graph is read in
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.read import graph_def, op_log, run_metadata
 from tfprof.read.run_metadata import details
@@ -27,13 +28,12 @@ T = TypeVar("T")
 
 
 def in_wire(source: Source, row: Input) -> Source:
-    """*source* in wire format: text is converted. Raises InputError."""
-    message = format_for(source, row).message
-    if not message:
+    """*source* in wire format: text and chunks are converted. Raises InputError."""
+    form = format_for(source, row)
+    if not form.message:
         return source
-    from tfprof.read.text import TextSource  # noqa: PLC0415 - most files are binary
-
-    return TextSource(source, message)
+    converted: Source = load_function(form.converter)(source, form.message)
+    return converted
 
 
 def read_wire(source: Source, row: Input, columns: Callable[[U8], T]) -> T:
@@ -63,18 +63,11 @@ def read_meta_graph(
 def read_saved_model(
     source: Source, signature: str | None = None, tag: str | None = None, *, functions: bool = True
 ) -> GraphColumns:
-    """The nodes that the signatures of a SavedModel need, or one of them, binary or text."""
+    """The nodes that the signatures of a SavedModel need, or one of them, in any form."""
     from tfprof.read import saved_model  # noqa: PLC0415
 
     read = partial(saved_model.columns, signature=signature, tag=tag, functions=functions)
     return _graph(source, read)
-
-
-def read_chunked(source: Source, signature: str | None = None, **parts: Any) -> GraphColumns:  # noqa: ANN401 - as of read_saved_model
-    """The same of a chunked SavedModel."""
-    from tfprof.read.chunked import ChunkedSource  # noqa: PLC0415 - few files need it
-
-    return read_saved_model(ChunkedSource(source), signature, **parts)
 
 
 def read_run(source: Source) -> RunColumns | None:

@@ -152,6 +152,7 @@ class Format:
     message: str = ""  # of a form that is converted first, such as text: the message that it is
     parts: tuple[str, ...] = ()  # of GRAPH_PARTS
     joins: bool = False  # the files of one folder are one input
+    converter: str = "tfprof.read.text:TextSource"  # to wire format, of a form with a message
 
 
 def _row(  # noqa: PLR0913, PLR0917 - one parameter per column
@@ -215,9 +216,10 @@ FORMATS: dict[str, Format] = {
         _row("saved_model", "a SavedModel", GRAPH, _MODEL,
              "read_files:read_saved_model", "add_graph", "describe_saved_model",
              parts=(SIGNATURE, TAG, FUNCTIONS)),
-        _row("saved_model_chunked", "a chunked SavedModel", GRAPH, _MODEL,
-             "read_files:read_chunked", "add_graph", "describe_chunked", "SavedModel",
-             parts=(SIGNATURE, TAG, FUNCTIONS)),
+        replace(_row("saved_model_chunked", "a chunked SavedModel", GRAPH, _MODEL,
+                     "read_files:read_saved_model", "add_graph", "describe_saved_model",
+                     "SavedModel", parts=(SIGNATURE, TAG, FUNCTIONS)),
+                converter="tfprof.read.chunked:ChunkedSource"),
         _row("keras", "a Keras archive", GRAPH, _MODEL,
              "keras.archive:read_keras", "take_profile", "describe_keras"),
         _row("events", "an event file of TensorBoard", GRAPH, ("nodes", "model", "run"),
