@@ -84,8 +84,8 @@ def _sound() -> Iterator[Row]:
     calls = [_call("d"), _call("nobody", 7), [7], [[7]], [["d", 0, 0, 7]], [["d"]], _call([])]
     for at, inbound in enumerate(calls):
         circle = [{**layer("Dense", "d", units=4), "name": "d", "inbound_nodes": inbound}]
-        config = {"name": "net", "layers": circle, "input_layers": [], "output_layers": []}
-        text = json.dumps({"class_name": "Model", "config": config})
+        called = {"name": "net", "layers": circle, "input_layers": [], "output_layers": []}
+        text = json.dumps({"class_name": "Model", "config": called})
         odd = {"refused": _NO_MODEL} if at in {2, 3, 4} else {"shows": b"net/"}
         yield _row(f"calls of kind {at}", hdf5(text), **odd)
     many: dict[str, Any] = {"class_name": "Sequential", "config": [layer("Dense", "d", units=4)]}

@@ -230,7 +230,9 @@ def test_a_handmade_file_damaged_here_and_there_is_read_or_refused(name: str) ->
     assert 0 < read < tried
 
 
-@pytest.mark.parametrize("name", ["functions", "saved model", "trace", "profile with functions"])
+@pytest.mark.parametrize(
+    "name", ["functions", "saved model", "trace", "hdf5", "profile with functions"]
+)
 def test_a_file_of_tensorflow_2_damaged_here_and_there_is_read_or_refused(name: str) -> None:
     sample = sweeps.of_tensorflow_2()[name]
     places = amount(TRIED["a file of TensorFlow 2"] // 2, 50)
