@@ -22,7 +22,7 @@ KEPT = sorted(file for folder in (CORPUS, FINDINGS) for file in folder.glob("*/*
 # Inputs per target in a whole run: as many as some seconds allow. A sample tries few.
 RUNS = {
     450: ["graph", "run", "saved", "whole", "op_log", "run_shapes", "folder"],
-    300: ["functions", "saved_model", "debug_info", "function_run", "trace", "keras"],
+    300: ["functions", "saved_model", "debug_info", "function_run", "trace", "keras", "hdf5"],
     600: ["meta_graph", "meta_graph_text", "graph_text", "run_text", "op_log_text", "flops"],
     3000: ["text", "converted", "bundle", "tables", "snappy", "gzip", "sniff"],
 }
