@@ -49,7 +49,7 @@ def seeds() -> dict[str, list[bytes]]:
         "trace": [*map(joined, traces), joined([traces[1][0]])],
         "keras": [_keras()],
         "events": [_events(*graphs[1:3])],
-        "hdf5": [_described(), hdf5_file(_described())],
+        "hdf5": [_described(), hdf5_file(b'{"texts": {}, "layers": {"d": {"k": [2]}}}')],
         "tflite": [(_TF2 / f"{name}.tflite").read_bytes() for name in ("control", "state")],
     }
 

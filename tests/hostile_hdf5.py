@@ -42,8 +42,12 @@ def hdf5(
     return made.getvalue()
 
 
-def _row(name: str, data: bytes | Callable[[], bytes], **expected: Any) -> Row:
+def _row(name: str, data: Callable[[], bytes], **expected: Any) -> Row:
     return Row(f"hdf5: {name}", {"graph.h5": data}, **{"commands": ("scope",), **expected})
+
+
+def _cut(end: int) -> bytes:
+    return hdf5()[:end]
 
 
 def _call(*names: Any) -> list[Any]:
@@ -72,26 +76,28 @@ def _attribute(name: str, value: Any, file: Any) -> None:
 
 
 def _sound() -> Iterator[Row]:
-    yield _row("sound", hdf5(), shows=b"net/d/kernel (", commands=FEW)
-    yield _row("weights alone", hdf5(None), shows=b"model/d/kernel (", commands=FEW)
-    yield _row("links", hdf5(change=_links), shows=b"net/d/", commands=FEW)
-    yield _row("1,000 groups deep", hdf5(change=partial(_deep, 1_000)), shows=b"net/d/kernel (")
+    yield _row("sound", hdf5, shows=b"net/d/kernel (", commands=FEW)
+    yield _row("weights alone", partial(hdf5, None), shows=b"model/d/kernel (", commands=FEW)
+    yield _row("links", partial(hdf5, change=_links), shows=b"net/d/", commands=FEW)
+    yield _row(
+        "1,000 groups deep", partial(hdf5, change=partial(_deep, 1_000)), shows=b"net/d/kernel ("
+    )
     names = ("", "a/b", "\x1b[31m", "a\nb", "\u202ex", "^a", "a:0", "</script>", "d", "d")
     config = model(*(layer("Dense", name, units=4) for name in names))
-    yield _row("names of all kinds", hdf5(config), shows=b"net/", commands=FEW)
+    yield _row("names of all kinds", partial(hdf5, config), shows=b"net/", commands=FEW)
     weights = {name: {f"{name}/kernel:0": (2,)} for name in names[2:-2]}
-    yield _row("weights of all kinds", hdf5(None, weights), shows=b"model/", commands=FEW)
+    yield _row("weights of all kinds", partial(hdf5, None, weights), shows=b"model/", commands=FEW)
     calls = [_call("d"), _call("nobody", 7), [7], [[7]], [["d", 0, 0, 7]], [["d"]], _call([])]
     for at, inbound in enumerate(calls):
         circle = [{**layer("Dense", "d", units=4), "name": "d", "inbound_nodes": inbound}]
-        config = {"name": "net", "layers": circle, "input_layers": [], "output_layers": []}
-        text = json.dumps({"class_name": "Model", "config": config})
+        called = {"name": "net", "layers": circle, "input_layers": [], "output_layers": []}
+        text = json.dumps({"class_name": "Model", "config": called})
         odd = {"refused": _NO_MODEL} if at in {2, 3, 4} else {"shows": b"net/"}
-        yield _row(f"calls of kind {at}", hdf5(text), **odd)
+        yield _row(f"calls of kind {at}", partial(hdf5, text), **odd)
     many: dict[str, Any] = {"class_name": "Sequential", "config": [layer("Dense", "d", units=4)]}
     for _ in range(40):
         many = {"class_name": "Sequential", "config": [many]}
-    yield _row("models in models, 40 deep", hdf5(json.dumps(many)), shows=b"sequential/")
+    yield _row("models in models, 40 deep", partial(hdf5, json.dumps(many)), shows=b"sequential/")
 
 
 def _refused() -> Iterator[Row]:
@@ -104,19 +110,24 @@ def _refused() -> Iterator[Row]:
         "a layer without a class": model({"config": {}}),
         "models in models, 3,000 deep": b'{"class_name":"Sequential","config":[' * 3_000,
     }.items():
-        yield _row(name, hdf5(config), refused=_NO_MODEL)
+        yield _row(name, partial(hdf5, config), refused=_NO_MODEL)
     for name, value in {
         "model_config": np.zeros(7),
         "weight_names": np.zeros((3, 3), np.float32),
         "name": np.zeros((2, 2)),
     }.items():
-        yield _row(f"{name} of numbers", hdf5(change=partial(_attribute, name, value)), shows=b"/d")
+        yield _row(
+            f"{name} of numbers",
+            partial(hdf5, change=partial(_attribute, name, value)),
+            shows=b"/d",
+        )
     impossible = {"d": {"d/kernel:0": (2**40, 2**40)}}
-    yield _row("a shape of 2 to the 80th", hdf5(None, impossible), refused="an impossible shape")
-    yield _row("no model", hdf5(None, {}), refused="without a Keras model or its weights")
-    whole = hdf5()
-    for at in (8, 9, 100, len(whole) // 2, len(whole) - 1):
-        yield _row(f"cut off at {at}", whole[:at], refused="graph.h5 is a damaged HDF5 file")
+    yield _row(
+        "a shape of 2 to the 80th", partial(hdf5, None, impossible), refused="an impossible shape"
+    )
+    yield _row("no model", partial(hdf5, None, {}), refused="without a Keras model or its weights")
+    for at in (8, 9, 100, 4_000, 9_000):
+        yield _row(f"cut off at {at}", partial(_cut, at), refused="graph.h5 is a damaged HDF5 file")
 
 
 ROWS: Final = [*_sound(), *_refused()]

@@ -23,6 +23,7 @@ from case import GraphDef, OpLogProto, RunMetadata
 from chunked_models import cpb
 from event_records import ends, event_file, scalar, tagged
 from forged import HEAD
+from hostile_hdf5 import hdf5
 from hostile_parts import part
 from profiles import DATA, PROFILES, content
 from sampling import sampled
@@ -202,6 +203,12 @@ def converted_places(data: bytes) -> list[int]:
     return [place for place in found if place < len(data)]
 
 
+def hdf5_places(data: bytes) -> list[int]:
+    """The superblock, and where groups, heaps and tables of names begin."""
+    marks = [found.start() for found in re.finditer(rb"TREE|HEAP|SNOD|GCOL", data)]
+    return [*range(96), *(at + more for at in marks for more in (0, 4, 8, 16, 24))]
+
+
 # --- the samples ---------------------------------------------------------------------------------
 
 
@@ -341,6 +348,7 @@ def of_tensorflow_2() -> dict[str, Sample]:
         ),
         "trace": Sample(trace, lambda file: load(traces=[file]), wire_places),
         "events": Sample(events, load, event_places),
+        "hdf5": Sample(hdf5(), load, hdf5_places),
         "profile with functions": Sample(
             b"".join(saved(load(source(functions)))), read_profile, wire_places
         ),

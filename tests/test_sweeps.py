@@ -239,6 +239,7 @@ def test_a_handmade_file_damaged_here_and_there_is_read_or_refused(name: str) ->
         "chunked saved model",
         "trace",
         "events",
+        "hdf5",
         "lite",
         "profile with functions",
     ],

@@ -25,7 +25,7 @@ from tfprof.read.keras.model import DTYPES, Contents, Stored
 from tfprof.read.keras.weights import MOST_ELEMENTS
 
 _PROGRAM: Final = "import runpy, sys; _, name, *sys.path = sys.argv; runpy.run_path(name)"
-_SECONDS, _BYTES_PER_SECOND = 10, 10 << 20
+_SECONDS, _BYTES_PER_SECOND = 15, 4 << 20  # on the clock; h5_worker.py counts those it computes
 _MOST_ANSWER, _LONGEST_LINE = 1 << 28, 100
 _FLOAT: Final = 1
 # DataType of each HDF5 type; bfloat16 is stored as two untyped bytes.

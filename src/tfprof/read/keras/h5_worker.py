@@ -19,6 +19,10 @@ from typing import Any, Final
 
 import h5py
 
+resource: Any = None  # not on every system
+with suppress(ImportError):
+    import resource
+
 MOST: Final = 1_000_000
 _DEEPEST: Final = 200
 _MEMORY: Final = 4 << 30
@@ -26,6 +30,8 @@ _BLOCK, _BLOCKS = 1 << 14, 1 << 10
 _TEXTS: Final = ("model_config", "keras_version")
 _LISTS: Final = re.compile(r"(layer|weight)_names\d{0,4}")
 _STDIN, _STDOUT = 0, 1
+_CPU: Final = resource.RLIMIT_CPU if resource else 0
+_SECONDS, _BYTES_PER_SECOND = 3, 4 << 20
 
 
 class _Remote(io.RawIOBase):
@@ -157,12 +163,21 @@ def _write(data: bytes) -> None:
 
 
 def _close_doors() -> None:
-    """From here on: no more files, and no more memory than any model needs."""
-    with suppress(ImportError, ValueError, OSError):
-        import resource  # noqa: PLC0415 - not on every system
+    """From here on: no more files, no core dump, and no more memory than any model needs."""
+    if resource is not None:
+        none = (resource.RLIMIT_NOFILE, 0), (resource.RLIMIT_CORE, 0)
+        for what, most in (*none, (resource.RLIMIT_AS, _MEMORY)):
+            with suppress(ValueError, OSError):
+                resource.setrlimit(what, (most, most))
 
-        for what, most in ((resource.RLIMIT_NOFILE, 0), (resource.RLIMIT_AS, _MEMORY)):
-            resource.setrlimit(what, (most, most))
+
+def _start_clock(size: int) -> None:
+    """End this process if it computes for longer than a file of this size may take."""
+    if resource is not None:
+        usage, (_, most) = resource.getrusage(resource.RUSAGE_SELF), resource.getrlimit(_CPU)
+        seconds = int(usage.ru_utime + usage.ru_stime) + _SECONDS + size // _BYTES_PER_SECOND
+        with suppress(ValueError, OSError):
+            resource.setrlimit(_CPU, (seconds, most))
 
 
 def serve() -> None:
@@ -176,6 +191,7 @@ def serve() -> None:
     _close_doors()
     while True:
         size = int(_read(20))
+        _start_clock(size)
         try:
             answer = listed(_Remote(size), size)
         except EOFError:
