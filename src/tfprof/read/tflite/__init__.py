@@ -57,6 +57,7 @@ def _written(model: Model, builder: Builder) -> tuple[Any, int]:
     for name, number in model.signatures.items():
         called = builder.called_by([number])
         needed = dict.fromkeys(use for each in called for use in builder.uses[each])
+        builder.count(len(ends[number]) + len(needed))
         outputs = meta.signature_def[name].outputs
         for place, node in enumerate((*ends[number], *needed)):
             outputs[str(place)].name = node
@@ -67,9 +68,9 @@ def _written(model: Model, builder: Builder) -> tuple[Any, int]:
 
 def _notes(model: Model, builder: Builder, written: int) -> Iterator[Note]:
     count = sum(len(model.subgraphs[number].operators) for number in builder.uses)
-    if builder.integer:
-        verb = "computes" if len(builder.integer) == 1 else "compute"
-        text = f"{len(builder.integer):,} of {plural(count, 'operator')} {verb} with integers"
+    if builder.integers:
+        verb = "computes" if builder.integers == 1 else "compute"
+        text = f"{builder.integers:,} of {plural(count, 'operator')} {verb} with integers"
         yield Note(f"{text}; integer operations count as float operations.", ours=True, caveat=True)
     if written < len(model.subgraphs):
         left = plural(len(model.subgraphs) - written, "subgraph")

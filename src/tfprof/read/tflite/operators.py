@@ -19,22 +19,21 @@ float operations are unknown.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.read.keras.graph import Tensor, Unexpandable
 from tfprof.read.keras.layers.activation import activated
 from tfprof.read.tflite.flatbuffer import BOOL, FLOAT, INT8
 from tfprof.read.tflite.model import FLEX
-from tfprof.read.tflite.step import Step, attribute, clean, function_name
+from tfprof.read.tflite.step import ROWS, Step, attribute, clean, function_name, row
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfprof.read.keras.graph import Operand
 
-Row: TypeAlias = "Callable[[Step], Tensor | list[Tensor]]"
-ROWS: Final[dict[str, Row]] = {}
 _PADDING: Final = ("SAME", "VALID")
 _MATRIX: Final = 2
 _WORD: Final = re.compile(r"(\w*)(\W)(\d+)")
@@ -47,20 +46,9 @@ _OPTIONS: Final[dict[str, Callable[[Step, int], Any]]] = {
 }
 
 
-def row(*names: str) -> Callable[[Row], Row]:
-    """Make the function below the row of these operators."""
-
-    def decorate(function: Row) -> Row:
-        ROWS.update(dict.fromkeys(names, function))
-        return function
-
-    return decorate
-
-
 def expand(step: Step) -> list[Tensor]:
     """The outputs of an operator; raises Unexpandable and the like."""
-    from tfprof.read.tflite import recurrent  # noqa: F401, PLC0415 - adds its rows
-
+    import_module("tfprof.read.tflite.recurrent")  # adds its rows
     name, kind, words = step.row
     outputs = ROWS[name](step) if name in ROWS else _line(step, kind or name, words)
     return outputs if isinstance(outputs, list) else [outputs]
@@ -70,7 +58,7 @@ def _line(step: Step, kind: str, words: tuple[str, ...]) -> Tensor:
     inputs: list[Operand] = [*step.values()]
     attributes: dict[str, Any] = {}
     if step.row.name.startswith(FLEX):
-        attributes.update(step.body.builder.model.flex_attributes(step.operator))
+        attributes.update(step.body.model.flex_attributes(step.operator))
         if not attributes:
             raise Unexpandable
     activation = -1

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from tfprof.read.keras.graph import Tensor, Unexpandable
 from tfprof.read.tflite.flatbuffer import BOOL, FLOAT, INT8
-from tfprof.read.tflite.operators import row
+from tfprof.read.tflite.step import row
 
 if TYPE_CHECKING:
     from tfprof.read.tflite.step import Step
