@@ -43,6 +43,7 @@ _NUMPY: Final = {1: "<f4", 3: "<i4", 9: "<i8", 10: "?"}
 _CUSTOM: Final = 32
 FLEX: Final = "Flex"  # before the type of an operation of TensorFlow
 _MOST_VALUES: Final = 1000
+_LONGEST_NAME: Final = 4096  # every operator that computes a tensor repeats its name
 _MOST_DIMENSIONS: Final = 254  # as in TensorFlow
 _PER_OPERATOR: Final = 64
 _INT32: Final = (-(2**31), 2**31 - 1)
@@ -153,7 +154,7 @@ class Model:
         known &= len(shape) <= _MOST_DIMENSIONS
         again[buffer] = again.get(buffer, -1) + 1
         return Tensor(
-            table.text(3),
+            table.text(3)[:_LONGEST_NAME],
             tuple(max(size, -1) for size in shape) if known else None,
             _TYPES[type_] if 0 <= type_ < len(_TYPES) else 0,
             data,

@@ -27,6 +27,7 @@ _NUMBERED: Final = re.compile(r":\d*$")
 # Of the names that the converter joins for fused operations, this one belongs to the weights.
 _PRODUCT: Final = re.compile(r"[^/]*(?:conv|depthwise|matmul|einsum|dot)[^/]*", re.IGNORECASE)
 _ACTIVATIONS: Final = {1: ("Relu",), 2: ("Maximum", "Minimum"), 3: ("Relu6",), 4: ("Tanh",)}
+_LONGEST: Final = 500
 _ON_VARIABLES: Final = ("READ_VARIABLE", "ASSIGN_VARIABLE")
 _FLOATS: Final = frozenset({1, 2, 8, 14, 18, 19})
 # The attribute that names the dtype of the outputs, where it is not the usual one.
@@ -210,7 +211,7 @@ def is_weight(stored: Stored) -> bool:
 
 def clean(name: str) -> str:
     """The name of a tensor as that of a node."""
-    return _UNSAFE.sub("_", _NUMBERED.sub("", name)).strip("/") or "tensor"
+    return _UNSAFE.sub("_", _NUMBERED.sub("", name)).strip("/")[-_LONGEST:] or "tensor"
 
 
 def function_name(number: int) -> str:
