@@ -62,12 +62,12 @@ def _shared() -> Iterator[Row]:
     )
 
     def computed() -> bytes:
-        tensors = [tensor("x", [2, 3]), tensor("n/" * 500_000, [2, 3])]
+        tensors = [tensor("x", [2, 3]), tensor("n" * 1_000_000, [2, 3])]
         steps = [operator(0, [0, 0], [1]) for _ in range(10_000)]
         return packed(model([subgraph(tensors, [0], [1], steps)], [_ADD]))
 
     yield _row(
-        "10,000 operators that compute a tensor of a long name", computed, commands=("info",)
+        "10,000 operators that compute a tensor of a long name", computed, commands=("scope",)
     )
 
     def operators(code: int, inputs: list[int]) -> bytes:
