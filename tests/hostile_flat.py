@@ -61,6 +61,15 @@ def _shared() -> Iterator[Row]:
         "2,000 tensors of one long name", names, refused="too many offsets", commands=("scope",)
     )
 
+    def computed() -> bytes:
+        tensors = [tensor("x", [2, 3]), tensor("n" * 1_000_000, [2, 3])]
+        steps = [operator(0, [0, 0], [1]) for _ in range(10_000)]
+        return packed(model([subgraph(tensors, [0], [1], steps)], [_ADD]))
+
+    yield _row(
+        "10,000 operators that compute a tensor of a long name", computed, commands=("scope",)
+    )
+
     def operators(code: int, inputs: list[int]) -> bytes:
         step = operator(0, inputs, [1])
         graph = subgraph([tensor("x", [2, 3]), tensor("y", [2, 3])], [0], [1], [step] * _MANY)

@@ -50,7 +50,9 @@ FLOOR: Final = {room: floor for floor, rooms in enumerate(FLOORS) for room in ro
 # The rooms that may open, print and look at the terminal. Everything else is the corridor.
 EDGE: Final = {"api", "io", "console", "cli", "shell", "capture"}
 # Our own tables, shipped beside the module that reads them, are no input.
-OWN_DATA: Final = {"wire.schema", "wire.schema.build", "read.functions.calls"}
+OWN_DATA: Final = {
+    "wire.schema", "wire.schema.build", "read.functions.calls", "read.tflite.model"
+}  # fmt: skip
 MAY_EXIT: Final = {"cli", "console"}
 MAY_IMPORT_TENSORFLOW: Final = {"capture"}
 

@@ -262,6 +262,13 @@ def test_open_dimensions_are_those_of_the_signature() -> None:
     assert loaded.summary(dims={"batch": 6}).total["float_ops"] == 6 * 4
 
 
+def test_a_constant_of_many_numbers_has_no_values() -> None:
+    tensors = [tensor("x", [1500]), tensor("at", [1500], INT32, 1), tensor("y", [1500])]
+    loaded = one([36], tensors, [operator(0, [0, 1], [2], {})], buffers=[b"", bytes(6000)])
+    assert b"GatherV2" in set(loaded.profile.types)
+    assert loaded.summary().total["parameters"] == 0
+
+
 def test_weights_of_int32_are_not_shapes() -> None:
     tensors = [
         tensor("x", [2, 3], INT8, scale=0.1), tensor("w", [4, 3], INT8, 1, 0.1),

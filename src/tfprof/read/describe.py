@@ -102,11 +102,11 @@ def describe_hdf5(source: Source) -> Description:
 
 def describe_tflite(source: Source) -> Description:
     """The operators and signatures of a TensorFlow Lite model, and its nodes and variables."""
-    from tfprof.read.tflite import operator_counts, signature_names  # noqa: PLC0415 - few files need it
+    from tfprof.read.tflite import contents  # noqa: PLC0415 - few files need it
 
-    graph, names = describe_graph(source), signature_names(source)
-    facts: dict[str, Value] = {**graph.facts, "operators": operator_counts(source)}
-    return graph._replace(facts={**facts, **({"signatures": names} if names else {})})
+    graph, (operators, names) = describe_graph(source), contents(source)
+    signatures = {"signatures": names} if names else {}
+    return graph._replace(facts={**graph.facts, "operators": operators, **signatures})
 
 
 def describe_run(source: Source) -> Description:

@@ -20,6 +20,7 @@ from tfprof.read import graph_def, saved_model
 from tfprof.read.tflite.flatbuffer import FlatBufferError
 from tfprof.read.tflite.graph import Builder
 from tfprof.read.tflite.model import Model
+from tfprof.read.tflite.step import clean
 from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
@@ -33,71 +34,61 @@ def read_tflite(source: Source, signature: str | None = None) -> GraphColumns:
     """The operators of the subgraphs that one or all signatures run; raises InputError."""
     model = _model(source)
     builder = Builder(model, source.name)
-    try:
-        meta, written = _written(model, builder)
-    except FlatBufferError as problem:
-        raise _damaged(source, problem) from None
-    notes = tuple(_notes(model, builder, written))
+    meta = _written(model, builder)
     if signature is not None or model.signatures:
         data = np.frombuffer(meta.SerializeToString(), np.uint8)
         columns = saved_model.of_meta_graph(data, signature)
     else:
         columns = graph_def.columns(np.frombuffer(meta.graph_def.SerializeToString(), np.uint8))
-    return replace(columns, file=source.name, notes=(*notes, *columns.notes))
+    notes = (*_notes(model, builder), *columns.notes)
+    return replace(columns, file=source.name, notes=notes)
 
 
-def _written(model: Model, builder: Builder) -> tuple[Any, int]:
-    """(a MetaGraphDef, the number of subgraphs in it)."""
+def _written(model: Model, builder: Builder) -> Any:  # noqa: ANN401 - a message
+    """The subgraphs that signatures run, and those that these call, as a MetaGraphDef."""
     meta: Any = message("tensorflow.MetaGraphDef")()
     ends = {}
     roots = model.signatures or {"": 0}
     for name, number in roots.items():
         if number not in ends:
-            ends[number] = builder.root(number, f"{name}/" if len(roots) > 1 else "")
+            ends[number] = builder.root(number, f"{clean(name)}/" if len(roots) > 1 else "")
     for name, number in model.signatures.items():
         called = builder.called_by([number])
         needed = dict.fromkeys(use for each in called for use in builder.uses[each])
+        builder.count(len(ends[number]) + len(needed))
         outputs = meta.signature_def[name].outputs
         for place, node in enumerate((*ends[number], *needed)):
             outputs[str(place)].name = node
-    called = builder.called_by(ends)
+    builder.called_by(ends)
     meta.graph_def.CopyFrom(builder.graph_def())
-    return meta, len(called)
+    return meta
 
 
-def _notes(model: Model, builder: Builder, written: int) -> Iterator[Note]:
+def _notes(model: Model, builder: Builder) -> Iterator[Note]:
     count = sum(len(model.subgraphs[number].operators) for number in builder.uses)
-    if builder.integer:
-        verb = "computes" if len(builder.integer) == 1 else "compute"
-        text = f"{len(builder.integer):,} of {plural(count, 'operator')} {verb} with integers"
+    if builder.integers:
+        verb = "computes" if builder.integers == 1 else "compute"
+        text = f"{builder.integers:,} of {plural(count, 'operator')} {verb} with integers"
         yield Note(f"{text}; integer operations count as float operations.", ours=True, caveat=True)
-    if written < len(model.subgraphs):
-        left = plural(len(model.subgraphs) - written, "subgraph")
-        yield Note(f"{left} that no signature needs left out", ours=True)
-    sparse = sum(tensor.is_sparse for each in model.subgraphs for tensor in each.tensors)
-    if sparse:
-        yield Note(f"{plural(sparse, 'sparse tensor')} counted with all zeros", ours=True)
-    if model.external:
-        yield Note(f"{plural(model.external, 'constant')} stored in other files", ours=True)
+    others = {
+        "subgraphs that no signature needs, left out": len(model.subgraphs) - len(builder.uses),
+        "sparse tensors, counted with their zeros": model.sparse,
+        "constants in other files, counted by their shapes": model.external,
+    }
+    yield from (Note(f"{what}: {many:,}", ours=True) for what, many in others.items() if many)
 
 
-def operator_counts(source: Source) -> dict[str, int]:
-    """How many operators of each kind a file has, the most frequent first; raises InputError."""
-    subgraphs = _model(source).subgraphs
-    return dict(Counter(each.row.name for one in subgraphs for each in one.operators).most_common())
-
-
-def signature_names(source: Source) -> list[str]:
-    """The names of the signatures; raises InputError."""
-    return [*_model(source).signatures]
+def contents(source: Source) -> tuple[dict[str, int], list[str]]:
+    """(how many operators there are of each kind, the names of signatures); raises InputError."""
+    model = _model(source)
+    names = Counter(each.row.name for one in model.subgraphs for each in one.operators)
+    return dict(names.most_common()), [*model.signatures]
 
 
 def _model(source: Source) -> Model:
     try:
         return Model(source.data)
     except FlatBufferError as problem:
-        raise _damaged(source, problem) from None
-
-
-def _damaged(source: Source, problem: FlatBufferError) -> InputError:
-    return InputError(f"{source.name} is a damaged or cut off TensorFlow Lite model: {problem}")
+        raise InputError(
+            f"{source.name} is a damaged or cut off TensorFlow Lite model: {problem}"
+        ) from None

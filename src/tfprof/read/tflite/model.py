@@ -43,6 +43,7 @@ _NUMPY: Final = {1: "<f4", 3: "<i4", 9: "<i8", 10: "?"}
 _CUSTOM: Final = 32
 FLEX: Final = "Flex"  # before the type of an operation of TensorFlow
 _MOST_VALUES: Final = 1000
+_LONGEST_NAME: Final = 4096  # every operator that computes a tensor repeats its name
 _MOST_DIMENSIONS: Final = 254  # as in TensorFlow
 _PER_OPERATOR: Final = 64
 _INT32: Final = (-(2**31), 2**31 - 1)
@@ -65,7 +66,6 @@ class Tensor(NamedTuple):
     data: tuple[int, int] | None  # (first byte, length) of a constant; empty if in another file
     key: tuple[int, int]  # the same for the same constant in another subgraph
     is_quantized: bool
-    is_sparse: bool
 
     @property
     def weight_type(self) -> int:
@@ -113,7 +113,7 @@ class Model:
         root = Table.root(data)
         codes = [_operator(code) for code in root.tables(1)]
         self._buffers = [_buffer(table, len(data)) for table in root.tables(4)]
-        self.external = 0  # constants in other files
+        self.external = self.sparse = 0  # constants in other files, sparse ones
         self.subgraphs = [self._subgraph(table, codes) for table in root.tables(2)]
         if not self.subgraphs:
             raise FlatBufferError(0, "no subgraph in the model")
@@ -148,18 +148,18 @@ class Model:
         if table.number(10, UINT32):
             self.external += 1
             data = (0, 0)
+        self.sparse += table.table(6) is not None
         quantization = table.table(4)
         known = bool(shape) or data is not None or table.number(8, BOOL, default=False)
         known &= len(shape) <= _MOST_DIMENSIONS
         again[buffer] = again.get(buffer, -1) + 1
         return Tensor(
-            table.text(3),
+            table.text(3)[:_LONGEST_NAME],
             tuple(max(size, -1) for size in shape) if known else None,
             _TYPES[type_] if 0 <= type_ < len(_TYPES) else 0,
             data,
             (buffer, again[buffer]),
             quantization is not None and quantization.span(2)[1] > 0,
-            table.table(6) is not None,
         )
 
     def flex_attributes(self, operator: Operator) -> dict[str, bytes]:
@@ -185,14 +185,11 @@ class Model:
     def values(self, tensor: Tensor) -> np.ndarray[Any, Any] | None:
         """The numbers of a small constant; None: unknown."""
         dtype = np.dtype(_NUMPY.get(tensor.type, "V1"))
-        start, length = tensor.data or (0, 0)
-        if tensor.elements > _MOST_VALUES or length != tensor.elements * dtype.itemsize:
+        (start, length), shape = tensor.data or (0, 0), tensor.shape or ()
+        is_small = tensor.elements <= _MOST_VALUES and min(shape, default=0) >= 0
+        if tensor.type not in _NUMPY or not is_small or length != tensor.elements * dtype.itemsize:
             return None
-        if tensor.type not in _NUMPY:
-            return None
-        values = np.frombuffer(self._data, dtype, tensor.elements, start).reshape(
-            tensor.shape or ()
-        )
+        values = np.frombuffer(self._data, dtype, tensor.elements, start).reshape(shape)
         return values if tensor.type == 1 else values.clip(*_INT32)
 
 

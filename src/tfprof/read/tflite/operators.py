@@ -19,22 +19,21 @@ float operations are unknown.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.read.keras.graph import Tensor, Unexpandable
 from tfprof.read.keras.layers.activation import activated
 from tfprof.read.tflite.flatbuffer import BOOL, FLOAT, INT8
 from tfprof.read.tflite.model import FLEX
-from tfprof.read.tflite.step import Step, attribute, clean, function_name
+from tfprof.read.tflite.step import ROWS, Step, attribute, clean, function_name, row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from tfprof.read.keras.graph import Operand
 
-Row: TypeAlias = "Callable[[Step], Tensor | list[Tensor]]"
-ROWS: Final[dict[str, Row]] = {}
 _PADDING: Final = ("SAME", "VALID")
 _MATRIX: Final = 2
 _WORD: Final = re.compile(r"(\w*)(\W)(\d+)")
@@ -47,20 +46,9 @@ _OPTIONS: Final[dict[str, Callable[[Step, int], Any]]] = {
 }
 
 
-def row(*names: str) -> Callable[[Row], Row]:
-    """Make the function below the row of these operators."""
-
-    def decorate(function: Row) -> Row:
-        ROWS.update(dict.fromkeys(names, function))
-        return function
-
-    return decorate
-
-
 def expand(step: Step) -> list[Tensor]:
     """The outputs of an operator; raises Unexpandable and the like."""
-    from tfprof.read.tflite import recurrent  # noqa: F401, PLC0415 - adds its rows
-
+    import_module("tfprof.read.tflite.recurrent")  # adds its rows
     name, kind, words = step.row
     outputs = ROWS[name](step) if name in ROWS else _line(step, kind or name, words)
     return outputs if isinstance(outputs, list) else [outputs]
@@ -70,7 +58,7 @@ def _line(step: Step, kind: str, words: tuple[str, ...]) -> Tensor:
     inputs: list[Operand] = [*step.values()]
     attributes: dict[str, Any] = {}
     if step.row.name.startswith(FLEX):
-        attributes.update(step.body.builder.model.flex_attributes(step.operator))
+        attributes.update(step.body.model.flex_attributes(step.operator))
         if not attributes:
             raise Unexpandable
     activation = -1
@@ -88,8 +76,17 @@ def _line(step: Step, kind: str, words: tuple[str, ...]) -> Tensor:
 
 # --- products ---
 
+# The type, the order of the axes of the weights, and the fields of strides, dilations, activation.
+_CONVOLUTIONS: Final = {
+    "CONV_2D": ("Conv2D", (1, 2, 3, 0), (2, 1), (5, 4), 3),
+    "DEPTHWISE_CONV_2D": ("DepthwiseConv2dNative", (1, 2, 0, 3), (2, 1), (6, 5), 4),
+    "TRANSPOSE_CONV": ("Conv2DBackpropInput", (1, 2, 0, 3), (2, 1), (), 3),
+    "CONV_3D": ("Conv3D", range(5), (1, 3, 2), (5, 7, 6), 4),
+    "CONV_3D_TRANSPOSE": ("Conv3DBackpropInputV2", range(5), (1, 3, 2), (5, 7, 6), 4),
+}
 
-def _window(step: Step, *fields: int, dilations: tuple[int, ...] = ()) -> dict[str, Any]:
+
+def _window(step: Step, fields: Sequence[int], dilations: Sequence[int] = ()) -> dict[str, Any]:
     strides = [step.options.number(field) for field in fields]
     rates = [step.options.number(field, default=1) for field in dilations] or [1] * len(strides)
     return {
@@ -100,46 +97,17 @@ def _window(step: Step, *fields: int, dilations: tuple[int, ...] = ()) -> dict[s
     }
 
 
-@row("CONV_2D")
-def _conv(step: Step) -> Tensor:
-    out, *sides, depth = step.dims(1)
-    kernel = step.weight(1, "kernel", (*sides, depth, out))
-    y = step.out("Conv2D", step.x(), kernel, **_window(step, 2, 1, dilations=(5, 4)))
-    return step.activated(step.biased(y, 2), 3)
-
-
-@row("DEPTHWISE_CONV_2D")
-def _depthwise(step: Step) -> Tensor:
-    _, *sides, out = step.dims(1)
-    depth = step.dims(0)[-1]
-    depth = out // max(step.options.number(3, default=1), 1) if depth < 1 else depth
-    kernel = step.weight(1, "depthwise_kernel", (*sides, depth, out // depth))
-    window = _window(step, 2, 1, dilations=(6, 5))
-    y = step.out("DepthwiseConv2dNative", step.x(), kernel, **window)
-    return step.activated(step.biased(y, 2), 4)
-
-
-@row("TRANSPOSE_CONV")
-def _transposed(step: Step) -> Tensor:
-    out, *sides, depth = step.dims(1)
-    kernel = step.weight(1, "kernel", (*sides, out, depth))
-    y = step.out("Conv2DBackpropInput", step.x(0), kernel, step.x(2), **_window(step, 2, 1))
-    return step.activated(step.biased(y, 3), 3)
-
-
-@row("CONV_3D")
-def _conv_3d(step: Step) -> Tensor:
-    window = _window(step, 1, 3, 2, dilations=(5, 7, 6))
-    y = step.out("Conv3D", step.x(), step.weight(1, "kernel"), **window)
-    return step.activated(step.biased(y, 2), 4)
-
-
-@row("CONV_3D_TRANSPOSE")
-def _transposed_3d(step: Step) -> Tensor:
-    window = _window(step, 1, 3, 2, dilations=(5, 7, 6))
-    inputs = step.x(0), step.weight(1, "kernel"), step.x(2)
-    y = step.out("Conv3DBackpropInputV2", *inputs, **window)
-    return step.activated(step.biased(y, 3), 4)
+@row(*_CONVOLUTIONS)
+def _convolution(step: Step) -> Tensor:
+    kind, axes, strides, dilations, activation = _CONVOLUTIONS[step.row.name]
+    shape = [step.dims(1)[axis] for axis in axes]
+    if "Depthwise" in kind:
+        depth = max(step.dims(0)[-1], 1)
+        shape[2:] = depth, shape[-1] // depth
+    is_back = "Backprop" in kind
+    inputs = [step.x(), step.weight(1, "kernel", tuple(shape)), *([step.x(2)] if is_back else [])]
+    y = step.out(kind, *inputs, **_window(step, strides, dilations))
+    return step.activated(step.biased(y, 2 + is_back), activation)
 
 
 @row("FULLY_CONNECTED")
@@ -164,7 +132,7 @@ row("EMBEDDING_LOOKUP")(
 
 def _pooled(step: Step, kind: str, x: Tensor) -> Tensor:
     sides = [1, step.options.number(4), step.options.number(3), 1]
-    window = {key: value for key, value in _window(step, 2, 1).items() if key != "dilations"}
+    window = {key: value for key, value in _window(step, (2, 1)).items() if key != "dilations"}
     return step.out(kind, x, ksize=sides, **window)
 
 
@@ -247,9 +215,10 @@ def _case(step: Step) -> Tensor:
 def _variable(step: Step) -> Tensor:
     key = step.options.text(0), step.options.text(1)
     at = step.body.values_of.get(step.targets[0])
-    dtype, shape = (1, None) if at is None else step.body.stored(at)[2:0:-1]
+    stored = step.body.stored(at) if at is not None else None
+    of = (stored.type, stored.shape) if stored else (1, None)
     name = step.body.prefix + clean(key[1] or "variable")
-    return Tensor(step.body.variable(key, name, dtype, shape))
+    return Tensor(step.body.variable(key, name, *of))
 
 
 @row("ASSIGN_VARIABLE")

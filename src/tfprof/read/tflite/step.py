@@ -8,17 +8,18 @@ step.out("Conv2D", x, kernel)         a node whose outputs have the shapes of th
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from tfprof.read.keras.graph import Call, Operand, Tensor, Type, Unexpandable
+from tfprof.read.keras.graph import Call, Dims, Operand, Tensor, Type, Unexpandable
 from tfprof.read.tflite.flatbuffer import INT8
 from tfprof.wire.schema import message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-    from tfprof.read.tflite.graph import Body
-    from tfprof.read.tflite.model import Operator
+    from tfprof.read.keras.graph import Graph
+    from tfprof.read.tflite.model import Model, Operator
     from tfprof.read.tflite.model import Tensor as Stored
 
 _UNSAFE: Final = re.compile(r"[\x00-\x20:;^\\]+")
@@ -26,12 +27,61 @@ _NUMBERED: Final = re.compile(r":\d*$")
 # Of the names that the converter joins for fused operations, this one belongs to the weights.
 _PRODUCT: Final = re.compile(r"[^/]*(?:conv|depthwise|matmul|einsum|dot)[^/]*", re.IGNORECASE)
 _ACTIVATIONS: Final = {1: ("Relu",), 2: ("Maximum", "Minimum"), 3: ("Relu6",), 4: ("Tanh",)}
+_LONGEST: Final = 500
+_ON_VARIABLES: Final = ("READ_VARIABLE", "ASSIGN_VARIABLE")
 _FLOATS: Final = frozenset({1, 2, 8, 14, 18, 19})
 # The attribute that names the dtype of the outputs, where it is not the usual one.
 _TYPED_BY: Final = {
     "Cast": "DstT", "ArgMax": "output_type", "ArgMin": "output_type", "Real": "Tout",
     "Imag": "Tout", "ComplexAbs": "Tout",
 }  # fmt: skip
+
+
+class Variables(NamedTuple):
+    """The variables of a model; several subgraphs may use the same."""
+
+    graph: Graph
+    names: dict[object, str]
+
+
+class Body:
+    """A subgraph whose operators become nodes."""
+
+    def __init__(
+        self, model: Model, number: int, graph: Graph, variables: Variables, prefix: str
+    ) -> None:
+        self.model, self.graph, self.prefix = model, graph, prefix
+        self.subgraph, self._variables = model.subgraphs[number], variables
+        self.refs: dict[object, Tensor] = {}
+        self.unpacked: dict[int, int] = {}  # tensors that are a constant with another dtype
+        self.effects: list[str] = []
+        self.uses: dict[str, None] = {}  # variables
+        self.calls: dict[int, None] = {}  # subgraphs
+
+    def stored(self, at: int) -> Stored:
+        """A tensor of the file."""
+        return self.subgraph.tensors[at]
+
+    def variable(self, key: object, name: str, dtype: int, shape: tuple[int, ...] | None) -> str:
+        """The variable of this key; a new one gets this name."""
+        graph, names = self._variables
+        if key not in names:
+            attributes: dict[str, Any] = {"dtype": Type(dtype)}
+            if shape is not None and min(shape, default=0) >= 0:
+                attributes["shape"] = Dims(shape)
+            names[key] = graph.add(name, "VarHandleOp", [], attributes)
+        self.uses[names[key]] = None
+        return names[key]
+
+    @cached_property
+    def values_of(self) -> dict[int, int]:
+        """A tensor that was read from, or is assigned to, the variable of each handle."""
+        pairs = [
+            (each.inputs[0], (each.outputs or each.inputs[1:])[0])
+            for each in self.subgraph.operators
+            if each.row.name in _ON_VARIABLES and len(each.inputs) + len(each.outputs) > 1
+        ]
+        return {handle: value for handle, value in pairs if value >= 0}
 
 
 class Step:
@@ -87,7 +137,7 @@ class Step:
         stored = body.stored(body.unpacked.get(at, at))
         if stored.data is not None and is_weight(stored):
             return self._read(at, "weights", None)
-        values = body.builder.model.values(stored) if stored.data is not None else None
+        values = body.model.values(stored) if stored.data is not None else None
         if values is not None:
             number = float(values.item()) if stored.type == 1 else values.tolist()
             body.refs[at] = self.call.constant(number)._replace(shape=stored.sides)
@@ -148,7 +198,7 @@ class Step:
 
     def function(self, number: int) -> bytes:
         """An attribute: the function that is this subgraph."""
-        if not 0 <= number < len(self.body.builder.model.subgraphs):
+        if not 0 <= number < len(self.body.model.subgraphs):
             raise Unexpandable
         self.body.calls[number] = None
         return attribute(func={"name": function_name(number)})
@@ -161,7 +211,7 @@ def is_weight(stored: Stored) -> bool:
 
 def clean(name: str) -> str:
     """The name of a tensor as that of a node."""
-    return _UNSAFE.sub("_", _NUMBERED.sub("", name)).strip("/") or "tensor"
+    return _UNSAFE.sub("_", _NUMBERED.sub("", name)).strip("/")[-_LONGEST:] or "tensor"
 
 
 def function_name(number: int) -> str:
@@ -181,3 +231,17 @@ def _listed(shapes: Iterable[tuple[int, ...] | None]) -> bytes:
         for shape in shapes
     ]
     return attribute(list={"shape": rows})
+
+
+Row: TypeAlias = "Callable[[Step], Tensor | list[Tensor]]"
+ROWS: Final[dict[str, Row]] = {}
+
+
+def row(*names: str) -> Callable[[Row], Row]:
+    """Make the function below the row of these operators."""
+
+    def decorate(function: Row) -> Row:
+        ROWS.update(dict.fromkeys(names, function))
+        return function
+
+    return decorate
