@@ -32,8 +32,15 @@ class GzipError(ValueError):
     """What is wrong, as the rest of a sentence that begins with the file's name."""
 
 
-def unpacked(packed: U8, progress: Callable[[int], None] = lambda _: None) -> U8:
-    """The unpacked bytes; *progress* is called with the packed bytes read. Raises GzipError."""
+def unpacked(
+    packed: U8,
+    progress: Callable[[int], None] = lambda _: None,
+    begins: Callable[[bytearray], None] = lambda _: None,
+) -> U8:
+    """The unpacked bytes; *progress* is called with the packed bytes read. Raises GzipError.
+
+    *begins* is called with the first bytes; what it raises ends the unpacking.
+    """
     data = memoryview(packed)  # type: ignore[arg-type]  # arrays are buffers; typeshed cannot say so
     most = max(unpacked_most(len(data)), min(_SMALL, unpacked_most(len(data) * 4)))
     result = bytearray()
@@ -45,25 +52,18 @@ def unpacked(packed: U8, progress: Callable[[int], None] = lambda _: None) -> U8
         if bytes(data[at : at + 2]) != MAGIC:
             raise _damaged(f"what follows byte {at} is no part of it")
         for after, piece in _member(data, at):
+            is_first = not result
             result += piece
             if len(result) > most:
                 raise GzipError(
                     f"unpacks to far more than a profile does: {len(result):,} bytes by byte "
                     f"{after:,} of {len(data):,}; tfprof accepts {beyond('unpack_ratio')}"
                 )
+            if is_first:
+                begins(result)
             progress(after)
             at = after
     return np.frombuffer(result, np.uint8)
-
-
-def beginning(packed: U8) -> U8:
-    """The first unpacked bytes; none where the file is damaged."""
-    unpacker = zlib.decompressobj(_HEADER_AND_TRAILER)
-    try:
-        piece = unpacker.decompress(packed[:_PIECE].tobytes(), _PIECE)
-    except zlib.error:
-        piece = b""
-    return np.frombuffer(piece, np.uint8)
 
 
 def _member(data: memoryview, at: int) -> Iterator[tuple[int, bytes]]:

@@ -19,7 +19,7 @@ import numpy as np
 
 from tfprof.errors import InputError, nearest
 from tfprof.foundation.progress_events import Stage, announce
-from tfprof.io.gunzip import MAGIC, GzipError, beginning, unpacked
+from tfprof.io.gunzip import MAGIC, GzipError, unpacked
 from tfprof.read.source import Source, refuse_unsupported
 from tfprof.tables.limits import beyond, limit
 
@@ -75,17 +75,23 @@ def open_source(path: str, expected: str) -> Source:
     packed = data[:2].tobytes() == MAGIC
     in_file = Path(path).is_file() and data.size > 0
     if packed:
-        start = beginning(data)
-        # No format begins as JSON does; a timeline may unpack to gigabytes.
-        if start[:1].tobytes() in (b"{", b"["):
-            refuse_unsupported(Source(path, start))
         try:
-            data = unpacked(data, lambda at: announce(Stage(f"unpacking {path}", at, data.size)))
+            data = unpacked(
+                data,
+                lambda at: announce(Stage(f"unpacking {path}", at, data.size)),
+                lambda start: _refuse_json(path, start),
+            )
         except GzipError as problem:
             raise InputError(f"{path} {problem}") from None
     if not in_file:
         return Source(str(path), data)
     return FileSource(path, data, mapped=not packed)
+
+
+def _refuse_json(path: str, start: bytes | bytearray) -> None:
+    """Raise UnsupportedError where a file begins as no format does: a timeline may be gigabytes."""
+    if start[:1] in (b"{", b"["):
+        refuse_unsupported(Source(str(path), np.frombuffer(bytes(start), np.uint8)))
 
 
 def _near(path: str) -> str:
