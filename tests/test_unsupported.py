@@ -19,7 +19,7 @@ from tfprof.errors import InputError, UnsupportedError
 from tfprof.io.find_inputs import choose_inputs
 from tfprof.read.detect import detect
 from tfprof.read.unsupported import UNSUPPORTED
-from tfprof.tables.formats import FORMATS
+from tfprof.tables.formats import FORMATS, INPUTS
 from wire_parts import field, joined
 from xplane_traces import content
 
@@ -53,17 +53,23 @@ def test_a_file_has_its_sentence(tfprof: Command, tmp_path: Path, name: str) -> 
         assert tfprof.err.count("\n") == 1
         assert len(tfprof.err) - len(str(path)) < 180
     if path.stat().st_size:
-        flags = ("graph_path", "trace_path", "checkpoint_path")
-        # A checkpoint is not unpacked.
-        for flag in flags[:2] if name.endswith(".gz") else flags:
-            graph = [] if flag == "graph_path" else [f"--graph_path={GRAPH}"]
-            assert tfprof("scope", *graph, f"--{flag}={path}") == 3
-            assert expected in tfprof.err
+        assert tfprof("scope", f"--graph_path={path}") == 3
+        assert expected in tfprof.err
         with pytest.raises(InputError) as raised:
             api.load(path)
         assert expected in str(raised.value)
         copied = pickle.loads(pickle.dumps(raised.value))  # noqa: S301 - our own
         assert str(copied) == str(raised.value)
+
+
+@pytest.mark.parametrize("flag", [name for name in INPUTS if name != "graph_path"])
+def test_a_file_behind_any_flag(tfprof: Command, tmp_path: Path, flag: str) -> None:
+    graph = [] if flag == "profile_path" else [f"--graph_path={GRAPH}"]
+    for name in ("model.onnx", "model.pt", "model.pb"):
+        path = written(tmp_path, name)
+        assert tfprof("scope", *graph, f"--{flag}={path}") == 3
+        assert tfprof.err.startswith(f"tfprof: {path} is ")
+        assert FOREIGN[name][1] in tfprof.err
 
 
 def test_every_row_has_an_example(tmp_path: Path) -> None:

@@ -91,11 +91,11 @@ def format_for(source: Source, row: Input) -> Format:
     return source.format
 
 
-def refuse_unsupported(source: Source) -> None:
-    """Raise UnsupportedError if a file without a format is of a kind that we can name."""
+def refuse_unsupported(source: Source, *, damaged: bool = False) -> None:
+    """Raise UnsupportedError if a file without a format, or a *damaged* one, is of a known kind."""
     from tfprof.read.unsupported import unsupported  # noqa: PLC0415 - few files need it
 
-    if problem := unsupported(source.name, source.data):
+    if problem := unsupported(source.name, source.data, damaged=damaged):
         raise problem
 
 
@@ -104,10 +104,7 @@ def decode(source: Source, row: Input, columns: Callable[[U8], T]) -> T:
     try:
         return columns(source.data)
     except WireError as problem:
-        from tfprof.read.unsupported import mangled  # noqa: PLC0415 - as above
-
-        if unreadable := mangled(source.name, source.data):
-            raise unreadable from None
+        refuse_unsupported(source, damaged=True)
         expected = expected_formats(row)
         raise InputError(
             f"{source.name} is damaged or cut off, or not {expected}: {problem}"

@@ -35,19 +35,16 @@ class Kind(NamedTuple):
     names: str = r"(?!)"  # a pattern: file names that decide where the content does not
 
 
-def unsupported(name: str, data: U8) -> UnsupportedError | None:
-    """What to say of a file whose content fits no format; None where no row fits either."""
-    start = Start(buffer_view(data), 0, data.size)
-    by_content = (kind for kind in UNSUPPORTED if data.size and kind.detect(start))
-    by_name = (kind for kind in UNSUPPORTED if re.search(kind.names, name))
+def unsupported(name: str, data: U8, *, damaged: bool = False) -> UnsupportedError | None:
+    """What to say of a file whose content fits no format; None where no row fits either.
+
+    Of a *damaged* file of a format, only whether it was converted as text.
+    """
+    start, kinds = Start(buffer_view(data), 0, data.size), (_MANGLED,) if damaged else UNSUPPORTED
+    by_content = (kind for kind in kinds if data.size and kind.detect(start))
+    by_name = (kind for kind in kinds if re.search(kind.names, name))
     kind = next(by_content, None) or next(by_name, None)
     return UnsupportedError(name, kind.title, kind.advice) if kind else None
-
-
-def mangled(name: str, data: U8) -> UnsupportedError | None:
-    """What to say of a damaged file if it was converted as if it were text; else None."""
-    is_mangled = _is_mangled(Start(buffer_view(data), 0, data.size))
-    return UnsupportedError(name, _MANGLED.title, _MANGLED.advice) if is_mangled else None
 
 
 # --- how files begin ------------------------------------------------------------------------------
@@ -61,13 +58,12 @@ def _begins(pattern: bytes) -> Detect:
 def _holds(begins: bytes, *words: bytes) -> Detect:
     """Whether a file begins with this pattern and has one of these words near either end."""
     fits = _begins(begins)
-    return lambda start: (
-        fits(start) and any(word in ends for ends in _ends(start) for word in words)
-    )
 
+    def holds(start: Start) -> bool:
+        ends = bytes(start.data[:_PEEK]) + bytes(start.data[-_PEEK:])
+        return any(word in ends for word in words)
 
-def _ends(start: Start) -> tuple[bytes, bytes]:
-    return bytes(start.data[:_PEEK]), bytes(start.data[-_PEEK:])
+    return lambda start: fits(start) and holds(start)
 
 
 def _is_mangled(start: Start) -> bool:
@@ -94,15 +90,10 @@ _HLO = {1: BYTES, 3: BYTES}
 
 
 def _is_onnx(start: Start) -> bool:
-    """ModelProto: the version of its format, and a graph (7) or what it imports (8)."""
+    """ModelProto: a version (1), a graph with nodes or a name (7), and what it imports (8)."""
     graph = start.first(7)
-    node = graph.first(1)
-    return (
-        start.consists_of(_ONNX)
-        and start.has(1)
-        and start.has(8)
-        and (node.is_text(4) or graph.is_text(2))
-    )
+    is_graph = graph.first(1).is_text(4) or graph.is_text(2)
+    return start.consists_of(_ONNX) and start.has(1) and start.has(8) and is_graph
 
 
 def _is_hlo(start: Start) -> bool:
@@ -130,7 +121,6 @@ def _is_trace_viewer(start: Start) -> bool:
 # --- the table ------------------------------------------------------------------------------------
 
 _JSON = rb'\s*[\[{]\s*["\[\]{}\d-]'
-_ZIP = ZIP_MAGIC
 _OURS = "tfprof reads TensorFlow and Keras: give the model"
 _TRACE = "it was computed from a trace: give the .xplane.pb beside it"
 _MANGLED = Kind(
@@ -179,7 +169,7 @@ UNSUPPORTED: tuple[Kind, ...] = (
     Kind("a PyTorch file", "tfprof reads TensorFlow and Keras only",
          _holds(rb"PK\x03\x04|\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19\.",
                 b"/data.pkl", b"\x9cF\xf9 j\xa8P\x19")),
-    Kind("a file of NumPy arrays (.npz)", f"{_OURS} that they belong to", _holds(_ZIP, b".npy")),
+    Kind("a file of NumPy arrays (.npz)", f"{_OURS} they belong to", _holds(ZIP_MAGIC, b".npy")),
     Kind("a NumPy array (.npy)", f"{_OURS} that it belongs to", _begins(rb"\x93NUMPY")),
     Kind("a safetensors file: weights without a model", f"{_OURS} that has them", _is_safetensors),
     Kind("a joblib file: pickled Python objects", f"{_OURS} itself",
@@ -192,9 +182,8 @@ UNSUPPORTED: tuple[Kind, ...] = (
          r"tf_data_bottleneck_analysis|tracetable|memory_profile\.json\.gz)(?:\.pb)?$|"
          r"\bcache_version\.txt$"),
     # Files of any use.
-    Kind("an image", f"{_OURS} itself",
-         _begins(rb"\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a|RIFF....WEBP|II\*\0|MM\0\*")),
-    Kind("a PDF document", f"{_OURS} itself", _begins(rb"%PDF-")),
+    Kind("an image or a PDF", f"{_OURS} itself",
+         _begins(rb"\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a|RIFF....WEBP|II\*\0|MM\0\*|%PDF-")),
     Kind("a table of data (Parquet, Arrow, Avro or SQLite)", f"{_OURS} itself",
          _begins(rb"PAR1|ARROW1|Obj\x01|SQLite format 3\0")),
     Kind("a tar archive without a SavedModel", "unpack it and give the model in it",
@@ -203,13 +192,9 @@ UNSUPPORTED: tuple[Kind, ...] = (
          _begins(rb"PK(?:\x03\x04|\x05\x06)")),
     Kind("a packed file (xz, bzip2, zstd, lz4, 7z or rar)", "unpack it; tfprof unpacks only gzip",
          _begins(rb"\xfd7zXZ\0|BZh[1-9]|\x28\xb5\x2f\xfd|\x04\x22\x4d\x18|7z\xbc\xaf|Rar!\x1a")),
-    Kind("a program or library", f"{_OURS} itself",
-         _begins(rb"\x7fELF|MZ.{58}..\0\0|\xcf\xfa\xed\xfe")),
     Kind("a text in UTF-16", "save it as UTF-8", _begins(rb"(?:[\t\r\n -~]\0){8}")),
     _MANGLED,
     Kind("the values of a checkpoint without its .index file", "put that file beside it",
          lambda _: False, r"\.data-\d{5}-of-\d{5}$"),
-    Kind("the fingerprint of a SavedModel", "give the saved_model.pb beside it",
-         lambda _: False, r"(?:^|[/\\])fingerprint\.pb$"),
 )
 # fmt: on

@@ -87,12 +87,10 @@ class InfoReport(Result):
     @property
     def not_read(self) -> list[str]:
         """The kinds of files that tfprof knows but does not read, with the first of each."""
-        kinds: dict[str, list[str]] = {}
-        for file in self.unread:
-            kinds.setdefault(file.title, []).append(PurePath(file.name).name)
-        more = [f" and {len(names) - 1:,} more" if names[1:] else "" for names in kinds.values()]
-        files = [names[0] + others for names, others in zip(kinds.values(), more, strict=True)]
-        return [f"{some}: {title}" for some, title in zip(files, kinds, strict=True)]
+        first = {file.title: PurePath(file.name).name for file in reversed(self.unread)}
+        count = Counter(file.title for file in self.unread)
+        more = {kind: f" and {number - 1:,} more" for kind, number in count.items() if number > 1}
+        return [f"{first[kind]}{more.get(kind, '')}: {kind}" for kind in count]
 
     @property
     def missing(self) -> list[str]:
