@@ -32,7 +32,6 @@ class GzipError(ValueError):
     """What is wrong, as the rest of a sentence that begins with the file's name."""
 
 
-<<<<<<< HEAD
 def unpacked(packed: U8, progress: Callable[[int], None] = lambda _: None) -> U8:
     """The unpacked bytes; *progress* is called with the packed bytes read. Raises GzipError."""
     return joined(pieces(packed, progress))
@@ -48,17 +47,6 @@ def joined(unpacked_pieces: Iterable[bytes]) -> U8:
 
 def pieces(packed: U8, progress: Callable[[int], None] = lambda _: None) -> Iterator[bytes]:
     """The same, one piece at a time."""
-=======
-def unpacked(
-    packed: U8,
-    progress: Callable[[int], None] = lambda _: None,
-    begins: Callable[[bytearray], None] = lambda _: None,
-) -> U8:
-    """The unpacked bytes; *progress* is called with the packed bytes read. Raises GzipError.
-
-    *begins* is called with the first bytes; what it raises ends the unpacking.
-    """
->>>>>>> names/names
     data = memoryview(packed)  # type: ignore[arg-type]  # arrays are buffers; typeshed cannot say so
     most = max(unpacked_most(len(data)), min(_SMALL, unpacked_most(len(data) * 4)))
     at = size = 0
@@ -69,27 +57,15 @@ def unpacked(
         if bytes(data[at : at + 2]) != MAGIC:
             raise _damaged(f"what follows byte {at} is no part of it")
         for after, piece in _member(data, at):
-<<<<<<< HEAD
             size += len(piece)
             if size > most:
-=======
-            is_first = not result
-            result += piece
-            if len(result) > most:
->>>>>>> names/names
                 raise GzipError(
                     f"unpacks to far more than a profile does: {size:,} bytes by byte "
                     f"{after:,} of {len(data):,}; tfprof accepts {beyond('unpack_ratio')}"
                 )
-            if is_first:
-                begins(result)
             progress(after)
             at = after
-<<<<<<< HEAD
             yield piece
-=======
-    return np.frombuffer(result, np.uint8)
->>>>>>> names/names
 
 
 def _member(data: memoryview, at: int) -> Iterator[tuple[int, bytes]]:

@@ -21,12 +21,8 @@ import numpy as np
 
 from tfprof.errors import InputError, nearest
 from tfprof.foundation.progress_events import Stage, announce
-<<<<<<< HEAD
 from tfprof.io.archives import Members, Pieces, is_tar, members_of, tar_members
 from tfprof.io.gunzip import MAGIC, GzipError, joined, pieces
-=======
-from tfprof.io.gunzip import MAGIC, GzipError, unpacked
->>>>>>> names/names
 from tfprof.read.source import Source, refuse_unsupported
 from tfprof.tables.formats import FORMATS
 from tfprof.tables.limits import beyond, limit
@@ -81,31 +77,17 @@ def open_source(path: str, expected: str) -> Source:
         raise InputError(f"{path} is a folder; expected {expected}") from None
     except (OSError, ValueError) as problem:
         raise _unreadable(path, problem, expected) from None
-<<<<<<< HEAD
     is_packed, size = data[:2].tobytes() == MAGIC, data.size
     members: Members | None = None
     if is_packed:
         try:
             rest = pieces(data, lambda at: announce(Stage(f"unpacking {path}", at, size)))
             first = next(rest, b"")
-            # No format begins as JSON does; a timeline may unpack to gigabytes.
-            if first[:1] in (b"{", b"["):
-                refuse_unsupported(Source(path, np.frombuffer(first, np.uint8)))
+            _refuse_json(path, first)
             if is_tar(first):
                 members = tar_members(path, Pieces(chain([first], rest)))
             else:
                 data = joined(chain([first], rest))
-=======
-    packed = data[:2].tobytes() == MAGIC
-    in_file = Path(path).is_file() and data.size > 0
-    if packed:
-        try:
-            data = unpacked(
-                data,
-                lambda at: announce(Stage(f"unpacking {path}", at, data.size)),
-                lambda start: _refuse_json(path, start),
-            )
->>>>>>> names/names
         except GzipError as problem:
             raise InputError(f"{path} {problem}") from None
     else:
@@ -116,10 +98,10 @@ def open_source(path: str, expected: str) -> Source:
     return FileSource(path, data, mapped=not is_packed) if in_file else Source(str(path), data)
 
 
-def _refuse_json(path: str, start: bytes | bytearray) -> None:
+def _refuse_json(path: str, start: bytes) -> None:
     """Raise UnsupportedError where a file begins as no format does: a timeline may be gigabytes."""
     if start[:1] in (b"{", b"["):
-        refuse_unsupported(Source(str(path), np.frombuffer(bytes(start), np.uint8)))
+        refuse_unsupported(Source(str(path), np.frombuffer(start, np.uint8)))
 
 
 def _near(path: str) -> str:
