@@ -29,7 +29,7 @@ def latest_checkpoint(file: str, text: bytes) -> str:
     match = _LATEST.search(text[:_MOST])
     written = (match[1] or match[2] or b"") if match else b""
     try:
-        name = codecs.escape_decode(written)[0].decode("utf-8", "surrogateescape")  # type: ignore[attr-defined]
+        name = codecs.escape_decode(written)[0].decode("utf-8", "surrogateescape")
     except ValueError:
         name = ""
     if not name:
