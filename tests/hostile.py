@@ -108,6 +108,11 @@ SECONDS: Final = 3.0
 SECONDS_A_MEGABYTE: Final = 8.0
 
 
+def joined(parts: Sequence[Content]) -> Content:
+    """The parts as one file. It is made when it is written: long parts are functions."""
+    return lambda: b"".join(one if isinstance(one, bytes) else one() for one in parts)
+
+
 @dataclass(frozen=True)
 class Row:
     """A row of the catalogue."""

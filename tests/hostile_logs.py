@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from hostile import FEW, Row
+from hostile import FEW, Content, Row, joined
 from hostile_parts import (
     GRAPH,
     INT64_MAX,
@@ -28,8 +28,8 @@ _DAMAGED: Final = "is damaged or cut off, or not an op log (OpLogProto)"
 _STACKS: Final = ("scope", "code", "code json", "code pprof", "code timeline", "save", "convert")
 
 
-def _log(name: str, *parts: bytes, **expected: object) -> Row:
-    files = {"graph": GRAPH, "run": RUN, "log": b"".join(parts)}
+def _log(name: str, *parts: Content, **expected: object) -> Row:
+    files = {"graph": GRAPH, "run": RUN, "log": joined(parts)}
     return Row(f"log: {name}", files, **expected)  # type: ignore[arg-type]
 
 
@@ -72,7 +72,7 @@ def _stacks() -> Iterator[Row]:
     yield _log("only a gradient's stack", entry(b"nowhere", frame(1, 1, 1)), shows=b"  w (")
     yield _log(
         "a stack of 100,000 frames",
-        entry(b"w", *(frame(1, at, 2) for at in range(100_000)), float_ops=3),
+        lambda: entry(b"w", *(frame(1, at, 2) for at in range(100_000)), float_ops=3),
         text(1, b"model.py"),
         text(2, b"f" * 100),
         shows=b"  w (",
@@ -97,7 +97,7 @@ def _stacks() -> Iterator[Row]:
     yield _log(
         "a text given 100,000 times",
         entry(b"w", frame(1, 1, 1)),
-        *(text(1, b"%d" % at) for at in range(100_000)),
+        lambda: b"".join(text(1, b"%d" % at) for at in range(100_000)),
         shows=b"  w (",
         commands=_STACKS,
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import forged
-from hostile import FEW, Row
+from hostile import FEW, Content, Row, joined
 from hostile_parts import (
     INT64_MAX,
     INT64_MIN,
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 _DAMAGED: Final = "is damaged or cut off, or not a saved profile (ProfileProto)"
 
 
-def _saved(name: str, *parts: bytes, **expected: object) -> Row:
-    return Row(f"profile: {name}", {"profile": b"".join(parts)}, **expected)  # type: ignore[arg-type]
+def _saved(name: str, *parts: Content, **expected: object) -> Row:
+    return Row(f"profile: {name}", {"profile": joined(parts)}, **expected)  # type: ignore[arg-type]
 
 
 def _bytes() -> Iterator[Row]:
@@ -51,7 +52,7 @@ def _bytes() -> Iterator[Row]:
         refused="an execution without start and duration",
     )
     yield _saved("groups", PROFILE, b"\x0b\x0c", refused=_DAMAGED)
-    yield _saved("attributes nested a million deep", PROFILE, _attributes(1_000_000))
+    yield _saved("attributes nested a million deep", PROFILE, partial(_attributes, 1_000_000))
 
 
 def _attributes(depth: int) -> bytes:

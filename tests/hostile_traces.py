@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from hostile import Row
+from hostile import Content, Row, joined
 from hostile_parts import GRAPH, INT64_MAX, INT64_MIN, LENGTHS, nested, number, part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 _DAMAGED: Final = "is damaged or cut off"
 # Numbers of the metadata that every trace here has.
@@ -74,8 +75,8 @@ def stat(name: bytes, value: int | bytes) -> bytes:
 _SOUND: Final = plane(b"/host:CPU", line(event(1, 10, 2_000_000), event(2, 3_000_000, 500_000)))
 
 
-def _trace(name: str, *parts: bytes, graph: bytes = b"", **expected: Any) -> Row:
-    files = {"trace": b"".join(parts), **({"graph": graph} if graph else {})}
+def _trace(name: str, *parts: Content, graph: bytes = b"", **expected: Any) -> Row:
+    files = {"trace": joined(parts), **({"graph": graph} if graph else {})}
     return Row(f"trace: {name}", files, **expected)
 
 
@@ -137,7 +138,7 @@ def _times() -> Iterator[Row]:
     yield _trace("a start that cannot be", plane(b"Task Environment", *starts), _SOUND)
     yield _trace(
         "20,000 steps",
-        plane(
+        lambda: plane(
             b"/host:CPU",
             line(*(event(3, at * 10**6, 10**5, stat(b"step_num", at)) for at in range(20_000))),
         ),
@@ -146,26 +147,36 @@ def _times() -> Iterator[Row]:
     )
 
 
+def _at_times(times: Callable[[int], tuple[int, int]], count: int) -> bytes:
+    return plane(b"/host:CPU", line(*(event(1 + at % 2, *times(at)) for at in range(count))))
+
+
+def _deep_functions() -> bytes:
+    runs = (
+        event(4 + at % 2, at, 2 * (50_000 - at), stat(b"id", (at + 1) // 2)) for at in range(20_000)
+    )
+    return plane(b"/host:CPU", line(*runs, event(1, 20_000, 1)))
+
+
 def _many() -> Iterator[Row]:
     count = 50_000
-    inside = [event(1 + at % 2, at, 2 * (count - at)) for at in range(count)]
-    beside = [event(1 + at % 2, at, count) for at in range(count)]
-    same = [event(1 + at % 2, 7, 7) for at in range(count)]
-    for name, events in {"in each other": inside, "that overlap": beside, "at once": same}.items():
+    cases: dict[str, Callable[[int], tuple[int, int]]] = {
+        "in each other": lambda at: (at, 2 * (count - at)),
+        "that overlap": lambda at: (at, count),
+        "at once": lambda _: (7, 7),
+    }
+    for name, times in cases.items():
         yield _trace(
             f"50,000 events {name}",
-            plane(b"/host:CPU", line(*events)),
+            partial(_at_times, times, count),
             graph=GRAPH,
             shows=b"mul (",
             commands=("scope", "graph"),
             memory_a_byte=120,
         )
-    runs = [
-        event(4 + at % 2, at, 2 * (count - at), stat(b"id", (at + 1) // 2)) for at in range(20_000)
-    ]
     yield _trace(
         "functions that run in each other, 10,000 deep",
-        plane(b"/host:CPU", line(*runs, event(1, 20_000, 1))),
+        _deep_functions,
         shows=b"mul (",
         commands=("scope",),
         memory_a_byte=120,

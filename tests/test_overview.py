@@ -68,7 +68,7 @@ def listed(report: OverviewReport, name: str, column: str) -> dict[str, Any]:
 
 
 def test_a_small_step_by_hand() -> None:
-    report = overview_of(TRAINED)
+    report = overview_of(TRAINED, flops="log")
     assert listed(report, "layer", "micros") == MICROS
     assert listed(report, "layer", "float_ops") == FLOAT_OPS
     assert listed(report, "layer", "share") == {
@@ -114,7 +114,7 @@ def test_numbers_are_those_of_the_original(oracle: Oracle) -> None:
     select = {"select": ["micros", "bytes", "params", "float_ops"]}
     root = tfprof.GraphNodeProto.FromString(oracle.ask("scope", select).result)
     trainable = {**select, "account_type_regexes": ["_trainable_variables"]}
-    report = tfprof.load_sample().overview(rows=100)
+    report = tfprof.load_sample().overview(rows=100, flops="log")
     assert report.total["micros"] == root.total_exec_micros
     assert report.total["float_ops"] == root.total_float_ops
     assert report.total["requested_bytes"] == root.total_requested_bytes
@@ -130,6 +130,17 @@ def test_numbers_are_those_of_the_original(oracle: Oracle) -> None:
     assert {name: (micros[name], float_ops[name]) for name in micros} == {
         name: numbers for name, numbers in theirs.items() if numbers[0]
     }
+
+
+def test_totals_are_those_of_the_views() -> None:
+    loaded = tfprof.load_sample()
+    total = loaded.overview().total
+    root = loaded.scope(select=["float_ops", "micros"], max_depth=1).rows[0]
+    assert (total["float_ops"], total["micros"]) == (root.total_float_ops, root.total_micros)
+    # The op log lacks what only rules count.
+    logged = loaded.overview(flops="log").total["float_ops"]
+    assert logged is not None
+    assert logged < root.total_float_ops
 
 
 def test_layers_and_lines_of_the_sample_add_up() -> None:
@@ -175,6 +186,26 @@ def test_unknown_float_operations_carry_marks() -> None:
     assert re.search(r"^Float ops +≥ 48 in a step, ≥ ", text, re.MULTILINE)
     assert re.search(r"^two .* \?", text, re.MULTILINE)
     assert "1 MyOwnOperation (no rule)" in " ".join(text.split())
+
+
+def test_unknown_parameters_carry_marks() -> None:
+    drawing = """
+    x              op=Placeholder out=2x3
+    one/w          op=VariableV2 params=3x4 out=3x4
+    one/MatMul     op=MatMul out=2x4 < x, one/w
+    two/w          op=VariableV2 params=4x5 out=4x5
+    two/b          op=VariableV2
+    two/MatMul     op=MatMul out=2x5 < one/MatMul, two/w
+    two/Add        op=Add out=2x5 < two/MatMul, two/b
+    """
+    report = overview_of(drawing)
+    assert listed(report, "layer", "parameters") == {"two": 20, "one": 12}
+    assert "parameters" in listed(report, "layer", "incomplete")["two"]
+    assert "parameters" not in listed(report, "layer", "incomplete")["one"]
+    text = str(report)
+    assert re.search(r"^Parameters +≥ 32", text, re.MULTILINE)
+    assert re.search(r"^two .* ≥ 20$", text, re.MULTILINE)
+    assert re.search(r"^one .* 12$", text, re.MULTILINE)
 
 
 def test_an_open_batch_counts_as_one_and_says_so() -> None:

@@ -28,7 +28,7 @@ def run_overview(request: Request) -> Outcome:
     loaded = request.load(request)
     with Progress() as progress:
         progress("answering overview")
-        report = loaded.overview(rows or MOST_ROWS, query.dims, options.get("flops"))
+        report = loaded.overview(rows or MOST_ROWS, query.dims, options.get("flops") or "all")
         report = replace(report, naming=_naming(request), rows_shown=rows)
         if stdout_is_terminal():
             report = replace(report, screen=stdout_screen())

@@ -108,20 +108,17 @@ class Loaded:
         self,
         rows: int = 5,
         dims: Mapping[str, int] | None = None,
-        flops: Flops | None = None,
+        flops: Flops = "all",
     ) -> OverviewReport:
         """One screen: totals, and the most expensive layers, operation types and lines of code.
 
         Each list has at most *rows* rows; *dims* as in `summary`. *flops* says who counts float
-        operations: by default the op log, or all rules where it has no numbers.
+        operations, as in the views.
         """
         from tfprof.results.overview_report import Naming, OverviewReport  # noqa: PLC0415
         from tfprof.summary.overview import overview  # noqa: PLC0415 - as in answer
 
         most = whole_number("rows", rows, least=1)
-        if flops is None:
-            logged = bool(self.profile.nodes.float_ops.any()) and not len(self.profile.regions)
-            flops = "log" if logged else "all"
         check_choices("flops", [flops])
         files = Naming(after=self.inputs)
         return OverviewReport(overview(self.profile, flops, dims, most), files)

@@ -39,6 +39,7 @@ class Rows(NamedTuple):
     names: list[str]
     of_node: I64  # -1: none
     parameters: I64 | None = None  # of each row, if it can have some
+    unknown: Bool | None = None  # the rows that have more parameters, of unknown shape
 
 
 NO_ROWS: Final = Rows([], np.empty(0, np.int64))
@@ -60,7 +61,8 @@ def layer_rows(profile: Profile, in_model: Bool, held: Parameters) -> Rows:
     for layer in placed.rows:
         above = names[layer.parent] + "/" if layer.parent >= 0 else ""
         names.append(above + clean_text(layer.name.decode("utf-8", "replace")))
-    return Rows(names, placed.of_node, elements)
+    unknown = np.bincount(placed.of_node[held.unknown], minlength=elements.size) > 0
+    return Rows(names, placed.of_node, elements, unknown)
 
 
 def _with_gradients(all_scopes: Scopes, in_model: Bool) -> Scopes:

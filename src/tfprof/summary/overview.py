@@ -40,7 +40,6 @@ FLOAT_OPS: Final = "float_ops"
 PARAMETERS: Final = "parameters"
 RATE: Final = "float_ops_per_second"
 _STREAM: Final = "/stream:"
-_LOGGED: Final = "Float ops are those of the op log; --flops=all adds the rules."
 _NO_GRAPH: Final = "Without a graph, parameters and float operations are unknown."
 
 
@@ -52,7 +51,7 @@ class Ranked(NamedTuple):
     micros: int | None
     float_ops: int | None
     parameters: int | None
-    lower: bool  # the float operations are a lower bound
+    lower: tuple[str, ...]  # FLOAT_OPS, PARAMETERS: those that are lower bounds, or unknown
 
     @property
     def rate(self) -> int | None:
@@ -159,7 +158,9 @@ class _Work:
             np.add.at(added, row[drawn], column[drawn])
             return added
 
-        lower = sums(self.lower.astype(np.int64)) > 0
+        lower = {FLOAT_OPS: sums(self.lower.astype(np.int64)) > 0}
+        if rows.unknown is not None:
+            lower[PARAMETERS] = rows.unknown
         columns = {MICROS: None if self.micros is None else sums(self.micros)}
         columns |= {FLOAT_OPS: sums(self.float_ops), PARAMETERS: rows.parameters}
         by = columns[metric]
@@ -168,10 +169,12 @@ class _Work:
 
         def ranked(at: int) -> Ranked:
             values = {n: None if c is None else int(c[at]) for n, c in columns.items()}
-            if lower[at] or not self.float_ops.any():
+            bounds = tuple(name for name, is_lower in lower.items() if is_lower[at])
+            if FLOAT_OPS in bounds or not self.float_ops.any():
                 values[FLOAT_OPS] = values[FLOAT_OPS] or None
-            share = int(by[at]) / total
-            return Ranked(rows.names[at], share, **values, lower=bool(lower[at]))
+            if PARAMETERS in bounds:
+                values[PARAMETERS] = values[PARAMETERS] or None
+            return Ranked(rows.names[at], int(by[at]) / total, **values, lower=bounds)
 
         largest = np.argsort(-by, kind="stable")[:most].tolist()
         return tuple(ranked(at) for at in largest if by[at] > 0)
@@ -230,9 +233,7 @@ def _devices(profile: Profile) -> tuple[str, ...]:
 
 
 def _sentences(work: _Work, held: Parameters) -> Iterator[str]:
-    if work.counts is None and work.float_ops.any():
-        yield _LOGGED
-    elif work.counts is not None and work.counts.uncounted:
+    if work.counts is not None and work.counts.uncounted:
         yield f"{work.counts}."
     for name in work.assumed:
         yield f"Open dimension: {name} counts as 1; --dim {name}=N sets it."
