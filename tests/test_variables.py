@@ -229,7 +229,7 @@ def test_the_latest_of_several(run: Callable[..., Run], tmp_path: Path) -> None:
         (b'model_checkpoint_path: "gone"', "names the checkpoint 'gone', which does not exist"),
         (b'model_checkpoint_path: ""', "names no checkpoint"),
         (b"model_checkpoint_path: {", "names no checkpoint"),
-        (b'model_checkpoint_path: "\\x"', "names no checkpoint"),
+        (b'model_checkpoint_path: "\\xq"', "does not exist"),
         (b'model_checkpoint_path: "a\\000b"', "does not exist"),
         (b'model_checkpoint_path: "\xff\xfe"', "does not exist"),
         (b'model_checkpoint_path: "../../../etc/passwd\\n"', "does not exist"),
