@@ -194,10 +194,10 @@ def _objects() -> Iterator[Row]:
         files = {"checkpoint.index": table(rows), _DATA: _VALUES + text}
         notes = "Names are keys of the checkpoint"
         yield Row(f"objects: {name}", files, notes=notes, shows=b"  w (3x5", commands=_ALONE)
-    for name, says in {b"checkpoint": "not a checkpoint", b"../" * 9_999: "does not exist"}.items():
-        text = b'model_checkpoint_path: "' + name + b'"\n'
+    for path, says in {"checkpoint": "not a checkpoint", "../" * 9_999: "does not exist"}.items():
+        text = f'model_checkpoint_path: "{path}"\n'.encode()
         files = {"graph": GRAPH, "checkpoint": text}
-        title = f"checkpoint: a text that names {name[:20].decode()}"
+        title = f"checkpoint: a text that names {path[:20]}"
         yield Row(title, files, refused=says, blames="checkpoint", commands=("scope", "info"))
 
 

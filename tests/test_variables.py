@@ -55,7 +55,7 @@ def run(capfd: pytest.CaptureFixture[str]) -> Callable[..., Run]:
 
 def prefix(name: str) -> Path:
     """The checkpoint of the test data."""
-    return FOLDER / name / CHECKPOINTS[name]["prefix"]
+    return FOLDER / name / str(CHECKPOINTS[name]["prefix"])
 
 
 def numbers(pattern: re.Pattern[str], text: str, group: int = 1) -> int:
