@@ -14,18 +14,19 @@ from typing import TYPE_CHECKING, Any, Final
 from google.protobuf import text_format
 
 from case import GraphDef, OpLogProto, RunMetadata
-from checkpoints import FILES, rewritten
+from checkpoints import FILES, mapped, rewritten
 from foreign_files import FOREIGN
 from fuzz import tf2_parts
 from fuzz.laws import source
 from fuzz.parts import joined
 from op_shapes import WANTS
 from ours import wire_of
-from profiles import PROFILES, ProfileFiles
+from profiles import DATA, PROFILES, ProfileFiles
 from table_writer import snappy, table
 from tf_wheel import piece
 from tfprof.ops.table import rules
 from tfprof.read import load
+from tfprof.read.checkpoint import Checkpoint
 from tfprof.writers.columnar import columnar
 from tfprof.writers.saved import saved
 
@@ -201,8 +202,20 @@ def _checkpoints() -> dict[str, list[bytes]]:
             joined([rewritten("first_dtypes", snappy)]),
             joined([few, FILES["first_dtypes"]]),
         ],
+        "objects": [_object_graph(name) for name in ("tf_keras_legacy", "keras3", "tf_keras")],
+        "checkpoint_state": [
+            file.read_bytes() for file in sorted((DATA / "variables").glob("*/checkpoint"))[:2]
+        ],
         "snappy": [snappy(first), snappy(b"abcd" * 40), snappy(b""), snappy(FILES["odd.index"])],
     }
+
+
+def _object_graph(name: str) -> bytes:
+    """The object graph of a checkpoint."""
+    prefix = str(DATA / "variables" / name / "ckpt-1")
+    checkpoint = Checkpoint.open(prefix, mapped)
+    (data,) = checkpoint.tensor(b"_CHECKPOINTABLE_OBJECT_GRAPH").values
+    return bytes(data)
 
 
 def _bytes(message: Any) -> bytes:

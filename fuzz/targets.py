@@ -21,11 +21,14 @@ from fuzz.parts import parted
 from fuzz.wire_tree import varint
 from tfprof.cli import info
 from tfprof.errors import TfprofError
+from tfprof.io.checkpoint_state import latest_checkpoint
 from tfprof.io.find_inputs import choose_inputs
 from tfprof.io.open_files import open_source
 from tfprof.ops.with_float_ops import with_float_ops
 from tfprof.read import add_run, load, read_graph, read_op_log
 from tfprof.read.checkpoint import Checkpoint, sorted_table
+from tfprof.read.checkpoint.object_graph import tracked_tensors
+from tfprof.read.checkpoint.variables import variables_profile
 from tfprof.read.detect import detect
 from tfprof.read.op_log import with_op_log
 from tfprof.read.unsupported import unsupported
@@ -153,6 +156,8 @@ def _tensors(prefix: str, files: dict[str, bytes]) -> None:
         return np.frombuffer(files[name], np.uint8)
 
     checkpoint = Checkpoint.open(prefix, opened)
+    profile, renamed = variables_profile(checkpoint)
+    assert all(map(renamed.has, profile.nodes.name))
     for name in checkpoint.names():
         with suppress(TfprofError):
             tensor = checkpoint.tensor(name)
@@ -160,6 +165,21 @@ def _tensors(prefix: str, files: dict[str, bytes]) -> None:
             field, values = proto_values(tensor)
             made: Any = message("tensorflow.tfprof.TFProfTensorProto")(dtype=tensor.dtype)
             getattr(made, field).extend(values)
+
+
+def _objects(data: bytes, _: Pick) -> None:
+    """An object graph: every path is one of its objects."""
+    with suppress(WireError):
+        for tensor in tracked_tensors(np.frombuffer(data, np.uint8)):
+            assert tensor.key in data
+
+
+def _checkpoint_state(data: bytes, _: Pick) -> None:
+    """The text file `checkpoint`; beside it is one checkpoint."""
+    with TemporaryDirectory() as folder:
+        (Path(folder) / "ckpt-1.index").touch()
+        detect(memoryview(data))
+        assert latest_checkpoint(str(Path(folder) / "checkpoint"), data)
 
 
 def _snappy(data: bytes, _: Pick) -> None:
@@ -258,6 +278,8 @@ TARGETS: Final = {
         Target("bundle", _bundle, sealed.bundle),
         Target("tables", _tables, sealed.tables),
         Target("snappy", _snappy, _snappy_block),
+        Target("objects", _objects, mutate.wire),
+        Target("checkpoint_state", _checkpoint_state, mutate.text),
         Target("gzip", _gzip, sealed.gzipped(mutate.text)),
         Target("sniff", _sniff, mutate.wire),
         Target("foreign", _foreign, mutate.blind),

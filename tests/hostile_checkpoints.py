@@ -19,6 +19,7 @@ _VALUES: Final = bytes(range(60))
 _HEADER: Final = number(1, 1)
 # Only what shows values of tensors reads any; all others need the names alone.
 _SHOWING: Final = ("scope", "graph", "graph proto")
+_ALONE: Final = ("scope", "op", "summary", "info")
 _ASKED: Final = (*_SHOWING, "op", "advise", "info")
 
 
@@ -169,6 +170,37 @@ def _index(name: str, index: bytes, says: str, memory_a_byte: int = MEMORY_A_BYT
     )
 
 
+def _objects() -> Iterator[Row]:
+    """Checkpoints alone, whose object graph lies, and texts that name a checkpoint."""
+
+    def child(number_of: int, name: bytes) -> bytes:
+        return part(1, number(1, number_of), part(2, name))
+
+    value = part(2, part(1, b"VARIABLE_VALUE"), part(3, b"w"))
+    cases = {
+        "an object that is not there": part(1, child(7, b"a")),
+        "a slot of an object that is not there": part(1, part(3, number(1, -1))),
+        "a chain of 20,000 variables": b"".join(
+            part(1, child(at + 1, b"long_name"), value) for at in range(20_000)
+        ) + part(1, b""),
+    }  # fmt: skip
+    for name, objects in cases.items():
+        length = len(objects).to_bytes(4, "little")
+        text = varint(len(objects)) + checksum(length) + objects
+        place = number(4, 60) + number(5, len(text))
+        crc = checksum(length + text[len(varint(len(objects))) :])
+        entry = number(1, 7) + part(2, b"") + place + b"\x35" + crc
+        rows = [(b"", _HEADER), (b"_CHECKPOINTABLE_OBJECT_GRAPH", entry), (b"w", _entry(3, 5))]
+        files = {"checkpoint.index": table(rows), _DATA: _VALUES + text}
+        notes = "Names are keys of the checkpoint"
+        yield Row(f"objects: {name}", files, notes=notes, shows=b"  w (3x5", commands=_ALONE)
+    for path, says in {"checkpoint": "not a checkpoint", "../" * 9_999: "does not exist"}.items():
+        text = f'model_checkpoint_path: "{path}"\n'.encode()
+        files = {"graph": GRAPH, "checkpoint": text}
+        title = f"checkpoint: a text that names {path[:20]}"
+        yield Row(title, files, refused=says, blames="checkpoint", commands=("scope", "info"))
+
+
 def _first_format() -> Iterator[Row]:
     """The same for tables that hold the values themselves."""
     whole = FILES["first_dtypes"]
@@ -209,4 +241,4 @@ def _first_format() -> Iterator[Row]:
         )
 
 
-ROWS: Final = [*_places(), *_shapes(), *_slices(), *_tables(), *_first_format()]
+ROWS: Final = [*_places(), *_shapes(), *_slices(), *_tables(), *_objects(), *_first_format()]

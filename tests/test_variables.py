@@ -55,7 +55,7 @@ def run(capfd: pytest.CaptureFixture[str]) -> Callable[..., Run]:
 
 def prefix(name: str) -> Path:
     """The checkpoint of the test data."""
-    return FOLDER / name / CHECKPOINTS[name]["prefix"]
+    return FOLDER / name / str(CHECKPOINTS[name]["prefix"])
 
 
 def numbers(pattern: re.Pattern[str], text: str, group: int = 1) -> int:
@@ -229,7 +229,7 @@ def test_the_latest_of_several(run: Callable[..., Run], tmp_path: Path) -> None:
         (b'model_checkpoint_path: "gone"', "names the checkpoint 'gone', which does not exist"),
         (b'model_checkpoint_path: ""', "names no checkpoint"),
         (b"model_checkpoint_path: {", "names no checkpoint"),
-        (b'model_checkpoint_path: "\\x"', "names no checkpoint"),
+        (b'model_checkpoint_path: "\\xq"', "does not exist"),
         (b'model_checkpoint_path: "a\\000b"', "does not exist"),
         (b'model_checkpoint_path: "\xff\xfe"', "does not exist"),
         (b'model_checkpoint_path: "../../../etc/passwd\\n"', "does not exist"),

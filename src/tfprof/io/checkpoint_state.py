@@ -8,7 +8,6 @@ A CheckpointState. The paths of Windows have backslashes.
 
 from __future__ import annotations
 
-import codecs
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +17,12 @@ from tfprof.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_LATEST = re.compile(rb"""(?:^|[\s}])model_checkpoint_path\s*:\s*(?:"([^"\n]*)"|'([^'\n]*)')""")
+_LATEST = re.compile(
+    rb"""(?:^|[\s}])model_checkpoint_path\s*:\s*"""
+    rb"""(?:"([^"\\\n]*(?:\\.[^"\\\n]*)*)"|'([^'\\\n]*(?:\\.[^'\\\n]*)*)')"""
+)
+_ESCAPE = re.compile(rb"\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2})|(.))")
+_ESCAPED = dict(zip(b"abfnrtv", b"\a\b\f\n\r\t\v", strict=True))
 _PIECES_OF_FIRST = re.compile(r"-\?{5}(-of-\d{5})\Z")
 _MOST = 1 << 20  # bytes: more names than TensorFlow keeps
 _SEPARATOR = re.compile(r"[/\\]")
@@ -28,10 +32,7 @@ def latest_checkpoint(file: str, text: bytes) -> str:
     """The prefix that the *text* of *file* names; raises InputError where there is none."""
     match = _LATEST.search(text[:_MOST])
     written = (match[1] or match[2] or b"") if match else b""
-    try:
-        name = codecs.escape_decode(written)[0].decode("utf-8", "surrogateescape")  # type: ignore[attr-defined]
-    except ValueError:
-        name = ""
+    name = _ESCAPE.sub(_unescaped, written).decode("utf-8", "surrogateescape")
     if not name:
         raise InputError(f"{file} names no checkpoint: it has no model_checkpoint_path")
     folder = Path(file).parent
@@ -42,6 +43,13 @@ def latest_checkpoint(file: str, text: bytes) -> str:
     raise InputError(
         f"{file} names the checkpoint {name!r}, which does not exist, nor is it beside the file"
     )
+
+
+def _unescaped(escape: re.Match[bytes]) -> bytes:
+    octal, hexadecimal, other = escape.groups()
+    if other is not None:
+        return bytes([_ESCAPED.get(other[0], other[0])])
+    return bytes([int(octal, 8) & 0xFF if octal else int(hexadecimal, 16)])
 
 
 def is_prefix(path: str) -> bool:

@@ -59,7 +59,7 @@ def left_out_nodes(graph: GraphColumns, rows: I64, columns: GraphColumns) -> lis
     variable = variable[columns.name.find(graph.name.take(variable)) < 0]
     elements = np.zeros(len(graph.name), np.int64)
     elements[graph.shape_node] = graph.shape.elements()
-    return elements[variable].tolist()
+    return list(map(int, elements[variable]))
 
 
 def left_out_note(values: list[int], signature: str | None) -> Iterator[Note]:

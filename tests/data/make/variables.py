@@ -156,7 +156,7 @@ def training() -> None:
     v1.train.AdamOptimizer().minimize(loss, step)
 
 
-class Module(tf.Module):
+class Module(tf.Module):  # type: ignore[misc]
     """Two functions, and a variable that none of them needs."""
 
     def __init__(self) -> None:
@@ -165,12 +165,12 @@ class Module(tf.Module):
         self.decoder = tf.Variable(tf.ones([4, 3]))
         self.unused = tf.Variable(tf.ones([100, 8]))
 
-    @tf.function(input_signature=[tf.TensorSpec([None, 8])])
+    @tf.function(input_signature=[tf.TensorSpec([None, 8])])  # type: ignore[untyped-decorator]
     def encode(self, x: Any) -> Any:
         """One of them."""
         return x @ self.encoder
 
-    @tf.function(input_signature=[tf.TensorSpec([None, 4])])
+    @tf.function(input_signature=[tf.TensorSpec([None, 4])])  # type: ignore[untyped-decorator]
     def decode(self, x: Any) -> Any:
         """The other."""
         return x @ self.decoder
