@@ -19,6 +19,7 @@ from tfprof.ops.shape import UnknownShape
 
 if TYPE_CHECKING:
     from tfprof.ops.shape import Shape
+    from tfprof.ops.table import Which
 
 
 def multiplied(left: Tensor, right: Tensor, m: int, k: int, n: int) -> Tensor:
@@ -268,3 +269,14 @@ def test_gradient_of_a_dilation() -> None:
     inputs: list[Shape | None] = [(1, 4, 4, 2), (3, 3, 2), output]
     assert counted("Dilation2DBackpropInput", inputs, [output]) == tally.steps
     assert counted("Dilation2DBackpropFilter", inputs, [(3, 3, 2)]) == tally.steps
+
+
+@pytest.mark.parametrize("which", ["tensorflow", "all"])
+def test_a_window_of_texts_is_no_window(which: Which) -> None:
+    """A product with a text repeats the text: here as many times as there are elements."""
+    profile = text_profile("""
+    node { name: "x" op: "MaxPool" attr { key: "ksize" value { list { s: "abc" } } }
+    attr { key: "data_format" value { s: "NHWC" } }
+    attr { key: "_output_shapes" value { list { shape { dim { size: 1099511627776 } } } } } }
+    """)
+    assert [*count(profile, which).uncounted] == [("MaxPool", 1, "unknown shape")]
