@@ -16,6 +16,7 @@ from counted_graphs import text_profile
 from tallied import Number, Tally, Tensor, array, counted, largest, places
 from tfprof.ops.counting import count
 from tfprof.ops.shape import UnknownShape
+from tfprof.ops.with_float_ops import with_float_ops
 
 if TYPE_CHECKING:
     from tfprof.ops.shape import Shape
@@ -280,3 +281,13 @@ def test_a_window_of_texts_is_no_window(which: Which) -> None:
     attr { key: "_output_shapes" value { list { shape { dim { size: 1099511627776 } } } } } }
     """)
     assert [*count(profile, which).uncounted] == [("MaxPool", 1, "unknown shape")]
+
+
+def test_an_equation_that_is_a_number_is_no_equation() -> None:
+    profile = text_profile("""
+    node { name: "x" op: "Placeholder" attr { key: "shape" value { shape { dim { size: 3 } } } } }
+    node { name: "e" op: "Einsum" input: "x" attr { key: "equation" value { i: 3 } }
+    attr { key: "_output_shapes" value { list { shape { dim { size: 3 } } } } } }
+    node { name: "f" op: "Einsum" input: "x" attr { key: "equation" value { i: 3 } } }
+    """)
+    assert [*with_float_ops(profile, "all")[1].uncounted] == [("Einsum", 2, "unknown shape")]
