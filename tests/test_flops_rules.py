@@ -16,9 +16,11 @@ from counted_graphs import text_profile
 from tallied import Number, Tally, Tensor, array, counted, largest, places
 from tfprof.ops.counting import count
 from tfprof.ops.shape import UnknownShape
+from tfprof.ops.with_float_ops import with_float_ops
 
 if TYPE_CHECKING:
     from tfprof.ops.shape import Shape
+    from tfprof.ops.table import Which
 
 
 def multiplied(left: Tensor, right: Tensor, m: int, k: int, n: int) -> Tensor:
@@ -268,3 +270,24 @@ def test_gradient_of_a_dilation() -> None:
     inputs: list[Shape | None] = [(1, 4, 4, 2), (3, 3, 2), output]
     assert counted("Dilation2DBackpropInput", inputs, [output]) == tally.steps
     assert counted("Dilation2DBackpropFilter", inputs, [(3, 3, 2)]) == tally.steps
+
+
+@pytest.mark.parametrize("which", ["tensorflow", "all"])
+def test_a_window_of_texts_is_no_window(which: Which) -> None:
+    """A product with a text repeats the text: here as many times as there are elements."""
+    profile = text_profile("""
+    node { name: "x" op: "MaxPool" attr { key: "ksize" value { list { s: "abc" } } }
+    attr { key: "data_format" value { s: "NHWC" } }
+    attr { key: "_output_shapes" value { list { shape { dim { size: 1099511627776 } } } } } }
+    """)
+    assert [*count(profile, which).uncounted] == [("MaxPool", 1, "unknown shape")]
+
+
+def test_an_equation_that_is_a_number_is_no_equation() -> None:
+    profile = text_profile("""
+    node { name: "x" op: "Placeholder" attr { key: "shape" value { shape { dim { size: 3 } } } } }
+    node { name: "e" op: "Einsum" input: "x" attr { key: "equation" value { i: 3 } }
+    attr { key: "_output_shapes" value { list { shape { dim { size: 3 } } } } } }
+    node { name: "f" op: "Einsum" input: "x" attr { key: "equation" value { i: 3 } } }
+    """)
+    assert [*with_float_ops(profile, "all")[1].uncounted] == [("Einsum", 2, "unknown shape")]

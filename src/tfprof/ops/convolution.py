@@ -81,7 +81,7 @@ def gradient_of_tensorflow(op: Op) -> float:
     to_input = op.type == "Conv2DBackpropInput"
     image, weights = (op.output(), op.input(1)) if to_input else (op.input(0), op.output())
     require(op.attr("data_format") == "NHWC")
-    _, down, right, _ = op.attr("strides")
+    _, down, right, _ = shared.integers(op, "strides")
     share = image[-1] * down * right
     # The original fails without channels; there is no work.
     return 2 * size(image) * size(weights) / share if share else 0
@@ -257,7 +257,7 @@ def _count(types: str, tensorflow: str, steps: Callable[[Op, int], int]) -> None
     """Count these *types*, and with TensorFlow's own numbers those that it counts in NHWC only."""
 
     def in_any_layout(op: Op) -> int:
-        return steps(op, size(op.attr("ksize")))  # the number of elements of a window
+        return steps(op, size(shared.integers(op, "ksize")))  # the number of elements of a window
 
     def in_nhwc(op: Op) -> int:
         require(op.attr("data_format") == "NHWC")

@@ -23,7 +23,7 @@ from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
 from tfprof.ops.classes import of_class
 from tfprof.ops.shape import NoRule, UnknownShape
 from tfprof.ops.signatures import Signatures, signatures
-from tfprof.ops.table import FloatOps, Which, rules
+from tfprof.ops.table import NOT_MADE_FOR, FloatOps, Which, rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,8 +40,6 @@ _MOST_KINDS: Final = 5
 _FEW: Final = ("nothing: there is no arithmetic in the nodes", "the one operation")
 _MOST_SIZES: Final = 3
 _LARGEST: Final = 2**63 - 1
-# What built-in formulas raise for an operation that TensorFlow would not build.
-_NOT_MADE_FOR = (ArithmeticError, LookupError, TypeError, ValueError)
 
 
 class Uncounted(NamedTuple):
@@ -210,7 +208,7 @@ def number_of(rule: FloatOps, op: Op) -> int:
         if by_user:
             text = f"the rule of {rule.op} failed: {type(problem).__name__}: {problem}"
             raise UsageError(text) from problem
-        if isinstance(problem, _NOT_MADE_FOR):
+        if isinstance(problem, NOT_MADE_FOR):
             raise UnknownShape from None
         raise
     if number is None:

@@ -22,7 +22,7 @@ from tfprof.ops.attributes import attributes_of
 from tfprof.ops.loops import CALL_RULES, Calls, Loops
 from tfprof.ops.op import GraphOp, Item
 from tfprof.ops.shape import OPEN, MaybeShape, UnknownShape, Value, merged, sanitized, small
-from tfprof.ops.table import OPS
+from tfprof.ops.table import NOT_MADE_FOR, OPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from tfprof.columns.strings import I64
 
 SHAPE, VALUE, ITEM, TRIPS = range(4)
-# What rules raise for an operation that TensorFlow would not build.
-_NOT_MADE_FOR: Final = (ArithmeticError, LookupError, TypeError, ValueError, MemoryError)
 _ONE: Final = (1,)
 # Their rules ask for some inputs only, since others depend on them.
 _IN_CYCLES: Final = ("Merge", "RefMerge")
@@ -201,7 +199,7 @@ class Engine:
             result = rule(op) if call is None else [*CALL_RULES[kind](self.loops, call, op)]
             # Attributes may hold anything, and so may results.
             return [_CLEAN[kind](row) for row in (result if isinstance(result, list) else [result])]
-        except (UnknownShape, *_NOT_MADE_FOR):
+        except (UnknownShape, *NOT_MADE_FOR):
             return []
 
     def _rule(self, kind: int, op: int) -> Any:  # noqa: ANN401 - by kind

@@ -57,6 +57,13 @@ def steps_of(functions: Iterable[str], steps: Mapping[str, int]) -> int:
     return total
 
 
+def integers(op: Op, name: str) -> Shape:
+    """An attribute that lists integers; files may hold anything there. Raises UnknownShape."""
+    numbers = op.attr(name)
+    require(isinstance(numbers, list) and all(isinstance(number, int) for number in numbers))
+    return tuple(numbers)
+
+
 # --- shapes ---
 
 

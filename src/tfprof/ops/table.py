@@ -39,6 +39,10 @@ ItemRule: TypeAlias = "Callable[[Op], Item | list[Item]]"
 Origin: TypeAlias = Literal["tensorflow", "ours", "user"]
 Which: TypeAlias = Literal["tensorflow", "all"]
 F = TypeVar("F", bound=Callable[..., Any])
+# What rules raise for an operation that TensorFlow would not build: attributes may hold anything.
+NOT_MADE_FOR: Final = (
+    ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError,
+)  # fmt: skip
 
 FAMILIES: Final = (
     "activation", "arrays", "contraction", "convolution", "elementwise", "handles", "image",
