@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profiles import PROFILES
+from sampling import sampled
 from tfprof.console.colour import coloured, wanted
 from tfprof.writers.classic_text import _MISSES_STREAM
 
@@ -185,7 +186,7 @@ def piped(line: str) -> bytes:
     ).stdout
 
 
-@pytest.mark.parametrize("words", QUESTIONS, ids=" ".join)
+@pytest.mark.parametrize("words", sampled(QUESTIONS, 3, "colours"), ids=" ".join)
 def test_a_terminal_gets_the_piped_text_and_codes(words: list[str]) -> None:
     plain, sent = piped(command(*words)), on_terminal(command(*words))
     assert CODES.sub(b"", sent) == plain

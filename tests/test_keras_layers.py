@@ -98,7 +98,7 @@ def costs(path: Path, *outputs: str) -> tuple[dict[str, Any], bool]:
     return report.total, not report.summary.counts.uncounted
 
 
-@pytest.mark.parametrize("case", sampled(CASES, 30, "layers"))
+@pytest.mark.parametrize("case", sampled(CASES, 20, "layers"))
 def test_an_archive_costs_what_its_graph_costs(case: str, folder: Path) -> None:
     archive, is_whole = costs(folder / f"{case}.keras")
     if case in UNKNOWN:
@@ -116,7 +116,7 @@ def test_an_archive_costs_what_its_graph_costs(case: str, folder: Path) -> None:
         assert archive["float_ops"] == graph["float_ops"]
 
 
-@pytest.mark.parametrize("case", sampled(CASES, 30, "weights of layers"))
+@pytest.mark.parametrize("case", sampled(CASES, 20, "weights of layers"))
 @pytest.mark.parametrize("with_h5py", [True, False])
 def test_an_archive_has_the_parameters_that_keras_counts(
     case: str,

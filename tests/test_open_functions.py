@@ -36,7 +36,7 @@ def test_every_model_has_figures(folder: Path) -> None:
     assert FIGURES.keys() >= NO_FORMULA | DATA_DEPENDENT | PARTLY | KERNELS.keys() | FIXED.keys()
 
 
-@pytest.mark.parametrize("name", sampled(CERTAIN, 20, "sizes of functions"))
+@pytest.mark.parametrize("name", sampled(CERTAIN, 12, "sizes of functions"))
 def test_sizes_give_numbers(name: str, folder: Path) -> None:
     model = OpenModel(name, folder)
     check_with_sizes(model, FIGURES[name], FIXED.get(name), partly=name in PARTLY)

@@ -25,7 +25,7 @@ def test_every_model_has_figures(folder: Path) -> None:
     assert FIGURES.keys() >= NO_FORMULA | FIXED.keys() | PARTLY
 
 
-@pytest.mark.parametrize("name", sampled([*FIGURES], 20, "sizes of layers"))
+@pytest.mark.parametrize("name", sampled([*FIGURES], 12, "sizes of layers"))
 def test_sizes_give_numbers(name: str, folder: Path) -> None:
     model = OpenModel(name, folder)
     check_with_sizes(model, FIGURES[name], FIXED.get(name), partly=name in PARTLY)

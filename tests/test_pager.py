@@ -56,7 +56,7 @@ def piped(words: list[str], **environment: str) -> str:
     ).stdout
 
 
-@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize("size", sampled([*SIZES.values()], 1, "sizes"))
 def test_a_report_longer_than_the_screen_is_paged(
     size: tuple[int, int], long: list[str], printed: str
 ) -> None:
@@ -68,7 +68,7 @@ def test_a_report_longer_than_the_screen_is_paged(
     assert (code, sent) == (0, f"{rows[0]}_TFProfRoot (--/0 params)\n")
 
 
-@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize("size", sampled([*SIZES.values()], 1, "sizes"))
 def test_a_report_wider_than_the_screen_is_paged(size: tuple[int, int], tmp_path: Path) -> None:
     # "  " before the name and " (0/0 params)" behind it: 105 columns.
     path = tmp_path / "graph.pbtxt"

@@ -140,7 +140,7 @@ def outputs_of_pickle(data: bytes) -> dict[str, bytes]:
     return outputs(pickle.loads(data))  # noqa: S301 - our own
 
 
-@pytest.mark.parametrize("name", sampled([*NAMES], 8, "pickled"))
+@pytest.mark.parametrize("name", sampled([*NAMES], 3, "pickled"))
 def test_a_spawned_process_gives_the_same_bytes(
     name: str, samples: dict[str, dict[str, Any]], elsewhere: ProcessPoolExecutor
 ) -> None:
@@ -155,7 +155,7 @@ def test_a_spawned_process_gives_the_same_bytes(
         assert elsewhere.submit(outputs_of_pickle, data).result() == answers
 
 
-@pytest.mark.parametrize("name", sampled([*NAMES], 8, "copied"))
+@pytest.mark.parametrize("name", sampled([*NAMES], 3, "copied"))
 def test_copies_give_the_same_bytes(name: str, samples: dict[str, dict[str, Any]]) -> None:
     loaded = tfprof.load(**samples[name])
     expected = outputs(loaded)

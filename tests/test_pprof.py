@@ -75,7 +75,7 @@ def differences(oracle: Oracle, case: Case) -> list[str] | None:
     return found
 
 
-@batches(480, 120, 40)
+@batches(480, 40, 40)
 def test_random_code_views_are_written_alike(oracle: Oracle, numbers: Sequence[int]) -> None:
     def make(number: int) -> Case:
         asked = {**ASKED, "select": [METRICS[number % len(METRICS)]]}
@@ -95,7 +95,7 @@ def test_random_code_views_are_written_alike(oracle: Oracle, numbers: Sequence[i
 
 
 @pytest.mark.parametrize(
-    "recorded", sampled(with_output("pprof"), 20, "pprof"), ids=lambda case: case["id"]
+    "recorded", sampled(with_output("pprof"), 10, "pprof"), ids=lambda case: case["id"]
 )
 def test_recorded_case(recorded: dict[str, Any]) -> None:
     case = case_of(recorded)
@@ -251,7 +251,7 @@ def test_paths_too_long_to_write_down_are_refused() -> None:
 @pytest.mark.parametrize("view", ["scope", "graph", "op", "code"])
 def test_the_cumulative_number_of_a_row_is_its_total(view: str) -> None:
     compared = 0
-    for number in numbers(120, 25):
+    for number in numbers(120, 10):
         case = make_case(number, view)
         everything = {"select": list(METRICS), "account_type_regexes": [".*"]}
         case = replace(case, options={**case.options, **everything})

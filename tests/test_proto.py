@@ -68,7 +68,7 @@ def differences(oracle: Oracle, case: Case) -> list[str]:
     return [] if got == expected else [f"{expected}\nis not\n{got}"]
 
 
-@batches(300, 50, 50)
+@batches(300, 20, 20)
 @pytest.mark.parametrize("view", VIEWS)
 def test_random_cases_agree(oracle: Oracle, view: str, numbers: Sequence[int]) -> None:
     agree(numbers, lambda n: make_case(n, view), lambda case: differences(oracle, case))
@@ -77,7 +77,7 @@ def test_random_cases_agree(oracle: Oracle, view: str, numbers: Sequence[int]) -
 RETURNED = [record for record in records() if record["cmd"] in VIEWS and record["result"]]
 
 
-@pytest.mark.parametrize("recorded", sampled(RETURNED, 90, "returned"), ids=lambda case: case["id"])
+@pytest.mark.parametrize("recorded", sampled(RETURNED, 40, "returned"), ids=lambda case: case["id"])
 def test_recorded_case(recorded: dict[str, Any]) -> None:
     case = case_of(recorded)
     case = replace(case, options=_without_output(dict(case.options)))

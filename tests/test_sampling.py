@@ -85,6 +85,7 @@ def test_long():
 """
 
 
+@pytest.mark.whole
 def test_a_failure_says_how_to_try_the_same_again(tmp_path: Path) -> None:
     file = tmp_path / "test_it.py"
     file.write_text(FAILING)

@@ -145,13 +145,13 @@ def said(profile: Profile, case: Case) -> bytes:
     return ours.with_their_doc(b"".join(text(report)))
 
 
-@batches(100, 15, 25)
+@batches(100, 8, 25)
 @pytest.mark.parametrize("view", VIEWS)
 def test_nothing_is_lost_on_the_way(view: str, numbers: Sequence[int]) -> None:
     agree(numbers, lambda n: make_case(n, view), lost_on_the_way)
 
 
-@batches(100, 25, 25)
+@batches(100, 10, 25)
 @pytest.mark.parametrize("view", VIEWS)
 def test_each_reads_what_the_other_wrote(oracle: Oracle, view: str, numbers: Sequence[int]) -> None:
     agree(numbers, lambda n: make_case(n, view), lambda case: differences(oracle, case))

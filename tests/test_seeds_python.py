@@ -264,6 +264,7 @@ class TensorFlow(types.ModuleType):
         return getattr(tf, name)
 
 
+@pytest.mark.whole
 def test_mobilenet(same: Both) -> None:
     def call(profiler: Any, _: Path) -> list[Any]:
         """As printed; `tf` and Keras are those of TensorFlow 1, and no weights are fetched."""

@@ -226,7 +226,7 @@ def forked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forked]:
         yield run
 
 
-@pytest.mark.parametrize("name", sampled([*PRINTS], 5, "prints"))
+@pytest.mark.parametrize("name", sampled([*PRINTS], 3, "prints"))
 def test_nobody_reads_or_there_is_no_room(name: str, forked: Forked) -> None:
     words = PRINTS[name]
     unread, full = forked(words, unread=1), forked(words, stdout="/dev/full")
@@ -250,7 +250,7 @@ CLOSED: Final = {
 }
 
 
-@pytest.mark.parametrize("how", sampled([*CLOSED], 3, "closed"))
+@pytest.mark.parametrize("how", sampled([*CLOSED], 1, "closed"))
 def test_closed_streams(how: str, tmp_path: Path) -> None:
     graph, target = tmp_path / "graph.pb", tmp_path / "report"
     graph.write_bytes(GRAPH)

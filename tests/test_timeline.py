@@ -81,7 +81,7 @@ def differences(oracle: Oracle, case: Case) -> list[str]:
     return found
 
 
-@batches(200, 50, 25)
+@batches(200, 25, 25)
 @pytest.mark.parametrize("view", ["scope", "graph", "code"])
 def test_random_timelines_agree(oracle: Oracle, view: str, numbers: Sequence[int]) -> None:
     def make(number: int) -> Case:
@@ -95,7 +95,7 @@ def asking_for_a_timeline(case: Case) -> Case:
     return replace(case, options={**case.options, "step": step, "output": TIMELINE})
 
 
-@batches(200, 100, 25)
+@batches(200, 50, 25)
 def test_busy_accelerators_agree(oracle: Oracle, numbers: Sequence[int]) -> None:
     agree(numbers, busy_case, lambda case: differences(oracle, case))
 
