@@ -54,20 +54,8 @@ def _same(_: Config, inputs: Sequence[Shape]) -> Shape:
     return inputs[0]
 
 
-def _dense(config: Config, inputs: Sequence[Shape]) -> Shape:
-    return (*inputs[0][:-1], config["units"])
-
-
-def _embedding(config: Config, inputs: Sequence[Shape]) -> Shape:
-    return (*inputs[0], config["output_dim"])
-
-
 def _product(sides: Sequence[Dim]) -> Dim:
     return None if None in sides else prod(side for side in sides if side is not None)
-
-
-def _flatten(_: Config, inputs: Sequence[Shape]) -> Shape:
-    return (inputs[0][0], _product(inputs[0][1:]))
 
 
 def _reshape(config: Config, inputs: Sequence[Shape]) -> Shape:
@@ -76,14 +64,6 @@ def _reshape(config: Config, inputs: Sequence[Shape]) -> Shape:
         rest = -prod(target)
         target[target.index(-1)] = whole // rest if whole is not None else None
     return (inputs[0][0], *target)
-
-
-def _permute(config: Config, inputs: Sequence[Shape]) -> Shape:
-    return (inputs[0][0], *(inputs[0][axis] for axis in config["dims"]))
-
-
-def _repeat(config: Config, inputs: Sequence[Shape]) -> Shape:
-    return (inputs[0][0], config["n"], inputs[0][1])
 
 
 # --- images ---
@@ -123,10 +103,6 @@ def _conv(config: Config, inputs: Sequence[Shape]) -> Shape:
     return _sides(inputs[0], config, partial(_window, config, "kernel_size"), channels)
 
 
-def _pooled(config: Config, inputs: Sequence[Shape]) -> Shape:
-    return _sides(inputs[0], config, partial(_window, config, "pool_size"))
-
-
 def _transposed(config: Config, inputs: Sequence[Shape]) -> Shape:
     def longer(at: int, side: Dim) -> Dim:
         assert side is not None
@@ -154,10 +130,6 @@ def _framed(key: str, sign: int, config: Config, inputs: Sequence[Shape]) -> Sha
         return side + sign * (sum(pair) if isinstance(pair, list) else 2 * int(pair))
 
     return _sides(inputs[0], config, change)
-
-
-def _larger(config: Config, inputs: Sequence[Shape]) -> Shape:
-    return _sides(inputs[0], config, lambda at, side: (side or 0) * _of(config["size"], at))
 
 
 # --- sequences, several inputs, layers in layers ---
@@ -212,10 +184,6 @@ def _dot(config: Config, inputs: Sequence[Shape]) -> Shape:
     return rest if len(rest) > 1 else (*rest, 1)
 
 
-def _attention(_: Config, inputs: Sequence[Shape]) -> Shape:
-    return (*inputs[0][:-1], inputs[1][-1])
-
-
 def _heads(config: Config, inputs: Sequence[Shape]) -> Shape:
     width = config.get("output_shape") or inputs[0][-1]
     return (*inputs[0][:-1], *(width if isinstance(width, list) else [width]))
@@ -226,16 +194,24 @@ _RULES: Final[list[tuple[re.Pattern[str], Any]]] = [
     (re.compile(names), rule) for names, rule in (
         (r"\w*Normalization|Activation|(Leaky|P|Thresholded)?ReLU|ELU|Softmax|Masking", _same),
         (r"\w*Dropout(\dD)?|Gaussian\w+|Rescaling|ActivityRegularization|Identity", _same),
-        ("Dense", _dense), ("Embedding", _embedding), ("Flatten", _flatten),
-        ("Reshape", _reshape), ("Permute", _permute), ("RepeatVector", _repeat),
+        ("Dense", lambda config, x: (*x[0][:-1], config["units"])),
+        ("Embedding", lambda config, x: (*x[0], config["output_dim"])),
+        ("Flatten", lambda _, x: (x[0][0], _product(x[0][1:]))), ("Reshape", _reshape),
+        ("Permute", lambda config, x: (x[0][0], *(x[0][axis] for axis in config["dims"]))),
+        ("RepeatVector", lambda config, x: (x[0][0], config["n"], x[0][1])),
         (r"((Depthwise|Separable)?Conv)\dD", _conv), (r"Conv\dDTranspose", _transposed),
-        (r"(Max|Average)Pooling\dD", _pooled), (r"Global\w+Pooling\dD", _global),
+        (r"(Max|Average)Pooling\dD",
+         lambda config, x: _sides(x[0], config, partial(_window, config, "pool_size"))),
+        (r"Global\w+Pooling\dD", _global),
         (r"ZeroPadding\dD", partial(_framed, "padding", 1)),
-        (r"Cropping\dD", partial(_framed, "cropping", -1)), (r"UpSampling\dD", _larger),
+        (r"Cropping\dD", partial(_framed, "cropping", -1)),
+        (r"UpSampling\dD", lambda config, x: _sides(
+            x[0], config, lambda at, side: (side or 0) * _of(config["size"], at))),
         (r"(CuDNN)?(LSTM|GRU)|SimpleRNN|RNN", _recurrent), ("Bidirectional", _bidirectional),
         ("TimeDistributed", _time_distributed), ("Concatenate", _joined), ("Dot", _dot),
         (r"Add|Subtract|Multiply|Average|Maximum|Minimum", _merged),
-        ("(Additive)?Attention", _attention), ("MultiHeadAttention", _heads),
+        ("(Additive)?Attention", lambda _, x: (*x[0][:-1], x[1][-1])),
+        ("MultiHeadAttention", _heads),
     )
 ]
 # fmt: on
