@@ -139,7 +139,7 @@ class Loops:
         comparison = GraphOp(self._graph, node)
         for counter, rises, reaches in _COMPARISONS[kind]:
             bound = self._whole(comparison, 1 - counter)
-            if bound is None:
+            if bound is None or counter >= comparison.inputs:
                 continue
             source = self.origin(*comparison.sources[counter])
             counts: set[int | None] = set()
