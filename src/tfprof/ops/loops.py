@@ -135,7 +135,7 @@ class Loops:
         """How many iterations one comparison allows; None: it is none, or bounds nothing."""
         for counter, way_up, reaches in _COMPARISONS.get(comparison.type, ()):
             bound = self._whole(comparison, 1 - counter)
-            if bound is None:
+            if bound is None or counter >= comparison.inputs:
                 continue
             source = self.origin(*comparison.sources[counter])
             # Several variables may start as the same tensor: any of them may be the counter.
