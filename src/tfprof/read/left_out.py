@@ -16,7 +16,7 @@ import numpy as np
 
 from tfprof.foundation.units import plural
 from tfprof.model import Note
-from tfprof.wire.decode import BYTES, scan, whole
+from tfprof.wire.decode import BYTES, WireError, scan, whole
 from tfprof.wire.scalar import Message
 
 if TYPE_CHECKING:
@@ -46,9 +46,12 @@ def left_out_objects(
 
 
 def _name_and_shape(variable: U8) -> tuple[bytes, tuple[int, ...]]:
-    message = Message(variable)
-    dims = Message(message.part(2)).parts(2)
-    return message.part(6).tobytes(), tuple(max(Message(dim).signed(1), 0) for dim in dims)
+    try:
+        message = Message(variable)
+        dims = Message(message.part(2)).parts(2)
+        return message.part(6).tobytes(), tuple(max(Message(dim).signed(1), 0) for dim in dims)
+    except WireError:  # nothing but the note needs it
+        return b"", (0,)
 
 
 def left_out_nodes(graph: GraphColumns, rows: I64, columns: GraphColumns) -> list[int]:
