@@ -65,7 +65,7 @@ def test_unknown_shape_is_said_of_as_many_nodes_as_the_original_refuses(
 def test_no_formula_fails_at_what_tensorflow_built(
     answers: list[Counted], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(counting, "_NOT_MADE_FOR", ())
+    monkeypatch.setattr(counting, "NOT_MADE_FOR", ())
     for answer in answers:
         for which in WHICH:
             assert count(answer.profile, which).ops
