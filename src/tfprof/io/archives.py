@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from tfprof.errors import InputError
+from tfprof.errors import InputError, UnsupportedError
 from tfprof.io.gunzip import GzipError
 from tfprof.tables.formats import DEBUG_INFO, HUB_MODULE, KERAS_METADATA, SAVED_MODEL_NAMES
 from tfprof.wire.scalar import buffer_view
@@ -75,9 +75,8 @@ def tar_members(path: str, file: IO[bytes] | Bytes | Pieces, mode: str = "r|") -
     except (tarfile.TarError, ValueError, ArithmeticError, EOFError, RecursionError) as problem:
         raise InputError(f"{path} is a damaged tar archive: {problem}") from None
     if (model := _model_of(path, used)) is None:
-        raise InputError(
-            f"{path} is a tar archive without a SavedModel; unpack it and name a file in it"
-        )
+        what = "a tar archive without a SavedModel"
+        raise UnsupportedError(path, what, "unpack it and name a file in it")
     return Members(model, used[model], {place: used[name] for name, place in _beside(model, used)})
 
 
