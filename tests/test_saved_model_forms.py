@@ -247,7 +247,7 @@ def test_an_archive_of_something_else(
 
 def test_a_bomb_in_an_archive_is_rejected(tmp_path: Path) -> None:
     archive = tmp_path / "m.tar.gz"
-    archive.write_bytes(gzip.compress(tar({"saved_model.pb": 65 << 20}), 1))
+    archive.write_bytes(gzip.compress(tar({"saved_model.pb": 160 << 20}), 1))
     with pytest.raises(InputError, match=r"unpacks to far more.*--limit_unpack_ratio"):
         library.load(archive)
 
