@@ -24,7 +24,17 @@ RUNS = {
     450: ["graph", "run", "saved", "whole", "op_log", "run_shapes", "folder"],
     300: ["functions", "saved_model", "debug_info", "function_run", "trace", "keras"],
     600: ["meta_graph", "meta_graph_text", "graph_text", "run_text", "op_log_text", "flops"],
-    3000: ["text", "converted", "bundle", "tables", "snappy", "gzip", "sniff"],
+    3000: [
+        "text",
+        "converted",
+        "bundle",
+        "tables",
+        "snappy",
+        "gzip",
+        "sniff",
+        "objects",
+        "checkpoint_state",
+    ],
 }
 
 
