@@ -73,6 +73,7 @@ KERAS_2 = """if True:
 """
 
 
+@pytest.mark.whole
 def test_batches_of_keras_2_are_counted_over_epochs(tmp_path: Path) -> None:
     """Keras 2 marks each batch itself, by its number in the epoch, around our step."""
     pytest.importorskip("tf_keras")

@@ -230,12 +230,12 @@ def asked(
     started.close()
 
 
-@pytest.mark.parametrize("line", sampled([*OFFERS], 20, "offers"))
+@pytest.mark.parametrize("line", sampled([*OFFERS], 10, "offers"))
 def test_words_of_the_tables_are_offered(asked: Shell, line: str) -> None:
     assert sorted(map(bare, asked.offers(line))) == sorted(OFFERS[line])
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", sampled([*COMMANDS], 6, "commands"))
 def test_the_options_of_a_command_are_those_of_its_help(asked: Shell, command: str) -> None:
     others = () if command == "help" else ("help", "no_pager")
     options = [f"--{name}" for name in (*COMMANDS[command].options, *others)]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 GRAPH: Final = b"\n\x08\n\x01a\x12\x03Neg"
 OLD: Final = b"the old one\n"
 SEED: Final = 20_260_711
-MOMENTS: Final = amount(200, 8)
+MOMENTS: Final = amount(200, 10)
 TOLD_TO_END: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 SELECTED: Final = "--select=params,micros,bytes,float_ops,device"
@@ -179,7 +179,7 @@ def test_told_to_end_at_any_moment(
     """Also where there are no files without a name, which make it easy."""
     commands = [writer for writer in writers if writer.is_command]
     choice, seen = random.Random(SEED + named), Counter[str]()  # noqa: S311 - as above
-    for attempt in range(MOMENTS // 3 if named else MOMENTS):
+    for attempt in range(max(MOMENTS // 3, 8) if named else MOMENTS):
         writer, number = commands[attempt % len(commands)], choice.choice(TOLD_TO_END)
         code, told = writer.stopped(choice, number, named=named)
         # Before the command is under way, and after it, Python itself ends.

@@ -44,7 +44,18 @@ RUNS = {
         "saved_model_text",
         "archived",
     ],
-    3000: ["text", "converted", "bundle", "tables", "snappy", "gzip", "sniff"],
+    3000: [
+        "text",
+        "converted",
+        "bundle",
+        "tables",
+        "snappy",
+        "gzip",
+        "sniff",
+        "foreign",
+        "objects",
+        "checkpoint_state",
+    ],
 }
 
 

@@ -90,7 +90,7 @@ def test_ctrl_c_while_a_long_report_is_written_leaves_the_pager_alone(tmp_path: 
     # The pager answers the interrupt after it has read a little; the rest fills the pipe.
     path = tmp_path / "graph.pbtxt"
     path.write_text("".join(f'node {{ name: "n{i}" op: "NoOp" }}\n' for i in range(20_000)))
-    pager = "trap 'echo the pager has it' INT; head -3; sleep 9 & wait; echo it ends"
+    pager = "trap 'echo the pager has it' INT; head -3; sleep 9 <&- >&- 2>&- & wait; echo it ends"
     screen = Screen(["scope", f"--graph_path={path}", "--select=params"], PAGER=pager)
     screen.sees("Doc:").types(CTRL_C).sees("the pager has it", "it ends")
     code, sent = screen.ends()
@@ -98,7 +98,7 @@ def test_ctrl_c_while_a_long_report_is_written_leaves_the_pager_alone(tmp_path: 
 
 
 def test_a_signal_that_ends_the_command_ends_its_pager(long: list[str]) -> None:
-    pager = "trap 'echo the pager ends; exit' TERM; head -2; sleep 9 & wait"
+    pager = "trap 'echo the pager ends; exit' TERM; head -2; sleep 9 <&- >&- 2>&- & wait"
     screen = Screen(long, PAGER=pager).sees("Doc:")
     screen.child.kill(signal.SIGTERM)
     code, sent = screen.sees("the pager ends").ends()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from profiles import PROFILES
+from sampling import sampled
 from tfprof.console.progress import line
 from tfprof.console.stdio import fitted
 from tfprof.foundation.progress_events import Stage
@@ -187,7 +188,7 @@ def test_a_report_sent_to_a_program_is_not_disturbed() -> None:
     assert "writing" not in shown
 
 
-@pytest.mark.parametrize("flag", ["--graph_path=", ""], ids=["by flag", "by word"])
+@pytest.mark.parametrize("flag", sampled(["--graph_path=", ""], 1, "flags"))
 def test_unpacking_is_told(tmp_path: Path, flag: str) -> None:
     path = tmp_path / "graph.gz"
     nodes = (b'node { name: "x%d" op: "NoOp" }\n' % (number * number) for number in range(20_000))

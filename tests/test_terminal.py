@@ -14,6 +14,7 @@ import pytest
 import tfprof
 from ours import files_loaded
 from profiles import PROFILES
+from sampling import sampled
 from screens import SIZES, Screen
 from tfprof.cli.argv import read_words, split_line
 from tfprof.columns.matching import matches
@@ -121,7 +122,7 @@ def test_a_line_is_answered_and_ctrl_d_leaves(start: Callable[..., Terminal]) ->
     assert terminal.leaves() == 0
 
 
-@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize("size", sampled([*SIZES.values()], 1, "sizes"))
 def test_the_shell_at_every_size(size: tuple[int, int], tmp_path: Path) -> None:
     flags = PROFILES["handmade"].flags()
     screen = Screen(flags, size, XDG_STATE_HOME=str(tmp_path), PAGER="sed s/^/paged:/")

@@ -117,6 +117,9 @@ def check(name: str, data: bytes, folder: Path) -> None:
                 assert found[part] == said, (name, layout, part)
 
 
+NO_GRAPHS: Final = ("events", "hdf5")  # of all recorded models
+
+
 def test_the_samples_in_files(tmp_path: Path) -> None:
     samples = [*graph_files(DATA), *graph_files(Path(sample_files()[GRAPH.name]).parent)]
     assert len(samples) > 20
@@ -124,10 +127,10 @@ def test_the_samples_in_files(tmp_path: Path) -> None:
         check(name, data, tmp_path)
 
 
-@pytest.mark.parametrize("archive", model_files.WORDS)
+@pytest.mark.parametrize("archive", [name for name in model_files.WORDS if name not in NO_GRAPHS])
 def test_the_recorded_models(archive: str, tmp_path: Path) -> None:
     samples = graph_files(model_files.unpacked(archive, tmp_path / "models"))
-    assert len(samples) > 10
+    assert len(samples) > 3
     for name, data in sampling.sampled(samples, 1, archive):
         check(name, data, tmp_path)
 

@@ -96,6 +96,7 @@ def test_what_the_documents_show(folder: Path) -> None:
     assert checked(folder, PROGRAM) == ["Success: no issues found in 1 source file"]
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(
     ("mistake", "found"),
     [

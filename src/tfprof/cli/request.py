@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from tfprof.console.outcome import Outcome
     from tfprof.results.loaded import Loaded
 
-_LONGEST_LIST = 11  # longer lists of options do not help in an error
-_FEW = 3
 _PATH = {*"./\\~?"}  # what a command has not: the word is a file that is missing
 
 

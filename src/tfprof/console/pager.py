@@ -14,6 +14,7 @@ import re
 import shlex
 import shutil
 import signal
+import time
 from contextlib import suppress
 from itertools import chain, takewhile
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ from tfprof.console.signals import on_exit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from subprocess import Popen
 
 _VARIABLES = ("TFPROF_PAGER", "PAGER")
 _USUAL = "less"
@@ -31,6 +33,7 @@ _ENVIRONMENT = {"LESS": "FRSX", "LV": "-c"}
 _FOR_A_SHELL = re.compile(r"[|&;<>()$`\\*?\[#~=%]")
 # No screen shows as much; a text of few lines is wide then.
 _MOST_SHOWN = 1 << 16
+_PATIENCE_SECONDS, _PAUSE_SECONDS = 1.0, 0.02  # with a pager that is to end
 
 
 def page_stdout(pieces: Iterable[bytes], *, is_report: bool = False, always: bool = False) -> None:
@@ -76,6 +79,15 @@ def _is_wide(text: bytes, is_report: bool) -> bool:  # noqa: FBT001
     return max(map(len, lines)) > stdio.stdout_screen().columns
 
 
+def _end(process: Popen[bytes]) -> None:
+    """Ask the pager to end, and give it a moment to restore the terminal."""
+    process.terminate()
+    until = time.monotonic() + _PATIENCE_SECONDS
+    with suppress(ChildProcessError):
+        while not os.waitpid(process.pid, os.WNOHANG)[0] and time.monotonic() < until:
+            time.sleep(_PAUSE_SECONDS)
+
+
 def _run(command: list[str], pieces: Iterable[bytes], is_report: bool) -> bool:  # noqa: FBT001
     """Feed the pager until it has all or is left; False where it does not start."""
     import subprocess  # noqa: PLC0415 - only the pager needs it
@@ -90,7 +102,7 @@ def _run(command: list[str], pieces: Iterable[bytes], is_report: bool) -> bool: 
     interrupts: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
     try:
-        with on_exit(process.terminate):
+        with on_exit(lambda: _end(process)):
             try:
                 # After an interrupt the pager shows what it has got.
                 lines = takewhile(lambda _: not interrupts, stdio.for_terminal(pieces, is_report))

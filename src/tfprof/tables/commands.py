@@ -138,7 +138,7 @@ _RUN = "graph.pbtxt run_meta_0"
 _LIST_SHARES = "Each number is own, then (total %, own %) of all: 3us (100.00%, 0.56%)."
 _TREE_PAIR = "Rows show own/total; -- is own where account_type_regexes counts no node."
 _FEW = 3  # commands that an error names
-_LONGEST_LIST = 10  # longer lists of options do not help in an error
+_LONGEST_LIST = 11  # longer lists of options do not help in an error
 
 
 def view_command(view: View) -> Command:
