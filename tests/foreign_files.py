@@ -125,7 +125,7 @@ FOREIGN: Final[dict[str, tuple[bytes, str]]] = {
     "profile.sqlite": (b"SQLite format 3\0" + bytes(84), "a table of data (Parquet"),
     "data.tar": (tarred("a.txt", b"text"), "a tar archive"),
     "data.tar.gz": (gzip.compress(tarred("a.txt", b"text")), "a tar archive"),
-    "notes.zip": (zipped(a=b"text"), "a zip archive without a model; unpack it"),
+    "notes.zip": (zipped(a=b"text"), "a zip archive without a SavedModel; unpack it"),
     "graph.pb.xz": (b"\xfd7zXZ\0\0\4", "a packed file (xz"),
     "graph.pb.bz2": (b"BZh91AY&SY", "a packed file (xz"),
     "graph.pb.zst": (b"\x28\xb5\x2f\xfd\4", "a packed file (xz"),

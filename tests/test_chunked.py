@@ -91,7 +91,7 @@ def test_without_brotli_a_sentence_names_it(
 ) -> None:
     chunked = written(tmp_path, cpb(saved("module"), 500, brotli.compress))
     monkeypatch.setitem(sys.modules, "brotli", None)
-    with pytest.raises(InputError, match=r"is compressed with Brotli; install brotli>=1\.2 to"):
+    with pytest.raises(InputError, match=r"is compressed with Brotli: pip install 'brotli>=1\.2'"):
         tfprof.load(chunked)
 
 

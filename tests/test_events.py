@@ -180,7 +180,7 @@ def test_a_layer_of_a_graph_has_its_time(folder: Path, name: str) -> None:
 
 def test_scalars_alone_are_an_error_with_a_sentence(folder: Path, command: Command) -> None:
     assert command("scope", str(folder / "scalars")) == InputError.exit_code
-    assert "is an event file without a graph: its 101 records hold no graph" in command.err
+    assert "is an event file without a graph, Keras model or run (101 records)" in command.err
 
 
 def test_scalars_beside_a_trace_do_no_harm(folder: Path, tmp_path: Path) -> None:

@@ -194,7 +194,10 @@ def test_without_h5py_a_sentence_says_how_to_install_it(monkeypatch: pytest.Monk
 
 def test_other_hdf5_files_are_named() -> None:
     source = file_of(lambda file: file.create_dataset("measured/speed", (5,), "float32"))
-    with pytest.raises(InputError, match="is an HDF5 file without a Keras model or its weights"):
+    with pytest.raises(
+        InputError,
+        match="is an HDF5 file of data, without a Keras model or its weights; give the model",
+    ):
         read_hdf5(source)
 
 

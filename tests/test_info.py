@@ -13,10 +13,10 @@ import pytest
 from ours import files_loaded
 from profiles import DATA, PROFILES, SAMPLE
 from test_outputs import Command
-from tfprof.foundation.units import plural
+from tfprof.foundation.units import first_few, plural
 from tfprof.results.info_report import FileFacts, InfoReport
 from tfprof.tables.formats import FORMATS
-from tfprof.writers.info import fact_lines, info_text, listed
+from tfprof.writers.info import fact_lines, info_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -162,7 +162,7 @@ def test_text_of_facts() -> None:
         b"next\n  tfprof op ./-g --select=occurrence --order_by=occurrence\n"
     )
     assert (plural(1, "node"), plural(2000, "node")) == ("1 node", "2,000 nodes")
-    assert listed(list("abcdefghij")) == "a, b, c, d, e, f, g, h and 2 more"
+    assert first_few("abcdefghij", 8) == "a, b, c, d, e, f, g, h and 2 more"
 
 
 def test_a_fact_of_no_template_is_a_line_of_its_own() -> None:

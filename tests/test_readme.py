@@ -58,6 +58,8 @@ def files(
     """A folder with the files that the pages name: those of the example and the sample."""
     folder = tmp_path_factory.mktemp("files")
     shutil.copy(model_folder("hdf5") / "sequential-3.h5", folder / "model.h5")
+    shutil.copy(ROOT / "tests" / "data" / "tf2" / "control.tflite", folder / "model.tflite")
+    shutil.copytree(model_folder("events") / "keras2", folder / "logs")
     shutil.copytree(keras_fit[1], folder, dirs_exist_ok=True)
     for file in SAMPLE.iterdir():
         shutil.copy(file, folder / file.name.removesuffix(".gz"))

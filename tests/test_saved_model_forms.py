@@ -139,7 +139,7 @@ def test_info_names_the_form(forms: Path, tfprof: Command) -> None:
     assert "saved_model.pbtxt: a SavedModel in text format\n" in tfprof.out
     assert tfprof("info", str(forms / "hub")) == 0
     assert "saved_model.pb: a SavedModel, a module of TF-Hub\n" in tfprof.out
-    assert "2 tag sets: --tag=, (no tags), --tag=train" in tfprof.out
+    assert "2 tag sets: no tags (--tag=,), --tag=train" in tfprof.out
     assert "not recognised" not in tfprof.out
 
 

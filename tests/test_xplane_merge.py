@@ -148,7 +148,7 @@ def test_instructions_of_xla_are_on_their_nodes_and_a_note_says_so() -> None:
         "_not_in_graph/__inference_outer_25": 1,
         "_not_in_graph/wrapped_reduce-window": 1,
     }
-    assert "10 executions are of instructions that XLA compiled" in notes(profile)
+    assert "10 executions of instructions that XLA compiled" in notes(profile)
     inside = counts(joined_with_graph("compiled_inside"), 0)
     assert inside["calling/PartitionedCall/inside/MatMul"] == 1
 

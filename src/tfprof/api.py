@@ -68,7 +68,8 @@ def load(  # noqa: PLR0913 - one parameter per input
     TensorFlow 2, or several. A live graph needs no op log: it knows its trainable variables and the
     code that made its nodes. *signature* selects one signature of a SavedModel; without it, all are
     read. *tag* selects one graph of a SavedModel by its tags, as in "serve,gpu" or
-    ["serve", "gpu"]; without it, the one tagged "serve" is read. functions=False skips the function
+    ["serve", "gpu"]; without it, the only graph, the one tagged
+    "serve" or the one without tags is read. functions=False skips the function
     library of a graph; era="original" does so, too, and is the era of the views that are asked of
     it. *checkpoint* is the prefix of one; alone, its variables are the graph. *profile* is the path
     of a saved or converted one, or what serialize_to_string() of a Profiler returns, and stands for

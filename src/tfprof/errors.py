@@ -41,6 +41,10 @@ class InputError(TfprofError):
     exit_code = 3
 
 
+class UnreadableError(InputError):
+    """A file that the system does not let tfprof read."""
+
+
 class UnsupportedError(InputError):
     """A file of a kind that tfprof names but does not read."""
 

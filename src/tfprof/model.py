@@ -30,7 +30,7 @@ import numpy as np
 from tfprof.columns.frozen import Frozen, packed_columns
 from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import I64, Bool, Strings
-from tfprof.columns.unique import unique
+from tfprof.columns.unique import most_frequent, unique
 from tfprof.foundation.caches import Cache
 from tfprof.foundation.lazy_dataclasses import dataclass, field
 from tfprof.wire.maps import by_text
@@ -195,9 +195,9 @@ class Regions(Frozen):
         """How often each region ran, judged by its nodes; -1 where none of them has a record."""
         # If one branch of a conditional ran, the others did not, nor did anything inside them.
         inside = np.flatnonzero(self.of_node >= 0)
-        most = np.full(len(self), -1, np.int64)
-        np.maximum.at(most, self.of_node[inside], of_nodes[inside])
-        most[most == 0] = -1
+        # A few may be recorded more often, such as those that a rewriter evaluates beforehand.
+        ran = inside[of_nodes[inside] > 0]
+        most = most_frequent(self.of_node[ran], of_nodes[ran], len(self))
         taken = set(self.call[(self.kind == BRANCH) & (most > 0)].tolist())
         for region in np.flatnonzero(most < 0).tolist():
             outer = int(self.of_node[self.call[region]])

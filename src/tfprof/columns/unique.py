@@ -56,6 +56,16 @@ def marked(rows: I64 | Bool | slice, count: int) -> Bool:
     return marks
 
 
+def most_frequent(owner: I64, value: I64, count: int) -> I64:
+    """The most frequent value of each of *count* owners, of two the larger; -1 if it has none."""
+    result = np.full(count, -1, np.int64)
+    pair = owner * (int(value.max(initial=0)) + 1) + value
+    first, row = first_rows(pair)[1], unique_inverse(pair)[1]
+    order = np.lexsort((value[first], np.bincount(row), owner[first]))
+    result[owner[first[order]]] = value[first[order]]  # the last one stays
+    return result
+
+
 def sum_by(owner: I64, value: I64, count: int) -> I64:
     """The sum of the values of each of *count* owners."""
     total = np.zeros(count, np.int64)

@@ -12,7 +12,7 @@ Of our own: `?` is an unknown number, `≥ 12` a lower bound, `1 row` and `1,200
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 Format = Callable[[int], str]
@@ -54,6 +54,12 @@ def shape(dims: Iterable[int]) -> str:
 def plural(number: int, noun: str, nouns: str = "") -> str:
     """A count of things: `1 row`, `2 rows`; *nouns* where the plural is not *noun* and an s."""
     return f"{number:,} {noun if number == 1 else nouns or f'{noun}s'}"
+
+
+def first_few(texts: Sequence[str], most: int) -> str:
+    """The first texts by commas, and how many more there are."""
+    more = f" and {len(texts) - most:,} more" if len(texts) > most else ""
+    return ", ".join(texts[:most]) + more
 
 
 def at_least(number: str) -> str:

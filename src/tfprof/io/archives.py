@@ -15,6 +15,8 @@ import numpy as np
 
 from tfprof.errors import InputError, UnsupportedError
 from tfprof.io.gunzip import GzipError
+from tfprof.read.detect import ZIP_MAGIC
+from tfprof.read.source import Source, refuse_unsupported
 from tfprof.tables.formats import DEBUG_INFO, HUB_MODULE, KERAS_METADATA, SAVED_MODEL_NAMES
 from tfprof.wire.scalar import buffer_view
 
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from tfprof.read.keras.archive import Bytes
 
 _TAR_MAGIC: Final = slice(257, 262), b"ustar"
-_ZIP_MAGIC: Final = b"PK\3\4"
 _PLACES: Final = [row.beside[1] for row in (DEBUG_INFO, KERAS_METADATA, HUB_MODULE) if row.beside]
 _ENDS: Final = (*SAVED_MODEL_NAMES, *_PLACES)
 _STREAM: Final = 1 << 20
@@ -53,7 +54,7 @@ def members_of(path: str, data: U8) -> Members | None:
         from tfprof.read.keras import archive  # noqa: PLC0415 - few files need it
 
         return tar_members(path, archive.Bytes(view), "r:")
-    return _zip_members(path, view) if bytes(view[:4]) == _ZIP_MAGIC else None
+    return _zip_members(path, view) if bytes(view[:4]) == ZIP_MAGIC else None
 
 
 def tar_members(path: str, file: IO[bytes] | Bytes | Pieces, mode: str = "r|") -> Members:
@@ -61,6 +62,7 @@ def tar_members(path: str, file: IO[bytes] | Bytes | Pieces, mode: str = "r|") -
     import tarfile  # noqa: PLC0415 - few files need it
 
     used: dict[str, U8] = {}
+    models: list[str] = []
     try:
         with tarfile.open(fileobj=file, mode=mode, bufsize=_STREAM) as archive:  # type: ignore[call-overload]  # a mode of ours
             while (member := archive.next()) is not None:
@@ -69,12 +71,13 @@ def tar_members(path: str, file: IO[bytes] | Bytes | Pieces, mode: str = "r|") -
                     content = archive.extractfile(member)
                     assert content is not None, "it is a regular file"
                     used[member.name] = np.frombuffer(content.read(), np.uint8)
-                    _model_of(path, used)
+                    models += _models([member.name])
+                    _one(path, models)
     except GzipError:
         raise
     except (tarfile.TarError, ValueError, ArithmeticError, EOFError, RecursionError) as problem:
         raise InputError(f"{path} is a damaged tar archive: {problem}") from None
-    if (model := _model_of(path, used)) is None:
+    if (model := _one(path, models)) is None:
         what = "a tar archive without a SavedModel"
         raise UnsupportedError(path, what, "unpack it and name a file in it")
     return Members(model, used[model], {place: used[name] for name, place in _beside(model, used)})
@@ -90,7 +93,7 @@ def _zip_members(path: str, view: memoryview) -> Members | None:
     try:
         archive = zipfile.ZipFile(io.BufferedReader(Bytes(view)))
         names = list(filter(_is_used, archive.namelist()))
-        if (model := _model_of(path, names)) is None:
+        if (model := _one(path, _models(names))) is None:
             return None
         used = {"": model, **{place: name for name, place in _beside(model, names)}}
         # Copied: what is not compressed is a view of the mapped file, which may change.
@@ -98,8 +101,9 @@ def _zip_members(path: str, view: memoryview) -> Members | None:
             place: np.array(member(archive, name, view, path), np.uint8)
             for place, name in used.items()
         }
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as problem:
-        raise InputError(f"{path} is a damaged zip archive: {problem}") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError, OSError) as problem:
+        refuse_unsupported(Source(path, np.frombuffer(view, np.uint8)), damaged=True)
+        raise InputError(f"{path} is a zip archive that is damaged or cut off: {problem}") from None
     return Members(model, data.pop(""), data)
 
 
@@ -107,9 +111,12 @@ def _is_used(name: str) -> bool:
     return name.endswith(_ENDS)
 
 
-def _model_of(path: str, names: Iterable[str]) -> str | None:
-    """The SavedModel among the members with these *names*; raises InputError if it is not one."""
-    models = [name for name in names if PurePosixPath(name).name in SAVED_MODEL_NAMES]
+def _models(names: Iterable[str]) -> list[str]:
+    return [name for name in names if PurePosixPath(name).name in SAVED_MODEL_NAMES]
+
+
+def _one(path: str, models: list[str]) -> str | None:
+    """The only SavedModel, if there is one; raises InputError for several."""
     if len(models) > 1:
         raise InputError(
             f"{path} holds several SavedModels, such as {models[0]} and {models[1]}; "

@@ -9,6 +9,7 @@ The event files of one folder are one input. Those without graph, model and run 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,11 +31,12 @@ def event_files_below(folder: str | Path, files: Sequence[Path]) -> list[Path]:
     """The event files in folders inside *folder*; none if there are some among its own *files*."""
     if any(_IN_NAMES in file.name for file in files):
         return []
-    try:
-        inside = [entry for entry in Path(folder).iterdir() if entry.is_dir()]
-        return [file for entry in inside for file in entry.iterdir() if _IN_NAMES in file.name]
-    except OSError:
-        return []
+    found: list[Path] = []
+    with suppress(OSError):
+        for entry in filter(Path.is_dir, Path(folder).iterdir()):
+            with suppress(OSError):  # the others may be readable
+                found += [file for file in entry.iterdir() if _IN_NAMES in file.name]
+    return found
 
 
 def without_events(files: Sequence[InputFile]) -> list[InputFile]:

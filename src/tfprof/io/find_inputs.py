@@ -17,7 +17,9 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfprof.errors import InputError, UnsupportedError, UsageError
+from tfprof.errors import InputError, UnreadableError, UnsupportedError, UsageError
+from tfprof.foundation.natural_order import natural
+from tfprof.foundation.units import first_few
 from tfprof.io.checkpoint_state import is_prefix, latest_checkpoint, path_is
 from tfprof.io.event_folders import TRAIN, event_files_below, one_of_events, without_events
 from tfprof.io.open_files import ArchiveSource, InputFile, open_source
@@ -103,7 +105,8 @@ def detect_file(path: str) -> InputFile:
         return InputFile(latest_checkpoint(path, source.data.tobytes()), _LATEST)
     if source.format.input.by_prefix:
         path = _PIECE_OF_FIRST.sub(r"-?????\1", path.removesuffix(".index"))
-    return InputFile(path, source.format, source)
+    # A folder may have thousands of event files: each is opened again when it is read.
+    return InputFile(path, source.format, None if source.format.joins else source)
 
 
 def detect_files(folder: str) -> Iterator[InputFile | UnsupportedError | str]:
@@ -116,7 +119,7 @@ def detect_files(folder: str) -> Iterator[InputFile | UnsupportedError | str]:
     paths: set[str] = set()
     named: list[UnsupportedError] = []
     files = _files(folder)
-    below = sorted(event_files_below(folder, files), key=lambda entry: _natural(str(entry)))
+    below = sorted(event_files_below(folder, files), key=lambda entry: natural(str(entry)))
     for entry in [*files, *below, *_latest_traces(folder)]:
         try:
             file = detect_file(str(entry))
@@ -124,6 +127,8 @@ def detect_files(folder: str) -> Iterator[InputFile | UnsupportedError | str]:
             named.append(problem)
             yield problem
             continue
+        except UnreadableError:
+            raise
         except InputError:
             yield entry.name
             continue
@@ -132,7 +137,8 @@ def detect_files(folder: str) -> Iterator[InputFile | UnsupportedError | str]:
             paths.add(str(file))
             yield file
     if not paths:
-        reason = f": {named[0]}" if named else f"; expected {expected_inputs()}"
+        reason = first_few([*map(str, named)], _MOST_NAMED)
+        reason = f": {reason}" if named else f"; expected {expected_inputs()}"
         raise InputError(f"{folder} is a folder with no file that tfprof reads{reason}")
 
 
@@ -142,7 +148,7 @@ def _files(folder: str | Path) -> list[Path]:
         entries = [entry for entry in entries if entry.name not in _ASIDE]
     except OSError as problem:
         raise InputError(f"{folder} cannot be read ({problem.strerror})") from None
-    return sorted(entries, key=lambda entry: _natural(entry.name))
+    return sorted(entries, key=lambda entry: natural(entry.name))
 
 
 def _latest_traces(folder: str) -> list[Path]:
@@ -150,13 +156,8 @@ def _latest_traces(folder: str) -> list[Path]:
     places = [Path(folder, place, _TRACES) for place in ("", TRAIN)]
     sessions = [entry for place in places if is_folder(str(place)) for entry in place.iterdir()]
     times = [entry for entry in sessions if entry.is_dir()]
-    latest = max(times, key=lambda entry: _natural(entry.name), default=None)
+    latest = max(times, key=lambda entry: natural(entry.name), default=None)
     return [file for file in _files(latest) if file.name.endswith(".xplane.pb")] if latest else []
-
-
-def _natural(name: str) -> tuple[list[str | int], str]:
-    parts = re.split(r"([0-9]+)", name)
-    return [int(part) if at % 2 else part for at, part in enumerate(parts)], name
 
 
 def choose_inputs(words: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.errors import InputError, nearest
+from tfprof.errors import InputError, UnreadableError, nearest
 from tfprof.foundation.progress_events import Stage, announce
 from tfprof.io.archives import Members, Pieces, is_tar, members_of, tar_members
 from tfprof.io.gunzip import MAGIC, GzipError, joined, pieces
@@ -166,9 +166,9 @@ def _followed(prefix: str) -> tuple[str, Source | None]:
     return latest_checkpoint(prefix, source.data.tobytes()), None
 
 
-def _unreadable(path: str, problem: Exception, expected: str) -> InputError:
+def _unreadable(path: str, problem: Exception, expected: str) -> UnreadableError:
     reason = getattr(problem, "strerror", None) or problem
-    return InputError(f"{path} cannot be read ({reason}); expected {expected}")
+    return UnreadableError(f"{path} cannot be read ({reason}); expected {expected}")
 
 
 def checkpoint_files(prefix: str) -> list[str]:

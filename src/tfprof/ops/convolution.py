@@ -122,8 +122,10 @@ def padded(op: Op) -> int:
 # The gradient of an input; also the transposed convolution, which is the same.
 float_ops(
     "Conv{2D,3D}BackpropInput{,V2} {,_Mkl,_MklNative}DepthwiseConv2dNativeBackpropInput",
-    "_Mkl{,Native}{Conv2DBackpropInput,Conv3DBackpropInputV2}", attributes=LAYOUT, contraction=True,
-)(lambda op: 2 * size(op.input(2)) * _weights_seen(op, op.input(1)))  # fmt: skip
+    "_Mkl{,Native}{Conv2DBackpropInput,Conv3DBackpropInputV2}",
+    attributes=LAYOUT,
+    contraction=True,
+)(lambda op: 2 * size(op.input(2)) * _weights_seen(op, op.input(1)))
 
 
 @float_ops(

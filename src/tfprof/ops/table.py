@@ -41,8 +41,13 @@ Which: TypeAlias = Literal["tensorflow", "all"]
 F = TypeVar("F", bound=Callable[..., Any])
 # What rules raise for an operation that TensorFlow would not build: attributes may hold anything.
 NOT_MADE_FOR: Final = (
-    ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError,
-)  # fmt: skip
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    TypeError,
+    ValueError,
+)
 
 FAMILIES: Final = (
     "activation", "arrays", "contraction", "convolution", "elementwise", "handles", "image",

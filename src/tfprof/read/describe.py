@@ -48,8 +48,8 @@ def _graph(columns: GraphColumns) -> Description:
     parameters[columns.shape_node] = columns.shape.elements()
     ops, first = columns.op.intern()
     nodes = _nodes(ops, columns.op.take(first), parameters)
-    left_out = [str(note) for note in columns.notes if note.caveat]
-    return nodes._replace(facts={**nodes.facts, **({"left_out": left_out[0]} if left_out else {})})
+    caveats = " ".join(str(note) for note in columns.notes if note.caveat)
+    return nodes._replace(facts={**nodes.facts, **({"caveats": caveats} if caveats else {})})
 
 
 def describe_saved_model(source: Source) -> Description:
@@ -65,7 +65,7 @@ def describe_saved_model(source: Source) -> Description:
     graph = _graph(read_saved_model(wire, tag=shown))
     facts: dict[str, Value] = {**graph.facts, "signatures": names}
     if len(flags := saved_model.tag_flags(sets)) > 1:
-        facts["tag_sets"] = [f"{flag} (no tags)" if flag == "--tag=," else flag for flag in flags]
+        facts["tag_sets"] = ["no tags (--tag=,)" if flag == "--tag=," else flag for flag in flags]
     return graph._replace(facts=facts, flags=flags[:1] if tag is None else ())
 
 
@@ -88,6 +88,8 @@ def describe_events(source: Source) -> Description:
         facts["runs"] = [run.part.tag.decode("utf-8", "replace") for run in columns.runs]
     gives = {"nodes": graph or model, "model": columns.layers, "run": columns.runs}
     lacks = frozenset(name for name, given in gives.items() if not given)
+    if columns.notes:
+        facts["notes"] = "; ".join(columns.notes)
     return Description(facts, lacks, described.variables)
 
 

@@ -30,6 +30,7 @@ _RECORDS, _WITHOUT_RECORDS = ord("r"), b"smp"
 _NONE, _BROTLI = 0, ord("b")
 # For the compression, and the length of the sizes.
 _MOST_HEAD: Final = 11
+_LONGEST_SIZE: Final = 10  # bytes of a varint
 
 
 def records(data: U8, file: str) -> list[Record]:
@@ -44,6 +45,8 @@ def records(data: U8, file: str) -> list[Record]:
         end = _after(at, _CHUNK_HEADER + size)
         if end > data.size:
             raise WireError(at, "chunk longer than the file")
+        if at + count > data.size:  # a chunk has at least as many bytes as records
+            raise WireError(at, "more records than bytes")
         if kind == _RECORDS:
             left -= unpacked
             if left < 0:
@@ -51,7 +54,7 @@ def records(data: U8, file: str) -> list[Record]:
                     f"{file} unpacks to far more than a profile does; tfprof accepts "
                     f"{beyond('unpack_ratio')}"
                 )
-            found += _records(_Chunk(data, body, end, unpacked, file), count)
+            found += _records(_Chunk(data, body, end, unpacked, file, count), count)
         elif kind not in _WITHOUT_RECORDS:
             raise InputError(
                 f"{file} has chunks of type {chr(kind)!r}, which tfprof does not read; "
@@ -65,7 +68,9 @@ def records(data: U8, file: str) -> list[Record]:
 class _Chunk:
     """Some records: their sizes, then their contents one after the other."""
 
-    def __init__(self, data: U8, start: int, end: int, size: int, file: str) -> None:
+    def __init__(  # noqa: PLR0913, PLR0917 - what a chunk is
+        self, data: U8, start: int, end: int, size: int, file: str, count: int
+    ) -> None:
         self._data, self._end, self._size, self._file = data, end, size, file
         head = buffer_view(_gathered(data, start, min(_after(start, _MOST_HEAD), end)))
         self._compression = head[0] if len(head) else _NONE
@@ -74,7 +79,7 @@ class _Chunk:
         if self._values > end:
             raise WireError(start, "sizes longer than their chunk")
         sizes = _gathered(data, _after(start, used), self._values)
-        self.sizes = self._plain(sizes, unpacked_most(data.size))
+        self.sizes = self._plain(sizes, _LONGEST_SIZE * count)
 
     @cached_property
     def values(self) -> memoryview:
@@ -97,9 +102,7 @@ class _Chunk:
             brotli = None
         # Older ones unpack without an end.
         if not hasattr(getattr(brotli, "Decompressor", None), "can_accept_more_data"):
-            raise InputError(
-                f"{self._file} is compressed with Brotli; install brotli>=1.2 to read it"
-            )
+            raise InputError(f"{self._file} is compressed with Brotli: pip install 'brotli>=1.2'")
         size, at = decode_varint(view, 0, len(view))
         if size > most:
             raise WireError(at, "impossible length of compressed data")

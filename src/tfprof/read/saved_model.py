@@ -24,7 +24,7 @@ import numpy as np
 from tfprof.columns.strings import U8, Strings
 from tfprof.errors import UsageError, nearest
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.foundation.units import plural
+from tfprof.foundation.units import first_few, plural
 from tfprof.model import Note, own_notes
 from tfprof.read import graph_def
 from tfprof.read.functions import Pool, expanded, library, rooted
@@ -50,6 +50,7 @@ ADDED_UP: Final = "Float operations add up "
 TRAINABLE: Final = b"_trainable_variables"
 # The lists on the root of an object graph, as Keras writes them.
 _LISTS: Final = (b"trainable_variables", b"non_trainable_variables")
+_OPTIMIZER, _TRAINED = b"optimizer", b"_trainable_variables"
 _KERAS_API: Final = b"keras_api"
 # The weights of a model, which are all of its parameters; a capture lists them.
 MODEL: Final = b"_model_variables"
@@ -224,9 +225,8 @@ def _without_repeats(
 
 def _added_up(names: list[bytes]) -> str:
     texts = sorted(name.decode("utf-8", "replace") for name in names)
-    more = f" and {len(texts) - _MOST_NAMED:,} more" if len(texts) > _MOST_NAMED else ""
-    listed = ", ".join(texts[:_MOST_NAMED])
-    return f"{ADDED_UP}{len(texts):,} signatures: {listed}{more}; give --signature to count one"
+    listed = first_few(texts, _MOST_NAMED)
+    return f"{ADDED_UP}{len(texts):,} signatures: {listed}; give --signature to count one"
 
 
 def _functions_run(pool: Pool, signature: Signature) -> object:
@@ -286,6 +286,10 @@ def _objects(meta: U8) -> _Objects:
     root = _children(meta, part[1], 0)
     # tf_keras keeps its second list in an object of its own.
     root = {**_children(meta, part[1], root.get(_KERAS_API, -1)), **root}
+    # Keras 3 has none of them if tf.saved_model.save wrote the model; its optimizer lists them.
+    optimizer = _children(meta, part[1], root.get(_OPTIMIZER, -1))
+    listed = {*_children(meta, part[1], optimizer.get(_TRAINED, -1)).values()}
+    trained = trained & listed if listed and not root.keys() & {*_LISTS} else trained
     trained |= {*_children(meta, part[1], root.get(_LISTS[0], -1)).values()}
     trained -= {*_children(meta, part[1], root.get(_LISTS[1], -1)).values()}
     entry = scan(meta, part[2].start, part[2].end, {1: BYTES, 2: BYTES})

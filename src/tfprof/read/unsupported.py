@@ -186,7 +186,7 @@ UNSUPPORTED: tuple[Kind, ...] = (
          _begins(rb"\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a|RIFF....WEBP|II\*\0|MM\0\*|%PDF-")),
     Kind("a table of data (Parquet, Arrow, Avro or SQLite)", f"{_OURS} itself",
          _begins(rb"PAR1|ARROW1|Obj\x01|SQLite format 3\0")),
-    Kind("a zip archive without a model", "unpack it and give the model in it",
+    Kind("a zip archive without a SavedModel", "unpack it and give the model in it",
          _begins(rb"PK(?:\x03\x04|\x05\x06)")),
     Kind("a packed file (xz, bzip2, zstd, lz4, 7z or rar)", "unpack it; tfprof unpacks only gzip",
          _begins(rb"\xfd7zXZ\0|BZh[1-9]|\x28\xb5\x2f\xfd|\x04\x22\x4d\x18|7z\xbc\xaf|Rar!\x1a")),

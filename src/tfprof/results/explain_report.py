@@ -54,9 +54,14 @@ class ExplainReport(Result):
             "notes": [clean_text(str(note)) for note in self.explained.notes],
         }
         return Table(
-            "explanation", SCHEMA, tuple(columns), len(nodes), facts=facts,
-            notes=self.explained.notes, hiding=Hidden(more, {"most": more} if more else {}),
-        )  # fmt: skip
+            "explanation",
+            SCHEMA,
+            tuple(columns),
+            len(nodes),
+            facts=facts,
+            notes=self.explained.notes,
+            hiding=Hidden(more, {"most": more} if more else {}),
+        )
 
     def __repr__(self) -> str:
         return f"<ExplainReport: {plural(len(self.explained.nodes), 'node')}>"

@@ -41,9 +41,16 @@ def report_table(answer: Answer, notes: Sequence[Note] = ()) -> Table:
     """The table of *answer*; *notes* are about the profile and the report."""
     title, tree = f"{answer.view.name} view", "" if answer.view.chain else "depth"
     return Table(
-        title, SCHEMA, tuple(_columns(answer)), len(answer), tree=tree, facts=_facts(answer),
-        notes=(*notes, *_data_notes(answer)), hiding=partial(_hidden_rows, answer), sparse=True,
-    )  # fmt: skip
+        title,
+        SCHEMA,
+        tuple(_columns(answer)),
+        len(answer),
+        tree=tree,
+        facts=_facts(answer),
+        notes=(*notes, *_data_notes(answer)),
+        hiding=partial(_hidden_rows, answer),
+        sparse=True,
+    )
 
 
 def _columns(answer: Answer) -> list[Column]:
@@ -98,9 +105,16 @@ def _numbers(answer: Answer, metric: str, name: str) -> list[Column]:
     marks: dict[str, Any] = {"accounted": answer.accounted, "lower": own, "whole": whole * chain}
     return [
         Column(f"own_{name}", "number", answer.own(metric), unit, **marks),
-        Column(f"total_{name}", "number", totals, unit, lower=total, whole=whole * (not chain),
-               running=chain),
-    ]  # fmt: skip
+        Column(
+            f"total_{name}",
+            "number",
+            totals,
+            unit,
+            lower=total,
+            whole=whole * (not chain),
+            running=chain,
+        ),
+    ]
 
 
 def _node_columns(answer: Answer) -> dict[str, Column]:

@@ -141,9 +141,6 @@ def _incomplete(summary: Summary) -> list[str]:
     return [amount.name for amount in _amounts(summary) if amount.is_lower(summary.total)]
 
 
-_YIELDS: Final = (True, True)  # fits, but gives way where a screen is narrow
-
-
 class _Amount(NamedTuple):
     """A column of numbers: how to take one from a row, and how people write it."""
 

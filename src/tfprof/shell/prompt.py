@@ -29,14 +29,14 @@ from tfprof.console.signals import interruptible, stay_at_prompt
 from tfprof.errors import TfprofError, UsageError
 from tfprof.foundation.arguments import expand_home
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.foundation.units import plural
+from tfprof.foundation.units import first_few, plural
 from tfprof.query.query import Query
 from tfprof.read.describe import nodes_of
 from tfprof.shell.original import options_block, original_error, original_help
 from tfprof.tables.commands import NO_PAGER, Command, known_options, shell_commands
 from tfprof.tables.eras import ERAS, NOW
 from tfprof.tables.formats import GRAPH_PARTS, INPUTS
-from tfprof.writers.info import fact_lines, listed
+from tfprof.writers.info import MOST_NAMES, fact_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -151,11 +151,12 @@ def run_prompt(request: Request) -> Outcome:
 def greeting(shell: Shell) -> list[str]:
     """What is loaded, and how to go on."""
     profile, files = shell.loaded.profile, shell.loaded.inputs
+    names = files if len(files) == 1 else [Path(file).name for file in files]
     # A run may name nodes that the graph does not have.
     nodes, facts = int(profile.in_graph.sum()) or len(profile), nodes_of(profile).facts
     held = fact_lines({name: facts[name] for name in ("variables", "parameters") if name in facts})
     return [
-        f"loaded {listed(files if len(files) == 1 else [Path(file).name for file in files])}",
+        f"loaded {first_few(names, MOST_NAMES)}",
         ", ".join([plural(nodes, "node"), *held, plural(len(profile.steps), "step")]),
         _HINT,
     ]

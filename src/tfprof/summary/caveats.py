@@ -48,7 +48,7 @@ def caveats(profile: Profile, in_model: Bool, params: Parameters, gaps: Gaps) ->
         functions += [f"{note}." for note in notes if (inside & in_model).any()]
     noted = [clean_text(str(note)) for note in profile.notes if note.caveat]
     added_up = [f"{clean_text(str(n))}." for n in profile.notes if n.text.startswith(ADDED_UP)]
-    held = (*of_parameters(params), *_of_unread(params.unread))
+    held = (*of_parameters(params), *of_unread(params))
     sentences = [*held, *_of_numbers(gaps), *noted, *added_up, *functions]
     if gaps.left_out:
         why = "such as those that initialize, save, report or train"
@@ -81,14 +81,16 @@ def of_parameters(params: Parameters) -> Iterator[str]:
         yield f"Not counted as parameters: {variables}, such as counters and seeds."
 
 
-def _of_unread(unread: Held) -> Iterator[str]:
-    if unread.variables:
+def of_unread(params: Parameters) -> Iterator[str]:
+    """The variables that are not counted because the model does not read them."""
+    if params.unread.variables:
         why = "that the model does not read, such as slots, moving averages and counters"
-        yield f"Not counted as parameters: {_held(unread)} {why}."
+        yield f"Not counted as parameters: {_held(params.unread)} {why}."
 
 
 def _held(held: Held) -> str:
-    return f"{plural(held.variables, 'variable')} with {plural(held.values, 'value')}"
+    size = f"with {plural(held.values, 'value')}" if held.values else "of unknown size"
+    return f"{plural(held.variables, 'variable')} {size}"
 
 
 def _of_numbers(gaps: Gaps) -> Iterator[str]:

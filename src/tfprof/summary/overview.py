@@ -4,8 +4,8 @@
     lists       layers, operation types and lines of code, the largest share first
 
 Shares are of time if steps were recorded, else of float operations, else of parameters. If steps
-were recorded, every node counts, as in the views, so totals are those of the views. Else the model
-counts, as in its summary.
+were recorded, what ran counts, with what it needed: a rewritten graph has no records of some nodes
+that it computes. Else the model counts, as in its summary.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import numpy as np
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.model import UNTIMED
 from tfprof.ops.classes import of_class
-from tfprof.summary.caveats import of_parameters
+from tfprof.ops.reach import Links
+from tfprof.summary.caveats import of_parameters, of_unread
 from tfprof.summary.cost_lists import LISTS, Rows
 from tfprof.summary.model_nodes import (
     check_holds_model,
@@ -86,7 +87,7 @@ def overview(
     has_graph = bool(profile.in_graph.any())
     in_model = model_nodes(profile) if has_graph else np.zeros(len(profile), np.bool_)
     held = _parameters(profile, in_model, dims or {}) if has_graph else NO_PARAMETERS
-    here = np.ones(len(profile), np.bool_) if profile.steps else in_model
+    here = Links.inputs(profile.edges).reached(profile.covered) if profile.steps else in_model
     work = _Work(profile, here, flops if has_graph else "log", dims or {})
     total = {**work.total(), **_held(held, has_graph=has_graph), **_of_steps(profile)}
     if variables_only := is_checkpoint(profile):
@@ -238,4 +239,6 @@ def _sentences(work: _Work, held: Parameters) -> Iterator[str]:
     for name in work.assumed:
         yield f"Open dimension: {name} counts as 1; --dim {name}=N sets it."
     yield from of_parameters(held)
+    if held.trainable is None:  # else those that are not listed are no parameters anyway
+        yield from of_unread(held)
     yield from map(str, work.notes)

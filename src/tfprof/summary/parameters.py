@@ -56,9 +56,17 @@ class Parameters:
 
 _NONE: Final = np.empty(0, np.int64)
 NO_PARAMETERS: Final = Parameters(
-    _NONE, _NONE, _NONE, _NONE, trainable=None, guessed=False, unknown=_NONE, counters=0,
-    unneeded=Held(), unread=Held(),
-)  # fmt: skip
+    _NONE,
+    _NONE,
+    _NONE,
+    _NONE,
+    trainable=None,
+    guessed=False,
+    unknown=_NONE,
+    counters=0,
+    unneeded=Held(),
+    unread=Held(),
+)
 
 
 def parameters(
@@ -159,8 +167,8 @@ def _variables(shaped: Profile, in_model: Bool, dtypes: I64) -> tuple[_Holders, 
     node, reader, read = node[is_variable], reader[is_variable], read[is_variable]
     shape = shaped.nodes.shape.take(np.where(own[node], node, -1))
     undeclared = (np.diff(shape.start) == 0) & (read != node)
-    output = np.where(undeclared, shaped.outputs.start[read], -1)
-    output = np.where(output < len(shaped.outputs.shape), output, -1)
+    first, end = shaped.outputs.start[read], shaped.outputs.start[read + 1]
+    output = np.where(undeclared & (first < end), first, -1)
     rows = np.arange(node.size)
     both = shape.joined(shaped.outputs.shape.take(output))
     shape = both.take(np.where(output >= 0, node.size + rows, rows))

@@ -151,15 +151,22 @@ def view_command(view: View) -> Command:
     numbers = f"{view.numbers}\n{_LIST_SHARES if view.chain else _TREE_PAIR}".lstrip()
     closing = f"In this view {' and '.join(bounds)} are compared with the total."
     return Command(
-        view.name, view.summary, _RUN_RESULT, _FILES,
+        view.name,
+        view.summary,
+        _RUN_RESULT,
+        _FILES,
         view.examples or (f"{view.name} graph.pbtxt",),
-        _loading(options, _REPORT, is_list=view.chain), _REPORT,
+        _loading(options, _REPORT, is_list=view.chain),
+        _REPORT,
         lambda loaded, _, options: loaded.ask(
             view.name, {name: options[name] for name in OPTIONS if name in options}
         ),
-        is_list=view.chain, ignored=ignored, files="load",
-        details=(view.help, numbers), closing=(closing,) if view.groups else (),
-    )  # fmt: skip
+        is_list=view.chain,
+        ignored=ignored,
+        files="load",
+        details=(view.help, numbers),
+        closing=(closing,) if view.groups else (),
+    )
 
 
 def _result(  # noqa: PLR0913, PLR0917 - one parameter per column

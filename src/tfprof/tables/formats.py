@@ -109,7 +109,10 @@ SIGNATURE = Option(
     "signature", "text", "", "the signature of a SavedModel or .tflite file; default: all of them"
 )
 TAG = Option(
-    "tag", "text", "", "the tags of the graph in a SavedModel, comma-separated; without it, serve"
+    "tag",
+    "text",
+    "",
+    "the tags of the graph in a SavedModel, comma-separated; default: serve, or the only graph",
 )
 FUNCTIONS = Option(
     "functions", "text", "on", "off: skip the graph's function library, as the original does",
@@ -227,7 +230,7 @@ FORMATS: dict[str, Format] = {
              joins=True),
         _row("hdf5", "a Keras HDF5 file", GRAPH, _MODEL,
              "keras.hdf5:read_hdf5", "take_profile", "describe_hdf5"),
-        _row("tflite", "a TensorFlow Lite model", GRAPH, _NODES,
+        _row("tflite", "a TensorFlow Lite model", GRAPH, _MODEL,
              "tflite:read_tflite", "add_graph", "describe_tflite", parts=(SIGNATURE,)),
         _row("trace", "a trace (XSpace)", TRACE, _RUN,
              "xplane:read_trace", "add_trace", "describe_trace"),

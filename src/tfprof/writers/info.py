@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tfprof.foundation.units import plural
+from tfprof.foundation.units import first_few, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tfprof.read.describe import Value
     from tfprof.results.info_report import InfoReport
 
-_MOST = 8  # more names do not help
+MOST_NAMES = 8  # more names do not help
 
 # One line per template whose facts a file has, in this order.
 _LINES = {
@@ -55,7 +55,7 @@ def info_text(report: InfoReport) -> Iterator[bytes]:
     blocks = [
         "".join(files),
         _block("not read", report.not_read),
-        f"not recognised: {listed(report.others)}\n" if report.others else "",
+        f"not recognised: {first_few(report.others, MOST_NAMES)}\n" if report.others else "",
         _block("missing", report.missing),
         _block("several", report.several),
         _block("next", report.next_commands),
@@ -79,14 +79,8 @@ def _words(nouns: str, value: Value) -> str:
     if isinstance(value, int):
         return plural(value, noun)
     if isinstance(value, dict):
-        return listed([f"{name} {number:,}" for name, number in value.items()])
-    return f"{plural(len(value), noun)}: {listed(value)}" if value else f"no {noun}"
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names by commas, and how many more there are where they are many."""
-    more = f" and {len(names) - _MOST:,} more" if len(names) > _MOST else ""
-    return ", ".join(names[:_MOST]) + more
+        return first_few([f"{name} {number:,}" for name, number in value.items()], MOST_NAMES)
+    return f"{plural(len(value), noun)}: {first_few(value, MOST_NAMES)}" if value else f"no {noun}"
 
 
 def _block(title: str, lines: Sequence[str]) -> str:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 from tfprof.console.escape import visible_text
 from tfprof.foundation.units import UNKNOWN, at_least, micros, plural
-from tfprof.results.summary_numbers import short
+from tfprof.results.summary_numbers import BYTES, short
 from tfprof.summary.overview import FLOAT_OPS, MICROS, PARAMETERS, RATE
 from tfprof.writers.numbers import share_bar
 from tfprof.writers.table_text import shortened
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tfprof.summary.overview import Overview, Ranked
 
 _LABEL: Final = 13
+_RATES: Final = tuple(f" {prefix}FLOP/s" for prefix in ("", "k", "M", "G", "T", "P", "E"))
 _GAP: Final = "  "
 _ROWS: Final = (5, 4, 3)  # of each list, as many as fit; three on a screen of 24 lines
 _USUAL_LINES: Final = 24
@@ -127,7 +128,7 @@ def _operations(over: Overview) -> Iterator[str]:
     if total := _amount(over.total[FLOAT_OPS], is_lower=is_lower):
         yield total + " in a step" * bool(over.steps)
     if rate := over.total[RATE]:
-        yield _marked(_with_unit(rate, "FLOP/s"), rate, is_lower=is_lower) + " achieved"
+        yield _marked(short(rate, _RATES), rate, is_lower=is_lower) + " achieved"
 
 
 def _time(over: Overview) -> Iterator[str]:
@@ -140,7 +141,7 @@ def _time(over: Overview) -> Iterator[str]:
 def _memory(over: Overview) -> Iterator[str]:
     for name, what in _BYTES.items():
         if number := over.total[name]:
-            yield f"{_with_unit(number, 'B')} {what}"
+            yield f"{short(number, BYTES)} {what}"
 
 
 _BYTES: Final = {
@@ -200,13 +201,6 @@ def _amount(number: int | None, *, is_lower: bool) -> str:
     if number is None:
         return UNKNOWN if is_lower else ""
     return _marked(short(number), number, is_lower=is_lower)
-
-
-def _with_unit(number: int, unit: str) -> str:
-    """A number as in 1.28 kB."""
-    digits = short(number)
-    prefix = digits.lstrip("-,.0123456789")
-    return f"{digits.removesuffix(prefix)} {prefix}{unit}"
 
 
 def _row_parameters(row: Ranked) -> str:

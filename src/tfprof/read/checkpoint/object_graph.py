@@ -104,12 +104,17 @@ class _Objects:
             above.append(self.place[above[-1]][0])
         for at in reversed(above[:-1]):
             around, name, _ = self.place[at]
-            self._paths[at] = _joined(self._paths[around], name)
-            # A few objects with long names could stand for any number of long paths.
-            self._most -= len(self._paths[at])
-            if self._most < 0:
-                raise WireError(0, "paths far longer than the objects")
+            self._paths[at] = self.joined(self._paths[around], name)
         return self._paths[number]
+
+    def joined(self, first: bytes, second: bytes) -> bytes:
+        """A path of both; raises WireError if all paths are far longer than the objects."""
+        path = first + b"/" + second if first and second else first or second
+        # A few objects with long names could stand for any number of long paths.
+        self._most -= len(path)
+        if self._most < 0:
+            raise WireError(0, "paths far longer than the objects")
+        return path
 
     def trained(self) -> set[int]:
         """The variables that optimizers train; none if they do not say."""
@@ -141,8 +146,8 @@ def tracked_tensors(data: U8) -> list[Tracked]:
     for number, name, _, key in objects.attributes:
         if number not in objects.place:
             continue
-        path = _joined(objects.path(number), objects.path(slot_of.get(number, -1)))
-        path = path if name == _VALUE else _joined(path, name)
+        path = objects.joined(objects.path(number), objects.path(slot_of.get(number, -1)))
+        path = path if name == _VALUE else objects.joined(path, name)
         is_trained = number in trained if trained else None
         tensors.append(Tracked(key, path, objects.place[number][2], is_trained))
     return tensors
@@ -152,10 +157,6 @@ def _ends(name: bytes) -> Iterable[bytes]:
     """What a name ends with, the longest first: b/c and c of a/b/c."""
     parts = name.split(b"/", _MOST_PARTS)
     return (b"/".join(parts[at:]) for at in range(1, len(parts)))
-
-
-def _joined(first: bytes, second: bytes) -> bytes:
-    return first + b"/" + second if first and second else first or second
 
 
 def _checked(number: int, count: int) -> int:

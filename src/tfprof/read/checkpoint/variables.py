@@ -21,6 +21,7 @@ import numpy as np
 from tfprof.columns.strings import Strings
 from tfprof.errors import InputError
 from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.foundation.natural_order import natural
 from tfprof.foundation.units import plural
 from tfprof.model import Note, Profile
 from tfprof.read import graph_def
@@ -113,7 +114,7 @@ def _by_key(stored: Mapping[bytes, Variable]) -> list[Variable]:
 def _by_name(stored: Mapping[bytes, Variable]) -> list[Variable]:
     """Variables of TensorFlow 1; those that are not of the model are below the name of a role."""
     named = []
-    for name in sorted(stored, key=_natural):
+    for name in sorted(stored, key=natural):
         role = _role(name, stored)
         below = name if role == MODEL else f"{role}/".encode() + name
         named.append(stored[name]._replace(name=below, role=role))
@@ -131,12 +132,6 @@ def _role(name: bytes, stored: Mapping[bytes, Variable]) -> str:
     parts, shape = around.split(b"/", _MOST_PARTS), stored[name].shape
     targets = (stored.get(b"/".join(parts[at:])) for at in range(1, len(parts)))
     return OPTIMIZER if any(each and each.shape == shape for each in targets) else MODEL
-
-
-def _natural(name: bytes) -> list[tuple[int, int, bytes]]:
-    """A key that sorts layer_2 before layer_10."""
-    parts = _DIGITS.split(name)
-    return [(int(p[:18]), len(p), b"") if at % 2 else (0, 0, p) for at, p in enumerate(parts)]
 
 
 def totals(named: list[Variable]) -> dict[str, str]:

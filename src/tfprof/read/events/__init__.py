@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.errors import InputError
-from tfprof.foundation.units import plural
+from tfprof.foundation.units import first_few, plural
 from tfprof.read.events.parts import (
     FUNCTIONS,
     GRAPH,
@@ -51,7 +51,7 @@ class EventFiles(Source):
         super().__init__(last.name, last.data)
         held = [each for _, each in files]
         parts = [part for each in held for part in each.parts]
-        cut_off = any(each.cut_off for each in held)
+        cut_off = tuple(name for each in held for name in each.cut_off)
         self.contents = Contents(parts, sum(each.records for each in held), cut_off)
 
 
@@ -84,24 +84,33 @@ def read_events(source: Source, *, functions: bool = True) -> EventColumns:
     if columns.graph or columns.model or columns.runs:
         return columns
     raise InputError(
-        f"{source.name} is an event file without a graph: its "
-        f"{plural(columns.records, 'record')} hold no graph, Keras model or run"
+        f"{source.name} is an event file without a graph, Keras model or run "
+        f"({plural(columns.records, 'record')})"
     )
 
 
 def read_parts(source: Source, *, functions: bool = True) -> EventColumns:
     """As `read_events`; there may be nothing."""
     held = source.contents if isinstance(source, EventFiles) else contents(source)
-    notes: list[str] = []
-    if held.cut_off:
-        notes.append(f"{source.name} ends inside a record, as while it is written; it is ignored")
+    notes = [
+        f"{name} ends inside a record, which is ignored; the file may still be growing"
+        for name in held.cut_off
+    ]
     of_kind: dict[str, list[Part]] = {GRAPH: [], FUNCTIONS: [], MODEL: [], RUN: []}
     for each in held.parts:
         of_kind[GRAPH if each.kind == META_GRAPH else each.kind].append(each)
-    model = _model(of_kind[MODEL][-1]) if of_kind[MODEL] else None
     part = _last_graph(of_kind[GRAPH], notes)
     if part is None and of_kind[FUNCTIONS]:
         part = _largest_function(of_kind[FUNCTIONS][-1], notes)
+    model = None
+    if of_kind[MODEL]:
+        of_kind[MODEL][-1].check_event()
+        try:
+            model = _model(of_kind[MODEL][-1])
+        except InputError as problem:
+            if part is None and not of_kind[RUN]:
+                raise
+            notes.append(f"{problem}, and is ignored")
     graph = None
     if part is not None:
         part.check_event()
@@ -158,7 +167,6 @@ def _model(part: Part) -> Profile:
     from tfprof.read.keras.archive import profile_of  # noqa: PLC0415 - few files need it
     from tfprof.read.keras.model import Model  # noqa: PLC0415
 
-    part.check_event()
     try:
         config = json.loads(part.data.tobytes())
         model = Model(None)
@@ -184,6 +192,5 @@ def _runs(parts: list[Part], notes: list[str]) -> list[Run]:
     runs = [Run(step, columns, part) for step, (part, columns) in zip(steps, read, strict=True)]
     if runs:
         tags = [f"{run.step} is {run.part.tag.decode('utf-8', 'replace')!r}" for run in runs]
-        more = f" and {len(tags) - _MOST_TAGS:,} more" if len(tags) > _MOST_TAGS else ""
-        notes.append(f"steps by the tags of their runs: {', '.join(tags[:_MOST_TAGS])}{more}")
+        notes.append(f"steps by the tags of their runs: {first_few(tags, _MOST_TAGS)}")
     return runs

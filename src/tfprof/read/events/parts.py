@@ -101,7 +101,7 @@ class Contents(NamedTuple):
 
     parts: list[Part]
     records: int
-    cut_off: bool
+    cut_off: tuple[str, ...]  # the files that end inside a record
 
 
 def damaged(file: Source, problem: WireError) -> InputError:
@@ -121,7 +121,7 @@ def contents(file: Source) -> Contents:
                 raise InputError(f"{file.name} holds more than {_MOST:,} graphs and runs")
     except WireError as problem:
         raise damaged(file, problem) from None
-    return Contents(parts, records.count, records.cut_off)
+    return Contents(parts, records.count, (file.name,) if records.cut_off else ())
 
 
 def _in_events(file: Source, start: I64, end: I64) -> Iterator[Part]:

@@ -24,7 +24,7 @@ import numpy as np
 from tfprof.columns.strings import Strings
 from tfprof.errors import InputError
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.model import Profile, own_notes
+from tfprof.model import Note, Profile, own_notes
 from tfprof.read import graph_def
 from tfprof.read.keras.expand import Expansion
 from tfprof.read.keras.graph import Dims, Graph, Type
@@ -128,7 +128,7 @@ def profile_of(
     if model.knows_trained:
         # If no weight is trainable, the type exists without nodes, so that this is known, too.
         profile = with_extra_type(profile, Strings.of(trained), TRAINABLE)
-    notes = (*profile.notes, *own_notes(_notes(model, file, unread)))
+    notes = (*profile.notes, *own_notes(_notes(model, file, unread)), *_guessed(model))
     return replace(profile, notes=notes, layers=tuple(model.named))
 
 
@@ -140,12 +140,13 @@ def _notes(model: Model, file: str, unread: str) -> Iterator[str]:
     if model.unknown:
         kinds = ", ".join(dict.fromkeys(model.unknown))
         yield f"{file}: the weights of {kinds} are unknown; {unread}"
+
+
+def _guessed(model: Model) -> Iterator[Note]:
     if model.guessed and model.knows_trained:
         kinds = ", ".join(dict.fromkeys(model.guessed))
-        yield (
-            f"{file}: the file does not record whether weights of {kinds} are trainable; "
-            "they count as trainable"
-        )
+        text = f"The file does not record whether weights of {kinds} are trainable"
+        yield Note(f"{text}: they count as trainable.", ours=True, caveat=True)
 
 
 class Bytes(io.RawIOBase):

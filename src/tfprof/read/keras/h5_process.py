@@ -108,7 +108,6 @@ def _started() -> subprocess.Popen[bytes]:
         pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
         process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nothing)  # noqa: S603
         _workers.append(_Worker(process, os.getpid()))
-        atexit.register(_end)
     return _workers[0].process
 
 
@@ -123,3 +122,10 @@ def _end() -> None:
             with suppress(OSError):  # nobody reads what is left
                 (pipe or io.BytesIO()).close()
     _workers.clear()
+
+
+atexit.register(_end)
+if hasattr(os, "register_at_fork"):  # a child must not inherit a lock that another thread holds
+    os.register_at_fork(
+        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
+    )

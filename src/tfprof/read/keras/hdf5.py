@@ -15,20 +15,21 @@ import re
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
-from tfprof.errors import InputError
+from tfprof.errors import InputError, UnsupportedError
+from tfprof.foundation.natural_order import natural
 from tfprof.read.keras.archive import profile_of
 from tfprof.read.keras.h5_process import contents
-from tfprof.read.keras.model import Contents, Entry, Model
+from tfprof.read.keras.model import Contents, Model
 from tfprof.read.keras.old_config import todays
 from tfprof.read.keras.old_layout import OldModel, groups_of
 from tfprof.read.keras.weight_rules import class_names
-from tfprof.tables.formats import GRAPH, expected_formats
 from tfprof.wire.decode import buffer_view
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from tfprof.model import Profile
+    from tfprof.read.keras.graph import Entry
     from tfprof.read.source import Source
 
 _GROUP: Final = "model_weights"
@@ -56,10 +57,8 @@ def read_hdf5(source: Source) -> Profile:
             config, model = _listed(stored, held.names), WeightsModel(Contents(stored, held.names))
         model.read(config)
         if not model.layers:
-            raise InputError(
-                f"{source.name} is an HDF5 file without a Keras model or its weights; "
-                f"expected {expected_formats(GRAPH)}"
-            )
+            what = "an HDF5 file of data, without a Keras model or its weights"
+            raise UnsupportedError(source.name, what, "give the model")
         if text is None:
             model.lists_layers = model.records_layers = False
         return profile_of(config, model, source.name)
@@ -103,7 +102,7 @@ def _listed(stored: Iterable[str], names: Mapping[str, str]) -> Entry:
     classes = {"sequential": "Sequential", "functional": "Functional", **class_names()}
     entries = {"": _entry("weights", "model")}
     entries[""]["config"]["layers"] = []
-    for path in sorted(stored, key=_natural):
+    for path in sorted(stored, key=natural):
         place = ""
         while found := _LAYER.match(path, len(place) and len(place) + 1):
             around, place = entries[place], path[: found.end() - 1]
@@ -113,9 +112,3 @@ def _listed(stored: Iterable[str], names: Mapping[str, str]) -> Entry:
                 entries[place] = {**_entry(classes.get(kind, ""), name), "place": place}
                 around["config"].setdefault("layers", []).append(entries[place])
     return entries[""]
-
-
-def _natural(path: str) -> list[tuple[int, str]]:
-    return [
-        (int(part or -1) if part.isdecimal() else -1, part) for part in re.split(r"(\d+)", path)
-    ]

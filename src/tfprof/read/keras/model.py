@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from tfprof.columns.keras_layer import KerasLayer
+    from tfprof.read.keras.graph import Entry
 
-Entry = Any  # an object of the configuration, which may be anything
 _FLOAT: Final = 1
 # Integer types, which are never trainable.
 _INTEGERS: Final = frozenset({3, 4, 5, 6, 9, 17, 22, 23})

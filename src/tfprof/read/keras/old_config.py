@@ -7,11 +7,13 @@ Convolution2D, nb_filter, border_mode, …       the names of Keras 1
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tfprof.read.keras.weights import snake
 
-Entry = Any  # an object of the configuration, which may be anything
+if TYPE_CHECKING:
+    from tfprof.read.keras.graph import Entry
+
 _CLASSES: Final = {
     **{f"Convolution{rank}D": f"Conv{rank}D" for rank in (1, 2, 3)},
     "AtrousConvolution1D": "Conv1D", "AtrousConvolution2D": "Conv2D",

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tfprof.read.keras.model import (
     Contents,
-    Entry,
     Layer,
     LayerWeight,
     Model,
@@ -28,6 +27,8 @@ from tfprof.read.keras.weights import Underivable, Weight
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from tfprof.read.keras.graph import Entry
 
 _OPTIMIZER: Final = "optimizer_weights"
 _OWN: Final = "top_level_model_weights"

@@ -17,6 +17,7 @@ from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.foundation.units import plural
 from tfprof.model import Note
 from tfprof.read import graph_def, saved_model
+from tfprof.read.source import refuse_unsupported
 from tfprof.read.tflite.flatbuffer import FlatBufferError
 from tfprof.read.tflite.graph import Builder
 from tfprof.read.tflite.model import Model
@@ -56,6 +57,7 @@ def _written(model: Model, builder: Builder) -> Any:  # noqa: ANN401 - a message
         called = builder.called_by([number])
         needed = dict.fromkeys(use for each in called for use in builder.uses[each])
         builder.count(len(ends[number]) + len(needed))
+        builder.count(len(ends[number]) + len(called) + len(needed))
         outputs = meta.signature_def[name].outputs
         for place, node in enumerate((*ends[number], *needed)):
             outputs[str(place)].name = node
@@ -70,6 +72,12 @@ def _notes(model: Model, builder: Builder) -> Iterator[Note]:
         verb = "computes" if builder.integers == 1 else "compute"
         text = f"{builder.integers:,} of {plural(count, 'operator')} {verb} with integers"
         yield Note(f"{text}; integer operations count as float operations.", ours=True, caveat=True)
+    every = (each for one in model.subgraphs for each in one.operators if each.hides_weights)
+    if hiding := ", ".join(dict.fromkeys(clean(each.row.name) for each in every)):
+        text = (
+            f"The weights inside {hiding} cannot be read; give the .tflite file that was compiled."
+        )
+        yield Note(text, ours=True, caveat=True)
     others = {
         "subgraphs that no signature needs, left out": len(model.subgraphs) - len(builder.uses),
         "sparse tensors, counted with their zeros": model.sparse,
@@ -89,6 +97,7 @@ def _model(source: Source) -> Model:
     try:
         return Model(source.data)
     except FlatBufferError as problem:
+        refuse_unsupported(source, damaged=True)
         raise InputError(
             f"{source.name} is a damaged or cut off TensorFlow Lite model: {problem}"
         ) from None

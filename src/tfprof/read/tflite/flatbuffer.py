@@ -118,15 +118,16 @@ class Table:
         numbers: list[int] = self._elements(field, np.dtype(dtype))[1].tolist()
         return numbers
 
-    def span(self, field: int) -> tuple[int, int]:
+    def span(self, field: int, *, charged: bool = False) -> tuple[int, int]:
         """(first byte, length) of a vector of bytes; (0, 0) where it is not set."""
         at = self._target(field)
-        return (0, 0) if at is None else self._buffer.vector(at, 1)
+        start, length = (0, 0) if at is None else self._buffer.vector(at, 1)
+        self._buffer.charge(length if charged else 0, start)
+        return start, length
 
     def text(self, field: int) -> str:
         """A text; empty where it is not set."""
-        start, length = self.span(field)
-        self._buffer.charge(length, start)
+        start, length = self.span(field, charged=True)
         return self._buffer.data[start : start + length].tobytes().decode("utf-8", "replace")
 
     def _elements(self, field: int, dtype: np.dtype[Any]) -> tuple[int, I64]:

@@ -42,7 +42,9 @@ _QUANTIZED: Final = {3: 13, 5: 15, 9: 99}
 _NUMPY: Final = {1: "<f4", 3: "<i4", 9: "<i8", 10: "?"}
 _CUSTOM: Final = 32
 FLEX: Final = "Flex"  # before the type of an operation of TensorFlow
+_MOST_AXES: Final = 32  # of an array in any NumPy
 _MOST_VALUES: Final = 1000
+_LONGEST_OPTIONS: Final = 4096  # in bytes, without weights
 _LONGEST_NAME: Final = 4096  # every operator that computes a tensor repeats its name
 _MOST_DIMENSIONS: Final = 254  # as in TensorFlow
 _PER_OPERATOR: Final = 64
@@ -92,6 +94,11 @@ class Operator(NamedTuple):
     options: Table
     custom: tuple[int, int] = (0, 0)  # (first byte, length) of the options of a custom operator
 
+    @property
+    def hides_weights(self) -> bool:
+        """Whether its options are so long that they hold weights, as of a compiled model."""
+        return self.custom[1] > _LONGEST_OPTIONS and not self.row.name.startswith(FLEX)
+
 
 NOTHING: Final = Operator(Row(""), [], [], EMPTY)
 
@@ -133,7 +140,7 @@ class Model:
                 known(each.numbers(1)),
                 known(each.numbers(2)),
                 each.table(4) or each.table(12) or EMPTY,
-                each.span(5),
+                each.span(5, charged=True),
             )
             for each in table.tables(3, _PER_OPERATOR)
         ]
@@ -186,7 +193,8 @@ class Model:
         """The numbers of a small constant; None: unknown."""
         dtype = np.dtype(_NUMPY.get(tensor.type, "V1"))
         (start, length), shape = tensor.data or (0, 0), tensor.shape or ()
-        is_small = tensor.elements <= _MOST_VALUES and min(shape, default=0) >= 0
+        is_small = 0 < tensor.elements <= _MOST_VALUES and min(shape, default=0) >= 0
+        is_small &= len(shape) <= _MOST_AXES
         if tensor.type not in _NUMPY or not is_small or length != tensor.elements * dtype.itemsize:
             return None
         values = np.frombuffer(self._data, dtype, tensor.elements, start).reshape(shape)

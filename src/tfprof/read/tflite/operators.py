@@ -61,6 +61,8 @@ def _line(step: Step, kind: str, words: tuple[str, ...]) -> Tensor:
         attributes.update(step.body.model.flex_attributes(step.operator))
         if not attributes:
             raise Unexpandable
+    if step.operator.hides_weights:
+        inputs.append(step.hidden_weights())
     activation = -1
     for key, sign, digits in (_WORD.findall(word)[0] for word in words):
         field = int(digits)

@@ -79,7 +79,9 @@ class Body:
         pairs = [
             (each.inputs[0], (each.outputs or each.inputs[1:])[0])
             for each in self.subgraph.operators
-            if each.row.name in _ON_VARIABLES and len(each.inputs) + len(each.outputs) > 1
+            if each.row.name in _ON_VARIABLES
+            and each.inputs
+            and len(each.inputs) + len(each.outputs) > 1
         ]
         return {handle: value for handle, value in pairs if value >= 0}
 
@@ -169,6 +171,13 @@ class Step:
             read = body.graph.add(read, "ReadVariableOp", [variable], attributes)
             body.refs[key] = Tensor(read, shape)
         return body.refs[key]
+
+    def hidden_weights(self) -> Tensor:
+        """What the options of a custom operator hold, of unknown shape."""
+        variable = self.body.variable(self.operator.custom, f"{self.scope}/options", 1, None)
+        read = f"{variable}/Read/ReadVariableOp"
+        attributes = {"dtype": Type(1), "_output_shapes": _listed([None])}
+        return Tensor(self.body.graph.add(read, "ReadVariableOp", [variable], attributes), None)
 
     # --- nodes ---
 

@@ -18,6 +18,7 @@ import numpy as np
 from tfprof.columns.strings import I64, Bool, Strings
 from tfprof.columns.unique import unique_inverse
 from tfprof.foundation.arguments import shown
+from tfprof.foundation.units import first_few, plural
 from tfprof.read.input_notes import NOT_IN_GRAPH
 from tfprof.read.merge import data_inputs, with_types
 from tfprof.read.runtime_names import is_added, node_of
@@ -107,16 +108,16 @@ class NodeMatcher:
         if not self._has_graph:
             return
         events = self._events
-        if fused := np.count_nonzero(self.is_fused):
+        if fused := int(np.count_nonzero(self.is_fused)):
             name = self._profile.nodes.name
             pairs = [f"{_text(op)} for {shown(_text(name[at]))}" for at, op in self.fused]
             yield (
-                f"{fused:,} executions of fused operations count for a node that they fused: "
-                f"{_listed(pairs)}"
+                f"{plural(fused, 'execution')} of fused operations counted for a fused node: "
+                f"{first_few(pairs, _EXAMPLES)}"
             )
-        if compiled := np.count_nonzero((events.kind == COMPILED) & (node >= 0)):
+        if compiled := int(np.count_nonzero((events.kind == COMPILED) & (node >= 0))):
             yield (
-                f"{compiled:,} executions are of instructions that XLA compiled; one that "
+                f"{plural(compiled, 'execution')} of instructions that XLA compiled; one that "
                 "comes from several nodes counts for the node that it is named after"
             )
         if unmatched := np.count_nonzero(node < 0):
@@ -135,16 +136,10 @@ class NodeMatcher:
         }
         if self.absent.any():
             names = [*map(shown, events.function.take(self.absent).distinct().texts())]
-            where = f"in functions that the graph does not have: {_listed(names)}"
+            where = f"in functions that the graph does not have: {first_few(names, _EXAMPLES)}"
             micros[where] = int(events.own_ps[self.absent].sum()) // _PS_IN_US
         parts = [f"{us:,} us ran {where}" for where, us in micros.items() if us]
         return f" ({', '.join(parts)})" if parts else ""
-
-
-def _listed(texts: list[str]) -> str:
-    """The first few, and how many more there are."""
-    more = len(texts) - _EXAMPLES
-    return ", ".join(texts[:_EXAMPLES]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _text(name: bytes) -> str:
