@@ -43,7 +43,7 @@ def _records() -> Iterator[Row]:
         yield _events(f"{size} bytes, wrongly", _FILE + length + bytes(4) + b"x", refused=_DAMAGED)
     yield _events("empty records", _FILE + record(b"") * 100_000, shows=b"s/mul", commands=FEW)
     yield _events("empty events", _FILE + record(WHEN) * 100_000, shows=b"s/mul", commands=FEW)
-    yield _events("a version alone", VERSION, refused="without a graph")
+    yield _events("a version alone", VERSION, refused="without a graph", commands=("scope",))
     yield _events("zeros behind it", _FILE + bytes(100_000), notes="ends inside a record")
     yield _events("noise behind it", _FILE + bytes(20) + b"x", refused=_DAMAGED)
     yield _events("another checksum", _FILE[:-4] + bytes(4), refused="wrong checksum of a record")
@@ -85,7 +85,8 @@ def _graphs() -> Iterator[Row]:
     functions = part(4, part(2, GRAPH)) + part(4) + part(4, part(2))
     trace = event_file(stored(_TRACE, b"\x1b[31m", functions))
     yield _events("a trace", trace, shows=b"s/mul", notes="the largest function in the trace")
-    yield _events("a trace of nothing", event_file(stored(_TRACE, b"", b"")), refused="no graph")
+    nothing = event_file(stored(_TRACE, b"", b""))
+    yield _events("a trace of nothing", nothing, refused="without a graph", commands=("scope",))
 
 
 def _models() -> Iterator[Row]:
@@ -101,7 +102,9 @@ def _models() -> Iterator[Row]:
         data = event_file(stored(_MODEL, b"keras", text))
         yield _events(f"a model: {name}", data, refused="the model that Keras stored in it")
         with_graph = event_file(part(4, GRAPH), stored(_MODEL, b"keras", text))
-        yield _events(f"a graph and a model: {name}", with_graph, refused="the model that Keras")
+        yield _events(
+            f"a graph and a model: {name}", with_graph, notes="is damaged, and is ignored"
+        )
     many = stored(_MODEL, b"keras", b'{"class_name": "M", "config": {"name": "m"}}')
     yield _events("a model of one's own", event_file(many), notes="are unknown", commands=FEW)
 

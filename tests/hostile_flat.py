@@ -135,6 +135,15 @@ def _odd() -> Iterator[Row]:
     graph = subgraph(_tensors("x", "y"), [0], [1], [flex])
     yield _row("options that are cut off", packed(model([graph], ["FlexErf"])), shows=b"FlexErf (",
                commands=("scope",))  # fmt: skip
+    for shape, buffer in (([1] * 40, bytes(4)), ([0], {1: Number("Q", 8), 2: Number("Q", 0)})):
+        odd = [tensor("x", [2]), tensor("w", shape, 2, 1), tensor("y", [2])]
+        graph = subgraph(odd, [0], [2], [operator(0, [0, 1], [2])])
+        yield _row(f"a constant of rank {len(shape)}", packed(model([graph], [0], [b"", buffer])),
+                   shows=b"AddV2 (", commands=("scope", "summary"))  # fmt: skip
+    hides = {**operator(0, [0], [1]), 5: bytes(100_000)}
+    graph = subgraph(_tensors("x", "y"), [0], [1], [hides] * 300)
+    yield _row("300 operators that share 100 KB of options", packed(model([graph], ["Mine"])),
+               refused="too many offsets to the same bytes", commands=("scope",))  # fmt: skip
     signatures = {f"s{at}": 0 for at in range(5_000)} | {"\x1b[31m": 9, "": 0}
     yield _row("5,000 signatures", packed(_sound(signatures=signatures)), shows=b"AddV2 (",
                commands=("scope",))  # fmt: skip

@@ -88,6 +88,9 @@ def _chunks() -> Iterator[Row]:
         wrong = whole[:at] + b"\xff" * 7 + whole[at + 7 :]
         yield Row(f"chunks: a header of large numbers at {at}", {"saved_model.cpb": wrong},
                   refused="saved_model.cpb", commands=("scope",))  # fmt: skip
+    many = whole[: 64 + 25] + (10**6).to_bytes(7, "little") + whole[64 + 32 :]
+    yield Row("chunks: a million records in a few bytes", {"saved_model.cpb": many},
+              refused="more records than bytes", commands=("scope",))  # fmt: skip
     for kind in b"t\0\xff":
         wrong = whole[:88] + bytes([kind]) + whole[89:]
         yield Row(f"chunks: of type {kind}", {"saved_model.cpb": wrong},
@@ -133,6 +136,15 @@ def _archives() -> Iterator[Row]:
     bomb = gzip.compress(tar(_member("weights", bytes(100 << 20)), model), 9, mtime=0)
     yield Row("tar.gz: 100 MB in 100 KB", {"graph.tgz": bomb},
               refused="unpacks to far more", commands=("scope",))  # fmt: skip
+    likes = [_member(f"{at}/xsaved_model.pb", b"") for at in range(4_000)]
+    yield Row("tar: 4,000 names that end like a SavedModel", {"graph.tar": tar(*likes)},
+              refused="is a tar archive without a SavedModel", commands=("scope",))  # fmt: skip
+    unnamed = bytearray(archive({"saved_model.pb": _MODEL}))
+    for start in (6, unnamed.index(b"PK\1\2") + 8):
+        unnamed[start + 1] |= 8  # names are UTF-8
+    unnamed = unnamed.replace(b"saved_model.pb", b"saved\xff\xfe\xfdodel.pb")
+    yield Row("zip: a name that is not UTF-8", {"graph.zip": bytes(unnamed)},
+              refused="a zip archive that is damaged or cut off", commands=("scope",))  # fmt: skip
     files = {f"{at}/keras_metadata.pb": b"x" for at in range(10_000)}
     many = archive({**files, "saved_model.pb": _MODEL})
     yield Row("zip: 10,000 files beside", {"graph.zip": many}, shows=b"mul (", commands=_SCOPE)

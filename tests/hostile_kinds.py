@@ -39,7 +39,7 @@ KINDS: Final[dict[str, tuple[bytes, str]]] = {
     "a picture": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(100), ""),
     "a program": (b"\x7fELF\x02\x01\x01" + bytes(200), ""),
     "a zip": (b"PK\x03\x04" + bytes(100), ""),
-    "text in UTF-16": (GRAPH_TEXT.decode().encode("utf-16"), ""),
+    "text in UTF-16": (GRAPH_TEXT.decode().encode("utf-16"), "graph"),
     "text with a mark of its order": (b"\xef\xbb\xbf" + GRAPH_TEXT, "graph"),
 }
 

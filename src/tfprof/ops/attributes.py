@@ -288,7 +288,10 @@ def _array(
         values = np.frombuffer(content, kind)
     elif len(listed) <= size:
         filler = listed[-1] if listed else 0
-        values = np.array([*listed, *[filler] * (size - len(listed))], wide)
+        try:
+            values = np.array([*listed, *[filler] * (size - len(listed))], wide)
+        except (OverflowError, ValueError):  # floats in a tensor of integers, infinite or large
+            return None
     else:
         return None
     array: Value = values.astype(wide).reshape(of_shape)

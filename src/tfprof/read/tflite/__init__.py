@@ -57,7 +57,7 @@ def _written(model: Model, builder: Builder) -> Any:  # noqa: ANN401 - a message
         called = builder.called_by([number])
         needed = dict.fromkeys(use for each in called for use in builder.uses[each])
         builder.count(len(ends[number]) + len(needed))
-        builder.count(len(ends[number]) + len(called) + len(needed))
+        builder.count(len(called) - 1 + len(needed))
         outputs = meta.signature_def[name].outputs
         for place, node in enumerate((*ends[number], *needed)):
             outputs[str(place)].name = node
