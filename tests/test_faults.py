@@ -19,7 +19,7 @@ import pytest
 
 from forked import Forked, Ran
 from profiles import PROFILES
-from sampling import amount
+from sampling import amount, is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -168,7 +168,7 @@ def test_killed_at_any_moment(writers: list[Writer], tmp_path: Path) -> None:
         for name, left in writer.beside().items():
             assert left in writer.new.values() or not unnamed, writer.name
             assert name.startswith(".tfprof-") or left in writer.new.values(), writer.name
-    assert min(seen["old"], seen["new"]) > 0, seen
+    assert not is_whole() or min(seen["old"], seen["new"]) > 0, seen  # a few may all be early
 
 
 @pytest.mark.parametrize("named", [False, True], ids=["unnamed", "named"])
@@ -190,7 +190,7 @@ def test_told_to_end_at_any_moment(
         assert code or state == "new"
         assert not writer.beside(), writer.name
         seen[state] += 1
-    assert min(seen["old"], seen["new"]) > 0, seen
+    assert not is_whole() or min(seen["old"], seen["new"]) > 0, seen  # a few may all be early
 
 
 # --- no room, no right ----------------------------------------------------------------------------

@@ -71,7 +71,7 @@ def test_rows_have_names_of_their_own() -> None:
     assert len(names) == len({*names})
 
 
-@pytest.mark.parametrize("row", sampled(CATALOGUE, 60, "hostile"), ids=lambda row: row.name)
+@pytest.mark.parametrize("row", sampled(CATALOGUE, 45, "hostile"), ids=lambda row: row.name)
 def test_hostile_input(worker: Worker, tmp_path: Path, row: Row) -> None:
     size = row.write(tmp_path)
     beside = BESIDE if size < LARGE else 1

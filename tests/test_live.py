@@ -40,7 +40,7 @@ class Given:
         return profiler.profile(self.live.untouched(), cmd=view, **self.runs, **logs, **options)
 
 
-TRIED: Final = sampled([*MODELS], 5, "live models")
+TRIED: Final = sampled([*MODELS], 4, "live models")
 RUNNING: Final = [together(name) for name in TRIED if name != "nothing"]
 
 
