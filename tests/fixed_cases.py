@@ -124,4 +124,11 @@ FIXED: Final[dict[str, Case]] = {
         ],
         options={"select": ["input_shapes"]},
     ),
+    "a count that three regexes make too large": Case.from_text(
+        view="op",
+        graph="""node { op: "MatMul" attr { key: "shape" value { shape {
+            dim { size: 65536 } dim { size: 224 } dim { size: 2147483648 } dim { size: 100 }
+        } } } }""",
+        options={"account_type_regexes": [".*Mul.*", "[[:alpha:]]+", ".*"]},
+    ),
 }

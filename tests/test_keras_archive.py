@@ -331,3 +331,22 @@ def test_what_is_no_archive_of_keras_is_refused() -> None:
         file.writestr("readme", "hello")
     with pytest.raises(InputError, match=r"has no config\.json"):
         read_keras(Source("a.keras", np.frombuffer(made.getvalue(), np.uint8)))
+
+
+def test_layers_that_were_not_built_have_unknown_weights() -> None:
+    # What Keras 3.14 saves of Sequential([Dense(4), ReLU()]) without an input: no build_config, and
+    # groups of weights without any.
+    config = model(layer("Dense", "a", units=4), layer("ReLU", "r"))
+    report = Loaded(read_keras(archive(config, weights_file({})))).summary()
+    assert report.total["parameters"] is None
+    said = "The file holds no weights of a (Dense): the model was saved before it was built."
+    assert said in report.sentences
+    # A layer that is built beside one that is not: at least its own.
+    both = model(layer("Dense", "a", BATCH, units=4), layer("Dense", "b", units=2))
+    places: dict[str, tuple[int, ...]] = {
+        "layers/dense/vars/0": (6, 4),
+        "layers/dense/vars/1": (4,),
+    }
+    report = Loaded(read_keras(archive(both, weights_file(places)))).summary()
+    assert report.total["parameters"] == 28
+    assert "parameters" in report.total_incomplete

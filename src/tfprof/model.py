@@ -346,11 +346,16 @@ class Profile(Frozen):
         cache = self._cache if metric in _OF_GRAPH else self.run_cache
         return cache.cached((metric, step), lambda: _frozen(self._values(metric, step)))
 
-    def may_be_negative(self, metric: str) -> bool:
-        """Whether a sum of the metric over some nodes can be negative, if only by overflow."""
-        return self.cached(("negative", metric), lambda: self._may_be_negative(metric))
+    def may_be_negative(self, metric: str, times: int = 1) -> bool:
+        """Whether a sum of the metric can be negative, if only by overflow.
 
-    def _may_be_negative(self, metric: str) -> bool:
+        The sum counts each node at most *times* times.
+        """
+        largest = self.cached(("largest", metric), lambda: self._largest_sum(metric))
+        return largest * times > _SAFE_SUM
+
+    def _largest_sum(self, metric: str) -> float:
+        """No sum over nodes is larger; infinite if some node is negative."""
         if metric in _OF_GRAPH:
             amounts = [self.nodes.shape.elements() if metric == "params" else self.nodes.float_ops]
         else:
@@ -359,7 +364,7 @@ class Profile(Frozen):
         # Float operations are multiplied by a node's number of runs, which is at most this.
         runs = max(1 + sum(step.node.size for step in self.steps), int(self.times.max(initial=1)))
         largest *= runs if metric == "float_ops" else 1
-        return largest > _SAFE_SUM or any(column.min(initial=0) < 0 for column in amounts)
+        return np.inf if any(column.min(initial=0) < 0 for column in amounts) else largest
 
     def _values(self, metric: str, step: int | None) -> I64:
         if metric == "params":

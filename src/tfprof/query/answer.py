@@ -225,7 +225,8 @@ def _reaches(counted: Counted, at: I64, view: View, query: Query, metric: str) -
     least = query.minimum.get(metric, 0)
     if metric == "occurrence" and view.groups:
         return counted.own(DEFINED)[at] >= least if view.bounds_occurrence else None
-    if least <= 0 and not counted.profile.may_be_negative(metric):
+    times = 1 if query.account_types is None else len(query.account_types)
+    if least <= 0 and not counted.profile.may_be_negative(metric, times):
         return None
     own = (FIELDS[metric].bound == "own" or query.era.bounds_own) and not view.groups
     return (counted.own(metric) if own else counted.total(metric))[at] >= least

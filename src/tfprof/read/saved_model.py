@@ -50,7 +50,7 @@ ADDED_UP: Final = "Float operations add up "
 TRAINABLE: Final = b"_trainable_variables"
 # The lists on the root of an object graph, as Keras writes them.
 _LISTS: Final = (b"trainable_variables", b"non_trainable_variables")
-_OPTIMIZER, _TRAINED = b"optimizer", b"_trainable_variables"
+_OPTIMIZER, _TRAINED, _KERAS_3 = b"optimizer", b"_trainable_variables", b"_inbound_nodes"
 _KERAS_API: Final = b"keras_api"
 # The weights of a model, which are all of its parameters; a capture lists them.
 MODEL: Final = b"_model_variables"
@@ -133,7 +133,7 @@ def tag_sets(data: U8) -> tuple[Field, list[str]]:
 
 
 def default_tag(sets: Sequence[str]) -> str | None:
-    """The tag set to read if the user names none; None if there is no telling.
+    """The tag set to read if the user names none; None if several could be meant.
 
     Models for serving are tagged "serve", and modules of TF-Hub are not tagged at all.
     """
@@ -248,8 +248,9 @@ def _functions_run(pool: Pool, signature: Signature) -> object:
 def _trained_nodes(meta: U8, pool: Pool) -> Strings | None:
     """The nodes of trainable variables; None if neither a collection nor an object says so."""
     in_collection, objects = trainable(meta), _objects(meta)
-    if in_collection is None and not objects.has_variables:
-        return None
+    trained = objects.trained
+    if trained is None or (in_collection is None and not objects.has_variables):
+        return in_collection
     # The nodes of trainable variables, from what the called functions capture.
     graph, name = pool.bodies[0], pool.columns.name
     start = np.searchsorted(graph.edge_node, np.arange(graph.rows.size + 1))
@@ -262,8 +263,8 @@ def _trained_nodes(meta: U8, pool: Pool) -> Strings | None:
         if len(captured) <= len(inputs):
             # Captured variables are the last inputs of a call.
             pairs = zip(inputs[len(inputs) - len(captured) :], captured, strict=True)
-            nodes |= {node for node, number in pairs if number in objects.trained}
-    if in_collection is None and objects.trained and not nodes:
+            nodes |= {node for node, number in pairs if number in trained}
+    if in_collection is None and trained and not nodes:
         return None  # no call shows which nodes they are
     return Strings.concat([in_collection or Strings.of([]), Strings.of(sorted(nodes))])
 
@@ -272,7 +273,7 @@ class _Objects(NamedTuple):
     """What the object graph says of variables."""
 
     has_variables: bool
-    trained: set[int]
+    trained: set[int] | None  # None: not recorded
     captured: dict[bytes, list[int]]  # by function, the objects it captures
 
 
@@ -286,12 +287,12 @@ def _objects(meta: U8) -> _Objects:
     root = _children(meta, part[1], 0)
     # tf_keras keeps its second list in an object of its own.
     root = {**_children(meta, part[1], root.get(_KERAS_API, -1)), **root}
-    # Keras 3 has none of them if tf.saved_model.save wrote the model; its optimizer lists them.
-    optimizer = _children(meta, part[1], root.get(_OPTIMIZER, -1))
-    listed = {*_children(meta, part[1], optimizer.get(_TRAINED, -1)).values()}
-    trained = trained & listed if listed and not root.keys() & {*_LISTS} else trained
     trained |= {*_children(meta, part[1], root.get(_LISTS[0], -1)).values()}
     trained -= {*_children(meta, part[1], root.get(_LISTS[1], -1)).values()}
+    # Keras 3 has no lists if tf.saved_model.save wrote the model; an optimizer has one of its own.
+    optimizer = _children(meta, part[1], root.get(_OPTIMIZER, -1))
+    listed = {*_children(meta, part[1], optimizer.get(_TRAINED, -1)).values()}
+    is_keras_3 = _KERAS_3 in root and not root.keys() & {*_LISTS}
     entry = scan(meta, part[2].start, part[2].end, {1: BYTES, 2: BYTES})
     count = part[2].start.size
     names = Strings(meta, *entry[1].last_slice(count)).tolist()
@@ -299,7 +300,8 @@ def _objects(meta: U8) -> _Objects:
     row, number = repeated(meta, entry[2].start, entry[2].end, 2)
     for function, each in zip(entry[2].message[row].tolist(), number.tolist(), strict=True):
         captured[names[function]].append(each)
-    return _Objects(variable.start.size > 0, trained, captured)
+    known = (trained & listed or None) if is_keras_3 else trained
+    return _Objects(variable.start.size > 0, known, captured)
 
 
 def _children(meta: U8, objects: Field, number: int) -> dict[bytes, int]:

@@ -24,6 +24,7 @@ import numpy as np
 from tfprof.columns.strings import Strings
 from tfprof.errors import InputError
 from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.foundation.units import first_few
 from tfprof.model import Note, Profile, own_notes
 from tfprof.read import graph_def
 from tfprof.read.keras.expand import Expansion
@@ -46,6 +47,7 @@ _LOCAL_HEADER: Final = 30
 _COMPRESSIONS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED: Final = 1
 _JSON_GROWS: Final = 16
+_MOST_NAMED: Final = 4
 
 
 def read_keras(source: Source) -> Profile:
@@ -128,7 +130,7 @@ def profile_of(
     if model.knows_trained:
         # If no weight is trainable, the type exists without nodes, so that this is known, too.
         profile = with_extra_type(profile, Strings.of(trained), TRAINABLE)
-    notes = (*profile.notes, *own_notes(_notes(model, file, unread)), *_guessed(model))
+    notes = (*profile.notes, *own_notes(_notes(model, file, unread)), *_caveats(model))
     return replace(profile, notes=notes, layers=tuple(model.named))
 
 
@@ -142,11 +144,14 @@ def _notes(model: Model, file: str, unread: str) -> Iterator[str]:
         yield f"{file}: the weights of {kinds} are unknown; {unread}"
 
 
-def _guessed(model: Model) -> Iterator[Note]:
+def _caveats(model: Model) -> Iterator[Note]:
     if model.guessed and model.knows_trained:
         kinds = ", ".join(dict.fromkeys(model.guessed))
         text = f"The file does not record whether weights of {kinds} are trainable"
         yield Note(f"{text}: they count as trainable.", ours=True, caveat=True)
+    if model.unbuilt:
+        text = f"The file holds no weights of {first_few(model.unbuilt, _MOST_NAMED)}"
+        yield Note(f"{text}: the model was saved before it was built.", ours=True, caveat=True)
 
 
 class Bytes(io.RawIOBase):

@@ -90,6 +90,7 @@ class Model:
             for group, name in (stored.names.items() if stored else ())
         }
         self.unknown: list[str] = []  # classes of layers whose weights are unknown
+        self.unbuilt: list[str] = []  # layers that have weights, but none in the file
         self.guessed: list[str] = []  # classes whose weights may or may not be trainable
         self._knows_some = False
         self.title = "model"
@@ -161,6 +162,9 @@ class Model:
         layer_weights: list[LayerWeight] = []
         if self.stored is not None:
             layer_weights = list(self._claimed(place, kind, derived or (), trained=trained))
+            if not layer_weights and any(weight.is_any_shape for weight in derived or ()):
+                self.unbuilt.append(f"{path.rpartition('/')[2]} ({kind})")
+                layer_weights = [_UNKNOWN]
         elif derived is None:
             self.unknown.append(kind)
             layer_weights = [_UNKNOWN]
