@@ -6,6 +6,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
 RUNS ?= 200000
+# Node from PyPI runs ESLint and TypeScript from npm.
+NODE = $(BIN)/python tests/tools/node.py
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
 .PHONY: demo test test-all lint types bench growth fuzz schema clean
@@ -32,11 +34,13 @@ test-all: lint types  ## the same with every case, and growth
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(NODE) eslint --config tests/javascript/eslint.config.js src/tfprof/page tests/javascript
 
 types: $(VENV)/.installed-test
 	$(BIN)/mypy
+	$(NODE) tsc -p tests/javascript
 
-$(VENV)/.installed-test: pyproject.toml
+$(VENV)/.installed-test: pyproject.toml tests/javascript/package-lock.json
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
 	@# It asks for the package tensorflow, which tensorflow-cpu stands for here.
@@ -57,4 +61,4 @@ schema: $(VENV)/.installed-test  ## rebuild the descriptor set from the .proto f
 	$(BIN)/python -m tfprof.wire.schema.build
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis tests/javascript/node_modules

@@ -1,6 +1,6 @@
-"""Installs what tests drive and pip does not bring: shells, Chromium, Go's pprof. `make` runs it.
+"""Installs what tests drive and pip does not bring: shells, Chromium, Go's pprof, npm's packages.
 
-    python tests/tools/install.py
+    python tests/tools/install.py       `make` runs it
 
 What cannot be installed is named and is no error: the tests that need it say so again.
 """
@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tools.chromium import chromium
 from tools.go_pprof import command
+from tools.node import package
 from tools.shells import shell
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ def problem(install: Callable[[], object]) -> str:
 
 
 def main() -> None:
-    for install in (partial(shell, "zsh"), partial(shell, "fish"), chromium, command):
+    shells = [partial(shell, name) for name in ("zsh", "fish")]
+    for install in (*shells, chromium, command, partial(package, "eslint")):
         sys.stderr.write(problem(install))
 
 
