@@ -34,9 +34,9 @@ const FORBIDDEN = [
 
 const BROWSER = [
   "AbortController", "Blob", "BigInt64Array", "CustomEvent", "DOMException", "DecompressionStream",
-  "Event", "HTMLElement", "IntersectionObserver", "MutationObserver", "Node", "Path2D",
+  "Element", "Event", "HTMLElement", "HTMLInputElement", "IntersectionObserver", "MutationObserver", "Node", "Path2D",
   "ResizeObserver", "Response", "TextDecoder", "TextEncoder", "URL", "URLSearchParams", "atob",
-  "btoa", "cancelAnimationFrame", "clearTimeout", "console", "devicePixelRatio", "document", "fetch",
+  "addEventListener", "btoa", "cancelAnimationFrame", "clearTimeout", "console", "devicePixelRatio", "document", "fetch",
   "getComputedStyle", "history", "localStorage", "location", "matchMedia", "navigator",
   "performance", "queueMicrotask", "requestAnimationFrame", "setTimeout", "window",
 ];

@@ -1,0 +1,277 @@
+/**
+ * The page: reads the profile, draws the tab that the address names, and answers keys.
+ *
+ *   address ──parse──► state ──► tab.draw(root, page) ──► elements
+ *      ▲                                                    │
+ *      └───────────────── page.go(changes) ◄── clicks, keys ┘
+ * @module
+ */
+import { answer } from "./answer.js";
+import { drawDetails } from "./details.js";
+import { emptyState, fill, h } from "./dom.js";
+import { Profile } from "./profile.js";
+import { Query, UsageError } from "./query.js";
+import { keysDialog, listenToKeys } from "./shortcuts.js";
+import { fragmentOf, merged, parseFragment } from "./state.js";
+import { shown } from "./strings.js";
+import { TABS } from "./tabs.js";
+import { themeButton } from "./theme.js";
+
+/** @typedef {import("./state.js").State} State */
+/** @typedef {import("./tabs.js").Tab} Tab */
+
+const ANSWERS_KEPT = 8;
+const LONGEST_KEY = 1000; // of a node's name in the address; a longer one goes by its number
+
+/** What every tab draws from: the profile, the state, and how to change it. */
+export class Page {
+  /** @param {import("./profile.js").Profile} profile */
+  constructor(profile) {
+    this.profile = profile;
+    /** @type {State} */
+    this.state = parseFragment(location.hash);
+    /** @type {Map<string, import("./answer.js").Answer>} */
+    this.answers = new Map();
+    this.details = h("aside", { id: "details", "aria-label": "Details of a node", hidden: true, tabindex: "0" });
+    this.problem = h("p", { class: "problem", role: "alert", hidden: true });
+    /** @type {Map<string, HTMLElement>} */
+    this.panels = new Map(TABS.map((tab) => [tab.id, panelOf(tab)]));
+    this.dialog = keysDialog(TABS);
+    this.size = "";
+  }
+
+  /** The tab that the state names. @returns {Tab} */
+  get tab() {
+    return TABS.find((tab) => tab.id === this.state.tab) ?? /** @type {Tab} */ (TABS[0]);
+  }
+
+  /** The view that tables and pictures show. @returns {string} */
+  get view() {
+    const views = this.profile.meta.views;
+    const named = views.find((/** @type {any} */ view) => view.name === this.state.view);
+    return (named ?? views.find((/** @type {any} */ view) => !view.missing) ?? views[0]).name;
+  }
+
+  /** The panel of the tab that is drawn. @returns {HTMLElement} */
+  get panel() {
+    return /** @type {HTMLElement} */ (this.panels.get(this.tab.id));
+  }
+
+  /** The selected node, or null. @returns {number | null} */
+  get node() {
+    const key = this.state.node ?? "";
+    if (key === "") return null;
+    const names = this.profile.nodes.name;
+    const node = key.startsWith("#") ? Number(key.slice(1)) : names.indexOf(key);
+    return Number.isInteger(node) && node >= 0 && node < names.length ? node : null;
+  }
+
+  /**
+   * How the state names a node: by name, or by number where an address cannot hold its name.
+   * @param {number | null} node
+   */
+  nodeKey(node) {
+    if (node === null) return "";
+    const name = this.profile.nodes.name.text(node);
+    const fits = name !== "" && name.length <= LONGEST_KEY && !/\p{Surrogate}/u.test(name);
+    return fits && !name.startsWith("#") ? name : `#${node}`;
+  }
+
+  /**
+   * The address of the state with some of it changed, for links.
+   * @param {Object<string, string | number | null | undefined>} changes
+   */
+  href(changes) {
+    return fragmentOf(merged(this.state, changes));
+  }
+
+  /**
+   * Changes the state, the address with it, and redraws.
+   * @param {Object<string, string | number | null | undefined>} changes null or "" takes a key out
+   * @param {{replace?: boolean}} [how] replace: the back button skips the state before
+   */
+  go(changes, { replace = false } = {}) {
+    const before = fragmentOf(this.state);
+    this.state = merged(this.state, changes);
+    const fragment = fragmentOf(this.state);
+    if (fragment !== before) remember(fragment, replace);
+    this.redraw();
+  }
+
+  /** Shows a node's details, or none. @param {number | null} node */
+  selectNode(node) {
+    this.go({ node: this.nodeKey(node) });
+  }
+
+  /**
+   * The answer of a view to the state's options; throws UsageError.
+   * @param {string} [view]
+   * @returns {import("./answer.js").Answer}
+   */
+  answer(view = this.view) {
+    /** @type {Object<string, string>} */
+    const options = {};
+    for (const { name } of this.profile.meta.options) {
+      const value = this.state[name];
+      if (value !== undefined) options[name] = value;
+    }
+    const key = JSON.stringify([view, options]);
+    const kept = this.answers.get(key) ?? answer(this.profile, view, Query.of(options, view, this.profile));
+    this.answers.delete(key); // the last used is last
+    this.answers.set(key, kept);
+    const [oldest] = this.answers.keys();
+    if (this.answers.size > ANSWERS_KEPT && oldest !== undefined) this.answers.delete(oldest);
+    return kept;
+  }
+
+  /** Draws the tab of the state and the details of the selected node. */
+  redraw() {
+    const started = performance.now();
+    const { tab, panel } = this;
+    for (const [id, other] of this.panels) other.hidden = id !== tab.id;
+    for (const button of document.querySelectorAll("#tabs [role=tab]")) {
+      const chosen = button.id === `tab-${tab.id}`;
+      button.setAttribute("aria-selected", String(chosen));
+      button.setAttribute("tabindex", chosen ? "0" : "-1");
+    }
+    this.details.hidden = this.node === null;
+    this.attempt(() => drawDetails(this.details, this));
+    this.problem.hidden = true;
+    this.attempt(() => {
+      const missing = tab.missing(this);
+      if (missing) fill(panel, emptyState(missing));
+      else tab.draw(panel, this);
+    });
+    this.size = sizeOf(panel);
+    performance.measure(`redraw ${tab.id}`, { start: started, end: performance.now() });
+  }
+
+  /** Says in one sentence why a drawing failed, instead of leaving the page blank. @param {() => void} draw */
+  attempt(draw) {
+    try {
+      draw();
+    } catch (error) {
+      this.problem.hidden = false;
+      this.problem.textContent = shown(sentenceOf(error));
+      if (!(error instanceof UsageError)) console.error(error);
+    }
+  }
+}
+
+/** @param {unknown} error */
+function sentenceOf(error) {
+  if (error instanceof UsageError) return error.message;
+  return `This could not be drawn: ${error instanceof Error ? error.message : error}`;
+}
+
+/** @param {HTMLElement} panel */
+function sizeOf(panel) {
+  return `${panel.id} ${panel.clientWidth} ${panel.clientHeight} ${devicePixelRatio}`;
+}
+
+/** @param {string} fragment @param {boolean} replace */
+function remember(fragment, replace) {
+  try {
+    if (replace) history.replaceState(null, "", fragment);
+    else history.pushState(null, "", fragment);
+  } catch {
+    // A page inside a notebook has no address of its own; its state is lost with it.
+  }
+}
+
+/** @param {Tab} tab */
+function panelOf(tab) {
+  const attributes = { role: "tabpanel", id: `panel-${tab.id}`, "aria-labelledby": `tab-${tab.id}` };
+  return h("section", { ...attributes, class: "panel", tabindex: "0", hidden: true });
+}
+
+/** @param {Page} page */
+function header(page) {
+  const { meta } = page.profile;
+  const files = meta.files.map((/** @type {any} */ file) => shown(String(file))).join(", ");
+  return [
+    h("span", { class: "brand" }, "tfprof"),
+    h("h1", { title: shown(meta.title) }, shown(meta.title)),
+    h("span", { class: "files muted", title: files }, files),
+    h("button", { type: "button", class: "button plain", "aria-label": "Keys", title: "Keys (?)", onclick: () => page.dialog.showModal() }, "?"),
+    themeButton(() => page.redraw()),
+  ];
+}
+
+/** The tab bar: arrow keys move, as in the WAI-ARIA pattern of tabs. @param {Page} page */
+function tabBar(page) {
+  const bar = h("div", { role: "tablist", "aria-label": "Pictures and tables" });
+  for (const tab of TABS) {
+    const attributes = { role: "tab", id: `tab-${tab.id}`, "aria-controls": `panel-${tab.id}`, type: "button" };
+    const dim = tab.missing(page) ? "tab dim" : "tab";
+    bar.append(h("button", { ...attributes, class: dim, "data-title": tab.title, onclick: () => page.go({ tab: tab.id }) }, tab.title));
+  }
+  bar.addEventListener("keydown", (event) => {
+    const at = TABS.indexOf(page.tab);
+    const steps = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: TABS.length - 1 };
+    const next = steps[/** @type {keyof typeof steps} */ (event.key)];
+    if (next === undefined) return;
+    event.preventDefault();
+    page.go({ tab: TABS[(next + TABS.length) % TABS.length]?.id });
+    document.getElementById(`tab-${page.tab.id}`)?.focus();
+  });
+  return bar;
+}
+
+/** Listens to the address, to links, and to the size of the window. @param {Page} page */
+function listen(page) {
+  const reread = () => {
+    if (fragmentOf(parseFragment(location.hash)) === fragmentOf(page.state)) return;
+    page.state = parseFragment(location.hash);
+    page.redraw();
+  };
+  addEventListener("popstate", reread);
+  addEventListener("hashchange", reread);
+  document.addEventListener("click", (event) => {
+    const link = event.target instanceof Element ? event.target.closest('a[href^="#"]') : null;
+    if (link === null || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault(); // a page inside a notebook would leave for the notebook's address
+    page.state = {};
+    page.go(parseFragment(link.getAttribute("href") ?? ""));
+  });
+  new ResizeObserver(() => {
+    if (page.size !== "" && page.size !== sizeOf(page.panel)) page.redraw();
+  }).observe(document.getElementById("main") ?? document.body);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => page.redraw());
+}
+
+/** @returns {Promise<Uint8Array>} the profile's columns, out of this file or from the server */
+async function profileBytes() {
+  const element = document.getElementById("profile");
+  const source = element?.dataset["source"];
+  if (source) {
+    const response = await fetch(source);
+    if (!response.ok) throw new Error(`the server answered ${response.status}`);
+    return new Uint8Array(await response.arrayBuffer());
+  }
+  const text = atob(element?.textContent?.trim() ?? "");
+  return Uint8Array.from(text, (character) => character.charCodeAt(0));
+}
+
+/** Reads the profile and draws the first picture. */
+async function start() {
+  const main = document.getElementById("main") ?? document.body;
+  try {
+    const page = new Page(await Profile.read(await profileBytes()));
+    document.title = shown(page.profile.meta.title);
+    fill(document.getElementById("top") ?? main, header(page));
+    fill(document.getElementById("tabs") ?? main, tabBar(page));
+    fill(main, page.problem, h("div", { id: "panels" }, ...page.panels.values()), page.details);
+    document.body.append(page.dialog);
+    page.redraw();
+    listen(page);
+    listenToKeys(page, TABS);
+    requestAnimationFrame(() => setTimeout(() => performance.mark("first picture")));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    fill(main, h("p", { class: "reading", role: "alert" }, shown(`The profile in this page could not be read: ${why}`)));
+    console.error(error);
+  }
+}
+
+start();

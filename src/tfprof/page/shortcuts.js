@@ -1,0 +1,65 @@
+/**
+ * Keys that work everywhere on the page, and the dialog that lists them.
+ * @module
+ */
+import { h } from "./dom.js";
+
+/** @type {[string, string][]} */
+const KEYS = [
+  ["1 … 7", "the tab of that number"],
+  ["← →", "in the tab bar: the next tab; in a tree: close, open"],
+  ["↑ ↓", "in a tree: the row above, below"],
+  ["Enter", "details of the row or box in focus"],
+  ["/", "search"],
+  ["Esc", "close details or this list"],
+  ["?", "this list"],
+];
+
+/**
+ * The list of keys.
+ * @param {import("./tabs.js").Tab[]} tabs
+ * @returns {HTMLDialogElement}
+ */
+export function keysDialog(tabs) {
+  const rows = KEYS.map(([key, what]) => h("tr", null, h("th", { scope: "row" }, h("kbd", null, key)), h("td", null, what)));
+  const names = tabs.map((tab, index) => `${index + 1} ${tab.title}`).join(" · ");
+  const close = h("button", { class: "button", value: "close" }, "Close");
+  return h(
+    "dialog",
+    { id: "keys", "aria-label": "Keys" },
+    h("form", { method: "dialog" }, h("h2", null, "Keys"), h("table", null, h("tbody", null, rows)), h("p", { class: "muted" }, names), close),
+  );
+}
+
+/**
+ * @param {import("./app.js").Page} page
+ * @param {import("./tabs.js").Tab[]} tabs
+ */
+export function listenToKeys(page, tabs) {
+  document.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || page.dialog.open) return;
+    const target = event.target instanceof Element ? event.target : document.body;
+    if (event.key === "Escape") return page.selectNode(null);
+    if (target.matches("input, select, textarea")) return;
+    if (event.key === "?") return page.dialog.showModal();
+    const tab = tabs[Number(event.key) - 1];
+    if (tab !== undefined) {
+      page.go({ tab: tab.id });
+      document.getElementById(`tab-${tab.id}`)?.focus();
+    } else if (event.key === "/") {
+      event.preventDefault();
+      focusSearch(page);
+    }
+  });
+}
+
+/** Focuses the search of the tab, or of the table where the tab has none. @param {import("./app.js").Page} page */
+function focusSearch(page) {
+  const search = () => page.panel.querySelector("input[type=search]");
+  if (search() === null) page.go({ tab: "table" });
+  const input = search();
+  if (input instanceof HTMLInputElement) {
+    input.focus();
+    input.select();
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * The tabs, in order.
+ * @module
+ */
+import { overviewTab } from "./overview_tab.js";
+
+/**
+ * @typedef {object} Tab
+ * @property {string} id
+ * @property {string} title
+ * @property {(page: import("./app.js").Page) => string} missing "" or a sentence that names the file to add
+ * @property {(root: HTMLElement, page: import("./app.js").Page) => void} draw after each change of state or size; root keeps its children between calls
+ */
+
+/** @type {Tab[]} */
+export const TABS = [
+  overviewTab,
+  stub("icicle", "Icicle"),
+  stub("table", "Table"),
+  stub("treemap", "Treemap"),
+  stub("types", "Types"),
+  stub("timeline", "Timeline"),
+  stub("roofline", "Roofline"),
+];
+
+/** @param {string} id @param {string} title @returns {Tab} */
+function stub(id, title) {
+  return { id, title, missing: () => "This picture is not here yet.", draw: () => {} };
+}
