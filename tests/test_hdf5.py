@@ -201,6 +201,19 @@ def test_other_hdf5_files_are_named() -> None:
         read_hdf5(source)
 
 
+def test_data_beside_a_model_is_no_second_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = file_of(lambda file: file.create_dataset("measured/speed", (5,), "float32"))
+    (tmp_path / "measured.h5").write_bytes(data.data.tobytes())
+    (tmp_path / "model.h5").write_bytes(file_of(keras_1).data.tobytes())
+    assert cli.run(["summary", str(tmp_path)]) == 0
+    assert f"--graph_path={tmp_path / 'model.h5'}\n" in capsys.readouterr().err
+    (tmp_path / "second.h5").write_bytes(file_of(keras_1).data.tobytes())
+    assert cli.run(["summary", str(tmp_path)]) == 2
+    assert "name the one to use" in capsys.readouterr().err
+
+
 # --- nothing leads out of the file, and nothing ends this process ---------------------------------
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 import tfprof
+from case import GraphDef
 from model_files import worker
 from tfprof import cli
 from tfprof.errors import InputError
@@ -198,8 +199,6 @@ def test_formats_of_a_summary(models: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_formulas_are_lower_bounds_too(models: Path) -> None:
     """A part with an open batch and a part without a rule: 3 elements a row are added."""
-    from case import GraphDef  # noqa: PLC0415 - the schema is needed here only
-
     graph = GraphDef()
     x = graph.node.add(name="x", op="Placeholder")
     x.attr["dtype"].type = 1
@@ -242,11 +241,30 @@ with tf.Graph().as_default() as graph:
     assert "parameters" not in rows["a"]["incomplete"]
     assert lines(report)["Parameters"] == "≥ 12 (trainable: unknown)"
     assert any(one.startswith("Parameters: at least these.") for one in report.sentences)
-    scopes = {row.name: row for row in loaded.scope(select=["params"]).rows}
+    by_scope = loaded.scope(select=["params"])
+    said = "params does not count 1 variable of unknown shape, such as 'b/Variable'"
+    assert [str(note) for note in by_scope.coverage] == [said]
+    scopes = {row.name: row for row in by_scope.rows}
     assert scopes["b"].total_params is None
     assert scopes["b"].incomplete == ["total_params"]
     assert scopes["a"].incomplete == []
     assert scopes["_TFProfRoot"].incomplete == ["total_params"]
+
+
+def test_a_variable_that_a_function_captured_has_no_size_in_views(models: Path) -> None:
+    graph = GraphDef()
+    graph.node.add(name="w", op="Placeholder").attr["dtype"].type = 20  # DT_RESOURCE
+    graph.node.add(name="w/Read", op="ReadVariableOp", input=["w"]).attr["dtype"].type = 1
+    graph.node.add(name="table", op="Placeholder").attr["dtype"].type = 20
+    path = models / "captured.pb"
+    path.write_bytes(graph.SerializeToString())
+    report = tfprof.load(path).scope(select=["params"])
+    assert [str(note) for note in report.coverage] == [
+        "params does not count 1 variable of unknown shape, such as 'w'"
+    ]
+    rows = {row.name: row for row in report.rows}
+    assert (rows["w"].total_params, rows["_TFProfRoot"].total_params) == (None, None)
+    assert (rows["table"].total_params, rows["table"].incomplete) == (0, [])
 
 
 # --- standard error ----------------------------------------------------------------------------

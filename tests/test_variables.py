@@ -226,7 +226,7 @@ def test_the_latest_of_several(run: Callable[..., Run], tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (b'model_checkpoint_path: "gone"', "names the checkpoint 'gone', which does not exist"),
+        (b'model_checkpoint_path: "gone"', "checkpoints; the latest, 'gone', does not exist"),
         (b'model_checkpoint_path: ""', "names no checkpoint"),
         (b"model_checkpoint_path: {", "names no checkpoint"),
         (b'model_checkpoint_path: "\\xq"', "does not exist"),
@@ -248,6 +248,9 @@ def test_a_file_checkpoint_that_names_none(
         assert (code, out) == (InputError.exit_code, "")
         assert says in err
         assert err.count("\n") <= 2
+    code, _, err = run("summary", tmp_path)
+    assert code == InputError.exit_code
+    assert ("the latest, " in err) == ("does not exist" in says)
 
 
 # --- an op log alone -------------------------------------------------------------------------

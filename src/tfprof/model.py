@@ -347,15 +347,11 @@ class Profile(Frozen):
         return cache.cached((metric, step), lambda: _frozen(self._values(metric, step)))
 
     def may_be_negative(self, metric: str, times: int = 1) -> bool:
-        """Whether a sum of the metric can be negative, if only by overflow.
-
-        The sum counts each node at most *times* times.
-        """
+        """Whether a sum that counts nodes at most *times* times can be negative, as by overflow."""
         largest = self.cached(("largest", metric), lambda: self._largest_sum(metric))
         return largest * times > _SAFE_SUM
 
-    def _largest_sum(self, metric: str) -> float:
-        """No sum over nodes is larger; infinite if some node is negative."""
+    def _largest_sum(self, metric: str) -> float:  # infinite if some node is negative
         if metric in _OF_GRAPH:
             amounts = [self.nodes.shape.elements() if metric == "params" else self.nodes.float_ops]
         else:

@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tfprof.errors import InputError
+from tfprof.errors import InputError, UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,9 +40,8 @@ def latest_checkpoint(file: str, text: bytes) -> str:
     for prefix in (str(folder / name), beside):  # an absolute name stays as it is
         if is_prefix(prefix) or path_is(prefix, Path.is_file):
             return prefix
-    raise InputError(
-        f"{file} names the checkpoint {name!r}, which does not exist, nor is it beside the file"
-    )
+    lost = f"the latest, {name!r}, does not exist, and none of that name is beside the file"
+    raise UnsupportedError(file, "a list of checkpoints", lost)
 
 
 def _unescaped(escape: re.Match[bytes]) -> bytes:

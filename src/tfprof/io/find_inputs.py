@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -187,6 +188,18 @@ def choose_inputs(words: Sequence[str], options: Mapping[str, Any]) -> dict[str,
     return _flags([*named, *without_events(chosen)])
 
 
+def _is_data(file: InputFile) -> bool:
+    """Whether it is HDF5 without a model, which only reading it shows."""
+    if file.file_format is not FORMATS["hdf5"]:
+        return False
+    with suppress(InputError):
+        try:
+            file.file_format.read(file.open())
+        except UnsupportedError:
+            return True
+    return False
+
+
 def _flags(files: Sequence[InputFile]) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for name, row in INPUTS.items():
@@ -197,6 +210,7 @@ def _flags(files: Sequence[InputFile]) -> dict[str, Any]:
             options[name] = tuple(paths)
             continue
         paths = list(dict.fromkeys(paths))
+        paths = paths if len(paths) <= 1 else [path for path in paths if not _is_data(path)]
         if len(paths) > 1:
             flags = " or ".join(
                 f"--{name}={shlex.quote(path)} ({path.file_format.title})"

@@ -167,6 +167,10 @@ class Answer(Frozen):
         own, total = self.counted.holding(metric, lambda: _GAPS[metric](self))
         return own[self.counted_row], total[self.counted_row]
 
+    def nodes_of_unknown_size(self) -> I64:
+        """The variables that params does not count, as their shapes are unknown."""
+        return np.flatnonzero(_lacks_shape(self) & (self.drawing.owner >= 0))
+
     def hidden_above(self) -> I64:
         """How many counted rows are hidden between each row and its parent."""
         depth = self.counted.tree.depth[self.counted_row]
@@ -209,9 +213,13 @@ def _lacks_float_ops(answer: Answer) -> Bool:
 def _lacks_shape(answer: Answer) -> Bool:
     from tfprof.ops.classes import of_class  # noqa: PLC0415 - only if selected
 
-    profile = answer.profile
+    profile, edges = answer.profile, answer.profile.edges
     variable = of_class(profile, "variable handle", "reference variable")
-    return variable & profile.in_graph & ~profile.nodes.shape.are_whole()
+    # What a function captures is a placeholder; it is a variable if something reads it as one.
+    inputs, count = np.diff(edges.start), len(profile)
+    source = edges.source[np.repeat(of_class(profile, "variable read"), inputs)]
+    captured = of_class(profile, "placeholder", among=marked(source[source >= 0], count))
+    return (variable | captured) & profile.in_graph & ~profile.nodes.shape.are_whole()
 
 
 _GAPS = {"float_ops": _lacks_float_ops, "params": _lacks_shape}

@@ -16,9 +16,10 @@ from tfprof.foundation.arguments import whole_number
 from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.foundation.units import plural
-from tfprof.model import Note
+from tfprof.model import Note, own_notes
 from tfprof.query.answer import answer as answer_query
 from tfprof.results.result import Result
+from tfprof.tables.eras import NOW
 from tfprof.tables.outputs import OBJECTS
 
 if TYPE_CHECKING:
@@ -139,8 +140,19 @@ class Report(Result):
 
     @property
     def coverage(self) -> tuple[Note, ...]:
-        """What float_ops counts and leaves out, if rules counted it."""
-        return () if self.flops is None else (Note(str(self.flops)),)
+        """What float_ops counts and leaves out, if rules counted it, and what params leaves out."""
+        counts = () if self.flops is None else (Note(str(self.flops)),)
+        return (*counts, *own_notes(self._unknown_sizes()))
+
+    def _unknown_sizes(self) -> Iterator[str]:
+        query = self.answer.query
+        if "params" not in query.select or query.era is not NOW:
+            return
+        unknown = self.answer.nodes_of_unknown_size()
+        if unknown.size:
+            name = self.answer.profile.nodes.name[int(unknown[0])].decode("utf-8", "replace")
+            variables = plural(unknown.size, "variable")
+            yield f"params does not count {variables} of unknown shape, such as {name!r}"
 
     def text(self) -> str:
         """The report as the command prints it; below it, what float_ops does not count."""
