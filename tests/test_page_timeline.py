@@ -1,0 +1,296 @@
+"""The timeline of the page: lanes and memory under Node, the tab in Chromium.
+
+gpu:0   lane 0  |0    9)  |12  15)
+        lane 1     |3 6)
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pytest
+
+import tfprof
+from profiles import DATA, PROFILES
+from tfprof.model import UNTIMED
+from tfprof.writers.timeline_graph import _first_free
+from tfprof.writers.timeline_memory import device_memories
+from tools.node import node
+
+if TYPE_CHECKING:
+    from tfprof.model import Profile, Step
+
+PAGE: Final = Path(tfprof.__file__).parent / "page"
+COLUMNS: Final = ("node", "device", "start_us", "us", "counts_as", "memory_node", "memory_us")
+MORE: Final = ("in_use", "peak", "allocation_node", "allocation_us", "allocation_bytes")
+SCRIPT: Final = """
+import { readFileSync } from "node:fs";
+import { blocks, executionAt, laneLayout, ticks } from "PAGE/lanes.js";
+import { memoryCurves, perPixel } from "PAGE/memory_curve.js";
+const input = JSON.parse(readFileSync(0, "utf8"));
+const column = (values) =>
+  values.some((value) => typeof value === "string")
+    ? BigInt64Array.from(values, BigInt)
+    : Float64Array.from(values);
+const read = ({ devices, ...step }) => ({
+  ...Object.fromEntries(Object.entries(step).map(([name, values]) => [name, column(values)])),
+  devices: { length: devices.length, text: (row) => devices[row] },
+});
+const plain = (value) => JSON.stringify(value, (_, part) =>
+  ArrayBuffer.isView(part) ? [...part] : typeof part === "bigint" ? String(part) : part);
+const answer = () => { BODY };
+console.log(plain(answer()));
+"""
+
+
+def in_node(body: str, value: object) -> Any:
+    """What *body* returns for the *input*."""
+    script = SCRIPT.replace("PAGE", PAGE.as_uri()).replace("BODY", body)
+    ran = subprocess.run(
+        [node(), "--input-type=module", "-e", script],
+        input=json.dumps(value), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert not ran.returncode, ran.stderr
+    return json.loads(ran.stdout)
+
+
+def executions(rows: list[tuple[str, int, int]], **others: list[int]) -> dict[str, Any]:
+    """A step of (device, start, duration)."""
+    devices = sorted({device for device, _, _ in rows})
+    return {
+        "devices": devices,
+        "node": list(range(len(rows))),
+        "device": [devices.index(device) for device, _, _ in rows],
+        "start_us": [start for _, start, _ in rows],
+        "us": [us for _, _, us in rows],
+        "counts_as": [2] * len(rows),
+        **{name: [] for name in (*COLUMNS[5:], *MORE)},
+        **others,
+    }
+
+
+def of_step(step: Step) -> dict[str, Any]:
+    """The columns of a step, as JSON."""
+    columns = {name: getattr(step, name).tolist() for name in (*COLUMNS, *MORE)}
+    return {"devices": list(step.devices.texts()), **columns}
+
+
+def loaded(name: str) -> Profile:
+    """The profile of a sample."""
+    if name.startswith("xplane"):
+        folder = DATA / name
+        return tfprof.load(folder / "graph.pb.gz", trace=folder / "trace.xplane.pb.gz").profile
+    files = PROFILES[name]
+    return tfprof.load(files.graph, list(files.runs), files.op_log).profile
+
+
+def test_hand_made_lanes() -> None:
+    rows = [("gpu:0", 112, 3), ("gpu:0", 100, 9), ("gpu:0", 103, 3), ("cpu:0", 101, 50)]
+    # One that ends where another starts shares its lane, and so does one that takes no time.
+    rows += [("gpu:0", 109, 3), ("gpu:0", 103, 0), ("gpu:0", 104, 1)]
+    lanes = in_node("return laneLayout(read(input))", executions(rows))
+    assert lanes["origin"] == 100
+    assert lanes["span"] == 51
+    assert lanes["groups"] == [
+        {"device": 0, "lane": 0, "lanes": 1},
+        {"device": 1, "lane": 1, "lanes": 3},
+    ]
+    by_lane = [lanes["row"][a:b] for a, b in zip(lanes["first"], lanes["first"][1:], strict=False)]
+    assert by_lane == [[3], [1, 4, 0], [2], [5, 6]]
+    assert lanes["start"] == [1, 0, 9, 12, 3, 3, 4]
+    assert lanes["busy"] == [0, 50, 59, 62, 65, 68, 68, 69]
+
+
+def test_executions_without_a_start_are_counted() -> None:
+    step = executions([("cpu:0", 0, 5), ("cpu:0", 7, 5)], counts_as=[UNTIMED, 2])
+    lanes = in_node("return laneLayout(read(input))", step)
+    assert (lanes["row"], lanes["untimed"], lanes["origin"]) == ([1], 1, 7)
+    nothing = in_node("return laneLayout(read(input))", executions([]))
+    assert (nothing["row"], nothing["span"], nothing["groups"]) == ([], 0, [])
+
+
+def test_starts_beyond_doubles_stay_exact() -> None:
+    big = 2**62
+    step = executions([("cpu:0", 0, 1)] * 3)
+    step["start_us"] = [str(big + 3), str(big), str(big + 1)]
+    lanes = in_node("return laneLayout(read(input))", step)
+    assert lanes["origin"] == str(big)
+    assert lanes["start"] == [0, 1, 3]
+
+
+@pytest.mark.parametrize("sample", ["resnet", "seq2seq", "handmade", "xplane/keras"])
+def test_lanes_of_samples(sample: str) -> None:
+    steps = list(loaded(sample).steps)
+    answers = in_node("return input.map(read).map(laneLayout)", [of_step(step) for step in steps])
+    for step, lanes in zip(steps, answers, strict=True):
+        row = np.array(lanes["row"])
+        timed = np.flatnonzero(step.counts_as != UNTIMED)
+        assert sorted(row.tolist()) == timed.tolist()
+        assert lanes["untimed"] == step.node.size - timed.size
+        start, us = np.array(lanes["start"]) + lanes["origin"], np.array(lanes["us"])
+        assert start.tolist() == step.start_us[row].tolist()
+        assert us.tolist() == step.us[row].tolist()
+        lane = np.repeat(np.arange(len(lanes["first"]) - 1), np.diff(lanes["first"]))
+        ends, same = start + us, lane[1:] == lane[:-1]
+        assert (ends[:-1][same] <= start[1:][same]).all()
+        assert lanes["span"] == ends.max() - step.start_us[timed].min()
+        for group in lanes["groups"]:
+            _check_device(step, group, lane, row)
+
+
+def _check_device(step: Step, group: dict[str, int], lane: Any, row: Any) -> None:
+    """The lanes of one device are those of the timeline that Python writes."""
+    mine = np.flatnonzero((step.device == group["device"]) & (step.counts_as != UNTIMED))
+    mine = mine[np.lexsort((mine, step.start_us[mine]))]
+    start = step.start_us[mine]
+    expected = _first_free(start.tolist(), (start + step.us[mine]).tolist())
+    place = np.argsort(row)[np.searchsorted(np.sort(row), mine)]
+    assert (lane[place] - group["lane"]).tolist() == expected
+    assert group["lanes"] == 1 + max(expected)
+
+
+def test_number_of_lanes_is_the_most_that_overlap() -> None:
+    chance = random.Random(7)  # noqa: S311 - repeatable, not secret
+    steps = []
+    for _ in range(40):
+        count, devices = chance.randint(1, 60), [f"cpu:{n}" for n in range(chance.randint(1, 3))]
+        steps.append(executions([
+            (chance.choice(devices), chance.randint(1, 80), chance.randint(1, 12))
+            for _ in range(count)
+        ]))  # fmt: skip
+    answers = in_node("return input.map(read).map(laneLayout)", steps)
+    for step, lanes in zip(steps, answers, strict=True):
+        for group in lanes["groups"]:
+            rows = [at for at, device in enumerate(step["device"]) if device == group["device"]]
+            bars = [(step["start_us"][at], step["us"][at]) for at in rows]
+            most = max(sum(s <= t < s + us for s, us in bars) for t in range(100))
+            assert group["lanes"] == most
+
+
+BLOCKS: Final = """
+  return input.map(({ step, from, to, pixel }) => {
+    const lanes = laneLayout(read(step));
+    const drawn = [];
+    for (let lane = 0; lane + 1 < lanes.first.length; lane += 1) {
+      blocks(lanes, lane, from, to, pixel, (first, last) => drawn.push([lane, first, last]));
+    }
+    return { lanes, drawn };
+  })"""
+
+
+def test_what_is_visible_is_drawn_once_and_narrow_ones_together() -> None:
+    chance = random.Random(11)  # noqa: S311 - repeatable, not secret
+    asked = []
+    for _ in range(30):
+        rows = [("cpu:0", chance.randint(1, 5000), chance.randint(0, 9)) for _ in range(400)]
+        start = chance.uniform(0, 4000)
+        asked.append({"step": executions(rows), "from": start, "to": start + 800, "pixel": 8})
+    for question, answered in zip(asked, in_node(BLOCKS, asked), strict=True):
+        lanes, drawn = answered["lanes"], answered["drawn"]
+        covered = [at for _, first, last in drawn for at in range(first, last)]
+        assert len(covered) == len(set(covered))
+        for at, (start, us) in enumerate(zip(lanes["start"], lanes["us"], strict=True)):
+            if start < question["to"] and start + us > question["from"]:
+                assert at in covered
+        for lane in range(len(lanes["first"]) - 1):
+            # One per pixel, and one more where a narrow one is beside a wide one.
+            assert sum(block[0] == lane for block in drawn) <= 2 * 800 / 8 + 2
+        for _, first, last in drawn:
+            if last - first > 1:
+                within = lanes["start"][last - 1] - lanes["start"][first]
+                assert within <= 8
+                assert all(us < 8 for us in lanes["us"][first:last])
+
+
+def test_execution_under_the_pointer() -> None:
+    step = executions([("cpu:0", 10, 5), ("cpu:0", 20, 0), ("cpu:0", 30, 10)])
+    lanes = "const lanes = laneLayout(read(input.step));"
+    at = f"{lanes} return input.at.map(([time, slack]) => executionAt(lanes, 0, time, slack))"
+    times = [[0, 0], [4.5, 0], [7, 1], [7, 2], [9, 1], [15, 2], [25, 0], [31, 0.5], [31, 2]]
+    assert in_node(at, {"step": step, "at": times}) == [0, 0, -1, 0, 1, -1, 2, -1, 2]
+    nowhere = "return [-1, 1, 9].map((lane) => executionAt(laneLayout(read(input)), lane, 1, 9))"
+    assert in_node(nowhere, step) == [-1, -1, -1]
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "texts"),
+    [
+        (0, 10, ["0 µs", "2 µs", "4 µs", "6 µs", "8 µs", "10 µs"]),
+        (0, 2500, ["0.0 ms", "0.5 ms", "1.0 ms", "1.5 ms", "2.0 ms", "2.5 ms"]),
+        (2_000_100, 2_000_500, ["2.0001 s", "2.0002 s", "2.0003 s", "2.0004 s", "2.0005 s"]),
+        (0, 5_000_000, ["0 s", "1 s", "2 s", "3 s", "4 s", "5 s"]),
+    ],
+)
+def test_ticks(start: int, end: int, texts: list[str]) -> None:
+    answer = in_node("return ticks(input[0], input[1], 5)", [start, end])
+    assert [tick["text"] for tick in answer] == texts
+
+
+CURVES: Final = """
+  return input.map(({ step, device, origin }) => memoryCurves({ device }, read(step), origin))"""
+
+
+def test_hand_made_memory() -> None:
+    step = executions(
+        [],
+        memory_node=[0, 1, 2, 0, 2, 3],
+        memory_us=[110, 105, 120, 105, 0, 118],
+        in_use=[70, 40, 0, 50, 99, 0],
+        peak=[1, 1, 8, 1, 9, 0],
+        allocation_node=[1, 0, 0],
+        allocation_us=[108, 104, 106],
+        allocation_bytes=[-5, 30, 10],
+    )
+    # Nodes 0 and 1 are on a GPU, whose allocator reports; node 2 is not; node 3 took nothing.
+    curves = in_node(CURVES, [{"step": step, "device": [4, 4, 2, 5], "origin": 100}])[0]
+    assert curves == [
+        {
+            "kind": "operation", "device": 2, "time": [20], "row": [2], "bytes": [8], "peak": 0,
+            "held": {"time": [], "bytes": []},
+        },
+        {
+            "kind": "in use", "device": 4, "time": [5, 10], "row": [3, 0], "bytes": [50, 70],
+            "peak": 1, "held": {"time": [4, 6, 8], "bytes": [30, 40, 35]},
+        },
+    ]  # fmt: skip
+
+
+def test_memory_per_pixel() -> None:
+    curve = {"time": [1, 2.5, 2.6, 5], "bytes": [7, 9, 3, 4]}
+    level = "return perPixel(input, true, 0, 7, 7)"
+    assert in_node(level, curve) == [0, 7, 9, 3, 3, 4, 4]
+    moment = "return perPixel(input, false, 0, 7, 7)"
+    assert in_node(moment, curve) == [0, 7, 9, 0, 0, 4, 0]
+    assert in_node("return perPixel(input, true, 3, 5, 2)", curve) == [3, 3]
+
+
+@pytest.mark.parametrize("sample", ["handmade", "seq2seq", "xplane/keras"])
+def test_memory_of_samples(sample: str) -> None:
+    profile = loaded(sample)
+    device = profile.nodes.device.tolist()
+    asked = [{"step": of_step(step), "device": device, "origin": 0} for step in profile.steps]
+    for step, curves in zip(profile.steps, in_node(CURVES, asked), strict=True):
+        reported = {
+            memory.device: memory
+            for memory in device_memories(profile, step, np.arange(len(profile)), 0)
+            if memory.in_use.any()
+        }
+        in_use = {
+            profile.types[curve["device"]]: curve for curve in curves if curve["kind"] == "in use"
+        }
+        assert in_use.keys() == reported.keys()
+        for name, curve in in_use.items():
+            memory = reported[name]
+            assert curve["time"] == memory.time_us[memory.in_use > 0].tolist()
+            assert curve["bytes"] == memory.in_use[memory.in_use > 0].tolist()
+            assert curve["bytes"][curve["peak"]] == memory.in_use.max()
+        for curve in curves:
+            if curve["kind"] == "operation":
+                mine = profile.nodes.device[step.memory_node] == curve["device"]
+                assert curve["bytes"][curve["peak"]] == step.peak[mine].max()
+                assert curve["time"] == np.unique(step.memory_us[mine]).tolist()
