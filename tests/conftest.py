@@ -19,6 +19,9 @@ from oracle import Oracle
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from playwright.sync_api import Browser
+
+    from page_browser import Chromium, Pages
     from profiled_sessions import Model
 
 # Before any test imports TensorFlow: what it logs would stand among what is compared.
@@ -69,6 +72,31 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def oracle() -> Iterator[Oracle]:
     with Oracle() as one:
         yield one
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Chromium, Pages]]:
+    """Chromium, and the pages it opens; it starts with the first test that needs it."""
+    module = import_module("page_browser")
+    one = module.Chromium()
+    yield one, module.Pages(one.browser, tmp_path_factory.mktemp("pages"))
+    one.close()
+
+
+@pytest.fixture
+def browser(chromium: tuple[Chromium, Pages]) -> Iterator[Browser]:
+    with chromium[0].in_use() as one:
+        yield one
+
+
+@pytest.fixture
+def open_page(chromium: tuple[Chromium, Pages]) -> Iterator[Pages]:
+    """Opens pages of profiles; fails if one of them had a problem."""
+    one, pages = chromium
+    with one.in_use():
+        yield pages
+        problems = pages.close()
+    assert problems == []
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-from playwright.sync_api import sync_playwright
 
 import ours
 from oracle import UNRESTRICTED
@@ -24,7 +23,6 @@ from sampling import sampled
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
 from tfprof.writers.timeline import timeline
-from tools.chromium import FLAGS, chromium
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,14 +85,6 @@ def server() -> Iterator[Server]:
         yield one
         one.shutdown()
         thread.join()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        one = playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))
-        yield one
-        one.close()
 
 
 def opened(browser: Browser, server: Server) -> Page:

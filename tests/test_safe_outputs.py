@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pexpect
 import pytest
-from playwright.sync_api import sync_playwright
 
 import tfprof
 from forked import Forked
@@ -24,10 +23,11 @@ from tfprof.shell.editor import offer
 from tfprof.wire.scalar import encode_varint as varint
 from tfprof.wire.schema import message
 from tools import go_pprof
-from tools.chromium import FLAGS, chromium
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from playwright.sync_api import Browser
 
 SCRIPT: Final = "</script><script>document.title='owned'</script>"
 NAMES: Final = [
@@ -193,33 +193,31 @@ def test_pprof(forked: Forked, flags: list[str], tmp_path: Path) -> None:
         assert "=1+1" in shown, view
 
 
-def test_html_in_a_browser(files: dict[str, Path]) -> None:
+def test_html_in_a_browser(files: dict[str, Path], browser: Browser) -> None:
     """No script runs, no element but ours is there, and every name is shown to the letter."""
     loaded = tfprof.load(files["graph"], files["run_meta"], files["op_log"])
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))
-        page = browser.new_page()
-        asked: list[str] = []
-        page.on("request", lambda request: asked.append(request.url))
-        for view in VIEWS:
-            report = getattr(loaded, view)(select=["micros", "device", "op_types"], max_depth=100)
-            page.set_content(f"<title>ours</title>{report._repr_html_()}")
-            page.wait_for_timeout(100)
-            assert page.title() == "ours"
-            tags = page.evaluate(
-                "[...new Set([...document.body.querySelectorAll('*')].map(e => e.tagName))]"
-            )
-            assert set(tags) <= {"TABLE", "THEAD", "TBODY", "TR", "TH", "TD", "DIV"}
-            cells = page.evaluate(
-                "[...document.querySelectorAll('td:first-child')].map(e => e.textContent)"
-            )
-            shown = {
-                name.replace("\r", "\n").replace("\0", "")  # browsers drop it
-                for name in report.to_dict()["name"]
-            }
-            assert {cell.replace("\r", "\n") for cell in cells} == shown
-        assert not asked
-        browser.close()
+    page = browser.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    for view in VIEWS:
+        report = getattr(loaded, view)(select=["micros", "device", "op_types"], max_depth=100)
+        page.set_content(f"<title>ours</title>{report._repr_html_()}")
+        page.wait_for_timeout(100)
+        assert page.title() == "ours"
+        tags = page.evaluate(
+            "[...new Set([...document.body.querySelectorAll('*')].map(e => e.tagName))]"
+        )
+        assert set(tags) <= {"TABLE", "THEAD", "TBODY", "TR", "TH", "TD", "DIV"}
+        cells = page.evaluate(
+            "[...document.querySelectorAll('td:first-child')].map(e => e.textContent)"
+        )
+        shown = {
+            name.replace("\r", "\n").replace("\0", "")  # browsers drop it
+            for name in report.to_dict()["name"]
+        }
+        assert {cell.replace("\r", "\n") for cell in cells} == shown
+    assert not asked
+    page.close()
 
 
 # --- on a terminal --------------------------------------------------------------------------------
