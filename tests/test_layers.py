@@ -51,7 +51,7 @@ FLOOR: Final = {room: floor for floor, rooms in enumerate(FLOORS) for room in ro
 EDGE: Final = {"api", "io", "console", "cli", "shell", "capture"}
 # Our own tables, shipped beside the module that reads them, are no input.
 OWN_DATA: Final = {
-    "wire.schema", "wire.schema.build", "read.functions.calls", "read.tflite.model"
+    "wire.schema", "wire.schema.build", "read.functions.calls", "read.tflite.model", "writers.page"
 }  # fmt: skip
 MAY_EXIT: Final = {"cli", "console"}
 MAY_IMPORT_TENSORFLOW: Final = {"capture"}

@@ -29,13 +29,13 @@ def run_overview(request: Request) -> Outcome:
     with Progress() as progress:
         progress("answering overview")
         report = loaded.overview(rows or MOST_ROWS, query.dims, options.get("flops") or "all")
-        report = replace(report, naming=_naming(request), rows_shown=rows)
+        report = replace(report, naming=naming(request), rows_shown=rows)
         if stdout_is_terminal():
             report = replace(report, screen=stdout_screen())
         return deliver(report, query.output, loaded.inputs, columns=stdout_columns())
 
 
-def _naming(request: Request) -> Naming:
+def naming(request: Request) -> Naming:
     """How to name the same files in another command."""
     if request.shell:
         return Naming(())

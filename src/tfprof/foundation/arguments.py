@@ -4,6 +4,7 @@
     whole_number("step", np.int64(3))      3
     steps("trace_steps", range(3))         [0, 1, 2]
     truth(np.True_)                        True
+    magnitude("peak_flops", "312T")        312e12
     options_of(ProfileOptionBuilder())     the dictionary that it builds
 
 An invalid argument raises a UsageError that shows it and says what is accepted.
@@ -12,7 +13,9 @@ An invalid argument raises a UsageError that shows it and says what is accepted.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
+from math import inf
 from operator import index
 from reprlib import Repr
 from typing import Any, Final, Protocol, TypeAlias
@@ -21,6 +24,9 @@ from tfprof.errors import UsageError
 
 INT64_MAX: Final = 2**63 - 1
 
+_MAGNITUDE: Final = re.compile(
+    r"(\d{1,20}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,3})?) ?([kKmMgGtTpPeE]?)", re.ASCII
+)
 _SHORT: Final = Repr()
 _SHORT.maxstring = _SHORT.maxother = 80
 
@@ -85,6 +91,16 @@ def truth(value: Any) -> bool | None:  # noqa: ANN401 - anything
         return bool(value)
     number = _index(value)
     return bool(number) if number in (0, 1) else None
+
+
+def magnitude(name: str, value: object) -> float:
+    """The argument *name*, a positive number that may end with k, M, G, T, P or E."""
+    match = _MAGNITUDE.fullmatch(str(value)) if not isinstance(value, bool) else None
+    if match:
+        number = float(match[1]) * 1000 ** " kmgtpe".index(match[2].lower() or " ")
+        if 0 < number < inf:
+            return number
+    raise UsageError(f"{name} takes a positive number, such as 312T or 1.5e12, not {shown(value)}")
 
 
 def options_of(value: object) -> dict[str, Any]:

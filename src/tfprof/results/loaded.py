@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from tfprof.console.stdio import print_notes
 from tfprof.errors import UsageError
+from tfprof.foundation.arguments import magnitude, whole_number
 from tfprof.foundation.arguments import path as path_of
-from tfprof.foundation.arguments import whole_number
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.foundation.units import plural
 from tfprof.query.answer import answer
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from tfprof.results.advice_report import AdviceReport
     from tfprof.results.explain_report import ExplainReport
     from tfprof.results.overview_report import OverviewReport
+    from tfprof.results.page_report import PageReport
     from tfprof.results.summary_report import SummaryReport
     from tfprof.tables.options import Flops
 
@@ -182,6 +183,34 @@ class Loaded:
             raise UsageError("there is nothing to write: the profile has no nodes")
         return _file(profile, form, source=source)
 
+    def page(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        source: bool = True,
+        dims: Mapping[str, int] | None = None,
+        peak_flops: float | str | None = None,
+        peak_bandwidth: float | str | None = None,
+    ) -> PageReport:
+        """The profile as a page to look at: a notebook shows it, *path* is a file to write it to.
+
+        *dims* as in `summary`, *source* as in `save`. *peak_flops* is what the machine can do in a
+        second and *peak_bandwidth* the bytes that its memory moves, both as in "312T".
+        """
+        from tfprof.results.overview_report import Naming  # noqa: PLC0415 - few need a page
+        from tfprof.results.page_report import PageReport  # noqa: PLC0415
+
+        numbers = {"peak_flops": peak_flops, "peak_bandwidth": peak_bandwidth}
+        peaks = {name: magnitude(name, n) for name, n in numbers.items() if n is not None}
+        if not len(self):
+            raise UsageError("there is nothing to show: the profile has no nodes")
+        shown = self if source else replace(self, profile=_without_source(self.profile))
+        report = PageReport(shown, dims or {}, peaks, Naming(after=self.inputs))
+        if path is not None:
+            outcome = deliver(report, Output("file", path_of("path", path)), self.inputs)
+            print_notes(outcome.notes)
+        return report
+
     def save(self, path: str | os.PathLike[str], *, source: bool = True) -> None:
         """Write the profile as one file, which `load(profile=path)` and the original read.
 
@@ -230,8 +259,10 @@ class Loaded:
 
 
 def _file(profile: Profile, form: str, *, source: bool) -> ProfileFile:
-    if not source:
-        from tfprof.read.without_source import without_source  # noqa: PLC0415 - few need it
+    return ProfileFile(profile if source else _without_source(profile), (form,))
 
-        profile = without_source(profile)
-    return ProfileFile(profile, (form,))
+
+def _without_source(profile: Profile) -> Profile:
+    from tfprof.read.without_source import without_source  # noqa: PLC0415 - few need it
+
+    return without_source(profile)

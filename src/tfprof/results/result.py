@@ -7,6 +7,7 @@
     ExplainReport  explanation, table, result   why nodes count what they count
     InfoReport     info, table, result          what files are
     ProfileFile    profile or converted         the profile itself
+    PageReport     page                         the profile as a page to look at
 
 A Result knows no writer: tables/outputs.py names the one for each output and each form. Writers
 know nothing of files; deliver() is where their bytes find one.
@@ -135,23 +136,16 @@ def no_pieces(result: Result) -> Iterable[bytes]:
     return ()
 
 
-@dataclass(frozen=True, eq=False)
-class ProfileFile(Result):
-    """The profile as one file: "profile" is the original's format, "converted" our fast one."""
+class SharedFile(Result):
+    """A profile in a file that people share; it notes what the file says about the machine."""
 
     profile: Profile
-    offers: tuple[str, ...] = ("profile",)
-    source_off: str = "--source=off"  # how to leave out source text and absolute paths
-    name: str = "the file"
-
-    def take(self, form: str) -> Profile:
-        """The profile, in whichever format."""
-        del form
-        return self.profile
+    source_off: str  # how to leave out source text and absolute paths
+    name: str
 
     def files(self, row: OutputKind, path: str, width: int | None = None) -> Iterable[File]:
         """The file, which its notes name."""
-        named = replace(self, name=path)
+        named = replace(self, name=path)  # type: ignore[type-var]  # the classes below are
         return [file._replace(result=named) for file in super().files(row, path, width)]
 
     @property
@@ -162,6 +156,21 @@ class ProfileFile(Result):
 
         what = embedded(self.profile.stacks)
         return (Note(embeds(self.name, what, self.source_off)),) if what else ()
+
+
+@dataclass(frozen=True, eq=False)
+class ProfileFile(SharedFile):
+    """The profile as one file: "profile" is the original's format, "converted" our fast one."""
+
+    profile: Profile
+    offers: tuple[str, ...] = ("profile",)
+    source_off: str = "--source=off"
+    name: str = "the file"
+
+    def take(self, form: str) -> Profile:
+        """The profile, in whichever format."""
+        del form
+        return self.profile
 
 
 def with_loading_notes(outcome: Outcome, result: Result, loading: Iterable[Note]) -> Outcome:

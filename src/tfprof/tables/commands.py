@@ -57,6 +57,19 @@ NODE_NAMES = Option("name", "regexes", (), "explain nodes whose names match")
 NODE_TYPES = Option("op", "regexes", (), "explain nodes whose operation types match")
 LAYER = Option("layer", "text", "", "explain the nodes of a layer, as summary names it")
 MOST = Option("most", "int", 20, "how many nodes to explain, the most float operations first")
+# What the machine can do: the roof over a page's roofline.
+PEAK_FLOPS = Option(
+    "peak_flops", "text", "", "float operations per second that the machine can do, as in 312T"
+)
+PEAK_BANDWIDTH = Option(
+    "peak_bandwidth", "text", "", "bytes per second that its memory can move, as in 2.0T"
+)
+NO_OPEN = Option(
+    "no_open", "bool", default=False, help="print the address of the page and open no browser"
+)
+_PAGE = {
+    row.name: row for row in (SOURCE, OPTIONS["dim"], PEAK_FLOPS, PEAK_BANDWIDTH, NO_OPEN, OUTFILE)
+}
 LIMIT_OPTIONS: dict[str, Option] = {
     limit.flag.lstrip("-"): Option(limit.flag.lstrip("-"), "int", limit.default, limit.help)
     for limit in LIMITS.values()
@@ -187,7 +200,8 @@ def _result(  # noqa: PLR0913, PLR0917 - one parameter per column
 
 def _shown_in_demo() -> tuple[str, ...]:
     """The commands that show something of loaded files and need no option; views first."""
-    rows = (row for row in COMMANDS.values() if row.files == "load" and "table" in row.offers)
+    shows = {"table", "page"}
+    rows = (row for row in COMMANDS.values() if row.files == "load" and shows & {*row.offers})
     return tuple(dict.fromkeys([*VIEWS, *(row.name for row in rows if "--" not in row.usage)]))
 
 
@@ -268,6 +282,12 @@ COMMANDS: dict[str, Command] = {
             ),
         ),
         Command(
+            "page", "a page to look at: in a file with -o PATH, else in your browser",
+            "tfprof.cli.page:run_page", _FILES,
+            (f"page {_RUN} tfprof_log -o page.html", "page graph.pbtxt --source=off -o page.html"),
+            {**INPUTS, **GRAPH_PARTS, **_PAGE, **LIMIT_OPTIONS}, ("page",), files="load",
+        ),
+        Command(
             "info",
             "what files or folders hold, what is missing for which view, and what to try next",
             "tfprof.cli.info:run_info",
@@ -284,7 +304,7 @@ COMMANDS: dict[str, Command] = {
             "a bundled sample, a 32-layer ResNet: its overview, or the command you name",
             "tfprof.cli.result_commands:run_demo", "[COMMAND] [options]",
             ("demo", "demo op", "demo scope --select=micros --order_by=micros --max_depth=2"),
-            {**_DEMO_OPTIONS, "format": FORMAT, **LIMIT_OPTIONS},
+            {**_DEMO_OPTIONS, "format": FORMAT, **_PAGE, **LIMIT_OPTIONS},
             no_files="it has its own files", words=_shown_in_demo, details=(_DEMO_DEFAULTS,),
         ),
         Command(

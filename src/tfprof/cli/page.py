@@ -1,0 +1,53 @@
+"""The `page` command: a page in a file, or served to the browser of this machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfprof.cli.overview import naming
+from tfprof.cli.result_commands import loading_notes
+from tfprof.console.outcome import Outcome
+from tfprof.console.progress import Progress
+from tfprof.console.stdio import print_notes
+from tfprof.foundation.arguments import magnitude
+from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.query.query import Query
+from tfprof.results.result import deliver, with_loading_notes
+from tfprof.tables.commands import NO_OPEN, OUTFILE, PEAK_BANDWIDTH, PEAK_FLOPS, SOURCE
+from tfprof.tables.outputs import Output
+
+if TYPE_CHECKING:
+    from tfprof.cli.request import Request
+    from tfprof.results.page_report import PageReport
+
+
+def run_page(request: Request) -> Outcome:
+    """Write the page of the loaded files to -o PATH, or serve it until Ctrl-C."""
+    options = request.options
+    dims = Query.of(request.query_options).dims
+    given = {row.name: options.get(row.name) for row in (PEAK_FLOPS, PEAK_BANDWIDTH)}
+    peaks = {name: magnitude(f"--{name}", text) for name, text in given.items() if text}
+    loaded = request.load(request)
+    loading = [] if request.shell else loading_notes(loaded)
+    report = loaded.page(source=options.get(SOURCE.name) != "off", dims=dims)
+    report = replace(report, naming=naming(request), peaks=peaks, source_off="--source=off")
+    if not (path := options.get(OUTFILE.name)):
+        print_notes([*loading, *report.own_notes])
+        return _serve(replace(report, folds=False), open_browser=not options.get(NO_OPEN.name))
+    with Progress() as progress:
+        progress("drawing the page")
+        outcome = deliver(report, Output("file", path), loaded.inputs)
+    return with_loading_notes(outcome, report, loading)
+
+
+def _serve(report: PageReport, *, open_browser: bool) -> Outcome:
+    from tfprof.cli.page_server import ServedPage, serve_page  # noqa: PLC0415 - files need none
+    from tfprof.writers.page import served_page  # noqa: PLC0415
+    from tfprof.writers.page_data import page_data  # noqa: PLC0415
+
+    with Progress() as progress:
+        progress("drawing the page")
+        html, policy = served_page(report)
+        page = ServedPage(html, page_data(report), policy)
+    serve_page(page, open_browser=open_browser)
+    return Outcome()

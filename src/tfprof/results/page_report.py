@@ -1,0 +1,66 @@
+"""PageReport: a profile as a page to look at, in a file or in a notebook."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tfprof.foundation.lazy_dataclasses import dataclass
+from tfprof.foundation.units import first_few
+from tfprof.results.overview_report import Naming
+from tfprof.results.result import SharedFile
+from tfprof.tables.outputs import OUTPUTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tfprof.model import Profile
+    from tfprof.results.loaded import Loaded
+
+_MOST_NAMES: Final = 3  # of files, in the title
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PageReport(SharedFile):
+    """A page with the whole profile on it; the last value of a notebook's cell shows it there.
+
+    >>> import tfprof
+    >>> tfprof.load_sample().page()
+    <PageReport: graph.pbtxt.gz, run_meta_0.gz, run_meta_1.gz and 2 more>
+    """
+
+    loaded: Loaded  # without source text, where the page has none
+    dims: Mapping[str, int]
+    peaks: Mapping[str, float]  # of the machine: peak_flops, peak_bandwidth, where they are known
+    naming: Naming = Naming()  # how a command line names the files
+    folds: bool = True  # small subtrees of a large profile, as a file should open fast
+    source_off: str = "source=False"
+    name: str = "the page"
+    offers = ("page",)
+
+    @property
+    def profile(self) -> Profile:  # type: ignore[override]  # it is one that never changes
+        """The profile on the page."""
+        return self.loaded.profile
+
+    @property
+    def title(self) -> str:
+        """The names of the files."""
+        names = [Path(file).name for file in self.loaded.inputs]
+        return first_few(names, _MOST_NAMES) or "a profile"
+
+    def text(self) -> str:
+        """The page, as HTML."""
+        files = self.files(OUTPUTS["file"], self.name)
+        return b"".join(piece for file in files for piece in file.pieces).decode()
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of a notebook: its scripts run, and reach nothing outside of it."""
+        from html import escape  # noqa: PLC0415 - only notebooks
+
+        style = "width:100%;height:720px;border:1px solid #8888"
+        frame = f'<iframe title="tfprof" sandbox="allow-scripts" style="{style}"'
+        return f'{frame} srcdoc="{escape(self.text())}"></iframe>'
+
+    def __repr__(self) -> str:
+        return f"<PageReport: {self.title}>"
