@@ -25,15 +25,18 @@ def run_page(request: Request) -> Outcome:
     """Write the page of the loaded files to -o PATH, or serve it until Ctrl-C."""
     options = request.options
     dims = Query.of(request.query_options).dims
-    given = {row.name: options.get(row.name) for row in (PEAK_FLOPS, PEAK_BANDWIDTH)}
-    peaks = {name: magnitude(f"--{name}", text) for name, text in given.items() if text}
+    peaks = {
+        name: magnitude(f"--{row.name}", text)
+        for name, row in (("flops", PEAK_FLOPS), ("bandwidth", PEAK_BANDWIDTH))
+        if (text := options.get(row.name))
+    }
     loaded = request.load(request)
     loading = [] if request.shell else loading_notes(loaded)
     report = loaded.page(source=options.get(SOURCE.name) != "off", dims=dims)
     report = replace(report, naming=naming(request), peaks=peaks, source_off="--source=off")
     if not (path := options.get(OUTFILE.name)):
         print_notes([*loading, *report.own_notes])
-        return _serve(replace(report, folds=False), open_browser=not options.get(NO_OPEN.name))
+        return _serve(replace(report, is_served=True), open_browser=not options.get(NO_OPEN.name))
     with Progress() as progress:
         progress("drawing the page")
         outcome = deliver(report, Output("file", path), loaded.inputs)

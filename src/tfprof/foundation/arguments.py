@@ -25,7 +25,7 @@ from tfprof.errors import UsageError
 INT64_MAX: Final = 2**63 - 1
 
 _MAGNITUDE: Final = re.compile(
-    r"(\d{1,20}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,3})?) ?([kKmMgGtTpPeE]?)", re.ASCII
+    r"([0-9]{1,20}(?:\.[0-9]{1,20})?(?:e[+-]?[0-9]{1,3})?)([kmgtpe]?)", re.IGNORECASE
 )
 _SHORT: Final = Repr()
 _SHORT.maxstring = _SHORT.maxother = 80
@@ -97,7 +97,7 @@ def magnitude(name: str, value: object) -> float:
     """The argument *name*, a positive number that may end with k, M, G, T, P or E."""
     match = _MAGNITUDE.fullmatch(str(value)) if not isinstance(value, bool) else None
     if match:
-        number = float(match[1]) * 1000 ** " kmgtpe".index(match[2].lower() or " ")
+        number = float(match[1]) * 1000.0 ** " kmgtpe".index(match[2].lower() or " ")
         if 0 < number < inf:
             return number
     raise UsageError(f"{name} takes a positive number, such as 312T or 1.5e12, not {shown(value)}")

@@ -200,12 +200,12 @@ class Loaded:
         from tfprof.results.overview_report import Naming  # noqa: PLC0415 - few need a page
         from tfprof.results.page_report import PageReport  # noqa: PLC0415
 
-        numbers = {"peak_flops": peak_flops, "peak_bandwidth": peak_bandwidth}
-        peaks = {name: magnitude(name, n) for name, n in numbers.items() if n is not None}
+        numbers = {"flops": peak_flops, "bandwidth": peak_bandwidth}
+        peaks = {n: magnitude(f"peak_{n}", peak) for n, peak in numbers.items() if peak is not None}
         if not len(self):
             raise UsageError("there is nothing to show: the profile has no nodes")
-        shown = self if source else replace(self, profile=_without_source(self.profile))
-        report = PageReport(shown, dims or {}, peaks, Naming(after=self.inputs))
+        naming = Naming(after=self.inputs)
+        report = PageReport(self, dims or {}, peaks, source=source, naming=naming)
         if path is not None:
             outcome = deliver(report, Output("file", path_of("path", path)), self.inputs)
             print_notes(outcome.notes)
@@ -259,10 +259,8 @@ class Loaded:
 
 
 def _file(profile: Profile, form: str, *, source: bool) -> ProfileFile:
-    return ProfileFile(profile if source else _without_source(profile), (form,))
+    if not source:
+        from tfprof.read.without_source import without_source  # noqa: PLC0415 - few need it
 
-
-def _without_source(profile: Profile) -> Profile:
-    from tfprof.read.without_source import without_source  # noqa: PLC0415 - few need it
-
-    return without_source(profile)
+        profile = without_source(profile)
+    return ProfileFile(profile, (form,))

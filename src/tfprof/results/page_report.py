@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tfprof.foundation.lazy_dataclasses import dataclass
+from tfprof.foundation.lazy_dataclasses import dataclass, field
 from tfprof.foundation.units import first_few
 from tfprof.results.overview_report import Naming
 from tfprof.results.result import SharedFile
@@ -14,7 +14,7 @@ from tfprof.tables.outputs import OUTPUTS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tfprof.model import Profile
+    from tfprof.model import Note, Profile
     from tfprof.results.loaded import Loaded
 
 _MOST_NAMES: Final = 3  # of files, in the title
@@ -29,11 +29,12 @@ class PageReport(SharedFile):
     <PageReport: graph.pbtxt.gz, run_meta_0.gz, run_meta_1.gz and 2 more>
     """
 
-    loaded: Loaded  # without source text, where the page has none
-    dims: Mapping[str, int]
-    peaks: Mapping[str, float]  # of the machine: peak_flops, peak_bandwidth, where they are known
+    loaded: Loaded
+    dims: Mapping[str, int] = field(default_factory=dict)  # sizes of open dimensions
+    peaks: Mapping[str, float] = field(default_factory=dict)  # of the machine: flops, bandwidth
+    source: bool = True  # with source text and absolute paths
+    is_served: bool = False  # by our own server, which a large profile does not bother
     naming: Naming = Naming()  # how a command line names the files
-    folds: bool = True  # small subtrees of a large profile, as a file should open fast
     source_off: str = "source=False"
     name: str = "the page"
     offers = ("page",)
@@ -42,6 +43,11 @@ class PageReport(SharedFile):
     def profile(self) -> Profile:  # type: ignore[override]  # it is one that never changes
         """The profile on the page."""
         return self.loaded.profile
+
+    @property
+    def own_notes(self) -> tuple[Note, ...]:
+        """What the page says about the machine that the program ran on."""
+        return super().own_notes if self.source else ()
 
     @property
     def title(self) -> str:

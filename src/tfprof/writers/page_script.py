@@ -56,7 +56,7 @@ class _Module:
 
 
 def joined(sources: Mapping[str, str], entry: str) -> str:
-    """The script of module *entry* and all that it imports; *sources* has modules by their names."""
+    """The script of module *entry* and of all that it imports; *sources*: modules by name."""
     return "".join(module.wrapped() for module in _in_order(sources, entry))
 
 
