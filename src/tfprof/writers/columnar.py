@@ -34,7 +34,7 @@ def columnar(profile: Profile) -> Iterator[bytes]:
     lines = []
     pieces = []
     for name, column in _columns(profile):
-        kind, base, stored = _narrow(column)
+        kind, base, stored = narrow(column)
         piece = stored.tobytes()
         lines.append(f"{name} {kind} {base} {stored.size} {zlib.crc32(piece):08x}\n")
         pieces.append(piece)
@@ -71,7 +71,7 @@ def _attributes(profile: Profile) -> Attributes:
     return Attributes(profile.in_graph, node, text, entry.take(used))
 
 
-def _narrow(column: NDArray[Any]) -> tuple[str, int, NDArray[Any]]:
+def narrow(column: NDArray[Any]) -> tuple[str, int, NDArray[Any]]:
     """(kind, base, numbers): *column* in the fewest bytes; plain where both ways take as many."""
     # Plain numbers are differences from the least; rising ones are differences from the one before.
     if column.dtype == np.uint8:

@@ -1,0 +1,107 @@
+"""What a page says of a profile beside its columns: reports, tables of names, what is missing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Final
+
+from tfprof import __version__
+from tfprof.errors import TfprofError
+from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.query.defaults import fitted_options
+from tfprof.read.without_source import embedded
+from tfprof.tables.commands import COMMANDS
+from tfprof.tables.fields import FIELDS
+from tfprof.tables.options import OPTIONS
+from tfprof.views import VIEWS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from tfprof.results.loaded import Loaded
+    from tfprof.results.page_report import PageReport
+    from tfprof.results.result import Result
+
+FORMAT: Final = 1
+# A page answers for today, with all rules, and draws what it likes.
+_NOT_OFFERED: Final = ("output", "era", "flops", "frames", "dim", "viz", "dump_to_file")
+_SHOWN: Final = ("select", "order_by", "max_depth")
+_HABITS: Final = (
+    "name", "summary", "groups", "chain", "recounts", "bounds_occurrence", "keeps_scopes",
+    "trims_itself", "root_depth",
+)  # fmt: skip
+
+
+def page_meta(report: PageReport, loaded: Loaded, views: Mapping[str, Any]) -> dict[str, Any]:
+    """The meta data of the page of *loaded*; *views*: what is drawn of each."""
+    loaded = replace(loaded, inputs=_files(report, loaded.inputs))
+    notes, dims = loaded.profile.notes, report.dims
+    return {
+        "format": FORMAT,
+        "version": __version__,
+        "title": report.title,
+        "command": report.naming.before,
+        "files": _files(report, report.naming.after or loaded.inputs),
+        "dims": [f"{name}={size}" for name, size in dims.items()],
+        "overview": _json(lambda: loaded.overview(dims=dims)),
+        "summary": _json(lambda: loaded.summary(dims=dims)),
+        "advice": _json(loaded.advice),
+        "notes": [_without_folders(report, str(note)) for note in notes],
+        "embedded": embedded(loaded.profile.stacks),
+        "peaks": dict(report.peaks),
+        "options": [_option(name) for name in OPTIONS if name not in _NOT_OFFERED],
+        "fields": [_field(name) for name in FIELDS],
+        "views": [{**_view(name), **views[name]} for name in VIEWS],
+        "defaults": {view: _defaults(loaded, view, dims) for view in VIEWS},
+        "steps": list(loaded.steps),
+        "folded": None,
+        "profiles": 1,
+    }
+
+
+def _files(report: PageReport, paths: Iterable[str]) -> tuple[str, ...]:
+    return tuple(path if report.source else PurePath(path).name for path in paths)
+
+
+def _without_folders(report: PageReport, text: str) -> str:
+    """*text* without the folders of the files, where these are left out."""
+    for path in report.loaded.inputs if not report.source else ():
+        text = text.replace(path, PurePath(path).name)
+    return text
+
+
+def _json(make: Callable[[], Result]) -> dict[str, Any]:
+    """A result as --format=json gives it; an error says why there is none."""
+    try:
+        document: dict[str, Any] = json.loads(b"".join(make().pieces("json")))
+    except TfprofError as problem:
+        return {"error": str(problem)}
+    return document
+
+
+def _option(name: str) -> dict[str, Any]:
+    row = OPTIONS[name]
+    default = list(row.default) if isinstance(row.default, tuple) else row.default
+    others = {"help": row.help, "choices": row.choices, "fitted": row.fitted}
+    return {"name": name, "kind": row.kind, "default": default, **others}
+
+
+def _field(name: str) -> dict[str, Any]:
+    row = FIELDS[name]
+    unit = None if row.unit is None else row.unit.__name__
+    others = {"bound": row.bound, "help": row.help, "shows": row.shows, "aliases": row.aliases}
+    return {"name": name, "legend": row.legend, "unit": unit, **others}
+
+
+def _view(name: str) -> dict[str, Any]:
+    options = COMMANDS[name].options
+    offered = [option for option in OPTIONS if option in options and option not in _NOT_OFFERED]
+    choices = {option: options[option].choices for option in ("select", "order_by")}
+    habits = {habit: getattr(VIEWS[name], habit) for habit in _HABITS}
+    return {**habits, "options": offered, "choices": choices}
+
+
+def _defaults(loaded: Loaded, view: str, dims: Mapping[str, int]) -> dict[str, Any]:
+    fitted = fitted_options(loaded.profile, {"dim": dims} if dims else {}, view)
+    return {name: fitted.get(name, OPTIONS[name].default) for name in _SHOWN}
