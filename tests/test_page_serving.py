@@ -107,3 +107,43 @@ def test_a_port_of_ones_own() -> None:
 def test_ports_that_it_does_not_take(port: int) -> None:
     with pytest.raises(UsageError, match="--port takes 0 or a number from 1024 to"):
         page_server.serve_page(PAGE, port=port)
+
+
+AT_THE_PROMPT: Final = """
+from tfprof.cli.page_server import ServedPage, serve_page
+from tfprof.console.signals import interruptible
+
+try:
+    with interruptible():
+        serve_page(ServedPage(b"page", bytes(50_000_000), "default-src 'none'"), open_browser=False)
+except KeyboardInterrupt:
+    print("the prompt", flush=True)
+input()
+"""
+
+
+def test_at_the_prompt_ctrl_c_ends_the_server_and_no_more() -> None:
+    """Also while one client is silent, and another takes its time to read."""
+    with (
+        subprocess.Popen(
+            [sys.executable, "-X", "dev", "-c", AT_THE_PROMPT],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as child,
+        ExitStack() as until_the_end,
+    ):
+        assert child.stdout is not None
+        _, port, root = address_in(child.stdout.readline())
+        for request in ("", f"GET {root}profile HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n"):
+            client = socket.create_connection(("127.0.0.1", port), timeout=30)
+            until_the_end.enter_context(client).sendall(request.encode())
+        assert client.recv(4) == b"HTTP"
+        child.send_signal(signal.SIGINT)
+        assert child.stdout.readline() == "the prompt\n"
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", port), timeout=30)
+        _, stderr = child.communicate("\n", timeout=30)
+    assert child.returncode == 0
+    assert stderr == "tfprof: serving the page to this machine only; Ctrl-C ends\n"

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 from contextlib import suppress
 from hmac import compare_digest
@@ -85,9 +86,9 @@ class PageServer:
         data = Response(HTTPStatus.OK, "application/octet-stream", page.data)
         self._responses = {self._root: html, f"{self._root}profile": data}
         self._hosts: set[str] = set()
-        # Connections that have not asked yet or have their answer, the oldest first.
+        self._connections: set[asyncio.StreamWriter] = set()
+        # Those that have not asked yet or have their answer, the oldest first.
         self._idle: dict[asyncio.StreamWriter, None] = {}
-        self._connections = 0
         self.address = ""
 
     async def start(self, port: int = 0) -> asyncio.Server:
@@ -98,19 +99,22 @@ class PageServer:
         self.address = f"http://{_NAMES[0]}:{port}{self._root}"
         return server
 
+    def close_connections(self) -> None:
+        """Drop every client."""
+        for writer in self._connections:
+            writer.transport.abort()
+
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer the one request of a connection."""
-        self._connections += 1
+        self._connections.add(writer)
         self._idle[writer] = None
-        if self._connections > _MOST_CONNECTIONS:
+        if len(self._connections) > _MOST_CONNECTIONS:
             next(iter(self._idle)).transport.abort()
-        try:
-            with suppress(*_GONE, asyncio.CancelledError):  # asyncio reports cancelled ones
-                await self._answer(reader, writer)
-        finally:
-            self._connections -= 1
-            self._idle.pop(writer, None)
-            writer.transport.abort()
+        with suppress(*_GONE, asyncio.CancelledError):  # asyncio reports cancelled ones
+            await self._answer(reader, writer)
+        self._connections.discard(writer)
+        self._idle.pop(writer, None)
+        writer.transport.abort()
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         method = ""
@@ -181,10 +185,13 @@ async def _read_request(reader: asyncio.StreamReader) -> tuple[str, str, dict[st
 
 def serve_page(page: ServedPage, *, port: int = 0, open_browser: bool = True) -> None:
     """Print the address of *page* and serve it until a signal ends that."""
-    asyncio.run(_serve(PageServer(page), port, open_browser=open_browser))
+    # At the prompt, Ctrl-C ends the server and not the program; only there it has Python's handler.
+    at_prompt = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    asyncio.run(_serve(PageServer(page), port, open_browser=open_browser, at_prompt=at_prompt))
+    raise KeyboardInterrupt
 
 
-async def _serve(server: PageServer, port: int, *, open_browser: bool) -> None:
+async def _serve(server: PageServer, port: int, *, open_browser: bool, at_prompt: bool) -> None:
     if port not in {0, *_PORTS}:
         raise UsageError(f"--port takes 0 or a number from 1024 to 65535, not {port}")
     try:
@@ -199,7 +206,10 @@ async def _serve(server: PageServer, port: int, *, open_browser: bool) -> None:
         import webbrowser  # noqa: PLC0415 - only here
 
         Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
-    try:
-        await asyncio.Event().wait()
-    finally:
-        accepting.close()
+    interrupted = asyncio.Event()
+    if at_prompt:
+        with suppress(NotImplementedError):  # on other systems asyncio.run ends by itself
+            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupted.set)
+    await interrupted.wait()
+    accepting.close()
+    server.close_connections()
