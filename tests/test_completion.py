@@ -36,7 +36,7 @@ OFFERS: Final = {
     "tfprof help s": ["summary", "scope", "save", "shell"],
     "tfprof completion ": list(COMPLETION_SHELLS),
     "tfprof help l": ["limits"],
-    "tfprof demo ": [*VIEWS, "overview", "summary", "advise"],
+    "tfprof demo ": [*VIEWS, "overview", "summary", "advise", "page"],
     "tfprof scope --sel": ["--select"],
     "tfprof scope --max": ["--max_depth"],
     "tfprof scope --select=fl": ["float_ops"],

@@ -113,7 +113,7 @@ def make_request(  # noqa: PLR0913, PLR0917 - one parameter per column
             if name in command.options:
                 _check_value(command.options[name], value)
         checked = {**(settings or {}), **_with_format(options)}
-    if "output" in command.options:
+    if command.offers and "output" in command.options:
         output = Output("file") if checked.get("outfile") else Output.of(checked.get("output", ""))
         check_output(command.name, output, command.offers, is_list=command.is_list)
     _check_words(command, words)

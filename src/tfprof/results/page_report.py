@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.foundation.lazy_dataclasses import dataclass, field
 from tfprof.foundation.units import first_few
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tfprof.model import Note, Profile
-    from tfprof.results.loaded import Loaded
 
 _MOST_NAMES: Final = 3  # of files, in the title
 
@@ -29,7 +28,7 @@ class PageReport(SharedFile):
     <PageReport: graph.pbtxt.gz, run_meta_0.gz, run_meta_1.gz and 2 more>
     """
 
-    loaded: Loaded
+    loaded: Any  # a Loaded, which makes these
     dims: Mapping[str, int] = field(default_factory=dict)  # sizes of open dimensions
     peaks: Mapping[str, float] = field(default_factory=dict)  # of the machine: flops, bandwidth
     source: bool = True  # with source text and absolute paths
@@ -42,7 +41,8 @@ class PageReport(SharedFile):
     @property
     def profile(self) -> Profile:  # type: ignore[override]  # it is one that never changes
         """The profile on the page."""
-        return self.loaded.profile
+        profile: Profile = self.loaded.profile
+        return profile
 
     @property
     def own_notes(self) -> tuple[Note, ...]:

@@ -386,10 +386,11 @@ def check_takes(command: Command, options: Iterable[str]) -> None:
         sentence = f"{command.name or 'the prompt'} takes no --{name}"
         if name in INPUTS and not command.files:
             raise UsageError(f"{sentence}: {command.no_files}")
-        takers = [row.name for row in COMMANDS.values() if name in row.options]
+        takers = [row.name for row in COMMANDS.values() if row.files and name in row.options]
         own = [f"--{option.name}" for option in options_shown(command)]
         if 0 < len(takers) <= _FEW:
-            sentence += f" ({' and '.join(takers)} {'do' if len(takers) > 1 else 'does'})"
+            first = f"{', '.join(takers[:-1])} and " * (len(takers) > 1)
+            sentence += f" ({first}{takers[-1]} {'do' if first else 'does'})"
         elif 0 < len(own) <= _LONGEST_LIST:
             sentence += f" (it takes: {', '.join(own)})"
         if name == OUTFILE.name and "output" in command.options:

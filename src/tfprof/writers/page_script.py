@@ -75,6 +75,8 @@ def _in_order(sources: Mapping[str, str], entry: str) -> Iterator[_Module]:
     while waiting:
         name = waiting[-1]
         if name not in modules:
+            if name not in sources:
+                raise ValueError(f"there is no {name}.js, which {waiting[-2:][0]}.js imports")
             modules[name] = _Module(name, sources[name])
         module = modules[name]
         missing = [other for other in module.imports if other not in done]
