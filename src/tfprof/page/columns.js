@@ -1,17 +1,18 @@
-// The container of a page's data: see src/tfprof/writers/page_columns.py, which writes it.
+// The container of a page's data: writers/page_columns.py writes it and describes it.
 
-import { Blob8, Strings } from "./strings.js";
+import { Strings, Texts } from "./strings.js";
 
 /** @typedef {Int32Array | Float64Array | BigInt64Array} Column */
-/** @typedef {[string, string, number | bigint, number, number]} Entry */
+/** @typedef {[kind: string, array: string, base: number | bigint, rows: number, at: number]} Entry */
 
 const HEAD = 4;
-
-/** Integers that JSON would round. @param {string} _ @param {any} value */
-function exact(_, value) {
-  return value !== null && typeof value === "object" && "$int" in value
-    ? BigInt(value.$int) : value;
-}
+/** @type {Record<string, any>} */
+const STORED = {
+  u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, i8: BigInt64Array,
+  i1: Int8Array, i2: Int16Array, i4: Int32Array,
+};
+/** @type {Record<string, any>} */
+const ARRAYS = { i: Int32Array, f: Float64Array, b: BigInt64Array };
 
 /** The columns of a container, each decoded when it is first asked for. */
 export class Columns {
@@ -19,14 +20,21 @@ export class Columns {
   constructor(bytes) {
     const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
     const head = new TextDecoder().decode(bytes.subarray(HEAD, HEAD + length));
-    const { meta, columns } = JSON.parse(head, exact);
+    const { meta, columns } = JSON.parse(head, (_, value) => value?.$int ? BigInt(value.$int) : value);
     /** @type {any} */
     this.meta = meta;
     /** @type {Map<string, Entry>} */
     this._entries = new Map(Object.entries(columns));
     this._bytes = bytes.subarray(HEAD + length);
     /** @type {Map<string, any>} */
-    this._decoded = new Map();
+    this._cache = new Map();
+  }
+
+  /** The value of a key; `make` makes it the first time.
+   * @template T @param {string} key @param {() => T} make @returns {T} */
+  once(key, make) {
+    if (!this._cache.has(key)) this._cache.set(key, make());
+    return this._cache.get(key);
   }
 
   /** @param {string} name @returns {boolean} */
@@ -34,35 +42,26 @@ export class Columns {
     return this._entries.has(name);
   }
 
-  /** @template T @param {string} name @param {() => T} make @returns {T} */
-  _once(name, make) {
-    if (!this._decoded.has(name)) this._decoded.set(name, make());
-    return this._decoded.get(name);
-  }
-
-  /** The stored numbers of a column. @param {string} name */
+  /** What is stored of a column. @param {string} name */
   _stored(name) {
-    const entry = this._entries.get(name);
-    if (entry === undefined) throw new Error(`there is no column ${name}`);
-    const [kind, array, base, rows, at] = entry;
+    const [kind, array, base, rows, at] = this._entries.get(name) ?? missing(name);
     const Stored = STORED[kind.slice(-2)];
-    const end = at + rows * Stored.BYTES_PER_ELEMENT;
     // A copy, because a view must begin at a multiple of its width.
-    const { buffer } = this._bytes.slice(at, end);
-    return { rises: kind[0] === "+", array, base, numbers: new Stored(buffer) };
+    const copy = this._bytes.slice(at, at + rows * Stored.BYTES_PER_ELEMENT);
+    return { rises: kind[0] === "+", array, base, numbers: new Stored(copy.buffer) };
   }
 
   /** A column of integers: a BigInt64Array only where a number is beyond 2^53.
    * @param {string} name @returns {Column} */
   column(name) {
-    return this._once(name, () => {
+    return this.once(name, () => {
       const { rises, array, base, numbers } = this._stored(name);
-      if (array === "b") return bigColumn(numbers, BigInt(base), rises);
-      const column = new (array === "i" ? Int32Array : Float64Array)(numbers.length);
-      let last = Number(base);
+      const number = array === "b" ? BigInt : Number;
+      const column = new ARRAYS[array](numbers.length);
+      let last = /** @type {any} */ (number(base));
       for (let i = 0; i < column.length; i++) {
-        const number = Number(numbers[i]);
-        column[i] = rises ? (last += number) : last + number;
+        column[i] = last + number(numbers[i]); // beyond 64 bits, it wraps as in Python
+        if (rises) last = column[i];
       }
       return column;
     });
@@ -71,58 +70,39 @@ export class Columns {
   /** A column whose numbers all fit 32 bits. @param {string} name @returns {Int32Array} */
   ints(name) {
     const column = this.column(name);
-    if (!(column instanceof Int32Array)) throw new Error(`${name} has numbers beyond 32 bits`);
-    return column;
+    return column instanceof Int32Array ? column : missing(name);
   }
 
-  /** A column of strings, which are stored without what they share with the row before; `more`
-   * bytes of spare room follow the blob.
-   * @param {string} name @param {number} [more] @returns {Strings} */
-  strings(name, more = 0) {
-    return this._once(`strings ${name}`, () => {
-      const shared = this.ints(`${name}.shared`);
-      const rest = this.ints(`${name}.rest`);
+  /** A column of strings; `end` follows their bytes.
+   * @param {string} name @param {ArrayLike<number>} [end] @returns {Strings} */
+  strings(name, end = []) {
+    return this.once(`strings ${name}`, () => {
+      const [shared, rest] = [this.ints(`${name}.shared`), this.ints(`${name}.rest`)];
       const text = this._stored(`${name}.text`).numbers;
       const start = new Float64Array(rest.length);
-      const size = new Int32Array(rest.length);
-      let total = 0;
-      for (let row = 0; row < rest.length; row++) total += size[row] = shared[row] + rest[row];
-      const bytes = new Uint8Array(total + more);
-      let at = 0;
-      let from = 0;
+      const size = shared.map((length, row) => length + rest[row]);
+      const bytes = new Uint8Array(size.reduce((sum, length) => sum + length, end.length));
+      let [at, from] = [0, 0];
       for (let row = 0; row < rest.length; row++) {
-        const before = row > 0 ? start[row - 1] : 0;
+        let before = row > 0 ? start[row - 1] : 0;
         start[row] = at;
-        for (let i = 0; i < shared[row]; i++) bytes[at++] = bytes[before + i];
-        for (let i = 0; i < rest[row]; i++) bytes[at++] = Number(text[from++]);
+        for (let left = shared[row]; left > 0; left--) bytes[at++] = bytes[before++];
+        for (let left = rest[row]; left > 0; left--) bytes[at++] = text[from++];
       }
-      return new Strings(new Blob8(bytes), start, size);
+      bytes.set(end, at);
+      return new Strings(new Texts(bytes), start, size);
     });
   }
 }
 
-/** @type {Record<string, any>} */
-const STORED = {
-  u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, i8: BigInt64Array,
-  i1: Int8Array, i2: Int16Array, i4: Int32Array,
-};
-
-/** Sums wrap as those of 64 bits. @param {any} numbers @param {bigint} base @param {boolean} rises */
-function bigColumn(numbers, base, rises) {
-  const column = new BigInt64Array(numbers.length);
-  let last = base;
-  for (let i = 0; i < column.length; i++) {
-    const number = last + BigInt(numbers[i]);
-    column[i] = number;
-    if (rises) last = column[i];
-  }
-  return column;
+/** @param {string} name @returns {never} */
+function missing(name) {
+  throw new Error(`there is no column ${name}`);
 }
 
 /** Unpack a container. @param {Uint8Array} bytes @returns {Promise<Columns>} */
 export async function decode(bytes) {
-  const packed = new Response(/** @type {any} */ (bytes)).body;
-  if (packed === null) throw new Error("there is no data");
+  const packed = new Blob([/** @type {any} */ (bytes)]).stream();
   const unpacked = packed.pipeThrough(new DecompressionStream("gzip"));
   return new Columns(new Uint8Array(await new Response(unpacked).arrayBuffer()));
 }

@@ -1,30 +1,19 @@
 // Columns of byte strings: slices of one blob. Bytes that are not UTF-8 become lone surrogates
-// U+DC80 to U+DCFF, as Python's surrogateescape makes them, so that no two names look the same to
-// a program. `shown` makes them visible for people.
+// U+DC80 to U+DCFF, as Python's surrogateescape makes them; `shown` makes them visible for people.
 
-// Longer blobs are decoded row by row: engines limit the length of a text.
-const LONGEST_TEXT = 1 << 28;
-const FIRST_ESCAPE = 0xdc00;
-const HIGH_BIT = 0x80;
+const LONGEST_TEXT = 1 << 28; // longer blobs are decoded row by row: engines limit a text's length
+const ESCAPE = 0xdc00;
 const OBEYED =
   /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]/gu;
-
-/** @param {Uint8Array} blob */
-function isAscii(blob) {
-  for (let i = 0; i < blob.length; i++) if (blob[i] >= HIGH_BIT) return false;
-  return true;
-}
 
 /** How many bytes at `at` are one character of UTF-8; 0: they are none.
  * @param {Uint8Array} bytes @param {number} at */
 function characterLength(bytes, at) {
-  const first = bytes[at];
-  if (first < HIGH_BIT) return 1;
-  const length = first >= 0xc2 && first < 0xe0 ? 2 : first >= 0xe0 && first < 0xf0 ? 3
-    : first >= 0xf0 && first < 0xf5 ? 4 : 0;
-  if (length === 0 || at + length > bytes.length) return 0;
-  for (let i = 1; i < length; i++) if ((bytes[at + i] & 0xc0) !== HIGH_BIT) return 0;
-  const second = bytes[at + 1];
+  const [first, second] = [bytes[at], bytes[at + 1]];
+  if (first < 0x80) return 1;
+  const length = first < 0xc2 || first > 0xf4 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  if (at + length > bytes.length) return 0;
+  for (let i = 1; i < length; i++) if ((bytes[at + i] & 0xc0) !== 0x80) return 0;
   const isOverlong = (first === 0xe0 && second < 0xa0) || (first === 0xf0 && second < 0x90);
   const isBeyond = (first === 0xed && second >= 0xa0) || (first === 0xf4 && second >= 0x90);
   return isOverlong || isBeyond ? 0 : length;
@@ -33,76 +22,64 @@ function characterLength(bytes, at) {
 /** The text of some bytes, as Python's surrogateescape decodes them.
  * @param {Uint8Array} bytes @returns {string} */
 export function decodeText(bytes) {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-    const parts = [];
-    for (let at = 0, valid = 0; at <= bytes.length;) {
-      const length = at < bytes.length ? characterLength(bytes, at) : 0;
-      if (length > 0) {
-        at += length;
-        continue;
-      }
-      parts.push(decoder.decode(bytes.subarray(valid, at)));
-      if (at < bytes.length) parts.push(String.fromCharCode(FIRST_ESCAPE + bytes[at]));
-      valid = ++at;
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  const parts = [];
+  let valid = 0; // where the valid bytes before `at` begin
+  for (let at = 0; at < bytes.length;) {
+    const length = characterLength(bytes, at);
+    if (length === 0) {
+      parts.push(decoder.decode(bytes.subarray(valid, at)), String.fromCharCode(ESCAPE + bytes[at]));
+      valid = at + 1;
     }
-    return parts.join("");
+    at += length || 1;
   }
+  return parts.join("") + decoder.decode(bytes.subarray(valid));
 }
 
-/** The bytes of a text that `decodeText` made.
- * @param {string} text @returns {Uint8Array} */
+/** The bytes of a text that `decodeText` made. @param {string} text @returns {Uint8Array} */
 export function encodeText(text) {
   const encoder = new TextEncoder();
-  const pieces = text.split(/([\udc80-\udcff])/u).map((piece, number) =>
-    number % 2 ? Uint8Array.of(piece.charCodeAt(0) - FIRST_ESCAPE) : encoder.encode(piece));
-  const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
+  const bytes = text.split(/([\udc80-\udcff])/u).flatMap((piece, number) =>
+    number % 2 ? [piece.charCodeAt(0) - ESCAPE] : [...encoder.encode(piece)]);
+  return Uint8Array.from(bytes);
 }
 
 /** A text on one line, with control characters, marks of direction and stray bytes made visible.
  * @param {string} text @returns {string} */
 export function shown(text) {
   return text.replace(OBEYED, (found) => {
-    const code = found.charCodeAt(0);
-    const value = code >= FIRST_ESCAPE ? code - FIRST_ESCAPE : code;
-    const digits = value.toString(16);
-    return value <= 0xff ? `\\x${digits.padStart(2, "0")}` : `\\u${digits.padStart(4, "0")}`;
+    const code = found.charCodeAt(0) - (found >= "\udc00" ? ESCAPE : 0);
+    const digits = code.toString(16);
+    return code <= 0xff ? `\\x${digits.padStart(2, "0")}` : `\\u${digits.padStart(4, "0")}`;
   }).replaceAll("\n", "\\n");
 }
 
-/** The blob of several columns; it is decoded once if it is ASCII, as most names are. */
-export class Blob8 {
+/** The bytes that columns share. */
+export class Texts {
+  /** @type {string | null | undefined} */
+  _text = undefined;
+
   /** @param {Uint8Array} bytes */
   constructor(bytes) {
     this.bytes = bytes;
-    /** @type {string | null | undefined} */
-    this._text = undefined;
   }
 
-  /** The whole blob as a text whose indices are those of the bytes; null if it is not ASCII.
+  /** All bytes as a text with the same indices; null if they are not ASCII, as most names are.
    * @returns {string | null} */
   get text() {
     if (this._text === undefined) {
-      const fits = this.bytes.length <= LONGEST_TEXT && isAscii(this.bytes);
+      const fits = this.bytes.length <= LONGEST_TEXT && this.bytes.every((byte) => byte < 0x80);
       this._text = fits ? new TextDecoder().decode(this.bytes) : null;
     }
     return this._text;
   }
 }
 
-/** Rows of bytes; columns cut from one another share a blob. */
+/** Rows of bytes; columns cut from one another share their texts. */
 export class Strings {
-  /** @param {Blob8} blob @param {ArrayLike<number>} start @param {ArrayLike<number>} size */
-  constructor(blob, start, size) {
-    this.blob = blob;
+  /** @param {Texts} texts @param {ArrayLike<number>} start @param {ArrayLike<number>} size */
+  constructor(texts, start, size) {
+    this.texts = texts;
     this.start = start;
     this.size = size;
   }
@@ -114,53 +91,45 @@ export class Strings {
 
   /** @param {number} row @returns {string} */
   text(row) {
-    const begin = this.start[row];
-    const text = this.blob.text;
-    if (text !== null) return text.slice(begin, begin + this.size[row]);
-    return decodeText(this.bytes(row));
+    const whole = this.texts.text;
+    if (whole === null) return decodeText(this.bytes(row));
+    return whole.slice(this.start[row], this.start[row] + this.size[row]);
   }
 
   /** @param {number} row @returns {Uint8Array} */
   bytes(row) {
-    const begin = this.start[row];
-    return this.blob.bytes.subarray(begin, begin + this.size[row]);
+    return this.texts.bytes.subarray(this.start[row], this.start[row] + this.size[row]);
   }
 
   /** The first row with this text; -1 if there is none. @param {string} text @returns {number} */
   indexOf(text) {
     const wanted = encodeText(text);
-    const { bytes } = this.blob;
+    const { bytes } = this.texts;
     for (let row = 0; row < this.length; row++) {
       if (this.size[row] !== wanted.length) continue;
-      let at = this.start[row] + wanted.length;
-      let left = wanted.length;
-      while (left > 0 && bytes[--at] === wanted[left - 1]) left--;
+      let left = wanted.length; // names differ at their ends
+      while (left > 0 && bytes[this.start[row] + left - 1] === wanted[left - 1]) left--;
       if (left === 0) return row;
     }
     return -1;
   }
 
-  /** The rows in ascending order of their bytes; equal ones keep their order.
-   * @param {number} first @param {number} second */
-  compare(first, second) {
-    const { bytes } = this.blob;
-    const a = this.start[first];
-    const b = this.start[second];
-    const common = Math.min(this.size[first], this.size[second]);
+  /** Below 0 where the bytes of a row come before those of another.
+   * @param {number} row @param {number} other @returns {number} */
+  compare(row, other) {
+    const { bytes } = this.texts;
+    const [first, second] = [this.start[row], this.start[other]];
+    const common = Math.min(this.size[row], this.size[other]);
     for (let i = 0; i < common; i++) {
-      if (bytes[a + i] !== bytes[b + i]) return bytes[a + i] - bytes[b + i];
+      if (bytes[first + i] !== bytes[second + i]) return bytes[first + i] - bytes[second + i];
     }
-    return this.size[first] - this.size[second];
+    return this.size[row] - this.size[other];
   }
 
-  /** These rows, on the same blob. @param {ArrayLike<number>} rows @returns {Strings} */
+  /** These rows, of the same texts. @param {ArrayLike<number>} rows @returns {Strings} */
   take(rows) {
-    const start = new Float64Array(rows.length);
-    const size = new Float64Array(rows.length);
-    for (let i = 0; i < rows.length; i++) {
-      start[i] = this.start[rows[i]];
-      size[i] = this.size[rows[i]];
-    }
-    return new Strings(this.blob, start, size);
+    const pick = (/** @type {ArrayLike<number>} */ column) =>
+      Float64Array.from(rows, (row) => column[row]);
+    return new Strings(this.texts, pick(this.start), pick(this.size));
   }
 }
