@@ -108,8 +108,9 @@ def test_the_words_of_the_command(tfprof: Command, converted: Path, tmp_path: Pa
     assert tfprof("convert", str(converted), "-o", "") == 2
     assert tfprof("convert", "-o", str(tmp_path / "x")) == 2
     assert "no input" in tfprof.err
-    for words in (["scope"], ["info"], ["demo"], []):
-        files = [str(converted)] if words else [f"--profile_path={converted}"]
+    for words in (["scope"], ["info"], ["demo", "scope"], []):
+        named = str(converted) if words else f"--profile_path={converted}"
+        files = [named] if words[:1] != ["demo"] else []
         assert tfprof(*words, *files, "-o", str(tmp_path / "x")) == 2
         assert "takes no --outfile (save, convert and page do)" in tfprof.err
     assert not list(tmp_path.iterdir())

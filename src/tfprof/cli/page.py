@@ -9,6 +9,7 @@ from tfprof.cli.result_commands import loading_notes
 from tfprof.console.outcome import Outcome
 from tfprof.console.progress import Progress
 from tfprof.console.stdio import print_notes
+from tfprof.errors import UsageError
 from tfprof.foundation.arguments import magnitude
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.query.query import Query
@@ -30,11 +31,14 @@ def run_page(request: Request) -> Outcome:
         for name, row in (("flops", PEAK_FLOPS), ("bandwidth", PEAK_BANDWIDTH))
         if (text := options.get(row.name))
     }
+    path = options.get(OUTFILE.name)
+    if path == "":
+        raise UsageError("page needs a path behind -o; without -o it opens your browser")
     loaded = request.load(request)
     loading = [] if request.shell else loading_notes(loaded)
     report = loaded.page(source=options.get(SOURCE.name) != "off", dims=dims)
     report = replace(report, naming=naming(request), peaks=peaks, source_off="--source=off")
-    if not (path := options.get(OUTFILE.name)):
+    if path is None:
         print_notes([*loading, *report.own_notes])
         return _serve(replace(report, is_served=True), open_browser=not options.get(NO_OPEN.name))
     with Progress() as progress:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from tfprof.errors import UsageError
 from tfprof.foundation.lazy_dataclasses import dataclass, field
 from tfprof.foundation.units import first_few
 from tfprof.results.overview_report import Naming
@@ -12,7 +14,7 @@ from tfprof.results.result import SharedFile
 from tfprof.tables.outputs import OUTPUTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from tfprof.model import Note, Profile
 
@@ -55,10 +57,15 @@ class PageReport(SharedFile):
         names = [Path(file).name for file in self.loaded.inputs]
         return first_few(names, _MOST_NAMES) or "a profile"
 
+    def pieces(self, form: str = "page") -> Iterable[bytes]:
+        """The page as the bytes of an HTML file, in pieces."""
+        if form not in self.offers:
+            raise UsageError(f"a page has no {form}")
+        return chain.from_iterable(file.pieces for file in self.files(OUTPUTS["file"], self.name))
+
     def text(self) -> str:
         """The page, as HTML."""
-        files = self.files(OUTPUTS["file"], self.name)
-        return b"".join(piece for file in files for piece in file.pieces).decode()
+        return b"".join(self.pieces()).decode()
 
     def _repr_html_(self) -> str:
         """The page in a frame of a notebook: its scripts run, and reach nothing outside of it."""
