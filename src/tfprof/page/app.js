@@ -9,6 +9,7 @@
 import { answer } from "./answer.js";
 import { drawDetails } from "./details.js";
 import { emptyState, fill, h } from "./dom.js";
+import { leadOf } from "./overview_tab.js";
 import { Profile } from "./profile.js";
 import { Query, UsageError } from "./query.js";
 import { keysDialog, listenToKeys } from "./shortcuts.js";
@@ -188,11 +189,11 @@ function panelOf(tab) {
 /** @param {Page} page */
 function header(page) {
   const { meta } = page.profile;
-  const files = meta.files.map((/** @type {any} */ file) => shown(String(file))).join(", ");
+  const files = meta.files.map((/** @type {any} */ file) => shown(String(file))).join("\n");
   return [
     h("span", { class: "brand" }, "tfprof"),
-    h("h1", { title: shown(meta.title) }, shown(meta.title)),
-    h("span", { class: "files muted", title: files }, files),
+    h("h1", { title: files }, shown(meta.title)),
+    h("span", { class: "lead-short muted" }, leadOf(meta.overview)),
     h("button", { type: "button", class: "button plain", "aria-label": "Keys", title: "Keys (?)", onclick: () => page.dialog.showModal() }, "?"),
     themeButton(() => page.redraw()),
   ];
@@ -257,7 +258,7 @@ async function profileBytes() {
 async function start() {
   const main = document.getElementById("main") ?? document.body;
   try {
-    const page = new Page(await Profile.read(await profileBytes()));
+    const page = new Page(await Profile.of(await profileBytes()));
     document.title = shown(page.profile.meta.title);
     fill(document.getElementById("top") ?? main, header(page));
     fill(document.getElementById("tabs") ?? main, tabBar(page));

@@ -1,17 +1,146 @@
 /**
- * The panel about the selected node.
+ * The panel about the selected node: what it is, what it costs, and what is next to it.
  * @module
  */
-import { fill, h } from "./dom.js";
+import { copyButton, fill, h } from "./dom.js";
+import { amount, grouped } from "./amounts.js";
 import { shown } from "./strings.js";
 
+/** @typedef {import("./app.js").Page} Page */
+
+const MOST_LINKS = 12;
+
 /**
- * Draws the details of the page's selected node.
+ * Draws the details of the page's selected node; nothing if none is selected.
  * @param {HTMLElement} root
- * @param {import("./app.js").Page} page
+ * @param {Page} page
  */
 export function drawDetails(root, page) {
-  const node = page.node;
-  if (node === null) return;
-  fill(root, h("h2", null, shown(page.profile.nodes.name.text(node))));
+  const { node, profile } = page;
+  if (node === null) return fill(root);
+  const name = profile.nodes.name.text(node);
+  const close = h("button", { type: "button", class: "button plain", "aria-label": "Close details", title: "Close (Esc)", onclick: () => page.selectNode(null) }, "✕");
+  fill(
+    root,
+    h("div", { class: "details-head" }, h("h2", { class: "wrap" }, shown(cut(name))), close),
+    h("div", { class: "toolbar" }, copyButton("Copy name", () => name), showLink(page, name, "table"), showLink(page, name, "icicle")),
+    facts(page, node),
+    numbers(page, node),
+    formula(profile, node),
+    links("Inputs", inputsOf(profile, node), page),
+    links("Outputs", profile.consumers(node).map((/** @type {number} */ to) => ({ node: to, text: "" })), page),
+    code(profile, node),
+  );
+  root.scrollTop = 0;
+}
+
+/** A name of a million characters is one row long, too. @param {string} name */
+function cut(name) {
+  return name.length > 400 ? `${name.slice(0, 400)}…` : name;
+}
+
+/** @param {Page} page @param {string} name @param {string} tab */
+function showLink(page, name, tab) {
+  const view = page.view === "op" || page.view === "code" ? "scope" : page.view;
+  return h("a", { class: "button", href: page.href({ tab, view, search: cut(name) }) }, `Show in ${tab}`);
+}
+
+/** @param {Page} page @param {number} node */
+function facts(page, node) {
+  const { profile } = page;
+  const op = profile.types.text(profile.nodes.op[node]);
+  const device = profile.nodes.device[node] >= 0 ? profile.types.text(profile.nodes.device[node]) : "";
+  const others = typesOf(profile, node).filter((type) => type !== op && type !== device);
+  const rows = [
+    ["Type", op],
+    ["Other types", others.join(", ")],
+    ["Output", profile.outputShapes(node).map(shapeText).join(", ")],
+    ["Inputs", profile.inputShapes(node).map(shapeText).join(", ")],
+    ["Dtype", profile.dtype(node)],
+    ["Device", device],
+  ];
+  const known = rows.filter(([, text]) => text);
+  return h("dl", null, known.flatMap(([term, text]) => [h("dt", null, term), h("dd", { class: "mono" }, shown(cut(text ?? "")))]));
+}
+
+/** @param {any} profile @param {number} node @returns {string[]} */
+function typesOf(profile, node) {
+  const { node: of, type } = profile.typePairs;
+  let [low, high] = [0, of.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (of[middle] < node) low = middle + 1;
+    else high = middle;
+  }
+  const texts = [];
+  for (let at = low; of[at] === node; at++) texts.push(profile.types.text(type[at]));
+  return texts;
+}
+
+/** @param {number[] | null} shape */
+function shapeText(shape) {
+  return shape === null ? "?" : `(${shape.map((size) => (size < 0 ? "?" : size)).join(", ")})`;
+}
+
+/** What the node counts, by step. @param {Page} page @param {number} node */
+function numbers(page, node) {
+  const { profile } = page;
+  const steps = profile.meta.steps.length > 1 ? [null, ...profile.meta.steps.slice(0, 6)] : [null];
+  const fields = profile.meta.fields.filter((/** @type {any} */ field) => field.unit !== null);
+  const rows = [];
+  for (const field of fields) {
+    const values = steps.map((step) => profile.values(field.name, step)[node]);
+    if (values.every((value) => Number(value) === 0)) continue;
+    const lower = profile.lower(field.name)?.[node] === 1;
+    const cells = values.map((value) => h("td", { class: "num", title: grouped(value) }, amount(value, field.unit, lower)));
+    rows.push(h("tr", null, h("th", { scope: "row" }, field.legend.replace(/^# /, "")), cells));
+  }
+  if (rows.length === 0) return h("p", { class: "muted" }, "It counts nothing: no parameters, no float operations, no recorded run.");
+  const heads = steps.map((step) => h("th", { scope: "col", class: "num" }, step === null ? (steps.length > 1 ? "average" : "") : `step ${step}`));
+  return h("div", { class: "scroll" }, h("table", { class: "grid" }, h("thead", null, h("tr", null, h("th", { scope: "col" }, "Own numbers"), heads)), h("tbody", null, rows)));
+}
+
+/** @param {any} profile @param {number} node */
+function formula(profile, node) {
+  const text = profile.formula(node);
+  return text ? [h("h3", null, "Float operations"), h("pre", { class: "mono", tabindex: "0" }, text.split("\n").map((/** @type {string} */ line) => `${shown(line)}\n`))] : null;
+}
+
+/** @param {any} profile @param {number} node */
+function inputsOf(profile, node) {
+  const { start, source, slot } = profile.edges;
+  const inputs = [];
+  for (let at = start[node]; at < start[node + 1]; at++) {
+    const mark = slot[at] < 0 ? "^" : slot[at] > 0 ? `:${slot[at]}` : "";
+    if (source[at] >= 0) inputs.push({ node: source[at], text: mark });
+    else inputs.push({ node: -1, text: `${profile.unknown.text(-1 - source[at])} (not in the graph)` });
+  }
+  return inputs;
+}
+
+/** @param {string} title @param {{node: number, text: string}[]} ends @param {Page} page */
+function links(title, ends, page) {
+  if (ends.length === 0) return null;
+  const item = (/** @type {{node: number, text: string}} */ end) => {
+    if (end.node < 0) return h("li", { class: "wrap muted" }, shown(cut(end.text)));
+    const name = shown(cut(page.profile.nodes.name.text(end.node)));
+    const op = shown(page.profile.types.text(page.profile.nodes.op[end.node]));
+    const text = end.text === "^" ? `^${name}` : name + end.text;
+    return h("li", { class: "wrap" }, h("a", { href: page.href({ node: page.nodeKey(end.node) }) }, text), h("span", { class: "muted" }, ` ${op}`));
+  };
+  const list = h("ul", { class: "links" }, ends.slice(0, MOST_LINKS).map(item));
+  const rest = ends.slice(MOST_LINKS);
+  const more = rest.length > 0 && h("button", { type: "button", class: "button", onclick: () => (list.append(...rest.slice(0, 1000).map(item)), more && more.remove()) }, `Show ${grouped(rest.length)} more`);
+  return [h("h3", null, `${title} (${grouped(ends.length)})`), list, more];
+}
+
+/** The line that made the node; the stack that led there is folded. @param {any} profile @param {number} node */
+function code(profile, node) {
+  const frames = profile.frames(node);
+  if (frames.length === 0) return null;
+  const [last, ...callers] = frames.toReversed();
+  const line = (/** @type {import("./profile.js").Frame} */ frame) =>
+    h("li", { class: "wrap" }, h("span", null, shown(`${frame.file}:${frame.line}`)), h("span", { class: "muted" }, ` ${shown(frame.function)}`), frame.source ? h("code", null, shown(frame.source)) : null);
+  const more = callers.length > 0 && h("details", null, h("summary", null, `called from ${grouped(callers.length)} more lines`), h("ul", { class: "frames" }, callers.map(line)));
+  return [h("h3", null, "Line of code"), h("ul", { class: "frames" }, line(last)), more];
 }

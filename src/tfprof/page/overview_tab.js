@@ -1,8 +1,16 @@
 /**
- * The first tab: totals, what they leave out, and where to look next.
+ * The first tab: totals and what they leave out, the most expensive parts, steps and devices,
+ * advice, and the layers of the model.
  * @module
  */
 import { fill, h } from "./dom.js";
+import { layersTable } from "./layers_table.js";
+import { amount, grouped, percent } from "./amounts.js";
+import { fragmentOf } from "./state.js";
+import { stepsCard } from "./steps_card.js";
+import { shown } from "./strings.js";
+
+/** @typedef {import("./app.js").Page} Page */
 
 /** @type {import("./tabs.js").Tab} */
 export const overviewTab = {
@@ -10,6 +18,169 @@ export const overviewTab = {
   title: "Overview",
   missing: () => "",
   draw(root, page) {
-    fill(root, h("p", null, `${page.profile.meta.overview.nodes} nodes`));
+    if (root.childElementCount > 0) return; // nothing on it depends on the state
+    const { meta } = page.profile;
+    const layers = layersTable(meta.summary);
+    fill(
+      root,
+      h(
+        "div",
+        { class: "overview" },
+        h("p", { class: "lead" }, shown(meta.overview.error ?? leadOf(meta.overview))),
+        h("div", { class: "totals" }, meta.overview.error ? null : totals(meta.overview)),
+        h("div", { class: "columns" }, h("div", null, meta.overview.error ? null : ranking(meta.overview)), h("div", null, notesCard(meta), stepsCard(page.profile), adviceCard(meta.advice))),
+        layers,
+      ),
+    );
   },
 };
+
+/**
+ * What was profiled, in a line.
+ * @param {any} over
+ * @returns {string}
+ */
+export function leadOf(over) {
+  if (over.error) return "";
+  if (over.operation_types === 0 && over.steps.length === 0) return `${grouped(over.nodes)} variables of a checkpoint`;
+  const kind = over.operation_types === 0 ? "Run without a graph" : over.training ? "Training graph" : "Graph";
+  const types = over.operation_types ? ` and ${grouped(over.operation_types)} operation types` : "";
+  const steps = over.steps.length > 3 ? `${grouped(over.steps.length)} steps` : `${over.steps.length > 1 ? "steps" : "step"} ${over.steps.join(", ")}`;
+  const devices = over.devices.length > 3 ? `${over.devices.length} devices` : over.devices.map(shown).join(", ");
+  const ran = over.steps.length > 0 ? `, with ${steps} on ${devices}` : "";
+  return `${kind} of ${grouped(over.nodes)} nodes${types}${ran}`;
+}
+
+const NO_RUN = "Not recorded: add a run (RunMetadata) or a trace.";
+const NO_GRAPH = "Unknown: add a graph or a model.";
+
+/** @param {any} over */
+function totals(over) {
+  const { total } = over;
+  const lower = new Set(over.total_incomplete);
+  const perStep = over.steps.length > 0 ? "in a step" : "of one run";
+  const trained = total.trainable === null ? "" : total.trainable === total.parameters ? "all trainable" : `${grouped(total.trainable)} trainable`;
+  const rate = total.float_ops_per_second ? `${perStep}, ${amount(total.float_ops_per_second, "rate", lower.has("float_ops_per_second"))} achieved` : perStep;
+  const wall = total.wall_micros ? `in a step, ${amount(total.wall_micros, "micros")} from start to end` : "";
+  const bytes = total.bytes_in_use ?? total.largest_operation_bytes;
+  const by = total.bytes_in_use ? "in use at the peak" : "by one operation";
+  const requested = total.requested_bytes ? `${by}, ${amount(total.requested_bytes, "memory")} requested` : by;
+  return [
+    totalCard("Parameters", total.parameters, "grouped", lower.has("parameters"), trained, NO_GRAPH),
+    totalCard("Float operations", total.float_ops, "count", lower.has("float_ops"), rate, NO_GRAPH),
+    totalCard("Time of operations", total.micros, "micros", false, wall || perStep, NO_RUN),
+    totalCard("Peak memory", bytes, "memory", false, requested, NO_RUN),
+  ];
+}
+
+/**
+ * @param {string} title
+ * @param {number | null} number
+ * @param {string} kind of the number
+ * @param {boolean} isLower
+ * @param {string} below
+ * @param {string} without what to say if there is no number
+ */
+function totalCard(title, number, kind, isLower, below, without) {
+  const known = number !== null && number !== undefined;
+  const value = known || isLower ? amount(number, kind, isLower) : "–";
+  const exact = known ? grouped(number) : "";
+  return h(
+    "div",
+    { class: "card total" },
+    h("h2", null, title),
+    h("div", { class: "value", title: exact }, value),
+    h("div", { class: "muted" }, known || isLower ? below : without),
+  );
+}
+
+const TITLES = { layer: "Layers", "operation type": "Operation types", "line of code": "Lines of code" };
+
+/** The most expensive layers, types and lines, each a link to what is inside. @param {any} over */
+function ranking(over) {
+  const lists = Map.groupBy(over.rows, (/** @type {any} */ row) => row.list);
+  const by = { micros: "time", float_ops: "float operations", parameters: "parameters" };
+  const what = by[/** @type {keyof typeof by} */ (over.shares_of)];
+  const cards = [];
+  for (const [list, rows] of lists) {
+    const columns = COLUMNS.filter(([key]) => rows.some((row) => row[key] !== null && row[key] !== undefined));
+    const heads = columns.map(([, head], at) => h("th", { scope: "col", class: PLACES[Math.min(at, 2)] }, head));
+    const title = TITLES[/** @type {keyof typeof TITLES} */ (list)] ?? list;
+    cards.push(
+      h(
+        "section",
+        { class: "card" },
+        h("h2", null, title, h("span", { class: "muted" }, ` by ${what}`)),
+        h(
+          "table",
+          { class: "grid ranking" },
+          h("thead", null, h("tr", null, h("th", { scope: "col", class: "name" }, "Name"), h("th", { scope: "col", colspan: "2" }, "Share"), heads)),
+          h("tbody", null, rows.map((row) => rankedRow(row, columns))),
+        ),
+      ),
+    );
+  }
+  return cards;
+}
+
+/** @type {[string, string, string][]} */
+const COLUMNS = [
+  ["micros", "Time", "micros"],
+  ["float_ops", "Float ops", "count"],
+  ["float_ops_per_second", "FLOP/s", "count"],
+  ["parameters", "Parameters", "grouped"],
+];
+
+const PLACES = ["num", "num second", "num extra"]; // narrow cards leave out columns from the right
+
+/** @param {any} row @param {[string, string, string][]} columns */
+function rankedRow(row, columns) {
+  const bar = h("i", null);
+  bar.style.width = `${Math.max(row.share * 100, 0.5)}%`;
+  const name = shown(row.name);
+  const cells = columns.map(([key, , kind], at) => {
+    const unknown = row[key] === null || row[key] === undefined;
+    return h("td", { class: PLACES[Math.min(at, 2)] }, unknown ? "" : amount(row[key], kind, row.incomplete.includes(key)));
+  });
+  const link = h("a", { href: linkTo(row), title: name }, name);
+  return h("tr", null, h("th", { scope: "row", class: "name" }, link), h("td", { class: "bar" }, h("span", { class: "share" }, bar)), h("td", { class: "num" }, percent(row.share)), cells);
+}
+
+/** Where a row of a list leads: the rows of a view that make it up. @param {any} row */
+function linkTo(row) {
+  const name = row.name.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+  const places = {
+    layer: { tab: "table", view: "scope", start_name_regexes: `(.*/)?${name}`, max_depth: "20" },
+    "operation type": { tab: "table", view: "op", show_name_regexes: name },
+    "line of code": { tab: "table", view: "code", show_name_regexes: `.*${name}.*`, max_depth: "100" },
+  };
+  return fragmentOf(places[/** @type {keyof typeof places} */ (row.list)] ?? { tab: "table" });
+}
+
+/** What the totals leave out, assume, or do not know; and what reading the files had to say. @param {any} meta */
+function notesCard(meta) {
+  const said = [...(meta.overview.sentences ?? []), ...(meta.summary?.sentences ?? []), ...meta.notes.map(textOf)];
+  if (meta.folded) said.unshift(meta.folded.sentence);
+  const sentences = [...new Set(said.map(shown))];
+  const coverage = meta.summary?.float_ops_coverage;
+  if (coverage && coverage.counted < coverage.operations) {
+    const types = coverage.uncounted.map((/** @type {any} */ row) => `${shown(row.type ?? row.name ?? String(row))}`);
+    sentences.unshift(`Not counted: ${grouped(coverage.operations - coverage.counted)} of ${grouped(coverage.operations)} operations. ${types.slice(0, 6).join(", ")}${types.length > 6 ? " …" : ""}`);
+  }
+  if (sentences.length === 0) return null;
+  const items = sentences.map((sentence) => h("li", null, sentence));
+  const rest = items.length > 5 ? h("details", null, h("summary", null, `${items.length - 4} more`), h("ul", null, items.slice(4))) : null;
+  return h("section", { class: "card notes" }, h("h2", null, "What the numbers leave out"), h("ul", null, rest ? items.slice(0, 4) : items), rest);
+}
+
+/** @param {any} note */
+function textOf(note) {
+  return typeof note === "string" ? note : String(note.message ?? note.text ?? "");
+}
+
+/** @param {any} advice */
+function adviceCard(advice) {
+  if (!advice?.rows?.length) return null;
+  const reports = advice.rows.map((/** @type {any} */ row) => h("pre", { class: "mono", tabindex: "0" }, row.report.split("\n").map((/** @type {string} */ line) => `${shown(line)}\n`)));
+  return h("section", { class: "card" }, h("h2", null, "Advice"), reports);
+}
