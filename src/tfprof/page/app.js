@@ -258,7 +258,7 @@ async function profileBytes() {
 async function start() {
   const main = document.getElementById("main") ?? document.body;
   try {
-    const page = new Page(await Profile.of(await profileBytes()));
+    const page = new Page(await Profile.read(await profileBytes()));
     document.title = shown(page.profile.meta.title);
     fill(document.getElementById("top") ?? main, header(page));
     fill(document.getElementById("tabs") ?? main, tabBar(page));

@@ -98,7 +98,9 @@ const TITLES = { layer: "Layers", "operation type": "Operation types", "line of 
 
 /** The most expensive layers, types and lines, each a link to what is inside. @param {any} over */
 function ranking(over) {
-  const lists = Map.groupBy(over.rows, (/** @type {any} */ row) => row.list);
+  /** @type {Map<string, any[]>} */
+  const lists = new Map();
+  for (const row of over.rows) lists.set(row.list, [...(lists.get(row.list) ?? []), row]);
   const by = { micros: "time", float_ops: "float operations", parameters: "parameters" };
   const what = by[/** @type {keyof typeof by} */ (over.shares_of)];
   const cards = [];
