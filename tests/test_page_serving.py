@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from served import PAGE, Answer, address_in, received
-from tfprof.cli import page_server
-from tfprof.errors import UsageError
+from served import Answer, address_in, received
+from tfprof.cli import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,9 +103,10 @@ def test_a_port_of_ones_own() -> None:
 
 
 @pytest.mark.parametrize("port", [-1, 80, 65536])
-def test_ports_that_it_does_not_take(port: int) -> None:
-    with pytest.raises(UsageError, match="--port takes 0 or a number from 1024 to"):
-        page_server.serve_page(PAGE, port=port)
+def test_ports_that_it_does_not_take(port: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """It says so before it reads a file."""
+    assert run(["page", "--graph_path=there_is_none.pb", f"--port={port}"]) == 2
+    assert capsys.readouterr().err.startswith("tfprof: --port takes ")
 
 
 AT_THE_PROMPT: Final = """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tfprof.cli.overview import naming
 from tfprof.cli.result_commands import loading_notes
@@ -14,12 +14,15 @@ from tfprof.foundation.arguments import magnitude
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.query.query import Query
 from tfprof.results.result import deliver, with_loading_notes
-from tfprof.tables.commands import NO_OPEN, OUTFILE, PEAK_BANDWIDTH, PEAK_FLOPS, SOURCE
+from tfprof.tables.commands import NO_OPEN, OUTFILE, PEAK_BANDWIDTH, PEAK_FLOPS, PORT, SOURCE
 from tfprof.tables.outputs import Output
 
 if TYPE_CHECKING:
+    from tfprof.cli.page_server import ServedPage
     from tfprof.cli.request import Request
     from tfprof.results.page_report import PageReport
+
+_PORTS: Final = range(1024, 65536)  # lower ones need rights, and browsers leave out 80
 
 
 def run_page(request: Request) -> Outcome:
@@ -34,27 +37,33 @@ def run_page(request: Request) -> Outcome:
     path = options.get(OUTFILE.name)
     if path == "":
         raise UsageError("page needs a path behind -o; without -o it opens your browser")
+    port = options.get(PORT.name, PORT.default)
+    if port not in {PORT.default, *_PORTS}:
+        raise UsageError(f"--port takes 0 or a number from 1024 to 65535, not {port}")
     loaded = request.load(request)
     loading = [] if request.shell else loading_notes(loaded)
     report = loaded.page(source=options.get(SOURCE.name) != "off", dims=dims)
     report = replace(report, naming=naming(request), peaks=peaks, source_off="--source=off")
     if path is None:
+        from tfprof.cli.page_server import serve_page  # noqa: PLC0415 - a file needs none
+
         print_notes([*loading, *report.own_notes])
-        return _serve(replace(report, is_served=True), open_browser=not options.get(NO_OPEN.name))
+        page = _served(replace(report, is_served=True))
+        del loaded, report  # of a million nodes, they take a gigabyte
+        serve_page(page, port=port, open_browser=not options.get(NO_OPEN.name))
+        return Outcome()
     with Progress() as progress:
         progress("drawing the page")
         outcome = deliver(report, Output("file", path), loaded.inputs)
     return with_loading_notes(outcome, report, loading)
 
 
-def _serve(report: PageReport, *, open_browser: bool) -> Outcome:
-    from tfprof.cli.page_server import ServedPage, serve_page  # noqa: PLC0415 - files need none
+def _served(report: PageReport) -> ServedPage:
+    from tfprof.cli.page_server import ServedPage  # noqa: PLC0415 - a file needs none
     from tfprof.writers.page import served_page  # noqa: PLC0415
     from tfprof.writers.page_data import page_data  # noqa: PLC0415
 
     with Progress() as progress:
         progress("drawing the page")
         html, policy = served_page(report)
-        page = ServedPage(html, page_data(report), policy)
-    serve_page(page, open_browser=open_browser)
-    return Outcome()
+        return ServedPage(html, page_data(report), policy)

@@ -33,7 +33,6 @@ from tfprof.console.stdio import print_error, write_stdout
 from tfprof.errors import UsageError
 
 _NAMES: Final = ("127.0.0.1", "localhost")
-_PORTS: Final = range(1024, 65536)
 _LONGEST_HEAD: Final = 64 << 10  # cookies of other servers on this machine come along
 _PIECE: Final = 256 << 10
 _IDLE_SECONDS: Final = 10  # for a whole request, and for closing
@@ -192,8 +191,6 @@ def serve_page(page: ServedPage, *, port: int = 0, open_browser: bool = True) ->
 
 
 async def _serve(server: PageServer, port: int, *, open_browser: bool, at_prompt: bool) -> None:
-    if port not in {0, *_PORTS}:
-        raise UsageError(f"--port takes 0 or a number from 1024 to 65535, not {port}")
     try:
         accepting = await server.start(port)
     except OSError as problem:
