@@ -17,6 +17,11 @@ const MOST_LINKS = 12;
  */
 export function drawDetails(root, page) {
   const { node, profile } = page;
+  const drawn = node === null ? "" : page.href({});
+  if (root.dataset["drawn"] === drawn) return;
+  const [same, before, focused] = [root.dataset["node"] === String(node), root.scrollTop, root.contains(document.activeElement)];
+  root.dataset["drawn"] = drawn;
+  root.dataset["node"] = String(node);
   if (node === null) return fill(root);
   const name = profile.nodes.name.text(node);
   const close = h("button", { type: "button", class: "button plain", "aria-label": "Close details", title: "Close (Esc)", onclick: () => page.selectNode(null) }, "✕");
@@ -31,7 +36,8 @@ export function drawDetails(root, page) {
     links("Outputs", profile.consumers(node).map((/** @type {number} */ to) => ({ node: to, text: "" })), page),
     code(profile, node),
   );
-  root.scrollTop = 0;
+  root.scrollTop = same ? before : 0;
+  if (focused) root.focus(); // a link that was followed is gone
 }
 
 /** A name of a million characters is one row long, too. @param {string} name */
@@ -93,7 +99,7 @@ function numbers(page, node) {
     if (values.every((value) => Number(value) === 0)) continue;
     const lower = profile.lower(field.name)?.[node] === 1;
     const cells = values.map((value) => h("td", { class: "num", title: grouped(value) }, amount(value, field.unit, lower)));
-    rows.push(h("tr", null, h("th", { scope: "row" }, field.legend.replace(/^# /, "")), cells));
+    rows.push(h("tr", null, h("th", { scope: "row" }, field.legend.replace(/^# |\(.*\)/g, "").replaceAll("_", " ")), cells));
   }
   if (rows.length === 0) return h("p", { class: "muted" }, "It counts nothing: no parameters, no float operations, no recorded run.");
   const heads = steps.map((step) => h("th", { scope: "col", class: "num" }, step === null ? (steps.length > 1 ? "average" : "") : `step ${step}`));

@@ -22,9 +22,10 @@ const COLUMNS = [
 /**
  * The card with the table, or null where the files hold no model.
  * @param {any} summary
+ * @param {boolean} areVariables of a checkpoint, which has no layers
  * @returns {HTMLElement | null}
  */
-export function layersTable(summary) {
+export function layersTable(summary, areVariables) {
   if (!summary?.rows?.length) return null;
   const columns = COLUMNS.filter(([key]) => summary.total[key] !== null && summary.total[key] !== undefined);
   const timed = columns.some(([key]) => key === "micros");
@@ -34,20 +35,20 @@ export function layersTable(summary) {
   const table = h(
     "table",
     { class: "grid" },
-    h("thead", null, h("tr", null, h("th", { scope: "col" }, "Layer"), h("th", { scope: "col" }, "Output shape"), timed && h("th", { scope: "col", class: "num" }, "Share"), heads)),
+    h("thead", null, h("tr", null, h("th", { scope: "col" }, areVariables ? "Variable" : "Layer"), h("th", { scope: "col" }, areVariables ? "Shape" : "Output shape"), timed && h("th", { scope: "col", class: "num" }, "Share"), heads)),
     body,
     h("tfoot", null, totalRow(summary, columns, timed)),
   );
   const more = summary.rows.length - FIRST_ROWS;
   const button = more > 0 && h("button", { type: "button", class: "button", onclick: () => (fill(body, summary.rows.map(row)), button instanceof HTMLElement && button.remove()) }, `Show ${grouped(more)} more layers`);
-  const title = summary.model ? `Layers of ${shown(summary.model)}` : "Layers of the model";
+  const title = areVariables ? "Variables" : summary.model ? `Layers of ${shown(summary.model)}` : "Layers of the model";
   return h("section", { class: "card layers" }, h("h2", null, title), h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title }, table), button);
 }
 
 /** @param {any} layer @param {[string, string, string][]} columns @param {number} micros of all layers */
 function layerRow(layer, columns, micros) {
   const name = h("th", { scope: "row" }, shown(layer.name), layer.type ? h("span", { class: "muted" }, ` ${shown(layer.type)}`) : null);
-  name.style.paddingLeft = `${10 + 16 * (layer.depth - 1)}px`;
+  name.style.setProperty("--depth", layer.depth);
   const cells = columns.map(([key, , kind]) => h("td", { class: "num", title: exactly(layer[key]) }, amount(layer[key], kind, layer.incomplete.includes(key))));
   const share = micros > 0 && layer.micros !== null ? h("td", { class: "num" }, percent(layer.micros / micros)) : null;
   return h("tr", null, name, h("td", { class: "mono" }, shapeOf(layer.output_shape)), share, cells);
@@ -68,5 +69,5 @@ function exactly(number) {
 function shapeOf(shape) {
   if (shape === null || shape === undefined) return "?";
   if (!Array.isArray(shape)) return shown(String(shape));
-  return `(${shape.map((size) => (size === null ? "?" : shown(String(size)))).join(", ")}${shape.length === 1 ? "," : ""})`;
+  return `(${shape.map((size) => (size === null || size === -1 ? "?" : shown(String(size)))).join(", ")}${shape.length === 1 ? "," : ""})`;
 }

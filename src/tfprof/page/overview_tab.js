@@ -20,7 +20,7 @@ export const overviewTab = {
   draw(root, page) {
     if (root.childElementCount > 0) return; // nothing on it depends on the state
     const { meta } = page.profile;
-    const layers = layersTable(meta.summary);
+    const layers = layersTable(meta.summary, isCheckpoint(meta.overview));
     fill(
       root,
       h(
@@ -35,6 +35,11 @@ export const overviewTab = {
   },
 };
 
+/** Only a checkpoint has parameters, but nothing that could count. @param {any} over */
+function isCheckpoint(over) {
+  return over.total?.float_ops === null && over.steps.length === 0;
+}
+
 /**
  * What was profiled, in a line.
  * @param {any} over
@@ -42,7 +47,7 @@ export const overviewTab = {
  */
 export function leadOf(over) {
   if (over.error) return "";
-  if (over.operation_types === 0 && over.steps.length === 0) return `${grouped(over.nodes)} variables of a checkpoint`;
+  if (isCheckpoint(over)) return `Checkpoint of ${grouped(over.nodes)} ${over.nodes === 1 ? "variable" : "variables"}`;
   const kind = over.operation_types === 0 ? "Run without a graph" : over.training ? "Training graph" : "Graph";
   const types = over.operation_types ? ` and ${grouped(over.operation_types)} operation types` : "";
   const steps = over.steps.length > 3 ? `${grouped(over.steps.length)} steps` : `${over.steps.length > 1 ? "steps" : "step"} ${over.steps.join(", ")}`;
@@ -107,7 +112,7 @@ function ranking(over) {
   for (const [list, rows] of lists) {
     const columns = COLUMNS.filter(([key]) => rows.some((row) => row[key] !== null && row[key] !== undefined));
     const heads = columns.map(([, head], at) => h("th", { scope: "col", class: PLACES[Math.min(at, 2)] }, head));
-    const title = TITLES[/** @type {keyof typeof TITLES} */ (list)] ?? list;
+    const title = isCheckpoint(over) ? "Variables" : (TITLES[/** @type {keyof typeof TITLES} */ (list)] ?? list);
     cards.push(
       h(
         "section",
@@ -172,7 +177,7 @@ function notesCard(meta) {
   if (sentences.length === 0) return null;
   const items = sentences.map((sentence) => h("li", null, sentence));
   const rest = items.length > 5 ? h("details", null, h("summary", null, `${items.length - 4} more`), h("ul", null, items.slice(4))) : null;
-  return h("section", { class: "card notes" }, h("h2", null, "What the numbers leave out"), h("ul", null, rest ? items.slice(0, 4) : items), rest);
+  return h("section", { class: "card notes" }, h("h2", null, "Notes"), h("ul", null, rest ? items.slice(0, 4) : items), rest);
 }
 
 /** @param {any} note */

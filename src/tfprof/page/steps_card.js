@@ -77,6 +77,11 @@ function devicesOf(steps) {
   return took;
 }
 
+/** Without the job, where there is only one. @param {string} name */
+function shortDevice(name) {
+  return name.replace(/^\/job:localhost\/replica:0\/task:0\/(device:)?/, "");
+}
+
 /** @param {string} name @param {{us: number, executions: number}} took @param {number} whole */
 function deviceRow(name, took, whole) {
   const bar = h("i", null);
@@ -84,7 +89,7 @@ function deviceRow(name, took, whole) {
   return h(
     "tr",
     null,
-    h("th", { scope: "row" }, h("span", { class: "wrap" }, shown(name))),
+    h("th", { scope: "row", class: "name", title: shown(name) }, shown(shortDevice(name))),
     h("td", { class: "num" }, grouped(took.executions)),
     h("td", { class: "num" }, amount(took.us, "micros")),
     h("td", { class: "bar" }, h("span", { class: "share" }, bar)),
