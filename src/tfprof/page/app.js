@@ -107,13 +107,14 @@ export class Page {
   /**
    * The answer of a view to the state's options; throws UsageError.
    * @param {string} [view]
+   * @param {Object<string, string>} [instead] options that a picture needs, whatever the state says
    * @returns {import("./answer.js").Answer}
    */
-  answer(view = this.view) {
+  answer(view = this.view, instead = {}) {
     /** @type {Object<string, string>} */
     const options = {};
     for (const { name } of this.profile.meta.options) {
-      const value = this.state[name];
+      const value = instead[name] ?? this.state[name];
       if (value !== undefined) options[name] = value;
     }
     const key = JSON.stringify([view, options]);

@@ -23,6 +23,7 @@
  * @property {ArrayLike<number>} end the row after the last one below each row
  * @property {Int32Array} ordered rows that are wider than nothing, by depth, then in drawing order
  * @property {Int32Array} start the rows of depth d are ordered[start[d]:start[d + 1]]
+ * @property {(row: number, count: number) => Int32Array} rowsOf the rows of a box
  */
 
 /**
@@ -67,7 +68,11 @@ export function icicle({ parent, depth, end }, total) {
   const ordered = new Int32Array(start[deepest + 1]);
   const place = start.slice();
   for (let row = 0; row < count; row++) if (width[row] > 0) ordered[place[depth[row]]++] = row;
-  return { x, width, parent, depth, end, ordered, start };
+  const rowsOf = (/** @type {number} */ row, /** @type {number} */ many) => {
+    const at = bisect(start[depth[row]], start[depth[row] + 1], (i) => ordered[i] >= row);
+    return ordered.subarray(at, at + many);
+  };
+  return { x, width, parent, depth, end, ordered, start, rowsOf };
 }
 
 /**

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tfprof import __version__
 from tfprof.errors import TfprofError
 from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.ops.kinds import KINDS, kinds_of
 from tfprof.query.defaults import fitted_options
 from tfprof.read.without_source import embedded
 from tfprof.tables.commands import COMMANDS
@@ -52,6 +53,7 @@ def page_meta(report: PageReport, loaded: Loaded, views: Mapping[str, Any]) -> d
         "peaks": dict(report.peaks),
         "options": [_option(name) for name in OPTIONS if name not in _NOT_OFFERED],
         "fields": [_field(name) for name in FIELDS],
+        "kinds": {"names": KINDS, "of_type": kinds_of(loaded.profile.types.texts())},
         "views": [{**_view(name), **views[name]} for name in VIEWS],
         "defaults": {view: _defaults(loaded, view, dims) for view in VIEWS},
         "steps": list(loaded.steps),
