@@ -30,7 +30,7 @@ COLUMNS: Final = ("node", "device", "start_us", "us", "counts_as", "memory_node"
 MORE: Final = ("in_use", "peak", "allocation_node", "allocation_us", "allocation_bytes")
 SCRIPT: Final = """
 import { readFileSync } from "node:fs";
-import { blocks, executionAt, laneLayout, ticks } from "PAGE/lanes.js";
+import { blocks, laneLayout, ticks } from "PAGE/lanes.js";
 import { memoryCurves, perPixel } from "PAGE/memory_curve.js";
 const input = JSON.parse(readFileSync(0, "utf8"));
 const column = (values) =>
@@ -205,16 +205,6 @@ def test_what_is_visible_is_drawn_once_and_narrow_ones_together() -> None:
                 within = lanes["start"][last - 1] - lanes["start"][first]
                 assert within <= 8
                 assert all(us < 8 for us in lanes["us"][first:last])
-
-
-def test_execution_under_the_pointer() -> None:
-    step = executions([("cpu:0", 10, 5), ("cpu:0", 20, 0), ("cpu:0", 30, 10)])
-    lanes = "const lanes = laneLayout(read(input.step));"
-    at = f"{lanes} return input.at.map(([time, slack]) => executionAt(lanes, 0, time, slack))"
-    times = [[0, 0], [4.5, 0], [7, 1], [7, 2], [9, 1], [15, 2], [25, 0], [31, 0.5], [31, 2]]
-    assert in_node(at, {"step": step, "at": times}) == [0, 0, -1, 0, 1, -1, 2, -1, 2]
-    nowhere = "return [-1, 1, 9].map((lane) => executionAt(laneLayout(read(input)), lane, 1, 9))"
-    assert in_node(nowhere, step) == [-1, -1, -1]
 
 
 @pytest.mark.parametrize(

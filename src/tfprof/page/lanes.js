@@ -9,18 +9,7 @@
  * whatever is visible is found by binary search.
  */
 
-/** @typedef {Int32Array | Float64Array | BigInt64Array} Column */
-/** @typedef {{ length: number, text(row: number): string }} Texts */
-/**
- * @typedef {object} Executions
- * @property {number} number
- * @property {Column} node
- * @property {Column} device a row of devices
- * @property {Texts} devices
- * @property {Column} start_us
- * @property {Column} us
- * @property {Column} counts_as 0: no start time, or a device whose time does not count
- */
+/** @typedef {import("./columns.js").Column} Column */
 /**
  * @typedef {object} Lanes
  * @property {number | bigint} origin the first start
@@ -67,10 +56,10 @@ export function since(column, origin) {
   return Float64Array.from(column, (value) => value - Number(origin));
 }
 
-/** @param {Executions} step @returns {Lanes} */
+/** @param {import("./profile.js").Step} step @returns {Lanes} */
 export function laneLayout(step) {
   const { device, devices } = step;
-  const timed = Int32Array.from(step.counts_as.keys()).filter((row) => Number(step.counts_as[row]) !== 0);
+  const timed = Int32Array.from(step.counts_as.keys()).filter((row) => step.counts_as[row] !== 0);
   /** @type {number | bigint} */
   let origin = timed.length ? step.start_us[timed[0]] : 0;
   for (const row of timed) if (step.start_us[row] < origin) origin = step.start_us[row];
@@ -80,7 +69,7 @@ export function laneLayout(step) {
   inOrder.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   const rank = new Int32Array(devices.length);
   inOrder.forEach(({ row }, place) => (rank[row] = place));
-  const rankOf = (/** @type {number} */ row) => rank[Number(device[row])];
+  const rankOf = (/** @type {number} */ row) => rank[device[row]];
   const order = timed.slice().sort((a, b) => rankOf(a) - rankOf(b) || start[a] - start[b] || a - b);
 
   const laneOf = new Int32Array(order.length);
@@ -95,7 +84,7 @@ export function laneLayout(step) {
       lanes = Math.max(lanes, taken + 1);
       laneOf[at] = lane + taken;
     }
-    groups.push({ device: Number(device[order[from]]), lane, lanes });
+    groups.push({ device: device[order[from]], lane, lanes });
     lane += lanes;
   }
   return { origin, groups, untimed: step.node.length - order.length, ...byLane(order, laneOf, lane, start, us) };
@@ -156,20 +145,6 @@ export function blocks(lanes, lane, from, to, pixel, draw) {
     draw(at, next);
     at = next;
   }
-}
-
-/**
- * The execution of a lane at a time, at most *slack* microseconds away, or -1.
- * @param {Lanes} lanes @param {number} lane @param {number} time @param {number} slack
- */
-export function executionAt(lanes, lane, time, slack) {
-  const { start, us, first } = lanes;
-  if (lane < 0 || lane + 1 >= first.length) return -1;
-  const after = search(first[lane], first[lane + 1], (one) => start[one] > time);
-  const distance = (/** @type {number} */ at) => Math.max(start[at] - time, time - start[at] - us[at], 0);
-  const near = [after - 1, after].filter((at) => at >= first[lane] && at < first[lane + 1]);
-  near.sort((a, b) => distance(a) - distance(b));
-  return near.length && distance(near[0]) <= slack ? near[0] : -1;
 }
 
 /**

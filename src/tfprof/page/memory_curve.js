@@ -8,7 +8,8 @@
  */
 import { search, since } from "./lanes.js";
 
-/** @typedef {import("./lanes.js").Column} Column */
+/** @typedef {import("./columns.js").Column} Column */
+/** @typedef {import("./profile.js").Step} Step */
 /**
  * @typedef {object} Curve
  * @property {"in use" | "operation"} kind
@@ -21,13 +22,12 @@ import { search, since } from "./lanes.js";
  */
 
 /**
- * @param {{ device: Column }} nodes
- * @param {{ memory_node: Column, memory_us: Column, in_use: Column, peak: Column, allocation_node: Column, allocation_us: Column, allocation_bytes: Column }} step
+ * @param {{ device: Int32Array }} nodes @param {Step} step
  * @param {number | bigint} origin
  * @returns {Curve[]} by device; none where nothing is recorded
  */
 export function memoryCurves(nodes, step, origin) {
-  const deviceOf = (/** @type {number} */ row) => Number(nodes.device[Number(step.memory_node[row])]);
+  const deviceOf = (/** @type {number} */ row) => nodes.device[step.memory_node[row]];
   const curves = [];
   const rows = [...step.memory_us.keys()].filter((row) => step.memory_us[row] > 0);
   for (const device of [...new Set(rows.map(deviceOf))].sort((a, b) => a - b)) {
@@ -35,7 +35,7 @@ export function memoryCurves(nodes, step, origin) {
     const reported = here.filter((row) => step.in_use[row] > 0);
     const kind = reported.length ? "in use" : "operation";
     const curve = points(reported.length ? reported : here, step.memory_us, kind === "in use" ? step.in_use : step.peak, origin);
-    const records = [...step.allocation_us.keys()].filter((row) => Number(nodes.device[Number(step.allocation_node[row])]) === device);
+    const records = [...step.allocation_us.keys()].filter((row) => nodes.device[step.allocation_node[row]] === device);
     if (curve.bytes[curve.peak] > 0) curves.push({ kind, device, ...curve, held: running(records, step, origin) });
   }
   return /** @type {Curve[]} */ (curves);
@@ -55,7 +55,7 @@ function points(rows, us, column, origin) {
 }
 
 /**
- * @param {number[]} rows @param {{ allocation_us: Column, allocation_bytes: Column }} step
+ * @param {number[]} rows @param {Step} step
  * @param {number | bigint} origin
  */
 function running(rows, step, origin) {

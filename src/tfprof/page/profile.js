@@ -11,7 +11,8 @@ import { Strings, encodeText } from "./strings.js";
 /** @typedef {{number: number, devices: Strings, node: Int32Array, device: Int32Array,
  *   start_us: Column, us: Column, counts_as: Int32Array, memory_node: Int32Array,
  *   memory_us: Column, requested: Column, peak: Column, residual: Column, output: Column,
- *   in_use: Column}} Step */
+ *   in_use: Column, allocation_node: Int32Array, allocation_us: Column,
+ *   allocation_bytes: Column}} Step */
 /** @typedef {{end: Int32Array, owner: Int32Array, label: Strings, filler: string,
  *   inNameOrder: boolean, accounting: null, frame: Int32Array | null,
  *   gradient: Int32Array | null}} Drawing */
@@ -19,7 +20,8 @@ import { Strings, encodeText } from "./strings.js";
 const ROOT = encodeText("_TFProfRoot");
 const SLASH = 0x2f;
 const OF_STEP = ["node", "device", "start_us", "us", "counts_as", "memory_node", "memory_us",
-  "requested", "peak", "residual", "output", "in_use"];
+  "requested", "peak", "residual", "output", "in_use", "allocation_node", "allocation_us",
+  "allocation_bytes"];
 
 /** Where the rows of each owner begin, and where the last ends. @param {Int32Array} counts */
 function starts(counts) {

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 _OF_STEP: Final = (
     "node", "device", "start_us", "us", "counts_as", "memory_node", "memory_us", "requested",
-    "peak", "residual", "output", "in_use",
+    "peak", "residual", "output", "in_use", "allocation_node", "allocation_us", "allocation_bytes",
 )  # fmt: skip
 _NO_NODES: Final = "There are no graph nodes: give a graph (--graph_path) or a run."
 _NO_GRAPH: Final = "Graph view needs the inputs of nodes: give the graph (--graph_path)."

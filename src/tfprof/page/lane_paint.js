@@ -1,0 +1,84 @@
+/**
+ * Paints the timeline: the axis on top, lanes that scroll below it, memory at the bottom.
+ * @module
+ */
+import { fitted } from "./canvas.js";
+import { css, mix, textOn } from "./colours.js";
+import { ticks } from "./lanes.js";
+import { perPixel } from "./memory_curve.js";
+
+/** @typedef {import("./colours.js").Theme} Theme */
+/** @typedef {import("./time_range.js").TimeRange} TimeRange */
+/** @typedef {CanvasRenderingContext2D} Context */
+/**
+ * @typedef {object} Bar
+ * @property {number} x
+ * @property {number} y
+ * @property {number} width
+ * @property {number} height
+ * @property {number} category
+ * @property {number} busy how much of its width is busy, 0 to 1
+ * @property {boolean | null} matches null: nothing is searched
+ * @property {boolean} selected
+ * @property {() => string} text
+ */
+
+const LABELLED = 30; // pixels that hold a few letters
+const TICK = 90; // pixels between two labels of the axis, at least
+
+/** @param {Context} context @param {TimeRange} range @param {Theme} colours @param {number} axis its height @param {number} height */
+export function paintAxis(context, range, colours, axis, height) {
+  context.fillStyle = css(colours.ground);
+  context.fillRect(0, 0, range.width, axis);
+  for (const { time, text } of ticks(range.from, range.to, range.width / TICK)) {
+    const x = Math.round(range.x(time));
+    context.fillStyle = css(colours.line);
+    context.fillRect(x, 0, 1, height);
+    context.fillStyle = css(colours.muted);
+    context.fillText(fitted(context, text, range.width - x - 4), x + 4, axis / 2);
+  }
+}
+
+/** @param {Context} context @param {Theme} colours @param {Bar} bar */
+export function paintBar(context, colours, { x, y, width, height, category, busy, matches, selected, text }) {
+  const own = matches ? colours.match : colours.categories[category];
+  // Of several executions in one pixel, the colour says how much of it they fill.
+  const fill = mix(colours.ground, own, (matches === false ? 0.25 : 1) * (0.3 + 0.7 * busy));
+  const left = Math.max(x, -1);
+  const shown = Math.min(x + width, context.canvas.width) - left;
+  context.fillStyle = css(fill);
+  context.fillRect(left, y, shown > 2 ? shown - 0.5 : shown, height);
+  if (selected) {
+    context.fillStyle = css(colours.text);
+    context.fillRect(left, y + height - 3, shown, 3);
+  }
+  if (shown < LABELLED) return;
+  context.fillStyle = css(textOn(fill));
+  context.fillText(fitted(context, text(), shown - 8), left + 4, y + height / 2 + 0.5);
+}
+
+/**
+ * @param {Context} context @param {TimeRange} range @param {Theme} colours
+ * @param {import("./memory_curve.js").Curve} curve @param {number} top @param {number} height @param {string} text
+ */
+export function paintMemory(context, range, colours, curve, top, height, text) {
+  const [head, most] = [18, curve.bytes[curve.peak]];
+  const room = height - head - 4;
+  const isLevel = curve.kind === "in use";
+  const up = (/** @type {number} */ bytes) => (Math.max(0, bytes) / most) * room;
+  context.fillStyle = css(colours.line);
+  context.fillRect(0, top, range.width, 1);
+  context.fillRect(0, top + height - 4, range.width, 1);
+  context.fillStyle = css(mix(colours.ground, colours.categories[0], isLevel ? 0.7 : 1));
+  perPixel(curve, isLevel, range.from, range.to, range.width).forEach((bytes, x) => {
+    if (bytes > 0) context.fillRect(x, top + height - 4 - Math.max(1, up(bytes)), 1, Math.max(1, up(bytes)));
+  });
+  context.fillStyle = css(colours.categories[1]);
+  perPixel(curve.held, true, range.from, range.to, range.width).forEach((bytes, x) => {
+    if (bytes > 0) context.fillRect(x, top + height - 5 - Math.min(up(bytes), room), 1, 2);
+  });
+  context.fillStyle = css(colours.text);
+  const peak = range.x(curve.time[curve.peak]);
+  context.fillRect(peak - 2, top + head - 3, 4, 4);
+  context.fillText(fitted(context, text, range.width - 8), 4, top + 9);
+}

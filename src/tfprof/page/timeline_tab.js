@@ -1,0 +1,176 @@
+/**
+ * The timeline of one step: what is drawn, coloured, searched, and in sight, as the address says.
+ * @module
+ */
+import { css, theme } from "./colours.js";
+import { fill, h } from "./dom.js";
+import { compile } from "./regex.js";
+import { shown } from "./strings.js";
+import { TimeRange } from "./time_range.js";
+import { OTHERS, TimelinePicture, peakOf, sceneOf } from "./timeline_picture.js";
+import { plural, short } from "./units.js";
+
+/** @typedef {import("./app.js").Page} Page */
+
+const WRITE_MS = 250; // after the last movement the address names the range
+const NAMED = 3; // peaks
+const LEGEND = 40; // devices
+
+class Timeline {
+  /** @param {Page} page */
+  constructor(page) {
+    this.page = page;
+    this.asked = "";
+    this.searched = "";
+    this.frame = 0;
+    this.timer = 0;
+    const range = new TimeRange(() => this.later());
+    this.range = range;
+    const scene = sceneOf(page.profile, page.profile.steps[0]);
+    this.scenes = new Map([[scene.step.number, scene]]);
+
+    const change = (/** @type {string} */ key, /** @type {object} */ more = {}) => (/** @type {any} */ event) => page.go({ [key]: event.target.value, ...more });
+    const option = (/** @type {string | number} */ value, /** @type {string} */ text) => h("option", { value }, text);
+    const button = (/** @type {string} */ text, /** @type {string} */ title, /** @type {() => void} */ onclick) => h("button", { type: "button", class: "button", title, "aria-label": title, onclick }, text);
+    this.step = h("select", { "aria-label": "Step", onchange: change("step", { range: null }) }, page.profile.steps.map(({ number }) => option(number, `Step ${number}`)));
+    this.colour = h("select", { "aria-label": "Colour", onchange: change("lane_colour") }, option("", "Colour: type"), option("device", "Colour: device"));
+    this.search = h("input", { type: "search", placeholder: "Search (regex)", "aria-label": "Search executions by a regex on their names", onchange: change("search") });
+    this.matches = h("span", { class: "muted", role: "status" });
+    this.sight = h("span", { class: "muted num" });
+    const buttons = [
+      button("←", "Earlier", () => range.pan(-0.5)), button("→", "Later", () => range.pan(0.5)), button("−", "Zoom out", () => range.zoom(2)),
+      button("+", "Zoom in", () => range.zoom(0.5)), button("Fit", "Show the whole step", () => range.move(0, range.span)),
+    ];
+    this.bar = h("div", { class: "toolbar" }, this.step, this.colour, this.search, this.matches, h("span", { class: "grow" }), this.sight, h("span", { class: "buttons" }, buttons));
+    this.legend = h("div", { class: "legend" });
+    this.spacer = h("div");
+    this.scroller = h("div", { class: "lanes grow", onscroll: () => this.picture.paint() }, this.spacer);
+    this.notes = h("div", { class: "lane-notes muted" });
+    this.picture = new TimelinePicture(scene, range, this.scroller, (node) => this.write({ node: page.nodeKey(node) }));
+    this.spacer.append(h("div", { class: "lanes-stay" }, this.picture.picture.element));
+    this.scroller.addEventListener("keydown", (event) => {
+      if (event.shiftKey && range.key(event.key, true)) event.preventDefault();
+    });
+  }
+
+  /** @param {HTMLElement} root */
+  draw(root) {
+    const { page: { state, profile, node }, range, picture } = this;
+    if (this.bar.parentNode !== root) fill(root, this.bar, this.legend, this.scroller, this.notes);
+    const step = profile.steps.find((one) => String(one.number) === state.step) ?? profile.steps[0];
+    const scene = this.scenes.get(step.number) ?? sceneOf(profile, step);
+    this.scenes.set(step.number, scene);
+    picture.scene = scene;
+    picture.byDevice = state.lane_colour === "device";
+    picture.selected = node;
+    range.span = Math.max(scene.lanes.span, 1);
+    this.step.value = String(step.number);
+    this.colour.value = picture.byDevice ? "device" : "";
+    if (document.activeElement !== this.search) this.search.value = state.search ?? "";
+    const asked = `${step.number} ${state.range ?? ""}`;
+    if (asked !== this.asked && !this.timer) {
+      const [from, to] = (state.range ?? "").split("-").map(Number);
+      if (to > from) range.set(from, to);
+      else range.set(0, range.span);
+    }
+    this.asked = asked;
+    this.match(state.search ?? "");
+    this.explain();
+    this.paint();
+  }
+
+  paint() {
+    this.spacer.style.height = `${this.picture.height}px`;
+    this.picture.paint();
+    this.sight.textContent = `${short(Math.round(this.range.to - this.range.from), "micros")} of ${short(this.range.span, "micros")}`;
+  }
+
+  /** Paints with the next frame, and names the range in the address once it rests. */
+  later() {
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => this.paint());
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.write({}), WRITE_MS);
+  }
+
+  /** @param {Object<string, string>} changes to the state, besides the range */
+  write(changes) {
+    clearTimeout(this.timer);
+    this.timer = 0;
+    if (this.page.tab.id !== "timeline") return;
+    const { from, to, isWhole } = this.range;
+    const range = isWhole ? "" : `${Number(from.toFixed(1))}-${Number(to.toFixed(1))}`;
+    this.asked = `${this.picture.scene.step.number} ${range}`;
+    this.page.go({ range, ...changes }, { replace: !("node" in changes) });
+  }
+
+  /** @param {string} regex */
+  match(regex) {
+    const { scene: { node, lanes, step } } = this.picture;
+    if (`${step.number} ${regex}` === this.searched) return;
+    this.searched = `${step.number} ${regex}`;
+    let [problem, us] = ["", 0];
+    const before = new Int32Array(node.length + 1);
+    try {
+      const matches = compile(`(?s).*(?:${regex}).*`);
+      /** @type {Map<number, boolean>} */
+      const known = new Map();
+      node.forEach((one, at) => {
+        if (regex && !known.has(one)) known.set(one, matches(this.page.profile.nodes.name.text(one)));
+        const found = known.get(one) ?? false;
+        before[at + 1] = before[at] + Number(found);
+        if (found) us += lanes.us[at];
+      });
+    } catch (error) {
+      problem = error instanceof Error ? error.message : String(error);
+    }
+    this.picture.matching = regex && !problem ? before : null;
+    this.search.setAttribute("aria-invalid", String(problem !== ""));
+    this.matches.textContent = problem ? shown(problem) : regex ? `${plural(before[node.length], "execution")}, ${short(us, "micros")}` : "";
+  }
+
+  /** The legend, and what is known about memory. */
+  explain() {
+    const { page, picture: { byDevice, scene } } = this;
+    const { categories } = theme();
+    const chip = (/** @type {number} */ category, /** @type {string} */ text) => {
+      const square = h("i", { class: "chip" });
+      square.style.background = css(categories[category]);
+      return h("span", null, square, text);
+    };
+    const rest = scene.types.slice(OTHERS).reduce((sum, [, us]) => sum + us, 0);
+    const types = scene.types.slice(0, OTHERS).map(([type, us], at) => chip(at, `${shown(page.profile.types.text(type))} ${short(us, "micros")}`));
+    if (rest) types.push(chip(OTHERS, `others ${short(rest, "micros")}`));
+    fill(this.legend, byDevice ? scene.devices.slice(0, LEGEND).map((device, at) => chip(at % OTHERS, device)) : types);
+
+    const notes = scene.curves.slice(0, NAMED).map((curve) => {
+      const { device, most, node } = peakOf(curve, scene);
+      const link = h("a", { href: page.href({ node: page.nodeKey(node) }) }, shown(page.profile.nodes.name.text(node).slice(0, 200)));
+      return h("p", null, `${device}: ${most} at ${short(curve.time[curve.peak], "micros")}, `, link);
+    });
+    if (!scene.curves.length) notes.push(h("p", null, "Memory: this file does not record it."));
+    else if (scene.curves.some((curve) => curve.kind === "operation")) {
+      notes.push(h("p", null, "Bars of memory are the peak bytes of one operation, at its end. This file does not record what is in use in all."));
+    }
+    if (scene.lanes.untimed) notes.push(h("p", null, `Not drawn: ${plural(scene.lanes.untimed, "execution")} without a start time or without a device that counts.`));
+    fill(this.notes, notes);
+  }
+}
+
+/** @type {WeakMap<Page, Timeline>} */
+const TIMELINES = new WeakMap();
+
+/** @type {import("./tabs.js").Tab} */
+export const timelineTab = {
+  id: "timeline",
+  title: "Timeline",
+  missing: ({ profile: { steps } }) => {
+    if (!steps.length) return "A timeline shows a run: add a RunMetadata (--run_meta_path) or a trace (--trace_path).";
+    return steps.some((step) => step.counts_as.some((kind) => kind !== 0)) ? "" : "The run in these files has no start times: add a RunMetadata or a trace that has.";
+  },
+  draw: (root, page) => {
+    const timeline = TIMELINES.get(page) ?? new Timeline(page);
+    TIMELINES.set(page, timeline);
+    timeline.draw(root);
+  },
+};
