@@ -210,7 +210,7 @@ def test_what_is_visible_is_drawn_once_and_narrow_ones_together() -> None:
 @pytest.mark.parametrize(
     ("start", "end", "texts"),
     [
-        (0, 10, ["0 µs", "2 µs", "4 µs", "6 µs", "8 µs", "10 µs"]),
+        (0, 10, ["0 us", "2 us", "4 us", "6 us", "8 us", "10 us"]),
         (0, 2500, ["0.0 ms", "0.5 ms", "1.0 ms", "1.5 ms", "2.0 ms", "2.5 ms"]),
         (2_000_100, 2_000_500, ["2.0001 s", "2.0002 s", "2.0003 s", "2.0004 s", "2.0005 s"]),
         (0, 5_000_000, ["0 s", "1 s", "2 s", "3 s", "4 s", "5 s"]),

@@ -10,18 +10,7 @@ import { perPixel } from "./memory_curve.js";
 /** @typedef {import("./colours.js").Theme} Theme */
 /** @typedef {import("./time_range.js").TimeRange} TimeRange */
 /** @typedef {CanvasRenderingContext2D} Context */
-/**
- * @typedef {object} Bar
- * @property {number} x
- * @property {number} y
- * @property {number} width
- * @property {number} height
- * @property {number} category
- * @property {number} busy how much of its width is busy, 0 to 1
- * @property {boolean | null} matches null: nothing is searched
- * @property {boolean} selected
- * @property {() => string} text
- */
+/** @typedef {import("./canvas.js").Shape & {category: number, busy: number, matches: boolean | null, selected: boolean, text: () => string}} Bar busy: how much of its width is, 0 to 1; matches: null where nothing is searched */
 
 const LABELLED = 30; // pixels that hold a few letters
 const TICK = 90; // pixels between two labels of the axis, at least
@@ -43,7 +32,7 @@ export function paintAxis(context, range, colours, axis, height) {
 export function paintBar(context, colours, { x, y, width, height, category, busy, matches, selected, text }) {
   const own = matches ? colours.match : colours.categories[category];
   // Of several executions in one pixel, the colour says how much of it they fill.
-  const fill = mix(colours.ground, own, (matches === false ? 0.25 : 1) * (0.3 + 0.7 * busy));
+  const fill = mix(colours.ground, own, (matches === false ? 0.25 : 1) * (0.45 + 0.55 * busy));
   const left = Math.max(x, -1);
   const shown = Math.min(x + width, context.canvas.width) - left;
   context.fillStyle = css(fill);
@@ -54,7 +43,10 @@ export function paintBar(context, colours, { x, y, width, height, category, busy
   }
   if (shown < LABELLED) return;
   context.fillStyle = css(textOn(fill));
-  context.fillText(fitted(context, text(), shown - 8), left + 4, y + height / 2 + 0.5);
+  const name = text();
+  const whole = fitted(context, name, shown - 8);
+  // Names of a scope begin alike, so their ends say more.
+  context.fillText(whole === name ? name : fitted(context, name.slice(name.lastIndexOf("/") + 1), shown - 8), left + 4, y + height / 2 + 0.5);
 }
 
 /**

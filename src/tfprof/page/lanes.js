@@ -156,7 +156,7 @@ export function ticks(from, to, most) {
   const rough = Math.max((to - from) / Math.max(most, 1), 1e-3);
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * ([1, 2, 5].find((factor) => factor * power >= rough * 0.9999) ?? 10);
-  const [unit, name] = to >= 1e6 ? [1e6, "s"] : to >= 1e3 ? [1e3, "ms"] : [1, "µs"];
+  const [unit, name] = to >= 1e6 ? [1e6, "s"] : to >= 1e3 ? [1e3, "ms"] : [1, "us"];
   const decimals = Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9));
   const texts = [];
   for (let at = Math.ceil(from / step - 1e-9); at * step <= to; at += 1) {

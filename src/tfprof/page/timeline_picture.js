@@ -17,8 +17,9 @@ import { plural, short } from "./units.js";
 /** @typedef {import("./memory_curve.js").Curve} Curve */
 /** @typedef {import("./canvas.js").Shape & {lane: number, first: number, last: number, curve?: Curve}} Box lane -1: memory */
 
-const [AXIS, HEAD, LANE, MEMORY] = [22, 20, 18, 58]; // heights in pixels
-const MEMORY_SHARE = 0.45; // of the height, at most
+const [AXIS, HEAD, GAP] = [22, 20, 4]; // heights in pixels
+const [LANE, FEW_LANES, TALL_LANE] = [18, 8, 26];
+const [MEMORY, TALL_MEMORY, MEMORY_SHARE] = [58, 240, 0.45]; // the share of the height, at most
 const NEAR = 2; // pixels beside a narrow box that still point at it
 const LONGEST = 300; // letters of a name in a tooltip
 /** The category of all types but the first ones. */
@@ -34,32 +35,34 @@ export function sceneOf(profile, step) {
   const node = lanes.row.map((row) => step.node[row]);
   const curves = memoryCurves(profile.nodes, step, lanes.origin).sort((a, b) => b.bytes[b.peak] - a.bytes[a.peak]);
   const top = new Float64Array(lanes.first.length - 1); // of each lane
+  const tall = top.length > FEW_LANES ? LANE : TALL_LANE;
   let height = AXIS;
   for (const { lane, lanes: count } of lanes.groups) {
-    for (let at = 0; at < count; at += 1) top[lane + at] = height + HEAD + at * LANE;
-    height += HEAD + count * LANE + 4;
+    for (let at = 0; at < count; at += 1) top[lane + at] = height + HEAD + at * tall;
+    height += HEAD + count * tall + GAP;
   }
   /** @type {Map<number, number>} */
   const time = new Map(); // of each operation type
   node.forEach((one, at) => time.set(op[one], (time.get(op[one]) ?? 0) + lanes.us[at]));
   const types = [...time].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
   const rank = new Map(types.map(([type], at) => [type, Math.min(at, OTHERS)]));
-  const devices = lanes.groups.map(({ device }) => step.devices.text(device));
-  return { profile, step, lanes, node, curves, top, height, types, rank, devices: shortNames(devices) };
+  const devices = shortNames(lanes.groups.map(({ device }) => step.devices.text(device)));
+  const holders = shortNames(curves.map(({ device }) => (device < 0 ? "unknown device" : profile.types.text(device))));
+  return { profile, step, lanes, node, curves, top, tall, height, types, rank, devices, holders };
 }
 
-/** Names of devices without their machines, if that tells them apart. @param {string[]} names @returns {string[]} */
-export function shortNames(names) {
-  const ends = names.map((name) => name.replace(/^.*device:/, ""));
-  return (new Set(ends).size === new Set(names).size ? ends : names).map(shown);
+/** Names of devices without what all of them share. @param {string[]} names @returns {string[]} */
+function shortNames(names) {
+  const parts = names.map((name) => name.split("/"));
+  const differs = (/** @type {string} */ part) => parts.some((other) => !other.includes(part));
+  return parts.map((own) => shown((own.filter(differs).join("/") || own[own.length - 1]).replace("device:", "")));
 }
 
-/** What a curve shows at its highest point. @param {Curve} curve @param {ReturnType<typeof sceneOf>} scene @returns {{ device: string, most: string, node: number }} */
-export function peakOf(curve, { profile, step }) {
-  const device = curve.device < 0 ? "unknown device" : shortNames([profile.types.text(curve.device)])[0];
-  const row = curve.row[curve.peak];
-  const most = curve.kind === "in use" ? `peak in use ${short(step.in_use[row], "memory")}` : `largest operation ${short(step.peak[row], "memory")}`;
-  return { device, most, node: step.memory_node[row] };
+/** The highest point of a curve in words, and its node. @param {ReturnType<typeof sceneOf>} scene @param {number} at the curve */
+export function peakOf({ step, curves, holders }, at) {
+  const { kind, row, time, peak } = curves[at];
+  const bytes = kind === "in use" ? `peak in use ${short(step.in_use[row[peak]], "memory")}` : `largest operation ${short(step.peak[row[peak]], "memory")}`;
+  return { text: `${holders[at]} memory: ${bytes} at ${short(time[peak], "micros")}, `, node: step.memory_node[row[peak]] };
 }
 
 export class TimelinePicture {
@@ -71,6 +74,7 @@ export class TimelinePicture {
     this.scene = scene;
     this.range = range;
     this.scroller = scroller;
+    this.colours = theme();
     this.byDevice = false;
     /** @type {Int32Array | null} how many executions before each one match */
     this.matching = null;
@@ -91,20 +95,25 @@ export class TimelinePicture {
     return Math.min(this.scene.curves.length, Math.max(1, Math.floor((this.scroller.clientHeight * MEMORY_SHARE) / MEMORY)));
   }
 
+  /** The height of a curve: whatever lanes leave. */
+  get memory() {
+    const left = Math.floor((this.scroller.clientHeight - this.scene.height) / Math.max(1, this.curvesShown));
+    return Math.min(Math.max(left, MEMORY), TALL_MEMORY);
+  }
+
   /** Where memory begins. */
   get bottom() {
-    return this.scroller.clientHeight - this.curvesShown * MEMORY;
+    return this.scroller.clientHeight - this.curvesShown * this.memory;
   }
 
   /** Of all lanes and the memory. */
   get height() {
-    return this.scene.height + this.curvesShown * MEMORY;
+    return this.scene.height + this.curvesShown * this.memory;
   }
 
   paint() {
-    const { range, picture, scroller, bottom, scene: { lanes, curves, top, devices } } = this;
+    const { range, picture, scroller, bottom, memory, colours, scene: { lanes, curves, top, tall, devices, profile: { nodes } } } = this;
     range.width = Math.max(scroller.clientWidth, 1);
-    const colours = theme();
     const context = picture.clear(range.width, Math.max(scroller.clientHeight, 1));
     paintAxis(context, range, colours, AXIS, scroller.clientHeight);
     context.save();
@@ -114,18 +123,17 @@ export class TimelinePicture {
     picture.shapes = [];
     lanes.groups.forEach(({ lane, lanes: count }, group) => {
       const head = top[lane] - HEAD - scroller.scrollTop;
-      if (head > bottom || head + HEAD + count * LANE < 0) return;
+      if (head > bottom || head + HEAD + count * tall < 0) return;
       const [from, to] = [lanes.first[lane], lanes.first[lane + count]];
       context.fillStyle = css(colours.muted);
       context.fillText(`${devices[group]}   ${plural(to - from, "execution")}, ${short(lanes.busy[to] - lanes.busy[from], "micros")}`, 4, head + HEAD / 2 + 2);
-      const hidden = Math.max(0, Math.floor((AXIS - head - HEAD) / LANE));
+      const hidden = Math.max(0, Math.floor((AXIS - head - HEAD) / tall));
       for (let at = lane + hidden; at < lane + count && top[at] - scroller.scrollTop < bottom; at += 1) this.paintLane(context, colours, at, group);
     });
     context.restore();
     curves.slice(0, this.curvesShown).forEach((curve, at) => {
-      const { device, most } = peakOf(curve, this.scene);
-      const text = `${device} memory, ${most}${curve.held.time.length ? "; line: sum of allocation records" : ""}`;
-      paintMemory(context, range, colours, curve, bottom + at * MEMORY, MEMORY, text);
+      const { text, node } = peakOf(this.scene, at);
+      paintMemory(context, range, colours, curve, bottom + at * memory, memory, text + shown(nodes.name.text(node)));
     });
     const { focused } = picture;
     if (focused !== null) picture.focusOn(picture.shapes.find((box) => box.first <= focused.first && focused.first < box.last) ?? null);
@@ -150,30 +158,30 @@ export class TimelinePicture {
 
   /** The boxes of a lane in sight. @param {number} lane @returns {Box[]} */
   boxes(lane) {
-    const { range, scene: { lanes, top } } = this;
+    const { range, scene: { lanes, top, tall } } = this;
     /** @type {Box[]} */
     const boxes = [];
     blocks(lanes, lane, range.from, range.to, range.pixel, (first, last) => {
       const x = range.x(lanes.start[first]);
       const end = range.x(lanes.start[last - 1] + lanes.us[last - 1]);
-      boxes.push({ x, width: Math.max(end - x, 1), y: top[lane] - this.scroller.scrollTop, height: LANE - 1, lane, first, last });
+      boxes.push({ x, width: Math.max(end - x, 1), y: top[lane] - this.scroller.scrollTop, height: tall - 1, lane, first, last });
     });
     return boxes;
   }
 
   /** @param {number} x @param {number} y @returns {Box | null} */
   boxAt(x, y) {
-    const { bottom, scroller, scene: { top } } = this;
+    const { bottom, scroller, scene: { top, tall } } = this;
     if (y < AXIS) return null;
-    if (y >= bottom) return this.memoryAt(x, Math.floor((y - bottom) / MEMORY));
-    const lane = search(0, top.length, (at) => top[at] + LANE > y + scroller.scrollTop);
+    if (y >= bottom) return this.memoryAt(x, Math.floor((y - bottom) / this.memory));
+    const lane = search(0, top.length, (at) => top[at] + tall > y + scroller.scrollTop);
     const box = lane < top.length && top[lane] <= y + scroller.scrollTop ? closest(this.boxes(lane), x) : null;
     return box !== null && distance(box, x) <= NEAR ? box : null;
   }
 
   /** @param {number} x @param {number} at @returns {Box | null} */
   memoryAt(x, at) {
-    const { range, bottom } = this;
+    const { range, bottom, memory } = this;
     if (at >= this.curvesShown) return null;
     const curve = this.scene.curves[at];
     const near = (/** @type {number} */ side) => range.from + (x + side * NEAR) * range.pixel;
@@ -182,7 +190,7 @@ export class TimelinePicture {
     if (!last || (from === last && curve.kind === "operation")) return null;
     let first = last - 1; // what holds here; of moments the highest nearby
     if (curve.kind === "operation") for (let point = from; point < last; point += 1) if (curve.bytes[point] > curve.bytes[first]) first = point;
-    return { x: x - 1, y: bottom + at * MEMORY, width: 2, height: MEMORY - 4, lane: -1, first, last: first + 1, curve };
+    return { x: x - 1, y: bottom + at * memory, width: 2, height: memory - 4, lane: -1, first, last: first + 1, curve };
   }
 
   /** What a box is called, and its numbers. @param {Box} box @returns {string[]} */
@@ -190,9 +198,9 @@ export class TimelinePicture {
     const { lanes, node, step, devices, profile: { nodes, types } } = this.scene;
     const name = (/** @type {number} */ one) => shown(nodes.name.text(one).slice(0, LONGEST));
     if (curve) {
-      const amount = { ...curve, peak: first };
-      const bytes = short((curve.kind === "in use" ? step.in_use : step.peak)[curve.row[first]], "memory");
-      return [`${bytes} ${curve.kind === "in use" ? "in use" : "at most"}`, name(peakOf(amount, this.scene).node), `at ${short(curve.time[first], "micros")}`];
+      const row = curve.row[first];
+      const bytes = curve.kind === "in use" ? `${short(step.in_use[row], "memory")} in use` : `${short(step.peak[row], "memory")} at most`;
+      return [bytes, name(step.memory_node[row]), `at ${short(curve.time[first], "micros")}`];
     }
     const device = devices[lanes.groups.findLastIndex((group) => group.lane <= lane)];
     const start = `start ${short(lanes.start[first], "micros")}`;
@@ -230,10 +238,10 @@ export class TimelinePicture {
    * @param {number} lane @param {number} side @param {number} x @returns {Box | null}
    */
   inLane(lane, side, x) {
-    const { scroller, bottom, scene: { top } } = this;
+    const { scroller, bottom, scene: { top, tall } } = this;
     for (let at = lane; at >= 0 && at < top.length; at += side) {
       if (!this.boxes(at).length) continue;
-      scroller.scrollTop = Math.min(Math.max(scroller.scrollTop, top[at] + LANE - bottom), top[at] - AXIS - HEAD);
+      scroller.scrollTop = Math.min(Math.max(scroller.scrollTop, top[at] + tall - bottom), top[at] - AXIS - HEAD);
       this.paint();
       return closest(this.boxes(at), x);
     }

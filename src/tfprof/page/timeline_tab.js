@@ -13,7 +13,6 @@ import { plural, short } from "./units.js";
 /** @typedef {import("./app.js").Page} Page */
 
 const WRITE_MS = 250; // after the last movement the address names the range
-const NAMED = 3; // peaks
 const LEGEND = 40; // devices
 
 class Timeline {
@@ -45,7 +44,7 @@ class Timeline {
     this.legend = h("div", { class: "legend" });
     this.spacer = h("div");
     this.scroller = h("div", { class: "lanes grow", onscroll: () => this.picture.paint() }, this.spacer);
-    this.notes = h("div", { class: "lane-notes muted" });
+    this.notes = h("p", { class: "lane-notes muted" });
     this.picture = new TimelinePicture(scene, range, this.scroller, (node) => this.write({ node: page.nodeKey(node) }));
     this.spacer.append(h("div", { class: "lanes-stay" }, this.picture.picture.element));
     this.scroller.addEventListener("keydown", (event) => {
@@ -61,6 +60,7 @@ class Timeline {
     const scene = this.scenes.get(step.number) ?? sceneOf(profile, step);
     this.scenes.set(step.number, scene);
     picture.scene = scene;
+    picture.colours = theme();
     picture.byDevice = state.lane_colour === "device";
     picture.selected = node;
     range.span = Math.max(scene.lanes.span, 1);
@@ -132,7 +132,7 @@ class Timeline {
   /** The legend, and what is known about memory. */
   explain() {
     const { page, picture: { byDevice, scene } } = this;
-    const { categories } = theme();
+    const { categories } = this.picture.colours;
     const chip = (/** @type {number} */ category, /** @type {string} */ text) => {
       const square = h("i", { class: "chip" });
       square.style.background = css(categories[category]);
@@ -143,16 +143,17 @@ class Timeline {
     if (rest) types.push(chip(OTHERS, `others ${short(rest, "micros")}`));
     fill(this.legend, byDevice ? scene.devices.slice(0, LEGEND).map((device, at) => chip(at % OTHERS, device)) : types);
 
-    const notes = scene.curves.slice(0, NAMED).map((curve) => {
-      const { device, most, node } = peakOf(curve, scene);
-      const link = h("a", { href: page.href({ node: page.nodeKey(node) }) }, shown(page.profile.nodes.name.text(node).slice(0, 200)));
-      return h("p", null, `${device}: ${most} at ${short(curve.time[curve.peak], "micros")}, `, link);
-    });
-    if (!scene.curves.length) notes.push(h("p", null, "Memory: this file does not record it."));
-    else if (scene.curves.some((curve) => curve.kind === "operation")) {
-      notes.push(h("p", null, "Bars of memory are the peak bytes of one operation, at its end. This file does not record what is in use in all."));
+    /** @type {(string | HTMLElement)[]} */
+    const notes = [];
+    if (!scene.curves.length) notes.push("Memory: this file does not record it.");
+    else {
+      const { text, node } = peakOf(scene, 0);
+      notes.push(text, h("a", { href: page.href({ node: page.nodeKey(node) }) }, shown(page.profile.nodes.name.text(node).slice(0, 200))), ". ");
     }
-    if (scene.lanes.untimed) notes.push(h("p", null, `Not drawn: ${plural(scene.lanes.untimed, "execution")} without a start time or without a device that counts.`));
+    const [held, alone] = [scene.curves.some((curve) => curve.held.time.length), scene.curves.some((curve) => curve.kind === "operation")];
+    if (held) notes.push("The line adds up allocation records. ");
+    if (alone) notes.push("Memory bars: the most that each operation allocated, drawn at its end. This file does not record the total in use. ");
+    if (scene.lanes.untimed) notes.push(`Not drawn: ${plural(scene.lanes.untimed, "execution")} without a start time or a device that counts.`);
     fill(this.notes, notes);
   }
 }
