@@ -12,9 +12,12 @@ from tfprof.console.stdio import print_notes
 from tfprof.errors import UsageError
 from tfprof.foundation.arguments import magnitude
 from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.io.open_files import InputFile
 from tfprof.query.query import Query
+from tfprof.results.page_report import file_name
 from tfprof.results.result import deliver, with_loading_notes
 from tfprof.tables.commands import NO_OPEN, OUTFILE, PEAK_BANDWIDTH, PEAK_FLOPS, PORT, SOURCE
+from tfprof.tables.formats import INPUTS
 from tfprof.tables.outputs import Output
 
 if TYPE_CHECKING:
@@ -42,8 +45,10 @@ def run_page(request: Request) -> Outcome:
         raise UsageError(f"--port takes 0 or a number from 1024 to 65535, not {port}")
     loaded = request.load(request)
     loading = [] if request.shell else loading_notes(loaded)
-    report = loaded.page(source=options.get(SOURCE.name) != "off", dims=dims)
-    report = replace(report, naming=naming(request), peaks=peaks, source_off="--source=off")
+    source = options.get(SOURCE.name) != "off"
+    report = replace(loaded.page(source=source, dims=dims), peaks=peaks, source_off="--source=off")
+    if not request.shell:
+        report = replace(report, naming=naming(request if source else _without_folders(request)))
     if path is None:
         from tfprof.cli.page_server import serve_page  # noqa: PLC0415 - a file needs none
 
@@ -58,12 +63,26 @@ def run_page(request: Request) -> Outcome:
     return with_loading_notes(outcome, report, loading)
 
 
+def _without_folders(request: Request) -> Request:
+    """The same with the bare names of files, for a page that tells nothing of the machine."""
+    options = dict(request.options)
+    for name in INPUTS:
+        if isinstance(value := options.get(name) or (), str):
+            options[name] = _short(value)
+        else:
+            options[name] = tuple(map(_short, value))
+    return replace(request, words=[file_name(word) for word in request.words], options=options)
+
+
+def _short(path: str) -> str:
+    """*path* without folders; one that the user did not type is named by the words."""
+    return path if isinstance(path, InputFile) else file_name(path)
+
+
 def _served(report: PageReport) -> ServedPage:
     from tfprof.cli.page_server import ServedPage  # noqa: PLC0415 - a file needs none
     from tfprof.writers.page import served_page  # noqa: PLC0415
-    from tfprof.writers.page_data import page_data  # noqa: PLC0415
 
     with Progress() as progress:
         progress("drawing the page")
-        html, policy = served_page(report)
-        return ServedPage(html, page_data(report), policy)
+        return ServedPage(*served_page(report))

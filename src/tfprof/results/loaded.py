@@ -197,14 +197,14 @@ class Loaded:
         *dims* as in `summary`, *source* as in `save`. *peak_flops* is what the machine can do in a
         second and *peak_bandwidth* the bytes that its memory moves, both as in "312T".
         """
-        from tfprof.results.overview_report import Naming  # noqa: PLC0415 - few need a page
-        from tfprof.results.page_report import PageReport  # noqa: PLC0415
+        from tfprof.results.overview_report import Naming  # noqa: PLC0415 - few need one
+        from tfprof.results.page_report import PageReport, file_name  # noqa: PLC0415
 
         numbers = {"flops": peak_flops, "bandwidth": peak_bandwidth}
         peaks = {n: magnitude(f"peak_{n}", peak) for n, peak in numbers.items() if peak is not None}
         if not len(self):
             raise UsageError("there is nothing to show: the profile has no nodes")
-        naming = Naming(after=self.inputs)
+        naming = Naming(after=self.inputs if source else tuple(map(file_name, self.inputs)))
         report = PageReport(self, dims or {}, peaks, source=source, naming=naming)
         if path is not None:
             outcome = deliver(report, Output("file", path_of("path", path)), self.inputs)

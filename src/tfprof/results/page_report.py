@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain
-from pathlib import Path
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.errors import UsageError
@@ -54,8 +54,7 @@ class PageReport(SharedFile):
     @property
     def title(self) -> str:
         """The names of the files."""
-        names = [Path(file).name for file in self.loaded.inputs]
-        return first_few(names, _MOST_NAMES) or "a profile"
+        return first_few([*map(file_name, self.loaded.inputs)], _MOST_NAMES) or "a profile"
 
     def pieces(self, form: str = "page") -> Iterable[bytes]:
         """The page as the bytes of an HTML file, in pieces."""
@@ -77,3 +76,8 @@ class PageReport(SharedFile):
 
     def __repr__(self) -> str:
         return f"<PageReport: {self.title}>"
+
+
+def file_name(path: str) -> str:
+    """*path* without its folders."""
+    return PurePath(path).name or "."

@@ -67,10 +67,10 @@ PEAK_BANDWIDTH = Option(
 NO_OPEN = Option(
     "no_open", "bool", default=False, help="print the address of the page and open no browser"
 )
-PORT = Option("port", "int", 0, "the port of that address, as for ssh -L; 0: any that is free")
-_PAGE = {
+PORT = Option("port", "int", 0, "the port of the address, as for ssh -L; 0: any that is free")
+_PAGE: dict[str, Option] = {
     row.name: row
-    for row in (SOURCE, OPTIONS["dim"], PEAK_FLOPS, PEAK_BANDWIDTH, NO_OPEN, PORT, OUTFILE)
+    for row in (SOURCE, OPTIONS["dim"], PEAK_FLOPS, PEAK_BANDWIDTH, OUTFILE, NO_OPEN, PORT)
 }
 LIMIT_OPTIONS: dict[str, Option] = {
     limit.flag.lstrip("-"): Option(limit.flag.lstrip("-"), "int", limit.default, limit.help)

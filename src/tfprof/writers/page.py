@@ -20,6 +20,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from tfprof.writers.page_data import page_data
 from tfprof.writers.page_script import check_safe, joined
 
 if TYPE_CHECKING:
@@ -34,8 +35,6 @@ _PIECE: Final = 3 << 18  # a multiple of three bytes, so that pieces of base64 j
 
 def page_file(report: PageReport) -> Iterator[bytes]:
     """The page with its data, in pieces."""
-    from tfprof.writers.page_data import page_data  # noqa: PLC0415 - tests join pages without data
-
     before, after, _ = _page(report.title, "")
     yield before
     yield b'<script type="application/octet-stream" id="profile">'
@@ -46,11 +45,11 @@ def page_file(report: PageReport) -> Iterator[bytes]:
     yield after
 
 
-def served_page(report: PageReport) -> tuple[bytes, str]:
-    """The page that fetches its data from the path `profile` beside it; and its policy."""
+def served_page(report: PageReport) -> tuple[bytes, bytes, str]:
+    """A page that fetches its data from the path `profile` beside it; the data; its policy."""
     before, after, policy = _page(report.title, "; connect-src 'self'")
     where = b'<script type="application/octet-stream" id="profile" data-source="profile"></script>'
-    return before + where + after, policy
+    return before + where + after, page_data(report), policy
 
 
 def _page(title: str, more_policy: str) -> tuple[bytes, bytes, str]:

@@ -43,7 +43,7 @@ def page_meta(report: PageReport, loaded: Loaded, views: Mapping[str, Any]) -> d
         "version": __version__,
         "title": report.title,
         "command": report.naming.before,
-        "files": _files(report, report.naming.after or loaded.inputs),
+        "files": report.naming.after,
         "dims": [f"{name}={size}" for name, size in dims.items()],
         "overview": _json(lambda: loaded.overview(dims=dims)),
         "summary": _json(lambda: loaded.summary(dims=dims)),
