@@ -13,7 +13,8 @@ import pytest
 import tfprof
 from profiles import PROFILES
 from tfprof import cli
-from tfprof.tables.commands import COMMANDS, LIMIT_OPTIONS, known_options
+from tfprof.tables.command_options import LIMIT_OPTIONS
+from tfprof.tables.commands import COMMANDS, known_options
 
 HANDMADE: Final = PROFILES["handmade"]
 SOURCES: Final = Path(tfprof.__file__).parent

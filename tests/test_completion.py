@@ -14,7 +14,8 @@ import pytest
 from sampling import sampled
 from tfprof import cli
 from tfprof.foundation.dotted import load_function
-from tfprof.tables.commands import COMMANDS, COMPLETION_SHELLS, LIMIT_OPTIONS
+from tfprof.tables.command_options import LIMIT_OPTIONS
+from tfprof.tables.commands import COMMANDS, COMPLETION_SHELLS
 from tfprof.tables.formats import GRAPH_PARTS, INPUTS
 from tfprof.tables.options import OPTIONS
 from tfprof.views import VIEWS

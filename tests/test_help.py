@@ -18,7 +18,8 @@ from tfprof.cli.help import fitted, help_text, limits_help, page
 from tfprof.errors import UsageError
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
-from tfprof.tables.commands import COMMANDS, LIMIT_OPTIONS
+from tfprof.tables.command_options import LIMIT_OPTIONS
+from tfprof.tables.commands import COMMANDS
 from tfprof.tables.fields import METRICS
 from tfprof.tables.formats import GRAPH_PARTS, INPUTS
 from tfprof.tables.limits import LIMITS

@@ -15,7 +15,7 @@ from screens import SIZES, Screen
 from test_summary import loaded, perceptron
 from tfprof import cli
 from tfprof.errors import UsageError
-from tfprof.tables.commands import SUMMARY_COLUMNS
+from tfprof.tables.command_options import SUMMARY_COLUMNS
 from tfprof.tables.formats import sample_files
 
 if TYPE_CHECKING:

@@ -34,7 +34,8 @@ def problem(install: Callable[[], object]) -> str:
 
 def main() -> None:
     shells = [partial(shell, name) for name in ("zsh", "fish")]
-    for install in (*shells, chromium, command, partial(package, "eslint")):
+    installs: list[Callable[[], object]] = [*shells, chromium, command, partial(package, "eslint")]
+    for install in installs:
         sys.stderr.write(problem(install))
 
 

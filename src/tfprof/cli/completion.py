@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from tfprof.console.outcome import Outcome
 from tfprof.errors import UsageError
 from tfprof.foundation.dotted import load_function
-from tfprof.tables.commands import ALWAYS, COMMANDS, COMPLETION_SHELLS, OUTFILE, PROMPT, VERSION
+from tfprof.tables.command_options import ALWAYS, OUTFILE, VERSION
+from tfprof.tables.commands import COMMANDS, COMPLETION_SHELLS, PROMPT
 from tfprof.tables.fields import FIELDS
 from tfprof.tables.formats import INPUTS
 from tfprof.tables.outputs import OUTPUTS, option_words

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from tfprof.cli.request import Request, command_named
 from tfprof.console.outcome import Outcome
 from tfprof.console.stdio import stdout_columns
-from tfprof.tables.commands import COMMANDS, FORMAT, LIMIT_OPTIONS, NO_PAGER, options_shown
+from tfprof.tables.command_options import FORMAT, LIMIT_OPTIONS, NO_PAGER
+from tfprof.tables.commands import COMMANDS, options_shown
 from tfprof.tables.formats import GRAPH_PARTS, INPUTS
 from tfprof.tables.options import OPTIONS, Option
 

@@ -11,7 +11,7 @@ from tfprof.io.open_files import InputFile
 from tfprof.query.query import Query
 from tfprof.results.overview_report import MOST_ROWS, Naming
 from tfprof.results.result import deliver
-from tfprof.tables.commands import LIST_ROWS
+from tfprof.tables.command_options import LIST_ROWS
 from tfprof.tables.formats import GRAPH_PARTS, INPUTS
 from tfprof.tables.options import flags
 

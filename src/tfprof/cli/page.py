@@ -16,7 +16,7 @@ from tfprof.io.open_files import InputFile
 from tfprof.query.query import Query
 from tfprof.results.page_report import file_name
 from tfprof.results.result import deliver, with_loading_notes
-from tfprof.tables.commands import NO_OPEN, OUTFILE, PEAK_BANDWIDTH, PEAK_FLOPS, PORT, SOURCE
+from tfprof.tables.command_options import NO_OPEN, OUTFILE, PEAK_BANDWIDTH, PEAK_FLOPS, PORT, SOURCE
 from tfprof.tables.formats import INPUTS
 from tfprof.tables.outputs import Output
 

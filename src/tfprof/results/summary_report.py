@@ -21,7 +21,7 @@ from tfprof.results.result import Result
 from tfprof.results.summary_numbers import BYTES, MICROS, short, short_formula, short_names
 from tfprof.results.table import Column, Hidden, Table, incomplete_column
 from tfprof.summary.caveats import TRAINABLE_UNKNOWN
-from tfprof.tables.commands import SUMMARY_COLUMNS
+from tfprof.tables.command_options import SUMMARY_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

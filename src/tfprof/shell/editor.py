@@ -31,7 +31,8 @@ from tfprof.cli.argv import option_spelled
 from tfprof.cli.completion import slot
 from tfprof.console.escape import OBEYED
 from tfprof.errors import UsageError
-from tfprof.tables.commands import NODE_TYPES, Command, options_shown, shell_commands
+from tfprof.tables.command_options import NODE_TYPES
+from tfprof.tables.commands import Command, options_shown, shell_commands
 from tfprof.tables.formats import GRAPH_PARTS
 from tfprof.views import VIEWS
 

@@ -33,7 +33,8 @@ from tfprof.foundation.units import first_few, plural
 from tfprof.query.query import Query
 from tfprof.read.describe import nodes_of
 from tfprof.shell.original import options_block, original_error, original_help
-from tfprof.tables.commands import NO_PAGER, Command, known_options, shell_commands
+from tfprof.tables.command_options import NO_PAGER
+from tfprof.tables.commands import Command, known_options, shell_commands
 from tfprof.tables.eras import ERAS, NOW
 from tfprof.tables.formats import GRAPH_PARTS, INPUTS
 from tfprof.writers.info import MOST_NAMES, fact_lines

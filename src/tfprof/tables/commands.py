@@ -14,68 +14,35 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tfprof.errors import UsageError
 from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
+from tfprof.tables.command_options import (
+    DEPTH,
+    FORMAT,
+    HELP,
+    LAYER,
+    LIMIT_OPTIONS,
+    LIST_ROWS,
+    MODEL_OUTPUTS,
+    MOST,
+    NO_PAGER,
+    NODE_NAMES,
+    NODE_TYPES,
+    OUTFILE,
+    PAGE_OPTIONS,
+    ROWS,
+    SORT,
+    SOURCE,
+    TRAINING,
+    VERSION,
+)
 from tfprof.tables.fields import FIELDS, METRICS
 from tfprof.tables.formats import GRAPH_PARTS, INPUTS
-from tfprof.tables.limits import LIMITS
 from tfprof.tables.options import OPTIONS, OTHER_NAMES, Option, flags
-from tfprof.tables.outputs import formats, kinds, option_help
+from tfprof.tables.outputs import kinds, option_help
 from tfprof.views import VIEWS, View
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-HELP = Option("help", "bool", default=False, help="print the help")
-VERSION = Option("version", "bool", default=False, help="print the version")
-NO_PAGER = Option("no_pager", "bool", default=False, help="print on a terminal without a pager")
-# The options of every command.
-ALWAYS = (NO_PAGER, HELP)
-OUTFILE = Option("outfile", "text", "", "the file to write; also -o PATH", is_path=True)
-SOURCE = Option(
-    "source", "text", "on", "off: leave out source text and absolute paths", ("on", "off")
-)
-FORMAT = Option("format", "text", "text", "how to write to stdout", formats())
-DEPTH = Option("depth", "int", 2, "how many levels of nested blocks to show")
-MODEL_OUTPUTS = Option(
-    "outputs", "list", (), "the model's output nodes, if the graph holds more; comma-separated"
-)
-TRAINING = Option(
-    "training", "bool", default=False,
-    help="the parts of one training step instead of layers: forward, backward, optimizer",
-)  # fmt: skip
-# The columns of a summary by which it can be sorted.
-SUMMARY_COLUMNS = (
-    "name", "type", "parameters", "trainable", "non_trainable", "float_ops", "micros",
-    "flops_per_second", "multiply_adds", "parameter_bytes", "activation_bytes",
-)  # fmt: skip
-SORT = Option(
-    "sort", "text", "", "sort rows by this column, numbers largest first; else as in the model",
-    SUMMARY_COLUMNS,
-)  # fmt: skip
-ROWS = Option("rows", "int", 0, "how many rows to show; 0: all")
-LIST_ROWS = Option("rows", "int", 0, "how many rows per list; without it, what fits the screen")
-NODE_NAMES = Option("name", "regexes", (), "explain nodes whose names match")
-NODE_TYPES = Option("op", "regexes", (), "explain nodes whose operation types match")
-LAYER = Option("layer", "text", "", "explain the nodes of a layer, as summary names it")
-MOST = Option("most", "int", 20, "how many nodes to explain, the most float operations first")
-# What the machine can do: the roof over a page's roofline.
-PEAK_FLOPS = Option(
-    "peak_flops", "text", "", "float operations per second that the machine can do, as in 312T"
-)
-PEAK_BANDWIDTH = Option(
-    "peak_bandwidth", "text", "", "bytes per second that its memory can move, as in 2.0T"
-)
-NO_OPEN = Option(
-    "no_open", "bool", default=False, help="print the address of the page and open no browser"
-)
-PORT = Option("port", "int", 0, "the port of the address, as for ssh -L; 0: any that is free")
-_PAGE: dict[str, Option] = {
-    row.name: row
-    for row in (SOURCE, OPTIONS["dim"], PEAK_FLOPS, PEAK_BANDWIDTH, OUTFILE, NO_OPEN, PORT)
-}
-LIMIT_OPTIONS: dict[str, Option] = {
-    limit.flag.lstrip("-"): Option(limit.flag.lstrip("-"), "int", limit.default, limit.help)
-    for limit in LIMITS.values()
-}
 # The shells that have a completion script, and the function that writes it.
 COMPLETION_SHELLS: dict[str, str] = {
     shell: f"tfprof.cli.completion:{shell}" for shell in ("bash", "zsh", "fish")
@@ -287,7 +254,7 @@ COMMANDS: dict[str, Command] = {
             "page", "a page to look at: in a file with -o PATH, else in your browser",
             "tfprof.cli.page:run_page", _FILES,
             (f"page {_RUN} tfprof_log -o page.html", "page graph.pbtxt --source=off -o page.html"),
-            {**INPUTS, **GRAPH_PARTS, **_PAGE, **LIMIT_OPTIONS}, ("page",), files="load",
+            {**INPUTS, **GRAPH_PARTS, **PAGE_OPTIONS, **LIMIT_OPTIONS}, ("page",), files="load",
         ),
         Command(
             "info",
@@ -306,7 +273,7 @@ COMMANDS: dict[str, Command] = {
             "a bundled sample, a 32-layer ResNet: its overview, or the command you name",
             "tfprof.cli.result_commands:run_demo", "[COMMAND] [options]",
             ("demo", "demo op", "demo scope --select=micros --order_by=micros --max_depth=2"),
-            {**_DEMO_OPTIONS, "format": FORMAT, **_PAGE, **LIMIT_OPTIONS},
+            {**_DEMO_OPTIONS, "format": FORMAT, **PAGE_OPTIONS, **LIMIT_OPTIONS},
             no_files="it has its own files", words=_shown_in_demo, details=(_DEMO_DEFAULTS,),
         ),
         Command(
