@@ -14,6 +14,12 @@ const STORED = {
 /** @type {Record<string, any>} */
 const ARRAYS = { i: Int32Array, f: Float64Array, b: BigInt64Array };
 
+/** An integer of a column: a number where that is exact.
+ * @param {number | bigint} value @returns {number | bigint} */
+export function plain(value) {
+  return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+}
+
 /** The columns of a container, each decoded when it is first asked for. */
 export class Columns {
   /** @param {Uint8Array} bytes */

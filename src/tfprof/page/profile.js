@@ -1,13 +1,14 @@
 // A profile as the page holds it: the columns of model.py and the drawings of views/.
 
-import { decode } from "./columns.js";
+import { decode, plain } from "./columns.js";
 import { Numbers } from "./numbers.js";
 import { Strings, encodeText } from "./strings.js";
 
 /** @typedef {import("./columns.js").Columns} Columns */
 /** @typedef {import("./columns.js").Column} Column */
 /** @typedef {import("./numbers.js").Values} Values */
-/** @typedef {{file: string, line: number, function: string, source: string}} Frame */
+/** @typedef {{file: string, line: number | bigint, function: string, source: string}} Frame */
+/** @typedef {(number | bigint)[] | null} Dims */
 /** @typedef {{number: number, devices: Strings, node: Int32Array, device: Int32Array,
  *   start_us: Column, us: Column, counts_as: Int32Array, memory_node: Int32Array,
  *   memory_us: Column, requested: Column, peak: Column, residual: Column, output: Column,
@@ -132,18 +133,18 @@ export class Profile {
   }
 
   /** The shapes of a node's outputs; -1: an unknown dimension, null: unknown rank.
-   * @param {number} node @returns {(number[] | null)[]} */
+   * @param {number} node @returns {Dims[]} */
   outputShapes(node) {
     const [first, dims] = [this._starts("outputs"), this._starts("rank")];
     const dim = this._columns.column("dim");
     return Array.from(this._columns.ints("output.shape").subarray(first[node], first[node + 1]),
-      (at) => dims[at] < dims[at + 1] ? Array.from(dim.subarray(dims[at], dims[at + 1]), Number) : null);
+      (at) => dims[at] < dims[at + 1] ? Array.from(dim.subarray(dims[at], dims[at + 1]), plain) : null);
   }
 
   /** The shapes of a node's data inputs, as `outputShapes`. @param {number} node */
   inputShapes(node) {
     const { start, source, slot } = this.edges;
-    /** @type {(number[] | null)[]} */
+    /** @type {Dims[]} */
     const shapes = [];
     for (let i = start[node]; i < start[node + 1]; i++) {
       const known = source[i] >= 0 ? this.outputShapes(source[i]) : [];
@@ -175,7 +176,7 @@ export class Profile {
   frame(at) {
     const [file, name, source] = ["file", "function", "source"].map((part) =>
       this._columns.strings("texts").text(this._columns.ints(`frame.${part}`)[at]));
-    const line = Number(this._columns.column("frame.line")[at]);
+    const line = plain(this._columns.column("frame.line")[at]);
     return { file, line, function: name, source: source === "none" ? "" : source };
   }
 
