@@ -1,0 +1,51 @@
+"""The page's modules under Node: one process that answers many questions, a line each."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from tools.node import node
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SCRIPT: Final = Path(__file__).parent / "javascript" / "twin.js"
+
+
+class Refusal(Exception):
+    """What the page rejects, in its own sentence."""
+
+
+class Twin:
+    """A process of Node that runs tests/javascript/twin.js."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def __call__(self, does: str, **given: object) -> Any:  # noqa: ANN401 - whatever JSON holds
+        """What the script does with *given*."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps({"does": does, **given}) + "\n")
+        self._process.stdin.flush()
+        answer = json.loads(self._process.stdout.readline())
+        if "refusal" in answer:
+            raise Refusal(answer["refusal"])
+        assert "error" not in answer, answer["error"]
+        return answer["result"]
+
+
+@contextmanager
+def twin() -> Iterator[Twin]:
+    """A process that ends with the block."""
+    process = subprocess.Popen(
+        [node(), str(_SCRIPT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with process:
+        yield Twin(process)
+        assert process.stdin is not None
+        process.stdin.close()
