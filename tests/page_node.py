@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _SCRIPT: Final = Path(__file__).parent / "javascript" / "twin.js"
 
 
-class Refusal(Exception):
+class RefusalError(Exception):
     """What the page rejects, in its own sentence."""
 
 
@@ -26,7 +26,7 @@ class Twin:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
-    def __call__(self, does: str, **given: object) -> Any:  # noqa: ANN401 - whatever JSON holds
+    def __call__(self, does: str, **given: object) -> Any:
         """What the script does with *given*."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -34,7 +34,7 @@ class Twin:
         self._process.stdin.flush()
         answer = json.loads(self._process.stdout.readline())
         if "refusal" in answer:
-            raise Refusal(answer["refusal"])
+            raise RefusalError(answer["refusal"])
         assert "error" not in answer, answer["error"]
         return answer["result"]
 
