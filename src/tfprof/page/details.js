@@ -3,8 +3,9 @@
  * @module
  */
 import { copyButton, fill, h } from "./dom.js";
-import { amount, grouped } from "./amounts.js";
+import { amount } from "./amounts.js";
 import { shown } from "./strings.js";
+import { exact } from "./units.js";
 
 /** @typedef {import("./app.js").Page} Page */
 
@@ -98,7 +99,7 @@ function numbers(page, node) {
     const values = steps.map((step) => profile.values(field.name, step)[node]);
     if (values.every((value) => Number(value) === 0)) continue;
     const lower = profile.lower(field.name)?.[node] === 1;
-    const cells = values.map((value) => h("td", { class: "num", title: grouped(value) }, amount(value, field.unit, lower)));
+    const cells = values.map((value) => h("td", { class: "num", title: exact(value) }, amount(value, field.unit, lower)));
     rows.push(h("tr", null, h("th", { scope: "row" }, field.legend.replace(/^# |\(.*\)/g, "").replaceAll("_", " ")), cells));
   }
   if (rows.length === 0) return h("p", { class: "muted" }, "It counts nothing: no parameters, no float operations, no recorded run.");
@@ -136,17 +137,18 @@ function links(title, ends, page) {
   };
   const list = h("ul", { class: "links" }, ends.slice(0, MOST_LINKS).map(item));
   const rest = ends.slice(MOST_LINKS);
-  const more = rest.length > 0 && h("button", { type: "button", class: "button", onclick: () => (list.append(...rest.slice(0, 1000).map(item)), more && more.remove()) }, `Show ${grouped(rest.length)} more`);
-  return [h("h3", null, `${title} (${grouped(ends.length)})`), list, more];
+  const more = rest.length > 0 && h("button", { type: "button", class: "button", onclick: () => (list.append(...rest.slice(0, 1000).map(item)), more && more.remove()) }, `Show ${exact(rest.length)} more`);
+  return [h("h3", null, `${title} (${exact(ends.length)})`), list, more];
 }
 
-/** The line that made the node; the stack that led there is folded. @param {any} profile @param {number} node */
+/** The line of the user that made the node; the stack around it is folded. @param {any} profile @param {number} node */
 function code(profile, node) {
+  /** @type {import("./profile.js").Frame[]} */
   const frames = profile.frames(node);
-  if (frames.length === 0) return null;
-  const [last, ...callers] = frames.toReversed();
+  const own = frames.findLast((frame) => !frame.library) ?? frames.at(-1);
+  if (own === undefined) return null;
   const line = (/** @type {import("./profile.js").Frame} */ frame) =>
-    h("li", { class: "wrap" }, h("span", null, shown(`${frame.file}:${frame.line}`)), h("span", { class: "muted" }, ` ${shown(frame.function)}`), frame.source ? h("code", null, shown(frame.source)) : null);
-  const more = callers.length > 0 && h("details", null, h("summary", null, `called from ${grouped(callers.length)} more lines`), h("ul", { class: "frames" }, callers.map(line)));
-  return [h("h3", null, "Line of code"), h("ul", { class: "frames" }, line(last)), more];
+    h("li", { class: frame === own ? "wrap" : "wrap muted" }, shown(`${frame.file}:${frame.line} ${frame.function}`), frame.source ? h("code", null, shown(frame.source)) : null);
+  const stack = frames.length > 1 && h("details", null, h("summary", null, `all ${exact(frames.length)} lines of the call stack`), h("ul", { class: "frames" }, frames.map(line)));
+  return [h("h3", null, "Line of code"), h("ul", { class: "frames" }, line(own)), stack];
 }

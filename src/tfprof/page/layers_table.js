@@ -3,8 +3,9 @@
  * @module
  */
 import { fill, h } from "./dom.js";
-import { amount, grouped, percent } from "./amounts.js";
+import { amount } from "./amounts.js";
 import { shown } from "./strings.js";
+import { exact, percent } from "./units.js";
 
 const FIRST_ROWS = 60;
 
@@ -40,7 +41,7 @@ export function layersTable(summary, areVariables) {
     h("tfoot", null, totalRow(summary, columns, timed)),
   );
   const more = summary.rows.length - FIRST_ROWS;
-  const button = more > 0 && h("button", { type: "button", class: "button", onclick: () => (fill(body, summary.rows.map(row)), button instanceof HTMLElement && button.remove()) }, `Show ${grouped(more)} more layers`);
+  const button = more > 0 && h("button", { type: "button", class: "button", onclick: () => (fill(body, summary.rows.map(row)), button instanceof HTMLElement && button.remove()) }, `Show ${exact(more)} more layers`);
   const title = areVariables ? "Variables" : summary.model ? `Layers of ${shown(summary.model)}` : "Layers of the model";
   return h("section", { class: "card layers" }, h("h2", null, title), h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title }, table), button);
 }
@@ -50,7 +51,7 @@ function layerRow(layer, columns, micros) {
   const name = h("th", { scope: "row" }, shown(layer.name), layer.type ? h("span", { class: "muted" }, ` ${shown(layer.type)}`) : null);
   name.style.setProperty("--depth", layer.depth);
   const cells = columns.map(([key, , kind]) => h("td", { class: "num", title: exactly(layer[key]) }, amount(layer[key], kind, layer.incomplete.includes(key))));
-  const share = micros > 0 && layer.micros !== null ? h("td", { class: "num" }, percent(layer.micros / micros)) : null;
+  const share = micros > 0 && layer.micros !== null ? h("td", { class: "num" }, percent(layer.micros, micros)) : null;
   return h("tr", null, name, h("td", { class: "mono" }, shapeOf(layer.output_shape)), share, cells);
 }
 
@@ -62,7 +63,7 @@ function totalRow(summary, columns, timed) {
 
 /** @param {any} number */
 function exactly(number) {
-  return typeof number === "number" ? grouped(number) : null;
+  return typeof number === "number" ? exact(number) : null;
 }
 
 /** @param {any} shape a list of sizes and of names of open ones, or null */

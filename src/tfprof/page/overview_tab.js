@@ -5,10 +5,11 @@
  */
 import { fill, h } from "./dom.js";
 import { layersTable } from "./layers_table.js";
-import { amount, grouped, percent } from "./amounts.js";
+import { amount } from "./amounts.js";
 import { fragmentOf } from "./state.js";
 import { stepsCard } from "./steps_card.js";
 import { shown } from "./strings.js";
+import { exact, percent } from "./units.js";
 
 /** @typedef {import("./app.js").Page} Page */
 
@@ -47,13 +48,13 @@ function isCheckpoint(over) {
  */
 export function leadOf(over) {
   if (over.error) return "";
-  if (isCheckpoint(over)) return `Checkpoint of ${grouped(over.nodes)} ${over.nodes === 1 ? "variable" : "variables"}`;
+  if (isCheckpoint(over)) return `Checkpoint of ${exact(over.nodes)} ${over.nodes === 1 ? "variable" : "variables"}`;
   const kind = over.operation_types === 0 ? "Run without a graph" : over.training ? "Training graph" : "Graph";
-  const types = over.operation_types ? ` and ${grouped(over.operation_types)} operation types` : "";
-  const steps = over.steps.length > 3 ? `${grouped(over.steps.length)} steps` : `${over.steps.length > 1 ? "steps" : "step"} ${over.steps.join(", ")}`;
+  const types = over.operation_types ? ` and ${exact(over.operation_types)} operation types` : "";
+  const steps = over.steps.length > 3 ? `${exact(over.steps.length)} steps` : `${over.steps.length > 1 ? "steps" : "step"} ${over.steps.join(", ")}`;
   const devices = over.devices.length > 3 ? `${over.devices.length} devices` : over.devices.map(shown).join(", ");
   const ran = over.steps.length > 0 ? `, with ${steps} on ${devices}` : "";
-  return `${kind} of ${grouped(over.nodes)} nodes${types}${ran}`;
+  return `${kind} of ${exact(over.nodes)} nodes${types}${ran}`;
 }
 
 const NO_RUN = "Not recorded: add a run (RunMetadata) or a trace.";
@@ -64,7 +65,7 @@ function totals(over) {
   const { total } = over;
   const lower = new Set(over.total_incomplete);
   const perStep = over.steps.length > 0 ? "in a step" : "of one run";
-  const trained = total.trainable === null ? "" : total.trainable === total.parameters ? "all trainable" : `${grouped(total.trainable)} trainable`;
+  const trained = total.trainable === null ? "" : total.trainable === total.parameters ? "all trainable" : `${exact(total.trainable)} trainable`;
   const rate = total.float_ops_per_second ? `${perStep}, ${amount(total.float_ops_per_second, "rate", lower.has("float_ops_per_second"))} achieved` : perStep;
   const wall = total.wall_micros ? `in a step, ${amount(total.wall_micros, "micros")} from start to end` : "";
   const bytes = total.bytes_in_use ?? total.largest_operation_bytes;
@@ -89,7 +90,7 @@ function totals(over) {
 function totalCard(title, number, kind, isLower, below, without) {
   const known = number !== null && number !== undefined;
   const value = known || isLower ? amount(number, kind, isLower) : "–";
-  const exact = known ? grouped(number) : "";
+  const exact = known ? exact(number) : "";
   return h(
     "div",
     { class: "card total" },
@@ -150,7 +151,7 @@ function rankedRow(row, columns) {
     return h("td", { class: PLACES[Math.min(at, 2)] }, unknown ? "" : amount(row[key], kind, row.incomplete.includes(key)));
   });
   const link = h("a", { href: linkTo(row), title: name }, name);
-  return h("tr", null, h("th", { scope: "row", class: "name" }, link), h("td", { class: "bar" }, h("span", { class: "share" }, bar)), h("td", { class: "num" }, percent(row.share)), cells);
+  return h("tr", null, h("th", { scope: "row", class: "name" }, link), h("td", { class: "bar" }, h("span", { class: "share" }, bar)), h("td", { class: "num" }, percent(row.share, 1)), cells);
 }
 
 /** Where a row of a list leads: the rows of a view that make it up. @param {any} row */
@@ -172,7 +173,7 @@ function notesCard(meta) {
   const coverage = meta.summary?.float_ops_coverage;
   if (coverage && coverage.counted < coverage.operations) {
     const types = coverage.uncounted.map((/** @type {any} */ row) => `${shown(row.type ?? row.name ?? String(row))}`);
-    sentences.unshift(`Not counted: ${grouped(coverage.operations - coverage.counted)} of ${grouped(coverage.operations)} operations. ${types.slice(0, 6).join(", ")}${types.length > 6 ? " …" : ""}`);
+    sentences.unshift(`Not counted: ${exact(coverage.operations - coverage.counted)} of ${exact(coverage.operations)} operations. ${types.slice(0, 6).join(", ")}${types.length > 6 ? " …" : ""}`);
   }
   if (sentences.length === 0) return null;
   const items = sentences.map((sentence) => h("li", null, sentence));

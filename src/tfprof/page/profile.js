@@ -7,7 +7,8 @@ import { Strings, encodeText } from "./strings.js";
 /** @typedef {import("./columns.js").Columns} Columns */
 /** @typedef {import("./columns.js").Column} Column */
 /** @typedef {import("./numbers.js").Values} Values */
-/** @typedef {{file: string, line: number | bigint, function: string, source: string}} Frame */
+/** @typedef {{file: string, line: number | bigint, function: string,
+ *   source: string, library: boolean}} Frame */
 /** @typedef {(number | bigint)[] | null} Dims */
 /** @typedef {{number: number, devices: Strings, node: Int32Array, device: Int32Array,
  *   start_us: Column, us: Column, counts_as: Int32Array, memory_node: Int32Array,
@@ -177,7 +178,8 @@ export class Profile {
     const [file, name, source] = ["file", "function", "source"].map((part) =>
       this._columns.strings("texts").text(this._columns.ints(`frame.${part}`)[at]));
     const line = plain(this._columns.column("frame.line")[at]);
-    return { file, line, function: name, source: source === "none" ? "" : source };
+    const library = this._columns.ints("frame.library")[at] === 1;
+    return { file, line, function: name, source: source === "none" ? "" : source, library };
   }
 
   /** A metric of every node in one step, or averaged over the steps that have the node; float

@@ -3,9 +3,10 @@
  * @module
  */
 import { h } from "./dom.js";
-import { amount, grouped, percent } from "./amounts.js";
+import { amount } from "./amounts.js";
 import { fragmentOf } from "./state.js";
 import { shown } from "./strings.js";
+import { exact, percent } from "./units.js";
 
 const MOST_STEPS = 8;
 
@@ -25,7 +26,7 @@ export function stepsCard(profile) {
     { class: "card" },
     h("h2", null, "Steps and devices"),
     table(["Step", "Executions", "Start to end"], steps),
-    more > 0 && h("p", { class: "muted" }, `and ${grouped(more)} more steps`),
+    more > 0 && h("p", { class: "muted" }, `and ${exact(more)} more steps`),
     table(["Device", "Executions", "Time", ""], devices.map(([name, took]) => deviceRow(name, took, whole))),
   );
 }
@@ -44,7 +45,7 @@ function stepRow(step) {
     "tr",
     null,
     h("th", { scope: "row" }, link),
-    h("td", { class: "num" }, grouped(step.node.length)),
+    h("td", { class: "num" }, exact(step.node.length)),
     h("td", { class: "num" }, last > first ? amount(last - first, "micros") : ""),
   );
 }
@@ -85,12 +86,12 @@ function shortDevice(name) {
 /** @param {string} name @param {{us: number, executions: number}} took @param {number} whole */
 function deviceRow(name, took, whole) {
   const bar = h("i", null);
-  bar.style.width = percent(took.us / whole);
+  bar.style.width = percent(took.us, whole);
   return h(
     "tr",
     null,
     h("th", { scope: "row", class: "name", title: shown(name) }, shown(shortDevice(name))),
-    h("td", { class: "num" }, grouped(took.executions)),
+    h("td", { class: "num" }, exact(took.executions)),
     h("td", { class: "num" }, amount(took.us, "micros")),
     h("td", { class: "bar" }, h("span", { class: "share" }, bar)),
   );

@@ -21,6 +21,7 @@ from tfprof.columns.unique import unique_inverse
 from tfprof.errors import TfprofError, UsageError
 from tfprof.explain.formulas import formulas
 from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.foundation.stack_files import library_of
 from tfprof.ops.classes import of_class
 from tfprof.ops.dtypes import DTYPES
 from tfprof.ops.inferred_shapes import with_inferred_shapes
@@ -126,6 +127,9 @@ def _stacks(out: Container, stacks: Stacks) -> None:
         ids, row = unique_inverse(getattr(stacks, name))
         places = np.array([number.get(text_id, unknown) for text_id in ids.tolist()], np.int64)
         out.add(f"frame.{name}", places[row])
+    texts = zip(stacks.text_id.tolist(), stacks.text, strict=True)
+    libraries = [text_id for text_id, text in texts if library_of(text.decode("utf-8", "replace"))]
+    out.add("frame.library", np.isin(stacks.file, libraries))
 
 
 def _step(out: Container, prefix: str, step: Step) -> None:
