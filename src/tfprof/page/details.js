@@ -84,7 +84,7 @@ function typesOf(profile, node) {
   return texts;
 }
 
-/** @param {number[] | null} shape */
+/** @param {import("./profile.js").Dims} shape */
 function shapeText(shape) {
   return shape === null ? "?" : `(${shape.map((size) => (size < 0 ? "?" : size)).join(", ")})`;
 }

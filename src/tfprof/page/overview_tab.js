@@ -90,12 +90,12 @@ function totals(over) {
 function totalCard(title, number, kind, isLower, below, without) {
   const known = number !== null && number !== undefined;
   const value = known || isLower ? amount(number, kind, isLower) : "–";
-  const exact = known ? exact(number) : "";
+  const digits = known ? exact(number) : "";
   return h(
     "div",
     { class: "card total" },
     h("h2", null, title),
-    h("div", { class: "value", title: exact }, value),
+    h("div", { class: "value", title: digits }, value),
     h("div", { class: "muted" }, known || isLower ? below : without),
   );
 }

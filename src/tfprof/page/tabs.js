@@ -3,6 +3,7 @@
  * @module
  */
 import { overviewTab } from "./overview_tab.js";
+import { timelineTab } from "./timeline_tab.js";
 
 /**
  * @typedef {object} Tab
@@ -19,7 +20,7 @@ export const TABS = [
   stub("table", "Table"),
   stub("treemap", "Treemap"),
   stub("types", "Types"),
-  stub("timeline", "Timeline"),
+  timelineTab,
   stub("roofline", "Roofline"),
 ];
 
