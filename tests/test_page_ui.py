@@ -132,11 +132,6 @@ def test_keys_open_and_close(open_page: Pages, drawn: Loaded) -> None:
     page.get_by_role("button", name="Keys").click()
     page.get_by_role("button", name="Close").click()
     assert not page.locator("dialog").is_visible()
-    page.keyboard.press("/")
-    assert page.evaluate("document.activeElement.type") == "search"
-    page.keyboard.type("3?")
-    assert page.evaluate("document.activeElement.value") == "3?"
-    assert chosen(page) == "table"
 
 
 def test_links_back_and_forward(open_page: Pages, drawn: Loaded) -> None:
@@ -349,12 +344,16 @@ def serious(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize(("tab", "dark"), sampled(LOOKS, 2, "axe"))
-def test_axe_finds_nothing_serious(open_page: Pages, drawn: Loaded, tab: str, *, dark: bool) -> None:
+def test_axe_finds_nothing_serious(
+    open_page: Pages, drawn: Loaded, tab: str, *, dark: bool
+) -> None:
     assert serious(open_page(drawn, f"tab={tab}&node=net/fc", dark=dark)) == []
 
 
 @pytest.mark.whole
 @pytest.mark.parametrize(("tab", "dark"), LOOKS)
-def test_axe_finds_nothing_serious_in_a_large_page(open_page: Pages, tab: str, *, dark: bool) -> None:
+def test_axe_finds_nothing_serious_in_a_large_page(
+    open_page: Pages, tab: str, *, dark: bool
+) -> None:
     page = open_page(sample(), f"tab={tab}&node=unit_1_0/sub1/conv1/Conv2D", dark=dark)
     assert serious(page) == []
