@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote
 
 import numpy as np
 import pytest
 
 import tfprof
+from page_browser import PHONE
 from profiles import DATA, PROFILES
 from tfprof.model import UNTIMED
 from tfprof.writers.timeline_graph import _first_free
@@ -23,7 +26,11 @@ from tfprof.writers.timeline_memory import device_memories
 from tools.node import node
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from page_browser import Pages
     from tfprof.model import Profile, Step
+    from tfprof.results.loaded import Loaded
 
 PAGE: Final = Path(tfprof.__file__).parent / "page"
 COLUMNS: Final = ("node", "device", "start_us", "us", "counts_as", "memory_node", "memory_us")
@@ -284,3 +291,185 @@ def test_memory_of_samples(sample: str) -> None:
                 mine = profile.nodes.device[step.memory_node] == curve["device"]
                 assert curve["bytes"][curve["peak"]] == step.peak[mine].max()
                 assert curve["time"] == np.unique(step.memory_us[mine]).tolist()
+
+
+# The tab in Chromium.
+
+CANVAS: Final = "#panel-timeline canvas"
+TOP: Final = 42  # the axis, and the name of the first device
+
+
+@pytest.fixture(scope="module")
+def sample() -> Loaded:
+    return tfprof.load_sample()
+
+
+def _fragment(page: Page) -> dict[str, str]:
+    """The state in the address, once it names what is in sight."""
+    page.wait_for_timeout(300)
+    parts = page.evaluate("location.hash.slice(1)").split("&")
+    return {key: unquote(value) for key, _, value in (part.partition("=") for part in parts)}
+
+
+def _sight(page: Page) -> tuple[float, float]:
+    start, end = _fragment(page)["range"].split("-")
+    return float(start), float(end)
+
+
+def _longest(step: Step) -> tuple[int, float, float]:
+    """The longest execution on the first device: its row, and where it is in the whole picture."""
+    rows = np.argsort(step.start_us, kind="stable")
+    start, us = step.start_us[rows], step.us[rows]
+    lane = _first_free(start.tolist(), (start + us).tolist())
+    at = int(np.argmax(us))
+    share = (start[at] + us[at] / 2 - start[0]) / ((start + us).max() - start[0])
+    return int(rows[at]), float(share), TOP + 26 * (lane[at] + 0.5)
+
+
+def _at(page: Page, share: float, y: float) -> tuple[float, float]:
+    box = page.locator(CANVAS).bounding_box()
+    assert box is not None
+    return box["x"] + share * box["width"], box["y"] + y
+
+
+def test_pointer_selects_zooms_and_pans(open_page: Pages, sample: Loaded) -> None:
+    profile, step = sample.profile, sample.profile.steps[0]
+    page = open_page(sample, "tab=timeline")
+    row, share, y = _longest(step)
+    name = profile.nodes.name[int(step.node[row])].decode()
+    page.mouse.move(*_at(page, share, y))
+    tip = page.locator("#panel-timeline .picture-tip").inner_text()
+    start = int(step.start_us[row] - step.start_us.min())
+    assert name in tip
+    assert profile.types[int(profile.nodes.op[step.node[row]])].decode() in tip
+    assert f"start {start / 1e6:.2f} s" in tip
+    assert f"duration {step.us[row] / 1e3:.3g} ms" in tip
+    page.mouse.down()
+    page.mouse.up()
+    assert _fragment(page)["node"] == name
+    assert name in page.locator("#details").inner_text()
+
+    page.locator("#details").press("Escape")
+    page.mouse.move(*_at(page, share, y))
+    page.mouse.wheel(0, -1000)
+    start_us, end_us = _sight(page)
+    span = int((step.start_us + step.us).max() - step.start_us.min())
+    assert end_us - start_us == pytest.approx(span * np.exp(-2), rel=0.01)
+    # The place under the pointer stays where it is.
+    assert start_us + share * (end_us - start_us) == pytest.approx(share * span, rel=0.01)
+    page.mouse.down()
+    page.mouse.move(*_at(page, share + 0.1, y), steps=3)
+    page.mouse.up()
+    moved = _sight(page)
+    assert moved[0] == pytest.approx(start_us - 0.1 * (end_us - start_us), rel=0.01)
+    assert moved[1] - moved[0] == pytest.approx(end_us - start_us, rel=0.01)
+    assert "node" not in _fragment(page), "a drag is no click"
+    # The address opens the same part of the step.
+    again = open_page(sample, page.evaluate("location.hash.slice(1)"))
+    sight = "#panel-timeline .toolbar .num"
+    assert again.locator(sight).inner_text() == page.locator(sight).inner_text()
+    assert "range" not in _fragment_after(page, "Show the whole step")
+
+
+def _fragment_after(page: Page, button: str) -> dict[str, str]:
+    page.locator("#panel-timeline").get_by_role("button", name=button).click()
+    return _fragment(page)
+
+
+def test_keyboard(open_page: Pages, sample: Loaded) -> None:
+    page = open_page(sample, "tab=timeline")
+    step = sample.profile.steps[0]
+    canvas, live = page.locator(CANVAS), page.locator("#panel-timeline [aria-live]")
+    canvas.focus()
+    page.keyboard.press("+")
+    page.keyboard.press("+")
+    span = int((step.start_us + step.us).max() - step.start_us.min())
+    assert _sight(page) == pytest.approx((span * 3 / 8, span * 5 / 8), abs=1)
+    page.keyboard.press("Shift+ArrowRight")
+    assert _sight(page) == pytest.approx((span * 7 / 16, span * 11 / 16), abs=1)
+    page.keyboard.press("-")
+    page.keyboard.press("0")
+    assert "range" not in _fragment(page)
+    # To where executions are wide enough to stand alone.
+    page.evaluate("range => location.hash = `tab=timeline&range=${range}`", "2000000-2200000")
+    page.keyboard.press("ArrowDown")
+    said = [live.inner_text()]
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown"):
+        page.keyboard.press(key)
+        said.append(live.inner_text())
+    assert len(set(said)) == len(said)
+    assert all("execution" in text or "duration" in text for text in said)
+    while "duration" not in live.inner_text():
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    assert live.inner_text().startswith(_fragment(page)["node"])
+
+
+def test_search_and_steps(open_page: Pages, sample: Loaded) -> None:
+    profile = sample.profile
+    page = open_page(sample, "tab=timeline")
+    panel = page.locator("#panel-timeline")
+    panel.locator("input[type=search]").fill("sub1.*Conv2D$")
+    page.keyboard.press("Enter")
+    for number in (0, 1):
+        panel.get_by_label("Step", exact=True).select_option(str(number))
+        step = profile.steps[number]
+        names = profile.nodes.name.take(step.node).texts()
+        found = [bool(re.search(r"sub1.*Conv2D$", name)) for name in names]
+        us = int(step.us[found].sum())
+        status = panel.get_by_role("status").inner_text()
+        assert status == f"{sum(found)} executions, {us / 1e3:.3g} ms"
+        span = int((step.start_us + step.us).max() - step.start_us.min())
+        assert f"of {span / 1e6:.2f} s" in panel.locator(".toolbar .num").inner_text()
+    assert _fragment(page)["step"] == "1"
+    assert _fragment(page)["search"] == "sub1.*Conv2D$"
+    panel.locator("input[type=search]").fill("(")
+    page.keyboard.press("Enter")
+    assert panel.locator("input[type=search]").get_attribute("aria-invalid") == "true"
+    assert "missing" in panel.get_by_role("status").inner_text()
+
+
+def test_phone(open_page: Pages, sample: Loaded) -> None:
+    page = open_page(sample, "tab=timeline", size=PHONE)
+    box = page.locator(CANVAS).bounding_box()
+    assert box is not None
+    assert box["width"] <= PHONE[0]
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE[0]
+    for button in page.locator("#panel-timeline button").all():
+        place = button.bounding_box()
+        assert place is not None
+        assert place["x"] + place["width"] <= PHONE[0]
+    # Two fingers go apart: the time between them is in sight twice as large.
+    client = page.context.new_cdp_session(page)
+    for kind, left, right in [("Start", 150, 200), ("Move", 125, 225), ("End", 0, 0)]:
+        points = [{"x": x, "y": box["y"] + 60, "id": int(x > 180)} for x in (left, right)]
+        touch = {"type": f"touch{kind}", "touchPoints": points if left else []}
+        client.send("Input.dispatchTouchEvent", touch)
+    step = sample.profile.steps[0]
+    span = int((step.start_us + step.us).max() - step.start_us.min())
+    start, end = _sight(page)
+    assert end - start == pytest.approx(span / 2, rel=0.02)
+
+
+def test_memory_names_its_peak(open_page: Pages) -> None:
+    files = PROFILES["handmade"]
+    loaded_ = tfprof.load(files.graph, list(files.runs), files.op_log)
+    page = open_page(loaded_, "tab=timeline")
+    notes = page.locator("#panel-timeline .lane-notes")
+    # An execution of 9,000 to 9,040 us, which is 8 ms after the first one, and the GPU at 10,012.
+    assert "gpu:0 memory: peak in use 6.29 MB at 9.01 ms" in notes.inner_text()
+    assert "The line adds up allocation records." in notes.inner_text()
+    assert "This file does not record the total in use." in notes.inner_text()
+    notes.get_by_role("link").click()
+    assert _fragment(page)["node"] == "gradients/net/fc/MatMul_grad/MatMul"
+    box = page.locator(CANVAS).bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] - 5)
+    assert "4 B" not in page.locator("#panel-timeline .picture-tip").inner_text()
+
+
+def test_without_a_run_it_says_what_is_missing(open_page: Pages) -> None:
+    page = open_page(tfprof.load(DATA / "handmade" / "graph.pbtxt"), "tab=timeline")
+    text = page.locator("#panel-timeline").inner_text()
+    assert "--run_meta_path" in text
+    assert "--trace_path" in text

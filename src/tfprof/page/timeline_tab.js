@@ -41,12 +41,12 @@ class Timeline {
       button("+", "Zoom in", () => range.zoom(0.5)), button("Fit", "Show the whole step", () => range.move(0, range.span)),
     ];
     this.bar = h("div", { class: "toolbar" }, this.step, this.colour, this.search, this.matches, h("span", { class: "grow" }), this.sight, h("span", { class: "buttons" }, buttons));
-    this.legend = h("div", { class: "legend" });
+    this.legend = h("div", { class: "legend lane-legend" });
     this.spacer = h("div");
     this.scroller = h("div", { class: "lanes grow", onscroll: () => this.picture.paint() }, this.spacer);
     this.notes = h("p", { class: "lane-notes muted" });
     this.picture = new TimelinePicture(scene, range, this.scroller, (node) => this.write({ node: page.nodeKey(node) }));
-    this.spacer.append(h("div", { class: "lanes-stay" }, this.picture.picture.element));
+    this.spacer.append(this.picture.picture.element);
     this.scroller.addEventListener("keydown", (event) => {
       if (event.shiftKey && range.key(event.key, true)) event.preventDefault();
     });
@@ -134,7 +134,7 @@ class Timeline {
     const { page, picture: { byDevice, scene } } = this;
     const { categories } = this.picture.colours;
     const chip = (/** @type {number} */ category, /** @type {string} */ text) => {
-      const square = h("i", { class: "chip" });
+      const square = h("i");
       square.style.background = css(categories[category]);
       return h("span", null, square, text);
     };
