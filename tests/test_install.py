@@ -33,6 +33,12 @@ def test_installed_command_runs_its_demo_elsewhere(tmp_path: Path) -> None:
     assert str(home) in ran.stderr
     golden = (ROOT / "tests" / "cases" / "scope_params.txt").read_text()
     assert ran.stdout == golden.split("\n", 2)[2]
+    page, ours = tmp_path / "page.html", tmp_path / "ours.html"
+    for path, where in ((page, home), (ours, ROOT / "src")):
+        words = ["demo", "page", "--source=off", "-o", path]
+        environment = {**os.environ, "PYTHONPATH": str(where)}
+        subprocess.run([sys.executable, "-m", "tfprof", *words], check=True, env=environment)
+    assert page.read_bytes() == ours.read_bytes()
 
 
 @pytest.mark.whole
