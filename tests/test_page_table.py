@@ -5,10 +5,29 @@ from __future__ import annotations
 import json
 import shlex
 import subprocess
-from typing import Any, Final
+import sys
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any, Final
 
-from sampling import ROOT, rng
+import pytest
+
+import tfprof
+from hostile_names import NAMES
+from hostile_parts import node as graph_node
+from page_table import Shown, check_table, fragment, read_table, report_of
+from random_options import make_options
+from sampling import ROOT, numbers, rng, sampled
+from tfprof.console.escape import visible_text
 from tools.node import node
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playwright.sync_api import Page
+
+    from page_browser import Pages
+    from tfprof.results.loaded import Loaded
 
 MODULE: Final = (ROOT / "src" / "tfprof" / "page" / "command_line.js").as_uri()
 _QUOTE: Final = f"""
@@ -66,7 +85,7 @@ def test_a_command_line_has_the_options_that_differ_from_the_defaults() -> None:
         [{**META, "dims": ["batch=8", "n=2"]}, "scope", {"max_depth": "-1"}],
         [{**META, "command": ["tfprof", "demo"], "files": []}, "op", {}],
     ]
-    files = "graph.pbtxt 'my run'"
+    files, odd = "graph.pbtxt 'my run'", "'--show_name_regexes=.*it'\"'\"'s.*'"
     assert _in_node([], lines)["commands"] == [
         f"tfprof scope {files}",
         f"tfprof scope {files}",
@@ -74,8 +93,357 @@ def test_a_command_line_has_the_options_that_differ_from_the_defaults() -> None:
         # Without it, rows would be in the order of what is selected.
         f"tfprof scope {files} --order_by=float_ops --select=params",
         f"tfprof scope {files} --max_depth=3 --order_by=params",
-        f"tfprof scope {files} '--show_name_regexes=.*it'\"'\"'s.*' "
-        "--account_displayed_op_only=true",
+        f"tfprof scope {files} {odd} --account_displayed_op_only=true",
         f"tfprof scope {files} --dim=batch=8,n=2 --max_depth=-1",
         "tfprof demo op",
     ]
+
+
+# --- the numbers of the page are those of Python --------------------------------------------------
+
+DATA: Final = Path(__file__).parent / "data"
+
+
+def _files(folder: str, run: str = "run_meta.gz") -> Callable[[], Loaded]:
+    path = DATA / folder
+    return lambda: tfprof.load(path / "graph.pbtxt.gz", path / run, path / "tfprof_log.gz")
+
+
+SAMPLES: Final[dict[str, Callable[[], Loaded]]] = {
+    "resnet": tfprof.load_sample,
+    "handmade": lambda: tfprof.load(
+        DATA / "handmade/graph.pbtxt",
+        [DATA / "handmade/run_meta_0.pbtxt", DATA / "handmade/run_meta_1.pbtxt"],
+        DATA / "handmade/op_log.pbtxt",
+    ),
+    "seq2seq": _files("seq2seq"),
+    "model_analyzer": _files("model_analyzer"),
+    "keras_trace": lambda: tfprof.load(
+        DATA / "xplane/keras/graph.pb.gz", trace=DATA / "xplane/keras/trace.xplane.pb.gz"
+    ),
+    "lstm": lambda: tfprof.load(DATA / "tf2/lstm.pb.gz"),
+    "training": lambda: tfprof.load(DATA / "variables/training.meta.gz"),
+}
+_loaded: dict[str, Loaded] = {}
+
+
+def loaded_sample(name: str) -> Loaded:
+    """A sample, read once."""
+    if name not in _loaded:
+        _loaded[name] = SAMPLES[name]()
+    return _loaded[name]
+
+
+def _random_options(random: Random, loaded: Loaded, view: str) -> dict[str, str]:
+    """Options as a command line spells them; one that is empty is one that is not there."""
+    profile = loaded.profile
+    names = [random.choice(profile.nodes.name).decode("utf-8", "replace") for _ in range(20)]
+    types = [*profile.types.texts()]
+    options = make_options(random, view, names, types, loaded.steps)
+    for name in random.sample([*options], random.randrange(len(options))):
+        del options[name]  # most people leave most of them alone
+    options.pop("output", None)
+    if random.random() < 0.2:
+        options["device_regexes"] = [random.choice((".*cpu.*", ".*GPU.*", "", "none"))]
+    texts = {n: ",".join(v) if isinstance(v, list) else str(v) for n, v in options.items()}
+    return {name: text for name, text in texts.items() if text}
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_the_table_of_random_queries_is_that_of_python(open_page: Pages, sample: str) -> None:
+    loaded = loaded_sample(sample)
+    page = open_page(loaded, "tab=table")
+    for number in numbers(60, 5):
+        random = Random(f"{sample} {number}")  # noqa: S311 - repeatable, not secret
+        views = ["scope", "graph", "op", *["code"] * loaded.profile.has_traces]
+        view = random.choice(views)
+        options = _random_options(random, loaded, view)
+        try:
+            check_table(page, loaded, view, options)
+        except AssertionError as problem:
+            raise AssertionError(f"{view} {options}") from problem
+
+
+def _names(seen: Shown) -> list[str]:
+    return [row["cells"][0][1] for row in seen.rows]
+
+
+# --- filters --------------------------------------------------------------------------------------
+
+
+def test_each_filter_of_the_form_does_what_its_option_does(open_page: Pages) -> None:
+    loaded = loaded_sample("handmade")
+    page = open_page(loaded, "tab=table")
+    page.get_by_role("button", name="More filters").click()
+    values = {
+        "show_name_regexes": ".*MatMul.*, w.*",
+        "account_type_regexes": "MatMul,VariableV2,.*gpu.*",
+        "step": "0",
+        "max_depth": "3",
+        "min_micros": "5",
+        "min_params": "1",
+        "start_name_regexes": "net",
+        "trim_name_regexes": "net.*",
+        "hide_name_regexes": ".*/fc.*",
+        "device_regexes": ".*gpu.*",
+    }
+    for name, value in sampled([*values.items()], 4, "filters"):
+        page.locator(f"#filter-{name}").fill(value)
+        page.locator(f"#filter-{name}").press("Enter")
+        seen = read_table(page)
+        table = report_of(loaded, "scope", {name: value}).table()
+        assert _names(seen) == table.to_dict()["name"][: len(seen.rows)]
+        assert seen.count == len(table)
+        assert f"--{name}={value}" in shlex.split(seen.command)
+        page.get_by_role("button", name="Reset").click()
+    assert page.evaluate("location.hash") == "#tab=table"
+
+
+def test_choices_and_boxes_are_filters_too(open_page: Pages) -> None:
+    loaded = loaded_sample("handmade")
+    page = open_page(loaded, "tab=table")
+    page.get_by_role("button", name="More filters").click()
+    page.locator("#filter-order_by").select_option("name")
+    page.locator("#filter-account_displayed_op_only").check()
+    page.locator("#filter-select").click()
+    page.get_by_role("checkbox", name="params").check()
+    page.get_by_role("checkbox", name="micros", exact=True).uncheck()
+    page.locator("#filter-show_name_regexes").fill("w.*")
+    page.locator("#filter-show_name_regexes").press("Enter")
+    assert not page.locator(".choices").is_visible()
+    options = {
+        "order_by": "name",
+        "account_displayed_op_only": "true",
+        "select": "params",
+        "show_name_regexes": "w.*",
+    }
+    seen = read_table(page)
+    table = report_of(loaded, "scope", options).table()
+    assert _names(seen) == table.to_dict()["name"]
+    column = seen.columns.index("total_params")
+    totals = [f"{number:,}" for number in table.to_dict()["total_params"]]
+    assert [row["cells"][column][1] for row in seen.rows] == totals
+    assert page.get_by_role("button", name="More filters (2 set)").is_visible()
+
+
+def test_a_wrong_filter_is_named_and_the_last_rows_stay(open_page: Pages) -> None:
+    loaded = loaded_sample("handmade")
+    page = open_page(loaded, "tab=table")
+    before = read_table(page)
+    for name, value in {
+        "step": "7",
+        "show_name_regexes": "(",
+        "account_type_regexes": "[z-a]",
+        "max_depth": "many",
+        "min_bytes": "1.5",
+        "min_params": "9223372036854775808",
+    }.items():
+        seen = read_table(page, fragment("scope", {"order_by": "name", name: value}))
+        with pytest.raises(tfprof.UsageError) as problem:
+            report_of(loaded, "scope", {name: value})
+        assert seen.problems == {name: str(problem.value)}
+        assert page.locator(f"#filter-{name}").get_attribute("aria-invalid") == "true"
+        assert seen.rows == before.rows[: len(seen.rows)]  # the sentence takes a line of the screen
+    seen = read_table(page, fragment("scope", {}))
+    assert seen.problems == {}
+    # In a view that has no rows yet, the sentence stands in their place.
+    seen = read_table(page, fragment("graph", {"order_by": "occurrence"}))
+    assert seen.hidden
+    assert "cannot order by occurrence" in page.locator(".empty").inner_text()
+
+
+def test_a_filter_that_matches_nothing_says_what_would(open_page: Pages) -> None:
+    loaded = loaded_sample("resnet")
+    page = open_page(loaded, "tab=table")
+    for options in (
+        {"show_name_regexes": "unit_1_0/su"},
+        {"account_type_regexes": "Variable"},
+        {"device_regexes": "tpu"},
+    ):
+        seen = read_table(page, fragment("scope", options))
+        notes = [note.text for note in report_of(loaded, "scope", options).answer.notes]
+        assert notes
+        assert set(notes) <= {*seen.notes}
+
+
+# --- the command line -----------------------------------------------------------------------------
+
+
+def test_the_command_line_that_is_shown_prints_the_rows(open_page: Pages) -> None:
+    loaded = loaded_sample("handmade")
+    options = {
+        "show_name_regexes": "[^']*w.*|it's \"$HOME\" `x` \\$.*",
+        "max_depth": "5",
+        "select": "params,micros",
+        "order_by": "micros",
+    }
+    page = open_page(loaded, fragment("scope", options))
+    seen = read_table(page)
+    run = f'tfprof() {{ "{sys.executable}" -m tfprof "$@"; }}; {seen.command} --format=json'
+    ran = subprocess.run(["sh", "-c", run], capture_output=True, check=True)  # noqa: S607
+    rows = json.loads(ran.stdout)["rows"]
+    assert len(rows) == seen.count > 1
+    for name in ("own_params", "total_params", "own_micros", "total_micros"):
+        at, unit = seen.columns.index(name), " microseconds" if "micros" in name else ""
+        exact = [f"{row[name]:,}{unit}" for row in rows]
+        assert [row["cells"][at][1] for row in seen.rows] == exact
+
+
+def test_the_command_line_can_be_copied(open_page: Pages) -> None:
+    page = open_page(loaded_sample("handmade"), "tab=table&show_name_regexes=it's")
+    command = page.locator(".command").inner_text()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy").click()
+    page.get_by_text("Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == command
+    # A browser may have no clipboard for a page: the old way.
+    page.evaluate("""() => {
+      navigator.clipboard.writeText("nothing");
+      Object.defineProperty(navigator, "clipboard", { value: undefined });
+    }""")
+    page.get_by_role("button", name="Copy").click()
+    page.get_by_text("Copied").wait_for()
+    page.locator("#filter-show_name_regexes").fill("")
+    page.keyboard.press("ControlOrMeta+V")
+    assert page.locator("#filter-show_name_regexes").input_value() == command
+
+
+# --- rows: keys, order, size ----------------------------------------------------------------------
+
+_ACTIVE: Final = """() => {
+  const grid = document.querySelector(".treegrid");
+  const row = document.getElementById(grid.getAttribute("aria-activedescendant"));
+  const seen = row.getBoundingClientRect(), frame = grid.getBoundingClientRect();
+  const head = grid.querySelector(".tg-head").getBoundingClientRect();
+  return {
+    name: row.firstElementChild.title, level: row.ariaLevel, index: Number(row.ariaRowIndex),
+    expanded: row.ariaExpanded,
+    inSight: seen.top >= head.bottom - 1 && seen.bottom <= frame.bottom + 1,
+  };
+}"""
+
+
+def _press(page: Page, *keys: str) -> dict[str, Any]:
+    for key in keys:
+        page.keyboard.press(key)
+    active: dict[str, Any] = page.evaluate(_ACTIVE)
+    assert active["inSight"]
+    return active
+
+
+def test_rows_are_reached_opened_and_closed_by_keys(open_page: Pages) -> None:
+    page = open_page(loaded_sample("resnet"), "tab=table&order_by=name&max_depth=100")
+    grid = page.get_by_role("treegrid", name="scope view")
+    grid.focus()
+    root = _press(page, "Home")
+    assert (root["name"], root["level"], root["expanded"]) == ("_TFProfRoot", "1", "true")
+    first = _press(page, "ArrowRight")
+    assert (first["name"], first["level"], first["index"]) == ("Momentum", "2", 3)
+    assert _press(page, "ArrowRight")["expanded"] == "true"
+    below = _press(page, "ArrowRight")
+    assert below["name"].startswith("Momentum/")
+    assert below["level"] == "3"
+    assert _press(page, "ArrowLeft")["name"] == "Momentum"
+    assert _press(page, "ArrowLeft")["expanded"] == "false"
+    assert _press(page, "ArrowLeft")["name"] == "_TFProfRoot"
+    # All siblings open at once.
+    closed = int(str(grid.get_attribute("aria-rowcount")))
+    assert _press(page, "ArrowDown", "*")["expanded"] == "true"
+    assert int(str(grid.get_attribute("aria-rowcount"))) > closed + 50
+    last = _press(page, "End")
+    assert last["index"] == int(str(grid.get_attribute("aria-rowcount")))
+    up = _press(page, "PageUp")
+    assert up["index"] < last["index"] - 5
+    assert _press(page, "PageDown")["index"] == last["index"]
+    assert _press(page, "Home")["index"] == 2  # the header is row 1
+    # Enter shows the details of a node.
+    node = _press(page, "ArrowDown")
+    assert page.locator("#details").is_hidden()
+    page.keyboard.press("Enter")
+    assert node["name"] in page.locator("#details").inner_text()
+    assert page.locator(".tg-row[aria-selected=true]").count() == 1
+
+
+def test_a_click_on_a_heading_orders_rows(open_page: Pages) -> None:
+    loaded = loaded_sample("handmade")
+    page = open_page(loaded, "tab=table&select=micros,params,bytes")
+    for view, heading, column in (
+        ("scope", "total bytes", "total_bytes"),
+        ("scope", "name", "name"),
+        ("op", "own params", "own_params"),
+    ):
+        page.get_by_role("button", name=view, exact=True).click()
+        page.get_by_role("columnheader", name=heading).get_by_role("button").click()
+        order = column.removeprefix("total_").removeprefix("own_")
+        assert f"order_by={order}" in page.evaluate("location.hash")
+        seen = read_table(page)
+        assert seen.sorted == [column]
+        options = {"select": "micros,params,bytes", "order_by": order}
+        names = report_of(loaded, view, options).table().to_dict()["name"]
+        assert _names(seen) == names[: len(seen.rows)]
+
+
+def _graph(tmp_path: Path, name: str, nodes: bytes) -> Loaded:
+    path = tmp_path / f"{name}.pb"
+    path.write_bytes(nodes)
+    return tfprof.load(path)
+
+
+@pytest.mark.parametrize("count", [5_000, pytest.param(400_000, marks=pytest.mark.whole)])
+def test_many_rows_scroll_to_the_end(open_page: Pages, tmp_path: Path, count: int) -> None:
+    # 400,000 rows are higher than browsers let an element be.
+    nodes = b"".join(graph_node(b"n%06d" % at) for at in range(count))
+    page = open_page(_graph(tmp_path, "wide", nodes), "tab=table&order_by=name")
+    top, end = read_table(page), read_table(page, at_end=True)
+    assert top.count == end.count == count + 1
+    assert _names(top)[:3] == ["_TFProfRoot", "n000000", "n000001"]
+    assert _names(end)[-1] == f"n{count - 1:06}"
+    assert len(end.rows) < 60
+    page.locator(".treegrid").focus()
+    for key, at in (("Home", 0), ("End", count), ("PageUp", count - 9), ("Home", 0)):
+        assert _press(page, key)["index"] - 2 <= at
+    middle = page.evaluate("""async () => {
+      const grid = document.querySelector(".treegrid");
+      grid.scrollTop = grid.scrollHeight / 2;
+      await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+      const { top, bottom } = grid.getBoundingClientRect();
+      const row = document.elementFromPoint(400, (top + bottom) / 2).closest("[data-at]");
+      return Number(row.dataset.at);
+    }""")
+    assert abs(middle - count / 2) < count / 100
+
+
+def test_a_deep_chain_stays_in_sight(open_page: Pages, tmp_path: Path) -> None:
+    def name(at: int) -> bytes:
+        return b"n%04d" % at
+
+    chain = [graph_node(name(at), b"Identity", inputs=(name(at - 1),)) for at in range(1, 3000)]
+    loaded = _graph(tmp_path, "deep", b"".join([graph_node(name(0)), *chain]))
+    page = open_page(loaded, "tab=table&view=graph&max_depth=10000", size=(375, 812))
+    end = read_table(page, at_end=True)
+    assert end.rows[-1]["level"] == 3001
+    last = page.locator(".tg-row").last
+    assert last.locator(".tg-depth").inner_text() == "3001"
+    name_box, grid_box = (
+        last.locator(".tg-name").bounding_box(),
+        page.locator(".treegrid").bounding_box(),
+    )
+    assert name_box is not None
+    assert grid_box is not None
+    assert name_box["x"] + name_box["width"] < grid_box["x"] + grid_box["width"]
+
+
+def test_hostile_names_stay_text(open_page: Pages, tmp_path: Path) -> None:
+    names = {**NAMES, "long": b"n" * 1_000_000 + b"/end"}
+    del names["empty"]
+    graph = b"".join(graph_node(name, name) for name in names.values())
+    loaded = _graph(tmp_path, "hostile", graph)
+    page = open_page(loaded, "tab=table")
+    for view in ("scope", "op"):
+        seen = read_table(page, fragment(view, {"max_depth": "1000"}))
+        table = report_of(loaded, view, {"max_depth": "1000"}).table()
+        texts = [name.decode("utf-8", "surrogateescape") for name in table["name"].values]
+        shown = [visible_text(name) for name in texts][: len(seen.rows)]
+        assert _names(seen) == shown
+        assert all(len(row["cells"][0][0]) < 200 for row in seen.rows)
+    assert page.locator("img, .treegrid script").count() == 0

@@ -34,7 +34,7 @@ const FORBIDDEN = [
 
 const BROWSER = [
   "AbortController", "Blob", "BigInt64Array", "CustomEvent", "DOMException", "DecompressionStream",
-  "Element", "Event", "HTMLElement", "HTMLInputElement", "IntersectionObserver", "MutationObserver", "Node", "Path2D",
+  "Element", "Event", "HTMLElement", "HTMLInputElement", "HTMLSelectElement", "IntersectionObserver", "MutationObserver", "Node", "Path2D",
   "ResizeObserver", "Response", "TextDecoder", "TextEncoder", "URL", "URLSearchParams", "atob",
   "addEventListener", "btoa", "cancelAnimationFrame", "clearTimeout", "console", "devicePixelRatio", "document", "fetch",
   "getComputedStyle", "history", "localStorage", "location", "matchMedia", "navigator",

@@ -3,6 +3,7 @@
  * @module
  */
 import { overviewTab } from "./overview_tab.js";
+import { tableTab } from "./table_tab.js";
 import { timelineTab } from "./timeline_tab.js";
 
 /**
@@ -17,7 +18,7 @@ import { timelineTab } from "./timeline_tab.js";
 export const TABS = [
   overviewTab,
   stub("icicle", "Icicle"),
-  stub("table", "Table"),
+  tableTab,
   stub("treemap", "Treemap"),
   stub("types", "Types"),
   timelineTab,

@@ -1,0 +1,128 @@
+/**
+ * The tree table of a view, its filters, and the command line that prints the same rows.
+ * @module
+ */
+import { answer } from "./answer.js";
+import { commandLine } from "./command_line.js";
+import { copyButton, emptyState, fill, h } from "./dom.js";
+import { Filters } from "./filters.js";
+import { Query, UsageError } from "./query.js";
+import { shown } from "./strings.js";
+import { tableColumns } from "./table_columns.js";
+import { TreeGrid } from "./treegrid.js";
+import { plural } from "./units.js";
+
+/** @typedef {import("./answer.js").Answer} Answer */
+/** @typedef {import("./app.js").Page} Page */
+
+/** @type {import("./tabs.js").Tab} */
+export const tableTab = {
+  id: "table",
+  title: "Table",
+  missing: () => "",
+  draw(root, page) {
+    const table = tables.get(root) ?? new TableTab(page);
+    tables.set(root, table);
+    if (table.toolbar.parentElement !== root) fill(root, ...table.parts);
+    table.draw();
+  },
+};
+
+/** @type {WeakMap<HTMLElement, TableTab>} */
+const tables = new WeakMap();
+
+class TableTab {
+  /** @param {Page} page */
+  constructor(page) {
+    this.page = page;
+    /** @type {Answer | null} the last that could be given */
+    this.answer = null;
+    this.drawn = "";
+    this.filters = new Filters(page);
+    this.grid = new TreeGrid({ details: (i) => page.selectNode(this.answer?.node[i] ?? null), order: (by) => page.go({ order_by: by }) });
+    this.views = page.profile.meta.views.map((/** @type {any} */ { name, summary }) => h("button", { type: "button", class: "button", title: summary, onclick: () => page.go({ view: name }) }, name));
+    this.count = h("span", { class: "muted", role: "status" });
+    this.openAll = [
+      h("button", { type: "button", class: "button", onclick: () => this.grid.openAll(true) }, "Expand all"),
+      h("button", { type: "button", class: "button", onclick: () => this.grid.openAll(false) }, "Collapse all"),
+    ];
+    this.command = h("code", { class: "command", tabindex: "0", "aria-label": "The same on the command line" });
+    this.below = h("ul", { class: "table-notes", "aria-label": "Notes" });
+    this.instead = h("div", null); // of rows, why there are none
+    const copy = copyButton("Copy", () => commandLine(page.profile.meta, page.view, page.state));
+    this.toolbar = h("div", { class: "toolbar" }, h("div", { class: "segments", role: "group", "aria-label": "View" }, this.views), this.openAll, this.count);
+    this.parts = [this.toolbar, this.filters.element, this.instead, this.grid.element, this.below, h("div", { class: "command-line" }, this.command, copy)];
+  }
+
+  draw() {
+    const { page } = this;
+    const view = page.profile.meta.views.find((/** @type {any} */ row) => row.name === page.view);
+    for (const button of this.views) button.setAttribute("aria-pressed", String(button.textContent === view.name));
+    fill(this.command, shown(commandLine(page.profile.meta, view.name, page.state)));
+    let problem = view.missing;
+    try {
+      if (!view.missing) this.take(page.answer());
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      problem = shown(error.message);
+    }
+    this.filters.show(view, problem && this.wrongOption(view.name), problem);
+    // The last answer stays where a filter is wrong; that of another view does not.
+    this.grid.element.hidden = problem !== "" && this.answer?.view.name !== view.name;
+    fill(this.instead, this.grid.element.hidden && emptyState(problem));
+  }
+
+  /** Shows an answer. @param {Answer} next */
+  take(next) {
+    if (this.answer?.view.name !== next.view.name) this.grid.open.all(null);
+    this.answer = next;
+    const { columns, leftOut } = tableColumns(next);
+    const flat = next.view.chain;
+    const { parent } = next.tree;
+    this.grid.show({
+      tree: flat ? flatTree(next.tree.length) : next.tree,
+      row: next.row,
+      label: (i) => shown(next.label(i)),
+      shortLabel: (i) => shown(next.view.keeps_scopes && i > 0 ? below(next.label(parent[i]), next.label(i)) : next.label(i)),
+      isNode: (i) => !next.view.groups && next.node[i] >= 0,
+      isChosen: (i) => next.node[i] >= 0 && next.node[i] === this.page.node,
+      columns,
+      order: next.query.orderBy ?? "",
+      title: `${next.view.name} view`,
+    });
+    for (const button of this.openAll) button.disabled = flat;
+    fill(this.count, plural(next.tree.length, "row"));
+    const lines = [hiddenSentence(next.hidden), leftOut, ...next.notes].filter(Boolean);
+    fill(this.below, lines.map((line) => h("li", null, shown(line))));
+  }
+
+  /** The option that cannot be answered by itself. @param {string} view */
+  wrongOption(view) {
+    const { profile, state } = this.page;
+    const isWrong = (/** @type {string} */ name) => {
+      try {
+        return name in state && !answer(profile, view, Query.of({ [name]: state[name] }, view, profile));
+      } catch {
+        return true;
+      }
+    };
+    return profile.meta.options.find((/** @type {any} */ { name }) => isWrong(name))?.name ?? "";
+  }
+}
+
+/** @param {string} above @param {string} name what it repeats of the name above is left out */
+function below(above, name) {
+  return name.startsWith(`${above}/`) ? name.slice(above.length + 1) : name;
+}
+
+/** Rows that do not nest. @param {number} length @returns {import("./open_rows.js").Rows} */
+function flatTree(length) {
+  return { length, depth: new Int32Array(length).fill(1), end: Int32Array.from({ length }, (_, i) => i + 1), parent: new Int32Array(length).fill(-1) };
+}
+
+/** @param {{rows: number, reasons: Object<string, number>}} hidden */
+function hiddenSentence({ rows, reasons }) {
+  if (rows === 0) return "";
+  const why = Object.entries(reasons).map(([option, count]) => `${option} hides ${count}`);
+  return `${plural(rows, "row is", "rows are")} not shown (${why.join(", ")}).`;
+}
