@@ -46,7 +46,10 @@ const column = (values) =>
     : Float64Array.from(values);
 const read = ({ devices, ...step }) => ({
   ...Object.fromEntries(Object.entries(step).map(([name, values]) => [name, column(values)])),
-  devices: { length: devices.length, text: (row) => devices[row] },
+  devices: {
+    length: devices.length,
+    compare: (a, b) => (devices[a] < devices[b] ? -1 : 1),
+  },
 });
 const plain = (value) => JSON.stringify(value, (_, part) =>
   ArrayBuffer.isView(part) ? [...part] : typeof part === "bigint" ? String(part) : part);
@@ -180,11 +183,11 @@ def test_number_of_lanes_is_the_most_that_overlap() -> None:
 
 
 BLOCKS: Final = """
-  return input.map(({ step, from, to, pixel }) => {
+  return input.map(({ step, range }) => {
     const lanes = laneLayout(read(step));
     const drawn = [];
     for (let lane = 0; lane + 1 < lanes.first.length; lane += 1) {
-      blocks(lanes, lane, from, to, pixel, (first, last) => drawn.push([lane, first, last]));
+      blocks(lanes, lane, range, (first, last) => drawn.push([lane, first, last]));
     }
     return { lanes, drawn };
   })"""
@@ -196,13 +199,15 @@ def test_what_is_visible_is_drawn_once_and_narrow_ones_together() -> None:
     for _ in range(30):
         rows = [("cpu:0", chance.randint(1, 5000), chance.randint(0, 9)) for _ in range(400)]
         start = chance.uniform(0, 4000)
-        asked.append({"step": executions(rows), "from": start, "to": start + 800, "pixel": 8})
+        asked.append(
+            {"step": executions(rows), "range": {"from": start, "to": start + 800, "pixel": 8}}
+        )
     for question, answered in zip(asked, in_node(BLOCKS, asked), strict=True):
         lanes, drawn = answered["lanes"], answered["drawn"]
         covered = [at for _, first, last in drawn for at in range(first, last)]
         assert len(covered) == len(set(covered))
         for at, (start, us) in enumerate(zip(lanes["start"], lanes["us"], strict=True)):
-            if start < question["to"] and start + us > question["from"]:
+            if start < question["range"]["to"] and start + us > question["range"]["from"]:
                 assert at in covered
         for lane in range(len(lanes["first"]) - 1):
             # One per pixel, and one more where a narrow one is beside a wide one.
@@ -259,11 +264,11 @@ def test_hand_made_memory() -> None:
 
 def test_memory_per_pixel() -> None:
     curve = {"time": [1, 2.5, 2.6, 5], "bytes": [7, 9, 3, 4]}
-    level = "return perPixel(input, true, 0, 7, 7)"
+    level = "return perPixel(input, true, { from: 0, to: 7, width: 7 })"
     assert in_node(level, curve) == [0, 7, 9, 3, 3, 4, 4]
-    moment = "return perPixel(input, false, 0, 7, 7)"
+    moment = "return perPixel(input, false, { from: 0, to: 7, width: 7 })"
     assert in_node(moment, curve) == [0, 7, 9, 0, 0, 4, 0]
-    assert in_node("return perPixel(input, true, 3, 5, 2)", curve) == [3, 3]
+    assert in_node("return perPixel(input, true, { from: 3, to: 5, width: 2 })", curve) == [3, 3]
 
 
 @pytest.mark.parametrize("sample", ["handmade", "seq2seq", "xplane/keras"])

@@ -62,11 +62,11 @@ export function paintMemory(context, range, colours, curve, top, height, text) {
   context.fillRect(0, top, range.width, 1);
   context.fillRect(0, top + height - 4, range.width, 1);
   context.fillStyle = css(mix(colours.ground, colours.categories[0], isLevel ? 0.7 : 1));
-  perPixel(curve, isLevel, range.from, range.to, range.width).forEach((bytes, x) => {
+  perPixel(curve, isLevel, range).forEach((bytes, x) => {
     if (bytes > 0) context.fillRect(x, top + height - 4 - Math.max(1, up(bytes)), 1, Math.max(1, up(bytes)));
   });
   context.fillStyle = css(colours.categories[1]);
-  perPixel(curve.held, true, range.from, range.to, range.width).forEach((bytes, x) => {
+  perPixel(curve.held, true, range).forEach((bytes, x) => {
     if (bytes > 0) context.fillRect(x, top + height - 5 - Math.min(up(bytes), room), 1, 2);
   });
   context.fillStyle = css(colours.text);

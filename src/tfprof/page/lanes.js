@@ -6,16 +6,17 @@
  *     cpu:0   lane 2  |w|
  *
  * Columns are sorted by lane, then start. In a lane nothing overlaps, so ends ascend as well and
- * whatever is visible is found by binary search.
+ * whatever is in sight is found by bisection.
+ * @module
  */
 
 /** @typedef {import("./columns.js").Column} Column */
 /**
- * @typedef {object} Lanes
+ * @typedef {object} Lanes times are microseconds; starts are since the origin
  * @property {number | bigint} origin the first start
- * @property {number} span microseconds from the first start to the last end
- * @property {Int32Array} row the row of the step
- * @property {Float64Array} start microseconds since the origin
+ * @property {number} span from the first start to the last end
+ * @property {Int32Array} row of the step
+ * @property {Float64Array} start
  * @property {Float64Array} us
  * @property {Float64Array} busy sum of the durations before each execution
  * @property {Int32Array} first the first execution of each lane, and the end of the last lane
@@ -23,122 +24,96 @@
  * @property {number} untimed how many executions are in no lane
  */
 
-/** The lowest of many lanes that is free: a tree of the earliest end in each half. */
-class FreeLanes {
-  /** @param {number} most */
-  constructor(most) {
-    this.size = 1;
-    while (this.size < most) this.size *= 2;
-    this.ends = new Float64Array(2 * this.size).fill(-Infinity);
-  }
-
-  /** @param {number} start @param {number} end @returns {number} the lane, taken until *end* */
-  take(start, end) {
-    let at = 1;
-    while (at < this.size) {
-      at *= 2;
-      if (this.ends[at] > start) at += 1;
-    }
-    const lane = at - this.size;
-    this.ends[at] = end;
-    while (at > 1) {
-      at >>= 1;
-      this.ends[at] = Math.min(this.ends[2 * at], this.ends[2 * at + 1]);
-    }
-    return lane;
-  }
-}
-
 /** @param {Column} column @param {number | bigint} origin @returns {Float64Array} */
 export function since(column, origin) {
-  const base = BigInt(origin);
-  if (column instanceof BigInt64Array) return Float64Array.from(column, (value) => Number(value - base));
+  if (column instanceof BigInt64Array) return Float64Array.from(column, (value) => Number(value - BigInt(origin)));
   return Float64Array.from(column, (value) => value - Number(origin));
+}
+
+/** Takes the lowest lane that is free at *start*, until *end*. @param {number} most lanes @returns {(start: number, end: number) => number} */
+function lowestFree(most) {
+  const size = 2 ** Math.ceil(Math.log2(most));
+  const ends = new Float64Array(2 * size).fill(-Infinity); // a tree: the earliest end below each place
+  return (start, end) => {
+    let at = 1;
+    while (at < size) at = ends[2 * at] > start ? 2 * at + 1 : 2 * at;
+    const lane = at - size;
+    ends[at] = end;
+    for (at >>= 1; at > 0; at >>= 1) ends[at] = Math.min(ends[2 * at], ends[2 * at + 1]);
+    return lane;
+  };
 }
 
 /** @param {import("./profile.js").Step} step @returns {Lanes} */
 export function laneLayout(step) {
-  const { device, devices } = step;
-  const timed = Int32Array.from(step.counts_as.keys()).filter((row) => step.counts_as[row] !== 0);
+  const { device, devices, counts_as, start_us } = step;
+  const timed = Int32Array.from(counts_as.keys()).filter((row) => counts_as[row] !== 0);
   /** @type {number | bigint} */
-  let origin = timed.length ? step.start_us[timed[0]] : 0;
-  for (const row of timed) if (step.start_us[row] < origin) origin = step.start_us[row];
-  const start = since(step.start_us, origin);
+  let origin = timed.length ? start_us[timed[0]] : 0;
+  for (const row of timed) if (start_us[row] < origin) origin = start_us[row];
+  const start = since(start_us, origin);
   const us = since(step.us, 0).map((value) => Math.max(0, value));
-  const inOrder = [...Array(devices.length).keys()].map((row) => ({ row, name: devices.text(row) }));
-  inOrder.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
-  const rank = new Int32Array(devices.length);
-  inOrder.forEach(({ row }, place) => (rank[row] = place));
-  const rankOf = (/** @type {number} */ row) => rank[device[row]];
-  const order = timed.slice().sort((a, b) => rankOf(a) - rankOf(b) || start[a] - start[b] || a - b);
+  const rank = new Int32Array(devices.length); // by name
+  [...rank.keys()].sort((a, b) => devices.compare(a, b)).forEach((row, place) => (rank[row] = place));
+  const order = timed.slice().sort((a, b) => rank[device[a]] - rank[device[b]] || start[a] - start[b] || a - b);
 
   const laneOf = new Int32Array(order.length);
   const groups = [];
   let lane = 0;
   for (let from = 0, to = 0; from < order.length; from = to) {
-    while (to < order.length && rankOf(order[to]) === rankOf(order[from])) to += 1;
-    const free = new FreeLanes(to - from);
+    while (to < order.length && device[order[to]] === device[order[from]]) to += 1;
+    const take = lowestFree(to - from);
     let lanes = 0;
     for (let at = from; at < to; at += 1) {
-      const taken = free.take(start[order[at]], start[order[at]] + us[order[at]]);
-      lanes = Math.max(lanes, taken + 1);
-      laneOf[at] = lane + taken;
+      laneOf[at] = lane + take(start[order[at]], start[order[at]] + us[order[at]]);
+      lanes = Math.max(lanes, laneOf[at] - lane + 1);
     }
     groups.push({ device: device[order[from]], lane, lanes });
     lane += lanes;
   }
-  return { origin, groups, untimed: step.node.length - order.length, ...byLane(order, laneOf, lane, start, us) };
+  return { origin, groups, untimed: counts_as.length - order.length, ...byLane(order, laneOf, lane, start, us) };
 }
 
-/**
- * @param {Int32Array} order @param {Int32Array} laneOf @param {number} lanes
- * @param {Float64Array} start @param {Float64Array} us of all rows of the step
- */
+/** The executions by lane. @param {Int32Array} order @param {Int32Array} laneOf @param {number} lanes @param {Float64Array} start @param {Float64Array} us of the step's rows */
 function byLane(order, laneOf, lanes, start, us) {
   const first = new Int32Array(lanes + 1);
   for (const lane of laneOf) first[lane + 1] += 1;
   for (let lane = 0; lane < lanes; lane += 1) first[lane + 1] += first[lane];
   const next = first.slice();
   const row = new Int32Array(order.length);
-  for (let at = 0; at < order.length; at += 1) row[next[laneOf[at]]++] = order[at];
-  const sorted = { start: Float64Array.from(row, (at) => start[at]), us: Float64Array.from(row, (at) => us[at]) };
+  order.forEach((one, at) => (row[next[laneOf[at]]++] = one));
   const busy = new Float64Array(row.length + 1);
   let span = 0;
-  for (let at = 0; at < row.length; at += 1) {
-    busy[at + 1] = busy[at] + sorted.us[at];
-    span = Math.max(span, sorted.start[at] + sorted.us[at]);
-  }
-  return { row, first, busy, span, ...sorted };
+  row.forEach((one, at) => {
+    busy[at + 1] = busy[at] + us[one];
+    span = Math.max(span, start[one] + us[one]);
+  });
+  return { row, first, busy, span, start: Float64Array.from(row, (one) => start[one]), us: Float64Array.from(row, (one) => us[one]) };
 }
 
-/**
- * The first of from..to where *reached* holds; it must hold for all that follow.
- * @param {number} from @param {number} to @param {(at: number) => boolean} reached
- */
-export function search(from, to, reached) {
+/** The first of from..to that has passed, or *to*. @param {number} from @param {number} to @param {(at: number) => boolean} passed false, then true */
+export function search(from, to, passed) {
   while (from < to) {
     const middle = (from + to) >> 1;
-    if (reached(middle)) to = middle;
+    if (passed(middle)) to = middle;
     else from = middle + 1;
   }
   return from;
 }
 
 /**
- * What to draw of a lane: an execution each, or several that start in the same pixel.
- * @param {Lanes} lanes @param {number} lane @param {number} from @param {number} to microseconds
- * @param {number} pixel microseconds
+ * What to draw of a lane: each execution, or together those that start in the same pixel.
+ * @param {Lanes} lanes @param {number} lane @param {{from: number, to: number, pixel: number}} range in microseconds
  * @param {(first: number, last: number) => void} draw executions first..last-1
  */
-export function blocks(lanes, lane, from, to, pixel, draw) {
-  const { start, us } = lanes;
-  const last = lanes.first[lane + 1];
-  let at = search(lanes.first[lane], last, (one) => start[one] + us[one] >= from);
-  while (at < last && start[at] <= to) {
+export function blocks({ start, us, first }, lane, { from, to, pixel }, draw) {
+  const end = first[lane + 1];
+  let at = search(first[lane], end, (one) => start[one] + us[one] >= from);
+  while (at < end && start[at] <= to) {
     let next = at + 1;
     if (us[at] < pixel) {
       const edge = (Math.floor(start[at] / pixel) + 1) * pixel;
-      next = search(next, last, (one) => start[one] >= edge);
+      next = search(next, end, (one) => start[one] >= edge);
       // Only the last one can reach beyond the pixel: if it is wide, it is drawn by itself.
       if (next - 1 > at && us[next - 1] >= pixel) next -= 1;
     }
@@ -147,20 +122,16 @@ export function blocks(lanes, lane, from, to, pixel, draw) {
   }
 }
 
-/**
- * Round times to label on an axis, with their texts.
- * @param {number} from @param {number} to microseconds @param {number} most
- * @returns {{ time: number, text: string }[]}
- */
+/** Round times to label on an axis. @param {number} from @param {number} to microseconds @param {number} most @returns {{ time: number, text: string }[]} */
 export function ticks(from, to, most) {
   const rough = Math.max((to - from) / Math.max(most, 1), 1e-3);
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * ([1, 2, 5].find((factor) => factor * power >= rough * 0.9999) ?? 10);
   const [unit, name] = to >= 1e6 ? [1e6, "s"] : to >= 1e3 ? [1e3, "ms"] : [1, "us"];
   const decimals = Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9));
-  const texts = [];
-  for (let at = Math.ceil(from / step - 1e-9); at * step <= to; at += 1) {
-    texts.push({ time: at * step, text: `${((at * step) / unit).toFixed(decimals)} ${name}` });
-  }
-  return texts;
+  const first = Math.ceil(from / step - 1e-9);
+  return Array.from({ length: Math.max(0, Math.floor(to / step) - first + 1) }, (_, at) => {
+    const time = (first + at) * step;
+    return { time, text: `${(time / unit).toFixed(decimals)} ${name}` };
+  });
 }

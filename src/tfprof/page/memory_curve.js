@@ -5,82 +5,64 @@
  *     held        running sum of the allocation records of the step
  *     operation   otherwise: the peak bytes of each operation, at its end; what stays allocated
  *                 between operations is not recorded
+ * @module
  */
 import { search, since } from "./lanes.js";
 
 /** @typedef {import("./columns.js").Column} Column */
-/** @typedef {import("./profile.js").Step} Step */
-/**
- * @typedef {object} Curve
- * @property {"in use" | "operation"} kind
- * @property {number} device a row of types, -1 unknown
- * @property {Float64Array} time microseconds since the origin, ascending
- * @property {Int32Array} row the row of the step's memory columns
- * @property {Float64Array} bytes
- * @property {number} peak the point with the most bytes
- * @property {{ time: Float64Array, bytes: Float64Array }} held
- */
+/** @typedef {{ time: Float64Array, bytes: Float64Array }} Points time: microseconds since the origin, ascending */
+/** @typedef {Points & { kind: "in use" | "operation", device: number, row: Int32Array, peak: number, held: Points }} Curve device: a row of types, -1 unknown; row: of the memory columns; peak: the point with the most bytes */
 
-/**
- * @param {{ device: Int32Array }} nodes @param {Step} step
- * @param {number | bigint} origin
- * @returns {Curve[]} by device; none where nothing is recorded
- */
+/** The curves by device; none where nothing is recorded. @param {{ device: Int32Array }} nodes @param {import("./profile.js").Step} step @param {number | bigint} origin @returns {Curve[]} */
 export function memoryCurves(nodes, step, origin) {
-  const deviceOf = (/** @type {number} */ row) => nodes.device[step.memory_node[row]];
+  const byDevice = (/** @type {Int32Array} */ node, /** @type {Column} */ us) => {
+    /** @type {Map<number, number[]>} */
+    const rows = new Map();
+    for (let row = 0; row < us.length; row += 1) {
+      const device = nodes.device[node[row]];
+      if (us[row] > 0) rows.set(device, rows.get(device) ?? []).get(device)?.push(row);
+    }
+    return rows;
+  };
+  const records = byDevice(step.allocation_node, step.allocation_us);
+  const [time, allocated] = [since(step.memory_us, origin), { time: since(step.allocation_us, origin), bytes: since(step.allocation_bytes, 0) }];
+  /** @type {Curve[]} */
   const curves = [];
-  const rows = [...step.memory_us.keys()].filter((row) => step.memory_us[row] > 0);
-  for (const device of [...new Set(rows.map(deviceOf))].sort((a, b) => a - b)) {
-    const here = rows.filter((row) => deviceOf(row) === device);
-    const reported = here.filter((row) => step.in_use[row] > 0);
+  for (const [device, rows] of [...byDevice(step.memory_node, step.memory_us)].sort(([a], [b]) => a - b)) {
+    const reported = rows.filter((row) => step.in_use[row] > 0);
     const kind = reported.length ? "in use" : "operation";
-    const curve = points(reported.length ? reported : here, step.memory_us, kind === "in use" ? step.in_use : step.peak, origin);
-    const records = [...step.allocation_us.keys()].filter((row) => nodes.device[step.allocation_node[row]] === device);
-    if (curve.bytes[curve.peak] > 0) curves.push({ kind, device, ...curve, held: running(records, step, origin) });
+    const bytes = since(kind === "in use" ? step.in_use : step.peak, 0);
+    const order = (reported.length ? reported : rows).sort((a, b) => time[a] - time[b] || bytes[b] - bytes[a]);
+    // Of equal times, the one with the most bytes.
+    const row = Int32Array.from(order.filter((one, place) => place === 0 || time[order[place - 1]] !== time[one]));
+    const peak = row.reduce((most, one, place) => (bytes[one] > bytes[row[most]] ? place : most), 0);
+    if (bytes[row[peak]] > 0) curves.push({ kind, device, row, time: taken(time, row), bytes: taken(bytes, row), peak, held: running(records.get(device) ?? [], allocated) });
   }
-  return /** @type {Curve[]} */ (curves);
+  return curves;
 }
 
-/**
- * The points in order of time; of equal times the one with the most bytes.
- * @param {number[]} rows @param {Column} us @param {Column} column @param {number | bigint} origin
- */
-function points(rows, us, column, origin) {
-  const [at, amount] = [since(us, origin), since(column, 0)];
-  const order = rows.slice().sort((a, b) => at[a] - at[b] || amount[b] - amount[a]);
-  const row = Int32Array.from(order.filter((one, place) => place === 0 || at[order[place - 1]] !== at[one]));
-  const bytes = Float64Array.from(row, (one) => amount[one]);
-  const peak = bytes.reduce((most, value, place) => (value > bytes[most] ? place : most), 0);
-  return { time: Float64Array.from(row, (one) => at[one]), row, bytes, peak };
+/** @param {Float64Array} column @param {ArrayLike<number>} rows */
+function taken(column, rows) {
+  return Float64Array.from(rows, (row) => column[row]);
 }
 
-/**
- * @param {number[]} rows @param {Step} step
- * @param {number | bigint} origin
- */
-function running(rows, step, origin) {
-  const [at, amount] = [since(step.allocation_us, origin), since(step.allocation_bytes, 0)];
-  const order = rows.slice().sort((a, b) => at[a] - at[b] || a - b);
+/** @param {number[]} rows @param {Points} changes @returns {Points} */
+function running(rows, changes) {
+  const order = rows.sort((a, b) => changes.time[a] - changes.time[b] || a - b);
   let sum = 0;
-  const bytes = Float64Array.from(order, (row) => (sum += amount[row]));
-  return { time: Float64Array.from(order, (row) => at[row]), bytes };
+  return { time: taken(changes.time, order), bytes: Float64Array.from(order, (row) => (sum += changes.bytes[row])) };
 }
 
-/**
- * The most bytes in each pixel of from..to. A level holds until the next point; a moment does not.
- * @param {{ time: Float64Array, bytes: Float64Array }} curve @param {boolean} level
- * @param {number} from @param {number} to microseconds @param {number} width pixels
- */
-export function perPixel(curve, level, from, to, width) {
+/** The most bytes in each pixel. @param {Points} curve @param {boolean} holds until the next point @param {{from: number, to: number, width: number}} range in sight */
+export function perPixel(curve, holds, { from, to, width }) {
   const most = new Float64Array(width);
-  const pixel = (to - from) / width;
-  const first = search(0, curve.time.length, (at) => curve.time[at] >= from);
-  let held = level && first > 0 ? curve.bytes[first - 1] : 0;
-  for (let x = 0, at = first; x < width; x += 1) {
+  let at = search(0, curve.time.length, (point) => curve.time[point] >= from);
+  let held = holds && at > 0 ? curve.bytes[at - 1] : 0;
+  for (let x = 0; x < width; x += 1) {
     most[x] = held;
-    for (; at < curve.time.length && curve.time[at] < from + (x + 1) * pixel; at += 1) {
+    for (; at < curve.time.length && curve.time[at] < from + ((x + 1) * (to - from)) / width; at += 1) {
       most[x] = Math.max(most[x], curve.bytes[at]);
-      if (level) held = curve.bytes[at];
+      if (holds) held = curve.bytes[at];
     }
   }
   return most;

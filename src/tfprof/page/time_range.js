@@ -5,6 +5,7 @@
 
 const LEAST = 5; // microseconds in sight
 const DRAGGED = 4; // pixels that make a click a drag
+const CLOSEST = 10; // pixels between two fingers
 
 export class TimeRange {
   /** @param {() => void} moved called after each change by the reader */
@@ -20,10 +21,6 @@ export class TimeRange {
   /** Microseconds per pixel. */
   get pixel() {
     return (this.to - this.from) / this.width;
-  }
-
-  get isWhole() {
-    return this.from <= 0 && this.to >= this.span;
   }
 
   /** @param {number} time @returns {number} pixels */
@@ -52,9 +49,8 @@ export class TimeRange {
 
   /** @param {number} factor 2: twice the time in sight @param {number} [x] the place that stays */
   zoom(factor, x = this.width / 2) {
-    const at = this.from + x * this.pixel;
     const size = Math.min(Math.max((this.to - this.from) * factor, LEAST), this.span);
-    const from = at - (x / this.width) * size;
+    const from = this.from + x * this.pixel - (x / this.width) * size;
     this.move(from, from + size);
   }
 
@@ -63,51 +59,44 @@ export class TimeRange {
     if (key === "+" || key === "=") this.zoom(0.5);
     else if (key === "-") this.zoom(2);
     else if (key === "0") this.move(0, this.span);
-    else if (shift && key === "ArrowLeft") this.pan(-0.25);
-    else if (shift && key === "ArrowRight") this.pan(0.25);
+    else if (shift && (key === "ArrowLeft" || key === "ArrowRight")) this.pan(key === "ArrowLeft" ? -0.25 : 0.25);
     else return false;
     return true;
   }
 
-  /** @param {HTMLElement} element @param {HTMLElement} scroller what a mouse scrolls up and down */
+  /** @param {HTMLElement} element @param {HTMLElement} scroller what a mouse drags up and down */
   listen(element, scroller) {
     /** @type {Map<number, PointerEvent>} */
     const down = new Map();
-    let [startX, startY] = [0, 0];
+    const left = () => element.getBoundingClientRect().left;
+    let first = { clientX: 0, clientY: 0 };
     element.addEventListener("wheel", (event) => {
       event.preventDefault();
-      const unit = event.deltaMode === 1 ? 16 : 1;
+      const unit = event.deltaMode === 1 ? 16 : 1; // lines
       const sideways = event.shiftKey ? event.deltaX || event.deltaY : event.deltaX;
       if (event.shiftKey || Math.abs(sideways) > Math.abs(event.deltaY)) this.pan((sideways * unit) / this.width);
-      else this.zoom(Math.exp(event.deltaY * unit * (event.ctrlKey ? 0.01 : 0.002)), event.clientX - element.getBoundingClientRect().left);
+      else this.zoom(Math.exp(event.deltaY * unit * (event.ctrlKey ? 0.01 : 0.002)), event.clientX - left());
     }, { passive: false });
     element.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
-      if (!down.size) [this.dragged, startX, startY] = [false, event.clientX, event.clientY];
+      if (!down.size) [this.dragged, first] = [false, event];
       down.set(event.pointerId, event);
     });
     element.addEventListener("pointermove", (event) => {
       const before = down.get(event.pointerId);
+      const other = [...down.values()].find((one) => one !== before);
       if (before === undefined) return;
-      const other = [...down.values()].find((one) => one.pointerId !== event.pointerId);
-      if (!this.dragged && !other && Math.hypot(event.clientX - startX, event.clientY - startY) < DRAGGED) return;
+      if (!this.dragged && !other && Math.hypot(event.clientX - first.clientX, event.clientY - first.clientY) < DRAGGED) return;
       this.dragged = true;
       element.setPointerCapture(event.pointerId);
       down.set(event.pointerId, event);
-      if (other) this.pinch(before.clientX, event.clientX, other.clientX, element);
+      const apart = (/** @type {PointerEvent} */ one) => Math.max(Math.abs(one.clientX - (other?.clientX ?? 0)), CLOSEST);
+      if (other) this.zoom(apart(before) / apart(event), other.clientX - left());
       else this.pan((before.clientX - event.clientX) / this.width);
       if (event.pointerType === "mouse") scroller.scrollTop += before.clientY - event.clientY;
     });
-    for (const name of /** @type {const} */ (["pointerup", "pointercancel"])) {
-      element.addEventListener(name, (event) => down.delete(event.pointerId));
-    }
-    element.addEventListener("click", (event) => this.dragged && event.stopPropagation(), true);
-  }
-
-  /** One finger went from *before* to *now*, the other one stayed. @param {number} before @param {number} now @param {number} other @param {HTMLElement} element */
-  pinch(before, now, other, element) {
-    const closest = 10;
-    const factor = Math.max(Math.abs(before - other), closest) / Math.max(Math.abs(now - other), closest);
-    this.zoom(factor, other - element.getBoundingClientRect().left);
+    element.addEventListener("pointerup", (event) => down.delete(event.pointerId));
+    element.addEventListener("pointercancel", (event) => down.delete(event.pointerId));
+    element.addEventListener("click", (event) => this.dragged && event.stopImmediatePropagation(), true);
   }
 }

@@ -161,7 +161,7 @@ export class TimelinePicture {
     const { range, scene: { lanes, top, tall } } = this;
     /** @type {Box[]} */
     const boxes = [];
-    blocks(lanes, lane, range.from, range.to, range.pixel, (first, last) => {
+    blocks(lanes, lane, range, (first, last) => {
       const x = range.x(lanes.start[first]);
       const end = range.x(lanes.start[last - 1] + lanes.us[last - 1]);
       boxes.push({ x, width: Math.max(end - x, 1), y: top[lane] - this.scroller.scrollTop, height: tall - 1, lane, first, last });

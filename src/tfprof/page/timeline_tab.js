@@ -98,8 +98,8 @@ class Timeline {
     clearTimeout(this.timer);
     this.timer = 0;
     if (this.page.tab.id !== "timeline") return;
-    const { from, to, isWhole } = this.range;
-    const range = isWhole ? "" : `${Number(from.toFixed(1))}-${Number(to.toFixed(1))}`;
+    const { from, to, span } = this.range;
+    const range = to - from >= span ? "" : `${Number(from.toFixed(1))}-${Number(to.toFixed(1))}`;
     this.asked = `${this.picture.scene.step.number} ${range}`;
     this.page.go({ range, ...changes }, { replace: !("node" in changes) });
   }
