@@ -1,10 +1,11 @@
 // answer(profile, view, query): the displayed rows of a view, with the own and total value of any
 // metric. The twin of query/answer.py and of the Answer in query/counted.py.
 import { account, order, sessionOf, show, start } from "./stages.js";
+import { quoted } from "./nearest.js";
 import { UsageError } from "./query.js";
 import { markedRows, range, take, takeRows } from "./tree.js";
 import { plural } from "./units.js";
-import { unmatched } from "./unmatched.js";
+import { repaired, unmatched } from "./unmatched.js";
 
 /** @typedef {import("./profile.js").Profile} Profile */
 /** @typedef {import("./query.js").Query} Query */
@@ -158,31 +159,37 @@ function check(profile, name, query) {
   return step;
 }
 
-/** @param {{text: string, times: number}} note */
-const written = ({ text, times }) => (times === 1 ? text : `${text} (${times} times)`);
+/** What params does not count. @param {Profile} profile @param {import("./profile.js").Drawing} drawing */
+function unknownSizes(profile, drawing) {
+  const nodes = markedRows(profile.lower("params")?.map((is, node) => is && Number(drawing.owner[node] >= 0)) ?? new Uint8Array(0));
+  if (!nodes.length) return [];
+  const name = repaired(profile.nodes.name.take(nodes.subarray(0, 1)))[0] ?? "";
+  return [`params does not count ${plural(nodes.length, "variable")} of unknown shape, such as ${quoted(name)}`];
+}
 
-/** What an answer leaves out, and remarks on its options. @param {Profile} profile @param {Session} session @param {Query} query @param {[number, number]} deeper @param {number} count of displayed rows @returns {string[]} */
-function notes(profile, session, query, deeper, count) {
-  const { meta } = profile;
-  const { view, drawing } = session;
-  const wantsTensors = query.select.includes("tensor_value");
-  const lines = [];
-  if (query.concernsFloatOps) {
-    const flops = meta.flops?.by_step?.[String(query.step)] ?? meta.flops ?? { coverage: "", notes: [] };
-    lines.push(...(flops.coverage ? [flops.coverage] : []), ...flops.notes.map(written));
-  }
-  lines.push(...(meta.views.find((/** @type {any} */ row) => row.name === view.name).notes ?? []).map(written));
+/** What an answer leaves out, and remarks on its options.
+ * @param {Profile} profile @param {Session} session @param {Query} query
+ * @param {[number, number]} deeper @param {number} count of displayed rows @returns {string[]} */
+function notes(profile, session, query, [rows, depth], count) {
+  const { drawing, view } = session;
+  const { remarks } = profile.meta;
+  const wants = (/** @type {string} */ name) => query.select.includes(name);
+  const counted = remarks.float_ops[String(query.step)] ?? remarks.float_ops.None;
+  const [coverage, ...others] = query.concernsFloatOps ? counted : [];
+  const lines = [...(coverage ? [coverage] : []), ...(wants("params") ? unknownSizes(profile, drawing) : []), ...others, ...view.notes];
   if (query.displayedOnly && !view.recounts) lines.push(`Note: ${view.name} view ignores account_displayed_op_only`);
-  if (wantsTensors && view.name === "code") lines.push(written({ text: "code view has no tensor value to show", times: count }));
-  const [rows, depth] = deeper;
+  if (wants("tensor_value") && view.name === "code") {
+    lines.push(`code view has no tensor value to show${count === 1 ? "" : ` (${count} times)`}`);
+  }
   if (query.leftOpen.has("max_depth") && rows) {
     lines.push(`${plural(rows, "more row")}: --max_depth=${depth} shows ${rows === 1 ? "it" : "them"}`);
   }
   lines.push(...unmatched(profile, drawing, query, (patterns) => session.labelsMatch(patterns)));
-  if (query.leftOpen.has("select") && query.select.includes("params") && meta.params_remark) lines.push(meta.params_remark);
-  if (meta.misses_accelerator_stream) lines.push("Found accelerator operation but misses accelerator stream stats!");
-  const absent = view.groups && !view.chain ? ["occurrence", "input_shapes"] : [];
-  for (const name of absent) if (query.select.includes(name)) lines.push(`${name} N/A in ${view.name} view`);
-  if (wantsTensors) lines.push("tensor_value is in the text and in proto only");
+  if (query.leftOpen.has("select") && wants("params")) lines.push(...remarks.params);
+  lines.push(...remarks.all);
+  for (const name of view.groups && !view.chain ? ["occurrence", "input_shapes"] : []) {
+    if (wants(name)) lines.push(`${name} N/A in ${view.name} view`);
+  }
+  if (wants("tensor_value")) lines.push("tensor_value is in the text and in proto only");
   return lines;
 }

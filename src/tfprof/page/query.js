@@ -89,6 +89,7 @@ export class Query {
 
   /**
    * From options as the command line spells them; those left open have defaults that fit the files.
+   * Options that only other views take are left out.
    * @param {{[name: string]: string}} options
    * @param {string} view
    * @param {any} profile
@@ -99,19 +100,18 @@ export class Query {
     /** @type {Option[]} */
     const rows = meta.options;
     const names = rows.map((row) => row.name);
+    const { groups, options: taken } = meta.views.find((/** @type {any} */ row) => row.name === view);
     /** @type {{[name: string]: any}} */
     const chosen = {};
-    for (const [name, text] of Object.entries(options)) {
-      const option = rows.find((row) => row.name === name);
-      if (!option) throw new UsageError(`there is no option --${name}${nearest(name, names).replace("mean '", "mean '--")}`);
-      chosen[name] = parsed(option, text, meta.fields);
-    }
-    for (const { name, choices } of rows) {
-      const words = name in chosen && choices?.length ? [chosen[name]].flat() : [];
-      for (const word of words) if (word || name === "select") checkKnown(`${name} has no`, word, choices ?? []);
+    const given = rows.filter(({ name }) => name in options && taken.includes(name));
+    const places = Object.keys(options);
+    given.sort((one, other) => places.indexOf(one.name) - places.indexOf(other.name)); // the first error counts
+    for (const option of given) chosen[option.name] = parsed(option, options[option.name], meta.fields);
+    for (const { name, choices = [] } of given) {
+      const words = choices.length ? [chosen[name]].flat().filter(Boolean) : [];
+      for (const word of words) checkKnown(`${name} has no`, word, choices);
     }
     const select = chosen.select ?? meta.defaults[view].select;
-    const { groups } = meta.views.find((/** @type {any} */ row) => row.name === view);
     const isNumber = (/** @type {string} */ name) => meta.fields.find((/** @type {any} */ field) => field.name === name)?.unit;
     const order = select.find((/** @type {string} */ name) => isNumber(name) && (groups || name !== "occurrence"));
     const defaults = Object.fromEntries(rows.map((row) => [row.name, row.default]));

@@ -12,7 +12,7 @@ import { Tree, markedRows, range, take, takeRows } from "./tree.js";
 /** @typedef {import("./query.js").Query} Query */
 /** @typedef {import("./tree.js").Numbers} Numbers */
 /** @typedef {{name: string, groups: boolean, chain: boolean, recounts: boolean, bounds_occurrence: boolean,
- *   keeps_scopes: boolean, trims_itself: boolean, root_depth: number, missing: string}} View a row of meta.views */
+ *   keeps_scopes: boolean, trims_itself: boolean, root_depth: number, missing: string, notes: string[]}} View a row of meta.views */
 
 const MOST_RECENT = 8;
 const LARGEST = 2n ** 53n;

@@ -45,7 +45,7 @@ function withoutRoot(labels) {
 }
 
 /** Some texts that are not empty, repaired. @param {Strings} strings @param {number} most */
-function repaired(strings, most = Infinity) {
+export function repaired(strings, most = Infinity) {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   const texts = [];
   for (let row = 0; row < strings.length && texts.length < most; row++) {

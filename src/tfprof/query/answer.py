@@ -254,9 +254,12 @@ def _notes(view: View, drawing: Drawing, query: Query, rows: int) -> tuple[Note,
 
 
 def _other_values(profile: Profile, query: Query) -> Iterator[str]:
+    if "select" in query.left_open and "params" in query.select:
+        yield from params_remarks(profile)
+
+
+def params_remarks(profile: Profile) -> Iterator[str]:
     """What params counts besides variables, as the original does: placeholders and the like."""
-    if "select" not in query.left_open or "params" not in query.select:
-        return
     kinds = [at for at, kind in enumerate(profile.types) if kind in VARIABLES]
     values = np.where(np.isin(profile.nodes.op, kinds), 0, profile.values("params", None))
     first = int(values.argmax()) if values.any() else -1

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tfprof.views import View
 
 SCHEMA = "tfprof.report/1"
-_MISSES_STREAM = "Found accelerator operation but misses accelerator stream stats!"
+MISSES_STREAM = "Found accelerator operation but misses accelerator stream stats!"
 
 
 def report_table(answer: Answer, notes: Sequence[Note] = ()) -> Table:
@@ -241,7 +241,7 @@ def _lacks_occurrence(view: View) -> bool:
 
 def _data_notes(answer: Answer) -> list[Note]:
     """What the rows cannot show of what was selected."""
-    notes = [Note(_MISSES_STREAM)] if answer.profile.misses_accelerator_stream else []
+    notes = [Note(MISSES_STREAM)] if answer.profile.misses_accelerator_stream else []
     absent = ("occurrence", "input_shapes") if _lacks_occurrence(answer.view) else ()
     notes += [
         Note(f"{name} N/A in {answer.view.name} view")

@@ -102,7 +102,8 @@ def _view(out: Container, profile: Profile, name: str) -> dict[str, Any]:
         out.add(f"{name}.frame", drawing.frame)
         out.add(f"{name}.gradient", drawing.gradient)
     filler, is_ordered = drawing.filler.decode(), drawing.in_name_order
-    return {"missing": "", "filler": filler, "in_name_order": is_ordered}
+    notes = [str(note) for note in drawing.notes]
+    return {"missing": "", "filler": filler, "in_name_order": is_ordered, "notes": notes}
 
 
 def _drawn(profile: Profile, name: str) -> Drawing:

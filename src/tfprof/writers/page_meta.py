@@ -10,8 +10,11 @@ from tfprof import __version__
 from tfprof.errors import TfprofError
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.ops.kinds import KINDS, kinds_of
+from tfprof.ops.with_float_ops import with_float_ops
+from tfprof.query.answer import params_remarks
 from tfprof.query.defaults import fitted_options
 from tfprof.read.without_source import embedded
+from tfprof.results.report_table import MISSES_STREAM
 from tfprof.tables.commands import COMMANDS
 from tfprof.tables.fields import FIELDS
 from tfprof.tables.options import OPTIONS
@@ -20,6 +23,7 @@ from tfprof.views import VIEWS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from tfprof.model import Profile
     from tfprof.results.loaded import Loaded
     from tfprof.results.page_report import PageReport
     from tfprof.results.result import Result
@@ -49,6 +53,7 @@ def page_meta(report: PageReport, loaded: Loaded, views: Mapping[str, Any]) -> d
         "summary": _json(lambda: loaded.summary(dims=dims)),
         "advice": _json(loaded.advice),
         "notes": [_without_folders(report, str(note)) for note in notes],
+        "remarks": _remarks(loaded.profile, dims),
         "embedded": embedded(loaded.profile.stacks),
         "peaks": dict(report.peaks),
         "options": [_option(name) for name in OPTIONS if name not in _NOT_OFFERED],
@@ -60,6 +65,19 @@ def page_meta(report: PageReport, loaded: Loaded, views: Mapping[str, Any]) -> d
         "folded": None,
         "profiles": 1,
     }
+
+
+def _remarks(profile: Profile, dims: Mapping[str, int]) -> dict[str, Any]:
+    """Notes that an answer has if it shows parameters, float operations, or in any case."""
+    steps = (None, *(step.number for step in profile.steps if profile.step_shapes))
+    missed = [MISSES_STREAM] if profile.misses_accelerator_stream else []
+    float_ops = {str(step): _counted(profile, dims, step) for step in steps}
+    return {"params": [*params_remarks(profile)], "float_ops": float_ops, "all": missed}
+
+
+def _counted(profile: Profile, dims: Mapping[str, int], step: int | None) -> list[str]:
+    counted, counts = with_float_ops(profile, "all", dims, step)
+    return [str(counts), *map(str, counted.notes[len(profile.notes) :])]
 
 
 def _files(report: PageReport, paths: Iterable[str]) -> tuple[str, ...]:
