@@ -194,16 +194,20 @@ def test_laws_of_treemaps(seed: int) -> None:
         tree,
     )
     assert len(boxes) > 20
-    inside = {box["row"]: box for box in boxes}
+    inside = {box["row"]: box for box in boxes if box["row"] != box["above"]}
     groups: dict[int, list[Any]] = {}
     for box in boxes:
-        above = tree["parent"][box["row"]]
-        while above not in inside and above > 0:
-            above = tree["parent"][above]
-        groups.setdefault(above, []).append(box)
+        groups.setdefault(box["above"], []).append(box)
     for above, group in groups.items():
-        scale = {box["width"] * box["height"] / tree["total"][box["row"]] for box in group}
+        scale = {box["width"] * box["height"] / box["value"] for box in group}
         assert max(scale) == pytest.approx(min(scale))
+        assert sum(box["value"] for box in group) <= tree["total"][above]
+        for box in group:
+            own = sum(t for t, p in zip(tree["total"], tree["parent"], strict=True) if p == above)
+            expected = (
+                tree["total"][above] - own if box["row"] == above else tree["total"][box["row"]]
+            )
+            assert box["value"] == expected
         if above > 0:
             outer = inside[above]
             assert outer["open"]

@@ -13,16 +13,18 @@
 /** @typedef {{flops: number, bandwidth: number}} Peaks of the machine; 0: unknown */
 /** @typedef {{at: number, value: number}} Tick */
 
-const EDGE = { left: 62, right: 16, top: 14, bottom: 38 };
+const EDGE = { left: 52, right: 16, top: 26, bottom: 38 };
+const LEAST = 0.001; // of the time of all layers: the speed of shorter ones is noise
 const RADIUS = [4, 18]; // of the shortest and the longest layer, in pixels
 
-/** The layers that have work, bytes and time, without those that hold others. @param {any[]} rows of the summary @returns {Layer[]} */
+/** The layers that have work, bytes and time, without those that hold others or take next to no time. @param {any[]} rows of the summary @returns {Layer[]} */
 export function layersOf(rows) {
   const holds = new Set(rows.map((row) => row.parent));
+  const time = rows.reduce((sum, row) => sum + (holds.has(row.row) ? 0 : row.micros ?? 0), 0);
   return rows.filter((row) => !holds.has(row.row)).map((row) => ({
     name: row.name, path: row.path, work: row.float_ops ?? 0, micros: row.micros ?? 0,
     bytes: (row.parameter_bytes ?? 0) + (row.activation_bytes ?? 0),
-  })).filter(({ work, bytes, micros }) => work > 0 && bytes > 0 && micros > 0);
+  })).filter(({ work, bytes, micros }) => work > 0 && bytes > 0 && micros > LEAST * time);
 }
 
 /** @param {Layer} layer @returns {{intensity: number, speed: number}} FLOP per byte and FLOP/s */
@@ -37,7 +39,8 @@ export function rates({ work, bytes, micros }) {
  * @param {number} height
  * @returns {{dots: Dot[], roof: [number, number][], across: Tick[], up: Tick[], left: number, bottom: number}}
  */
-export function roofline(layers, { flops, bandwidth }, width, height) {
+export function roofline(layers, peaks, width, height) {
+  const { flops, bandwidth } = peaks;
   const all = layers.map(rates);
   const across = axis([...all.map(({ intensity }) => intensity), flops && bandwidth ? flops / bandwidth : 0], EDGE.left, width - EDGE.right);
   const up = axis([...all.map(({ speed }) => speed), flops], height - EDGE.bottom, EDGE.top);
@@ -48,10 +51,9 @@ export function roofline(layers, { flops, bandwidth }, width, height) {
     return { layer, x: x - radius, y: y - radius, width: 2 * radius, height: 2 * radius };
   });
   dots.sort((a, b) => b.width - a.width); // the small ones on top
-  const limit = (/** @type {number} */ intensity) => Math.min(flops || Infinity, bandwidth ? bandwidth * intensity : Infinity);
   const corners = [across.least, flops && bandwidth ? flops / bandwidth : across.least, across.most].sort((a, b) => a - b);
   /** @type {[number, number][]} */
-  const roof = flops || bandwidth ? corners.map((one) => [across.place(one), up.place(limit(one))]) : [];
+  const roof = flops || bandwidth ? corners.map((one) => [across.place(one), up.place(limit(peaks, one).speed)]) : [];
   return { dots, roof, across: across.ticks, up: up.ticks, left: EDGE.left, bottom: height - EDGE.bottom };
 }
 
@@ -63,6 +65,12 @@ function axis(values, from, to) {
   const place = (/** @type {number} */ value) => from + ((Math.log10(value) - low) / (high - low)) * (to - from);
   const ticks = Array.from({ length: high - low + 1 }, (_, at) => ({ value: 10 ** (low + at), at: place(10 ** (low + at)) }));
   return { least: 10 ** low, most: 10 ** high, place, ticks };
+}
+
+/** What the machine allows at some work per byte, and what limits it. @param {Peaks} peaks @param {number} intensity */
+export function limit({ flops, bandwidth }, intensity) {
+  const speed = Math.min(flops || Infinity, bandwidth ? bandwidth * intensity : Infinity);
+  return { speed, by: flops && bandwidth ? (bandwidth * intensity < flops ? "memory" : "arithmetic") : "" };
 }
 
 /** The number of a text such as 312T, 1.5e12 or 900 GB/s; 0 where it is none. @param {string} text */

@@ -2,9 +2,13 @@
  * The tabs, in order.
  * @module
  */
+import { icicleTab } from "./icicle_tab.js";
 import { overviewTab } from "./overview_tab.js";
+import { rooflineTab } from "./roofline_tab.js";
 import { tableTab } from "./table_tab.js";
 import { timelineTab } from "./timeline_tab.js";
+import { treemapTab } from "./treemap_tab.js";
+import { typesTab } from "./types_tab.js";
 
 /**
  * @typedef {object} Tab
@@ -17,15 +21,10 @@ import { timelineTab } from "./timeline_tab.js";
 /** @type {Tab[]} */
 export const TABS = [
   overviewTab,
-  stub("icicle", "Icicle"),
+  icicleTab,
   tableTab,
-  stub("treemap", "Treemap"),
-  stub("types", "Types"),
+  treemapTab,
+  typesTab,
   timelineTab,
-  stub("roofline", "Roofline"),
+  rooflineTab,
 ];
-
-/** @param {string} id @param {string} title @returns {Tab} */
-function stub(id, title) {
-  return { id, title, missing: () => "This picture is not here yet.", draw: () => {} };
-}

@@ -10,7 +10,10 @@
  */
 
 /** @typedef {{x: number, y: number, width: number, height: number}} Rect */
-/** @typedef {Rect & {row: number, level: number, open: boolean}} TreemapBox open: its children are inside */
+/**
+ * @typedef {Rect & {row: number, above: number, value: number, level: number, open: boolean}} TreemapBox
+ *   above: the row of the box that it is in, itself where the box is what a row has of its own; open: its children are inside
+ */
 
 const HEADING = 18;
 const EDGE = 2;
@@ -85,19 +88,18 @@ export function treemap(parent, total, root, space) {
   for (let at = 0; at < open.length; at++) {
     const { row, level, space: inside } = open[at];
     const rows = children.get(row) ?? [];
-    // What a row has of its own is left empty, so that the areas of siblings compare.
     const own = total[row] - rows.reduce((sum, child) => sum + total[child], 0);
     const parts = rows.map((child) => ({ child, value: total[child] }));
-    if (own > 0) parts.push({ child: -1, value: own });
+    if (own > 0 && rows.length) parts.push({ child: row, value: own });
     parts.sort((a, b) => b.value - a.value);
     const rects = squarified(parts.map((part) => part.value), inside);
     for (const [index, rect] of rects.entries()) {
-      const only = parts[index].child;
-      if (only < 0 || Math.min(rect.width, rect.height) < SMALLEST) continue;
-      const child = throughOnly(only, children, total);
+      if (Math.min(rect.width, rect.height) < SMALLEST) continue;
+      const { child: only, value } = parts[index];
+      const child = only === row ? row : throughOnly(only, children, total);
       const room = { x: rect.x + EDGE, y: rect.y + HEADING, width: rect.width - 2 * EDGE, height: rect.height - HEADING - EDGE };
-      const opens = children.has(child) && room.width > 4 * SMALLEST && room.height > 4 * SMALLEST;
-      boxes.push({ ...rect, row: child, level, open: opens });
+      const opens = child !== row && children.has(child) && room.width > 4 * SMALLEST && room.height > 4 * SMALLEST;
+      boxes.push({ ...rect, row: child, above: row, value, level, open: opens });
       if (opens) open.push({ row: child, level: level + 1, space: room });
     }
   }
