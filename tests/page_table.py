@@ -34,7 +34,7 @@ _READ: Final = """async ([fragment, atEnd]) => {
     await changed;
   }
   const grid = one(".treegrid");
-  const expand = all("button").find((button) => button.textContent === "Expand all");
+  const expand = all("button").find((button) => button.textContent === "Expand");
   if (!expand.disabled) expand.click();
   grid.scrollTop = atEnd ? 1e9 : 0;
   await frame();

@@ -26,7 +26,7 @@ export class Filters {
     const others = this.fields.filter(({ isFirst }) => !isFirst);
     this.more = h("div", { class: "more-filters", id: "more-filters" }, others.map(({ element }) => element));
     this.open(false);
-    this.element = h("form", { class: "filters", "aria-label": "Filters" }, first.map(({ element }) => element), this.toggle, this.reset, this.more);
+    this.element = h("form", { class: "filters", "aria-label": "Filters" }, first.map(({ element }) => element), h("div", { class: "filter-buttons" }, this.toggle, this.reset), this.more);
     this.element.addEventListener("input", (event) => this.change(event, PAUSE));
     this.element.addEventListener("change", (event) => this.change(event, 0));
     this.element.addEventListener("submit", (event) => event.preventDefault());

@@ -12,7 +12,7 @@ import { UNITS, atLeast, exact, percent } from "./units.js";
 /** @typedef {{name: string, legend: string, unit: string | null, shows: string[]}} Field a row of meta.fields */
 /** @typedef {{column: GridColumn, holds: () => boolean, values: ArrayLike<number | bigint> | null}} Candidate */
 
-const WIDTH = { number: 104, share: 130, text: 200 };
+const WIDTH = { number: 116, share: 130, text: 200 };
 const NOT_ACCOUNTED = "--";
 const IN_FULL = /** @type {Object<string, string>} */ ({ micros: " microseconds", memory: " bytes" });
 

@@ -43,8 +43,8 @@ class TableTab {
     this.views = page.profile.meta.views.map((/** @type {any} */ { name, summary }) => h("button", { type: "button", class: "button", title: summary, onclick: () => page.go({ view: name }) }, name));
     this.count = h("span", { class: "muted", role: "status" });
     this.openAll = [
-      h("button", { type: "button", class: "button", onclick: () => this.grid.openAll(true) }, "Expand all"),
-      h("button", { type: "button", class: "button", onclick: () => this.grid.openAll(false) }, "Collapse all"),
+      h("button", { type: "button", class: "button", title: "Open all rows", onclick: () => this.grid.openAll(true) }, "Expand"),
+      h("button", { type: "button", class: "button", title: "Close all rows", onclick: () => this.grid.openAll(false) }, "Collapse"),
     ];
     this.command = h("code", { class: "command", tabindex: "0", "aria-label": "The same on the command line" });
     this.below = h("ul", { class: "table-notes", "aria-label": "Notes" });
@@ -69,12 +69,14 @@ class TableTab {
     this.filters.show(view, problem && this.wrongOption(view.name), problem);
     // The last answer stays where a filter is wrong; that of another view does not.
     this.grid.element.hidden = problem !== "" && this.answer?.view.name !== view.name;
-    fill(this.instead, this.grid.element.hidden && emptyState(problem));
+    fill(this.instead, emptyState(problem));
+    this.instead.hidden = !this.grid.element.hidden;
   }
 
   /** Shows an answer. @param {Answer} next */
   take(next) {
-    if (this.answer?.view.name !== next.view.name) this.grid.open.all(null);
+    if (this.answer === next) return this.grid.refresh();
+    if (this.answer?.view.name !== next.view.name) this.grid.forget();
     this.answer = next;
     const { columns, leftOut } = tableColumns(next);
     const flat = next.view.chain;
@@ -93,7 +95,15 @@ class TableTab {
     for (const button of this.openAll) button.disabled = flat;
     fill(this.count, plural(next.tree.length, "row"));
     const lines = [hiddenSentence(next.hidden), leftOut, ...next.notes].filter(Boolean);
-    fill(this.below, lines.map((line) => h("li", null, shown(line))));
+    fill(this.below, lines.map((line) => h("li", null, this.withLinks(shown(line)))));
+  }
+
+  /** A note; an option in it, as in "--max_depth=57 shows them", sets that option. @param {string} line */
+  withLinks(line) {
+    return line.split(/(--\w+=\w+)/).map((part, at) => {
+      const [name, value] = part.slice(2).split("=");
+      return at % 2 === 1 && this.page.profile.meta.options.some((/** @type {any} */ option) => option.name === name) ? h("a", { href: this.page.href({ [name]: value }) }, part) : part;
+    });
   }
 
   /** The option that cannot be answered by itself. @param {string} view */

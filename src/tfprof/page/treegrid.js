@@ -41,9 +41,11 @@ const MOST_HEIGHT = 8_000_000;
 const SPARE = 4; // rows above and below the screen
 const INDENT = 14;
 const MOST_INDENTS = { wide: 12, narrow: 3 }; // below, names stay in place and show their depth
-const NAME_WIDTH = { wide: 280, narrow: 160 };
+const NAME_WIDTH = { wide: 280, narrow: 150 };
 const NARROW = 600;
 const MARKS = 44; // the arrow before a name, its depth, and the padding of the cell
+
+const NOTHING = /^(0(us|B|\.0%)?|--)$/; // what does not catch the eye
 
 export class TreeGrid {
   /** @type {GridRows} */
@@ -68,6 +70,19 @@ export class TreeGrid {
 
   get narrow() {
     return this.element.clientWidth < NARROW;
+  }
+
+  /** Goes back to the first row, with the rows open that are so at first. */
+  forget() {
+    this.open.all(null);
+    this.active = 0;
+    this.element.scrollTo(0, 0);
+  }
+
+  /** Draws the same rows again, as for another width. */
+  refresh() {
+    this.paintHead();
+    this.paint();
   }
 
   /** @param {GridRows} rows */
@@ -107,9 +122,10 @@ export class TreeGrid {
 
   paintHead() {
     const { columns } = this.rows;
-    const numbers = columns.reduce((sum, column) => sum + column.width, 0);
     const least = NAME_WIDTH[this.narrow ? "narrow" : "wide"];
-    const tracks = [`minmax(${least}px, 2fr)`, ...columns.map(({ share, width }) => (share ? `minmax(${width}px, 1fr)` : `${width}px`))];
+    const widths = columns.map(({ width }) => (this.narrow ? Math.round(width * 0.75) : width));
+    const numbers = widths.reduce((sum, width) => sum + width, 0);
+    const tracks = [`minmax(${least}px, 2fr)`, ...columns.map(({ share }, at) => (share ? `minmax(${widths[at]}px, 1fr)` : `${widths[at]}px`))];
     this.element.style.setProperty("--tg-columns", tracks.join(" "));
     this.element.style.setProperty("--tg-width", `${least + numbers}px`);
     this.element.setAttribute("aria-colcount", String(columns.length + 1));
@@ -172,7 +188,7 @@ export class TreeGrid {
     const room = Math.max(6, Math.floor((this.nameWidth - MARKS - indent) / this.charWidth));
     const mark = h("span", { class: "tg-mark", "aria-hidden": "true" }, expanded === null ? "" : expanded ? "▾" : "▸");
     const deep = depth - 1 > most && h("span", { class: "tg-depth" }, `${depth}`);
-    const name = h("span", { class: this.rows.isNode(i) ? "tg-name" : "tg-name tg-group" }, shortened(this.rows.shortLabel(i), room));
+    const name = h("span", { class: this.rows.isNode(i) ? "tg-name tg-node" : "tg-name" }, shortened(this.rows.shortLabel(i), room));
     const cell = h("div", { role: "rowheader", class: "tg-cell tg-first", title: this.rows.label(i) }, mark, deep, name);
     cell.style.paddingLeft = `${indent + 6}px`;
     return cell;
@@ -248,8 +264,9 @@ export class TreeGrid {
 /** @param {GridColumn} column @param {number} i @returns {HTMLElement} */
 function cellOf(column, i) {
   const share = column.share?.(i) ?? null;
-  const look = `tg-cell ${share === null ? (column.right ? "num" : "cut") : "num tg-share"}`;
-  const cell = h("div", { role: "gridcell", class: look, title: column.tip(i) || null }, column.text(i));
+  const text = column.text(i);
+  const look = share !== null ? "num tg-share" : column.right ? "num" : "cut";
+  const cell = h("div", { role: "gridcell", class: `tg-cell ${look}${NOTHING.test(text) ? " muted" : ""}`, title: column.tip(i) || null }, text);
   if (share !== null) cell.style.setProperty("--share", String(Math.min(Math.max(share, 0), 1)));
   return cell;
 }
