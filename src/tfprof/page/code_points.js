@@ -5,7 +5,9 @@
 export const LAST_CODE_POINT = 0x10ffff;
 const SURROGATES = [0xd800, 0xdfff];
 const BLOCK = 0x10000;
-const CASES_END = 0x20000;
+// Where there are characters; surrogates would pair up.
+const WITH_CASES = [[0, 0xd7ff], [0xe000, 0x1ffff]];
+const ASSIGNED = [...WITH_CASES, [0x20000, 0x3ffff], [0xe0000, LAST_CODE_POINT]];
 
 /** @type {Map<string, Ranges>} */
 const known = new Map();
@@ -58,7 +60,7 @@ function cases() {
   if (folded) return folded;
   /** @type {Map<number, number[]>} */
   const groups = new Map();
-  const changing = scan("\\p{Changes_When_Casemapped}", CASES_END);
+  const changing = scan("\\p{Changes_When_Casemapped}", WITH_CASES);
   for (let at = 0; at < changing.length; at += 2) {
     for (let point = changing[at]; point <= changing[at + 1]; point++) {
       // Turkish: the dotless i is no i, as in the tables of RE2.
@@ -80,7 +82,7 @@ function join(groups, point, twin) {
 
 const CATEGORY = /^(L[ulmto]?|M[nce]?|N[dlo]?|P[cdseifo]?|S[mcko]?|Z[slp]?|C[cfo])$/;
 // Scripts of four letters that are names; the others are codes, which RE2 does not know.
-const SCRIPT = /^(?!(?!Cham|Kawi|Lisu|Thai|Toto)[A-Z][a-z]{3}$)[A-Z][A-Za-z_]+$/;
+const SCRIPT = /^(?!Unknown$|(?!Cham|Kawi|Lisu|Thai|Toto)[A-Z][a-z]{3}$)[A-Z][A-Za-z_]+$/;
 
 /** The code points of a category or script as RE2 names them; null: there is none. @param {string} name */
 export function namedClass(name) {
@@ -96,17 +98,18 @@ export function namedClass(name) {
   }
 }
 
-/** The code points below a limit that JavaScript's class matches, surrogates apart. @param {string} source */
-function scan(source, limit = LAST_CODE_POINT) {
+/** The code points that JavaScript's class matches, surrogates apart. @param {string} source */
+function scan(source, blocks = ASSIGNED) {
   const ready = known.get(source);
   if (ready) return ready;
   const runs = new RegExp(`${source}+`, "gu");
   /** @type {Ranges} */
   const ranges = [];
-  for (const text of texts(limit)) {
+  for (const [first, last] of blocks) {
+    const text = textOf(first, last);
     for (const { 0: run, index } of text.matchAll(runs)) {
-      const first = /** @type {number} */ (text.codePointAt(index));
-      ranges.push(first, first + (first < BLOCK ? run.length : run.length / 2) - 1);
+      const begin = /** @type {number} */ (text.codePointAt(index));
+      ranges.push(begin, begin + (begin < BLOCK ? run.length : run.length / 2) - 1);
     }
   }
   const found = normalized(ranges);
@@ -114,11 +117,12 @@ function scan(source, limit = LAST_CODE_POINT) {
   return found;
 }
 
-/** All code points below a limit as texts: surrogates would pair up, so they are left out. @param {number} limit */
-function* texts(limit) {
-  for (let block = 0; block < limit; block += BLOCK) {
-    const points = Array.from({ length: BLOCK }, (_, at) => block + at);
-    const separate = block ? [points] : [points.slice(0, SURROGATES[0]), points.slice(SURROGATES[1] + 1)];
-    for (const some of separate) yield some.map((point) => String.fromCodePoint(point)).join("");
+/** Consecutive code points as a text. @param {number} first @param {number} last */
+function textOf(first, last) {
+  const units = [];
+  for (let point = first; point <= last; point++) {
+    if (point < BLOCK) units.push(point);
+    else units.push(0xd800 + ((point - BLOCK) >> 10), 0xdc00 + (point & 0x3ff));
   }
+  return new TextDecoder("utf-16le", { ignoreBOM: true }).decode(Uint16Array.from(units));
 }

@@ -10,7 +10,7 @@ import { encodeText } from "./strings.js";
 
 const UNKNOWN = -1;
 const DEAD = -2;
-const MOST_INSTRUCTIONS = 200_000;
+const MOST_INSTRUCTIONS = 60_000;
 const MOST_STATES = 4_000; // then all are forgotten
 const MOST_PLACES = 2_000_000;
 const [AT_BEGIN, AFTER_OTHER, AFTER_WORD, AFTER_NEWLINE] = [0, 1, 2, 3];
