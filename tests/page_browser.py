@@ -40,7 +40,7 @@ new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifts += entry.value;
 }).observe({ type: "layout-shift", buffered: true });
 """
-_DRAWN: Final = """() => new Promise((resolve) => {
+DRAWN: Final = """() => new Promise((resolve) => {
   const look = () => performance.getEntriesByName("first picture").length > 0
     || document.querySelector(".reading[role=alert]") ? resolve() : setTimeout(look, 5);
   look();
@@ -69,7 +69,7 @@ class Pages:
         address = shown if isinstance(shown, str) else self.file(shown).as_uri()
         page = self.blank(address, size=size, dark=dark)
         page.goto(f"{address}#{fragment}")
-        page.evaluate(_DRAWN)
+        page.evaluate(DRAWN)
         return page
 
     def blank(self, allowed: str, *, size: tuple[int, int] = DESKTOP, dark: bool = False) -> Page:

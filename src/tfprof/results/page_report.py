@@ -71,8 +71,10 @@ class PageReport(SharedFile):
         from html import escape  # noqa: PLC0415 - only notebooks
 
         style = "width:100%;height:720px;border:1px solid #8888"
+        # All ASCII: the policy's hashes hold in whatever encoding the notebook has.
+        page = escape(self.text()).encode("ascii", "xmlcharrefreplace").decode()
         frame = f'<iframe title="tfprof" sandbox="allow-scripts" style="{style}"'
-        return f'{frame} srcdoc="{escape(self.text())}"></iframe>'
+        return f'{frame} srcdoc="{page}"></iframe>'
 
     def __repr__(self) -> str:
         return f"<PageReport: {self.title}>"
