@@ -132,6 +132,11 @@ def test_keys_open_and_close(open_page: Pages, drawn: Loaded) -> None:
     page.get_by_role("button", name="Keys").click()
     page.get_by_role("button", name="Close").click()
     assert not page.locator("dialog").is_visible()
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.type") == "search"
+    page.keyboard.type("3?")
+    assert page.evaluate("document.activeElement.value") == "3?"
+    assert chosen(page) == "table"
 
 
 def test_links_back_and_forward(open_page: Pages, drawn: Loaded) -> None:

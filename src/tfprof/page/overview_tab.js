@@ -150,7 +150,8 @@ function rankedRow(row, columns) {
     const unknown = row[key] === null || row[key] === undefined;
     return h("td", { class: PLACES[Math.min(at, 2)] }, unknown ? "" : amount(row[key], kind, row.incomplete.includes(key)));
   });
-  const link = h("a", { href: linkTo(row), title: name }, name);
+  const isPlace = !name.startsWith("("); // as in (other)
+  const link = isPlace ? h("a", { href: linkTo(row), title: name }, name) : name;
   return h("tr", null, h("th", { scope: "row", class: "name" }, link), h("td", { class: "bar" }, h("span", { class: "share" }, bar)), h("td", { class: "num" }, percent(row.share, 1)), cells);
 }
 
@@ -189,6 +190,11 @@ function textOf(note) {
 /** @param {any} advice */
 function adviceCard(advice) {
   if (!advice?.rows?.length) return null;
-  const reports = advice.rows.map((/** @type {any} */ row) => h("pre", { class: "mono", tabindex: "0" }, row.report.split("\n").map((/** @type {string} */ line) => `${shown(line)}\n`)));
-  return h("section", { class: "card" }, h("h2", null, "Advice"), reports);
+  const card = h("section", { class: "card" }, h("h2", null, "Advice"));
+  let checker = "";
+  for (const row of advice.rows) {
+    if (row.checker !== checker) card.append(h("h3", null, (checker = row.checker)));
+    card.append(h("pre", { class: "mono" }, row.report.split("\n").map(shown).join("\n")));
+  }
+  return card;
 }

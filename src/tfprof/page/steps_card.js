@@ -6,7 +6,7 @@ import { h } from "./dom.js";
 import { amount } from "./amounts.js";
 import { fragmentOf } from "./state.js";
 import { shown } from "./strings.js";
-import { exact, percent } from "./units.js";
+import { exact } from "./units.js";
 
 const MOST_STEPS = 8;
 
@@ -86,7 +86,7 @@ function shortDevice(name) {
 /** @param {string} name @param {{us: number, executions: number}} took @param {number} whole */
 function deviceRow(name, took, whole) {
   const bar = h("i", null);
-  bar.style.width = percent(took.us, whole);
+  bar.style.width = `${(100 * took.us) / whole}%`;
   return h(
     "tr",
     null,

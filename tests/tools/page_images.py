@@ -1,0 +1,74 @@
+"""Makes docs/images/: every tab of the page of the bundled sample, in light and dark.
+
+    python tests/tools/page_images.py [TAB…]
+
+The pictures are PNG of 1280 by 720 pixels and 64 colours, at most 60 KB each. Pillow, which makes
+them small, comes with TensorFlow.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
+
+from PIL import Image  # noqa: E402
+
+import tfprof  # noqa: E402 - that of this folder
+from page_browser import Chromium, Pages  # noqa: E402
+
+IMAGES: Final = ROOT / "docs" / "images"
+MOST_BYTES: Final = 60_000
+COLOURS: Final = 64
+STATES: Final = {
+    "overview": "",
+    "icicle": "tab=icicle&view=scope&metric=micros",
+    "table": "tab=table&view=scope&order_by=micros&node=unit_1_0/sub1/conv1/Conv2D",
+    "treemap": "tab=treemap",
+    "types": "tab=types",
+    "timeline": "tab=timeline",
+    "roofline": "tab=roofline",
+}
+"""What each picture shows: the fragment of the page's address."""
+
+
+def small(png: bytes) -> bytes:
+    """The picture with few colours, of which a page has few."""
+    out = io.BytesIO()
+    colours = Image.open(io.BytesIO(png)).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    colours.save(out, "PNG", optimize=True)
+    return out.getvalue()
+
+
+def main(names: list[str]) -> None:
+    """Write the pictures of these tabs; of all, if none is named."""
+    IMAGES.mkdir(exist_ok=True)
+    os.chdir(ROOT / "src" / "tfprof" / "sample")  # so that the pictures show no folder of ours
+    runs = ["run_meta_0.gz", "run_meta_1.gz"]
+    sample = tfprof.load("graph.pbtxt.gz", runs, "tfprof_log.gz")
+    with tempfile.TemporaryDirectory() as folder:
+        chromium = Chromium()
+        with chromium.in_use() as browser:
+            pages = Pages(browser, Path(folder))
+            for name in names or STATES:
+                for dark in (False, True):
+                    page = pages(sample, STATES[name], dark=dark)
+                    page.wait_for_timeout(300)  # for a tooltip that is on its way, and the like
+                    image = small(page.screenshot())
+                    path = IMAGES / f"{name}_{'dark' if dark else 'light'}.png"
+                    path.write_bytes(image)
+                    sys.stdout.write(f"{path.relative_to(ROOT)}: {len(image):,} bytes\n")
+                    assert len(image) <= MOST_BYTES, "too large: use fewer colours"
+            problems = pages.close()
+        chromium.close()
+    assert not problems, problems
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
