@@ -10,8 +10,9 @@ import { perPixel } from "./memory_curve.js";
 /** @typedef {import("./colours.js").Theme} Theme */
 /** @typedef {import("./time_range.js").TimeRange} TimeRange */
 /** @typedef {CanvasRenderingContext2D} Context */
-/** @typedef {import("./canvas.js").Shape & {category: number, busy: number, matches: boolean | null, selected: boolean, text: () => string}} Bar busy: how much of its width is, 0 to 1; matches: null where nothing is searched */
+/** @typedef {{category: number, busy: number, matches: boolean | null, selected: boolean, text: () => string}} Look busy: how much of its width is, 0 to 1; matches: null where nothing is searched */
 
+const LEVELS = 6; // of shares
 const LABELLED = 30; // pixels that hold a few letters
 const TICK = 90; // pixels between two labels of the axis, at least
 
@@ -28,22 +29,37 @@ export function paintAxis(context, range, colours, axis, height) {
   }
 }
 
-/** @param {Context} context @param {Theme} colours @param {Bar} bar */
-export function paintBar(context, colours, { x, y, width, height, category, busy, matches, selected, text }) {
-  const own = matches ? colours.match : colours.categories[category];
-  // Of several executions in one pixel, the colour says how much of it they fill.
-  const fill = mix(colours.ground, own, (matches === false ? 0.25 : 1) * (0.45 + 0.55 * busy));
+/** @type {WeakMap<Theme, Map<number, {fill: string, ink: string}>>} */
+const INKS = new WeakMap();
+
+/** The colours of a bar: of several executions in one pixel, how much of it they fill. @param {Theme} colours @param {Look} look */
+function inks(colours, { category, busy, matches }) {
+  const known = INKS.get(colours) ?? new Map();
+  INKS.set(colours, known);
+  const level = Math.ceil(busy * LEVELS);
+  const key = (category * 3 + (matches === null ? 2 : Number(matches))) * (LEVELS + 1) + level;
+  if (!known.has(key)) {
+    const own = matches ? colours.match : colours.categories[category];
+    const fill = mix(colours.ground, own, (matches === false ? 0.25 : 1) * (0.45 + (0.55 * level) / LEVELS));
+    known.set(key, { fill: css(fill), ink: css(textOn(fill)) });
+  }
+  return known.get(key);
+}
+
+/** @param {Context} context @param {Theme} colours @param {import("./canvas.js").Shape} box @param {Look} look */
+export function paintBar(context, colours, { x, y, width, height }, look) {
+  const { fill, ink } = inks(colours, look);
   const left = Math.max(x, -1);
   const shown = Math.min(x + width, context.canvas.width) - left;
-  context.fillStyle = css(fill);
+  context.fillStyle = fill;
   context.fillRect(left, y, shown > 2 ? shown - 0.5 : shown, height);
-  if (selected) {
+  if (look.selected) {
     context.fillStyle = css(colours.text);
     context.fillRect(left, y + height - 3, shown, 3);
   }
   if (shown < LABELLED) return;
-  context.fillStyle = css(textOn(fill));
-  const name = text();
+  context.fillStyle = ink;
+  const name = look.text();
   const whole = fitted(context, name, shown - 8);
   // Names of a scope begin alike, so their ends say more.
   context.fillText(whole === name ? name : fitted(context, name.slice(name.lastIndexOf("/") + 1), shown - 8), left + 4, y + height / 2 + 0.5);
@@ -63,7 +79,7 @@ export function paintMemory(context, range, colours, curve, top, height, text) {
   context.fillRect(0, top + height - 4, range.width, 1);
   context.fillStyle = css(mix(colours.ground, colours.categories[0], isLevel ? 0.7 : 1));
   perPixel(curve, isLevel, range).forEach((bytes, x) => {
-    if (bytes > 0) context.fillRect(x, top + height - 4 - Math.max(1, up(bytes)), 1, Math.max(1, up(bytes)));
+    if (bytes > 0) context.fillRect(x, top + height - 4 - Math.max(1, up(bytes)), isLevel ? 1 : 2, Math.max(1, up(bytes)));
   });
   context.fillStyle = css(colours.categories[1]);
   perPixel(curve.held, true, range).forEach((bytes, x) => {

@@ -26,8 +26,17 @@
 
 /** @param {Column} column @param {number | bigint} origin @returns {Float64Array} */
 export function since(column, origin) {
-  if (column instanceof BigInt64Array) return Float64Array.from(column, (value) => Number(value - BigInt(origin)));
-  return Float64Array.from(column, (value) => value - Number(origin));
+  const times = new Float64Array(column.length); // loops, because from() is slow
+  if (column instanceof BigInt64Array) for (let at = 0; at < times.length; at += 1) times[at] = Number(column[at] - BigInt(origin));
+  else for (let at = 0; at < times.length; at += 1) times[at] = column[at] - Number(origin);
+  return times;
+}
+
+/** @param {Float64Array} column @param {ArrayLike<number>} rows */
+export function taken(column, rows) {
+  const values = new Float64Array(rows.length);
+  for (let at = 0; at < values.length; at += 1) values[at] = column[rows[at]];
+  return values;
 }
 
 /** Takes the lowest lane that is free at *start*, until *end*. @param {number} most lanes @returns {(start: number, end: number) => number} */
@@ -47,7 +56,7 @@ function lowestFree(most) {
 /** @param {import("./profile.js").Step} step @returns {Lanes} */
 export function laneLayout(step) {
   const { device, devices, counts_as, start_us } = step;
-  const timed = Int32Array.from(counts_as.keys()).filter((row) => counts_as[row] !== 0);
+  const timed = counts_as.map((_, row) => row).filter((row) => counts_as[row] !== 0);
   /** @type {number | bigint} */
   let origin = timed.length ? start_us[timed[0]] : 0;
   for (const row of timed) if (start_us[row] < origin) origin = start_us[row];
@@ -88,7 +97,7 @@ function byLane(order, laneOf, lanes, start, us) {
     busy[at + 1] = busy[at] + us[one];
     span = Math.max(span, start[one] + us[one]);
   });
-  return { row, first, busy, span, start: Float64Array.from(row, (one) => start[one]), us: Float64Array.from(row, (one) => us[one]) };
+  return { row, first, busy, span, start: taken(start, row), us: taken(us, row) };
 }
 
 /** The first of from..to that has passed, or *to*. @param {number} from @param {number} to @param {(at: number) => boolean} passed false, then true */

@@ -7,7 +7,7 @@
  *                 between operations is not recorded
  * @module
  */
-import { search, since } from "./lanes.js";
+import { search, since, taken } from "./lanes.js";
 
 /** @typedef {import("./columns.js").Column} Column */
 /** @typedef {{ time: Float64Array, bytes: Float64Array }} Points time: microseconds since the origin, ascending */
@@ -39,11 +39,6 @@ export function memoryCurves(nodes, step, origin) {
     if (bytes[row[peak]] > 0) curves.push({ kind, device, row, time: taken(time, row), bytes: taken(bytes, row), peak, held: running(records.get(device) ?? [], allocated) });
   }
   return curves;
-}
-
-/** @param {Float64Array} column @param {ArrayLike<number>} rows */
-function taken(column, rows) {
-  return Float64Array.from(rows, (row) => column[row]);
 }
 
 /** @param {number[]} rows @param {Points} changes @returns {Points} */

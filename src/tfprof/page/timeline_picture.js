@@ -41,11 +41,11 @@ export function sceneOf(profile, step) {
     for (let at = 0; at < count; at += 1) top[lane + at] = height + HEAD + at * tall;
     height += HEAD + count * tall + GAP;
   }
-  /** @type {Map<number, number>} */
-  const time = new Map(); // of each operation type
-  node.forEach((one, at) => time.set(op[one], (time.get(op[one]) ?? 0) + lanes.us[at]));
-  const types = [...time].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
-  const rank = new Map(types.map(([type], at) => [type, Math.min(at, OTHERS)]));
+  const time = new Float64Array(profile.types.length).fill(-1); // of each operation type that ran
+  node.forEach((one, at) => (time[op[one]] = Math.max(time[op[one]], 0) + lanes.us[at]));
+  const types = [...time.entries()].filter(([, us]) => us >= 0).sort((a, b) => b[1] - a[1] || a[0] - b[0]);
+  const rank = new Uint8Array(time.length).fill(OTHERS); // the category of each type
+  types.slice(0, OTHERS).forEach(([type], at) => (rank[type] = at));
   const devices = shortNames(lanes.groups.map(({ device }) => step.devices.text(device)));
   const holders = shortNames(curves.map(({ device }) => (device < 0 ? "unknown device" : profile.types.text(device))));
   return { profile, step, lanes, node, curves, top, tall, height, types, rank, devices, holders };
@@ -90,29 +90,16 @@ export class TimelinePicture {
     range.listen(this.picture.canvas, scroller);
   }
 
-  /** How many curves of memory there is room for. */
-  get curvesShown() {
-    return Math.min(this.scene.curves.length, Math.max(1, Math.floor((this.scroller.clientHeight * MEMORY_SHARE) / MEMORY)));
-  }
-
-  /** The height of a curve: whatever lanes leave. */
-  get memory() {
-    const left = Math.floor((this.scroller.clientHeight - this.scene.height) / Math.max(1, this.curvesShown));
-    return Math.min(Math.max(left, MEMORY), TALL_MEMORY);
-  }
-
-  /** Where memory begins. */
-  get bottom() {
-    return this.scroller.clientHeight - this.curvesShown * this.memory;
-  }
-
-  /** Of all lanes and the memory. */
-  get height() {
-    return this.scene.height + this.curvesShown * this.memory;
+  /** How many curves of memory there is room for, how tall each is, where they begin; the height of all. */
+  get room() {
+    const { scroller: { clientHeight }, scene: { curves, height } } = this;
+    const count = Math.min(curves.length, Math.max(1, Math.floor((clientHeight * MEMORY_SHARE) / MEMORY)));
+    const memory = Math.min(Math.max(Math.floor((clientHeight - height) / Math.max(1, count)), MEMORY), TALL_MEMORY);
+    return { count, memory, bottom: clientHeight - count * memory, height: height + count * memory };
   }
 
   paint() {
-    const { range, picture, scroller, bottom, memory, colours, scene: { lanes, curves, top, tall, devices, profile: { nodes } } } = this;
+    const { range, picture, scroller, colours, room: { count: curvesShown, memory, bottom }, scene: { lanes, curves, top, tall, devices, profile: { nodes } } } = this;
     range.width = Math.max(scroller.clientWidth, 1);
     const context = picture.clear(range.width, Math.max(scroller.clientHeight, 1));
     paintAxis(context, range, colours, AXIS, scroller.clientHeight);
@@ -131,7 +118,7 @@ export class TimelinePicture {
       for (let at = lane + hidden; at < lane + count && top[at] - scroller.scrollTop < bottom; at += 1) this.paintLane(context, colours, at, group);
     });
     context.restore();
-    curves.slice(0, this.curvesShown).forEach((curve, at) => {
+    curves.slice(0, curvesShown).forEach((curve, at) => {
       const { text, node } = peakOf(this.scene, at);
       paintMemory(context, range, colours, curve, bottom + at * memory, memory, text + shown(nodes.name.text(node)));
     });
@@ -144,9 +131,8 @@ export class TimelinePicture {
     const { range, matching, scene: { lanes, node, rank, profile: { nodes } } } = this;
     for (const box of this.boxes(lane)) {
       const { first, last } = box;
-      paintBar(context, colours, {
-        ...box,
-        category: this.byDevice ? group % OTHERS : (rank.get(nodes.op[node[first]]) ?? OTHERS),
+      paintBar(context, colours, box, {
+        category: this.byDevice ? group % OTHERS : rank[nodes.op[node[first]]],
         busy: Math.min(1, (lanes.busy[last] - lanes.busy[first]) / range.pixel / box.width),
         matches: matching && matching[last] > matching[first],
         selected: last - first === 1 && node[first] === this.selected,
@@ -171,9 +157,9 @@ export class TimelinePicture {
 
   /** @param {number} x @param {number} y @returns {Box | null} */
   boxAt(x, y) {
-    const { bottom, scroller, scene: { top, tall } } = this;
+    const { room: { bottom, memory }, scroller, scene: { top, tall } } = this;
     if (y < AXIS) return null;
-    if (y >= bottom) return this.memoryAt(x, Math.floor((y - bottom) / this.memory));
+    if (y >= bottom) return this.memoryAt(x, Math.floor((y - bottom) / memory));
     const lane = search(0, top.length, (at) => top[at] + tall > y + scroller.scrollTop);
     const box = lane < top.length && top[lane] <= y + scroller.scrollTop ? closest(this.boxes(lane), x) : null;
     return box !== null && distance(box, x) <= NEAR ? box : null;
@@ -181,8 +167,8 @@ export class TimelinePicture {
 
   /** @param {number} x @param {number} at @returns {Box | null} */
   memoryAt(x, at) {
-    const { range, bottom, memory } = this;
-    if (at >= this.curvesShown) return null;
+    const { range, room: { count, bottom, memory } } = this;
+    if (at >= count) return null;
     const curve = this.scene.curves[at];
     const near = (/** @type {number} */ side) => range.from + (x + side * NEAR) * range.pixel;
     const last = search(0, curve.time.length, (point) => curve.time[point] > near(1));
@@ -238,7 +224,7 @@ export class TimelinePicture {
    * @param {number} lane @param {number} side @param {number} x @returns {Box | null}
    */
   inLane(lane, side, x) {
-    const { scroller, bottom, scene: { top, tall } } = this;
+    const { scroller, room: { bottom }, scene: { top, tall } } = this;
     for (let at = lane; at >= 0 && at < top.length; at += side) {
       if (!this.boxes(at).length) continue;
       scroller.scrollTop = Math.min(Math.max(scroller.scrollTop, top[at] + tall - bottom), top[at] - AXIS - HEAD);

@@ -80,7 +80,7 @@ class Timeline {
   }
 
   paint() {
-    this.spacer.style.height = `${this.picture.height}px`;
+    this.spacer.style.height = `${this.picture.room.height}px`;
     this.picture.paint();
     this.sight.textContent = `${short(Math.round(this.range.to - this.range.from), "micros")} of ${short(this.range.span, "micros")}`;
   }
