@@ -13,11 +13,18 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from served import Answer, address_in, received
+from profiles import PROFILES
+from screens import Screen
+from served import Answer, Served, address_in, received
 from tfprof.cli import run
+from tfprof.cli.page_server import ServedPage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from playwright.sync_api import Browser
+
+    from page_browser import Pages
 
 SCREENS: Final = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
 SERVE: Final = """
@@ -107,6 +114,94 @@ def test_ports_that_it_does_not_take(port: int, capsys: pytest.CaptureFixture[st
     """It says so before it reads a file."""
     assert run(["page", "--graph_path=there_is_none.pb", f"--port={port}"]) == 2
     assert capsys.readouterr().err.startswith("tfprof: --port takes ")
+
+
+@contextmanager
+def served(*words: str) -> Iterator[str]:
+    """The address at which `tfprof page` serves, as long as this lasts."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "tfprof", "page", *words, "--no_open"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as child:
+        assert child.stdout is not None
+        try:
+            yield address_in(child.stdout.readline())[0]
+        finally:
+            child.kill()
+
+
+def test_chromium_shows_the_served_page_as_it_shows_the_file(
+    open_page: Pages, tmp_path: Path
+) -> None:
+    """Every tab in words; the fixture fails on errors and violations of the policy."""
+    flags, path = PROFILES["handmade"].flags(), tmp_path / "page.html"
+    assert run(["page", *flags, "-o", str(path)]) == 0
+    from_file = open_page(path)
+    with served(*flags) as address:
+        from_server = open_page(address)
+        for tab in from_file.get_by_role("tab").all():
+            name = tab.inner_text()
+            texts = []
+            for page in (from_file, from_server):
+                page.get_by_role("tab", name=name).click()
+                texts.append(page.get_by_role("tabpanel").inner_text())
+            assert texts[0] == texts[1]
+        assert from_server.evaluate("performance.getEntriesByType('resource').length") == 1
+        with_csp = from_server.request.get(address).headers["content-security-policy"]
+        assert "connect-src 'self'" in with_csp
+
+
+def test_a_website_cannot_look_at_it(browser: Browser) -> None:
+    """Not in a frame, as a script, an image or by fetch, even if it knew the token."""
+    with served(*PROFILES["handmade"].flags()) as address, Served(SPY) as website:
+        page = browser.new_page()
+        page.goto(f"http://localhost:{website.port}{website.root}")
+        seen = page.evaluate(_LOOK, address)
+        page.close()
+    assert seen == {"fetch": "failed", "opaque": "failed", "img": "error", "script": "error",
+                    "frame": ""}  # fmt: skip
+
+
+SPY: Final = ServedPage(b"<!doctype html><title>spy</title>", b"", "default-src * 'unsafe-inline'")
+_LOOK: Final = """async (address) => {
+  const seen = {};
+  const tried = (promise) => promise.then((it) => `${it.type} ${it.status}`, () => "failed");
+  seen.fetch = await tried(fetch(address));
+  seen.opaque = await tried(fetch(`${address}profile`, { mode: "no-cors" }));
+  for (const kind of ["img", "script"]) {
+    const element = document.createElement(kind);
+    seen[kind] = await new Promise((resolve) => {
+      element.onload = element.onerror = (event) => resolve(event.type);
+      element.src = `${address}profile`;
+      document.body.append(element);
+    });
+  }
+  const frame = document.createElement("iframe");
+  await new Promise((resolve) => {
+    frame.onload = resolve;
+    frame.src = address;
+    document.body.append(frame);
+  });
+  seen.frame = frame.contentDocument ? "open" : "";
+  return seen;
+}"""
+
+
+def test_in_the_shell_ctrl_c_brings_the_prompt_back() -> None:
+    screen = Screen(PROFILES["handmade"].flags(), size=(24, 200)).sees("tfprof>")
+    screen.types("page -no_open\r").sees("http://127.0.0.1:", "Ctrl-C ends")
+    screen.types("\x03").sees("interrupted", "tfprof>").types("op -max_depth 1\r")
+    code, _ = screen.sees("Doc:", "tfprof>").types("exit\r").ends()
+    assert code == 0
+
+
+def test_on_a_terminal_ctrl_c_ends_it() -> None:
+    screen = Screen(["page", *PROFILES["handmade"].flags(), "--no_open"], size=(24, 200))
+    code, shown = screen.sees("http://127.0.0.1:", "Ctrl-C ends").types("\x03").ends()
+    assert code == 130
+    assert shown.endswith("tfprof: interrupted\n")
 
 
 AT_THE_PROMPT: Final = """
