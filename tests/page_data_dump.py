@@ -12,6 +12,7 @@ import numpy as np
 
 from tfprof.console.escape import visible_text
 from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.foundation.stack_files import library_of
 from tfprof.ops.counting import lower_bound_nodes
 from tfprof.ops.inferred_shapes import with_inferred_shapes
 from tfprof.ops.symbols import with_recorded_shapes
@@ -35,7 +36,7 @@ _SCRIPT: Final = Path(__file__).parent / "javascript" / "dump_profile.js"
 FEW: Final = 300  # nodes of which everything is asked; as in the script
 _STEP: Final = (
     "node", "device", "start_us", "us", "counts_as", "memory_node", "memory_us", "requested",
-    "peak", "residual", "output", "in_use",
+    "peak", "residual", "output", "in_use", "allocation_node", "allocation_us", "allocation_bytes",
 )  # fmt: skip
 
 
@@ -177,5 +178,6 @@ def _frames(profile: Profile, of_nodes: list[int]) -> list[list[dict[str, Any]]]
     frames = [dict(zip(names, row, strict=True)) for row in rows]
     for frame in frames:
         frame["source"] = "" if frame["source"] == "none" else frame["source"]
+        frame["library"] = bool(library_of(frame["file"]))
     start = stacks.start.tolist()
     return [frames[start[at] : start[at + 1]] if at >= 0 else [] for at in of_nodes]

@@ -48,10 +48,10 @@ export class Numbers {
   /** @param {string} metric @param {number | null} step @param {boolean} rules @returns {Values} */
   values(metric, step, rules) {
     return this._columns.once(`values ${metric} ${step} ${rules}`, () => {
-      if (metric === "float_ops") return this._floatOps(step, rules);
-      if (metric !== "params") return this._recorded(metric, step);
-      const params = this._columns.column("params");
-      return params instanceof Int32Array ? Float64Array.from(params) : params;
+      const isKnown = metric === "params" || this._columns.has(`values.${metric}.all`);
+      if (!isKnown) return metric === "float_ops" ? this._floatOps(step, rules) : this._recorded(metric, step);
+      const known = metric === "params" ? this._columns.column("params") : this._of(`values.${metric}`, step);
+      return known instanceof Int32Array ? Float64Array.from(known) : known;
     });
   }
 
@@ -146,6 +146,9 @@ export class Numbers {
     if (metric === "params") return Uint8Array.from(this._columns.ints("params.lower"));
     if (metric !== "float_ops") return null;
     return this._columns.once(`lower ${step}`, () => {
+      if (this._columns.has("lower.all")) {
+        return new Uint8Array(this._count).map((_, i) => Number(this._of("lower", step)[i]));
+      }
       const [gap, once] = [this._of("gap", step), this._of("once", step)];
       const own = this._of("float_ops", step);
       const runs = this._runs(step, new Int32Array(0));

@@ -6,11 +6,15 @@ const ESCAPE = 0xdc00;
 const OBEYED =
   /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]/gu;
 
+const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
+const STRICT = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
+
 /** How many bytes at `at` are one character of UTF-8; 0: they are none.
  * @param {Uint8Array} bytes @param {number} at */
 function characterLength(bytes, at) {
-  const [first, second] = [bytes[at], bytes[at + 1]];
+  const first = bytes[at];
   if (first < 0x80) return 1;
+  const second = bytes[at + 1];
   const length = first < 0xc2 || first > 0xf4 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
   if (at + length > bytes.length) return 0;
   for (let i = 1; i < length; i++) if ((bytes[at + i] & 0xc0) !== 0x80) return 0;
@@ -22,26 +26,28 @@ function characterLength(bytes, at) {
 /** The text of some bytes, as Python's surrogateescape decodes them.
  * @param {Uint8Array} bytes @returns {string} */
 export function decodeText(bytes) {
-  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  const parts = [];
-  let valid = 0; // where the valid bytes before `at` begin
-  for (let at = 0; at < bytes.length;) {
-    const length = characterLength(bytes, at);
-    if (length === 0) {
-      parts.push(decoder.decode(bytes.subarray(valid, at)), String.fromCharCode(ESCAPE + bytes[at]));
-      valid = at + 1;
+  try {
+    return STRICT.decode(bytes);
+  } catch {
+    let [text, valid] = ["", 0]; // valid: where the valid bytes before `at` begin
+    for (let at = 0; at < bytes.length;) {
+      const length = characterLength(bytes, at);
+      if (length === 0) {
+        text += DECODER.decode(bytes.subarray(valid, at)) + String.fromCharCode(ESCAPE + bytes[at]);
+        valid = at + 1;
+      }
+      at += length || 1;
     }
-    at += length || 1;
+    return text + DECODER.decode(bytes.subarray(valid));
   }
-  return parts.join("") + decoder.decode(bytes.subarray(valid));
 }
 
 /** The bytes of a text that `decodeText` made. @param {string} text @returns {Uint8Array} */
 export function encodeText(text) {
   const encoder = new TextEncoder();
-  const bytes = text.split(/([\udc80-\udcff])/u).flatMap((piece, number) =>
-    number % 2 ? [piece.charCodeAt(0) - ESCAPE] : [...encoder.encode(piece)]);
-  return Uint8Array.from(bytes);
+  if (!/[\udc80-\udcff]/u.test(text)) return encoder.encode(text);
+  return Uint8Array.from(text.split(/([\udc80-\udcff])/u).flatMap((piece, number) =>
+    number % 2 ? [piece.charCodeAt(0) - ESCAPE] : [...encoder.encode(piece)]));
 }
 
 /** A text on one line, with control characters, marks of direction and stray bytes made visible.

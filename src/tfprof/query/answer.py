@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tfprof.tables.eras import Era
     from tfprof.views.drawing import Drawing
 
-_DRAWN_BY_ERA = ("source_text", "gradient_rows", "sorts_inputs")
+DRAWN_BY_ERA = ("source_text", "gradient_rows", "sorts_inputs")
 
 
 _HAS_FUNCTIONS = "the graph was read with functions, unlike the original: see --functions=off"
@@ -61,7 +61,7 @@ def answer(profile: Profile, view_name: str, query: Query) -> Answer:
         notes = profile.notes[known:]
     counted_profile, era = profile, query.era
     profile = profile.cached(("as of", era.name), lambda: _as_of(counted_profile, era))
-    how = {name: getattr(query.era, name) for name in _DRAWN_BY_ERA} | {"frames": query.frames}
+    how = {name: getattr(query.era, name) for name in DRAWN_BY_ERA} | {"frames": query.frames}
     drawing = view.draw(profile, **how)
     recent = profile.cached(("answers", view.name, *how.values()), RecentCache)
     counted, tree, at, deeper = recent.cached(

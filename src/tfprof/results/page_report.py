@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 from tfprof.errors import UsageError
 from tfprof.foundation.lazy_dataclasses import dataclass, field
 from tfprof.foundation.units import first_few
+from tfprof.model import own_notes
 from tfprof.results.overview_report import Naming
 from tfprof.results.result import SharedFile
+from tfprof.tables.limits import beyond, limit
 from tfprof.tables.outputs import OUTPUTS
 
 if TYPE_CHECKING:
@@ -48,8 +50,19 @@ class PageReport(SharedFile):
 
     @property
     def own_notes(self) -> tuple[Note, ...]:
-        """What the page says about the machine that the program ran on."""
-        return super().own_notes if self.source else ()
+        """What the page says about the machine that the program ran on, and what it folds."""
+        folded = own_notes([self.folded] if self.folded else [])
+        return (*(super().own_notes if self.source else ()), *folded)
+
+    @property
+    def folded(self) -> str:
+        """What a page in a file does with small scopes, if it has too many nodes; else ""."""
+        if self.is_served or len(self.profile) <= limit("page_nodes"):
+            return ""
+        return (
+            f"small scopes of the {len(self.profile):,} graph nodes are folded, one node per "
+            f"operation type; totals are the same: a page in a file has {beyond('page_nodes')}"
+        )
 
     @property
     def title(self) -> str:

@@ -90,6 +90,11 @@ LIMITS: dict[str, Limit] = {
             "how many arrows between devices a timeline may have per step",
             "Two connected nodes that both run a thousand times have a million arrows.",
             "error, exit code 2"),
+        Limit("page_nodes", 200_000, "nodes",
+            "how many graph nodes a page in a file may have; a served page may have any number",
+            "A browser unpacks and draws all of them: a file with a million nodes has many "
+            "megabytes and takes seconds to open.",
+            "small scopes are folded: one node per operation type; a note says so"),
         Limit("output_bytes", 16 << 30, "bytes",
             "how many bytes a report, a timeline or any other result may have",
             "Every row of a view repeats its name or is indented by its depth: a name with a "

@@ -4,44 +4,47 @@
     edges    count, node less source, slot     unknown names
     views    depth of each row, and the owner of each node; labels are names, types or their own
     steps    as in the model
-    float    operations of one run of a node, by all rules; of each step, where shapes differ
     shapes, stacks, formulas          each distinct one once
+    numbers  page_numbers.py
 
 src/tfprof/page/profile.js reads them. What follows from other columns is left out.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from tfprof.columns.strings import Strings
 from tfprof.columns.unique import unique_inverse
-from tfprof.errors import TfprofError, UsageError
+from tfprof.errors import TfprofError
 from tfprof.explain.formulas import formulas
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.foundation.stack_files import library_of
-from tfprof.ops.classes import of_class
 from tfprof.ops.dtypes import DTYPES
 from tfprof.ops.inferred_shapes import with_inferred_shapes
 from tfprof.ops.output_dtypes import output_dtypes
 from tfprof.ops.symbols import with_recorded_shapes
-from tfprof.ops.with_float_ops import with_float_ops
+from tfprof.query.answer import DRAWN_BY_ERA
 from tfprof.read.without_source import without_source
 from tfprof.tables.eras import NOW
+from tfprof.tables.limits import limit
 from tfprof.views import VIEWS
 from tfprof.views.code_view import UNKNOWN_TEXT
 from tfprof.writers.page_columns import Container
+from tfprof.writers.page_fold import fold
 from tfprof.writers.page_meta import page_meta
+from tfprof.writers.page_numbers import folded_numbers, page_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tfprof.columns.strings import I64
     from tfprof.model import Profile, Stacks, Step
-    from tfprof.ops.counting import Counts
     from tfprof.results.page_report import PageReport
     from tfprof.views.drawing import Drawing
+    from tfprof.writers.page_fold import Fold
 
 _OF_STEP: Final = (
     "node", "device", "start_us", "us", "counts_as", "memory_node", "memory_us", "requested",
@@ -57,18 +60,29 @@ def page_data(report: PageReport) -> bytes:
     loaded = report.loaded
     if not report.source:
         loaded = replace(loaded, profile=without_source(loaded.profile))
-    profile, out = loaded.profile, Container()
-    _structure(out, profile)
-    views = {name: _view(out, profile, name) for name in VIEWS}
+    profile, dims, out = loaded.profile, report.dims, Container()
+    drawings, missing = _drawings(profile)
+    folded = None
+    if report.folded and "scope" in drawings:
+        folded = fold(profile, drawings, limit("page_nodes"))
+        drawings = {name: _folded_view(folded, name, drawn) for name, drawn in drawings.items()}
+    shown = profile if folded is None else folded.profile
+    _structure(out, shown)
+    for name, drawing in drawings.items():
+        _view(out, name, drawing)
     _stacks(out, profile.stacks)
-    for number, step in enumerate(profile.steps):
+    for number, step in enumerate(shown.steps):
         _step(out, f"step.{number}", step)
-    _shapes(out, profile, report.dims)
-    _float_ops(out, profile, report.dims)
-    text, texts = formulas(profile, report.dims)
-    out.add("formula", text)
+    alone = None if folded is None else np.where(folded.count == 1, folded.first, -1)
+    _tensors(out, profile, dims, alone)
+    text, texts = formulas(profile, dims)
+    out.add("formula", text if alone is None else np.append(text, 0)[alone])
     out.add_strings("formulas", Strings.of(line.encode() for line in texts))
-    return out.packed(page_meta(report, loaded, views))
+    if folded is None:
+        page_numbers(out, profile, dims)
+    else:
+        folded_numbers(out, profile, dims, folded)
+    return out.packed(page_meta(report, loaded, drawings, missing))
 
 
 def _structure(out: Container, profile: Profile) -> None:
@@ -89,33 +103,42 @@ def _structure(out: Container, profile: Profile) -> None:
     out.add("slot", edges.slot)
 
 
-def _view(out: Container, profile: Profile, name: str) -> dict[str, Any]:
-    """Add a view; what is missing for it, or what its rows are."""
+def _drawings(profile: Profile) -> tuple[dict[str, Drawing], dict[str, str]]:
+    """(the views, why there is none) by name."""
+    drawn = {name: _drawn(profile, name) for name in VIEWS}
+    missing = {name: view for name, view in drawn.items() if isinstance(view, str)}
+    return {n: view for n, view in drawn.items() if not isinstance(view, str)}, missing
+
+
+def _drawn(profile: Profile, name: str) -> Drawing | str:
+    """A view as its command draws it, or the sentence that says which file it needs."""
+    if not len(profile):
+        return _NO_NODES
+    if name == "code" and not profile.has_traces:
+        return _NO_STACKS
+    if name == "graph" and not profile.edges.source.size and not profile.in_graph.any():
+        return _NO_GRAPH
+    era = {option: getattr(NOW, option) for option in DRAWN_BY_ERA}
     try:
-        drawing = _drawn(profile, name)
+        return VIEWS[name].draw(profile, **era, frames="auto")
     except TfprofError as problem:
-        return {"missing": str(problem), "filler": "", "in_name_order": False}
+        return str(problem)
+
+
+def _folded_view(folded: Fold, name: str, drawing: Drawing) -> Drawing:
+    """Views that follow from names and types are drawn anew."""
+    return (
+        folded.drawing(drawing) if name in ("graph", "code") else VIEWS[name].draw(folded.profile)
+    )
+
+
+def _view(out: Container, name: str, drawing: Drawing) -> None:
     out.add(f"{name}.depth", drawing.tree.depth)
     out.add(f"{name}.owner", drawing.owner)
     if drawing.frame is not None and drawing.gradient is not None:
         out.add_strings(f"{name}.label", drawing.label)
         out.add(f"{name}.frame", drawing.frame)
         out.add(f"{name}.gradient", drawing.gradient)
-    filler, is_ordered = drawing.filler.decode(), drawing.in_name_order
-    notes = [str(note) for note in drawing.notes]
-    return {"missing": "", "filler": filler, "in_name_order": is_ordered, "notes": notes}
-
-
-def _drawn(profile: Profile, name: str) -> Drawing:
-    """A view as its command draws it; UsageError says which file it needs."""
-    if not len(profile):
-        raise UsageError(_NO_NODES)
-    if name == "code" and not profile.has_traces:
-        raise UsageError(_NO_STACKS)
-    if name == "graph" and not profile.edges.source.size and not profile.in_graph.any():
-        raise UsageError(_NO_GRAPH)
-    era = {option: getattr(NOW, option) for option in ("source_text", "gradient_rows")}
-    return VIEWS[name].draw(profile, **era, sorts_inputs=NOW.sorts_inputs, frames="auto")
 
 
 def _stacks(out: Container, stacks: Stacks) -> None:
@@ -139,54 +162,30 @@ def _step(out: Container, prefix: str, step: Step) -> None:
         out.add(f"{prefix}.{name}", getattr(step, name))
 
 
-def _shapes(out: Container, profile: Profile, dims: Mapping[str, int]) -> None:
+def _tensors(out: Container, profile: Profile, dims: Mapping[str, int], alone: I64 | None) -> None:
     """The shapes of outputs, as far as known; where a node has none, its own shape."""
     outputs = with_inferred_shapes(with_recorded_shapes(profile, dims), dims).outputs
     own = np.flatnonzero(np.diff(outputs.start) == 0)
     own = own[np.diff(profile.nodes.shape.start)[own] > 0]
     owner = np.concatenate([np.repeat(np.arange(len(profile)), np.diff(outputs.start)), own])
-    shapes = outputs.shape.joined(profile.nodes.shape.take(own))
-    order = np.argsort(owner, kind="stable")
-    shapes = shapes.take(order)
+    row = np.argsort(owner, kind="stable")
+    dtypes = output_dtypes(profile)
+    if alone is not None:  # what stands for many has no shape
+        place = np.full(len(profile), -1, np.int64)
+        place[alone[alone >= 0]] = np.flatnonzero(alone >= 0)
+        row = row[place[owner[row]] >= 0]
+        row = row[np.argsort(place[owner[row]], kind="stable")]
+        owner, dtypes = place[owner], np.append(dtypes, 0)[alone]
+    shapes = outputs.shape.joined(profile.nodes.shape.take(own)).take(row)
     width = shapes.dim.itemsize
     ids, first = Strings(
         shapes.dim.view(np.uint8), shapes.start[:-1] * width, np.diff(shapes.start) * width
     ).intern()
     distinct = shapes.take(first)
-    out.add("outputs", np.bincount(owner, minlength=len(profile)))
+    out.add("outputs", np.bincount(owner[row], minlength=dtypes.size))
     out.add("output.shape", ids)
     out.add("rank", np.diff(distinct.start))
     out.add("dim", distinct.dim)
-    dtypes = output_dtypes(profile)
     out.add("dtype", dtypes)
     names = [DTYPES[n].name if n in DTYPES else "" for n in range(int(dtypes.max(initial=0)) + 1)]
     out.add_strings("dtypes", Strings.of(name.encode() for name in ["", *names[1:]]))
-
-
-def _float_ops(out: Container, profile: Profile, dims: Mapping[str, int]) -> None:
-    """What `values` multiplies, by all rules; ".log" is without rules."""
-    out.add("params", profile.values("params", None))
-    variable = of_class(profile, "variable handle", "reference variable")
-    out.add("params.lower", variable & profile.in_graph & ~profile.nodes.shape.are_whole())
-    out.add("float_ops.log", profile.nodes.float_ops)
-    out.add("times.log", profile.times)
-    own = {number: steps for steps, _ in profile.step_shapes for number in steps}
-    asked: dict[Any, tuple[str, int | None]] = {None: ("all", None)}
-    for at, step in enumerate(profile.steps if own else ()):
-        name, of = asked.setdefault(own.get(step.number, ()), (str(at), step.number))
-        counted, counts = with_float_ops(profile, "all", dims, of)
-        _counted(out, str(at), counted, counts)
-    counted, counts = with_float_ops(profile, "all", dims)
-    _counted(out, "all", counted, counts)
-    if not len(profile.regions) or not profile.steps:
-        return
-    out.add("region", profile.regions.of_nodes(len(profile)))
-    for name, number in [("all", None), *((str(a), s.number) for a, s in enumerate(profile.steps))]:
-        out.add(f"region.runs.{name}", profile.regions.runs(profile.values("occurrence", number)))
-
-
-def _counted(out: Container, name: str, counted: Profile, counts: Counts) -> None:
-    out.add(f"float_ops.{name}", counted.nodes.float_ops)
-    out.add(f"times.{name}", counted.times)
-    out.add(f"gap.{name}", counts.gap)
-    out.add(f"once.{name}", counts.once)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tfprof.results.loaded import Loaded
     from tfprof.results.page_report import PageReport
     from tfprof.results.result import Result
+    from tfprof.views.drawing import Drawing
 
 FORMAT: Final = 1
 # A page answers for today, with all rules, and draws what it likes.
@@ -38,8 +39,10 @@ _HABITS: Final = (
 )  # fmt: skip
 
 
-def page_meta(report: PageReport, loaded: Loaded, views: Mapping[str, Any]) -> dict[str, Any]:
-    """The meta data of the page of *loaded*; *views*: what is drawn of each."""
+def page_meta(
+    report: PageReport, loaded: Loaded, drawings: Mapping[str, Drawing], missing: Mapping[str, str]
+) -> dict[str, Any]:
+    """The meta data of the page of *loaded*, and of the views that are drawn or *missing*."""
     loaded = replace(loaded, inputs=_files(report, loaded.inputs))
     notes, dims = loaded.profile.notes, report.dims
     return {
@@ -59,10 +62,10 @@ def page_meta(report: PageReport, loaded: Loaded, views: Mapping[str, Any]) -> d
         "options": [_option(name) for name in OPTIONS if name not in _NOT_OFFERED],
         "fields": [_field(name) for name in FIELDS],
         "kinds": {"names": KINDS, "of_type": kinds_of(loaded.profile.types.texts())},
-        "views": [{**_view(name), **views[name]} for name in VIEWS],
+        "views": [_view(name, drawings.get(name), missing.get(name, "")) for name in VIEWS],
         "defaults": {view: _defaults(loaded, view, dims) for view in VIEWS},
         "steps": list(loaded.steps),
-        "folded": None,
+        "folded": {"nodes": len(loaded), "sentence": report.folded} if report.folded else None,
         "profiles": 1,
     }
 
@@ -114,12 +117,17 @@ def _field(name: str) -> dict[str, Any]:
     return {"name": name, "legend": row.legend, "unit": unit, **others}
 
 
-def _view(name: str) -> dict[str, Any]:
+def _view(name: str, drawing: Drawing | None, missing: str) -> dict[str, Any]:
     options = COMMANDS[name].options
     offered = [option for option in OPTIONS if option in options and option not in _NOT_OFFERED]
     choices = {option: options[option].choices for option in ("select", "order_by")}
     habits = {habit: getattr(VIEWS[name], habit) for habit in _HABITS}
-    return {**habits, "options": offered, "choices": choices}
+    rows = {
+        "filler": drawing.filler.decode() if drawing else "",
+        "in_name_order": drawing is not None and drawing.in_name_order,
+        "notes": [str(note) for note in drawing.notes] if drawing else [],
+    }
+    return {**habits, **rows, "options": offered, "choices": choices, "missing": missing}
 
 
 def _defaults(loaded: Loaded, view: str, dims: Mapping[str, int]) -> dict[str, Any]:
