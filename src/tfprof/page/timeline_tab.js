@@ -4,7 +4,7 @@
  */
 import { css, theme } from "./colours.js";
 import { fill, h } from "./dom.js";
-import { compile } from "./regex.js";
+import { matcher } from "./regex.js";
 import { shown } from "./strings.js";
 import { TimeRange } from "./time_range.js";
 import { OTHERS, TimelinePicture, peakOf, sceneOf } from "./timeline_picture.js";
@@ -33,7 +33,7 @@ class Timeline {
     const button = (/** @type {string} */ text, /** @type {string} */ title, /** @type {() => void} */ onclick) => h("button", { type: "button", class: "button", title, "aria-label": title, onclick }, text);
     this.step = h("select", { "aria-label": "Step", onchange: change("step", { range: null }) }, page.profile.steps.map(({ number }) => option(number, `Step ${number}`)));
     this.colour = h("select", { "aria-label": "Colour", onchange: change("lane_colour") }, option("", "Colour: type"), option("device", "Colour: device"));
-    this.search = h("input", { type: "search", placeholder: "Search (regex)", "aria-label": "Search executions by a regex on their names", onchange: change("search") });
+    this.search = h("input", { type: "search", placeholder: "Search (regex)", "aria-label": "Search executions by a regex on their names", oninput: (/** @type {any} */ event) => page.go({ search: event.target.value }, { replace: true }) });
     this.matches = h("span", { class: "muted", role: "status" });
     this.sight = h("span", { class: "muted num" });
     const buttons = [
@@ -112,14 +112,11 @@ class Timeline {
     let [problem, us] = ["", 0];
     const before = new Int32Array(node.length + 1);
     try {
-      const matches = compile(`(?s).*(?:${regex}).*`);
-      /** @type {Map<number, boolean>} */
-      const known = new Map();
+      if (regex) matcher([regex]); // by itself, so that a ")" too many does not end our group
+      const found = regex ? matcher([`(?s:.*)(?:${regex})(?s:.*)`]).rows(this.page.profile.nodes.name) : new Uint8Array(0);
       node.forEach((one, at) => {
-        if (regex && !known.has(one)) known.set(one, matches(this.page.profile.nodes.name.text(one)));
-        const found = known.get(one) ?? false;
-        before[at + 1] = before[at] + Number(found);
-        if (found) us += lanes.us[at];
+        before[at + 1] = before[at] + (found[one] ?? 0);
+        if (found[one]) us += lanes.us[at];
       });
     } catch (error) {
       problem = error instanceof Error ? error.message : String(error);
