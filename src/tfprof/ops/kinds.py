@@ -1,6 +1,6 @@
 """KINDS of operation types as readers speak of them, for colours and legends.
 
-The first kind that fits a type is its kind. What does no arithmetic moves data or keeps state; what
+The first kind that fits a type is its kind. What does no arithmetic moves data or describes it; what
 computes and fits no other kind works element by element.
 """
 
@@ -14,7 +14,8 @@ from tfprof.ops.table import OPS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MOVES: Final = "data movement and state"
+VARIABLES: Final = "variables and updates"
+MOVES: Final = "data movement"
 ELEMENTWISE: Final = "elementwise"
 OTHER: Final = "other"
 _BY_NAME: Final = {
@@ -23,7 +24,6 @@ _BY_NAME: Final = {
         exactly \w*(MatMul|Matmul|Einsum|LSTM|GRU|RNN|Attention|Cholesky|Solve|Svd|Qr|Eig)\w*
         XlaDot\w* Cross
     """),
-    "optimizer": OpClass(r"exactly \w*Apply[A-Z]\w*"),
     "normalization": OpClass(r"exactly \w*(BatchNorm|LayerNorm|InstanceNorm)\w* LRN\w* L2Loss"),
     "pooling and reduction": OpClass(r"""
         exactly \w*Pool\w* Sum Mean Max Min Prod All Any Arg(Max|Min) EuclideanNorm BiasAddGrad
@@ -34,12 +34,17 @@ _BY_NAME: Final = {
     """),
 }  # fmt: skip
 
+_OF_VARIABLES: Final = (
+    "variable handle", "reference variable", "variable read", "changes a variable",
+)  # fmt: skip
 # The last is grey in pictures.
-KINDS: Final = (*_BY_NAME, ELEMENTWISE, OTHER, MOVES)
+KINDS: Final = (*_BY_NAME, VARIABLES, ELEMENTWISE, OTHER, MOVES)
 
 
 def kind_of(op: str) -> str:
     """The kind of an operation type."""
+    if any(op in CLASSES[name] for name in _OF_VARIABLES):
+        return VARIABLES
     if op in CLASSES["no arithmetic"]:
         return MOVES
     by_name = next((kind for kind, types in _BY_NAME.items() if op in types), None)

@@ -25,7 +25,7 @@ import { percent } from "./units.js";
 
 const SOURCES = [{ value: "layers", text: "layers of the model" }, { value: "scopes", text: "all variables by scope" }];
 const LONGEST = 2000; // letters of a name
-const [TRAINABLE, PARTLY, FIXED, UNKNOWN] = [0, 4, 1, 8]; // categories
+const [TRAINABLE, PARTLY, FIXED] = [0, 4, 1]; // categories
 
 /** @type {WeakMap<HTMLElement, Treemap>} */
 const drawn = new WeakMap();
@@ -53,7 +53,7 @@ function layersOf({ profile }) {
     parent: all.map((row, at) => (at === 0 ? -1 : row.parent === null ? 0 : row.parent + 1)),
     total: all.map((row) => row.parameters ?? 0),
     path: (row) => all[row].path,
-    trainable: (row) => (all[row].trainable === null ? null : all[row].trainable / all[row].parameters),
+    trainable: (row) => (typeof all[row].trainable === "number" ? all[row].trainable / all[row].parameters : null),
     node: (row) => profile.nodes.name.indexOf(all[row].path),
   };
 }
@@ -83,10 +83,15 @@ function nameOf({ path }, row, above) {
   return shown(name.slice(cut, cut + LONGEST));
 }
 
+/** The colour of what may be trainable. @param {import("./colours.js").Theme} theme */
+function unknown({ categories, text }) {
+  return mix(categories[8], text, 0.15);
+}
+
 /** @param {CanvasRenderingContext2D} context @param {Scene} scene @param {TreemapBox} box */
 function paintBox(context, { rows, colours }, { row, above, value, x, y, width, height, open, level }) {
   const share = rows.trainable(row);
-  const colour = colours.categories[share === null ? UNKNOWN : share === 1 ? TRAINABLE : share === 0 ? FIXED : PARTLY];
+  const colour = share === null ? unknown(colours) : colours.categories[share === 1 ? TRAINABLE : share === 0 ? FIXED : PARTLY];
   const ground = open ? mix(colour, colours.ground, Math.max(0.35, 0.75 - 0.12 * level)) : colour;
   context.fillStyle = css(ground);
   context.fillRect(x, y, width - 1, height - 1);
@@ -126,9 +131,9 @@ class Treemap {
     this.source.show(SOURCES.map((one) => ({ ...one, missing: one.value === "layers" ? missing : "" })), source);
     showCrumbs(this.crumbs, rows.parent, zoomed, (row) => nameOf(rows, row, rows.parent[row]), (row) => page.go({ inside: row || "" }));
     const entry = (/** @type {number} */ at, /** @type {string} */ text) => ({ colour: css(colours.categories[at]), text });
-    showLegend(this.legend, source === "layers"
-      ? [entry(TRAINABLE, "trainable"), entry(PARTLY, "partly trainable"), entry(FIXED, "not trainable"), entry(UNKNOWN, "unknown")]
-      : [entry(UNKNOWN, "Trainable: unknown for single variables.")]);
+    showLegend(this.legend, rows.trainable(0) !== null
+      ? [entry(TRAINABLE, "trainable"), entry(PARTLY, "partly trainable"), entry(FIXED, "not trainable")]
+      : [{ colour: css(unknown(colours)), text: "Trainable: unknown." }]);
     const focused = picture.focused?.row;
     const size = { width: space.clientWidth, height: space.clientHeight };
     const context = picture.clear(size.width, size.height);
