@@ -12,17 +12,30 @@ row  tree        total     icicle, 100 pixels wide
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 import subprocess
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+import draw
 import tfprof
+from page_browser import PHONE
+from tfprof.console.escape import visible_text
+from tfprof.ops.kinds import KINDS, kind_of
+from tfprof.results.summary_numbers import MICROS, short
 from tools.node import node
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+    from page_browser import Pages
+    from tfprof.results.loaded import Loaded
 
 PAGE: Final = Path(tfprof.__file__).parent / "page"
 SCRIPT: Final = """
@@ -31,6 +44,7 @@ import { boxes, icicle, levels, matched } from "PAGE/icicle.js";
 import { squarified, treemap } from "PAGE/treemap.js";
 import { contrast, diverging, rgb, sequential, textOn } from "PAGE/colours.js";
 import { neighbour, tipPlace } from "PAGE/canvas.js";
+import { magnitude, roofline } from "PAGE/roofline.js";
 const input = JSON.parse(readFileSync(0, "utf8"));
 const plain = (_, part) => (ArrayBuffer.isView(part) ? [...part] : part);
 const laid = () => icicle(input, Float64Array.from(input.total));
@@ -270,3 +284,283 @@ def test_scales_grow_in_lightness(dark: str) -> None:
     lightness = in_node(body)
     assert sorted(lightness, reverse=dark == "false") == lightness
     assert max(lightness) / min(lightness) > 4
+
+
+# --- the tabs in a browser ------------------------------------------------------------------------
+
+DRAWN: Final = """
+    a/x  op=Conv2D us=40 flops=4000 out=4x3
+    a/y  op=MatMul us=20            < a/x
+    b/z  op=Relu us=30 bytes=64     < a/y
+    c    op=Relu us=10              < b/z
+    b/w  op=VariableV2 params=2x3
+    b/v  op=VariableV2 params=2
+"""
+
+
+@pytest.fixture(scope="module")
+def drawn_profile(tmp_path_factory: pytest.TempPathFactory) -> Loaded:
+    """What is drawn above: a is 60 of 100 microseconds, b is 30."""
+    folder = tmp_path_factory.mktemp("pictures")
+    files = draw.inputs(DRAWN)
+    (folder / "graph").write_bytes(files.graph)
+    (folder / "log").write_bytes(files.op_log)
+    (folder / "run").write_bytes(files.runs[0])
+    return tfprof.load(folder / "graph", folder / "run", folder / "log")
+
+
+@cache
+def sample() -> Loaded:
+    """A ResNet with two steps."""
+    return tfprof.load_sample()
+
+
+def panel(page: Page) -> Locator:
+    """The panel of the chosen tab."""
+    return page.locator("[role=tabpanel]:not([hidden])")
+
+
+def spoken(page: Page) -> str:
+    """What the picture says of the shape in focus."""
+    return panel(page).locator("[aria-live]").inner_text()
+
+
+def crumbs(page: Page) -> list[str]:
+    """The way to the zoomed row."""
+    return panel(page).locator(".crumb").all_inner_texts()
+
+
+def press(page: Page, *keys: str) -> str:
+    """What the picture says after these keys."""
+    canvas = panel(page).locator("canvas")
+    canvas.focus()
+    for key in keys:
+        page.keyboard.press(key)
+    return spoken(page)
+
+
+def click(page: Page, x: float, y: float) -> None:
+    """A click at a place of the picture, as shares of its sides."""
+    box = panel(page).locator("canvas").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + x * box["width"], box["y"] + y * box["height"])
+
+
+def test_click_zooms_and_breadcrumbs_lead_back(open_page: Pages, drawn_profile: Loaded) -> None:
+    """Three levels; at 80% of the width, the second is b. It is an address, so back works, too."""
+    page = open_page(drawn_profile, "tab=icicle")
+    assert crumbs(page) == ["all"]
+    click(page, 0.8, 0.5)
+    assert crumbs(page) == ["all", "b"]
+    assert "zoom=" in page.evaluate("location.hash")
+    assert panel(page).locator(".legend").inner_text() == "activation 100.0%"
+    page.go_back()
+    assert crumbs(page) == ["all"]
+    click(page, 0.3, 0.5)
+    assert crumbs(page) == ["all", "a"]
+    click(page, 0.9, 0.75)  # y, which has nothing below it
+    assert crumbs(page) == ["all", "a"]
+    assert "a/y" in page.locator("#details").inner_text()
+    panel(page).locator(".crumb", has_text="all").click()
+    assert crumbs(page) == ["all"]
+
+
+def test_an_icicle_by_keyboard(open_page: Pages, drawn_profile: Loaded) -> None:
+    """Down to the largest child, along the level, up, in, out; each box is named with its share."""
+    page = open_page(drawn_profile, "tab=icicle&view=scope&metric=micros")
+    assert press(page, "Home").startswith("all, 100 us total execution time, 100.0% of all")
+    down = press(page, "ArrowDown")
+    assert (
+        down
+        == "a, 60 us total execution time, 60.0% of all, convolution 66.7%, matrix product 33.3%"
+    )
+    assert press(page, "ArrowDown").startswith("a/x, 40 us")
+    assert press(page, "ArrowRight", "ArrowRight").startswith("b/z, 30 us")
+    assert press(page, "ArrowRight").startswith("b/z, 30 us")  # the last of its level
+    assert press(page, "ArrowUp", "Enter").startswith("b, 30 us")
+    assert crumbs(page) == ["all", "b"]
+    assert press(page, "ArrowDown").startswith(
+        "b/z, 30 us total execution time, 30.0% of all, 100.0%"
+    )
+    press(page, "Backspace")
+    assert crumbs(page) == ["all"]
+    press(page, "ArrowDown", "Enter", "Escape")
+    assert crumbs(page) == ["all"]
+    assert page.evaluate("document.activeElement.tagName") == "CANVAS"
+
+
+def test_a_search_says_its_share(open_page: Pages, drawn_profile: Loaded) -> None:
+    """By hand: x 40, z 30, a with all that is in it 60, b 30; of 100. No regex: RE2's sentence."""
+    page = open_page(drawn_profile, "tab=icicle&metric=micros")
+    search, output = panel(page).get_by_role("searchbox"), panel(page).locator("output")
+    for pattern, found in (
+        ("x|z", "2 matches, 70.0%"),
+        ("^a", "3 matches, 60.0%"),
+        ("(?i)B/", "3 matches, 30.0%"),
+        ("nothing", "0 matches, 0.0%"),
+    ):
+        search.fill(pattern)
+        output.filter(has_text=found).wait_for()
+        assert search.get_attribute("aria-invalid") == "false"
+    search.fill(")(")  # would end a group of ours
+    output.filter(has_text="unexpected )").wait_for()
+    assert search.get_attribute("aria-invalid") == "true"
+
+
+def test_widths_and_colours_of_an_icicle(open_page: Pages, drawn_profile: Loaded) -> None:
+    """The lists offer what the files have; the choice is in the address."""
+    page = open_page(drawn_profile, "tab=icicle")
+    width, colour = panel(page).locator("select").all()
+    able = width.locator("option:not([disabled])").evaluate_all("all => all.map(one => one.value)")
+    assert able == ["params", "float_ops", "bytes", "micros", "cpu_micros", "occurrence"]
+    width.select_option("params")
+    assert press(page, "Home").startswith("all, 8 parameters")
+    width.select_option("micros")
+    for mode, legend in (("device", "100.0%"), ("flops", "100 MFLOP/s"), ("accelerator", "CPUs")):
+        colour.select_option(mode)
+        assert legend in panel(page).locator(".legend").inner_text()
+    assert "colour=accelerator" in page.evaluate("location.hash")
+    panel(page).get_by_role("button", name="graph").click()
+    assert press(page, "ArrowDown").startswith("c, 100 us")
+
+
+def test_totals_are_those_of_the_report(open_page: Pages) -> None:
+    """Down the largest rows of the ResNet, to the leaf: names and numbers of --format=json."""
+    page = open_page(sample(), "tab=icicle")
+    for view in ("scope", "graph", "code"):
+        rows = json.loads(b"".join(sample().ask(view, {"max_depth": 6}).pieces("json")))["rows"]
+        panel(page).get_by_role("button", name=view).click()
+        said, place = press(page, "Home"), 0
+        for _ in range(5):
+            row = rows[place]
+            name = visible_text(row["name"]) if place else "all"
+            assert said.startswith(f"{name}, {short(row['total_micros'], MICROS)} total")
+            below = [r for r in rows if r["parent"] == place and r["total_micros"]]
+            if not below:
+                break
+            place = max(below, key=lambda r: (r["total_micros"], -r["row"]))["row"]
+            said = press(page, "ArrowDown")
+
+
+def test_a_treemap_zooms_and_names_its_boxes(open_page: Pages, drawn_profile: Loaded) -> None:
+    """Variables w and v of b: 6 of 8 parameters, and 2."""
+    page = open_page(drawn_profile, "tab=treemap&parameters=scopes")
+    assert press(page, "ArrowUp").startswith("b, 8 parameters, 100.0% of all")
+    assert press(page, "Enter").startswith("b/w, 6 parameters, 75.0% of all")
+    assert crumbs(page) == ["all", "b"]
+    click(page, 0.9, 0.5)
+    assert "b/v" in page.locator("#details").inner_text()
+    press(page, "Backspace")
+    assert crumbs(page) == ["all"]
+
+
+def test_types_are_those_of_op_view(open_page: Pages) -> None:
+    """Type, nodes and share as --format=json has them, the largest first; sortable by each."""
+    report = sample().op(select=["micros", "occurrence"], order_by="micros", max_depth=10**6)
+    rows = json.loads(b"".join(report.pieces("json")))["rows"]
+    time = {row["name"]: row["own_micros"] for row in rows[1:]}
+    page = open_page(sample(), "tab=types")
+    table = (
+        panel(page)
+        .locator("tbody tr")
+        .evaluate_all("rows => rows.map(row => [...row.children].map(cell => cell.textContent))")
+    )
+    assert [cells[0] for cells in table] == list(time)
+    assert [cells[3] for cells in table] == [short(micros, MICROS) for micros in time.values()]
+    assert table[0][4] == f"{100 * max(time.values()) / sum(time.values()):.1f}%"
+    assert table[-1][5] == "100.0%"
+    assert sum(int(cells[2].replace(",", "")) for cells in table) == len(sample().profile)
+    panel(page).get_by_role("button", name="Type").click()
+    names = panel(page).locator("tbody th").all_inner_texts()
+    assert names == sorted(time)
+    assert panel(page).locator("th[aria-sort=ascending]").inner_text() == "Type"
+    panel(page).get_by_role("link", name="MatMul", exact=True).click()
+    assert "account_type_regexes=MatMul" in page.evaluate("location.hash")
+    assert panel(page).locator(".legend").inner_text().startswith("matrix product ")
+
+
+def test_a_roofline(open_page: Pages) -> None:
+    """The longest layer first; the roof is typed in, and is in the address."""
+    layers = json.loads(b"".join(sample().summary().pieces("json")))["rows"]
+    parents = {row["parent"] for row in layers}
+    leaves = [row for row in layers if row["row"] not in parents and row["float_ops"]]
+    longest = max(leaves, key=lambda row: row["micros"])
+    page = open_page(sample(), "tab=roofline")
+    said = press(page, "Shift")
+    speed = longest["float_ops"] / longest["micros"] * 1e6
+    moved = longest["parameter_bytes"] + longest["activation_bytes"]
+    assert said.startswith(f"{longest['path']}, {speed / 1e9:.1f} GFLOP/s, ")
+    assert f"{longest['float_ops'] / moved:.3g} FLOP per byte" in said
+    assert "machine" not in said
+    panel(page).get_by_label("Peak FLOP/s").fill("100G")
+    panel(page).get_by_label("Peak bytes/s").fill("20 GB/s")
+    said = press(page, "Shift")
+    assert f"{speed / 1e11:.1%} of what the machine allows, limited by arithmetic" in said
+    assert "peak_flops=100G" in page.evaluate("location.hash")
+    panel(page).get_by_label("Peak FLOP/s").fill("fast")
+    press(page, "Shift")
+    assert panel(page).get_by_label("Peak FLOP/s").get_attribute("aria-invalid") == "true"
+
+
+def test_what_a_picture_needs(open_page: Pages, tmp_path: Path) -> None:
+    """A graph without a run or a variable says what to add."""
+    (tmp_path / "graph").write_bytes(draw.inputs("a op=Relu").graph)
+    loaded = tfprof.load(tmp_path / "graph")
+    assert "add a run" in panel(open_page(loaded, "tab=roofline")).inner_text()
+    assert "no parameters" in panel(open_page(loaded, "tab=treemap")).inner_text()
+
+
+def test_pictures_fit_a_phone_in_the_dark(open_page: Pages) -> None:
+    """Nothing is wider than the screen."""
+    page = open_page(sample(), "tab=icicle", size=PHONE, dark=True)
+    for tab in ("icicle", "treemap", "types", "roofline"):
+        page.evaluate(f"location.hash = 'tab={tab}'")
+        picture = panel(page).locator("canvas, table")
+        assert picture.evaluate("e => e.getBoundingClientRect().right") <= PHONE[0]
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
+
+
+# --- layouts of a roofline, kinds -----------------------------------------------------------------
+
+
+def test_places_on_a_roofline() -> None:
+    """Powers of ten are evenly apart; the roof bends at peak FLOP/s by peak bytes/s."""
+    body = """
+      const layer = (work, bytes, micros) => ({ name: "", path: "", work, bytes, micros });
+      const layers = [layer(1000, 1000, 1000), layer(1e5, 1000, 250)];
+      const plot = roofline(layers, { flops: 1e9, bandwidth: 1e8 }, 278, 264);
+      const middle = ({ x, y, width }) => [x + width / 2, y + width / 2, width / 2];
+      return [plot.dots.map(middle), plot.roof, plot.across, plot.up];
+    """
+    # 52 + 2 · 105 + 16 wide, from 1 to 100 per byte; 26 + 3 · 66.67 + 38 high, from 1M to 1G.
+    dots, roof, across, up = in_node(body)
+    assert dots[0] == pytest.approx([52, 226, 18])  # 1 per byte, 1M: the longest is the largest
+    assert dots[1] == pytest.approx([262, 226 - 200 * (math.log10(4e8) - 6) / 3, 11])
+    assert [x for point in roof for x in point] == pytest.approx(
+        [52, 226 - 200 * 2 / 3, 52 + 105, 26, 262, 26]
+    )
+    assert [tick["value"] for tick in across] == [1, 10, 100]
+    assert [tick["value"] for tick in up] == pytest.approx([1e6, 1e7, 1e8, 1e9])
+
+
+def test_magnitudes() -> None:
+    """As people write them, with or without a unit."""
+    texts = ["312T", "1.5e12", "900 GB/s", "2 tflops", "20k", "7", "fast", "", "-1", "1Z"]
+    assert in_node("return input.map(magnitude);", texts) == [
+        312e12, 1.5e12, 900e9, 2e12, 20e3, 7, 0, 0, 0, 0,
+    ]  # fmt: skip
+
+
+def test_kinds_of_operations() -> None:
+    """One colour of the style sheet each."""
+    ops = {
+        "Conv2DBackpropFilter": "convolution", "DepthwiseConv2dNative": "convolution",
+        "BatchMatMulV2": "matrix product", "CudnnRNNV3": "matrix product",
+        "FusedBatchNormV3": "normalization", "MaxPoolGrad": "pooling and reduction",
+        "Sum": "pooling and reduction", "LeakyReluGrad": "activation", "AddV2": "elementwise",
+        "ResourceApplyAdam": "variables and updates", "VarHandleOp": "variables and updates",
+        "Reshape": "data movement", "StatefulPartitionedCall": "other", "MyOwnOp": "other",
+    }  # fmt: skip
+    assert {op: kind_of(op) for op in ops} == ops
+    colours = re.findall(r"--c(\d):", (PAGE / "page.css").read_text())
+    assert list(map(int, colours)) == list(range(len(KINDS)))
