@@ -20,6 +20,7 @@ import { themeButton } from "./theme.js";
 
 /** @typedef {import("./state.js").State} State */
 /** @typedef {import("./tabs.js").Tab} Tab */
+/** @typedef {Object<string, string | number | null | undefined>} Changes of the state */
 
 const ANSWERS_KEPT = 8;
 const LONGEST_KEY = 1000; // of a node's name in the address; a longer one goes by its number
@@ -39,6 +40,8 @@ export class Page {
     this.panels = new Map(TABS.map((tab) => [tab.id, panelOf(tab)]));
     this.dialog = keysDialog(TABS);
     this.size = "";
+    /** @type {{key: string, node: number | null}} */
+    this.found = { key: "", node: null };
   }
 
   /** The tab that the state names. @returns {Tab} */
@@ -61,40 +64,40 @@ export class Page {
   /** The selected node, or null. @returns {number | null} */
   get node() {
     const key = this.state.node ?? "";
-    if (key === "") return null;
+    if (key === this.found.key) return this.found.node;
     const names = this.profile.nodes.name;
     const node = key.startsWith("#") ? Number(key.slice(1)) : names.indexOf(key);
-    return Number.isInteger(node) && node >= 0 && node < names.length ? node : null;
+    this.found = { key, node: Number.isInteger(node) && node >= 0 && node < names.length ? node : null };
+    return this.found.node;
   }
 
-  /**
-   * How the state names a node: by name, or by number where an address cannot hold its name.
-   * @param {number | null} node
-   */
+  /** How the state names a node: by name, or by number where an address cannot hold its name. @param {number | null} node */
   nodeKey(node) {
     if (node === null) return "";
     const name = this.profile.nodes.name.text(node);
-    const fits = name !== "" && name.length <= LONGEST_KEY && !/\p{Surrogate}/u.test(name);
-    return fits && !name.startsWith("#") ? name : `#${node}`;
+    const fits = name !== "" && name.length <= LONGEST_KEY && !/^#|\p{Surrogate}/u.test(name);
+    return fits ? name : `#${node}`;
   }
 
-  /**
-   * The address of the state with some of it changed, for links.
-   * @param {Object<string, string | number | null | undefined>} changes
-   */
+  /** The address of the state with some of it changed, for links. @param {Changes} changes */
   href(changes) {
     return fragmentOf(merged(this.state, changes));
   }
 
   /**
    * Changes the state, the address with it, and redraws.
-   * @param {Object<string, string | number | null | undefined>} changes null or "" takes a key out
+   * @param {Changes} changes null or "" takes a key out
    * @param {{replace?: boolean}} [how] replace: the back button skips the state before
    */
-  go(changes, { replace = false } = {}) {
+  go(changes, how) {
+    this.show(merged(this.state, changes), how);
+  }
+
+  /** Shows another state. @param {State} state @param {{replace?: boolean}} [how] */
+  show(state, { replace = false } = {}) {
     const before = fragmentOf(this.state);
-    this.state = merged(this.state, changes);
-    const fragment = fragmentOf(this.state);
+    this.state = state;
+    const fragment = fragmentOf(state);
     if (fragment !== before) remember(fragment, replace);
     this.redraw();
   }
@@ -135,10 +138,12 @@ export class Page {
       const chosen = button.id === `tab-${tab.id}`;
       button.setAttribute("aria-selected", String(chosen));
       button.setAttribute("tabindex", chosen ? "0" : "-1");
+      if (chosen) button.scrollIntoView({ block: "nearest", inline: "nearest" });
     }
+    this.problem.hidden = true;
+    if (this.node === null && this.details.contains(document.activeElement)) panel.focus();
     this.details.hidden = this.node === null;
     this.attempt(() => drawDetails(this.details, this));
-    this.problem.hidden = true;
     this.attempt(() => {
       const missing = tab.missing(this);
       if (missing) fill(panel, emptyState(missing));
@@ -153,17 +158,17 @@ export class Page {
     try {
       draw();
     } catch (error) {
+      const isUsage = error instanceof UsageError;
       this.problem.hidden = false;
-      this.problem.textContent = shown(sentenceOf(error));
-      if (!(error instanceof UsageError)) console.error(error);
+      this.problem.textContent = shown(isUsage ? error.message : `This could not be drawn: ${reason(error)}`);
+      if (!isUsage) console.error(error);
     }
   }
 }
 
 /** @param {unknown} error */
-function sentenceOf(error) {
-  if (error instanceof UsageError) return error.message;
-  return `This could not be drawn: ${error instanceof Error ? error.message : error}`;
+function reason(error) {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** @param {HTMLElement} panel */
@@ -196,7 +201,7 @@ function header(page) {
     h("h1", { title: files }, shown(meta.title)),
     h("span", { class: "lead-short muted" }, leadOf(meta.overview)),
     h("button", { type: "button", class: "button plain", "aria-label": "Keys", title: "Keys (?)", onclick: () => page.dialog.showModal() }, "?"),
-    themeButton(() => page.redraw()),
+    themeButton(() => page.size && page.redraw()),
   ];
 }
 
@@ -233,13 +238,11 @@ function listen(page) {
     const link = event.target instanceof Element ? event.target.closest('a[href^="#"]') : null;
     if (link === null || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault(); // a page inside a notebook would leave for the notebook's address
-    page.state = {};
-    page.go(parseFragment(link.getAttribute("href") ?? ""));
+    page.show(parseFragment(link.getAttribute("href") ?? ""));
   });
   new ResizeObserver(() => {
     if (page.size !== "" && page.size !== sizeOf(page.panel)) page.redraw();
   }).observe(document.getElementById("main") ?? document.body);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => page.redraw());
 }
 
 /** @returns {Promise<Uint8Array>} the profile's columns, out of this file or from the server */
@@ -272,8 +275,7 @@ async function start() {
     listenToKeys(page, TABS);
     requestAnimationFrame(() => setTimeout(() => performance.mark("first picture")));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    fill(main, h("p", { class: "reading", role: "alert" }, shown(`The profile in this page could not be read: ${why}`)));
+    fill(main, h("p", { class: "reading", role: "alert" }, shown(`The profile in this page could not be read: ${reason(error)}`)));
     console.error(error);
   }
 }

@@ -2,7 +2,7 @@
  * The panel about the selected node: what it is, what it costs, and what is next to it.
  * @module
  */
-import { copyButton, fill, h } from "./dom.js";
+import { copyButton, fill, grid, h, head, number } from "./dom.js";
 import { amount } from "./amounts.js";
 import { shown } from "./strings.js";
 import { exact } from "./units.js";
@@ -97,14 +97,14 @@ function numbers(page, node) {
   const rows = [];
   for (const field of fields) {
     const values = steps.map((step) => profile.values(field.name, step)[node]);
-    if (values.every((value) => Number(value) === 0)) continue;
     const lower = profile.lower(field.name)?.[node] === 1;
-    const cells = values.map((value) => h("td", { class: "num", title: exact(value) }, amount(value, field.unit, lower)));
+    if (!lower && values.every((value) => Number(value) === 0)) continue;
+    const cells = values.map((value) => number(amount(value, field.unit, lower), { title: exact(value) }));
     rows.push(h("tr", null, h("th", { scope: "row" }, field.legend.replace(/^# |\(.*\)/g, "").replaceAll("_", " ")), cells));
   }
   if (rows.length === 0) return h("p", { class: "muted" }, "It counts nothing: no parameters, no float operations, no recorded run.");
-  const heads = steps.map((step) => h("th", { scope: "col", class: "num" }, step === null ? (steps.length > 1 ? "average" : "") : `step ${step}`));
-  return h("div", { class: "scroll" }, h("table", { class: "grid" }, h("thead", null, h("tr", null, h("th", { scope: "col" }, "Own numbers"), heads)), h("tbody", null, rows)));
+  const heads = steps.length > 1 ? steps.map((step) => head(step === null ? "average" : `step ${step}`)) : [h("td", null)];
+  return h("div", { class: "scroll" }, grid([head("Own numbers", ""), ...heads], rows));
 }
 
 /** @param {any} profile @param {number} node */

@@ -54,6 +54,34 @@ export function emptyState(sentence) {
 }
 
 /**
+ * A table of the page's style; text in a row is a cell, a number's class is `num`.
+ * @param {Child[]} heads cells of the head
+ * @param {Child[]} rows
+ * @param {Child} [foot]
+ * @returns {HTMLTableElement}
+ */
+export function grid(heads, rows, foot = null) {
+  return h("table", { class: "grid" }, h("thead", null, h("tr", null, heads)), h("tbody", null, rows), foot && h("tfoot", null, foot));
+}
+
+/** A cell of a head. @param {string} text @param {string} [names] its classes @param {string | null} [columns] @returns {HTMLElement} */
+export function head(text, names = "num", columns = null) {
+  return h("th", { scope: "col", class: names, colspan: columns }, text);
+}
+
+/** A cell with a number. @param {string} text @param {Object<string, any>} [attributes] @returns {HTMLElement} */
+export function number(text, attributes = {}) {
+  return h("td", { class: "num", ...attributes }, text);
+}
+
+/** A bar that shows a share from 0 to 1. @param {number} share @returns {HTMLElement} */
+export function shareBar(share) {
+  const bar = h("i", null);
+  bar.style.width = `${Math.max(share * 100, 0.5)}%`;
+  return h("td", { class: "bar" }, h("span", { class: "share" }, bar));
+}
+
+/**
  * What a canvas paints with: the colour that a token of page.css has in the theme of now.
  * @param {string} token a custom property, as in "--text"
  * @returns {string} as in "rgb(27, 31, 36)"

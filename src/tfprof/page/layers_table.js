@@ -2,8 +2,8 @@
  * The layers of a model, as `tfprof summary` lists them.
  * @module
  */
-import { fill, h } from "./dom.js";
 import { amount } from "./amounts.js";
+import { fill, grid, h, head, number } from "./dom.js";
 import { shown } from "./strings.js";
 import { exact, percent } from "./units.js";
 
@@ -28,47 +28,32 @@ const COLUMNS = [
  */
 export function layersTable(summary, areVariables) {
   if (!summary?.rows?.length) return null;
-  const columns = COLUMNS.filter(([key]) => summary.total[key] !== null && summary.total[key] !== undefined);
-  const timed = columns.some(([key]) => key === "micros");
-  const row = (/** @type {any} */ layer) => layerRow(layer, columns, timed ? summary.total.micros : 0);
-  const body = h("tbody", null, summary.rows.slice(0, FIRST_ROWS).map(row));
-  const heads = columns.map(([, head]) => h("th", { scope: "col", class: "num" }, head));
-  const table = h(
-    "table",
-    { class: "grid" },
-    h("thead", null, h("tr", null, h("th", { scope: "col" }, areVariables ? "Variable" : "Layer"), h("th", { scope: "col" }, areVariables ? "Shape" : "Output shape"), timed && h("th", { scope: "col", class: "num" }, "Share"), heads)),
-    body,
-    h("tfoot", null, totalRow(summary, columns, timed)),
-  );
+  const columns = COLUMNS.filter(([key]) => (summary.total[key] ?? null) !== null);
+  const whole = summary.total.micros;
+  const cells = (/** @type {any} */ of, /** @type {string[]} */ lower) =>
+    columns.map(([key, , kind]) => number(amount(of[key], kind, lower.includes(key)), { title: typeof of[key] === "number" ? exact(of[key]) : null }));
+  const row = (/** @type {any} */ layer) => {
+    const name = h("th", { scope: "row" }, shown(layer.name), layer.type && h("span", { class: "muted" }, ` ${shown(layer.type)}`));
+    name.style.setProperty("--depth", layer.depth);
+    return h("tr", null, name, h("td", { class: "mono" }, shapeText(layer.output_shape)), whole && number(percent(layer.micros ?? 0, whole)), cells(layer, layer.incomplete));
+  };
+  const heads = [head(areVariables ? "Variable" : "Layer", ""), head(areVariables ? "Shape" : "Output shape", ""), whole && head("Share"), columns.map(([, text]) => head(text))];
+  const total = h("tr", null, h("th", { scope: "row" }, "Total"), h("td", null), whole && h("td", null), cells(summary.total, summary.total_incomplete));
+  const table = grid(heads.flat(), summary.rows.slice(0, FIRST_ROWS).map(row), total);
   const more = summary.rows.length - FIRST_ROWS;
-  const button = more > 0 && h("button", { type: "button", class: "button", onclick: () => (fill(body, summary.rows.map(row)), button instanceof HTMLElement && button.remove()) }, `Show ${exact(more)} more layers`);
-  const title = areVariables ? "Variables" : summary.model ? `Layers of ${shown(summary.model)}` : "Layers of the model";
-  return h("section", { class: "card layers" }, h("h2", null, title), h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title }, table), button);
+  const showAll = (/** @type {any} */ event) => (fill(table.tBodies[0], summary.rows.map(row)), event.target.remove());
+  const title = areVariables ? "Variables" : `Layers of ${shown(summary.model || "the model")}`;
+  return h(
+    "section",
+    { class: "card layers" },
+    h("h2", null, title),
+    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title }, table),
+    more > 0 && h("button", { type: "button", class: "button", onclick: showAll }, `Show ${exact(more)} more`),
+  );
 }
 
-/** @param {any} layer @param {[string, string, string][]} columns @param {number} micros of all layers */
-function layerRow(layer, columns, micros) {
-  const name = h("th", { scope: "row" }, shown(layer.name), layer.type ? h("span", { class: "muted" }, ` ${shown(layer.type)}`) : null);
-  name.style.setProperty("--depth", layer.depth);
-  const cells = columns.map(([key, , kind]) => h("td", { class: "num", title: exactly(layer[key]) }, amount(layer[key], kind, layer.incomplete.includes(key))));
-  const share = micros > 0 && layer.micros !== null ? h("td", { class: "num" }, percent(layer.micros, micros)) : null;
-  return h("tr", null, name, h("td", { class: "mono" }, shapeOf(layer.output_shape)), share, cells);
-}
-
-/** @param {any} summary @param {[string, string, string][]} columns @param {boolean} timed */
-function totalRow(summary, columns, timed) {
-  const cells = columns.map(([key, , kind]) => h("td", { class: "num", title: exactly(summary.total[key]) }, amount(summary.total[key], kind, summary.total_incomplete.includes(key))));
-  return h("tr", null, h("th", { scope: "row" }, "Total"), h("td", null), timed && h("td", null), cells);
-}
-
-/** @param {any} number */
-function exactly(number) {
-  return typeof number === "number" ? exact(number) : null;
-}
-
-/** @param {any} shape a list of sizes and of names of open ones, or null */
-function shapeOf(shape) {
-  if (shape === null || shape === undefined) return "?";
-  if (!Array.isArray(shape)) return shown(String(shape));
-  return `(${shape.map((size) => (size === null || size === -1 ? "?" : shown(String(size)))).join(", ")}${shape.length === 1 ? "," : ""})`;
+/** @param {any} shape a list of sizes and of names of open ones; null: unknown */
+function shapeText(shape) {
+  if (!Array.isArray(shape)) return shown(String(shape ?? "?"));
+  return `(${shape.map((size) => (size === null || size === -1 ? "?" : shown(String(size)))).join(", ")})`;
 }

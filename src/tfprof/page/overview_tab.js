@@ -3,7 +3,7 @@
  * advice, and the layers of the model.
  * @module
  */
-import { fill, h } from "./dom.js";
+import { fill, grid, h, head, number, shareBar } from "./dom.js";
 import { layersTable } from "./layers_table.js";
 import { amount } from "./amounts.js";
 import { fragmentOf } from "./state.js";
@@ -101,37 +101,9 @@ function totalCard(title, number, kind, isLower, below, without) {
 }
 
 const TITLES = { layer: "Layers", "operation type": "Operation types", "line of code": "Lines of code" };
-
-/** The most expensive layers, types and lines, each a link to what is inside. @param {any} over */
-function ranking(over) {
-  /** @type {Map<string, any[]>} */
-  const lists = new Map();
-  for (const row of over.rows) lists.set(row.list, [...(lists.get(row.list) ?? []), row]);
-  const by = { micros: "time", float_ops: "float operations", parameters: "parameters" };
-  const what = by[/** @type {keyof typeof by} */ (over.shares_of)];
-  const cards = [];
-  for (const [list, rows] of lists) {
-    const columns = COLUMNS.filter(([key]) => rows.some((row) => row[key] !== null && row[key] !== undefined));
-    const heads = columns.map(([, head], at) => h("th", { scope: "col", class: PLACES[Math.min(at, 2)] }, head));
-    const title = isCheckpoint(over) ? "Variables" : (TITLES[/** @type {keyof typeof TITLES} */ (list)] ?? list);
-    cards.push(
-      h(
-        "section",
-        { class: "card" },
-        h("h2", null, title, h("span", { class: "muted" }, ` by ${what}`)),
-        h(
-          "table",
-          { class: "grid ranking" },
-          h("thead", null, h("tr", null, h("th", { scope: "col", class: "name" }, "Name"), h("th", { scope: "col", colspan: "2" }, "Share"), heads)),
-          h("tbody", null, rows.map((row) => rankedRow(row, columns))),
-        ),
-      ),
-    );
-  }
-  return cards;
-}
-
-/** @type {[string, string, string][]} */
+const SHARES_OF = { micros: "time", float_ops: "float operations", parameters: "parameters" };
+const PLACES = ["num", "num second", "num extra"]; // narrow cards leave out columns from the right
+/** Key of a row, heading, and kind of number. @type {[string, string, string][]} */
 const COLUMNS = [
   ["micros", "Time", "micros"],
   ["float_ops", "Float ops", "count"],
@@ -139,20 +111,26 @@ const COLUMNS = [
   ["parameters", "Parameters", "grouped"],
 ];
 
-const PLACES = ["num", "num second", "num extra"]; // narrow cards leave out columns from the right
+/** The most expensive layers, types and lines, each a link to what is inside. @param {any} over */
+function ranking(over) {
+  return Object.entries(TITLES).map(([list, title]) => {
+    const rows = over.rows.filter((/** @type {any} */ row) => row.list === list);
+    if (rows.length === 0) return null;
+    const columns = COLUMNS.filter(([key]) => rows.some((/** @type {any} */ row) => (row[key] ?? null) !== null));
+    const heads = columns.map(([, text], at) => head(text, PLACES[Math.min(at, 2)]));
+    const what = SHARES_OF[/** @type {keyof typeof SHARES_OF} */ (over.shares_of)];
+    const table = grid([head("Name", "name"), head("Share", "", "2"), ...heads], rows.map((/** @type {any} */ row) => rankedRow(row, columns)));
+    return h("section", { class: "card" }, h("h2", null, isCheckpoint(over) ? "Variables" : title, h("span", { class: "muted" }, ` by ${what}`)), table);
+  });
+}
 
 /** @param {any} row @param {[string, string, string][]} columns */
 function rankedRow(row, columns) {
-  const bar = h("i", null);
-  bar.style.width = `${Math.max(row.share * 100, 0.5)}%`;
   const name = shown(row.name);
-  const cells = columns.map(([key, , kind], at) => {
-    const unknown = row[key] === null || row[key] === undefined;
-    return h("td", { class: PLACES[Math.min(at, 2)] }, unknown ? "" : amount(row[key], kind, row.incomplete.includes(key)));
-  });
   const isPlace = !name.startsWith("("); // as in (other)
   const link = isPlace ? h("a", { href: linkTo(row), title: name }, name) : name;
-  return h("tr", null, h("th", { scope: "row", class: "name" }, link), h("td", { class: "bar" }, h("span", { class: "share" }, bar)), h("td", { class: "num" }, percent(row.share, 1)), cells);
+  const cells = columns.map(([key, , kind], at) => number((row[key] ?? null) === null ? "" : amount(row[key], kind, row.incomplete.includes(key)), { class: PLACES[Math.min(at, 2)] }));
+  return h("tr", null, h("th", { scope: "row", class: "name" }, link), shareBar(row.share), number(percent(row.share, 1)), cells);
 }
 
 /** Where a row of a list leads: the rows of a view that make it up. @param {any} row */

@@ -2,11 +2,11 @@
  * What each step and each device took.
  * @module
  */
-import { h } from "./dom.js";
 import { amount } from "./amounts.js";
+import { grid, h, head, number, shareBar } from "./dom.js";
 import { fragmentOf } from "./state.js";
 import { shown } from "./strings.js";
-import { exact } from "./units.js";
+import { exact, plural } from "./units.js";
 
 const MOST_STEPS = 8;
 
@@ -15,43 +15,24 @@ const MOST_STEPS = 8;
  * @param {import("./profile.js").Profile} profile
  * @returns {HTMLElement | null}
  */
-export function stepsCard(profile) {
-  if (profile.steps.length === 0) return null;
-  const steps = profile.steps.slice(0, MOST_STEPS).map(stepRow);
-  const more = profile.steps.length - steps.length;
-  const devices = [...devicesOf(profile.steps)].sort((a, b) => b[1].us - a[1].us);
-  const whole = Math.max(...devices.map(([, took]) => took.us), 1);
+export function stepsCard({ steps }) {
+  if (steps.length === 0) return null;
+  const more = steps.length - MOST_STEPS;
+  const devices = [...devicesOf(steps)].sort((a, b) => b[1].us - a[1].us);
+  const whole = Math.max(...devices.map(([, { us }]) => us), 1);
   return h(
     "section",
     { class: "card" },
     h("h2", null, "Steps and devices"),
-    table(["Step", "Executions", "Start to end"], steps),
-    more > 0 && h("p", { class: "muted" }, `and ${exact(more)} more steps`),
-    table(["Device", "Executions", "Time", ""], devices.map(([name, took]) => deviceRow(name, took, whole))),
+    grid([head("Step", ""), head("Executions"), head("Start to end")], steps.slice(0, MOST_STEPS).map(stepRow)),
+    more > 0 && h("p", { class: "muted" }, `and ${plural(more, "more step")}`),
+    grid([head("Device", "name"), head("Executions"), head("Time"), devices.length > 1 && h("td", null)], devices.map(([name, took]) =>
+      h("tr", null, h("th", { scope: "row", class: "name", title: shown(name) }, shown(shortDevice(name))), number(exact(took.executions)), number(amount(took.us, "micros")), devices.length > 1 && shareBar(took.us / whole)))),
   );
 }
 
-/** @param {string[]} heads @param {HTMLElement[]} rows */
-function table(heads, rows) {
-  const cells = heads.map((head, at) => (head ? h("th", { scope: "col", class: at ? "num" : "" }, head) : h("td", null)));
-  return h("table", { class: "grid" }, h("thead", null, h("tr", null, cells)), h("tbody", null, rows));
-}
-
-/** @param {any} step */
+/** @param {import("./profile.js").Step} step */
 function stepRow(step) {
-  const { first, last } = span(step);
-  const link = h("a", { href: fragmentOf({ tab: "timeline", step: String(step.number) }) }, `step ${step.number}`);
-  return h(
-    "tr",
-    null,
-    h("th", { scope: "row" }, link),
-    h("td", { class: "num" }, exact(step.node.length)),
-    h("td", { class: "num" }, last > first ? amount(last - first, "micros") : ""),
-  );
-}
-
-/** @param {any} step */
-function span(step) {
   let [first, last] = [Infinity, -Infinity];
   for (let at = 0; at < step.start_us.length; at++) {
     const start = Number(step.start_us[at]);
@@ -59,21 +40,26 @@ function span(step) {
     first = Math.min(first, start);
     last = Math.max(last, start + Number(step.us[at]));
   }
-  return { first, last };
+  const link = h("a", { href: fragmentOf({ tab: "timeline", step: String(step.number) }) }, `step ${step.number}`);
+  return h("tr", null, h("th", { scope: "row" }, link), number(exact(step.node.length)), number(last > first ? amount(last - first, "micros") : ""));
 }
 
-/** Executions and their time by device, over all steps. @param {any[]} steps */
+/** Executions and their time by device, over all steps. @param {import("./profile.js").Step[]} steps */
 function devicesOf(steps) {
   /** @type {Map<string, {us: number, executions: number}>} */
   const took = new Map();
   for (const step of steps) {
+    const sums = Array.from({ length: step.devices.length }, () => ({ us: 0, executions: 0 }));
     for (let at = 0; at < step.node.length; at++) {
-      const name = step.devices.text(step.device[at]);
-      const sums = took.get(name) ?? { us: 0, executions: 0 };
-      sums.us += Number(step.us[at]);
-      sums.executions += 1;
-      took.set(name, sums);
+      const sum = sums[step.device[at]];
+      sum.us += Number(step.us[at]);
+      sum.executions++;
     }
+    sums.forEach(({ us, executions }, device) => {
+      const name = step.devices.text(device);
+      const before = took.get(name);
+      took.set(name, { us: us + (before?.us ?? 0), executions: executions + (before?.executions ?? 0) });
+    });
   }
   return took;
 }
@@ -81,18 +67,4 @@ function devicesOf(steps) {
 /** Without the job, where there is only one. @param {string} name */
 function shortDevice(name) {
   return name.replace(/^\/job:localhost\/replica:0\/task:0\/(device:)?/, "");
-}
-
-/** @param {string} name @param {{us: number, executions: number}} took @param {number} whole */
-function deviceRow(name, took, whole) {
-  const bar = h("i", null);
-  bar.style.width = `${(100 * took.us) / whole}%`;
-  return h(
-    "tr",
-    null,
-    h("th", { scope: "row", class: "name", title: shown(name) }, shown(shortDevice(name))),
-    h("td", { class: "num" }, exact(took.executions)),
-    h("td", { class: "num" }, amount(took.us, "micros")),
-    h("td", { class: "bar" }, h("span", { class: "share" }, bar)),
-  );
 }

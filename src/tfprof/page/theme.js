@@ -12,51 +12,33 @@ const KEPT_AS = "tfprof theme";
  * @returns {HTMLButtonElement}
  */
 export function themeButton(changed) {
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const root = document.documentElement;
+  const other = () => ((root.dataset["theme"] ?? (system.matches ? "dark" : "light")) === "dark" ? "light" : "dark");
   const button = h("button", { type: "button", class: "button plain", id: "theme" });
   const show = () => {
-    const other = isDark() ? "light" : "dark";
-    button.textContent = isDark() ? "☀" : "☾";
-    button.title = `Switch to ${other}`;
-    button.setAttribute("aria-label", `Switch to ${other}`);
-  };
-  apply(kept());
-  show();
-  button.addEventListener("click", () => {
-    const next = isDark() ? "light" : "dark";
-    apply(next);
-    keep(next);
-    show();
+    button.textContent = other() === "light" ? "☀" : "☾";
+    button.title = `Switch to ${other()}`;
+    button.setAttribute("aria-label", button.title);
     changed();
+  };
+  button.addEventListener("click", () => {
+    root.dataset["theme"] = other();
+    stored((storage) => storage.setItem(KEPT_AS, root.dataset["theme"] ?? ""));
+    show();
   });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
+  system.addEventListener("change", show);
+  const chosen = stored((storage) => storage.getItem(KEPT_AS));
+  if (chosen === "dark" || chosen === "light") root.dataset["theme"] = chosen;
+  show();
   return button;
 }
 
-/** @returns {boolean} */
-function isDark() {
-  const chosen = document.documentElement.dataset["theme"];
-  return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-}
-
-/** @param {string | null} theme */
-function apply(theme) {
-  if (theme === "dark" || theme === "light") document.documentElement.dataset["theme"] = theme;
-}
-
-/** @returns {string | null} */
-function kept() {
+/** A page in a frame may have no storage: then a choice holds until the page is closed. @template T @param {(storage: Storage) => T} use @returns {T | null} */
+function stored(use) {
   try {
-    return localStorage.getItem(KEPT_AS);
+    return use(localStorage);
   } catch {
-    return null; // a page in a frame may have no storage
-  }
-}
-
-/** @param {string} theme */
-function keep(theme) {
-  try {
-    localStorage.setItem(KEPT_AS, theme);
-  } catch {
-    // The choice holds until the page is closed.
+    return null;
   }
 }
