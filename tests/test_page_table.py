@@ -399,6 +399,31 @@ def test_rows_are_reached_opened_and_closed_by_keys(open_page: Pages) -> None:
     page.keyboard.press("Enter")
     assert node["name"] in page.locator("#details").inner_text()
     assert page.locator(".tg-row[aria-selected=true]").count() == 1
+    # A node that is selected elsewhere comes into sight.
+    page.get_by_role("button", name="Collapse").click()
+    page.evaluate("location.hash = location.hash.replace(/node=[^&]*/, 'node=a49/x/z')")
+    chosen = page.locator(".tg-row[aria-selected=true]")
+    chosen.wait_for()
+    assert chosen.locator(".tg-name").inner_text() == "z"
+    assert page.evaluate(_ACTIVE)["inSight"]
+
+
+def test_the_keyboard_stays_at_a_heading_that_orders_rows(table: Page) -> None:
+    table.locator('[data-column="name"] button').focus()
+    table.keyboard.press("Enter")
+    assert "order_by=name" in table.evaluate("location.hash")
+    focused = "document.activeElement.closest('[data-column]').dataset.column"
+    assert table.evaluate(focused) == "name"
+
+
+def test_a_row_of_op_view_leads_to_its_nodes(table: Page) -> None:
+    read_table(table, fragment("op", {}))
+    table.get_by_text("MatMul", exact=True).click()
+    seen = read_table(table)
+    options = {"account_type_regexes": "MatMul"}
+    expected = report_of(loaded_sample("handmade"), "scope", options).to_dict()["name"]
+    assert _names(seen) == expected
+    assert len(expected) > 2
 
 
 def test_a_click_on_a_heading_orders_rows(table: Page) -> None:

@@ -61,11 +61,7 @@ function shareColumn(column, share) {
   return { ...column, name: `share_of_${column.name}`, title: "share", text, tip: () => "", share, order: "", right: false, width: WIDTH.share };
 }
 
-/**
- * The fields with a column, in order: the selected ones and those that they imply.
- * @param {Answer} answer
- * @returns {Field[]}
- */
+/** The fields with a column, in order: the selected ones and those that they imply. @param {Answer} answer @returns {Field[]} */
 function shownFields(answer) {
   /** @type {Field[]} */
   const fields = answer.profile.meta.fields;
@@ -112,13 +108,12 @@ function numbers(answer, metric, name, unit) {
  * @returns {Candidate}
  */
 function number(name, title, values, lower, unit, order, whole, accounted) {
-  const written = UNITS[unit] ?? String;
-  const isUnknown = (/** @type {number} */ i) => lower !== null && lower[i] !== 0 && Number(values[i]) === 0;
+    const isUnknown = (/** @type {number} */ i) => lower !== null && lower[i] !== 0 && Number(values[i]) === 0;
   const marked = (/** @type {number} */ i, /** @type {string} */ text) => (isUnknown(i) ? "?" : lower?.[i] ? atLeast(text) : text);
   const column = {
     name, title, order, right: true, width: WIDTH.number,
-    text: (/** @type {number} */ i) => (accounted(i) ? marked(i, written(values[i] ?? 0)) : NOT_ACCOUNTED),
-    tip: (/** @type {number} */ i) => marked(i, `${exact(values[i] ?? 0)}${IN_FULL[unit] ?? ""}`),
+    text: (/** @type {number} */ i) => (accounted(i) ? marked(i, UNITS[unit](values[i])) : NOT_ACCOUNTED),
+    tip: (/** @type {number} */ i) => marked(i, `${exact(values[i])}${IN_FULL[unit] ?? ""}`),
     share: whole === 0 ? null : (/** @type {number} */ i) => (accounted(i) ? Number(values[i]) / whole : null),
   };
   return { column, values, holds: () => some(values, (value) => Number(value) !== 0) || some(lower ?? [], (mark) => mark !== 0) };
@@ -134,7 +129,9 @@ function some(values, test) {
 function words(answer, field) {
   const { profile, view } = answer;
   if (!(field in WORDS) || (field === "input_shapes" && view.groups)) return [];
-  const text = (/** @type {number} */ i) => shown(WORDS[field](profile, members(answer)[answer.row[i]] ?? []).join(", "));
+  /** @type {string[]} */
+  const texts = [];
+  const text = (/** @type {number} */ i) => (texts[i] ??= shown(WORDS[field](profile, members(answer)[answer.row[i]] ?? []).join(", ")));
   const name = field === "device" ? "devices" : field;
   const holds = () => some(answer.row, (_, i) => text(i) !== "");
   return [{ column: { name, title: spaced(name), order: "", right: false, width: WIDTH.text, text, tip: text, share: null }, values: null, holds }];

@@ -37,9 +37,10 @@ class TableTab {
     this.page = page;
     /** @type {Answer | null} the last that could be given */
     this.answer = null;
-    this.drawn = "";
+    /** @type {number | null} the node that was brought into sight */
+    this.revealed = null;
     this.filters = new Filters(page);
-    this.grid = new TreeGrid({ details: (i) => page.selectNode(this.answer?.node[i] ?? null), order: (by) => page.go({ order_by: by }) });
+    this.grid = new TreeGrid({ details: (i) => this.openRow(i), order: (by) => page.go({ order_by: by }) });
     this.views = page.profile.meta.views.map((/** @type {any} */ { name, summary }) => h("button", { type: "button", class: "button", title: summary, onclick: () => page.go({ view: name }) }, name));
     this.count = h("span", { class: "muted", role: "status" });
     this.openAll = [
@@ -71,6 +72,22 @@ class TableTab {
     this.grid.element.hidden = problem !== "" && this.answer?.view.name !== view.name;
     fill(this.instead, emptyState(problem));
     this.instead.hidden = !this.grid.element.hidden;
+    this.reveal();
+  }
+
+  /** Brings the selected node into sight, once. */
+  reveal() {
+    const { node } = this.page;
+    const i = node === null || node === this.revealed ? -1 : (this.answer?.node.indexOf(node) ?? -1);
+    if (i >= 0) this.grid.reveal(i);
+    this.revealed = node;
+  }
+
+  /** Shows the details of a node; of an operation type, where its nodes are. @param {number} i */
+  openRow(i) {
+    const answer = /** @type {Answer} */ (this.answer);
+    if (answer.node[i] >= 0) this.page.selectNode(answer.node[i]);
+    else this.page.go({ view: "scope", account_type_regexes: answer.label(i).replace(/[\\^$.*+?()[\]{}|,]/g, "\\$&") });
   }
 
   /** Shows an answer. @param {Answer} next */
@@ -86,7 +103,7 @@ class TableTab {
       row: next.row,
       label: (i) => shown(next.label(i)),
       shortLabel: (i) => shown(next.view.keeps_scopes && i > 0 ? below(next.label(parent[i]), next.label(i)) : next.label(i)),
-      isNode: (i) => !next.view.groups && next.node[i] >= 0,
+      hasDetails: (i) => next.node[i] >= 0 || (next.view.chain && i > 0),
       isChosen: (i) => next.node[i] >= 0 && next.node[i] === this.page.node,
       columns,
       order: next.query.orderBy ?? "",

@@ -30,7 +30,7 @@ import { OpenRows } from "./open_rows.js";
  * @property {ArrayLike<number>} row the row of the drawing for each row
  * @property {(i: number) => string} label the whole name
  * @property {(i: number) => string} shortLabel without what it repeats of the row above
- * @property {(i: number) => boolean} isNode whether the row has details
+ * @property {(i: number) => boolean} hasDetails
  * @property {(i: number) => boolean} isChosen whether the details of the row are shown
  * @property {GridColumn[]} columns
  * @property {string} order order_by of the rows
@@ -44,12 +44,11 @@ const MOST_INDENTS = { wide: 12, narrow: 3 }; // below, names stay in place and 
 const NAME_WIDTH = { wide: 280, narrow: 150 };
 const NARROW = 600;
 const MARKS = 44; // the arrow before a name, its depth, and the padding of the cell
-
 const NOTHING = /^(0(us|B|\.0%)?|--)$/; // what does not catch the eye
 
 export class TreeGrid {
   /** @type {GridRows} */
-  rows = { ...new OpenRows(), label: String, shortLabel: String, isNode: () => false, isChosen: () => false, columns: [], order: "", title: "" };
+  rows = { ...new OpenRows(), label: String, shortLabel: String, hasDetails: () => false, isChosen: () => false, columns: [], order: "", title: "" };
   open = new OpenRows();
   visible = this.open.visible();
   active = 0; // where the keyboard is, an index of visible
@@ -129,8 +128,10 @@ export class TreeGrid {
     this.element.style.setProperty("--tg-columns", tracks.join(" "));
     this.element.style.setProperty("--tg-width", `${least + numbers}px`);
     this.element.setAttribute("aria-colcount", String(columns.length + 1));
+    const focused = document.activeElement?.closest(".tg-head [data-column]")?.getAttribute("data-column");
     fill(this.head, this.heading("name", "name", "name", "tg-cell tg-first"), ...columns.map((column) => this.heading(column.name, column.title, column.order, column.right ? "tg-cell num" : "tg-cell")));
     this.nameWidth = this.head.children[0].clientWidth;
+    for (const button of this.head.querySelectorAll("button")) if (button.parentElement?.dataset.column === focused) button.focus();
   }
 
   /** @param {string} name @param {string} title @param {string} order @param {string} look */
@@ -188,7 +189,7 @@ export class TreeGrid {
     const room = Math.max(6, Math.floor((this.nameWidth - MARKS - indent) / this.charWidth));
     const mark = h("span", { class: "tg-mark", "aria-hidden": "true" }, expanded === null ? "" : expanded ? "▾" : "▸");
     const deep = depth - 1 > most && h("span", { class: "tg-depth" }, `${depth}`);
-    const name = h("span", { class: this.rows.isNode(i) ? "tg-name tg-node" : "tg-name" }, shortened(this.rows.shortLabel(i), room));
+    const name = h("span", { class: this.rows.hasDetails(i) ? "tg-name tg-node" : "tg-name" }, shortened(this.rows.shortLabel(i), room));
     const cell = h("div", { role: "rowheader", class: "tg-cell tg-first", title: this.rows.label(i) }, mark, deep, name);
     cell.style.paddingLeft = `${indent + 6}px`;
     return cell;
@@ -205,7 +206,7 @@ export class TreeGrid {
 
   /** Shows the details of a row; where it has none, opens or closes it. @param {number} i @param {boolean} details */
   enter(i, details) {
-    if (details && this.rows.isNode(i)) this.actions.details(i);
+    if (details && this.rows.hasDetails(i)) this.actions.details(i);
     else this.toggle(i, !this.open.isOpen(i));
   }
 
@@ -247,6 +248,14 @@ export class TreeGrid {
     const end = parent < 0 ? tree.length : tree.end[parent];
     for (let next = parent + 1; next < end; next = tree.end[next]) this.open.set(next, true);
     this.layout(row[i]);
+  }
+
+  /** Opens what is above a row, and goes to it. @param {number} i */
+  reveal(i) {
+    const { parent } = this.rows.tree;
+    for (let above = parent[i]; above >= 0; above = parent[above]) if (!this.open.isOpen(above)) this.open.set(above, true);
+    this.layout(this.rows.row[i]);
+    this.move(this.active);
   }
 
   /** Goes to a row and brings it into sight. @param {number} at an index of visible */
