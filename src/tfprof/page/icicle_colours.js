@@ -38,7 +38,8 @@ export const MODES = [
 function byKind(page, answer, metric, theme) {
   const { names, of_type: kinds } = page.profile.meta.kinds;
   const { op } = page.profile.nodes;
-  return byCategory(categorySums(page, answer, metric, (node) => kinds[op[node]], names.length), names, theme);
+  const sums = answer.cached(`kinds ${metric}`, () => categorySums(page, answer, metric, (node) => kinds[op[node]], names.length));
+  return byCategory(sums, names, theme);
 }
 
 /** @type {Mode} */
@@ -50,7 +51,8 @@ function byDevice(page, answer, metric, theme) {
   const most = [...counts].sort((a, b) => b[1] - a[1]).slice(0, theme.categories.length - 1).map(([device]) => device);
   const place = new Map(most.map((device, at) => [device, at]));
   const names = [...most.map((device) => shown(types.text(device))), counts.size > most.length ? "other devices" : "no device"];
-  const sums = categorySums(page, answer, metric, (node) => place.get(nodes.device[node]) ?? most.length, names.length);
+  const categoryOf = (/** @type {number} */ node) => place.get(nodes.device[node]) ?? most.length;
+  const sums = answer.cached(`devices ${metric}`, () => categorySums(page, answer, metric, categoryOf, names.length));
   return byCategory(sums, names, { ...theme, categories: [...theme.categories.slice(0, most.length), theme.categories[8]] });
 }
 

@@ -51,7 +51,8 @@ function sceneOf(page) {
   const mode = MODES.find(({ name }) => name === state.colour) ?? MODES[0];
   const colours = theme();
   const colouring = mode.make(page, answer, metric.name, colours);
-  return { views, view, metric, answer, layout, zoomed, mode, colours, colouring, search: searchOf(answer, layout, zoomed, state.search ?? "") };
+  const count = answer.cached(`levels ${metric.name} ${zoomed}`, () => levels(layout, zoomed));
+  return { views, view, metric, answer, layout, zoomed, levels: count, mode, colours, colouring, search: searchOf(answer, layout, zoomed, state.search ?? "") };
 }
 
 /**
@@ -157,9 +158,8 @@ class Icicle {
   /** Draws the boxes in sight. */
   paint() {
     const { scene, picture, scroll, page } = this;
-    const count = levels(scene.layout, scene.zoomed);
-    this.high = Math.max(LOWEST, Math.min(HIGHEST, Math.floor(scroll.clientHeight / count)));
-    const height = count * this.high;
+    this.high = Math.max(LOWEST, Math.min(HIGHEST, Math.floor(scroll.clientHeight / scene.levels)));
+    const height = scene.levels * this.high;
     const [width, visible] = [scroll.clientWidth, Math.min(scroll.clientHeight, height)];
     this.spacer.style.height = `${Math.max(0, height - visible)}px`;
     const top = scroll.scrollTop;

@@ -31,20 +31,24 @@ export function choice(label, change) {
   return { element: h("label", { class: "field" }, label, select), show };
 }
 
+/** @type {WeakMap<object, Metric[]>} */
+const known = new WeakMap();
+
 /** The metrics that pictures can show; one without a number in these files says so. @param {Page} page @returns {Metric[]} */
 export function metrics({ profile }) {
-  const fields = profile.meta.fields.filter((/** @type {any} */ field) => field.unit !== null);
-  return fields.map((/** @type {Metric} */ field) => {
+  const found = known.get(profile) ?? profile.meta.fields.filter((/** @type {any} */ { unit }) => unit).map((/** @type {Metric} */ field) => {
     const title = field.legend.replace("# ", "").replace("_", " ");
     return { ...field, title, missing: profile.values(field.name, null).some(Boolean) ? "" : `These files have no ${title}.` };
   });
+  known.set(profile, found);
+  return found;
 }
 
 /** The metric that the state names, or the one that fits the files. @param {Page} page @param {string} view @returns {Metric} */
 export function metricOf(page, view) {
-  const known = metrics(page).filter(({ missing }) => !missing);
-  const named = (/** @type {string | undefined} */ name) => known.find((metric) => metric.name === name);
-  return named(page.state.metric) ?? page.profile.meta.defaults[view].select.map(named).find(Boolean) ?? known[0] ?? metrics(page)[0];
+  const able = metrics(page).filter(({ missing }) => !missing);
+  const named = (/** @type {string | undefined} */ name) => able.find((metric) => metric.name === name);
+  return named(page.state.metric) ?? page.profile.meta.defaults[view].select.map(named).find(Boolean) ?? able[0] ?? metrics(page)[0];
 }
 
 /** @param {Page} page @returns {Choice[]} */
