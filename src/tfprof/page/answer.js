@@ -3,7 +3,7 @@
 import { account, order, sessionOf, show, start } from "./stages.js";
 import { quoted } from "./nearest.js";
 import { UsageError } from "./query.js";
-import { markedRows, range, take, takeRows } from "./tree.js";
+import { markedRows, marksOf, range, take, takeRows } from "./tree.js";
 import { plural } from "./units.js";
 import { repaired, unmatched } from "./unmatched.js";
 
@@ -37,7 +37,7 @@ export class Answer {
     /** The row of the drawing for each displayed row. */
     this.row = takeRows(counted.row, countedRow);
     /** Whether each row is itself accounted. */
-    this.accounted = Uint8Array.from(this.row, (row) => counted.accountedRow[row]);
+    this.accounted = marksOf(this.row.length, (row) => counted.accountedRow[this.row[row]]);
     const reasons = this.profile.meta.options.map((/** @type {any} */ option) => [option.name, hides[option.name]]);
     /** How many rows are not displayed, and how many each option hides. @type {Hidden} */
     this.hidden = {
@@ -69,9 +69,10 @@ export class Answer {
 
   /** The graph nodes of a row; of a row without any, those of the rows below it. @param {number} row @returns {number[]} */
   nodesOf(row) {
+    const { owner } = this.drawing;
     const first = this.row[row];
     /** @param {number} last */
-    const until = (last) => Array.from(markedRows(Uint8Array.from(this.drawing.owner, (own) => (own >= first && own < last ? 1 : 0))));
+    const until = (last) => Array.from(markedRows(marksOf(owner.length, (node) => owner[node] >= first && owner[node] < last)));
     const own = until(first + 1);
     return own.length ? own : until(this.drawing.end[first]);
   }
@@ -90,7 +91,7 @@ export class Answer {
   lower(metric) {
     return this.cached(`lower ${metric}`, () => {
       const all = this.counted.lower(metric);
-      const pick = (/** @type {Uint8Array} */ column) => Uint8Array.from(this.countedRow, (row) => column[row]);
+      const pick = (/** @type {Uint8Array} */ column) => marksOf(this.length, (row) => column[this.countedRow[row]]);
       return all && { own: pick(all.own), total: pick(all.total) };
     });
   }

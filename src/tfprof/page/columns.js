@@ -62,6 +62,7 @@ export class Columns {
   column(name) {
     return this.once(name, () => {
       const { rises, array, base, numbers } = this._stored(name);
+      if (array !== "b" && !(numbers instanceof BigInt64Array)) return shifted(new ARRAYS[array](numbers), Number(base), rises);
       const number = array === "b" ? BigInt : Number;
       const column = new ARRAYS[array](numbers.length);
       let last = /** @type {any} */ (number(base));
@@ -99,6 +100,14 @@ export class Columns {
       return new Strings(new Texts(bytes), start, size);
     });
   }
+}
+
+/** What a column of numbers stands for, in its place; a wider integer has wrapped, and wraps back.
+ * @param {Int32Array | Float64Array} column @param {number} base @param {boolean} rises */
+function shifted(column, base, rises) {
+  if (rises) for (let i = 0, last = base; i < column.length; i++) last = column[i] = column[i] + last;
+  else if (base !== 0) for (let i = 0; i < column.length; i++) column[i] += base;
+  return column;
 }
 
 /** @param {string} name @returns {never} */

@@ -1,6 +1,6 @@
 // The twin of query/counted.py: the rows that totals are taken over, with the own and total value of
 // any metric, and which of them are lower bounds.
-import { take, takeRows } from "./tree.js";
+import { marksOf, take, takeRows } from "./tree.js";
 
 /** @typedef {import("./tree.js").Numbers} Numbers */
 /** @typedef {import("./tree.js").Tree} Tree */
@@ -79,7 +79,7 @@ export class Counted {
       nodes.forEach((is, node) => {
         if (is && owner[node] >= 0 && this.picked?.[node] !== 0) marks[owner[node]] = 1;
       });
-      const own = Uint8Array.from(this.row, (row) => marks[row]);
+      const own = marksOf(this.row.length, (row) => marks[this.row[row]]);
       return { own, total: this.tree.holds(own) };
     });
   }

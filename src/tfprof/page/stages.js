@@ -6,7 +6,7 @@
 //   order     sort siblings by name or by a total
 import { Counted, DEFINED, LOG_FLOAT_OPS } from "./counted.js";
 import { matcher } from "./regex.js";
-import { Tree, markedRows, range, take, takeRows } from "./tree.js";
+import { Tree, markedRows, marksOf, range, take, takeRows } from "./tree.js";
 
 /** @typedef {import("./profile.js").Profile} Profile */
 /** @typedef {import("./query.js").Query} Query */
@@ -138,7 +138,7 @@ export function start(counted, session, query) {
 export function show(session, counted, tree, at, query, hides) {
   const { view } = session;
   const shown = new Uint8Array(tree.length).fill(1);
-  const within = Uint8Array.from(tree.depth, (depth) => (depth - 1 + view.root_depth <= query.maxDepth ? 1 : 0));
+  const within = marksOf(tree.length, (row) => tree.depth[row] - 1 + view.root_depth <= query.maxDepth);
   for (const [option, passes] of restrictions(session, counted, tree, at, query)) {
     for (let row = 1; row < passes.length; row++) {
       if (!passes[row]) hides[option] = (hides[option] ?? 0) + 1;
@@ -188,15 +188,15 @@ function reaches(counted, at, view, query, { name, bound }) {
 
 /** @param {Numbers} numbers @param {bigint} least @returns {Uint8Array} */
 function atLeast(numbers, least) {
-  if (numbers instanceof BigInt64Array) return Uint8Array.from(numbers, (number) => (number >= least ? 1 : 0));
+  if (numbers instanceof BigInt64Array) return marksOf(numbers.length, (row) => numbers[row] >= least);
   const most = least > LARGEST ? Infinity : Number(least); // numbers that are no BigInt are exact
-  return Uint8Array.from(numbers, (number) => (number >= most ? 1 : 0));
+  return marksOf(numbers.length, (row) => numbers[row] >= most);
 }
 
 /** Whether one of the patterns matches the label of each counted row. @param {Session} session @param {Counted} counted @param {Int32Array} at @param {string[]} patterns @returns {Uint8Array} */
 function named(session, counted, at, patterns) {
   const hit = session.labelsMatch(patterns);
-  return Uint8Array.from(at, (row) => hit[counted.row[row]]);
+  return marksOf(at.length, (row) => hit[counted.row[at[row]]]);
 }
 
 /** Whether one of the patterns, in any case, matches a device of each row. @param {Session} session @param {Counted} counted @param {Int32Array} at @param {string[]} patterns */
@@ -210,7 +210,7 @@ function onDevice({ view, drawing }, counted, at, patterns) {
   drawing.owner.forEach((row, node) => {
     if (row >= 0 && (nodes.device[node] < 0 ? hitsNone : hit[nodes.device[node]])) rows[row] = 1;
   });
-  return Uint8Array.from(at, (row) => rows[counted.row[row]]);
+  return marksOf(at.length, (row) => rows[counted.row[at[row]]]);
 }
 
 /** The tree and counted rows with siblings in the order of the query; ties stay in drawing order. @param {Session} session @param {Counted} counted @param {Tree} tree @param {Int32Array} at @param {Query} query @returns {[Tree, Int32Array]} */

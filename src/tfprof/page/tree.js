@@ -20,9 +20,21 @@ export function markedRows(marks) {
   return rows;
 }
 
+/** A mark for each row that passes. Loops are twenty times as fast as TypedArray.from with a function.
+ * @param {number} count @param {(row: number) => number | boolean} passes @returns {Uint8Array} */
+export function marksOf(count, passes) {
+  const marks = new Uint8Array(count);
+  for (let row = 0; row < count; row++) if (passes(row)) marks[row] = 1;
+  return marks;
+}
+
 /** The numbers of some rows. @param {Numbers} numbers @param {Int32Array} rows @returns {Numbers} */
 export function take(numbers, rows) {
-  if (numbers instanceof BigInt64Array) return BigInt64Array.from(rows, (row) => numbers[row]);
+  if (numbers instanceof BigInt64Array) {
+    const taken = new BigInt64Array(rows.length);
+    for (let at = 0; at < rows.length; at++) taken[at] = numbers[rows[at]];
+    return taken;
+  }
   const taken = new Float64Array(rows.length);
   for (let at = 0; at < rows.length; at++) taken[at] = numbers[rows[at]];
   return taken;
