@@ -35,7 +35,7 @@ def test_installed_command_runs_its_demo_elsewhere(tmp_path: Path) -> None:
     assert ran.stdout == golden.split("\n", 2)[2]
     page, ours = tmp_path / "page.html", tmp_path / "ours.html"
     for path, where in ((page, home), (ours, ROOT / "src")):
-        words = ["demo", "page", "--source=off", "-o", path]
+        words = ["demo", "page", "--source=off", "-o", str(path)]
         environment = {**os.environ, "PYTHONPATH": str(where)}
         subprocess.run([sys.executable, "-m", "tfprof", *words], check=True, env=environment)
     assert page.read_bytes() == ours.read_bytes()

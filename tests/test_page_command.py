@@ -16,7 +16,7 @@ import tfprof as package
 from page_files import PageFile
 from profiles import PROFILES
 from test_outputs import Command
-from tfprof.cli import read_words
+from tfprof.cli.argv import read_words
 from tfprof.errors import OutputError, UsageError
 from tfprof.foundation.arguments import magnitude
 from tfprof.tables.commands import known_options
@@ -266,7 +266,8 @@ def test_from_python_it_is_the_same_file(
 
 
 def test_numbers_of_numpy_are_peaks_too(graph: Path) -> None:
-    report = package.load(graph=graph).page(peak_flops=np.float32(2), peak_bandwidth=np.int64(3))
+    numbers: list[Any] = [np.float32(2), np.int64(3)]
+    report = package.load(graph=graph).page(peak_flops=numbers[0], peak_bandwidth=numbers[1])
     assert report.peaks == {"flops": 2.0, "bandwidth": 3.0}
 
 
