@@ -96,19 +96,22 @@ def test_the_same_files_give_the_same_bytes(graph: Path, tmp_path: Path) -> None
 
 
 def test_what_the_page_says_about_the_machine_is_said(
-    tfprof: Command, graph: Path, tmp_path: Path
+    tfprof: Command, graph: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "page.html"
     words = ["page", str(graph), str(log_of(graph)), "-o", str(path)]
     assert tfprof(*words) == 0
-    assert (
-        f"{path} contains the paths of 1 source file and source text; --source=off leaves this out"
-        in tfprof.err
-    )
-    assert read(path).meta["embedded"] == "the paths of 1 source file and source text"
+    what = "the paths of 2 inputs, the paths of 1 source file and source text"
+    assert f"{path} contains {what}; --source=off leaves this out" in tfprof.err
+    assert read(path).meta["embedded"] == what
     assert tfprof(*words, "--source=off") == 0
     assert "contains" not in tfprof.err
     assert read(path).meta["embedded"] == ""
+    monkeypatch.chdir(graph.parent)
+    assert tfprof("page", f"--graph_path={graph}", "-o", str(path)) == 0
+    assert f"{path} contains the paths of 1 input; --source=off leaves this out" in tfprof.err
+    assert tfprof("page", "graph.pb", "-o", str(path)) == 0
+    assert "contains" not in tfprof.err
 
 
 @pytest.mark.parametrize("flags", [False, True])

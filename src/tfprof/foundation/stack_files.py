@@ -52,9 +52,14 @@ def short_path(file: str) -> str:
     return re.split(r"[/\\]", file)[-1] if _ABSOLUTE.match(file) else file
 
 
+def is_absolute(path: str) -> bool:
+    """Whether *path* names folders of the machine from the root, on any system."""
+    return bool(_ABSOLUTE.match(path))
+
+
 def embedded(files: Iterable[str], *, has_text: bool) -> str:
     """What call stacks with these *files* say about the machine, as a phrase; "" for nothing."""
-    paths = {file for file in files if _ABSOLUTE.match(file)}
+    paths = {file for file in files if is_absolute(file)}
     parts = [f"the paths of {plural(len(paths), 'source file')}"] if paths else []
     return " and ".join([*parts, *(["source text"] if has_text else [])])
 

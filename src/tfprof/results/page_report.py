@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.errors import UsageError
 from tfprof.foundation.lazy_dataclasses import dataclass, field
-from tfprof.foundation.units import first_few
+from tfprof.foundation.stack_files import is_absolute
+from tfprof.foundation.units import first_few, plural
 from tfprof.model import own_notes
 from tfprof.results.overview_report import Naming
 from tfprof.results.result import SharedFile
@@ -16,9 +17,9 @@ from tfprof.tables.limits import beyond, limit
 from tfprof.tables.outputs import OUTPUTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from tfprof.model import Note, Profile
+    from tfprof.model import Profile
 
 _MOST_NAMES: Final = 3  # of files, in the title
 
@@ -52,7 +53,7 @@ class PageReport(SharedFile):
     def own_notes(self) -> tuple[Note, ...]:
         """What the page says about the machine that the program ran on, and what it folds."""
         folded = own_notes([self.folded] if self.folded else [])
-        return (*(super().own_notes if self.source else ()), *folded)
+        return (*super().own_notes, *folded)
 
     @property
     def folded(self) -> str:
@@ -63,6 +64,22 @@ class PageReport(SharedFile):
             f"small scopes of the {len(self.profile):,} graph nodes are folded, one node per "
             f"operation type; totals are the same: a page in a file has {beyond('page_nodes')}"
         )
+
+    @property
+    def embedded(self) -> str:
+        """What the page says about the machine, as a phrase."""
+        if not self.source:
+            return ""
+        paths = [path for path in self._paths() if is_absolute(path)]
+        inputs = f"the paths of {plural(len(paths), 'input')}" if paths else ""
+        stacks = super().embedded
+        return (", " if " and " in stacks else " and ").join(filter(None, [inputs, stacks]))
+
+    def _paths(self) -> Iterator[str]:
+        """The paths of inputs as the page's command lines have them."""
+        for word in self.naming.after:
+            flag = word.startswith("--") and "=" in word
+            yield from word.partition("=")[2].split(",") if flag else [word]
 
     @property
     def title(self) -> str:

@@ -149,12 +149,18 @@ class SharedFile(Result):
         return [file._replace(result=named) for file in super().files(row, path, width)]
 
     @property
-    def own_notes(self) -> tuple[Note, ...]:
-        """What the file says about the machine that the program ran on."""
-        from tfprof.foundation.stack_files import embeds  # noqa: PLC0415 - views need no such thing
-        from tfprof.read.without_source import embedded  # noqa: PLC0415
+    def embedded(self) -> str:
+        """What the file says about the machine that the program ran on, as a phrase."""
+        from tfprof.read.without_source import embedded  # noqa: PLC0415 - views need no such thing
 
-        what = embedded(self.profile.stacks)
+        return embedded(self.profile.stacks)
+
+    @property
+    def own_notes(self) -> tuple[Note, ...]:
+        """What the file says about that machine."""
+        from tfprof.foundation.stack_files import embeds  # noqa: PLC0415 - as above
+
+        what = self.embedded
         return (Note(embeds(self.name, what, self.source_off)),) if what else ()
 
 

@@ -13,7 +13,6 @@ from tfprof.ops.kinds import KINDS, kinds_of
 from tfprof.ops.with_float_ops import with_float_ops
 from tfprof.query.answer import params_remarks
 from tfprof.query.defaults import fitted_options
-from tfprof.read.without_source import embedded
 from tfprof.results.report_table import MISSES_STREAM
 from tfprof.tables.commands import COMMANDS
 from tfprof.tables.fields import FIELDS
@@ -52,12 +51,12 @@ def page_meta(
         "command": report.naming.before,
         "files": report.naming.after,
         "dims": [f"{name}={size}" for name, size in dims.items()],
-        "overview": _json(lambda: loaded.overview(dims=dims)),
+        "overview": _json(lambda: replace(loaded.overview(dims=dims), naming=report.naming)),
         "summary": _json(lambda: loaded.summary(dims=dims)),
         "advice": _json(loaded.advice),
         "notes": [_without_folders(report, str(note)) for note in notes],
         "remarks": _remarks(loaded.profile, dims),
-        "embedded": embedded(loaded.profile.stacks),
+        "embedded": report.embedded,
         "peaks": dict(report.peaks),
         "options": [_option(name) for name in OPTIONS if name not in _NOT_OFFERED],
         "fields": [_field(name) for name in FIELDS],
