@@ -19,7 +19,7 @@ from tfprof.tables.outputs import OUTPUTS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from tfprof.model import Profile
+    from tfprof.model import Note, Profile
 
 _MOST_NAMES: Final = 3  # of files, in the title
 
