@@ -52,11 +52,11 @@ class PageReport(SharedFile):
     @property
     def own_notes(self) -> tuple[Note, ...]:
         """What the page says about the machine that the program ran on, and what it folds."""
-        folded = own_notes([self.folded] if self.folded else [])
+        folded = own_notes([self.fold_note] if self.fold_note else [])
         return (*super().own_notes, *folded)
 
     @property
-    def folded(self) -> str:
+    def fold_note(self) -> str:
         """What a page in a file does with small scopes, if it has too many nodes; else ""."""
         if self.is_served or len(self.profile) <= limit("page_nodes"):
             return ""

@@ -63,7 +63,7 @@ def page_data(report: PageReport) -> bytes:
     profile, dims, out = loaded.profile, report.dims, Container()
     drawings, missing = _drawings(profile)
     folded = None
-    if report.folded and "scope" in drawings:
+    if report.fold_note and "scope" in drawings:
         folded = fold(profile, drawings, limit("page_nodes"))
         drawings = {name: _folded_view(folded, name, drawn) for name, drawn in drawings.items()}
     shown = profile if folded is None else folded.profile

@@ -64,7 +64,9 @@ def page_meta(
         "views": [_view(name, drawings.get(name), missing.get(name, "")) for name in VIEWS],
         "defaults": {view: _defaults(loaded, view, dims) for view in VIEWS},
         "steps": list(loaded.steps),
-        "folded": {"nodes": len(loaded), "sentence": report.folded} if report.folded else None,
+        "folded": {"nodes": len(loaded), "sentence": report.fold_note}
+        if report.fold_note
+        else None,
         "profiles": 1,
     }
 
