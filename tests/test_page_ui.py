@@ -268,6 +268,19 @@ def test_a_line_of_code_and_the_formula(open_page: Pages) -> None:
     assert "resnet.py:124" in page.locator("#details").inner_text()
 
 
+def test_a_node_is_found_in_the_table_and_in_the_icicle(open_page: Pages) -> None:
+    page = open_page(sample(), "node=unit_3_2/sub2/conv2/Conv2D")
+    page.get_by_role("link", name="Show in icicle").click()
+    assert chosen(page) == "icicle"
+    path = page.locator("#panel-icicle nav").inner_text()
+    assert path.split()[-1].endswith("conv2")
+    page.get_by_role("link", name="Show in table").click()
+    assert chosen(page) == "table"
+    row = page.locator("#panel-table [role=row][aria-selected=true]")
+    assert row.locator("[role=rowheader]").get_attribute("title") == "unit_3_2/sub2/conv2/Conv2D"
+    assert row.is_visible()
+
+
 def test_what_is_missing_is_said(open_page: Pages) -> None:
     page = open_page(tfprof.load(DATA / "tf2" / "conv"))
     assert "add a run (RunMetadata) or a trace" in card(page, "Time of operations")

@@ -4,6 +4,7 @@
  */
 import { copyButton, fill, grid, h, head, number } from "./dom.js";
 import { amount } from "./amounts.js";
+import { fragmentOf } from "./state.js";
 import { shown } from "./strings.js";
 import { exact } from "./units.js";
 
@@ -29,7 +30,7 @@ export function drawDetails(root, page) {
   fill(
     root,
     h("div", { class: "details-head" }, h("h2", { class: "wrap" }, shown(cut(name))), close),
-    h("div", { class: "toolbar" }, copyButton("Copy name", () => name), showLink(page, name, "table"), showLink(page, name, "icicle")),
+    h("div", { class: "toolbar" }, copyButton("Copy name", () => name), places(page, node)),
     facts(page, node),
     numbers(page, node),
     formula(profile, node),
@@ -46,10 +47,16 @@ function cut(name) {
   return name.length > 400 ? `${name.slice(0, 400)}…` : name;
 }
 
-/** @param {Page} page @param {string} name @param {string} tab */
-function showLink(page, name, tab) {
-  const view = page.view === "op" || page.view === "code" ? "scope" : page.view;
-  return h("a", { class: "button", href: page.href({ tab, view, search: cut(name) }) }, `Show in ${tab}`);
+/** Links to where the node is in the tree table and in the icicle. @param {Page} page @param {number} node */
+function places(page, node) {
+  const views = page.profile.meta.views.filter((/** @type {any} */ view) => !view.groups && !view.missing);
+  const view = (views.find((/** @type {any} */ { name }) => name === page.view) ?? views[0])?.name;
+  if (view === undefined) return null;
+  const { end, owner } = page.profile.drawing(view);
+  let scope = Math.max(owner[node] - 1, 0); // the row that the node's row is below
+  while (scope > 0 && end[scope] <= owner[node]) scope--;
+  const link = (/** @type {string} */ tab, /** @type {import("./state.js").State} */ more) => h("a", { class: "button", href: fragmentOf({ tab, view, node: page.nodeKey(node), ...more }) }, `Show in ${tab}`);
+  return [link("table", { max_depth: String(end.length) }), link("icicle", { zoom: String(scope) })];
 }
 
 /** @param {Page} page @param {number} node */
