@@ -134,8 +134,11 @@ export class Strings {
 
   /** These rows, of the same texts. @param {ArrayLike<number>} rows @returns {Strings} */
   take(rows) {
-    const pick = (/** @type {ArrayLike<number>} */ column) =>
-      Float64Array.from(rows, (row) => column[row]);
+    const pick = (/** @type {ArrayLike<number>} */ column) => {
+      const picked = new Float64Array(rows.length);
+      for (let at = 0; at < rows.length; at++) picked[at] = column[rows[at]];
+      return picked;
+    };
     return new Strings(this.texts, pick(this.start), pick(this.size));
   }
 }
