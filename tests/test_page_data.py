@@ -124,9 +124,11 @@ def test_large_numbers(tmp_path: Path) -> None:
     huge = [2**53 + 1, 2**62 + 3, -(2**62) - 5, 2**63 - 1, -(2**63), -1, 2**53, 0]
 
     def with_huge(step: Step, turn: int) -> Step:
-        columns = ("us", "requested", "peak", "residual", "output")
-        sizes = {name: getattr(step, name).size for name in columns}
-        return replace(step, **{name: np.resize(huge[turn:], size) for name, size in sizes.items()})
+        columns: dict[str, Any] = {
+            name: np.resize(huge[turn:], getattr(step, name).size)
+            for name in ("us", "requested", "peak", "residual", "output")
+        }
+        return replace(step, **columns)
 
     steps = tuple(with_huge(step, turn) for turn, step in enumerate(profile.steps))
     nodes = replace(profile.nodes, float_ops=np.resize(huge, len(profile)))

@@ -33,8 +33,8 @@ def graph(*nodes: str) -> Profile:
     none = np.full(count, -1, np.int64)
     shapes, starts = Shapes.none(count), np.zeros(count + 1, np.int64)
     columns = Nodes(names, op, none, np.full(count, 7, np.int64), none, shapes)
-    parts = {"edges": Edges(start=starts), "outputs": Outputs(start=starts)}
-    return Profile(nodes=columns, types=kinds.take(first), **parts)
+    edges, outputs = Edges(start=starts), Outputs(start=starts)
+    return Profile(nodes=columns, types=kinds.take(first), edges=edges, outputs=outputs)
 
 
 def page(profile: Profile, most: int, folder: Path) -> Any:

@@ -54,6 +54,8 @@ class CostModel:
     def at(self, dims: Mapping[str, int]) -> Costs:
         """What the rows cost if the open dimensions have these sizes."""
         fresh = replace(self.profile)  # without a cache: each size is needed once
+        if fresh.shape_sources:  # but runs are read once
+            vars(fresh)["with_run_shapes"] = replace(self.profile.with_run_shapes)
         # If steps ran with different shapes, all numbers are those of the first step.
         first = min((step.number for step in fresh.steps), default=None)
         counted, counts = with_float_ops(fresh, "all", dims, first)

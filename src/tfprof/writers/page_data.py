@@ -73,7 +73,7 @@ def page_data(report: PageReport) -> bytes:
     _stacks(out, profile.stacks)
     for number, step in enumerate(shown.steps):
         _step(out, f"step.{number}", step)
-    alone = None if folded is None else np.where(folded.count == 1, folded.first, -1)
+    alone = None if folded is None else np.where(folded.size == 1, folded.first, -1)
     _tensors(out, profile, dims, alone)
     text, texts = formulas(profile, dims)
     out.add("formula", text if alone is None else np.append(text, 0)[alone])

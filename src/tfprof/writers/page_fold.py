@@ -38,7 +38,7 @@ class Fold(NamedTuple):
     profile: Profile
     group: I64  # the node of the folded profile that each node is part of
     first: I64  # the first node of each group
-    count: I64  # how many nodes it stands for
+    size: I64  # how many nodes it stands for
 
     def sums(self, values: I64) -> I64:
         """The sum of *values* over each group."""
