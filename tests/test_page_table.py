@@ -21,6 +21,7 @@ from page_table import Shown, check_table, fragment, read_table, report_of
 from random_options import make_options
 from sampling import ROOT, numbers, rng, sampled
 from tfprof.console.escape import visible_text
+from tfprof.foundation.lazy_dataclasses import replace
 from tools.node import node
 
 if TYPE_CHECKING:
@@ -446,10 +447,13 @@ def test_a_click_on_a_heading_orders_rows(table: Page) -> None:
 
 
 @pytest.mark.parametrize("count", [5_000, pytest.param(400_000, marks=pytest.mark.whole)])
-def test_many_rows_scroll_to_the_end(open_page: Pages, count: int) -> None:
-    # 400,000 rows are higher than browsers let an element be.
+def test_many_rows_scroll_to_the_end(open_page: Pages, tmp_path: Path, count: int) -> None:
+    # 400,000 rows are higher than browsers let an element be. A file would fold them.
     nodes = b"".join(graph_node(b"n%06d" % at) for at in range(count))
-    page = open_page(tfprof.load(nodes), "tab=table&order_by=name")
+    file = tmp_path / "wide.html"
+    served = replace(tfprof.load(nodes).page(), is_served=True)
+    file.write_bytes(b"".join(served.pieces("page")))
+    page = open_page(file, "tab=table&order_by=name")
     top, end = read_table(page), read_table(page, at_end=True)
     assert top.count == end.count == count + 1
     assert _names(top)[:3] == ["_TFProfRoot", "n000000", "n000001"]
