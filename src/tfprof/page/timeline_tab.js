@@ -38,10 +38,10 @@ class Timeline {
     this.sight = h("span", { class: "muted num" });
     const buttons = [
       button("←", "Earlier", () => range.pan(-0.5)), button("→", "Later", () => range.pan(0.5)), button("−", "Zoom out", () => range.zoom(2)),
-      button("+", "Zoom in", () => range.zoom(0.5)), button("Fit", "Show the whole step", () => range.move(0, range.span)),
+      button("+", "Zoom in", () => range.zoom(0.5)), button("Fit", "Fit: show the whole step", () => range.move(0, range.span)),
     ];
     this.bar = h("div", { class: "toolbar" }, this.step, this.colour, this.search, this.matches, h("span", { class: "grow" }), this.sight, h("span", { class: "buttons" }, buttons));
-    this.legend = h("div", { class: "legend lane-legend" });
+    this.legend = h("div", { class: "legend lane-legend", role: "group", "aria-label": "Legend", tabindex: "0" });
     this.spacer = h("div");
     this.scroller = h("div", { class: "lanes grow", onscroll: () => this.picture.paint() }, this.spacer);
     this.notes = h("p", { class: "lane-notes muted" });
