@@ -1,55 +1,54 @@
 // answer(profile, view, query): the displayed rows of a view, with the own and total value of any
 // metric. The twin of query/answer.py and of the Answer in query/counted.py.
-import { account, order, sessionOf, show, start } from "./stages.js";
 import { quoted } from "./nearest.js";
 import { UsageError } from "./query.js";
-import { markedRows, marksOf, range, take, takeRows } from "./tree.js";
+import { Session, Stages } from "./stages.js";
+import { markedRows, marksOf, take } from "./tree.js";
 import { plural } from "./units.js";
 import { repaired, unmatched } from "./unmatched.js";
 
 /** @typedef {import("./profile.js").Profile} Profile */
 /** @typedef {import("./query.js").Query} Query */
-/** @typedef {import("./counted.js").Counted} Counted */
 /** @typedef {import("./counted.js").Bounds} Bounds */
-/** @typedef {import("./stages.js").Session} Session */
 /** @typedef {import("./stages.js").View} View */
 /** @typedef {import("./tree.js").Numbers} Numbers */
-/** @typedef {import("./tree.js").Tree} Tree */
-/** @typedef {{rows: number, reasons: {[option: string]: number}}} Hidden */
 
-/** The displayed rows of a view, in drawing order, with the own and total value of any metric. */
+/** @type {WeakMap<Profile, Map<string, Session>>} */
+const sessions = new WeakMap();
+
+/** The displayed rows of a view, in drawing order. */
 export class Answer {
-  /**
-   * @param {View} view @param {Query} query @param {Tree} tree @param {Counted} counted
-   * @param {Int32Array} countedRow
-   * @param {{[option: string]: number}} hides how many rows each option hides
-   * @param {() => string[]} makeNotes
-   */
-  constructor(view, query, tree, counted, countedRow, hides, makeNotes) {
-    this.profile = counted.profile;
-    this.view = view;
-    this.drawing = counted.drawing;
+  /** @param {Stages} stages all of which are done */
+  constructor(stages) {
+    const { session, query, counted, tree, at, hides } = stages;
+    this._stages = stages;
+    this.profile = session.profile;
+    this.view = session.view;
+    this.drawing = session.drawing;
     this.query = query;
     this.counted = counted;
     this.tree = tree;
-    this.countedRow = countedRow;
-    this.makeNotes = makeNotes;
+    this.countedRow = at;
     /** The row of the drawing for each displayed row. */
-    this.row = takeRows(counted.row, countedRow);
+    this.row = take(counted.row, at);
     /** Whether each row is itself accounted. */
-    this.accounted = marksOf(this.row.length, (row) => counted.accountedRow[this.row[row]]);
-    const reasons = this.profile.meta.options.map((/** @type {any} */ option) => [option.name, hides[option.name]]);
-    /** How many rows are not displayed, and how many each option hides. @type {Hidden} */
-    this.hidden = {
-      rows: this.drawing.end.length - tree.length,
-      reasons: Object.fromEntries(reasons.filter((/** @type {[string, number]} */ reason) => reason[1])),
-    };
-    /** @type {Map<string, any>} */
-    this.columns = new Map();
+    this.accounted = take(stages.accounted, this.row);
+    /** @type {{name: string}[]} */
+    const options = this.profile.meta.options;
+    const reasons = Object.fromEntries(options.map(({ name }) => [name, hides[name] ?? 0]).filter(([, rows]) => rows));
+    /** How many rows are not displayed, and how many each option hides. */
+    this.hidden = { rows: session.tree.length - tree.length, reasons };
+    /** @type {Map<string, any>} */ this._cache = new Map();
   }
 
   get length() {
     return this.tree.length;
+  }
+
+  /** @template T @param {string} key @param {() => T} make @returns {T} */
+  cached(key, make) {
+    if (!this._cache.has(key)) this._cache.set(key, make());
+    return this._cache.get(key);
   }
 
   /** The name of a row. @param {number} row @returns {string} */
@@ -61,20 +60,18 @@ export class Answer {
   get node() {
     return this.cached("node", () => {
       const nodes = new Int32Array(this.drawing.end.length).fill(-1);
-      const { owner } = this.drawing;
-      for (let node = 0; node < owner.length; node++) if (owner[node] >= 0 && !this.view.groups) nodes[owner[node]] = node;
-      return takeRows(nodes, this.row);
+      if (!this.view.groups) this.drawing.owner.forEach((row, node) => row >= 0 && (nodes[row] = node));
+      return take(nodes, this.row);
     });
   }
 
-  /** The graph nodes of a row; of a row without any, those of the rows below it. @param {number} row @returns {number[]} */
+  /** The graph nodes of a row; of a row without any, those of the rows below it. @param {number} row @returns {Int32Array} */
   nodesOf(row) {
-    const { owner } = this.drawing;
+    const { owner, end } = this.drawing;
     const first = this.row[row];
-    /** @param {number} last */
-    const until = (last) => Array.from(markedRows(marksOf(owner.length, (node) => owner[node] >= first && owner[node] < last)));
+    const until = (/** @type {number} */ last) => markedRows(marksOf(owner.length, (node) => owner[node] >= first && owner[node] < last));
     const own = until(first + 1);
-    return own.length ? own : until(this.drawing.end[first]);
+    return own.length ? own : until(end[first]);
   }
 
   /** The metric of each row alone. @param {string} metric @returns {Numbers} */
@@ -89,108 +86,85 @@ export class Answer {
 
   /** Which numbers of the metric are lower bounds; null: none can be. @param {string} metric @returns {Bounds | null} */
   lower(metric) {
-    return this.cached(`lower ${metric}`, () => {
-      const all = this.counted.lower(metric);
-      const pick = (/** @type {Uint8Array} */ column) => marksOf(this.length, (row) => column[this.countedRow[row]]);
-      return all && { own: pick(all.own), total: pick(all.total) };
-    });
+    const all = this.counted.lower(metric);
+    const pick = () => all && { own: take(all.own, this.countedRow), total: take(all.total, this.countedRow) };
+    return this.cached(`lower ${metric}`, pick);
   }
 
   /** How many counted rows are hidden between each row and its parent. @returns {Int32Array} */
   hiddenAbove() {
-    const depth = takeRows(this.counted.tree.depth, this.countedRow);
+    const depth = take(this.counted.tree.depth, this.countedRow);
     return depth.map((deep, row) => (row ? deep - depth[this.tree.parent[row]] - 1 : 0));
   }
 
   /** What the answer leaves out, and what its options should perhaps be. @returns {string[]} */
   get notes() {
-    return this.cached("notes", this.makeNotes);
+    return this.cached("notes", () => [...this._notes()]);
   }
 
-  /** @template T @param {string} key @param {() => T} make @returns {T} */
-  cached(key, make) {
-    if (!this.columns.has(key)) this.columns.set(key, make());
-    return this.columns.get(key);
+  *_notes() {
+    const { query, view, profile: { meta } } = this;
+    const { session, deeper: { rows, depth } } = this._stages;
+    const wants = (/** @type {string} */ name) => query.select.includes(name);
+    const [coverage, ...others] = meta.remarks.float_ops[String(query.step)] ?? meta.remarks.float_ops.None;
+    if (query.concernsFloatOps) yield coverage;
+    if (wants("params")) yield* this._unknownSizes();
+    if (query.concernsFloatOps) yield* others;
+    yield* view.notes;
+    if (query.displayedOnly && !view.recounts) yield `Note: ${view.name} view ignores account_displayed_op_only`;
+    if (wants("tensor_value") && view.name === "code") {
+      yield `code view has no tensor value to show${this.length === 1 ? "" : ` (${this.length} times)`}`;
+    }
+    if (query.leftOpen.has("max_depth") && rows) {
+      yield `${plural(rows, "more row")}: --max_depth=${depth} shows ${rows === 1 ? "it" : "them"}`;
+    }
+    yield* unmatched(session, query);
+    if (query.leftOpen.has("select") && wants("params")) yield* meta.remarks.params;
+    yield* meta.remarks.all;
+    for (const name of view.groups && !view.chain ? ["occurrence", "input_shapes"] : []) {
+      if (wants(name)) yield `${name} N/A in ${view.name} view`;
+    }
+    if (wants("tensor_value")) yield "tensor_value is in the text and in proto only";
+  }
+
+  /** What params does not count. */
+  *_unknownSizes() {
+    const [lacks, { owner }] = [this.profile.lower("params"), this.drawing];
+    const nodes = markedRows(marksOf(owner.length, (node) => lacks?.[node] && owner[node] >= 0));
+    if (!nodes.length) return;
+    const name = quoted(repaired(this.profile.nodes.name, nodes[0]));
+    yield `params does not count ${plural(nodes.length, "variable")} of unknown shape, such as ${name}`;
   }
 }
 
 /**
  * The rows that a query asks for; throws UsageError where that is impossible.
- * @param {Profile} profile @param {string} viewName @param {Query} query
+ * @param {Profile} profile @param {string} name of the view @param {Query} query
  * @returns {Answer}
  */
-export function answer(profile, viewName, query) {
-  const step = check(profile, viewName, query);
-  const session = sessionOf(profile, viewName);
-  const { view, drawing } = session;
-  const key = JSON.stringify(["counted", query.accountTypes, step, view.chain && query.orderBy]);
-  let counted = session.cached(key, () => account(profile, session, query, step));
-  let [tree, at] = start(counted, session, query);
-  /** @type {{[option: string]: number}} */
-  const hides = {
-    account_type_regexes: drawing.end.length - counted.tree.length,
-    start_name_regexes: counted.tree.length - tree.length,
-  };
-  const shown = show(session, counted, tree, at, query, hides);
-  [tree, at] = shown;
-  if (query.displayedOnly && view.recounts) {
-    const kept = new Uint8Array(counted.tree.length);
-    for (const row of at) kept[row] = 1;
-    counted = counted.keepRows(kept, at, 1);
-    at = range(at.length);
-  }
-  if (!view.chain) [tree, at] = order(session, counted, tree, at, query);
-  const rows = tree.length;
-  return new Answer(view, query, tree, counted, at, hides, () => notes(profile, session, query, shown[2], rows));
-}
-
-/** The step of the query; throws UsageError where the query is impossible. @param {Profile} profile @param {string} name @param {Query} query @returns {number | null} */
-function check(profile, name, query) {
-  const steps = profile.meta.steps;
-  const step = steps.find((/** @type {number} */ number) => BigInt(number) === query.step) ?? null;
-  if (query.step !== null && step === null) {
-    throw new UsageError(`there is no step ${query.step} (steps: ${steps.join(", ") || "none, as there is no run"})`);
-  }
+export function answer(profile, name, query) {
   /** @type {View} */
   const view = profile.meta.views.find((/** @type {View} */ row) => row.name === name);
+  const step = stepOf(profile, query);
   if (query.orderBy === "occurrence" && !view.groups) {
     throw new UsageError(`${name} view has one node per row and cannot order by occurrence; op and code view can`);
   }
   if (view.missing) throw new UsageError(view.missing);
-  return step;
+  const known = sessions.get(profile) ?? new Map();
+  sessions.set(profile, known);
+  if (!known.has(name)) known.set(name, new Session(profile, view));
+  const stages = new Stages(known.get(name), query, step);
+  stages.start();
+  stages.show();
+  stages.only();
+  stages.order();
+  return new Answer(stages);
 }
 
-/** What params does not count. @param {Profile} profile @param {import("./profile.js").Drawing} drawing */
-function unknownSizes(profile, drawing) {
-  const nodes = markedRows(profile.lower("params")?.map((is, node) => is && Number(drawing.owner[node] >= 0)) ?? new Uint8Array(0));
-  if (!nodes.length) return [];
-  const name = repaired(profile.nodes.name.take(nodes.subarray(0, 1)))[0] ?? "";
-  return [`params does not count ${plural(nodes.length, "variable")} of unknown shape, such as ${quoted(name)}`];
-}
-
-/** What an answer leaves out, and remarks on its options.
- * @param {Profile} profile @param {Session} session @param {Query} query
- * @param {[number, number]} deeper @param {number} count of displayed rows @returns {string[]} */
-function notes(profile, session, query, [rows, depth], count) {
-  const { drawing, view } = session;
-  const { remarks } = profile.meta;
-  const wants = (/** @type {string} */ name) => query.select.includes(name);
-  const counted = remarks.float_ops[String(query.step)] ?? remarks.float_ops.None;
-  const [coverage, ...others] = query.concernsFloatOps ? counted : [];
-  const lines = [...(coverage ? [coverage] : []), ...(wants("params") ? unknownSizes(profile, drawing) : []), ...others, ...view.notes];
-  if (query.displayedOnly && !view.recounts) lines.push(`Note: ${view.name} view ignores account_displayed_op_only`);
-  if (wants("tensor_value") && view.name === "code") {
-    lines.push(`code view has no tensor value to show${count === 1 ? "" : ` (${count} times)`}`);
-  }
-  if (query.leftOpen.has("max_depth") && rows) {
-    lines.push(`${plural(rows, "more row")}: --max_depth=${depth} shows ${rows === 1 ? "it" : "them"}`);
-  }
-  lines.push(...unmatched(profile, drawing, query, (patterns) => session.labelsMatch(patterns)));
-  if (query.leftOpen.has("select") && wants("params")) lines.push(...remarks.params);
-  lines.push(...remarks.all);
-  for (const name of view.groups && !view.chain ? ["occurrence", "input_shapes"] : []) {
-    if (wants(name)) lines.push(`${name} N/A in ${view.name} view`);
-  }
-  if (wants("tensor_value")) lines.push("tensor_value is in the text and in proto only");
-  return lines;
+/** The step of a query; throws UsageError where there is none. @param {Profile} profile @param {Query} query @returns {number | null} */
+function stepOf(profile, query) {
+  const { steps } = profile.meta;
+  const step = steps.find((/** @type {number} */ number) => BigInt(number) === query.step) ?? null;
+  if (query.step === null || step !== null) return step;
+  throw new UsageError(`there is no step ${query.step} (steps: ${steps.join(", ") || "none, as there is no run"})`);
 }

@@ -1,6 +1,6 @@
-// The twin of query/counted.py: the rows that totals are taken over, with the own and total value of
-// any metric, and which of them are lower bounds.
-import { marksOf, take, takeRows } from "./tree.js";
+// The twin of Counted in query/counted.py: the rows that totals are taken over, with the own and
+// total value of any metric, and which of them are lower bounds.
+import { marksOf, take } from "./tree.js";
 
 /** @typedef {import("./tree.js").Numbers} Numbers */
 /** @typedef {import("./tree.js").Tree} Tree */
@@ -12,55 +12,39 @@ import { marksOf, take, takeRows } from "./tree.js";
 export const DEFINED = "defined";
 /** Float operations as the op log alone has them. */
 export const LOG_FLOAT_OPS = "float_ops of the op log";
-const LARGEST = 2 ** 53;
 
 /** Rows are hidden from an answer without leaving this tree, so totals still include them. */
 export class Counted {
-  /**
-   * @param {Profile} profile
-   * @param {Drawing} drawing
-   * @param {Tree} tree
+  /** @param {Profile} profile @param {Drawing} drawing @param {Tree} tree
    * @param {Int32Array} row the row of the drawing
-   * @param {Uint8Array} accountedRow per row of the drawing: whether the row itself is accounted
    * @param {number | null} step
    * @param {Int32Array | null} picked how often each node counts in its row; null: once
-   * @param {number} rootDefined 1 if the root counts as a node
-   */
-  constructor(profile, drawing, tree, row, accountedRow, step, picked, rootDefined = 0) {
+   * @param {number} rootDefined 1 if the root counts as a node */
+  constructor(profile, drawing, tree, row, step, picked, rootDefined = 0) {
     this.profile = profile;
     this.drawing = drawing;
     this.tree = tree;
     this.row = row;
-    this.accountedRow = accountedRow;
     this.step = step;
     this.picked = picked;
     this.rootDefined = rootDefined;
-    /** @type {Map<string, any>} */
-    this.cache = new Map();
+    /** @type {Map<string, any>} */ this._cache = new Map();
   }
 
-  /** Each row and the rows of these alone, with totals over them alone. @param {Uint8Array} kept @param {Int32Array} rows @param {number} rootDefined */
-  keepRows(kept, rows, rootDefined = this.rootDefined) {
-    const { profile, drawing, accountedRow, step, picked } = this;
-    const row = takeRows(this.row, rows);
-    return new Counted(profile, drawing, this.tree.keepRows(kept), row, accountedRow, step, picked, rootDefined);
-  }
-
-  /** The rows in another order; only for a chain, whose totals run along it. @param {Int32Array} order */
-  reordered(order) {
-    const { profile, drawing, tree, accountedRow, step, picked } = this;
-    return new Counted(profile, drawing, tree, takeRows(this.row, order), accountedRow, step, picked);
+  /** Some of these rows as another tree. @param {Tree} tree @param {Int32Array} rows @param {number} rootDefined */
+  with(tree, rows, rootDefined = 0) {
+    return new Counted(this.profile, this.drawing, tree, take(this.row, rows), this.step, this.picked, rootDefined);
   }
 
   /** @template T @param {string} key @param {() => T} make @returns {T} */
   cached(key, make) {
-    if (!this.cache.has(key)) this.cache.set(key, make());
-    return this.cache.get(key);
+    if (!this._cache.has(key)) this._cache.set(key, make());
+    return this._cache.get(key);
   }
 
   /** The metric of each row alone. @param {string} metric @returns {Numbers} */
   own(metric) {
-    return this.cached(`own ${metric}`, () => take(this.sums(metric), this.row));
+    return this.cached(`own ${metric}`, () => take(this._sums(metric), this.row));
   }
 
   /** The metric of each row and everything below it. @param {string} metric @returns {Numbers} */
@@ -68,38 +52,33 @@ export class Counted {
     return this.cached(`total ${metric}`, () => this.tree.totals(this.own(metric)));
   }
 
-  /** Which rows count a node whose number of the metric is a lower bound, themselves or below them; null: none can. @param {string} metric @returns {Bounds | null} */
+  /** Which rows count a node whose number is a lower bound, themselves or below them; null: none can.
+   * @param {string} metric @returns {Bounds | null} */
   lower(metric) {
     return this.cached(`lower ${metric}`, () => {
-      /** @type {Uint8Array | null} */
       const nodes = this.profile.lower(metric, this.step);
       if (!nodes) return null;
-      const { owner } = this.drawing;
-      const marks = new Uint8Array(this.drawing.end.length);
-      nodes.forEach((is, node) => {
-        if (is && owner[node] >= 0 && this.picked?.[node] !== 0) marks[owner[node]] = 1;
-      });
-      const own = marksOf(this.row.length, (row) => marks[this.row[row]]);
+      const { owner, end } = this.drawing;
+      const rows = new Uint8Array(end.length);
+      for (let node = 0; node < nodes.length; node++) {
+        if (nodes[node] && owner[node] >= 0 && this.picked?.[node] !== 0) rows[owner[node]] = 1;
+      }
+      const own = take(rows, this.row);
       return { own, total: this.tree.holds(own) };
     });
   }
 
   /** The sums of a metric by row of the drawing. @param {string} metric @returns {Numbers} */
-  sums(metric) {
+  _sums(metric) {
     const { owner, end } = this.drawing;
-    const { picked } = this;
-    if (metric === DEFINED && !picked) {
-      const ones = new Float64Array(end.length).fill(1);
-      ones[0] = this.rootDefined;
-      return ones;
-    }
-    const once = metric === DEFINED || metric === "occurrence"; // parity Q4
-    /** @type {Numbers} */
+    const { profile, picked, step } = this;
+    if (metric === DEFINED && !picked) return new Float64Array(end.length).fill(1).fill(this.rootDefined, 0, 1);
     const values = metric === DEFINED ? new Float64Array(owner.length).fill(1)
-      : metric === LOG_FLOAT_OPS ? this.profile.values("float_ops", this.step, false)
-        : this.profile.values(metric, this.step);
-    const times = once && picked ? picked.map((count) => Math.min(count, 1)) : picked;
-    if (values instanceof Float64Array && isSafe(values, times)) {
+      : metric === LOG_FLOAT_OPS ? profile.values("float_ops", step, false) : profile.values(metric, step);
+    // parity Q4: a node that two regexes pick counts twice, but occurs once.
+    const occurs = metric === DEFINED || metric === "occurrence";
+    const times = picked && occurs ? picked.map((count) => Math.min(count, 1)) : picked;
+    if (values instanceof Float64Array && areSafe(values, times)) {
       const sums = new Float64Array(end.length);
       for (let node = 0; node < owner.length; node++) {
         if (owner[node] >= 0) sums[owner[node]] += times ? values[node] * times[node] : values[node];
@@ -110,13 +89,20 @@ export class Counted {
     for (let node = 0; node < owner.length; node++) {
       if (owner[node] >= 0) sums[owner[node]] += BigInt(values[node]) * BigInt(times ? times[node] : 1);
     }
-    return sums;
+    return areSafe(sums, null) ? new Float64Array(end.length).map((_, row) => Number(sums[row])) : sums;
   }
 }
 
-/** Whether all sums of these values are exact. @param {Float64Array} values @param {Int32Array | null} times */
-function isSafe(values, times) {
+/** Whether all sums of these numbers are exact in doubles. @param {Numbers} numbers @param {Int32Array | null} times */
+function areSafe(numbers, times) {
   let sum = 0;
-  for (let node = 0; node < values.length; node++) sum += Math.abs(values[node]) * (times ? times[node] : 1);
-  return sum <= LARGEST;
+  for (let at = 0; at < numbers.length; at++) sum += Math.abs(Number(numbers[at])) * (times ? times[at] : 1);
+  return sum <= 2 ** 53;
+}
+
+/** Whether each number is at least so large. @param {Numbers} numbers @param {bigint} least @returns {Uint8Array} */
+export function atLeast(numbers, least) {
+  if (numbers instanceof BigInt64Array) return marksOf(numbers.length, (row) => numbers[row] >= least);
+  const bound = least > 2n ** 53n ? Infinity : Number(least); // doubles here are exact
+  return marksOf(numbers.length, (row) => numbers[row] >= bound);
 }

@@ -1,91 +1,85 @@
 // Regexes of RE2's syntax on whole texts, in linear time: a pattern becomes an automaton over bytes
 // whose states are made as texts need them. JavaScript's own engine tries again from every place, so
 // that a regex could freeze the page, and it reads bytes that are not UTF-8 otherwise.
-import { BEGIN, BEGIN_LINE, BOUNDARY, END, END_LINE, NO_BOUNDARY, parse } from "./regex_syntax.js";
 import { quoted } from "./nearest.js";
 import { UsageError } from "./query.js";
+import { BEGIN, BEGIN_LINE, BOUNDARY, END, END_LINE, NO_BOUNDARY, parse } from "./regex_syntax.js";
 import { encodeText } from "./strings.js";
 
 /** @typedef {import("./regex_syntax.js").Regex} Regex */
 
-const UNKNOWN = -1;
-const DEAD = -2;
-const MOST_INSTRUCTIONS = 60_000;
+const [NONE, DEAD] = [-1, -2];
+const MOST_INSTRUCTIONS = 150_000;
 const MOST_STATES = 4_000; // then all are forgotten
-const MOST_PLACES = 2_000_000;
+const MOST_PLACES = 2_000_000; // of all states
 const [AT_BEGIN, AFTER_OTHER, AFTER_WORD, AFTER_NEWLINE] = [0, 1, 2, 3];
 const NEWLINE = 10;
 
-/** Instructions of a nondeterministic automaton: 0 is the match. A split goes on in two places, an
- * assertion where it holds, and bytes lead on by ranges: first, last, target, first, last, target … */
+/** Instructions of a nondeterministic automaton; 0 is the match. One goes on at two places, or where
+ * an assertion holds, or by the next byte, in ranges: first, last, target, first, last, target … */
 class Program {
   /** @param {string[]} patterns of which any has to match */
   constructor(patterns) {
-    /** @type {Int32Array[]} the ranges of bytes */ this.bytes = [new Int32Array(0)];
-    /** @type {number[]} -1: no assertion */ this.when = [0];
-    /** @type {number[]} */ this.next = [UNKNOWN];
-    /** @type {number[]} */ this.other = [UNKNOWN];
+    /** @type {number[][]} ranges of bytes */ this.bytes = [[]];
+    /** @type {number[]} what is asserted */ this.when = [0];
+    /** @type {number[]} */ this.next = [NONE];
+    /** @type {number[]} */ this.other = [NONE];
     this.asserts = false;
     this.pattern = "";
     this.start = this.either(patterns.map((pattern) => this.compile(parse((this.pattern = pattern)), 0)));
   }
 
-  /** @param {number} when @param {number} next @param {number} [other] @param {number[]} [bytes] */
-  add(when, next, other = UNKNOWN, bytes = []) {
+  /** @param {number} next @param {number} other @param {number} when @param {number[]} bytes */
+  add(next, other = NONE, when = 0, bytes = []) {
     if (this.next.length > MOST_INSTRUCTIONS) {
       throw new UsageError(`${quoted(this.pattern)} is not a valid regex: pattern too large - compile failed`);
     }
-    this.bytes.push(Int32Array.from(bytes));
+    this.bytes.push(bytes);
     this.when.push(when);
     this.next.push(next);
     return this.other.push(other) - 1;
   }
 
-  /** Where to begin so that a regex matches before what begins at next. @param {Regex} regex @param {number} next @returns {number} */
+  /** Where to begin so that a regex matches before what begins at *next*. @param {Regex} regex @param {number} next @returns {number} */
   compile(regex, next) {
-    if (regex.op === "class") return this.add(0, UNKNOWN, UNKNOWN, this.encoded(regex.ranges, next));
-    if (regex.op === "byte") return this.add(0, UNKNOWN, UNKNOWN, [0, 255, next]);
-    if (regex.op === "assert") {
-      this.asserts = true;
-      return this.add(regex.when, next);
-    }
+    if (regex.op === "class") return this.add(NONE, NONE, 0, this.encoded(regex.ranges, next));
+    if (regex.op === "byte") return this.add(NONE, NONE, 0, [0, 255, next]);
     if (regex.op === "cat") return regex.parts.reduceRight((after, part) => this.compile(part, after), next);
     if (regex.op === "repeat") return this.repeated(regex.part, regex.min, regex.max, next);
-    return this.either(regex.parts.map((part) => this.compile(part, next)));
+    if (regex.op !== "assert") return this.either(regex.parts.map((part) => this.compile(part, next)));
+    this.asserts = true;
+    return this.add(next, NONE, regex.when);
   }
 
   /** @param {number[]} starts */
   either(starts) {
-    return starts.length ? starts.reduceRight((others, start) => this.add(0, start, others)) : this.add(0, UNKNOWN);
+    return starts.length ? starts.reduceRight((others, start) => this.add(start, others)) : this.add(NONE);
   }
 
   /** @param {Regex} part @param {number} min @param {number} max @param {number} next */
   repeated(part, min, max, next) {
-    let after = next;
+    let [after, left] = [next, min];
     if (max === Infinity) {
-      const again = this.add(0, UNKNOWN, next);
+      const again = this.add(NONE, next);
       this.next[again] = this.compile(part, again);
-      after = min ? this.next[again] : again;
-    }
-    for (let at = min; at < max && max < Infinity; at++) after = this.add(0, this.compile(part, after), next);
-    for (let at = max < Infinity ? 0 : 1; at < min; at++) after = this.compile(part, after);
+      [after, left] = min ? [this.next[again], min - 1] : [again, 0];
+    } else for (let at = min; at < max; at++) after = this.add(this.compile(part, after), next);
+    for (; left > 0; left--) after = this.compile(part, after);
     return after;
   }
 
   /** The bytes of ranges of code points in UTF-8, as RE2 compiles them. @param {number[]} ranges @param {number} next */
   encoded(ranges, next) {
-    /** @type {number[]} */
-    const bytes = [];
-    /** @type {Map<string, number>} */
-    const shared = new Map();
+    /** @type {number[]} */ const bytes = [];
+    /** @type {Map<string, number>} */ const shared = new Map();
     /** One more byte before a place. @param {number} first @param {number} last @param {number} target */
     const before = (first, last, target) => {
       const key = `${first} ${last} ${target}`;
-      const made = shared.get(key) ?? this.add(0, UNKNOWN, UNKNOWN, [first, last, target]);
+      const made = shared.get(key) ?? this.add(NONE, NONE, 0, [first, last, target]);
       shared.set(key, made);
       return made;
     };
-    /** @param {number} first @param {number} last */
+    /** @param {number} first @param {number} last @returns {void} */
     const add = (first, last) => {
       if (first === 0x80 && last === 0x10ffff) {
         // RE2 accepts overlong and too large sequences here, and so does this.
@@ -94,16 +88,17 @@ class Program {
         bytes.push(0xc2, 0xdf, one, 0xe0, 0xef, two, 0xf0, 0xf4, before(0x80, 0xbf, two));
         return;
       }
+      /** @param {number} end of the first part */
+      const split = (end) => (add(first, end), add(end + 1, last));
       const limit = [0x7f, 0x7ff, 0xffff].find((most) => first <= most && most < last);
-      if (limit !== undefined) return void (add(first, limit), add(limit + 1, last));
-      const low = utf8(first);
-      const high = utf8(last);
+      if (limit !== undefined) return split(limit);
+      const [low, high] = [utf8(first), utf8(last)];
       // Where the last bytes do not take all values, the range falls into parts.
       for (let size = 1; size < low.length; size++) {
         const mask = (1 << (6 * size)) - 1;
         if ((first & ~mask) === (last & ~mask)) continue;
-        if (first & mask) return void (add(first, first | mask), add((first | mask) + 1, last));
-        if ((last & mask) !== mask) return void (add(first, (last & ~mask) - 1), add(last & ~mask, last));
+        if (first & mask) return split(first | mask);
+        if ((last & mask) !== mask) return split((last & ~mask) - 1);
       }
       let target = next;
       for (let at = low.length - 1; at > 0; at--) target = before(low[at], high[at], target);
@@ -114,19 +109,18 @@ class Program {
   }
 }
 
-/** @param {number} point @returns {number[]} */
+/** The bytes of a code point, also of a surrogate. @param {number} point @returns {number[]} */
 function utf8(point) {
+  const tail = (/** @type {number} */ shift) => 0x80 | ((point >> shift) & 63);
   if (point < 0x80) return [point];
-  const tail = [0x80 | (point & 63)];
-  if (point < 0x800) return [0xc0 | (point >> 6), ...tail];
-  tail.unshift(0x80 | ((point >> 6) & 63));
-  if (point < 0x10000) return [0xe0 | (point >> 12), ...tail];
-  return [0xf0 | (point >> 18), 0x80 | ((point >> 12) & 63), ...tail];
+  if (point < 0x800) return [0xc0 | (point >> 6), tail(0)];
+  if (point < 0x10000) return [0xe0 | (point >> 12), tail(6), tail(0)];
+  return [0xf0 | (point >> 18), tail(12), tail(6), tail(0)];
 }
 
 /** @param {number} byte */
 function isWord(byte) {
-  return (byte >= 48 && byte <= 57) || (byte >= 65 && byte <= 90) || byte === 95 || (byte >= 97 && byte <= 122);
+  return byte >= 0 && /\w/.test(String.fromCharCode(byte));
 }
 
 /** A deterministic automaton, made as it is used. */
@@ -136,29 +130,23 @@ class Automaton {
     this.program = program;
     this.seen = new Int32Array(program.next.length);
     this.round = 0;
-    this.kinds = byteKinds(program);
-    /** @type {number[]} a byte of each kind */ this.sample = [];
-    this.kinds.forEach((kind, byte) => (this.sample[kind] = byte));
-    this.width = this.sample.length;
-    this.size = 0; // of all places
-    this.first = DEAD;
-    this.moves = new Int32Array(0);
     /** @type {Map<string, number>} */ this.numbers = new Map();
-    /** @type {Int32Array[]} */ this.places = [];
-    /** @type {number[]} what is before each state */ this.before = [];
-    /** @type {number[]} whether a text may end in it */ this.ends = [];
+    /** @type {{places: Int32Array, before: number, ends: boolean | null}[]} */ this.states = [];
+    this.moves = new Int32Array(0); // by state and byte
+    this.size = 0;
+    this.first = DEAD;
     this.forget();
   }
 
   forget() {
     this.numbers = new Map();
-    [this.places, this.before, this.ends] = [[], [], []];
-    this.moves = new Int32Array(this.width * 16).fill(UNKNOWN);
+    this.states = [];
+    this.moves = new Int32Array(256 * 16).fill(NONE);
     this.size = 0;
-    this.first = this.state(this.closure([this.program.start], -1), AT_BEGIN);
+    this.first = this.state(this.closure([this.program.start], NONE), AT_BEGIN);
   }
 
-  /** The places that can be reached without a byte; assertions that need to know more stay. @param {Iterable<number>} from @param {number} holds -1: nothing is known */
+  /** The places that can be reached without a byte; assertions stay where nothing is known of what holds. @param {Iterable<number>} from @param {number} holds */
   closure(from, holds) {
     const { when, next, other, bytes } = this.program;
     const round = ++this.round;
@@ -166,52 +154,45 @@ class Automaton {
     const waiting = [...from];
     while (waiting.length) {
       const place = /** @type {number} */ (waiting.pop());
-      if (this.seen[place] === round) continue;
+      if (place < 0 || this.seen[place] === round) continue;
       this.seen[place] = round;
       if (when[place] ? holds < 0 : !place || bytes[place].length) found.push(place);
-      else if (!when[place] || when[place] & holds) {
-        if (other[place] >= 0) waiting.push(other[place]);
-        if (next[place] >= 0) waiting.push(next[place]);
-      }
+      else if (!when[place] || when[place] & holds) waiting.push(other[place], next[place]);
     }
     return Int32Array.from(found).sort();
   }
 
-  /** The number of a state. @param {Int32Array} places @param {number} before @returns {number} */
+  /** The number of a state. @param {Int32Array} places @param {number} before what is before it @returns {number} */
   state(places, before) {
     if (!places.length) return DEAD;
     const key = `${before}:${places.join()}`;
     const known = this.numbers.get(key);
     if (known !== undefined) return known;
-    if (this.places.length >= MOST_STATES || this.size > MOST_PLACES) {
+    if (this.states.length >= MOST_STATES || this.size > MOST_PLACES) {
       this.forget();
       return this.state(places, before);
     }
-    const number = this.places.length;
-    this.places.push(places);
+    const number = this.states.push({ places, before, ends: null }) - 1;
     this.size += places.length;
-    this.before.push(before);
-    this.ends.push(UNKNOWN);
     this.numbers.set(key, number);
-    if ((number + 1) * this.width > this.moves.length) {
-      const moves = new Int32Array(2 * this.moves.length).fill(UNKNOWN);
+    if (this.states.length * 256 > this.moves.length) {
+      const moves = new Int32Array(2 * this.moves.length).fill(NONE);
       moves.set(this.moves);
       this.moves = moves;
     }
     return number;
   }
 
-  /** The places of a state when the next byte is known; -1: the text ends. @param {number} state @param {number} byte */
+  /** The places of a state when the next byte is known; NONE: the text ends. @param {number} state @param {number} byte */
   resolved(state, byte) {
-    if (!this.program.asserts) return this.places[state];
-    const before = this.before[state];
-    const boundary = (before === AFTER_WORD) !== isWord(byte);
-    let holds = boundary ? BOUNDARY : NO_BOUNDARY;
+    const { places, before } = this.states[state];
+    if (!this.program.asserts) return places;
+    let holds = (before === AFTER_WORD) === isWord(byte) ? NO_BOUNDARY : BOUNDARY;
     if (before === AT_BEGIN) holds |= BEGIN | BEGIN_LINE;
     if (before === AFTER_NEWLINE) holds |= BEGIN_LINE;
-    if (byte < 0) holds |= END | END_LINE;
+    if (byte === NONE) holds |= END | END_LINE;
     if (byte === NEWLINE) holds |= END_LINE;
-    return this.closure(this.places[state], holds);
+    return this.closure(places, holds);
   }
 
   /** The state after a byte. @param {number} state @param {number} byte @returns {number} */
@@ -224,46 +205,28 @@ class Automaton {
       }
     }
     const after = isWord(byte) ? AFTER_WORD : byte === NEWLINE ? AFTER_NEWLINE : AFTER_OTHER;
-    const states = this.places;
-    const next = this.state(this.closure(targets, -1), this.program.asserts ? after : AT_BEGIN);
-    if (states === this.places) this.moves[state * this.width + this.kinds[byte]] = next;
+    const { states } = this;
+    const next = this.state(this.closure(targets, NONE), this.program.asserts ? after : AT_BEGIN);
+    if (states === this.states) this.moves[(state << 8) | byte] = next;
     return next;
   }
 
   /** @param {Uint8Array} blob @param {number} start @param {number} stop @returns {boolean} */
   matches(blob, start, stop) {
-    const { kinds, width } = this;
-    let [state, moves] = [this.first, this.moves];
-    for (let at = start; at < stop && state >= 0; at++) {
-      const kind = kinds[blob[at]];
-      const next = moves[state * width + kind];
-      if (next === UNKNOWN) [state, moves] = [this.move(state, this.sample[kind]), this.moves];
-      else state = next;
+    let { first: state, moves } = this;
+    for (let at = start; at < stop; at++) {
+      if (state < 0) return false;
+      const next = moves[(state << 8) | blob[at]];
+      if (next !== NONE) state = next;
+      else [state, moves] = [this.move(state, blob[at]), this.moves];
     }
     if (state < 0) return false;
-    if (this.ends[state] === UNKNOWN) this.ends[state] = this.resolved(state, -1).includes(0) ? 1 : 0;
-    return this.ends[state] === 1;
+    return (this.states[state].ends ??= this.resolved(state, NONE).includes(0));
   }
 }
 
-/** Bytes of the same kind lead from every state to the same state. @param {Program} program */
-function byteKinds(program) {
-  const heads = new Uint8Array(257);
-  for (const bytes of program.bytes) {
-    for (let at = 0; at < bytes.length; at += 3) heads[bytes[at]] = heads[bytes[at + 1] + 1] = 1;
-  }
-  const apart = program.asserts ? [10, 11, 48, 58, 65, 91, 95, 96, 97, 123] : [];
-  for (const byte of apart) heads[byte] = 1;
-  const kinds = new Uint8Array(256);
-  for (let byte = 1; byte < 256; byte++) kinds[byte] = kinds[byte - 1] + heads[byte];
-  return kinds;
-}
-
-/**
- * A test whether a pattern matches a whole text; throws UsageError with RE2's sentence.
- * @param {string} pattern
- * @returns {(text: string) => boolean}
- */
+/** A test whether a pattern matches a whole text; throws UsageError with RE2's sentence.
+ * @param {string} pattern @returns {(text: string) => boolean} */
 export function compile(pattern) {
   return matcher([pattern]).text;
 }
@@ -279,9 +242,8 @@ export function matcher(patterns) {
       return machine.matches(bytes, 0, bytes.length);
     },
     /** @param {import("./strings.js").Strings} strings @returns {Uint8Array} */
-    rows({ texts, start, size, length }) {
+    rows({ texts: { bytes }, start, size, length }) {
       const found = new Uint8Array(length);
-      const { bytes } = texts;
       for (let row = 0; row < length; row++) {
         const first = start[row] | 0; // an integer, not a number that happens to be one: it is faster
         found[row] = machine.matches(bytes, first, first + size[row]) ? 1 : 0;

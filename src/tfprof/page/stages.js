@@ -3,29 +3,28 @@
 //   account   choose the rows that count, and take totals over them
 //   start     begin at the rows that start_name_regexes match
 //   show      drop rows that are trimmed, too deep, too small or hidden; their children move up
+//   only      take totals over the displayed rows alone, if the query says so
 //   order     sort siblings by name or by a total
-import { Counted, DEFINED, LOG_FLOAT_OPS } from "./counted.js";
+import { Counted, DEFINED, LOG_FLOAT_OPS, atLeast } from "./counted.js";
 import { matcher } from "./regex.js";
-import { Tree, markedRows, marksOf, range, take, takeRows } from "./tree.js";
+import { Tree, markedRows, marksOf, range, take } from "./tree.js";
 
 /** @typedef {import("./profile.js").Profile} Profile */
 /** @typedef {import("./query.js").Query} Query */
-/** @typedef {import("./tree.js").Numbers} Numbers */
 /** @typedef {{name: string, groups: boolean, chain: boolean, recounts: boolean, bounds_occurrence: boolean,
  *   keeps_scopes: boolean, trims_itself: boolean, root_depth: number, missing: string, notes: string[]}} View a row of meta.views */
 
 const MOST_RECENT = 8;
-const LARGEST = 2n ** 53n;
 
-/** What a view keeps between answers: the last used are last. */
+/** What a view keeps between answers. */
 export class Session {
   /** @param {Profile} profile @param {View} view */
   constructor(profile, view) {
+    this.profile = profile;
     this.view = view;
     this.drawing = profile.drawing(view.name);
     this.tree = new Tree(this.drawing.end);
-    /** @type {Map<string, any>} */
-    this.recent = new Map();
+    /** @type {Map<string, any>} the last used are last */ this.recent = new Map();
   }
 
   /** @template T @param {string} key @param {() => T} make @returns {T} */
@@ -43,194 +42,205 @@ export class Session {
     return this.cached(`match ${JSON.stringify(patterns)}`, () => matcher(patterns).rows(this.drawing.label));
   }
 
-  /** The place of each label in byte order. @type {Int32Array} */
+  /** The place of each label in byte order. @returns {Int32Array} */
   get rank() {
-    if (!this._rank) {
-      const { label } = this.drawing;
-      const order = range(label.length).sort((one, other) => label.compare(one, other) || one - other);
-      this._rank = new Int32Array(order.length);
-      for (let at = 0; at < order.length; at++) this._rank[order[at]] = at;
-    }
-    return this._rank;
-  }
-}
-
-/** @type {WeakMap<Profile, Map<string, Session>>} */
-const sessions = new WeakMap();
-
-/** @param {Profile} profile @param {string} name @returns {Session} */
-export function sessionOf(profile, name) {
-  const known = sessions.get(profile) ?? new Map();
-  sessions.set(profile, known);
-  if (!known.has(name)) known.set(name, new Session(profile, profile.meta.views.find((/** @type {View} */ row) => row.name === name)));
-  return known.get(name);
-}
-
-/** The accounted rows and, where a view keeps scopes, the rows above them. @param {Profile} profile @param {Session} session @param {Query} query @param {number | null} step */
-export function account(profile, session, query, step) {
-  // parity Q5: a row that stays only for what is below it still adds its own numbers.
-  const { view, tree } = session;
-  const picked = timesPicked(profile, query);
-  const accounted = accountedRows(session, query, picked);
-  let counted = new Counted(profile, session.drawing, tree, range(tree.length), accounted, step, view.groups ? picked : null);
-  if (query.accountTypes) {
-    const remains = view.keeps_scopes ? tree.holds(accounted) : accounted.slice();
-    remains[0] = 1;
-    counted = counted.keepRows(remains, markedRows(remains));
-  }
-  if (!view.chain) return counted;
-  // The rows of a chain are sorted by their own numbers, so that totals run along that order.
-  const compare = comparison(session, counted, range(counted.tree.length), query, true);
-  const rows = range(counted.tree.length);
-  if (compare) rows.subarray(1).sort(compare);
-  return compare ? counted.reordered(rows) : counted;
-}
-
-/** For each node, how many account regexes match at least one of its types. @param {Profile} profile @param {Query} query */
-function timesPicked(profile, query) {
-  const times = new Int32Array(profile.nodes.count);
-  if (!query.accountTypes) return times.fill(1);
-  const { node, type } = profile.typePairs;
-  for (const pattern of query.accountTypes) {
-    const hit = matcher([pattern]).rows(profile.types);
-    let last = -1; // pairs are by node
-    for (let pair = 0; pair < node.length; pair++) {
-      if (!hit[type[pair]] || node[pair] === last) continue;
-      last = node[pair];
-      times[last]++;
-    }
-  }
-  return times;
-}
-
-/** Whether each row of the drawing is itself accounted; the root never is. @param {Session} session @param {Query} query @param {Int32Array} picked */
-function accountedRows({ view, drawing }, query, picked) {
-  const rows = new Uint8Array(drawing.end.length).fill(query.accountTypes ? 0 : 1);
-  if (query.accountTypes) {
-    if (!view.groups && matcher(query.accountTypes).text(drawing.filler)) {
-      rows.fill(1);
-      for (const row of drawing.owner) if (row >= 0) rows[row] = 0;
-    }
-    drawing.owner.forEach((row, node) => {
-      if (row >= 0 && picked[node]) rows[row] = 1;
+    const { label } = this.drawing;
+    return this.cached("rank", () => {
+      const rank = new Int32Array(label.length);
+      range(label.length).sort((one, other) => label.compare(one, other) || one - other).forEach((row, at) => (rank[row] = at));
+      return rank;
     });
   }
-  rows[0] = 0;
-  return rows;
 }
 
-/** The tree and counted rows from the rows that a start regex matches. @param {Counted} counted @param {Session} session @param {Query} query @returns {[Tree, Int32Array]} */
-export function start(counted, session, query) {
-  const rows = range(counted.tree.length);
-  // parity Q38: an empty list is no restriction in a chain; elsewhere it matches nothing.
-  if (!query.startNames || (session.view.chain && !query.startNames.length)) return [counted.tree, rows];
-  const remains = named(session, counted, rows, query.startNames);
-  remains[0] = 0;
-  counted.tree.under(remains).forEach((is, row) => (remains[row] |= is));
-  remains[0] = 1;
-  return [counted.tree.keepRows(remains), markedRows(remains)];
-}
+/** A query on its way through the stages: the counted rows, and those of them that remain, as a tree. */
+export class Stages {
+  /** @param {Session} session @param {Query} query @param {number | null} step */
+  constructor(session, query, step) {
+    this.session = session;
+    this.query = query;
+    const { accountTypes, orderBy } = query;
+    const key = JSON.stringify(["counted", accountTypes, step, session.view.chain && orderBy]);
+    const { counted, accounted } = session.cached(key, () => this._account(step));
+    this.counted = counted;
+    /** @type {Uint8Array} per row of the drawing: whether the row itself is accounted */
+    this.accounted = accounted;
+    this.tree = counted.tree;
+    this.at = range(counted.tree.length);
+    /** @type {{[option: string]: number}} how many rows each option hides */
+    this.hides = { account_type_regexes: session.tree.length - counted.tree.length };
+    /** How many rows only max_depth hides, and the depth of the deepest. */
+    this.deeper = { rows: 0, depth: 0 };
+  }
 
-/** The tree and counted rows of the displayed rows; how many rows only max_depth hides, and the depth of the deepest.
- * @param {Session} session @param {Counted} counted @param {Tree} tree @param {Int32Array} at @param {Query} query
- * @param {{[option: string]: number}} hides counts what each option hides
- * @returns {[Tree, Int32Array, [number, number]]} */
-export function show(session, counted, tree, at, query, hides) {
-  const { view } = session;
-  const shown = new Uint8Array(tree.length).fill(1);
-  const within = marksOf(tree.length, (row) => tree.depth[row] - 1 + view.root_depth <= query.maxDepth);
-  for (const [option, passes] of restrictions(session, counted, tree, at, query)) {
-    for (let row = 1; row < passes.length; row++) {
-      if (!passes[row]) hides[option] = (hides[option] ?? 0) + 1;
-      shown[row] &= passes[row];
+  /** The accounted rows and, where a view keeps scopes, the rows above them. @param {number | null} step */
+  _account(step) {
+    // parity Q5: a row that stays only for what is below it still adds its own numbers.
+    const { session, query } = this;
+    const { profile, view, drawing, tree } = session;
+    const picked = this._timesPicked();
+    const accounted = this._accounted(picked);
+    let counted = new Counted(profile, drawing, tree, range(tree.length), step, view.groups ? picked : null);
+    if (query.accountTypes) {
+      const remains = view.keeps_scopes ? tree.holds(accounted) : accounted.slice();
+      remains[0] = 1;
+      counted = counted.with(tree.keepRows(remains), markedRows(remains));
+    }
+    // The rows of a chain are sorted by their own numbers, so that totals run along that order.
+    const rows = range(counted.tree.length);
+    const compare = view.chain ? this._comparison(counted, rows, true) : null;
+    if (compare) rows.subarray(1).sort(compare);
+    return { counted: compare ? counted.with(counted.tree, rows) : counted, accounted };
+  }
+
+  /** For each node, how many account regexes match at least one of its types. */
+  _timesPicked() {
+    const { nodes, typePairs: { node, type }, types } = this.session.profile;
+    const times = new Int32Array(nodes.count).fill(this.query.accountTypes ? 0 : 1);
+    for (const pattern of this.query.accountTypes ?? []) {
+      const hit = matcher([pattern]).rows(types);
+      for (let pair = 0, last = -1; pair < node.length; pair++) { // pairs are by node
+        if (hit[type[pair]] && node[pair] !== last) times[(last = node[pair])]++;
+      }
+    }
+    return times;
+  }
+
+  /** Whether each row of the drawing is itself accounted; the root never is. @param {Int32Array} picked */
+  _accounted(picked) {
+    const { view, drawing } = this.session;
+    const types = this.query.accountTypes;
+    const fillers = !types || (!view.groups && matcher(types).text(drawing.filler));
+    return this._rowsOf(fillers, (node) => !types || picked[node]).fill(0, 0, 1);
+  }
+
+  /** Which rows of the drawing have a node that passes a test, or have none and are *others*. @param {boolean} others @param {(node: number) => unknown} test */
+  _rowsOf(others, test) {
+    const { owner, end } = this.session.drawing;
+    const rows = new Uint8Array(end.length).fill(Number(others));
+    for (let node = 0; others && node < owner.length; node++) if (owner[node] >= 0) rows[owner[node]] = 0;
+    for (let node = 0; node < owner.length; node++) if (owner[node] >= 0 && test(node)) rows[owner[node]] = 1;
+    return rows;
+  }
+
+  /** Only these rows remain. @param {Uint8Array} kept */
+  _keep(kept) {
+    this.tree = this.tree.keepRows(kept);
+    this.at = take(this.at, markedRows(kept));
+  }
+
+  /** Whether one of the patterns matches the label of each row that remains. @param {string[]} patterns */
+  _named(patterns) {
+    const hit = this.session.labelsMatch(patterns);
+    return marksOf(this.at.length, (row) => hit[this.counted.row[this.at[row]]]);
+  }
+
+  /** Begins at the rows that a start regex matches. */
+  start() {
+    const { startNames } = this.query;
+    // parity Q38: an empty list is no restriction in a chain; elsewhere it matches nothing.
+    if (!startNames || (this.session.view.chain && !startNames.length)) return;
+    const begins = this._named(startNames);
+    begins[0] = 0;
+    const under = this.tree.under(begins);
+    this.hides.start_name_regexes = this.tree.length;
+    this._keep(marksOf(this.tree.length, (row) => !row || begins[row] || under[row]));
+    this.hides.start_name_regexes -= this.tree.length;
+  }
+
+  /** Drops rows that are trimmed, too deep, too small or hidden. */
+  show() {
+    const { tree, query, hides } = this;
+    const { root_depth } = this.session.view;
+    const shown = new Uint8Array(tree.length).fill(1);
+    for (const [option, passes] of this._restrictions()) {
+      hides[option] = 0;
+      for (let row = 1; row < passes.length; row++) if (!passes[row]) [hides[option], shown[row]] = [hides[option] + 1, 0];
+    }
+    let deepest = 0;
+    hides.max_depth = 0;
+    for (let row = 0; row < shown.length; row++) {
+      if (tree.depth[row] - 1 + root_depth <= query.maxDepth) continue;
+      if (shown[row]) [this.deeper.rows, deepest] = [this.deeper.rows + 1, Math.max(deepest, tree.depth[row])];
+      if (row) [hides.max_depth, shown[row]] = [hides.max_depth + 1, 0];
+    }
+    this.deeper.depth = deepest - 1 + root_depth;
+    this._keep(shown);
+  }
+
+  /** Each option but max_depth that can hide rows, and whether each row passes it. @returns {Generator<[string, Uint8Array]>} */
+  *_restrictions() {
+    const { query, tree, session: { view, profile } } = this;
+    const { showNames, hideNames, devices, trimNames } = query;
+    const not = (/** @type {Uint8Array} */ marked) => marked.map((mark) => 1 - mark);
+    for (const { name, unit, bound } of profile.meta.fields) {
+      const passes = unit ? this._reaches(name, bound) : null;
+      if (passes) yield [`min_${name}`, passes];
+    }
+    if (showNames) yield ["show_name_regexes", this._named(showNames)];
+    if (hideNames.length) yield ["hide_name_regexes", not(this._named(hideNames))];
+    if (devices) yield ["device_regexes", this._onDevice(devices)];
+    if (trimNames.length) {
+      const trimmed = this._named(trimNames);
+      if (view.chain) trimmed[0] = 0; // the root is not an item of a chain
+      const below = tree.under(trimmed);
+      yield ["trim_name_regexes", not(view.trims_itself ? below.map((is, row) => is | trimmed[row]) : below)];
     }
   }
-  let [rows, deepest] = [0, 0];
-  for (let row = 0; row < shown.length; row++) {
-    if (within[row]) continue;
-    if (row) hides.max_depth = (hides.max_depth ?? 0) + 1;
-    if (shown[row]) [rows, deepest] = [rows + 1, Math.max(deepest, tree.depth[row])];
-    if (row) shown[row] = 0;
+
+  /** Whether each row reaches min_<name>; null where every row does. @param {string} name @param {string} bound */
+  _reaches(name, bound) {
+    const { counted, at, query, session: { view, profile } } = this;
+    const least = query.minimum[name] ?? 0n;
+    const rules = query.concernsFloatOps;
+    const counts = name === "occurrence" && view.groups;
+    if (counts && !view.bounds_occurrence) return null;
+    if (!counts && least <= 0n && !profile.mayBeNegative(name, query.accountTypes?.length ?? 1, rules)) return null;
+    const metric = counts ? DEFINED : name === "float_ops" && !rules ? LOG_FLOAT_OPS : name;
+    const isOwn = counts || (bound === "own" && !view.groups);
+    const passes = counted.cached(`${isOwn} ${metric} from ${least}`, () => {
+      const all = atLeast(isOwn ? counted.own(metric) : counted.total(metric), least);
+      return all.includes(0) ? all : null;
+    });
+    return passes && take(passes, at);
   }
-  return [tree.keepRows(shown), takeRows(at, markedRows(shown)), [rows, deepest - 1 + view.root_depth]];
-}
 
-/** Each option but max_depth that can hide rows, and whether each row passes it. @param {Session} session @param {Counted} counted @param {Tree} tree @param {Int32Array} at @param {Query} query @returns {Generator<[string, Uint8Array]>} */
-function* restrictions(session, counted, tree, at, query) {
-  const { view } = session;
-  const not = (/** @type {Uint8Array} */ marks) => marks.map((mark) => 1 - mark);
-  for (const field of counted.profile.meta.fields) {
-    const passes = field.unit ? reaches(counted, at, view, query, field) : null;
-    if (passes) yield [`min_${field.name}`, passes];
+  /** Whether one of the patterns, in any case, matches a device of each row. @param {string[]} patterns */
+  _onDevice(patterns) {
+    const { view, profile: { types, nodes } } = this.session;
+    const test = matcher(patterns.map((pattern) => `(?i:${pattern})`));
+    const hit = test.rows(types);
+    const hitsNone = test.text(""); // what has no device
+    const rows = this._rowsOf(!view.groups && hitsNone, (node) => nodes.device[node] < 0 ? hitsNone : hit[nodes.device[node]]);
+    return marksOf(this.at.length, (row) => rows[this.counted.row[this.at[row]]]);
   }
-  if (query.showNames) yield ["show_name_regexes", named(session, counted, at, query.showNames)];
-  if (query.hideNames.length) yield ["hide_name_regexes", not(named(session, counted, at, query.hideNames))];
-  if (query.devices) yield ["device_regexes", onDevice(session, counted, at, query.devices)];
-  if (query.trimNames.length) {
-    const trimmed = named(session, counted, at, query.trimNames);
-    if (view.chain) trimmed[0] = 0; // the root is not an item of a chain
-    const below = tree.under(trimmed);
-    yield ["trim_name_regexes", below.map((is, row) => (is || (view.trims_itself && trimmed[row]) ? 0 : 1))];
+
+  /** Takes totals over the displayed rows alone, if the query says so. */
+  only() {
+    if (!this.query.displayedOnly || !this.session.view.recounts) return;
+    const kept = new Uint8Array(this.counted.tree.length);
+    for (let at = 0; at < this.at.length; at++) kept[this.at[at]] = 1;
+    this.counted = this.counted.with(this.counted.tree.keepRows(kept), this.at, 1);
+    this.at = range(this.at.length);
   }
-}
 
-/** Whether each row reaches min_<metric>; null where every row does. @param {Counted} counted @param {Int32Array} at @param {View} view @param {Query} query @param {{name: string, bound: string}} field */
-function reaches(counted, at, view, query, { name, bound }) {
-  const least = query.minimum[name] ?? 0n;
-  if (name === "occurrence" && view.groups) {
-    return view.bounds_occurrence ? atLeast(take(counted.own(DEFINED), at), least) : null;
+  /** Sorts siblings; ties stay in drawing order. */
+  order() {
+    const compare = this.session.view.chain ? null : this._comparison(this.counted, this.at, false);
+    if (!compare) return;
+    const [tree, old] = this.tree.sort(compare);
+    [this.tree, this.at] = [tree, take(this.at, old)];
   }
-  const rules = query.concernsFloatOps;
-  if (least <= 0n && !counted.profile.mayBeNegative(name, query.accountTypes?.length ?? 1, rules)) return null;
-  const metric = name === "float_ops" && !rules ? LOG_FLOAT_OPS : name;
-  return atLeast(take(bound === "own" && !view.groups ? counted.own(metric) : counted.total(metric), at), least);
-}
 
-/** @param {Numbers} numbers @param {bigint} least @returns {Uint8Array} */
-function atLeast(numbers, least) {
-  if (numbers instanceof BigInt64Array) return marksOf(numbers.length, (row) => numbers[row] >= least);
-  const most = least > LARGEST ? Infinity : Number(least); // numbers that are no BigInt are exact
-  return marksOf(numbers.length, (row) => numbers[row] >= most);
-}
-
-/** Whether one of the patterns matches the label of each counted row. @param {Session} session @param {Counted} counted @param {Int32Array} at @param {string[]} patterns @returns {Uint8Array} */
-function named(session, counted, at, patterns) {
-  const hit = session.labelsMatch(patterns);
-  return marksOf(at.length, (row) => hit[counted.row[at[row]]]);
-}
-
-/** Whether one of the patterns, in any case, matches a device of each row. @param {Session} session @param {Counted} counted @param {Int32Array} at @param {string[]} patterns */
-function onDevice({ view, drawing }, counted, at, patterns) {
-  const { types, nodes } = counted.profile;
-  const test = matcher(patterns.map((pattern) => `(?i:${pattern})`));
-  const hit = test.rows(types);
-  const hitsNone = test.text("") ? 1 : 0; // what has no device
-  const rows = new Uint8Array(drawing.end.length).fill(view.groups ? 0 : hitsNone);
-  if (!view.groups) for (const row of drawing.owner) if (row >= 0) rows[row] = 0;
-  drawing.owner.forEach((row, node) => {
-    if (row >= 0 && (nodes.device[node] < 0 ? hitsNone : hit[nodes.device[node]])) rows[row] = 1;
-  });
-  return marksOf(at.length, (row) => rows[counted.row[at[row]]]);
-}
-
-/** The tree and counted rows with siblings in the order of the query; ties stay in drawing order. @param {Session} session @param {Counted} counted @param {Tree} tree @param {Int32Array} at @param {Query} query @returns {[Tree, Int32Array]} */
-export function order(session, counted, tree, at, query) {
-  const compare = comparison(session, counted, at, query, false);
-  if (!compare) return [tree, at];
-  const [sorted, old] = tree.sort(compare);
-  return [sorted, takeRows(at, old)];
-}
-
-/** What to sort displayed rows by; null where they are in order already. @param {Session} session @param {Counted} counted @param {Int32Array} at @param {Query} query @param {boolean} own @returns {((one: number, other: number) => number) | null} */
-function comparison(session, counted, at, query, own) {
-  const by = query.orderBy;
-  if (by === null || (by === "name" && session.drawing.inNameOrder)) return null;
-  if (by === "name" || by === "depth") {
-    const key = by === "depth" ? takeRows(counted.tree.depth, at) : takeRows(session.rank, takeRows(counted.row, at));
-    return (one, other) => key[one] - key[other] || one - other;
+  /** What to sort rows by; null where they are in order already. @param {Counted} counted @param {Int32Array} at @param {boolean} own @returns {((one: number, other: number) => number) | null} */
+  _comparison(counted, at, own) {
+    const { query: { orderBy }, session } = this;
+    if (orderBy === null || (orderBy === "name" && session.drawing.inNameOrder)) return null;
+    if (orderBy === "name" || orderBy === "depth") {
+      const key = orderBy === "depth" ? take(counted.tree.depth, at) : take(session.rank, take(counted.row, at));
+      return (one, other) => key[one] - key[other] || one - other;
+    }
+    const key = take(orderBy === "occurrence" ? counted.own(DEFINED) : own ? counted.own(orderBy) : counted.total(orderBy), at);
+    return (one, other) => key[one] < key[other] ? 1 : key[one] > key[other] ? -1 : one - other;
   }
-  const column = by === "occurrence" ? counted.own(DEFINED) : own ? counted.own(by) : counted.total(by);
-  const key = take(column, at);
-  if (key instanceof BigInt64Array) return (one, other) => (key[one] === key[other] ? one - other : key[one] > key[other] ? -1 : 1);
-  return (one, other) => key[other] - key[one] || one - other;
 }
