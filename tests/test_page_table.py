@@ -299,6 +299,11 @@ def test_a_filter_that_matches_nothing_says_what_would(table: Page) -> None:
         notes = [note.text for note in report_of(loaded, "scope", options).answer.notes]
         assert notes
         assert set(notes) <= {*seen.notes}
+    read_table(table, fragment("scope", {"show_name_regexes": "fc,BiasAd"}))
+    table.get_by_role("link", name="'.*BiasAd.*'").click()
+    options = {"show_name_regexes": "fc,.*BiasAd.*"}
+    expected = report_of(loaded, "scope", options).to_dict()["name"]
+    assert _names(read_table(table)) == expected
 
 
 # --- the command line -----------------------------------------------------------------------------
@@ -479,7 +484,8 @@ def test_a_deep_chain_stays_in_sight(open_page: Pages) -> None:
 
     chain = [graph_node(name(at), b"Identity", inputs=(name(at - 1),)) for at in range(1, 3000)]
     loaded = tfprof.load(b"".join([graph_node(name(0)), *chain]))
-    page = open_page(loaded, "tab=table&view=graph&max_depth=10000", size=(375, 812))
+    page = open_page(loaded, "tab=table&view=graph", size=(375, 812))
+    page.get_by_role("link", name="--max_depth=3001").click()  # in "2,991 more rows: …"
     end = read_table(page, at_end=True)
     assert end.rows[-1]["level"] == 3001
     last = page.locator(".tg-row").last

@@ -11,7 +11,6 @@ import { fill, h } from "./dom.js";
 
 const FIRST = ["show_name_regexes", "account_type_regexes", "select", "step"]; // in sight without a click
 const PAUSE = 150; // milliseconds without a key before the table changes
-const YES = ["true", "t", "yes", "y", "1"];
 
 export class Filters {
   /** @param {import("./app.js").Page} page */
@@ -126,7 +125,7 @@ function showValue(control, value, standard, choices) {
     for (const box of control.querySelectorAll("input")) box.checked = words.includes(box.value);
     fill(/** @type {Element} */ (control.firstElementChild), words.join(", "));
   } else if (control.type === "checkbox") {
-    control.checked = YES.includes((value ?? standard).toLowerCase());
+    control.checked = /^[ty1]/i.test(value ?? standard); // true, yes and 1 on the command line
   } else {
     control.placeholder = standard || "none";
     if (document.activeElement !== control) control.value = value ?? ""; // else the reader is typing

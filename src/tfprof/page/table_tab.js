@@ -115,12 +115,21 @@ class TableTab {
     fill(this.below, lines.map((line) => h("li", null, this.withLinks(shown(line)))));
   }
 
-  /** A note; an option in it, as in "--max_depth=57 shows them", sets that option. @param {string} line */
+  /** A note; "--max_depth=57 shows them" and "try '.*conv.*'" do so at a click. @param {string} line */
   withLinks(line) {
-    return line.split(/(--\w+=\w+)/).map((part, at) => {
-      const [name, value] = part.slice(2).split("=");
-      return at % 2 === 1 && this.page.profile.meta.options.some((/** @type {any} */ option) => option.name === name) ? h("a", { href: this.page.href({ [name]: value }) }, part) : part;
+    const [, pattern = ""] = /^no \w+ matches '(.*?)' \(/.exec(line) ?? [];
+    return line.split(/(--\w+=\w+|(?<=: try )'.*'$)/).map((part, at) => {
+      if (at % 2 === 0) return part;
+      const [name, value] = part.startsWith("--") ? part.slice(2).split("=") : this.corrected(pattern, part.slice(1, -1));
+      return name in this.page.state || name === "max_depth" ? h("a", { href: this.page.href({ [name]: value }) }, part) : part;
     });
+  }
+
+  /** The option that has a regex, and its value with another in its place. @param {string} pattern @param {string} better */
+  corrected(pattern, better) {
+    const { profile, state } = this.page;
+    const option = profile.meta.options.find((/** @type {any} */ { name }) => state[name]?.split(",").includes(pattern));
+    return [option?.name ?? "", state[option?.name]?.split(",").map((item) => (item === pattern ? better : item)).join(",")];
   }
 
   /** The option that cannot be answered by itself. @param {string} view */
