@@ -21,7 +21,7 @@ const [AXIS, HEAD, GAP] = [22, 20, 4]; // heights in pixels
 const [LANE, FEW_LANES, TALL_LANE] = [18, 8, 26];
 const [MEMORY, TALL_MEMORY, MEMORY_SHARE] = [58, 240, 0.45]; // the share of the height, at most
 const NEAR = 2; // pixels beside a narrow box that still point at it
-const LONGEST = 300; // letters of a name in a tooltip
+const LONGEST = 300; // letters of a name that are shown
 /** The category of all types but the first ones. */
 export const OTHERS = 8;
 
@@ -120,7 +120,7 @@ export class TimelinePicture {
     context.restore();
     curves.slice(0, curvesShown).forEach((curve, at) => {
       const { text, node } = peakOf(this.scene, at);
-      paintMemory(context, range, colours, curve, bottom + at * memory, memory, text + shown(nodes.name.text(node)));
+      paintMemory(context, range, colours, curve, bottom + at * memory, memory, text + shown(nodes.name.text(node).slice(0, LONGEST)));
     });
     const { focused } = picture;
     if (focused !== null) picture.focusOn(picture.shapes.find((box) => box.first <= focused.first && focused.first < box.last) ?? null);
@@ -136,7 +136,7 @@ export class TimelinePicture {
         busy: Math.min(1, (lanes.busy[last] - lanes.busy[first]) / range.pixel / box.width),
         matches: matching && matching[last] > matching[first],
         selected: last - first === 1 && node[first] === this.selected,
-        text: () => shown(nodes.name.text(node[first])),
+        text: () => shown(nodes.name.text(node[first]).slice(-LONGEST)),
       });
       this.picture.shapes.push(box);
     }
@@ -198,8 +198,8 @@ export class TimelinePicture {
   choose({ first, last, curve }, select) {
     const { lanes, node, step } = this.scene;
     if (curve) return select(step.memory_node[curve.row[first]]);
-    if (last - first === 1) return select(node[first]);
     const [from, to] = [lanes.start[first], lanes.start[last - 1] + lanes.us[last - 1]];
+    if (last - first === 1 || from === to) return select(node[first]); // no zoom tells the same moment apart
     return this.range.move(from - (to - from) / 2, to + (to - from) / 2);
   }
 
