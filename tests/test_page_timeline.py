@@ -477,3 +477,41 @@ def test_without_a_run_it_says_what_is_missing(open_page: Pages) -> None:
     text = page.locator("#panel-timeline").inner_text()
     assert "--run_meta_path" in text
     assert "--trace_path" in text
+
+
+def _hostile_run(folder: Path) -> Loaded:
+    """Names that want to be markup, turn around or never end; times at the ends of int64."""
+    names = [
+        "</script><img src=x onerror=alert(1)>",
+        "a\\342\\200\\256b",
+        "x" * 1_000_000,
+        "a\\001b",
+    ]
+    times = [(1, 5), (2**63 - 1, 9), (2**62, 2**62), (3, -7), (4, 0), (4, 0), (4, 0)]
+    nodes = [f'node {{ name: "{name}" op: "Add" }}' for name in names]
+    stats = [
+        f'node_stats {{ node_name: "{names[at % 4]}" all_start_micros: {start} '
+        f"op_end_rel_micros: {us} all_end_rel_micros: {us} "
+        f'memory {{ allocator_name: "GPU" total_bytes: 5 peak_bytes: {2**63 - 1} '
+        f"allocator_bytes_in_use: {2**63 - 1 - at} }} }}"
+        for at, (start, us) in enumerate(times)
+    ]
+    (folder / "graph.pbtxt").write_text("\n".join(nodes))
+    device = "/job:a/replica:0/task:0/device:GPU:0"
+    run = f'step_stats {{ dev_stats {{ device: "{device}" {" ".join(stats)} }} }}'
+    (folder / "run.pbtxt").write_text(run)
+    return tfprof.load(folder / "graph.pbtxt", folder / "run.pbtxt")
+
+
+def test_hostile_runs(open_page: Pages, tmp_path: Path) -> None:
+    page = open_page(_hostile_run(tmp_path), "tab=timeline&range=0-6")
+    page.locator(CANVAS).focus()
+    live, said = page.locator("#panel-timeline [aria-live]"), set()
+    for key in ["ArrowRight", "ArrowLeft", "ArrowDown", "ArrowDown", "ArrowRight", "0", "+"]:
+        page.keyboard.press(key)
+        said.add(live.inner_text())
+    assert any("</script><img src=x onerror=alert(1)>" in text for text in said)
+    page.keyboard.press("Enter")
+    assert page.locator("img").count() == 0
+    assert "9223 PB" in page.locator("#panel-timeline .lane-notes").inner_text()
+    assert not page.locator(".problem").is_visible()

@@ -20,10 +20,11 @@ const RADIUS = [4, 18]; // of the shortest and the longest layer, in pixels
 /** The layers that have work, bytes and time, without those that hold others or take next to no time. @param {any[]} rows of the summary @returns {Layer[]} */
 export function layersOf(rows) {
   const holds = new Set(rows.map((row) => row.parent));
-  const time = rows.reduce((sum, row) => sum + (holds.has(row.row) ? 0 : row.micros ?? 0), 0);
+  const number = (/** @type {any} */ value) => Number(value ?? 0); // of BigInts, too
+  const time = rows.reduce((sum, row) => sum + (holds.has(row.row) ? 0 : number(row.micros)), 0);
   return rows.filter((row) => !holds.has(row.row)).map((row) => ({
-    name: row.name, path: row.path, work: row.float_ops ?? 0, micros: row.micros ?? 0,
-    bytes: (row.parameter_bytes ?? 0) + (row.activation_bytes ?? 0),
+    name: row.name, path: row.path, work: number(row.float_ops), micros: number(row.micros),
+    bytes: number(row.parameter_bytes) + number(row.activation_bytes),
   })).filter(({ work, bytes, micros }) => work > 0 && bytes > 0 && micros > LEAST * time);
 }
 
