@@ -1,7 +1,7 @@
-"""Pages: a file in Chromium, and a server's page of a graph that is too large for a file.
+"""Pages: a file in Chromium; of a graph that is too large for a file, a served page.
 
-The other side of a row is its limit: 2 seconds to the first picture, a tenth of a second for a
-filter. The file stands beside the converted profile that it is written from, with their sizes.
+The other side of a row is its limit, such as 2 seconds to the first picture. The file stands beside
+the converted profile that it is written from, with their sizes instead of memory.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ import subprocess
 import sys
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from inputs import HERE
 from plan import Often
 from queries import EVERYTHING, QUERIES
-from rows import Row, take_turns
+from rows import Row, Turns, take_turns
 from worker import Measure, Worker, environment, timed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
     from inputs import Inputs
     from plan import Plan
@@ -29,49 +29,59 @@ if TYPE_CHECKING:
 
     Filters = Callable[[int], Mapping[str, Option]]
 
-FILE = "page: file / converted"
 _ALL: Mapping[str, Option] = {"max_depth": EVERYTHING}
 _REGEXES = next(case for case in QUERIES if case.name == "regexes")
-
 # What is typed into the filters of a table, for the first, second, … time.
-FILTERS: Mapping[str, Filters] = {
+_FILTERS: Mapping[str, Filters] = {
     "min_micros": lambda number: {"min_micros": number + 1},
     "regexes": lambda number: {**_REGEXES.options, "min_micros": number + 1},
-    "new regexes": lambda number: {"show_name_regexes": (f".*conv{number}?.*", ".*[Gg]rad.*")},
+    "new regex": lambda number: {"show_name_regexes": (f".*conv{number}?.*",)},
 }
+_VIEWS = ("scope", "graph", "code")
 
-
-class Limits:
-    """What a page may take at a size, in seconds."""
-
-    def __init__(self, *, is_served: bool) -> None:
-        self.first, self.change = (5.0, 0.2) if is_served else (2.0, 0.1)
+FILE = "page: file / converted"
+_FIRST = {"page: first picture": "", "page: first icicle": "#tab=icicle&view=scope"}
+_ZOOM = "page: zoom"
+LIMITED = (
+    *_FIRST, _ZOOM, *(f"page: {view}, {name}" for name in _FILTERS for view in _VIEWS)
+)  # fmt: skip
 
 
 def pages(inputs: Inputs, plan: Plan) -> Iterator[Row]:
-    """The rows of a size: the file, its first pictures, filters and a zoom."""
-    converted, page = (inputs.answers / f"page.{kind}" for kind in ("tfprof", "html"))
+    """The rows of a size: the file, its first pictures, a zoom and filters."""
     inputs.answers.mkdir(parents=True, exist_ok=True)
+    converted, page = (inputs.answers / f"page.{kind}" for kind in ("tfprof", "html"))
+    yield _file(inputs, plan, converted, page)
+    with _address(converted, page, is_served=plan.huge) as address, _browser() as worker:
+        first, change = (5.0, 0.2) if plan.huge else (2.0, 0.1)
+        for name, fragment in _FIRST.items():
+            ask = partial(worker.ask, "open_page", address=f"{address}{fragment}")
+            yield _limited(inputs, name, ask, first, plan.cold.ours)
+        yield _limited(inputs, _ZOOM, partial(next, _zooms(worker)), change, plan.warm.ours)
+        for name, filters in _FILTERS.items():
+            for view in _VIEWS:
+                ask = partial(next, _filtered(worker, view, filters))
+                yield _limited(inputs, f"page: {view}, {name}", ask, change, plan.warm.ours)
+    converted.unlink(missing_ok=True)
+    page.unlink(missing_ok=True)
+
+
+def _file(inputs: Inputs, plan: Plan, converted: Path, page: Path) -> Row:
+    """The page beside the converted profile: seconds of a fresh command, and sizes."""
     files = inputs.files()
     runs = files["run_metas"]
     assert isinstance(runs, list)
-    flags = [f"--graph_path={files['graph']}", f"--run_meta_path={','.join(runs)}"]
-    flags += [f"--op_log_path={files['op_log']}"]
-    turns = take_turns(
-        partial(_written, ["page", f"--profile_path={converted}"], page),
-        partial(_written, ["convert", *flags], converted),
-        Often(0, 1),
-    )
-    if not turns.trouble:
-        more = take_turns(
-            partial(_written, ["page", f"--profile_path={converted}"], page),
-            lambda: turns.original[0],
-            Often(plan.slow.ours, 1),
-        )
-        yield Row("page", FILE, inputs.size, more, "same profile")
-    limits = Limits(is_served=plan.huge)
-    with _address(converted, page, is_served=plan.huge) as address, _browser() as worker:
-        yield from _shown(inputs, plan, worker, address, limits)
+    given = {"graph_path": files["graph"], "run_meta_path": ",".join(runs)}
+    flags = [
+        f"--{name}={text}" for name, text in (*given.items(), ("op_log_path", files["op_log"]))
+    ]
+    convert = partial(_written, ["convert", *flags], converted)
+    before = take_turns(convert, convert, Often(0, 1))  # it writes what ours reads
+    write = partial(_written, ["page", f"--profile_path={converted}"], page)
+    ours = take_turns(write, write, plan.slow.spared())
+    trouble = "; ".join(filter(None, [before.trouble, ours.trouble]))
+    turns = Turns(ours.ours, before.original, trouble)
+    return Row("page", FILE, inputs.size, turns, "same profile")
 
 
 def _written(words: list[str], path: Path) -> Measure:
@@ -112,37 +122,23 @@ def _browser() -> Iterator[Worker]:
         worker.stop()
 
 
-def _shown(
-    inputs: Inputs, plan: Plan, worker: Worker, address: str, limits: Limits
-) -> Iterator[Row]:
-    """What a reader waits for; filters are different ones each time, so that none is kept."""
-    often = Often(plan.cold.ours, 1)
-
-    def row(name: str, ask: partial[Measure], limit: float) -> Row:
-        turns = take_turns(ask, lambda: Measure(limit, 0), often)
-        return Row("page", name, inputs.size, turns, "same limit", memory=False)
-
-    first = f"{address}#tab=icicle&view=scope"
-    yield row("page: first picture", partial(worker.ask, "open_page", address=address), limits.first)
-    yield row("page: first icicle", partial(worker.ask, "open_page", address=first), limits.first)
-    zooms = _alternately(worker)
-    yield row("page: zoom", partial(next, zooms), limits.change)
-    often = Often(plan.warm.ours, 1)
-    for name, filters in FILTERS.items():
-        for view in ("scope", "graph", "code"):
-            asks = _filters(worker, view, filters)
-            yield row(f"page: {view}, {name}", partial(next, asks), limits.change)
+def _limited(
+    inputs: Inputs, name: str, ask: Callable[[], Measure], limit: float, often: int
+) -> Row:
+    """A row whose other side is a limit."""
+    turns = take_turns(ask, lambda: Measure(limit, 0), Often(often, 1))
+    return Row("page", name, inputs.size, turns, "same limit", memory=False)
 
 
-def _alternately(worker: Worker) -> Iterator[Measure]:
-    """Zooms by clicks on the picture; after each, all of it again."""
+def _zooms(worker: Worker) -> Iterator[Measure]:
+    """Clicks on the picture; after each, all of it again."""
     while True:
         worker.ask("show", fragment="tab=icicle&view=scope")
         yield worker.ask("click", across=0.3, down=0.12)
 
 
-def _filters(worker: Worker, view: str, filters: Filters) -> Iterator[Measure]:
-    """A table, filtered again and again, each time otherwise."""
+def _filtered(worker: Worker, view: str, filters: Filters) -> Iterator[Measure]:
+    """A table, filtered again and again, each time otherwise: no answer is known before."""
     worker.ask("show", fragment=_fragment(view, _ALL))
     for number in range(EVERYTHING):
         yield worker.ask("show", fragment=_fragment(view, {**_ALL, **filters(number)}))

@@ -20,6 +20,7 @@ from event_files import event_files
 from inputs import HERE, inputs
 from machine import described
 from many_steps import NODES, many_steps
+from page import pages
 from plan import plan
 from publish import publish
 from rows import Row, Size, Turns, short
@@ -54,6 +55,8 @@ def measure(out: Path, nodes: int, repeat: int, only: set[str]) -> Iterator[Row]
         yield from loads_and_questions(given, often, only)
     if "text" in only:
         yield from texts(given, often)
+    if "page" in only:
+        yield from pages(given, often)
     if "steps" in only and nodes == NODES:
         yield from many_steps(out, repeat)
 
