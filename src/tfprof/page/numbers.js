@@ -51,7 +51,7 @@ export class Numbers {
       const isKnown = metric === "params" || this._columns.has(`values.${metric}.all`);
       if (!isKnown) return metric === "float_ops" ? this._floatOps(step, rules) : this._recorded(metric, step);
       const known = metric === "params" ? this._columns.column("params") : this._of(`values.${metric}`, step);
-      return known instanceof Int32Array ? Float64Array.from(known) : known;
+      return known instanceof Int32Array ? new Float64Array(known) : known;
     });
   }
 
@@ -143,7 +143,7 @@ export class Numbers {
 
   /** @param {string} metric @param {number | null} step @returns {Uint8Array | null} */
   lower(metric, step) {
-    if (metric === "params") return Uint8Array.from(this._columns.ints("params.lower"));
+    if (metric === "params") return new Uint8Array(this._columns.ints("params.lower"));
     if (metric !== "float_ops") return null;
     return this._columns.once(`lower ${step}`, () => {
       if (this._columns.has("lower.all")) {

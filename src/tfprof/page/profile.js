@@ -82,15 +82,23 @@ export class Profile {
     return this._columns.once("type pairs", () => {
       const { op, device } = this.nodes;
       const [typed, as] = [this._columns.ints("typed.node"), this._columns.ints("typed.as")];
-      const [placed, types] = [device.filter((kind) => kind >= 0).length, this.types.length];
-      const pairs = new Float64Array(op.length + placed + typed.length);
+      const types = this.types.length;
+      const pairs = new Float64Array(2 * op.length + typed.length); // an unknown device: the op again
       let at = 0;
-      for (let i = 0; i < op.length; i++) pairs[at++] = i * types + op[i];
-      for (let i = 0; i < op.length; i++) if (device[i] >= 0) pairs[at++] = i * types + device[i];
+      for (let i = 0; i < op.length; i++) {
+        pairs[at++] = i * types + op[i];
+        pairs[at++] = i * types + (device[i] >= 0 ? device[i] : op[i]);
+      }
       for (let i = 0; i < typed.length; i++) pairs[at++] = typed[i] * types + as[i];
-      const distinct = pairs.sort().filter((pair, i) => i === 0 || pair !== pairs[i - 1]);
-      const node = Int32Array.from(distinct, (pair) => Math.floor(pair / types));
-      return { node, type: Int32Array.from(distinct, (pair) => pair % types) };
+      pairs.sort();
+      const [node, type] = [new Int32Array(at), new Int32Array(at)];
+      let count = 0;
+      for (let i = 0; i < at; i++) {
+        if (i > 0 && pairs[i] === pairs[i - 1]) continue;
+        node[count] = Math.floor(pairs[i] / types);
+        type[count++] = pairs[i] % types;
+      }
+      return { node: node.subarray(0, count), type: type.subarray(0, count) };
     });
   }
 

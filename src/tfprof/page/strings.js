@@ -74,8 +74,10 @@ export class Texts {
    * @returns {string | null} */
   get text() {
     if (this._text === undefined) {
-      const fits = this.bytes.length <= LONGEST_TEXT && this.bytes.every((byte) => byte < 0x80);
-      this._text = fits ? new TextDecoder().decode(this.bytes) : null;
+      const { bytes } = this;
+      let ascii = bytes.length <= LONGEST_TEXT ? 0 : -1; // how many bytes are, as far as known
+      while (ascii >= 0 && bytes[ascii] < 0x80) ascii++;
+      this._text = ascii === bytes.length ? DECODER.decode(bytes) : null;
     }
     return this._text;
   }
