@@ -114,6 +114,12 @@ def test_every_control(open_page: Pages, sample: Sample, name: str, tab: str) ->
             _check(page, kind)
 
 
+def test_what_is_not_counted_has_a_name(open_page: Pages, sample: Sample) -> None:
+    page = open_page(sample("events"), "tab=overview")
+    notes = page.locator("#panel-overview .notes").inner_text()
+    assert "Not counted: 6 of 8 operations. 2 BiasAdd (unknown shape), 1 Conv2D" in notes
+
+
 def _to(page: Page, tab: str) -> None:
     page.evaluate("document.querySelectorAll('dialog[open]').forEach((one) => one.close())")
     page.evaluate("(tab) => { location.hash = `tab=${tab}`; }", tab)
@@ -133,6 +139,7 @@ def _use(page: Page, control: JSHandle) -> None:
     elif kind.startswith(("inputtext", "inputsearch", "inputnumber", "textarea")):
         element.fill("1")
         element.press("Enter")
+        page.wait_for_timeout(300)  # it searches when no key follows
     elif kind == "canvas":
         _use_picture(page, control)
     else:

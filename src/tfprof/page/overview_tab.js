@@ -151,7 +151,7 @@ function notesCard(meta) {
   const sentences = [...new Set(said.map(shown))];
   const coverage = meta.summary?.float_ops_coverage;
   if (coverage && coverage.counted < coverage.operations) {
-    const types = coverage.uncounted.map((/** @type {any} */ row) => `${shown(row.type ?? row.name ?? String(row))}`);
+    const types = coverage.uncounted.map((/** @type {any} */ { op, nodes, why }) => `${exact(nodes)} ${shown(op)} (${shown(why)})`);
     sentences.unshift(`Not counted: ${exact(coverage.operations - coverage.counted)} of ${exact(coverage.operations)} operations. ${types.slice(0, 6).join(", ")}${types.length > 6 ? " …" : ""}`);
   }
   if (sentences.length === 0) return null;
