@@ -11,7 +11,7 @@ import pytest
 
 import sampling
 import tfprof
-from case import VIEWS
+from case import VIEWS, Case
 from ours import load
 from page_node import RefusalError, twin
 from random_cases import batches, make_case
@@ -202,3 +202,16 @@ def test_random_profiles(page: Twin, numbers: list[int]) -> None:
         profile = load(make_case(number, rng.choice(VIEWS)))
         if len(profile):
             assert_same_answers(page, Loaded(profile), rng, 10)
+
+
+def test_a_regex_of_many_states(page: Twin) -> None:
+    """The automaton forgets its states now and then, while it reads names from those of scopes."""
+    rng = random.Random(12)  # noqa: S311 - repeatable, not secret
+    names = {"".join(rng.choice("aab/") for _ in range(rng.randrange(1, 60))) for _ in range(700)}
+    nodes = [f'node {{ name: "{name}" op: "A" }}' for name in sorted(names)]
+    case = Case.from_text("scope", "\n".join(nodes))
+    loaded = Loaded(load(case))
+    read(page, loaded)
+    for pattern in (".*a.{15}", "(.*[ab].{9}){2}"):
+        options = {"show_name_regexes": pattern, "max_depth": "100"}
+        assert_same(page, loaded, "scope", options)

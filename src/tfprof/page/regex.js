@@ -211,17 +211,20 @@ class Automaton {
     return next;
   }
 
-  /** @param {Uint8Array} blob @param {number} start @param {number} stop @returns {boolean} */
-  matches(blob, start, stop) {
-    let { first: state, moves } = this;
-    for (let at = start; at < stop; at++) {
-      if (state < 0) return false;
+  /** The state after some bytes. @param {number} state @param {Uint8Array} blob @param {number} start @param {number} stop */
+  run(state, blob, start, stop) {
+    let { moves } = this;
+    for (let at = start; at < stop && state >= 0; at++) {
       const next = moves[(state << 8) | blob[at]];
       if (next !== NONE) state = next;
       else [state, moves] = [this.move(state, blob[at]), this.moves];
     }
-    if (state < 0) return false;
-    return (this.states[state].ends ??= this.resolved(state, NONE).includes(0));
+    return state;
+  }
+
+  /** Whether a text may end in a state. @param {number} state @returns {boolean} */
+  ends(state) {
+    return state >= 0 && (this.states[state].ends ??= this.resolved(state, NONE).includes(0));
   }
 }
 
@@ -239,14 +242,21 @@ export function matcher(patterns) {
     /** @param {string} text */
     text(text) {
       const bytes = encodeText(text);
-      return machine.matches(bytes, 0, bytes.length);
+      return machine.ends(machine.run(machine.first, bytes, 0, bytes.length));
     },
-    /** @param {import("./strings.js").Strings} strings @returns {Uint8Array} */
-    rows({ texts: { bytes }, start, size, length }) {
-      const found = new Uint8Array(length);
-      for (let row = 0; row < length; row++) {
+    /** @param {import("./strings.js").Strings} strings
+     * @param {Int32Array | null} [parent] the row, above 0, whose text begins that of each row
+     * @returns {Uint8Array} */
+    rows({ texts: { bytes }, start, size, length }, parent = null) {
+      const [found, after] = [new Uint8Array(length), new Int32Array(length)];
+      let { states } = machine;
+      for (let row = 0, oldest = 1; row < length; row++) {
         const first = start[row] | 0; // an integer, not a number that happens to be one: it is faster
-        found[row] = machine.matches(bytes, first, first + size[row]) ? 1 : 0;
+        const above = parent && parent[row] >= oldest ? parent[row] : 0;
+        const [state, known] = above ? [after[above], size[above]] : [machine.first, 0];
+        after[row] = machine.run(state, bytes, first + known, first + size[row]);
+        if (machine.states !== states) [states, oldest] = [machine.states, Math.max(row, 1)]; // states were forgotten
+        if (machine.ends(after[row])) found[row] = 1;
       }
       return found;
     },

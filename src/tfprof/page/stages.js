@@ -39,7 +39,9 @@ export class Session {
 
   /** Whether one of the patterns matches each row's label. @param {string[]} patterns @returns {Uint8Array} */
   labelsMatch(patterns) {
-    return this.cached(`match ${JSON.stringify(patterns)}`, () => matcher(patterns).rows(this.drawing.label));
+    // The name of a scope begins the names in it.
+    const parent = this.view.keeps_scopes && !this.view.groups ? this.tree.parent : null;
+    return this.cached(`match ${JSON.stringify(patterns)}`, () => matcher(patterns).rows(this.drawing.label, parent));
   }
 
   /** The place of each label in byte order. @returns {Int32Array} */
