@@ -60,6 +60,7 @@ COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "explain": ("explain", "--name=.*", "--most=3"),
     "save": ("save", "-o", OUT),
     "convert": ("convert", "-o", OUT),
+    "page": ("page", "-o", OUT),
     "info": ("info",),
     "shell": (),
     "html": ("html",),
@@ -95,6 +96,7 @@ OF_COURSE: Final = (
     "No code trace information",
     "a timeline needs a run",
     "there is nothing to write",
+    "there is nothing to show",
     "there is nothing to explain",
     "op view doesn't support timeline",
 )
