@@ -10,6 +10,7 @@ import pytest
 import tfprof
 from ours import load
 from page_data_dump import dumps, report_of
+from profiles import PROFILES
 from random_cases import batches, make_case
 from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import Strings
@@ -109,15 +110,19 @@ def by_type(profile: Profile, pairs: Any, values: Any) -> list[int]:
     return sums.tolist()
 
 
-@pytest.mark.parametrize(("most", "exact"), [(3_000, ("op", "code")), (500, ("op",))])
-def test_totals_stay(most: int, exact: tuple[str, ...], tmp_path: Path) -> None:
-    profile = tfprof.load_sample().profile
+@pytest.mark.parametrize(
+    ("files", "most", "exact"),
+    [("model_analyzer", 200, ("op", "code")), ("model_analyzer", 90, ("op",))],
+)
+def test_totals_stay(files: str, most: int, exact: tuple[str, ...], tmp_path: Path) -> None:
+    row = PROFILES[files]
+    profile = tfprof.load(row.graph, row.runs, row.op_log).profile
     found = page(profile, most, tmp_path)
-    assert most / 3 < len(found["nodes"]["name"]) <= most
+    assert most / 2 < len(found["nodes"]["name"]) <= most < len(profile)
     check_totals(profile, found, exact)
 
 
-@batches(1_000, 6, 6)
+@batches(1_000, 6, 50)
 def test_totals_of_random_profiles_stay(numbers: list[int], tmp_path: Path) -> None:
     profiles = [load(make_case(number, "code")) for number in numbers]
     with raised_limits(page_nodes=4):
