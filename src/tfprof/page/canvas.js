@@ -5,23 +5,17 @@
  */
 import { h } from "./dom.js";
 
-/**
- * @typedef {object} Shape what can be pointed at, in pixels from the top left of the canvas
- * @property {number} x
- * @property {number} y
- * @property {number} width
- * @property {number} height
- */
+/** @typedef {{x: number, y: number, width: number, height: number}} Shape what can be pointed at, in pixels from the top left */
 
-const TIP_GAP = 14; // between the pointer and its tooltip
-const MARGIN = 6; // between a tooltip and the edge of the window
+const [GAP, MARGIN] = [14, 6]; // between the pointer and its tooltip, and that and the edge of the window
+const LONGEST = 400; // letters of a text on a canvas
 
 /** @template {Shape} S */
 export class Picture {
   /**
    * @param {object} how
    * @param {string} how.label what the picture shows, for those who cannot see it
-   * @param {(shape: S) => string[]} how.lines what a shape is called, then its numbers; all of it text
+   * @param {(shape: S) => string[]} how.lines what a shape is called, then its numbers
    * @param {(shape: S) => void} how.choose a click or Enter
    * @param {(key: string) => S | null | boolean} how.key the shape that a key moves to; true where it did something else
    */
@@ -37,41 +31,33 @@ export class Picture {
     this.tip = h("div", { class: "picture-tip", hidden: true, "aria-hidden": "true" });
     this.live = h("p", { class: "unseen", "aria-live": "polite" });
     this.element = h("div", { class: "picture" }, this.canvas, this.hover, this.ring, this.tip, this.live);
-    this.canvas.addEventListener("pointermove", (event) => this.point(event));
-    this.canvas.addEventListener("pointerleave", () => this.leave());
-    this.canvas.addEventListener("blur", () => (this.ring.hidden = true));
-    this.canvas.addEventListener("focus", () => {
-      if (this.canvas.matches(":focus-visible")) this.focusOn(this.focused ?? this.shapes[0] ?? null);
-    });
-    this.canvas.addEventListener("click", (event) => {
+    const on = this.canvas.addEventListener.bind(this.canvas);
+    on("pointermove", (event) => this.point(event));
+    on("pointerleave", () => this.leave());
+    on("blur", () => (this.ring.hidden = true));
+    on("focus", () => this.canvas.matches(":focus-visible") && this.focusOn(this.focused ?? this.shapes[0] ?? null));
+    on("click", (event) => {
       const shape = this.at(event.offsetX, event.offsetY);
       this.leave();
       if (shape !== null) choose(shape);
     });
-    this.canvas.addEventListener("keydown", (event) => {
+    on("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
-      const enters = event.key === "Enter" || event.key === " ";
-      const next = enters && this.focused !== null ? true : key(event.key);
+      const enters = this.focused !== null && (event.key === "Enter" || event.key === " ");
+      const next = enters || key(event.key);
       if (next === null || next === false) return;
       event.preventDefault();
-      if (enters && this.focused !== null) choose(this.focused);
+      if (enters) choose(/** @type {S} */ (this.focused));
       else if (next !== true) this.focusOn(next);
     });
   }
 
-  /**
-   * An empty canvas of this size, ready to draw in CSS pixels.
-   * @param {number} width
-   * @param {number} height
-   * @returns {CanvasRenderingContext2D}
-   */
+  /** An empty canvas of this size, ready to draw in CSS pixels. @param {number} width @param {number} height @returns {CanvasRenderingContext2D} */
   clear(width, height) {
     const ratio = devicePixelRatio || 1;
     const { canvas } = this;
-    canvas.width = Math.round(width * ratio);
-    canvas.height = Math.round(height * ratio);
-    canvas.style.width = `${width}px`;
-    canvas.style.height = `${height}px`;
+    [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
+    [canvas.style.width, canvas.style.height] = [`${width}px`, `${height}px`];
     const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.font = `12px ${getComputedStyle(canvas).fontFamily}`;
@@ -88,9 +74,9 @@ export class Picture {
   /** Puts the keyboard's ring around a shape, and says what it is. @param {S | null} shape */
   focusOn(shape) {
     this.focused = shape;
-    const visible = shape !== null && document.activeElement === this.canvas;
-    frame(this.ring, visible ? shape : null);
-    const text = visible ? this.lines(shape).join(", ") : "";
+    const visible = document.activeElement === this.canvas ? shape : null;
+    frame(this.ring, visible);
+    const text = visible === null ? "" : this.lines(visible).join(", ");
     if (this.live.textContent !== text) this.live.textContent = text;
   }
 
@@ -103,34 +89,28 @@ export class Picture {
     if (shape === null) return;
     const [name, ...numbers] = this.lines(shape);
     this.tip.replaceChildren(h("b", null, name), ...numbers.map((line) => h("span", null, line)));
-    const { offsetWidth: width, offsetHeight: height } = this.tip;
-    const [left, top] = tipPlace(event.clientX, event.clientY, width, height, window.innerWidth, window.innerHeight);
-    this.tip.style.left = `${left}px`;
-    this.tip.style.top = `${top}px`;
+    const { offsetWidth, offsetHeight, style } = this.tip;
+    const [left, top] = tipPlace(event.clientX, event.clientY, offsetWidth, offsetHeight, window.innerWidth, window.innerHeight);
+    [style.left, style.top] = [`${left}px`, `${top}px`];
   }
 
   /** The pointer is elsewhere. */
   leave() {
-    this.hover.hidden = true;
-    this.tip.hidden = true;
+    this.hover.hidden = this.tip.hidden = true;
   }
 }
 
 /**
- * Where a tooltip goes: right below the pointer, on the other side where the window ends.
- * @param {number} x of the pointer
- * @param {number} y
- * @param {number} width of the tooltip
- * @param {number} height
- * @param {number} right of the window
- * @param {number} bottom
- * @returns {[number, number]} left, top
+ * The left and top of a tooltip: right below the pointer, on the other side where the window ends.
+ * @param {number} x of the pointer @param {number} y @param {number} width of the tooltip @param {number} height
+ * @param {number} right of the window @param {number} bottom @returns {[number, number]}
  */
 export function tipPlace(x, y, width, height, right, bottom) {
-  const left = x + TIP_GAP + width + MARGIN <= right ? x + TIP_GAP : x - TIP_GAP - width;
-  const top = y + TIP_GAP + height + MARGIN <= bottom ? y + TIP_GAP : y - TIP_GAP - height;
-  const inside = (/** @type {number} */ at, /** @type {number} */ most) => Math.max(MARGIN, Math.min(at, most));
-  return [inside(left, right - width - MARGIN), inside(top, bottom - height - MARGIN)];
+  const place = (/** @type {number} */ at, /** @type {number} */ size, /** @type {number} */ end) => {
+    const start = at + GAP + size + MARGIN <= end ? at + GAP : at - GAP - size;
+    return Math.max(MARGIN, Math.min(start, end - size - MARGIN));
+  };
+  return [place(x, width, right), place(y, height, bottom)];
 }
 
 /** @param {HTMLElement} element @param {Shape | null} shape */
@@ -138,45 +118,26 @@ function frame(element, shape) {
   element.hidden = shape === null;
   if (shape === null) return;
   element.style.transform = `translate(${shape.x}px, ${shape.y}px)`;
-  element.style.width = `${Math.max(2, shape.width)}px`;
-  element.style.height = `${shape.height}px`;
+  [element.style.width, element.style.height] = [`${Math.max(2, shape.width)}px`, `${shape.height}px`];
 }
 
-/**
- * The shape that an arrow key moves to: near, and in that direction.
- * @template {Shape} S
- * @param {S[]} shapes
- * @param {S | null} from
- * @param {string} key as in "ArrowLeft"
- * @returns {S | null} null where the key is no arrow or there is nothing
- */
+/** The shape that an arrow key moves to: near, and in that direction; null where there is none. @template {Shape} S @param {S[]} shapes @param {S | null} from @param {string} key @returns {S | null} */
 export function neighbour(shapes, from, key) {
   const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[key];
-  if (step === undefined) return null;
-  if (from === null) return shapes[0] ?? null;
-  const middle = (/** @type {Shape} */ s) => [s.x + s.width / 2, s.y + s.height / 2];
-  const [fromX, fromY] = middle(from);
-  let best = null;
-  let least = Infinity;
-  for (const shape of shapes) {
-    const [x, y] = middle(shape);
-    const along = (x - fromX) * step[0] + (y - fromY) * step[1];
-    const across = Math.abs((x - fromX) * step[1] + (y - fromY) * step[0]);
-    if (shape !== from && along > 0 && along + 2 * across < least) [best, least] = [shape, along + 2 * across];
-  }
-  return best;
+  if (step === undefined || from === null) return step === undefined ? null : shapes[0] ?? null;
+  const distance = (/** @type {Shape} */ to) => {
+    const [x, y] = [to.x + to.width / 2 - from.x - from.width / 2, to.y + to.height / 2 - from.y - from.height / 2];
+    const along = x * step[0] + y * step[1];
+    return along > 0 ? along + 2 * Math.abs(x * step[1] + y * step[0]) : Infinity;
+  };
+  const nearest = shapes.reduce((best, shape) => (distance(shape) < distance(best) ? shape : best), from);
+  return nearest === from ? null : nearest;
 }
 
-/**
- * As much of a text as fits into a width, with an ellipsis.
- * @param {CanvasRenderingContext2D} context
- * @param {string} text
- * @param {number} width
- * @returns {string} "" where not even three letters fit
- */
+/** As much of a text as fits into a width, with an ellipsis; "" where not even three letters fit. @param {CanvasRenderingContext2D} context @param {string} text @param {number} width */
 export function fitted(context, text, width) {
-  const start = text.slice(0, 400); // a name may be a million letters long
-  if (context.measureText(start).width <= width && start.length === text.length) return start;
+  const start = text.slice(0, LONGEST); // a name may be a million letters long
+  if (start === text && context.measureText(start).width <= width) return start;
   let [low, high] = [0, start.length];
   while (low < high) {
     const middle = (low + high + 1) >> 1;

@@ -6,29 +6,19 @@
 import { colour } from "./dom.js";
 
 /** @typedef {[number, number, number]} Rgb red, green and blue from 0 to 255 */
-/**
- * @typedef {object} Theme what a picture is painted with
- * @property {boolean} dark
- * @property {Rgb[]} categories the last is for all others
- * @property {Rgb} ground
- * @property {Rgb} text
- * @property {Rgb} muted
- * @property {Rgb} line
- * @property {Rgb} match
- */
+/** @typedef {{dark: boolean, categories: Rgb[], ground: Rgb, text: Rgb, muted: Rgb, line: Rgb, match: Rgb}} Theme of the page now */
 
 const RAMP = ["#e0edf6", "#a9d0e8", "#62abd6", "#2879b3", "#0d4c7d"].map(rgb);
 const DARK_RAMP = ["#1c3549", "#235a82", "#3c8dbf", "#83c2e6", "#d6effc"].map(rgb);
 const SIDES = ["#e8804f", "#f3c9b0", "#e4e6e8", "#a9cbe8", "#4b93cd"].map(rgb);
 const DARK_SIDES = ["#e0733f", "#8f5a42", "#3a4048", "#3f6a92", "#5aa5e0"].map(rgb);
-const BLACK = rgb("#000000");
-const WHITE = rgb("#ffffff");
+const [BLACK, WHITE] = ["#000000", "#ffffff"].map(rgb);
 
-/** The colours of now. @returns {Theme} */
+/** @returns {Theme} */
 export function theme() {
   const token = (/** @type {string} */ name) => rgb(colour(`--${name}`));
   const [ground, text, muted, line, match] = ["surface", "text", "muted", "line", "match"].map(token);
-  const categories = Array.from({ length: 9 }, (_, index) => token(`c${index}`));
+  const categories = Array.from({ length: 9 }, (_, index) => token(`c${index}`)); // the last is grey
   return { dark: luminance(ground) < 0.2, categories, ground, text, muted, line, match };
 }
 
@@ -40,8 +30,8 @@ export function rgb(text) {
 }
 
 /** @param {Rgb} colour @returns {string} */
-export function css([red, green, blue]) {
-  return `rgb(${Math.round(red)} ${Math.round(green)} ${Math.round(blue)})`;
+export function css(colour) {
+  return `rgb(${colour.map(Math.round).join(" ")})`;
 }
 
 /** @param {Rgb} from @param {Rgb} to @param {number} share 0: from, 1: to @returns {Rgb} */
@@ -51,11 +41,9 @@ export function mix(from, to, share) {
 }
 
 /** The relative luminance of WCAG 2. @param {Rgb} colour @returns {number} */
-export function luminance(colour) {
-  const [red, green, blue] = colour.map((part) => {
-    const value = part / 255;
-    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
-  });
+function luminance(colour) {
+  const linear = (/** @type {number} */ value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+  const [red, green, blue] = colour.map((part) => linear(part / 255));
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 

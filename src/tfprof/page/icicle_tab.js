@@ -5,10 +5,10 @@
 import { amount } from "./amounts.js";
 import { Picture, fitted } from "./canvas.js";
 import { css, mix, textOn, theme } from "./colours.js";
-import { fill, h } from "./dom.js";
+import { h } from "./dom.js";
 import { boxes, icicle, levels, matched } from "./icicle.js";
 import { MODES } from "./icicle_colours.js";
-import { ALL_DEPTHS, choice, metricChoices, metricOf, metrics, showCrumbs, showLegend } from "./picture_controls.js";
+import { ALL_DEPTHS, choice, metricChoices, metricOf, metrics, pictureTab, showCrumbs, showLegend } from "./picture_controls.js";
 import { matcher } from "./regex.js";
 import { shown } from "./strings.js";
 import { percent, plural } from "./units.js";
@@ -22,21 +22,12 @@ const TYPING = 150; // ms from the last key to a search
 const LONGEST = 2000; // letters of a name
 const KEYS = "Arrow keys move, Enter zooms in or shows details, Backspace zooms out.";
 
-/** @type {WeakMap<HTMLElement, Icicle>} */
-const drawn = new WeakMap();
-
-/** @type {import("./tabs.js").Tab} */
-export const icicleTab = {
+export const icicleTab = pictureTab({
   id: "icicle",
   title: "Icicle",
   missing: (page) => (page.profile.nodes.count ? "" : "These files have no graph: add a graph, a SavedModel or a trace."),
-  draw(root, page) {
-    const tab = drawn.get(root) ?? new Icicle(page);
-    drawn.set(root, tab);
-    if (tab.scroll.parentElement !== root) fill(root, tab.toolbar, tab.crumbs, tab.scroll, tab.legend);
-    tab.draw();
-  },
-};
+  make: (page) => new Icicle(page),
+});
 
 /** What the state says to draw. @param {Page} page */
 function sceneOf(page) {
@@ -55,10 +46,7 @@ function sceneOf(page) {
   return { views, view, metric, answer, layout, zoomed, levels: count, mode, colours, colouring, search: searchOf(answer, layout, zoomed, state.search ?? "") };
 }
 
-/**
- * Which rows hold a match, and how much that is.
- * @param {import("./answer.js").Answer} answer @param {import("./icicle.js").Layout} layout @param {number} zoomed @param {string} text
- */
+/** Which rows hold a match, and how much that is. @param {import("./answer.js").Answer} answer @param {import("./icicle.js").Layout} layout @param {number} zoomed @param {string} text */
 function searchOf(answer, layout, zoomed, text) {
   if (text === "") return null;
   try {
@@ -125,15 +113,12 @@ class Icicle {
     });
     this.toolbar = h("div", { class: "toolbar" }, this.views, this.width.element, this.colour.element, this.search, this.found);
     this.crumbs = h("nav", { class: "crumbs", "aria-label": "Zoom" });
-    this.picture = new Picture({
-      label: `Icicle. ${KEYS}`,
-      lines: (/** @type {IcicleShape} */ shape) => this.lines(shape),
-      choose: (shape) => this.choose(shape),
-      key: (key) => this.key(key),
-    });
+    /** @type {Picture<IcicleShape>} */
+    this.picture = new Picture({ label: `Icicle. ${KEYS}`, lines: (shape) => this.lines(shape), choose: (shape) => this.choose(shape), key: (key) => this.key(key) });
     this.spacer = h("div");
     this.scroll = h("div", { class: "icicle grow", onscroll: () => this.paint() }, this.picture.element, this.spacer);
     this.legend = h("ul", { class: "legend", "aria-label": "Colours" });
+    this.parts = [this.toolbar, this.crumbs, this.scroll, this.legend];
   }
 
   /** Shows what the state says. */

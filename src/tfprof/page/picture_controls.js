@@ -13,18 +13,26 @@ const CRUMBS = 4; // of a deep zoom are shown besides the first
 /** An option that lets a picture show rows of any depth. */
 export const ALL_DEPTHS = "1000000000";
 
-/**
- * A list to choose from, with its label.
- * @param {string} label @param {(value: string) => void} change
- * @returns {{element: HTMLElement, show: (choices: Choice[], value: string) => void}}
- */
+/** A tab whose parts are made once, and stay. @param {{id: string, title: string, missing: (page: Page) => string, make: (page: Page) => {parts: HTMLElement[], draw: () => void}}} how @returns {import("./tabs.js").Tab} */
+export function pictureTab({ id, title, missing, make }) {
+  /** @type {WeakMap<HTMLElement, ReturnType<typeof make>>} */
+  const made = new WeakMap();
+  const draw = (/** @type {HTMLElement} */ root, /** @type {Page} */ page) => {
+    const tab = made.get(root) ?? make(page);
+    made.set(root, tab);
+    if (tab.parts[0].parentElement !== root) fill(root, tab.parts);
+    tab.draw();
+  };
+  return { id, title, missing, draw };
+}
+
+/** A list to choose from, with its label. @param {string} label @param {(value: string) => void} change */
 export function choice(label, change) {
   const select = h("select", { onchange: () => change(select.value) });
   let listed = "";
   const show = (/** @type {Choice[]} */ choices, /** @type {string} */ value) => {
     const key = JSON.stringify(choices);
-    const option = (/** @type {Choice} */ one) => h("option", { value: one.value, disabled: Boolean(one.missing), title: one.missing }, one.text);
-    if (key !== listed) fill(select, choices.map(option));
+    if (key !== listed) fill(select, choices.map((one) => h("option", { value: one.value, disabled: Boolean(one.missing), title: one.missing }, one.text)));
     listed = key;
     select.value = value;
   };
@@ -56,11 +64,7 @@ export function metricChoices(page) {
   return metrics(page).map(({ name, title, missing }) => ({ value: name, text: title, missing }));
 }
 
-/**
- * The rows above the zoomed one, as buttons.
- * @param {HTMLElement} root @param {ArrayLike<number>} parent @param {number} zoomed
- * @param {(row: number) => string} name @param {(row: number) => void} zoom
- */
+/** The rows above the zoomed one, as buttons. @param {HTMLElement} root @param {ArrayLike<number>} parent @param {number} zoomed @param {(row: number) => string} name @param {(row: number) => void} zoom */
 export function showCrumbs(root, parent, zoomed, name, zoom) {
   /** @type {number[]} */
   const rows = [];
@@ -69,8 +73,7 @@ export function showCrumbs(root, parent, zoomed, name, zoom) {
   const hidden = rows.length - 1 - CRUMBS;
   const crumb = (/** @type {number} */ row) => {
     if (row < 0) return h("span", { class: "muted" }, `… ${-row} more`);
-    const current = row === zoomed ? "location" : null;
-    return h("button", { type: "button", class: "crumb", "aria-current": current, onclick: () => zoom(row) }, name(row));
+    return h("button", { type: "button", class: "crumb", "aria-current": row === zoomed && "location", onclick: () => zoom(row) }, name(row));
   };
   fill(root, (hidden > 1 ? [rows[0], -hidden, ...rows.slice(-CRUMBS)] : rows).map(crumb));
 }

@@ -5,82 +5,75 @@
 import { amount } from "./amounts.js";
 import { DEFINED } from "./counted.js";
 import { fill, h } from "./dom.js";
-import { ALL_DEPTHS, choice, metricChoices, metricOf } from "./picture_controls.js";
+import { ALL_DEPTHS, choice, metricChoices, metricOf, pictureTab } from "./picture_controls.js";
 import { shown } from "./strings.js";
 import { percent } from "./units.js";
 
 /** @typedef {import("./app.js").Page} Page */
-/** @typedef {{type: string, kind: number, value: number | bigint, lower: boolean, share: number, upTo: number, count: number | bigint}} TypeRow */
+/** @typedef {import("./picture_controls.js").Metric} Metric */
+/** @typedef {{type: string, kind: number, value: number | bigint, lower: boolean, share: number, upTo: number, count: number | bigint}} TypeRow upTo: the share of this and the larger ones */
 
-/** What rows can be sorted by, and how two compare. @type {{name: string, title: string, compare: (a: TypeRow, b: TypeRow) => number}[]} */
+/** What rows can be sorted by, and how two compare; by the metric without a name. @type {{name: string, title: string, compare: (a: TypeRow, b: TypeRow) => number}[]} */
 const SORTS = [
   { name: "type", title: "Type", compare: (a, b) => (a.type < b.type ? -1 : 1) },
   { name: "kind", title: "Kind", compare: (a, b) => a.kind - b.kind },
   { name: "count", title: "Nodes", compare: (a, b) => Number(b.count) - Number(a.count) },
-  { name: "value", title: "", compare: (a, b) => (a.value < b.value ? 1 : a.value > b.value ? -1 : 0) },
+  { name: "", title: "", compare: () => 0 },
 ];
 
-/** @type {WeakMap<HTMLElement, {metric: ReturnType<typeof choice>, table: HTMLElement}>} */
-const drawn = new WeakMap();
-
-/** @type {import("./tabs.js").Tab} */
-export const typesTab = {
+export const typesTab = pictureTab({
   id: "types",
   title: "Types",
   missing: (page) => (page.profile.nodes.count ? "" : "These files have no operations: add a graph, a SavedModel or a trace."),
-  draw(root, page) {
-    const parts = drawn.get(root) ?? { metric: choice("Bars", (metric) => page.go({ metric })), table: h("div", { class: "scroll grow", tabindex: "0", role: "region", "aria-label": "Operation types" }) };
-    drawn.set(root, parts);
-    if (parts.table.parentElement !== root) fill(root, h("div", { class: "toolbar" }, parts.metric.element), parts.table);
-    const metric = metricOf(page, "op");
-    parts.metric.show(metricChoices(page), metric.name);
-    fill(parts.table, tableOf(page, metric));
+  make(page) {
+    const bars = choice("Bars", (metric) => page.go({ metric }));
+    const table = h("div", { class: "scroll grow", tabindex: "0", role: "region", "aria-label": "Operation types" });
+    const draw = () => {
+      const metric = metricOf(page, "op");
+      bars.show(metricChoices(page), metric.name);
+      fill(table, tableOf(page, metric));
+    };
+    return { parts: [h("div", { class: "toolbar" }, bars.element), table], draw };
   },
-};
+});
 
-/**
- * The rows of the table, the largest first, with shares of the sum and the sum so far.
- * @param {{type: string, kind: number, value: number | bigint, lower: boolean, count: number | bigint}[]} types
- * @returns {TypeRow[]}
- */
-export function typeRows(types) {
-  const sorted = [...types].sort((a, b) => (a.value < b.value ? 1 : a.value > b.value ? -1 : 0));
-  const sum = sorted.reduce((total, { value }) => total + Number(value), 0);
+/** The types, the largest first. @param {Page} page @param {string} metric @returns {TypeRow[]} */
+function rowsOf(page, metric) {
+  const answer = page.answer("op", { max_depth: ALL_DEPTHS, order_by: metric });
+  const { meta, types } = page.profile;
+  const [own, count, lower] = [answer.own(metric), answer.own(DEFINED), answer.lower(metric)];
+  const order = Array.from({ length: answer.tree.length - 1 }, (_, at) => at + 1).sort((a, b) => (own[a] < own[b] ? 1 : own[a] > own[b] ? -1 : a - b));
+  const sum = order.reduce((total, row) => total + Number(own[row]), 0) || 1;
   let upTo = 0;
-  return sorted.map((row) => {
-    upTo += Number(row.value);
-    return { ...row, share: sum > 0 ? Number(row.value) / sum : 0, upTo: sum > 0 ? upTo / sum : 0 };
+  return order.map((row) => {
+    const type = answer.label(row);
+    upTo += Number(own[row]);
+    return { type, kind: meta.kinds.of_type[types.indexOf(type)], value: own[row], lower: Boolean(lower?.own[row]), share: Number(own[row]) / sum, upTo: upTo / sum, count: count[row] };
   });
 }
 
-/** @param {Page} page @param {import("./picture_controls.js").Metric} metric */
+/** @param {Page} page @param {Metric} metric */
 function tableOf(page, metric) {
-  const answer = page.answer("op", { max_depth: ALL_DEPTHS, order_by: metric.name });
-  const { meta, types } = page.profile;
-  const [own, count, lower] = [answer.own(metric.name), answer.own(DEFINED), answer.lower(metric.name)];
-  const rows = typeRows(Array.from({ length: answer.tree.length - 1 }, (_, at) => ({
-    type: answer.label(at + 1), kind: meta.kinds.of_type[types.indexOf(answer.label(at + 1))],
-    value: own[at + 1], lower: Boolean(lower?.own[at + 1]), count: count[at + 1],
-  })));
+  const rows = rowsOf(page, metric.name);
+  const largest = rows[0]?.share || 1;
   const sort = SORTS.find(({ name }) => name === page.state.sort_types) ?? SORTS[3];
-  const largest = rows[0]?.share ?? 0;
-  if (sort.name !== "value") rows.sort(sort.compare);
-  const heading = (/** @type {typeof SORTS[number]} */ { name, title }) =>
-    h("th", { scope: "col", class: name === "count" || name === "value" ? "num" : "", "aria-sort": name === sort.name ? (name === "type" || name === "kind" ? "ascending" : "descending") : null },
-      h("button", { type: "button", class: "sort", onclick: () => page.go({ sort_types: name === "value" ? "" : name }) }, title || metric.title));
+  rows.sort(sort.compare);
+  const heading = (/** @type {typeof sort} */ { name, title }, /** @type {number} */ at) =>
+    h("th", { scope: "col", class: at > 1 && "num", "aria-sort": name === sort.name && (at > 1 ? "descending" : "ascending") },
+      h("button", { type: "button", class: "sort", onclick: () => page.go({ sort_types: name }) }, title || metric.title));
   const others = ["Share", "Up to here"].map((title) => h("th", { scope: "col", class: "num" }, title));
-  const head = h("thead", null, h("tr", null, ...SORTS.map(heading), ...others, h("th", { scope: "col", class: "bar" }, h("span", { class: "only-read" }, "Bar"))));
-  return h("table", { class: "grid types" }, head, h("tbody", null, rows.map((row) => rowOf(page, metric, row, largest))));
+  const head = h("tr", null, ...SORTS.map(heading), ...others, h("th", { scope: "col", class: "bar" }, h("span", { class: "only-read" }, "Bar")));
+  return h("table", { class: "grid types" }, h("thead", null, head), h("tbody", null, rows.map((row) => rowOf(page, metric, row, largest))));
 }
 
-/** @param {Page} page @param {import("./picture_controls.js").Metric} metric @param {TypeRow} row @param {number} largest */
+/** @param {Page} page @param {Metric} metric @param {TypeRow} row @param {number} largest */
 function rowOf(page, metric, row, largest) {
   const bar = h("i", { "aria-hidden": "true" });
-  bar.style.width = `${largest > 0 ? (100 * row.share) / largest : 0}%`;
+  bar.style.width = `${(100 * row.share) / largest}%`;
   bar.style.background = `var(--c${row.kind})`;
   const pattern = row.type.replace(/[\\^$.*+?()[\]{}|,]/g, "\\$&");
   const link = h("a", { href: page.href({ tab: "icicle", account_type_regexes: pattern }), title: "Show where these operations are" }, shown(row.type.slice(0, 2000)));
-  const number = (/** @type {string} */ text) => h("td", { class: "num" }, text);
-  return h("tr", null, h("th", { scope: "row", class: "cut" }, link), h("td", { class: "muted" }, page.profile.meta.kinds.names[row.kind]), number(amount(row.count, "grouped")),
-    number(amount(row.value, metric.unit, row.lower)), number(percent(row.share, 1)), number(percent(row.upTo, 1)), h("td", { class: "bar" }, bar));
+  const numbers = [amount(row.count, "grouped"), amount(row.value, metric.unit, row.lower), percent(row.share, 1), percent(row.upTo, 1)];
+  return h("tr", null, h("th", { scope: "row", class: "cut" }, link), h("td", { class: "muted" }, page.profile.meta.kinds.names[row.kind]),
+    ...numbers.map((text) => h("td", { class: "num" }, text)), h("td", { class: "bar" }, bar));
 }
