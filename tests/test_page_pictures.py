@@ -422,6 +422,18 @@ def test_widths_and_colours_of_an_icicle(open_page: Pages, drawn_profile: Loaded
     assert press(page, "ArrowDown").startswith("c, 100 us")
 
 
+def test_a_zoomed_row_without_a_number_gives_way(open_page: Pages, drawn_profile: Loaded) -> None:
+    """Nothing in a has parameters; with a filter, nothing at all has."""
+    page = open_page(drawn_profile, "tab=icicle&metric=micros")
+    press(page, "Home", "ArrowDown", "Enter")
+    assert crumbs(page) == ["all", "a"]
+    panel(page).get_by_label("Width").select_option("params")
+    assert crumbs(page) == ["all"]
+    assert press(page, "ArrowDown").startswith("b, 8 parameters")
+    page.evaluate("location.hash = 'tab=icicle&metric=params&account_type_regexes=Conv2D'")
+    panel(page).locator(".legend", has_text="No row has parameters.").wait_for()
+
+
 def test_totals_are_those_of_the_report(open_page: Pages) -> None:
     """Down the largest rows of the ResNet, to the leaf: names and numbers of --format=json."""
     page = open_page(sample(), "tab=icicle")

@@ -38,7 +38,8 @@ function sceneOf(page) {
   const order = metric.name === "occurrence" ? "name" : metric.name; // scopes do not occur
   const answer = page.answer(view, { max_depth: state.max_depth ?? ALL_DEPTHS, order_by: order });
   const layout = answer.cached(`icicle ${metric.name}`, () => icicle(answer.tree, answer.total(metric.name)));
-  const zoomed = Math.max(0, answer.row.indexOf(Number(state.zoom ?? 0)));
+  let zoomed = Math.max(0, answer.row.indexOf(Number(state.zoom ?? 0)));
+  while (zoomed > 0 && !layout.width[zoomed]) zoomed = layout.parent[zoomed]; // of another metric it may have nothing
   const mode = MODES.find(({ name }) => name === state.colour) ?? MODES[0];
   const colours = theme();
   const colouring = mode.make(page, answer, metric.name, colours);
@@ -134,7 +135,7 @@ class Icicle {
     this.search.setAttribute("aria-invalid", String(search?.isValid === false));
     this.found.textContent = search?.text ?? "";
     showCrumbs(this.crumbs, layout.parent, zoomed, (row) => nameOf(this.scene, row, true), (row) => this.zoom(row));
-    showLegend(this.legend, colouring.legend(zoomed));
+    showLegend(this.legend, layout.width[0] ? colouring.legend(zoomed) : [{ colour: "transparent", text: `No row has ${metric.title}.` }]);
     const focused = picture.focused?.row ?? zoomed;
     this.paint();
     picture.focusOn(this.shapeOf(focused) ?? picture.shapes[0] ?? null);
