@@ -153,6 +153,24 @@ def test_chromium_shows_the_served_page_as_it_shows_the_file(
         assert "connect-src 'self'" in with_csp
 
 
+def test_a_served_page_is_not_folded(tmp_path: Path) -> None:
+    """A file with so few nodes would be, and says so."""
+    words = ["page", *PROFILES["handmade"].flags(), "--limit_page_nodes=5"]
+    said = {}
+    for where in ("--no_open", f"-o={tmp_path / 'page.html'}"):
+        with subprocess.Popen(
+            [sys.executable, "-m", "tfprof", *words, where],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as child:
+            assert child.stdout is not None
+            child.stdout.readline()
+            child.terminate()
+            said[where] = child.communicate(timeout=30)[1]
+    assert [" folded" in text for text in said.values()] == [False, True]
+
+
 def test_a_website_cannot_look_at_it(browser: Browser) -> None:
     """Not in a frame, as a script, an image or by fetch, even if it knew the token."""
     with served(*PROFILES["handmade"].flags()) as address, Served(SPY) as website:

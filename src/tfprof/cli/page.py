@@ -52,8 +52,9 @@ def run_page(request: Request) -> Outcome:
     if path is None:
         from tfprof.cli.page_server import serve_page  # noqa: PLC0415 - a file needs none
 
+        report = replace(report, is_served=True)
         print_notes([*loading, *report.own_notes])
-        page = _served(replace(report, is_served=True))
+        page = _served(report)
         del loaded, report  # of a million nodes, they take a gigabyte
         serve_page(page, port=port, open_browser=not options.get(NO_OPEN.name))
         return Outcome()
