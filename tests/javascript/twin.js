@@ -44,11 +44,12 @@ const DOES = {
   match({ pattern, texts }) {
     return texts.map(compile(pattern)).map(Number);
   },
-  units({ number }) {
-    const whole = BigInt(number);
+  units({ numbers }) {
     const kinds = ["count", "micros", "memory"];
-    return [...kinds.map((kind) => UNITS[kind](whole)), ...kinds.map((kind) => short(whole, kind)),
-      exact(whole), plural(whole, "row"), percent(whole, 123_457n)];
+    return numbers.map(BigInt).map((whole) => [
+      ...kinds.map((kind) => UNITS[kind](whole)), ...kinds.map((kind) => short(whole, kind)),
+      exact(whole), plural(whole, "row"), percent(((whole % 123_457n) + 123_457n) % 123_457n, 123_457n),
+    ]);
   },
 };
 

@@ -9,19 +9,15 @@ const BLOCK = 0x10000;
 const WITH_CASES = [[0, 0xd7ff], [0xe000, 0x1ffff]];
 const ASSIGNED = [...WITH_CASES, [0x20000, 0x3ffff], [0xe0000, LAST_CODE_POINT]];
 
-/** @type {Map<string, Ranges>} */
-const known = new Map();
-/** @type {Map<number, number[]> | null} */
-let folded = null;
+/** @type {Map<string, Ranges>} */ const known = new Map();
+/** @type {Map<number, number[]> | null} */ let folded = null;
 
 /** Sorted ranges without overlaps. @param {Ranges} ranges @returns {Ranges} */
 export function normalized(ranges) {
-  /** @type {[number, number][]} */
-  const pairs = [];
+  /** @type {[number, number][]} */ const pairs = [];
   for (let at = 0; at < ranges.length; at += 2) pairs.push([ranges[at], ranges[at + 1]]);
   pairs.sort((one, other) => one[0] - other[0]);
-  /** @type {Ranges} */
-  const merged = [];
+  /** @type {Ranges} */ const merged = [];
   for (const [first, last] of pairs) {
     const end = merged.length - 1;
     if (end > 0 && first <= merged[end] + 1) merged[end] = Math.max(merged[end], last);
@@ -32,8 +28,7 @@ export function normalized(ranges) {
 
 /** All other code points. @param {Ranges} ranges @returns {Ranges} */
 export function negated(ranges) {
-  /** @type {Ranges} */
-  const others = [];
+  /** @type {Ranges} */ const others = [];
   let next = 0;
   const sorted = normalized(ranges);
   for (let at = 0; at < sorted.length; at += 2) {
@@ -58,8 +53,7 @@ export function withCases(ranges) {
 /** By code point, those that are the same but for case, itself among them. */
 function cases() {
   if (folded) return folded;
-  /** @type {Map<number, number[]>} */
-  const groups = new Map();
+  /** @type {Map<number, number[]>} */ const groups = new Map();
   const changing = scan("\\p{Changes_When_Casemapped}", WITH_CASES);
   for (let at = 0; at < changing.length; at += 2) {
     for (let point = changing[at]; point <= changing[at + 1]; point++) {
@@ -103,8 +97,7 @@ function scan(source, blocks = ASSIGNED) {
   const ready = known.get(source);
   if (ready) return ready;
   const runs = new RegExp(`${source}+`, "gu");
-  /** @type {Ranges} */
-  const ranges = [];
+  /** @type {Ranges} */ const ranges = [];
   for (const [first, last] of blocks) {
     const text = textOf(first, last);
     for (const { 0: run, index } of text.matchAll(runs)) {

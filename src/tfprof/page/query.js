@@ -55,31 +55,20 @@ export class Query {
   constructor(value, leftOpen) {
     this.leftOpen = leftOpen;
     this.maxDepth = Number(value.max_depth);
-    /** @type {{[metric: string]: bigint}} */
-    this.minimum = {};
+    /** @type {{[metric: string]: bigint}} */ this.minimum = {};
     for (const name of Object.keys(value)) {
       if (name.startsWith("min_") && BigInt(value[name])) this.minimum[name.slice(4)] = BigInt(value[name]);
     }
-    /** @type {bigint | null} */
-    this.step = BigInt(value.step) >= 0n ? BigInt(value.step) : null;
-    /** @type {string | null} */
-    this.orderBy = value.order_by || null;
-    /** @type {string[] | null} */
-    this.accountTypes = restriction(value.account_type_regexes);
-    /** @type {string[] | null} */
-    this.startNames = restriction(value.start_name_regexes);
-    /** @type {string[]} */
-    this.trimNames = value.trim_name_regexes;
-    /** @type {string[] | null} */
-    this.showNames = restriction(value.show_name_regexes);
-    /** @type {string[]} */
-    this.hideNames = value.hide_name_regexes;
-    /** @type {string[] | null} */
-    this.devices = restriction(value.device_regexes);
-    /** @type {boolean} */
-    this.displayedOnly = value.account_displayed_op_only;
-    /** @type {string[]} */
-    this.select = [...new Set(/** @type {string[]} */ (value.select))].sort();
+    /** @type {bigint | null} */ this.step = BigInt(value.step) >= 0n ? BigInt(value.step) : null;
+    /** @type {string | null} */ this.orderBy = value.order_by || null;
+    /** @type {string[] | null} */ this.accountTypes = restriction(value.account_type_regexes);
+    /** @type {string[] | null} */ this.startNames = restriction(value.start_name_regexes);
+    /** @type {string[]} */ this.trimNames = value.trim_name_regexes;
+    /** @type {string[] | null} */ this.showNames = restriction(value.show_name_regexes);
+    /** @type {string[]} */ this.hideNames = value.hide_name_regexes;
+    /** @type {string[] | null} */ this.devices = restriction(value.device_regexes);
+    /** @type {boolean} */ this.displayedOnly = value.account_displayed_op_only;
+    /** @type {string[]} */ this.select = [...new Set(/** @type {string[]} */ (value.select))].sort();
   }
 
   /** Whether float operations, which rules count, are part of the answer. */
@@ -97,12 +86,10 @@ export class Query {
    */
   static of(options, view, profile) {
     const { meta } = profile;
-    /** @type {Option[]} */
-    const rows = meta.options;
+    /** @type {Option[]} */ const rows = meta.options;
     const names = rows.map((row) => row.name);
     const { groups, options: taken } = meta.views.find((/** @type {any} */ row) => row.name === view);
-    /** @type {{[name: string]: any}} */
-    const chosen = {};
+    /** @type {{[name: string]: any}} */ const chosen = {};
     const given = rows.filter(({ name }) => name in options && taken.includes(name));
     const places = Object.keys(options);
     given.sort((one, other) => places.indexOf(one.name) - places.indexOf(other.name)); // the first error counts

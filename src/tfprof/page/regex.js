@@ -3,7 +3,7 @@
 // that a regex could freeze the page, and it reads bytes that are not UTF-8 otherwise.
 import { quoted } from "./nearest.js";
 import { UsageError } from "./query.js";
-import { BEGIN, BEGIN_LINE, BOUNDARY, END, END_LINE, NO_BOUNDARY, parse } from "./regex_syntax.js";
+import { WHEN, parse } from "./regex_syntax.js";
 import { encodeText } from "./strings.js";
 
 /** @typedef {import("./regex_syntax.js").Regex} Regex */
@@ -187,11 +187,11 @@ class Automaton {
   resolved(state, byte) {
     const { places, before } = this.states[state];
     if (!this.program.asserts) return places;
-    let holds = (before === AFTER_WORD) === isWord(byte) ? NO_BOUNDARY : BOUNDARY;
-    if (before === AT_BEGIN) holds |= BEGIN | BEGIN_LINE;
-    if (before === AFTER_NEWLINE) holds |= BEGIN_LINE;
-    if (byte === NONE) holds |= END | END_LINE;
-    if (byte === NEWLINE) holds |= END_LINE;
+    let holds = (before === AFTER_WORD) === isWord(byte) ? WHEN.NO_BOUNDARY : WHEN.BOUNDARY;
+    if (before === AT_BEGIN) holds |= WHEN.BEGIN | WHEN.BEGIN_LINE;
+    if (before === AFTER_NEWLINE) holds |= WHEN.BEGIN_LINE;
+    if (byte === NONE) holds |= WHEN.END | WHEN.END_LINE;
+    if (byte === NEWLINE) holds |= WHEN.END_LINE;
     return this.closure(places, holds);
   }
 

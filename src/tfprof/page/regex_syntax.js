@@ -10,32 +10,21 @@ import { UsageError } from "./query.js";
  *   | {op: "repeat", part: Regex, min: number, max: number, weight: number}} Regex
  */
 
-// What an assertion asks for.
-export const BEGIN = 1;
-export const END = 2;
-export const BEGIN_LINE = 4;
-export const END_LINE = 8;
-export const BOUNDARY = 16;
-export const NO_BOUNDARY = 32;
+/** What an assertion asks for. */
+export const WHEN = { BEGIN: 1, END: 2, BEGIN_LINE: 4, END_LINE: 8, BOUNDARY: 16, NO_BOUNDARY: 32 };
 
 const MOST_REPEATS = 1000;
 const DEEPEST = 1000;
 const NEWLINE = 10;
-const CASELESS = 1;
-const DOT_NEWLINE = 2;
-const MULTILINE = 4;
-/** @type {{[letter: string]: number}} */
-const FLAGS = { i: CASELESS, s: DOT_NEWLINE, m: MULTILINE, U: 0 };
-/** @type {{[letter: string]: number}} */
-const ESCAPES = { a: 7, f: 12, n: 10, r: 13, t: 9, v: 11 };
+const [CASELESS, DOT_NEWLINE, MULTILINE] = [1, 2, 4];
+/** @type {{[letter: string]: number}} */ const FLAGS = { i: CASELESS, s: DOT_NEWLINE, m: MULTILINE, U: 0 };
+/** @type {{[letter: string]: number}} */ const ESCAPES = { a: 7, f: 12, n: 10, r: 13, t: 9, v: 11 };
 
 /** Ranges of characters. @param {string} text such as "09az" */
 const chars = (text) => [...text].map((char) => char.charCodeAt(0));
 const WORD = chars("09AZ__az");
-/** @type {{[name: string]: number[]}} */
-const PERL = { d: chars("09"), s: chars("\t\n\f\r  "), w: WORD };
-/** @type {{[name: string]: number[]}} */
-const POSIX = {
+/** @type {{[name: string]: number[]}} */ const PERL = { d: chars("09"), s: chars("\t\n\f\r  "), w: WORD };
+/** @type {{[name: string]: number[]}} */ const POSIX = {
   alnum: chars("09AZaz"), alpha: chars("AZaz"), ascii: [0, 127], blank: chars("\t\t  "),
   cntrl: [0, 31, 127, 127], digit: chars("09"), graph: chars("!~"), lower: chars("az"),
   print: chars(" ~"), punct: chars("!/:@[`{~"), space: chars("\t\r  "), upper: chars("AZ"),
@@ -103,8 +92,7 @@ class Parser {
 
   /** @returns {Regex} */
   sequence() {
-    /** @type {Regex[]} */
-    const parts = [];
+    /** @type {Regex[]} */ const parts = [];
     let lastRepeat = -1; // where the repetition begins that the last character ended
     while (this.at < this.chars.length && !this.sees("|") && !this.sees(")")) {
       const begin = this.at;
@@ -153,8 +141,8 @@ class Parser {
     else if (char === "\\") this.escaped(parts);
     else {
       this.at++;
-      if (char === "^") parts.push({ op: "assert", when: this.flags & MULTILINE ? BEGIN_LINE : BEGIN });
-      else if (char === "$") parts.push({ op: "assert", when: this.flags & MULTILINE ? END_LINE : END });
+      if (char === "^") parts.push({ op: "assert", when: this.flags & MULTILINE ? WHEN.BEGIN_LINE : WHEN.BEGIN });
+      else if (char === "$") parts.push({ op: "assert", when: this.flags & MULTILINE ? WHEN.END_LINE : WHEN.END });
       else if (char !== ".") parts.push(this.literal(/** @type {number} */ (char.codePointAt(0))));
       else parts.push({ op: "class", ranges: this.flags & DOT_NEWLINE ? negated([]) : negated([NEWLINE, NEWLINE]) });
     }
@@ -219,8 +207,7 @@ class Parser {
   /** Adds what a backslash begins. @param {Regex[]} parts */
   escaped(parts) {
     const next = this.chars[this.at + 1];
-    /** @type {{[letter: string]: number}} */
-    const asserted = { A: BEGIN, z: END, b: BOUNDARY, B: NO_BOUNDARY };
+    /** @type {{[letter: string]: number}} */ const asserted = { A: WHEN.BEGIN, z: WHEN.END, b: WHEN.BOUNDARY, B: WHEN.NO_BOUNDARY };
     if (next in asserted) {
       this.at += 2;
       parts.push({ op: "assert", when: asserted[next] });
@@ -245,8 +232,7 @@ class Parser {
     if (!this.sees("\\") || !"dswpDSWP".includes(letter) || !letter) return null;
     let sign = letter === letter.toLowerCase();
     this.at += 2;
-    /** @type {number[] | null} */
-    let ranges = PERL[letter.toLowerCase()] ?? null;
+    /** @type {number[] | null} */ let ranges = PERL[letter.toLowerCase()] ?? null;
     if (!ranges) {
       let name = this.chars[this.at++] ?? "";
       if (name === "{") {
@@ -267,8 +253,7 @@ class Parser {
     const begin = this.at++;
     const isNegated = this.sees("^");
     if (isNegated) this.at++;
-    /** @type {number[]} */
-    const ranges = [];
+    /** @type {number[]} */ const ranges = [];
     for (let first = true; this.at < this.chars.length && (first || !this.sees("]")); first = false) {
       for (const range of this.posix() ?? this.classEscape() ?? this.cased(this.charRange())) ranges.push(range);
     }

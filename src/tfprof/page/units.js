@@ -9,11 +9,15 @@ export const UNITS = {
   micros: (number) => scaled(number, ["us", "ms", "sec"]),
   memory: (number) => scaled(number, ["B", "KB", "MB"]),
 };
+const SHORT_UNITS = {
+  count: ["", "k", "M", "G", "T", "P"],
+  micros: [" us", " ms", " s"],
+  memory: [" B", " kB", " MB", " GB", " TB", " PB"],
+};
 
 /** @param {Whole} number @param {string[]} units @returns {string} */
 function scaled(number, units) {
-  let scale = 1;
-  let at = 0;
+  let [scale, at] = [1, 0];
   for (; at + 1 < units.length && number >= scale * 1000; at++) scale *= 1000;
   return at ? `${fixed(Number(number) / scale, 2)}${units[at]}` : `${number}${units[0]}`;
 }
@@ -26,37 +30,26 @@ function fixed(number, digits) {
   return (tie ? (2 * Math.round((number * last) / 2)) / last : number).toFixed(digits);
 }
 
-const SHORT_UNITS = {
-  count: ["", "k", "M", "G", "T", "P"],
-  micros: [" us", " ms", " s"],
-  memory: [" B", " kB", " MB", " GB", " TB", " PB"],
-};
-
-/**
- * A number with three digits or so, as a summary prints it: 4.10k, 1.28 kB, 3.07 ms.
- * @param {Whole} number @param {"count" | "micros" | "memory"} [kind] @returns {string}
- */
+/** A number with three digits or so, as a summary prints it: 4.10k, 1.28 kB, 3.07 ms.
+ * @param {Whole} number @param {"count" | "micros" | "memory"} [kind] @returns {string} */
 export function short(number, kind = "count") {
   const units = SHORT_UNITS[kind];
-  let scale = 1n;
-  let at = 0;
-  const whole = BigInt(number);
-  const size = whole < 0n ? -whole : whole;
+  const size = BigInt(number) < 0n ? -BigInt(number) : BigInt(number);
+  let [scale, at] = [1n, 0];
   for (; at + 1 < units.length && size >= scale * 1000n; at++) scale *= 1000n;
   if (!at) return `${exact(number)}${units[0]}`;
   const digits = 2 - Number(size >= scale * 10n) - Number(size >= scale * 100n);
   let text = fixed(quotient(size, scale), digits);
   if (text === "1000" && at + 1 < units.length) [text, at] = ["1.00", at + 1];
-  return `${whole < 0n ? "-" : ""}${text}${units[at]}`;
+  return `${number < 0 ? "-" : ""}${text}${units[at]}`;
 }
 
 /** The double nearest to size / scale. @param {bigint} size @param {bigint} scale */
 function quotient(size, scale) {
   if (size <= 2n ** 53n) return Number(size) / Number(scale);
-  // 2^54 times as much or more has more bits than a double; a last bit says whether any were lost.
-  const shift = 2n ** 54n;
-  const more = (size * shift) / scale;
-  return Number(((size * shift) % scale ? more | 1n : more)) / 2 ** 54;
+  // More bits than a double has; a last one says whether any were lost.
+  const more = (size << 54n) / scale;
+  return Number((size << 54n) % scale ? more | 1n : more) / 2 ** 54;
 }
 
 /** All digits of a number, in groups of three. @param {Whole} number @returns {string} */
