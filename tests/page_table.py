@@ -88,34 +88,40 @@ def report_of(loaded: Loaded, view: str, options: Mapping[str, str]) -> Report:
     return report
 
 
+def names_of(report: Report) -> list[str]:
+    """The names of the rows as people read them."""
+    labels = (name.decode("utf-8", "surrogateescape") for name in report.answer.label)
+    return [*map(visible_text, labels)]
+
+
 def check_table(page: Page, loaded: Loaded, view: str, options: Mapping[str, str]) -> None:
     """Both ends of the table on the page equal the table of Python."""
     address = fragment(view, options)
     top = read_table(page, address)
-    refused, table = "", None
+    refused, report = "", None
     try:
-        table = report_of(loaded, view, options).table()
+        report = report_of(loaded, view, options)
     except UsageError as problem:
         refused = visible_text(str(problem))
     assert [*top.problems.values()] == [refused] * bool(refused)
-    if table is None:
+    if report is None:
         return
+    table, names = report.table(), names_of(report)
     assert top.count == len(table)
     if table.hidden.rows:
         assert str(table.hidden) in top.notes
     else:
         assert not any(" not shown (" in note for note in top.notes)
-    _check_rows(top, table)
+    _check_rows(top, table, names)
     end = read_table(page, at_end=True)
     assert end.rows[-1]["at"] == len(table) - 1
-    _check_rows(end, table)
+    _check_rows(end, table, names)
 
 
-def _check_rows(seen: Shown, table: Table) -> None:
+def _check_rows(seen: Shown, table: Table, names: list[str]) -> None:
     assert [row["at"] for row in seen.rows] == [*range(seen.rows[0]["at"], seen.rows[-1]["at"] + 1)]
     rows = slice(seen.rows[0]["at"], seen.rows[-1]["at"] + 1)
-    names = [name.decode("utf-8", "surrogateescape") for name in table["name"].values.take(rows)]  # type: ignore[union-attr]
-    assert [row["cells"][0][1] for row in seen.rows] == [*map(visible_text, names)]
+    assert [row["cells"][0][1] for row in seen.rows] == names[rows]
     assert [row["level"] for row in seen.rows] == table.depths(rows)
     numbers = [column for column in table.shown if column.kind == "number"]
     every = slice(0, len(table))

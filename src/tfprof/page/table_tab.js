@@ -111,7 +111,7 @@ class TableTab {
     });
     for (const button of this.openAll) button.disabled = flat;
     fill(this.count, plural(next.tree.length, "row"));
-    const lines = [hiddenSentence(next.hidden), leftOut, ...next.notes].filter(Boolean);
+    const lines = [...next.notes, hiddenSentence(next.hidden), leftOut].filter(Boolean);
     fill(this.below, lines.map((line) => h("li", null, this.withLinks(shown(line)))));
   }
 
