@@ -287,6 +287,14 @@ def test_a_wrong_filter_is_named_and_the_last_rows_stay(table: Page) -> None:
     assert "cannot order by occurrence" in table.locator(".empty").inner_text()
 
 
+def test_a_view_that_the_files_do_not_have_says_what_is_missing(open_page: Pages) -> None:
+    page = open_page(tfprof.load(graph_node(b"a")), fragment("code", {"max_depth": "3"}))
+    seen = read_table(page)
+    assert seen.hidden
+    assert seen.problems == {}
+    assert "call stacks" in page.locator(".empty:visible").inner_text()
+
+
 def test_a_filter_that_matches_nothing_says_what_would(table: Page) -> None:
     loaded = loaded_sample("handmade")
     for options in (

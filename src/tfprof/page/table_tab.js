@@ -67,11 +67,12 @@ class TableTab {
       if (!(error instanceof UsageError)) throw error;
       problem = shown(error.message);
     }
-    this.filters.show(view, problem && this.wrongOption(view.name), problem);
+    this.filters.show(view, problem && !view.missing ? this.wrongOption(view.name) : "", problem);
     // The last answer stays where a filter is wrong; that of another view does not.
     this.grid.element.hidden = problem !== "" && this.answer?.view.name !== view.name;
     fill(this.instead, emptyState(problem));
     this.instead.hidden = !this.grid.element.hidden;
+    this.count.hidden = this.below.hidden = this.grid.element.hidden;
     this.reveal();
   }
 
