@@ -43,7 +43,7 @@ export function parse(pattern) {
 /** @param {"cat" | "alt"} op @param {Regex[]} parts @returns {Regex} */
 function joined(op, parts) {
   if (parts.length === 1) return parts[0];
-  return { op, parts, weight: Math.max(1, ...parts.map(weightOf)) };
+  return { op, parts, weight: parts.reduce((most, part) => Math.max(most, weightOf(part)), 1) };
 }
 
 /** How often nested counts repeat the innermost part. @param {Regex} regex */
