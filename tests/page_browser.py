@@ -55,7 +55,7 @@ class Pages:
         self.folder = folder
         self.problems: list[str] = []
         self._contexts: list[BrowserContext] = []
-        self._written: dict[int, tuple[Loaded, Path]] = {}
+        self._written: dict[int, tuple[Loaded | Path, Path]] = {}
 
     def __call__(
         self,

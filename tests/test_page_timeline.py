@@ -10,6 +10,7 @@ import json
 import random
 import re
 import subprocess
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
@@ -26,6 +27,8 @@ from tfprof.writers.timeline_memory import device_memories
 from tools.node import node
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from playwright.sync_api import Page
 
     from page_browser import Pages
@@ -301,6 +304,8 @@ def test_memory_of_samples(sample: str) -> None:
 # The tab in Chromium.
 
 CANVAS: Final = "#panel-timeline canvas"
+MOVED: Final = """(before) =>
+  location.hash !== before && document.querySelector("#panel-timeline [aria-busy]") === null"""
 TOP: Final = 42  # the axis, and the name of the first device
 
 
@@ -310,10 +315,17 @@ def sample() -> Loaded:
 
 
 def _fragment(page: Page) -> dict[str, str]:
-    """The state in the address, once it names what is in sight."""
-    page.wait_for_timeout(300)
+    """The state in the address."""
     parts = page.evaluate("location.hash.slice(1)").split("&")
     return {key: unquote(value) for key, _, value in (part.partition("=") for part in parts)}
+
+
+@contextmanager
+def _moving(page: Page) -> Iterator[None]:
+    """Waits until the address names what is in sight after a movement."""
+    before = page.evaluate("location.hash")
+    yield
+    page.wait_for_function(MOVED, arg=before)
 
 
 def _sight(page: Page) -> tuple[float, float]:
@@ -356,15 +368,17 @@ def test_pointer_selects_zooms_and_pans(open_page: Pages, sample: Loaded) -> Non
 
     page.locator("#details").press("Escape")
     page.mouse.move(*_at(page, share, y))
-    page.mouse.wheel(0, -1000)
+    with _moving(page):
+        page.mouse.wheel(0, -1000)
     start_us, end_us = _sight(page)
     span = int((step.start_us + step.us).max() - step.start_us.min())
     assert end_us - start_us == pytest.approx(span * np.exp(-2), rel=0.01)
     # The place under the pointer stays where it is.
     assert start_us + share * (end_us - start_us) == pytest.approx(share * span, rel=0.01)
-    page.mouse.down()
-    page.mouse.move(*_at(page, share + 0.1, y), steps=3)
-    page.mouse.up()
+    with _moving(page):
+        page.mouse.down()
+        page.mouse.move(*_at(page, share + 0.1, y), steps=3)
+        page.mouse.up()
     moved = _sight(page)
     assert moved[0] == pytest.approx(start_us - 0.1 * (end_us - start_us), rel=0.01)
     assert moved[1] - moved[0] == pytest.approx(end_us - start_us, rel=0.01)
@@ -373,12 +387,9 @@ def test_pointer_selects_zooms_and_pans(open_page: Pages, sample: Loaded) -> Non
     again = open_page(sample, page.evaluate("location.hash.slice(1)"))
     sight = "#panel-timeline .toolbar .num"
     assert again.locator(sight).inner_text() == page.locator(sight).inner_text()
-    assert "range" not in _fragment_after(page, "Show the whole step")
-
-
-def _fragment_after(page: Page, button: str) -> dict[str, str]:
-    page.locator("#panel-timeline").get_by_role("button", name=button).click()
-    return _fragment(page)
+    with _moving(page):
+        page.get_by_role("button", name="Show the whole step").click()
+    assert "range" not in _fragment(page)
 
 
 def test_keyboard(open_page: Pages, sample: Loaded) -> None:
@@ -386,17 +397,21 @@ def test_keyboard(open_page: Pages, sample: Loaded) -> None:
     step = sample.profile.steps[0]
     canvas, live = page.locator(CANVAS), page.locator("#panel-timeline [aria-live]")
     canvas.focus()
-    page.keyboard.press("+")
-    page.keyboard.press("+")
+    with _moving(page):
+        page.keyboard.press("+")
+        page.keyboard.press("+")
     span = int((step.start_us + step.us).max() - step.start_us.min())
     assert _sight(page) == pytest.approx((span * 3 / 8, span * 5 / 8), abs=1)
-    page.keyboard.press("Shift+ArrowRight")
+    with _moving(page):
+        page.keyboard.press("Shift+ArrowRight")
     assert _sight(page) == pytest.approx((span * 7 / 16, span * 11 / 16), abs=1)
-    page.keyboard.press("-")
-    page.keyboard.press("0")
+    with _moving(page):
+        page.keyboard.press("-")
+        page.keyboard.press("0")
     assert "range" not in _fragment(page)
     # To where executions are wide enough to stand alone.
     page.evaluate("range => location.hash = `tab=timeline&range=${range}`", "2000000-2200000")
+    page.locator("#panel-timeline .num", has_text="200 ms of").wait_for()
     page.keyboard.press("ArrowDown")
     said = [live.inner_text()]
     for key in ("ArrowRight", "ArrowRight", "ArrowDown"):
@@ -445,10 +460,11 @@ def test_phone(open_page: Pages, sample: Loaded) -> None:
         assert place["x"] + place["width"] <= PHONE[0]
     # Two fingers go apart: the time between them is in sight twice as large.
     client = page.context.new_cdp_session(page)
-    for kind, left, right in [("Start", 150, 200), ("Move", 125, 225), ("End", 0, 0)]:
-        points = [{"x": x, "y": box["y"] + 60, "id": int(x > 180)} for x in (left, right)]
-        touch = {"type": f"touch{kind}", "touchPoints": points if left else []}
-        client.send("Input.dispatchTouchEvent", touch)
+    with _moving(page):
+        for kind, left, right in [("Start", 150, 200), ("Move", 125, 225), ("End", 0, 0)]:
+            points = [{"x": x, "y": box["y"] + 60, "id": int(x > 180)} for x in (left, right)]
+            touch = {"type": f"touch{kind}", "touchPoints": points if left else []}
+            client.send("Input.dispatchTouchEvent", touch)
     step = sample.profile.steps[0]
     span = int((step.start_us + step.us).max() - step.start_us.min())
     start, end = _sight(page)

@@ -12,7 +12,7 @@ import { plural, short } from "./units.js";
 
 /** @typedef {import("./app.js").Page} Page */
 
-const WRITE_MS = 250; // after the last movement the address names the range
+const WRITE_MS = 120; // after the last movement the address names the range
 const LEGEND = 40; // devices
 
 class Timeline {
@@ -91,12 +91,14 @@ class Timeline {
     this.frame = requestAnimationFrame(() => this.paint());
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.write({}), WRITE_MS);
+    this.scroller.ariaBusy = "true";
   }
 
   /** @param {Object<string, string>} changes to the state, besides the range */
   write(changes) {
     clearTimeout(this.timer);
     this.timer = 0;
+    this.scroller.ariaBusy = null;
     if (this.page.tab.id !== "timeline") return;
     const { from, to, span } = this.range;
     const range = to - from >= span ? "" : `${Number(from.toFixed(1))}-${Number(to.toFixed(1))}`;
