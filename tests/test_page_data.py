@@ -19,6 +19,7 @@ from tfprof.explain import explain_nodes
 from tfprof.explain.formulas import formulas
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Profile
+from tfprof.ops.with_float_ops import with_float_ops
 from tfprof.writers.page_data import page_data
 
 if TYPE_CHECKING:
@@ -160,6 +161,16 @@ def test_step_shapes(tmp_path: Path) -> None:
 
 def with_outputs(profile: Profile, outputs: Outputs) -> Profile:
     return replace(profile, outputs=outputs)
+
+
+def test_sizes_of_dimensions(tmp_path: Path) -> None:
+    profile = tfprof.load(**FILES["functions"]).profile
+    dims = {"batch": 5}
+    reports = [report_of(profile), report_of(profile, dims=dims)]
+    unsized, sized = (found["numbers"]["float_ops null true"] for found in dumps(reports, tmp_path))
+    counted, _ = with_float_ops(profile, "all", dims)
+    assert sized == list(map(str, counted.values("float_ops", None).tolist()))
+    assert sized != unsized
 
 
 def test_formulas_are_those_of_explain() -> None:
