@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 from asyncio.events import _set_running_loop
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from playwright.sync_api import sync_playwright
@@ -22,7 +23,6 @@ from tools.chromium import FLAGS, chromium
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from playwright.sync_api import Browser, BrowserContext, Page, Route
 
@@ -55,7 +55,7 @@ class Pages:
         self.folder = folder
         self.problems: list[str] = []
         self._contexts: list[BrowserContext] = []
-        self._written: dict[int, tuple[Loaded | Path, Path]] = {}
+        self._written: dict[int, tuple[Loaded, Path]] = {}  # keeps what ids are of
 
     def __call__(
         self,
@@ -96,7 +96,7 @@ class Pages:
 
     def file(self, shown: Loaded | Path) -> Path:
         """The page as a file; each profile is written once."""
-        if not hasattr(shown, "page"):
+        if isinstance(shown, Path):
             return shown
         if id(shown) not in self._written:
             path = self.folder / f"page_{len(self._written)}.html"

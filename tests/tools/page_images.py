@@ -2,7 +2,7 @@
 
     python tests/tools/page_images.py [TAB…]
 
-The pictures are PNG of 1280 by 720 pixels and 64 colours, at most 60 KB each. Pillow, which makes
+The pictures are PNG of 1280 by 720 pixels and 128 colours, at most 60 KB each. Pillow, which makes
 them small, comes with TensorFlow.
 """
 
@@ -25,7 +25,7 @@ from page_browser import Chromium, Pages  # noqa: E402
 
 IMAGES: Final = ROOT / "docs" / "images"
 MOST_BYTES: Final = 60_000
-COLOURS: Final = 64
+COLOURS: Final = 128
 STATES: Final = {
     "overview": "",
     "icicle": "tab=icicle&view=scope&metric=micros",
@@ -41,8 +41,9 @@ STATES: Final = {
 def small(png: bytes) -> bytes:
     """The picture with few colours, of which a page has few."""
     out = io.BytesIO()
-    colours = Image.open(io.BytesIO(png)).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
-    colours.save(out, "PNG", optimize=True)
+    image = Image.open(io.BytesIO(png)).convert("RGB")
+    rare = Image.Quantize.MAXCOVERAGE  # colours of small things in legends stay
+    image.quantize(COLOURS, rare, dither=Image.Dither.NONE).save(out, "PNG", optimize=True)
     return out.getvalue()
 
 
