@@ -125,8 +125,9 @@ class Icicle {
   /** Shows what the state says. */
   draw() {
     const { page, picture } = this;
+    const before = this.scene;
     this.scene = sceneOf(page);
-    const { view, metric, mode, search, layout, zoomed, colouring } = this.scene;
+    const { answer, view, metric, mode, search, layout, zoomed, colouring } = this.scene;
     for (const button of this.views.querySelectorAll("button")) button.setAttribute("aria-pressed", String(button.dataset["view"] === view));
     const missing = metrics(page).filter((one) => one.missing);
     this.width.show(metricChoices(page), metric.name);
@@ -136,9 +137,10 @@ class Icicle {
     this.found.textContent = search?.text ?? "";
     showCrumbs(this.crumbs, layout.parent, zoomed, (row) => nameOf(this.scene, row, true), (row) => this.zoom(row));
     showLegend(this.legend, layout.width[0] ? colouring.legend(zoomed) : [{ colour: "transparent", text: `No row has ${metric.title}.` }]);
-    const focused = picture.focused?.row ?? zoomed;
     this.paint();
-    picture.focusOn(this.shapeOf(focused) ?? picture.shapes[0] ?? null);
+    // In another order, the row has another place.
+    const again = before.view === view ? answer.row.indexOf(before.answer.row[picture.focused?.row ?? before.zoomed]) : -1;
+    picture.focusOn((layout.width[again] > 0 ? this.shapeOf(again) : null) ?? picture.shapes[0] ?? null);
   }
 
   /** Draws the boxes in sight. */
