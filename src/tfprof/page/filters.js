@@ -29,9 +29,11 @@ export class Filters {
     this.element.addEventListener("input", (event) => this.change(event, PAUSE));
     this.element.addEventListener("change", (event) => this.change(event, 0));
     this.element.addEventListener("submit", (event) => event.preventDefault());
-    const close = (/** @type {Event} */ event) => this.closeLists(/** @type {Node} */ (event.target));
-    document.addEventListener("pointerdown", close);
-    document.addEventListener("focusin", close);
+    for (const leaving of ["pointerdown", "focusin"]) {
+      document.addEventListener(leaving, ({ target }) => {
+        for (const list of this.element.querySelectorAll("details")) list.open &&= list.contains(/** @type {Node} */ (target));
+      });
+    }
     this.element.addEventListener("reset", (event) => {
       event.preventDefault();
       page.go(Object.fromEntries(this.fields.map(({ option }) => [option.name, ""])));
@@ -42,11 +44,6 @@ export class Filters {
   open(open) {
     this.more.hidden = !open;
     this.toggle.setAttribute("aria-expanded", String(open));
-  }
-
-  /** Closes the lists of boxes that *target* is not in. @param {Node} target */
-  closeLists(target) {
-    for (const list of this.element.querySelectorAll("details")) if (!list.contains(target)) list.open = false;
   }
 
   /** Puts a field into the state, after a pause where more keys may follow. @param {Event} event @param {number} pause */
