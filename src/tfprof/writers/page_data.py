@@ -186,6 +186,8 @@ def _tensors(out: Container, profile: Profile, dims: Mapping[str, int], alone: I
     out.add("output.shape", ids)
     out.add("rank", np.diff(distinct.start))
     out.add("dim", distinct.dim)
+    # A file may declare any number as a dtype.
+    dtypes = np.where(np.isin(dtypes, [*DTYPES]), dtypes, 0)
     out.add("dtype", dtypes)
     names = [DTYPES[n].name if n in DTYPES else "" for n in range(int(dtypes.max(initial=0)) + 1)]
     out.add_strings("dtypes", Strings.of(name.encode() for name in ["", *names[1:]]))
