@@ -81,6 +81,7 @@ def expected(profile: Profile) -> dict[str, Any]:
         "views": {name: _drawn(profile, name) for name in VIEWS},
         "steps": list(map(_step, profile.steps)),
         "numbers": dict(_numbers(profile)),
+        "defined": ["1"] * len(profile),
         "outputs": outputs,
         "inputs": [
             [

@@ -55,6 +55,7 @@ def test_the_smallest_scopes_are_folded_first(tmp_path: Path) -> None:
         "net/a/Var[2]", "net/a/add", "net/b/w", "net/b/Mul[2]", "top"
     ]  # fmt: skip
     assert found["numbers"]["float_ops null true"] == ["14", "7", "7", "14", "7"]
+    assert found["defined"] == ["2", "1", "1", "2", "1"]
     assert found["meta"]["folded"] == {
         "nodes": 7,
         "sentence": "small scopes of the 7 graph nodes are folded, one node per operation type; "

@@ -64,6 +64,7 @@ function dump(profile) {
     views: Object.fromEntries(profile.meta.views.map((view) => [view.name, drawn(profile, view)])),
     steps: profile.steps.map(step),
     numbers: numbers(profile),
+    defined: exact(profile.values("defined", null)),
     outputs: every((node) => profile.outputShapes(node)),
     inputs: every((node) => profile.inputShapes(node)),
     dtype: every((node) => profile.dtype(node)),

@@ -73,8 +73,7 @@ export class Counted {
     const { owner, end } = this.drawing;
     const { profile, picked, step } = this;
     if (metric === DEFINED && !picked) return new Float64Array(end.length).fill(1).fill(this.rootDefined, 0, 1);
-    const values = metric === DEFINED ? new Float64Array(owner.length).fill(1)
-      : metric === LOG_FLOAT_OPS ? profile.values("float_ops", step, false) : profile.values(metric, step);
+    const values = metric === LOG_FLOAT_OPS ? profile.values("float_ops", step, false) : profile.values(metric, step);
     // parity Q4: a node that two regexes pick counts twice, but occurs once.
     const occurs = metric === DEFINED || metric === "occurrence";
     const times = picked && occurs ? picked.map((count) => Math.min(count, 1)) : picked;

@@ -49,6 +49,7 @@ export class Numbers {
   values(metric, step, rules) {
     return this._columns.once(`values ${metric} ${step} ${rules}`, () => {
       const isKnown = metric === "params" || this._columns.has(`values.${metric}.all`);
+      if (!isKnown && metric === "defined") return new Float64Array(this._count).fill(1);
       if (!isKnown) return metric === "float_ops" ? this._floatOps(step, rules) : this._recorded(metric, step);
       const known = metric === "params" ? this._columns.column("params") : this._of(`values.${metric}`, step);
       return known instanceof Int32Array ? new Float64Array(known) : known;

@@ -191,7 +191,8 @@ export class Profile {
   }
 
   /** A metric of every node in one step, or averaged over the steps that have the node; float
-   * operations by all rules, or with `rules` false as the op log has them.
+   * operations by all rules, or with `rules` false as the op log has them. "defined": how many
+   * nodes it stands for, as nodes of small scopes may be folded.
    * @param {string} metric @param {number | null} step @param {boolean} [rules]
    * @returns {Values} */
   values(metric, step, rules = true) {

@@ -59,6 +59,7 @@ def folded_numbers(out: Container, profile: Profile, dims: Mapping[str, int], fo
     """Add the sums of what *profile* has; those of its own nodes would not add up to them."""
     out.add("params", folded.sums(profile.values("params", None)))
     out.add("params.lower", folded.any(_lacks_shape(profile)))
+    out.add("values.defined.all", folded.size)
     for name, step in _steps(profile):
         counted, counts = with_float_ops(profile, "all", dims, step)
         for metric in METRICS:
