@@ -82,21 +82,25 @@ export class Profile {
     return this._columns.once("type pairs", () => {
       const { op, device } = this.nodes;
       const [typed, as] = [this._columns.ints("typed.node"), this._columns.ints("typed.as")];
-      const types = this.types.length;
-      const pairs = new Float64Array(2 * op.length + typed.length); // an unknown device: the op again
-      let at = 0;
+      const next = new Int32Array(op.length + 1); // where the next of a node's types goes
+      for (let i = 0; i < typed.length; i++) next[typed[i] + 1]++;
+      for (let i = 0; i < op.length; i++) next[i + 1] += next[i] + 2;
+      const all = new Int32Array(2 * op.length + typed.length);
       for (let i = 0; i < op.length; i++) {
-        pairs[at++] = i * types + op[i];
-        pairs[at++] = i * types + (device[i] >= 0 ? device[i] : op[i]);
+        const other = device[i] >= 0 ? device[i] : op[i]; // an unknown device: the op again
+        all[next[i]++] = Math.min(op[i], other);
+        all[next[i]++] = Math.max(op[i], other);
       }
-      for (let i = 0; i < typed.length; i++) pairs[at++] = typed[i] * types + as[i];
-      pairs.sort();
-      const [node, type] = [new Int32Array(at), new Int32Array(at)];
+      for (let i = 0; i < typed.length; i++) all[next[typed[i]]++] = as[i];
+      const [node, type] = [new Int32Array(all.length), new Int32Array(all.length)];
       let count = 0;
-      for (let i = 0; i < at; i++) {
-        if (i > 0 && pairs[i] === pairs[i - 1]) continue;
-        node[count] = Math.floor(pairs[i] / types);
-        type[count++] = pairs[i] % types;
+      for (let i = 0, first = 0; i < op.length; first = next[i++]) {
+        if (next[i] - first > 2) all.subarray(first, next[i]).sort();
+        for (let at = first; at < next[i]; at++) {
+          if (at > first && all[at] === all[at - 1]) continue;
+          node[count] = i;
+          type[count++] = all[at];
+        }
       }
       return { node: node.subarray(0, count), type: type.subarray(0, count) };
     });

@@ -97,9 +97,11 @@ export class Stages {
 
   /** For each node, how many account regexes match at least one of its types. */
   _timesPicked() {
-    const { nodes, typePairs: { node, type }, types } = this.session.profile;
-    const times = new Int32Array(nodes.count).fill(this.query.accountTypes ? 0 : 1);
-    for (const pattern of this.query.accountTypes ?? []) {
+    const { nodes, types } = this.session.profile;
+    if (!this.query.accountTypes) return new Int32Array(nodes.count).fill(1);
+    const { node, type } = this.session.profile.typePairs;
+    const times = new Int32Array(nodes.count);
+    for (const pattern of this.query.accountTypes) {
       const hit = matcher([pattern]).rows(types);
       for (let pair = 0, last = -1; pair < node.length; pair++) { // pairs are by node
         if (hit[type[pair]] && node[pair] !== last) times[(last = node[pair])]++;
