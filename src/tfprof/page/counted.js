@@ -96,7 +96,7 @@ export class Counted {
 function areSafe(numbers, times) {
   let sum = 0;
   for (let at = 0; at < numbers.length; at++) sum += Math.abs(Number(numbers[at])) * (times ? times[at] : 1);
-  return sum <= 2 ** 53;
+  return sum < 2 ** 53; // a sum beyond may be rounded to just that
 }
 
 /** Whether each number is at least so large. @param {Numbers} numbers @param {bigint} least @returns {Uint8Array} */
