@@ -69,6 +69,11 @@ class Shown:
     hidden: bool
     rows: list[dict[str, Any]]
 
+    @property
+    def names(self) -> list[str]:
+        """The whole names of the rows, which are their tips."""
+        return [row["cells"][0][1] for row in self.rows]
+
 
 def fragment(view: str, options: Mapping[str, str]) -> str:
     """The address of the table with these options."""
@@ -121,7 +126,7 @@ def check_table(page: Page, loaded: Loaded, view: str, options: Mapping[str, str
 def _check_rows(seen: Shown, table: Table, names: list[str]) -> None:
     assert [row["at"] for row in seen.rows] == [*range(seen.rows[0]["at"], seen.rows[-1]["at"] + 1)]
     rows = slice(seen.rows[0]["at"], seen.rows[-1]["at"] + 1)
-    assert [row["cells"][0][1] for row in seen.rows] == names[rows]
+    assert seen.names == names[rows]
     assert [row["level"] for row in seen.rows] == table.depths(rows)
     numbers = [column for column in table.shown if column.kind == "number"]
     every = slice(0, len(table))
