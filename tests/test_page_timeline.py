@@ -479,7 +479,7 @@ def test_memory_names_its_peak(open_page: Pages) -> None:
     # An execution of 9,000 to 9,040 us, which is 8 ms after the first one, and the GPU at 10,012.
     assert "gpu:0 memory: peak in use 6.29 MB at 9.01 ms" in notes.inner_text()
     assert "The line adds up allocation records." in notes.inner_text()
-    assert "This file does not record the total in use." in notes.inner_text()
+    assert "The file does not record the total in use on cpu:0." in notes.inner_text()
     notes.get_by_role("link").click()
     assert _fragment(page)["node"] == "gradients/net/fc/MatMul_grad/MatMul"
     box = page.locator(CANVAS).bounding_box()

@@ -55,7 +55,7 @@ export function sceneOf(profile, step) {
 function shortNames(names) {
   const parts = names.map((name) => name.split("/"));
   const differs = (/** @type {string} */ part) => parts.some((other) => !other.includes(part));
-  return parts.map((own) => shown((own.filter(differs).join("/") || own[own.length - 1]).replace("device:", "")));
+  return parts.map((own) => shown((own.filter(differs).join("/") || own[own.length - 1]).replace("device:", "").slice(0, LONGEST)));
 }
 
 /** The highest point of a curve in words, and its node. @param {ReturnType<typeof sceneOf>} scene @param {number} at the curve */
@@ -191,7 +191,7 @@ export class TimelinePicture {
     const device = devices[lanes.groups.findLastIndex((group) => group.lane <= lane)];
     const start = `start ${short(lanes.start[first], "micros")}`;
     if (last - first > 1) return [plural(last - first, "execution"), `${short(lanes.busy[last] - lanes.busy[first], "micros")} in all`, start, device, "Click or Enter zooms in"];
-    return [name(node[first]), shown(types.text(nodes.op[node[first]])), start, `duration ${short(lanes.us[first], "micros")}`, device];
+    return [name(node[first]), shown(types.text(nodes.op[node[first]]).slice(0, LONGEST)), start, `duration ${short(lanes.us[first], "micros")}`, device];
   }
 
   /** @param {Box} box @param {(node: number) => void} select */

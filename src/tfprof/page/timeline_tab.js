@@ -138,22 +138,25 @@ class Timeline {
       return h("span", null, square, text);
     };
     const rest = scene.types.slice(OTHERS).reduce((sum, [, us]) => sum + us, 0);
-    const types = scene.types.slice(0, OTHERS).map(([type, us], at) => chip(at, `${shown(page.profile.types.text(type))} ${short(us, "micros")}`));
+    const types = scene.types.slice(0, OTHERS).map(([type, us], at) => chip(at, `${shown(page.profile.types.text(type).slice(0, 60))} ${short(us, "micros")}`));
     if (rest) types.push(chip(OTHERS, `others ${short(rest, "micros")}`));
     fill(this.legend, byDevice ? scene.devices.slice(0, LEGEND).map((device, at) => chip(at % OTHERS, device)) : types);
 
     /** @type {(string | HTMLElement)[]} */
     const notes = [];
-    if (!scene.curves.length) notes.push("Memory: this file does not record it.");
+    if (!scene.curves.length) notes.push("Memory: this file does not record it. ");
     else {
       const { text, node } = peakOf(scene, 0);
       notes.push(text, h("a", { href: page.href({ node: page.nodeKey(node) }) }, shown(page.profile.nodes.name.text(node).slice(0, 200))), ". ");
     }
-    const [held, alone] = [scene.curves.some((curve) => curve.held.time.length), scene.curves.some((curve) => curve.kind === "operation")];
-    if (held) notes.push("The line adds up allocation records. ");
-    if (alone) notes.push("Memory bars: the most that each operation allocated, drawn at its end. This file does not record the total in use. ");
-    if (scene.lanes.untimed) notes.push(`Not drawn: ${plural(scene.lanes.untimed, "execution")} without a start time or a device that counts.`);
+    if (scene.curves.some((curve) => curve.held.time.length)) notes.push("The line adds up allocation records. ");
+    const alone = scene.holders.filter((_, at) => scene.curves[at].kind === "operation");
+    const where = alone.length > 2 ? plural(alone.length, "device") : alone.join(" and ");
+    if (where) notes.push(`Memory bars: the most that each operation allocated, drawn at its end. The file does not record the total in use on ${where}. `);
+    if (scene.lanes.untimed) notes.push(`Not drawn: ${plural(scene.lanes.untimed, "execution")} without a start time or a device that counts. `);
     fill(this.notes, notes);
+    const left = scene.curves.length - this.picture.room.count;
+    if (left) this.notes.append(` There is no room for the memory of ${plural(left, "more device")}.`);
   }
 }
 
