@@ -40,7 +40,7 @@ function inks(colours, { category, busy, matches }) {
   const key = (category * 3 + (matches === null ? 2 : Number(matches))) * (LEVELS + 1) + level;
   if (!known.has(key)) {
     const own = matches ? colours.match : colours.categories[category];
-    const fill = mix(colours.ground, own, (matches === false ? 0.25 : 1) * (0.45 + (0.55 * level) / LEVELS));
+    const fill = mix(colours.ground, own, (matches === false ? 0.25 : 1) * (0.6 + (0.4 * level) / LEVELS));
     known.set(key, { fill: css(fill), ink: css(textOn(fill)) });
   }
   return known.get(key);
