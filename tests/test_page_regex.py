@@ -180,10 +180,12 @@ def test_case_is_that_of_re2(page: Twin) -> None:
      "Cc", "Cf", "Co", "Cs", "Any", "Latin", "Greek", "Cyrillic", "Han", "Common", "Inherited",
      "Yi", "Lisu", "Old_Italic", "Nko"], 6, "classes"))  # fmt: skip
 def test_classes_of_unicode(page: Twin, name: str) -> None:
-    """Code points that all versions of Unicode since 6.1 have."""
+    """Code points that old versions of Unicode have: a browser's may be newer than RE2's."""
     points = [*range(0xD800), *range(0xE000, 0xFFFE), *range(0x1F300, 0x1F320), 0x20000, 0x10FFFD]
     import unicodedata  # noqa: PLC0415 - only here
 
+    # U+0295 is a lower-case letter until Unicode 16 and has no case since 17.
+    points = [point for point in points if point != 0x295]
     old = [chr(point) for point in points if unicodedata.category(chr(point)) != "Cn"]
     texts = sampling.sampled(old, 2_000, name)
     assert_same(page, rf"\p{{{name}}}", texts)
