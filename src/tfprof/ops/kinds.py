@@ -1,7 +1,7 @@
 """KINDS of operation types as readers speak of them, for colours and legends.
 
-The first kind that fits a type is its kind. What does no arithmetic moves data or describes it; what
-computes and fits no other kind works element by element.
+The first kind that fits a type is its kind. What does no arithmetic moves data or describes it;
+what computes and fits no other kind works element by element.
 """
 
 from __future__ import annotations
