@@ -42,9 +42,8 @@ _VIEWS = ("scope", "graph", "code")
 FILE = "page: file / converted"
 _FIRST = {"page: first picture": "", "page: first icicle": "#tab=icicle&view=scope"}
 _ZOOM = "page: zoom"
-LIMITED = (
-    *_FIRST, _ZOOM, *(f"page: {view}, {name}" for name in _FILTERS for view in _VIEWS)
-)  # fmt: skip
+ALWAYS_LIMITED = (*_FIRST, _ZOOM)
+FILTERED = tuple(f"page: {view}, {name}" for name in _FILTERS for view in _VIEWS)
 
 
 def pages(inputs: Inputs, plan: Plan) -> Iterator[Row]:
