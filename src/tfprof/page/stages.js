@@ -39,9 +39,12 @@ export class Session {
 
   /** Whether one of the patterns matches each row's label. @param {string[]} patterns @returns {Uint8Array} */
   labelsMatch(patterns) {
-    // The name of a scope begins the names in it.
-    const parent = this.view.keeps_scopes && !this.view.groups ? this.tree.parent : null;
-    return this.cached(`match ${JSON.stringify(patterns)}`, () => matcher(patterns).rows(this.drawing.label, parent));
+    return this.cached(`match ${JSON.stringify(patterns)}`, () => matcher(patterns).rows(this.drawing.label, this.scopes));
+  }
+
+  /** The row whose label begins that of each row: the name of a scope begins the names in it. */
+  get scopes() {
+    return this.view.keeps_scopes && !this.view.groups ? this.tree.parent : null;
   }
 
   /** The place of each label in byte order. @returns {Int32Array} */

@@ -23,12 +23,11 @@ export function* unmatched(session, query) {
   }
   for (const names of [startNames, trimNames, showNames, hideNames]) {
     if (!names?.length || session.labelsMatch(names).includes(1)) continue;
-    const belowRoot = label.take(range(label.length).subarray(1));
-    for (const pattern of names.slice(0, MOST)) yield noName(pattern, belowRoot, "name");
+    for (const pattern of names.slice(0, MOST)) yield noName(pattern, "name", label, 1, session.scopes);
   }
   const used = types.take([...new Set(nodes.device)].filter((device) => device >= 0).sort((one, other) => one - other));
   if (devices && matchesNone(devices.map((pattern) => `(?i:${pattern})`), used, "")) {
-    for (const pattern of devices.slice(0, MOST)) yield noName(pattern, used, "device");
+    for (const pattern of devices.slice(0, MOST)) yield noName(pattern, "device", used, 0, null);
   }
 }
 
@@ -37,30 +36,32 @@ export function repaired(strings, row) {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(strings.bytes(row));
 }
 
-/** Some texts that are not empty. @param {Strings} strings @param {number} most */
-function texts(strings, most) {
-  return Array.from(range(strings.length).filter((row) => strings.size[row]).subarray(0, most), (row) => repaired(strings, row));
+/** Some texts that are not empty. @param {Strings} strings @param {number} first row @param {number} most */
+function texts(strings, first, most) {
+  const rows = range(strings.length).filter((row) => row >= first && strings.size[row]);
+  return Array.from(rows.subarray(0, most), (row) => repaired(strings, row));
 }
 
-/** The sentence that no name matches, with a regex that does, or a name near it. @param {string} pattern @param {Strings} names @param {string} noun */
-function noName(pattern, names, noun) {
+/** The sentence that no name matches, with a regex that does, or a name near it.
+ * @param {string} pattern @param {string} noun @param {Strings} names @param {number} first row @param {Int32Array | null} scopes */
+function noName(pattern, noun, names, first, scopes) {
   const sentence = `no ${noun} matches ${quoted(pattern)}`;
   const plain = pattern.replace(/^[\^$]+|[\^$]+$/g, "");
   const around = plain.includes("|") ? `.*(${plain}).*` : `.*${plain}.*`;
   try {
     for (const candidate of /[^.*]/s.test(plain) ? [around, `(?i)${around}`] : []) {
-      if (!matcher([candidate]).rows(names).includes(1)) continue;
+      if (!matcher([candidate]).rows(names, scopes).includes(1, first)) continue;
       return `${sentence} (a regex matches the whole name): try ${quoted(candidate)}`;
     }
   } catch (problem) {
     if (!(problem instanceof UsageError)) throw problem; // it is not valid without its anchors
   }
-  return sentence + nearest(pattern, texts(names, MOST_COMPARED));
+  return sentence + nearest(pattern, texts(names, first, MOST_COMPARED));
 }
 
 /** The sentence that no node has a type that matches, with the types that are near. @param {string} pattern @param {Strings} types */
 function noType(pattern, types) {
-  const known = [...new Set(texts(types, Infinity))];
+  const known = [...new Set(texts(types, 0, Infinity))];
   const plain = pattern.replace(/^[.*^$]+|[.*^$]+$/g, "");
   const near = plain ? [
     known.filter((name) => name.startsWith(plain)),
