@@ -30,3 +30,16 @@ def test_numbers() -> None:
             *(short(number), short(number, MICROS), short(number, BYTES)),
             *(exact(number), plural(number, "row"), percent(number % 123_457 / 123_457)),
         ], number
+
+
+def test_formulas_of_open_sizes() -> None:
+    # By hand, after the units above: k is a thousand, kB a thousand bytes.
+    written = {
+        "12544*batch + 160": "12.5 kB·batch + 160 B",
+        "-3*batch*time**2 - 1/2*time": "-3 B·batch·time² - 1/2·time",
+        "15/2*layer_12**10": "15/2·layer_12¹⁰",
+        "9223372036854775807*batch": "9223 PB·batch",
+    }
+    with twin() as page:
+        assert page("amounts", texts=[*written], kind="memory") == [*written.values()]
+        assert page("amounts", texts=["86240*batch"], kind="count") == ["86.2k·batch"]

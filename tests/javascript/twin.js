@@ -5,6 +5,7 @@ import { answer } from "../../src/tfprof/page/answer.js";
 import { Profile } from "../../src/tfprof/page/profile.js";
 import { Query, UsageError } from "../../src/tfprof/page/query.js";
 import { compile } from "../../src/tfprof/page/regex.js";
+import { amount } from "../../src/tfprof/page/amounts.js";
 import { UNITS, exact, percent, plural, short } from "../../src/tfprof/page/units.js";
 
 let profile = null;
@@ -43,6 +44,9 @@ const DOES = {
   },
   match({ pattern, texts }) {
     return texts.map(compile(pattern)).map(Number);
+  },
+  amounts({ texts, kind }) {
+    return texts.map((/** @type {string} */ text) => amount(text, kind));
   },
   units({ numbers }) {
     const kinds = ["count", "micros", "memory"];

@@ -12,8 +12,15 @@ import { atLeast, exact, short } from "./units.js";
  */
 export function amount(number, kind, isLower = false) {
   if (number === null || number === undefined || (isLower && Number(number) === 0)) return "?";
-  const text = typeof number === "string" ? number : written(number, kind);
+  const text = typeof number === "string" ? formula(number, kind) : written(number, kind);
   return isLower ? atLeast(text) : text;
+}
+
+/** "12544*batch + 160" as people read it: 12.5 kB·batch + 160 B. @param {string} text @param {string} kind */
+function formula(text, kind) {
+  const terms = text.replace(/(^-?|[+-] )(\d+)(?![\d/])/g, (_, before, digits) => before + written(BigInt(digits), kind));
+  const raised = (/** @type {string} */ _, /** @type {string} */ power) => power.replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹".charAt(Number(digit)));
+  return terms.replace(/\*\*(\d+)/g, raised).replaceAll("*", "·");
 }
 
 /** @param {number | bigint} number @param {string} kind */

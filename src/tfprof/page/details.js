@@ -11,6 +11,7 @@ import { exact } from "./units.js";
 /** @typedef {import("./app.js").Page} Page */
 
 const MOST_LINKS = 12;
+const FIRST_STEPS = 6;
 
 /**
  * Draws the details of the page's selected node; nothing if none is selected.
@@ -99,7 +100,8 @@ function shapeText(shape) {
 /** What the node counts, by step. @param {Page} page @param {number} node */
 function numbers(page, node) {
   const { profile } = page;
-  const steps = profile.meta.steps.length > 1 ? [null, ...profile.meta.steps.slice(0, 6)] : [null];
+  const more = profile.meta.steps.length - FIRST_STEPS;
+  const steps = profile.meta.steps.length > 1 ? [null, ...profile.meta.steps.slice(0, FIRST_STEPS)] : [null];
   const fields = profile.meta.fields.filter((/** @type {any} */ field) => field.unit !== null);
   const rows = [];
   for (const field of fields) {
@@ -111,7 +113,8 @@ function numbers(page, node) {
   }
   if (rows.length === 0) return h("p", { class: "muted" }, "It counts nothing: no parameters, no float operations, no recorded run.");
   const heads = steps.length > 1 ? steps.map((step) => head(step === null ? "average" : `step ${step}`)) : [h("td", null)];
-  return h("div", { class: "scroll" }, grid([head("Own numbers", ""), ...heads], rows));
+  const others = more > 0 && h("p", { class: "muted" }, `${more} more steps: filter the table by one of them.`);
+  return h("div", { class: "scroll" }, grid([head("Own numbers", ""), ...heads], rows), others);
 }
 
 /** @param {any} profile @param {number} node */
