@@ -87,7 +87,7 @@ def _long() -> Iterator[Row]:
         "names: a megabyte of scopes",
         {"graph": node(deeper, b"NoOp"), "run": run(device(CPU, stat(deeper, 1, 1)))},
         shows=b"a/a/a (",
-        commands=("scope", "graph", "advise", "save"),
+        commands=("scope", "graph", "advise", "save", "overview", "page"),
     )
     yield Row(
         "names: 200,000 slashes",

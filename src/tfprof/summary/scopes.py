@@ -34,6 +34,7 @@ def scopes(profile: Profile, *, renamed: bool = True) -> Scopes:
     check_parts(names)
     kinds = (regions.kind != CALLED).tolist()
     calls = dict(zip(names.take(regions.call), kinds, strict=True))
+    lengths = frozenset(map(len, calls))
     # Each variable of a checkpoint is a scope of its own.
     written = names if is_checkpoint(profile) else _around(names)
     number, first = written.intern()
@@ -41,15 +42,18 @@ def scopes(profile: Profile, *, renamed: bool = True) -> Scopes:
     place = np.zeros(first.size, np.int64)
     for at, text in enumerate(written.take(first)):
         here = 0
-        for name in folded(text, calls):
+        for name in folded(text, calls, lengths):
             here = tree.add(here, name)
         place[at] = here
     found = Scopes(tree.part, tree.parent, place[number])
     return with_keras_names(found, profile) if renamed else found
 
 
-def folded(scope: bytes, calls: Mapping[bytes, bool]) -> list[bytes]:
-    """The parts of a scope that name layers; *calls*: of each call, whether bodies have names."""
+def folded(scope: bytes, calls: Mapping[bytes, bool], lengths: frozenset[int]) -> list[bytes]:
+    """The parts of a scope that name layers; *calls*: of each call, whether bodies have names.
+
+    *lengths* are those of the names of calls: a long scope is not compared at every slash.
+    """
     # A function call has one body, right below it; a loop or a conditional has several, each below
     # a name of its own.
     parts = scope.split(b"/") if scope else []
@@ -60,7 +64,7 @@ def folded(scope: bytes, calls: Mapping[bytes, bool]) -> list[bytes]:
             path.append(parts[at])
         until += len(parts[at]) + (at > 0)
         at += 1
-        if scope[:until] not in calls:
+        if until not in lengths or scope[:until] not in calls:
             continue
         skipped = 1 if calls[scope[:until]] else 0
         # Parts that repeat the end of the path.
