@@ -189,6 +189,13 @@ def test_a_notebook_shows_the_page_in_a_frame(handmade: Loaded, open_page: Pages
     assert page.url == NOTEBOOK
 
 
+def test_the_list_of_keys_closes_in_a_frame(handmade: Loaded, open_page: Pages) -> None:
+    _, inside = framed(open_page, handmade.page()._repr_html_())
+    inside.get_by_role("button", name="Keys").click()
+    inside.get_by_role("button", name="Close", exact=True).click()
+    assert inside.locator("dialog[open]").count() == 0
+
+
 def test_the_frame_reaches_nothing_of_the_notebook(handmade: Loaded, open_page: Pages) -> None:
     _, inside = framed(open_page, handmade.page()._repr_html_())
     tries = {"parent.document": "SecurityError", "localStorage": "SecurityError"}

@@ -16,12 +16,15 @@ from tfprof.columns.shapes import Shapes
 from tfprof.columns.strings import Strings
 from tfprof.model import Edges, Nodes, Outputs, Profile
 from tfprof.ops.with_float_ops import with_float_ops
+from tfprof.results.loaded import Loaded
 from tfprof.tables.fields import METRICS
 from tfprof.tables.limits import raised_limits
 from tfprof.views import VIEWS
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from page_browser import Pages
 
 
 def graph(*nodes: str) -> Profile:
@@ -62,6 +65,20 @@ def test_the_smallest_scopes_are_folded_first(tmp_path: Path) -> None:
         "totals are the same: a page in a file has at most 5 nodes (--limit_page_nodes raises "
         "this limit)",
     }
+
+
+def test_every_tab_of_a_folded_page_says_so(open_page: Pages) -> None:
+    loaded = Loaded(graph("a/w:Var", "a/v:Var", "b:Add"))
+    with raised_limits(page_nodes=2):
+        for tab in ("overview", "table", "icicle"):
+            page = open_page(loaded, f"tab={tab}")
+            said = page.locator("#folded")
+            assert said.is_visible()
+            assert "small scopes of the 3 graph nodes are folded" in said.inner_text()
+            above, below = said.bounding_box(), page.locator(f"#panel-{tab}").bounding_box()
+            assert above
+            assert below
+            assert above["y"] + above["height"] <= below["y"]
 
 
 def test_nodes_without_scopes_are_folded_too(tmp_path: Path) -> None:

@@ -231,6 +231,18 @@ def test_sums_beyond_doubles(page: Twin) -> None:
     assert found["total"]["params"] == [5 * 2**61 - 2**64]
 
 
+def test_a_captured_variable_of_unknown_size(page: Twin) -> None:
+    resource = 'attr { key: "dtype" value { type: DT_RESOURCE } }'
+    graph = f"""{node_of("a/b", 3)} node {{ name: "cap" op: "Placeholder" {resource} }}
+        node {{ name: "read" op: "ReadVariableOp" input: "cap" }}"""
+    loaded = Loaded(load(Case.from_text("scope", graph)))
+    read(page, loaded)
+    assert_same(page, loaded, "scope", {"select": "params"})
+    found = on_page(page, "scope", {"select": "params", "order_by": "name"})
+    assert found["notes"][0] == "params does not count 1 variable of unknown shape, such as 'cap'"
+    assert found["lower"]["params"] == [[0, 0, 0, 1, 0], [1, 0, 0, 1, 0]]
+
+
 def test_a_regex_of_many_states(page: Twin) -> None:
     """The automaton forgets its states now and then, while it reads names from those of scopes."""
     rng = random.Random(12)  # noqa: S311 - repeatable, not secret

@@ -257,6 +257,12 @@ def test_constants_stand_in_for_variables_that_are_gone() -> None:
     assert any("2 constants" in one and "a guess" in one for one in report.sentences)
 
 
+def test_inputs_that_do_not_exist_are_no_error() -> None:
+    text = b'node { name: "a" op: "NoOp" input: "g:3" input: "^h" }'
+    loaded = Loaded(load(Source("a.pbtxt", np.frombuffer(text, np.uint8))))
+    assert loaded.summary().total["parameters"] == 0
+
+
 def test_constants_of_unknown_shape_are_not_taken_for_no_parameters() -> None:
     text = "".join(
         [

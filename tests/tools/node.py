@@ -13,7 +13,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from functools import cache
 from importlib.metadata import files
 from pathlib import Path
@@ -34,7 +33,7 @@ def node() -> str:
 def package(name: str) -> Path:
     """The folder of a package that tests/javascript/package.json names; installs all if need be."""
     # Tests run side by side; npm does not.
-    with (Path(tempfile.gettempdir()) / "tfprof-npm.lock").open("w") as lock:
+    with (TOOLS / "package.json").open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         modules = _installed() or _install()
     return modules / name

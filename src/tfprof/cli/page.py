@@ -41,7 +41,7 @@ def run_page(request: Request) -> Outcome:
     if path == "":
         raise UsageError("page needs a path behind -o; without -o it opens your browser")
     port = options.get(PORT.name, PORT.default)
-    if port not in {PORT.default, *_PORTS}:
+    if port != PORT.default and port not in _PORTS:
         raise UsageError(f"--port takes 0 or a number from 1024 to 65535, not {port}")
     loaded = request.load(request)
     loading = [] if request.shell else loading_notes(loaded)

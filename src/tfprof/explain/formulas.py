@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _MOST: Final = 20_000  # formulas of a profile; the others are left out
 _SENTENCES: Final = (
-    "",
+    f"Left out: the page has the formulas of {_MOST:,} different operations.",
     "The op log has the number.",
     "The graph with this node is not loaded.",
     "It calls functions; their nodes count instead.",

@@ -268,7 +268,9 @@ async function start() {
     document.title = shown(page.profile.meta.title);
     fill(document.getElementById("top") ?? main, header(page));
     fill(document.getElementById("tabs") ?? main, tabBar(page));
-    fill(main, page.problem, h("div", { id: "panels" }, ...page.panels.values()), page.details);
+    const { folded } = page.profile.meta;
+    const says = folded && h("p", { id: "folded", class: "muted" }, `On this page ${folded.sentence}. Filters and searches see the folded nodes.`);
+    fill(main, says, page.problem, h("div", { id: "panels" }, ...page.panels.values()), page.details);
     document.body.append(page.dialog);
     page.redraw();
     listen(page);

@@ -26,7 +26,7 @@ export class Columns {
   constructor(bytes) {
     const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
     const head = new TextDecoder().decode(bytes.subarray(HEAD, HEAD + length));
-    const { meta, columns } = JSON.parse(head, (_, value) => value?.$int ? BigInt(value.$int) : value);
+    const { meta, columns } = JSON.parse(head, (_, value) => (/^-?\d+$/.test(value?.$int) ? BigInt(value.$int) : value));
     /** @type {any} */
     this.meta = meta;
     /** @type {Map<string, Entry>} */

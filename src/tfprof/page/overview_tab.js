@@ -147,7 +147,6 @@ function linkTo(row) {
 /** What the totals leave out, assume, or do not know; and what reading the files had to say. @param {any} meta */
 function notesCard(meta) {
   const said = [...(meta.overview.sentences ?? []), ...(meta.summary?.sentences ?? []), ...meta.notes.map(textOf)];
-  if (meta.folded) said.unshift(meta.folded.sentence);
   const sentences = [...new Set(said.map(shown))];
   const coverage = meta.summary?.float_ops_coverage;
   if (coverage && coverage.counted < coverage.operations) {

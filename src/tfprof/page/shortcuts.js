@@ -23,12 +23,11 @@ const KEYS = [
 export function keysDialog(tabs) {
   const rows = KEYS.map(([key, what]) => h("tr", null, h("th", { scope: "row" }, h("kbd", null, key)), h("td", null, what)));
   const names = tabs.map((tab, index) => `${index + 1} ${tab.title}`).join(" · ");
-  const close = h("button", { class: "button", value: "close" }, "Close");
-  return h(
-    "dialog",
-    { id: "keys", "aria-label": "Keys" },
-    h("form", { method: "dialog" }, h("h2", null, "Keys"), h("table", null, h("tbody", null, rows)), h("p", { class: "muted" }, names), close),
-  );
+  const table = h("table", null, h("tbody", null, rows));
+  const dialog = h("dialog", { id: "keys", "aria-label": "Keys" }, h("h2", null, "Keys"), table, h("p", { class: "muted" }, names));
+  // Not by a form: the frame of a notebook submits none.
+  dialog.append(h("button", { type: "button", class: "button", onclick: () => dialog.close() }, "Close"));
+  return dialog;
 }
 
 /**

@@ -169,7 +169,7 @@ class Answer(Frozen):
 
     def nodes_of_unknown_size(self) -> I64:
         """The variables that params does not count, as their shapes are unknown."""
-        return np.flatnonzero(_lacks_shape(self) & (self.drawing.owner >= 0))
+        return np.flatnonzero(lacks_shape(self.profile) & (self.drawing.owner >= 0))
 
     def hidden_above(self) -> I64:
         """How many counted rows are hidden between each row and its parent."""
@@ -210,10 +210,11 @@ def _lacks_float_ops(answer: Answer) -> Bool:
     return lower_bound_nodes(profile, counts, profile.nodes.float_ops, answer.query.step)
 
 
-def _lacks_shape(answer: Answer) -> Bool:
+def lacks_shape(profile: Profile) -> Bool:
+    """Which nodes are variables whose parameters are unknown."""
     from tfprof.ops.classes import of_class  # noqa: PLC0415 - only if selected
 
-    profile, edges = answer.profile, answer.profile.edges
+    edges = profile.edges
     variable = of_class(profile, "variable handle", "reference variable")
     # What a function captures is a placeholder; it is a variable if something reads it as one.
     inputs, count = np.diff(edges.start), len(profile)
@@ -222,4 +223,7 @@ def _lacks_shape(answer: Answer) -> Bool:
     return (variable | captured) & profile.in_graph & ~profile.nodes.shape.are_whole()
 
 
-_GAPS = {"float_ops": _lacks_float_ops, "params": _lacks_shape}
+_GAPS: dict[str, Callable[[Answer], Bool]] = {
+    "float_ops": _lacks_float_ops,
+    "params": lambda answer: lacks_shape(answer.profile),
+}

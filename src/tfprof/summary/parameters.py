@@ -255,5 +255,6 @@ def _changed_by_loops(profile: Profile) -> Bool:
         origin = origin[origin]
     is_back = of_class(profile, "next iteration")
     merge = np.repeat(np.arange(len(profile)), np.diff(edges.start))
-    back = np.flatnonzero((edges.source >= 0) & is_back[edges.source])
+    back = np.flatnonzero(edges.source >= 0)
+    back = back[is_back[edges.source[back]]]
     return marked(merge[back[origin[edges.source[back]] != merge[back]]], len(profile))

@@ -16,15 +16,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.ops.classes import of_class
 from tfprof.ops.counting import lower_bound_nodes
 from tfprof.ops.with_float_ops import with_float_ops
+from tfprof.query.counted import lacks_shape
 from tfprof.tables.fields import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from tfprof.columns.strings import Bool
     from tfprof.model import Profile
     from tfprof.writers.page_columns import Container
     from tfprof.writers.page_fold import Fold
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 def page_numbers(out: Container, profile: Profile, dims: Mapping[str, int]) -> None:
     """Add the columns from which values are computed."""
     out.add("params", profile.values("params", None))
-    out.add("params.lower", _lacks_shape(profile))
+    out.add("params.lower", lacks_shape(profile))
     out.add("float_ops.log", profile.nodes.float_ops)
     out.add("times.log", profile.times)
     own = {number: steps for steps, _ in profile.step_shapes for number in steps}
@@ -58,7 +57,7 @@ def page_numbers(out: Container, profile: Profile, dims: Mapping[str, int]) -> N
 def folded_numbers(out: Container, profile: Profile, dims: Mapping[str, int], folded: Fold) -> None:
     """Add the sums of what *profile* has; those of its own nodes would not add up to them."""
     out.add("params", folded.sums(profile.values("params", None)))
-    out.add("params.lower", folded.any(_lacks_shape(profile)))
+    out.add("params.lower", folded.any(lacks_shape(profile)))
     out.add("values.defined.all", folded.size)
     for name, step in _steps(profile):
         counted, counts = with_float_ops(profile, "all", dims, step)
@@ -77,9 +76,3 @@ def _steps(profile: Profile) -> Iterator[tuple[str, int | None]]:
     """(name in columns, number) of the average of all steps, and of each step."""
     yield "all", None
     yield from ((str(at), step.number) for at, step in enumerate(profile.steps))
-
-
-def _lacks_shape(profile: Profile) -> Bool:
-    """The variables whose parameters are not known."""
-    variable = of_class(profile, "variable handle", "reference variable")
-    return variable & profile.in_graph & ~profile.nodes.shape.are_whole()
