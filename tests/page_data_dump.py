@@ -118,9 +118,6 @@ def _drawn(profile: Profile, name: str) -> Any:
         "label": _texts(drawing.label),
         "filler": drawing.filler.decode(),
         "inNameOrder": drawing.in_name_order,
-        "accounting": drawing.accounting,
-        "frame": None if drawing.frame is None else drawing.frame.tolist(),
-        "gradient": None if drawing.gradient is None else drawing.gradient.tolist(),
     }
 
 

@@ -14,12 +14,8 @@ const texts = (strings) => Array.from({ length: strings.length }, (_, row) => st
 
 function drawn(profile, { name, missing }) {
   if (missing) return null;
-  const { end, owner, label, filler, inNameOrder, accounting, frame, gradient } =
-    profile.drawing(name);
-  return {
-    end: column(end), owner: column(owner), label: texts(label), filler, inNameOrder, accounting,
-    frame: column(frame), gradient: column(gradient),
-  };
+  const { end, owner, label, filler, inNameOrder } = profile.drawing(name);
+  return { end: column(end), owner: column(owner), label: texts(label), filler, inNameOrder };
 }
 
 function step({ number, devices, ...columns }) {

@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { answer } from "../../src/tfprof/page/answer.js";
 import { Profile } from "../../src/tfprof/page/profile.js";
 import { Query, UsageError } from "../../src/tfprof/page/query.js";
-import { compile } from "../../src/tfprof/page/regex.js";
+import { matcher } from "../../src/tfprof/page/regex.js";
 import { amount } from "../../src/tfprof/page/amounts.js";
 import { UNITS, exact, percent, plural, short } from "../../src/tfprof/page/units.js";
 
@@ -17,6 +17,12 @@ function written(value) {
   if (Array.isArray(value)) return `[${value.map(written).join(",")}]`;
   if (value === null || typeof value !== "object") return JSON.stringify(value ?? null);
   return `{${Object.entries(value).map(([name, each]) => `${JSON.stringify(name)}:${written(each)}`).join(",")}}`;
+}
+
+/** How many counted rows are hidden between each row and its parent. */
+function hiddenAbove({ counted, countedRow, tree }) {
+  const depth = countedRow.map((row) => counted.tree.depth[row]);
+  return depth.map((deep, row) => (row ? deep - depth[tree.parent[row]] - 1 : 0));
 }
 
 const DOES = {
@@ -38,12 +44,12 @@ const DOES = {
       total: Object.fromEntries(metrics.map((metric) => [metric, rows.total(metric)])),
       lower: Object.fromEntries(bounds.map(([metric, bound]) => [metric, bound && [bound.own, bound.total]])),
       hidden: rows.hidden,
-      hiddenAbove: rows.hiddenAbove(),
+      hiddenAbove: hiddenAbove(rows),
       notes: rows.notes,
     };
   },
   match({ pattern, texts }) {
-    return texts.map(compile(pattern)).map(Number);
+    return texts.map(matcher([pattern]).text).map(Number);
   },
   amounts({ texts, kind }) {
     return texts.map((/** @type {string} */ text) => amount(text, kind));

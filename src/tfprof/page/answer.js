@@ -1,30 +1,31 @@
 // answer(profile, view, query): the displayed rows of a view, with the own and total value of any
 // metric. The twin of query/answer.py and of the Answer in query/counted.py.
+import { markedRows, marksOf, take } from "./arrays.js";
+import { Cache, once } from "./cache.js";
 import { quoted } from "./nearest.js";
 import { UsageError } from "./query.js";
-import { Session, Stages } from "./stages.js";
-import { markedRows, marksOf, take } from "./tree.js";
+import { Stages, ViewCache } from "./stages.js";
 import { plural } from "./units.js";
 import { repaired, unmatched } from "./unmatched.js";
 
 /** @typedef {import("./profile.js").Profile} Profile */
 /** @typedef {import("./query.js").Query} Query */
 /** @typedef {import("./counted.js").Bounds} Bounds */
-/** @typedef {import("./stages.js").View} View */
 /** @typedef {import("./tree.js").Numbers} Numbers */
 
-/** @type {WeakMap<Profile, Map<string, Session>>} */
-const sessions = new WeakMap();
+/** @type {WeakMap<Profile, Map<string, ViewCache>>} */
+const views = new WeakMap();
 
 /** The displayed rows of a view, in drawing order. */
-export class Answer {
+export class Answer extends Cache {
   /** @param {Stages} stages all of which are done */
   constructor(stages) {
-    const { session, query, counted, tree, at, hides } = stages;
+    super();
+    const { of: { profile, view, drawing, tree: all }, query, counted, tree, at, hides } = stages;
     this._stages = stages;
-    this.profile = session.profile;
-    this.view = session.view;
-    this.drawing = session.drawing;
+    this.profile = profile;
+    this.view = view;
+    this.drawing = drawing;
     this.query = query;
     this.counted = counted;
     this.tree = tree;
@@ -37,18 +38,11 @@ export class Answer {
     const options = this.profile.meta.options;
     const reasons = Object.fromEntries(options.map(({ name }) => [name, hides[name] ?? 0]).filter(([, rows]) => rows));
     /** How many rows are not displayed, and how many each option hides. */
-    this.hidden = { rows: session.tree.length - tree.length, reasons };
-    /** @type {Map<string, any>} */ this._cache = new Map();
+    this.hidden = { rows: all.length - tree.length, reasons };
   }
 
   get length() {
     return this.tree.length;
-  }
-
-  /** @template T @param {string} key @param {() => T} make @returns {T} */
-  cached(key, make) {
-    if (!this._cache.has(key)) this._cache.set(key, make());
-    return this._cache.get(key);
   }
 
   /** The name of a row. @param {number} row @returns {string} */
@@ -63,15 +57,6 @@ export class Answer {
       if (!this.view.groups) this.drawing.owner.forEach((row, node) => row >= 0 && (nodes[row] = node));
       return take(nodes, this.row);
     });
-  }
-
-  /** The graph nodes of a row; of a row without any, those of the rows below it. @param {number} row @returns {Int32Array} */
-  nodesOf(row) {
-    const { owner, end } = this.drawing;
-    const first = this.row[row];
-    const until = (/** @type {number} */ last) => markedRows(marksOf(owner.length, (node) => owner[node] >= first && owner[node] < last));
-    const own = until(first + 1);
-    return own.length ? own : until(end[first]);
   }
 
   /** The metric of each row alone. @param {string} metric @returns {Numbers} */
@@ -91,12 +76,6 @@ export class Answer {
     return this.cached(`lower ${metric}`, pick);
   }
 
-  /** How many counted rows are hidden between each row and its parent. @returns {Int32Array} */
-  hiddenAbove() {
-    const depth = take(this.counted.tree.depth, this.countedRow);
-    return depth.map((deep, row) => (row ? deep - depth[this.tree.parent[row]] - 1 : 0));
-  }
-
   /** What the answer leaves out, and what its options should perhaps be. @returns {string[]} */
   get notes() {
     return this.cached("notes", () => [...this._notes()]);
@@ -104,7 +83,7 @@ export class Answer {
 
   *_notes() {
     const { query, view, profile: { meta } } = this;
-    const { session, deeper: { rows, depth } } = this._stages;
+    const { of, deeper: { rows, depth } } = this._stages;
     const wants = (/** @type {string} */ name) => query.select.includes(name);
     const [coverage, ...others] = meta.remarks.float_ops[String(query.step)] ?? meta.remarks.float_ops.None;
     if (query.concernsFloatOps) yield coverage;
@@ -118,7 +97,7 @@ export class Answer {
     if (query.leftOpen.has("max_depth") && rows) {
       yield `${plural(rows, "more row")}: --max_depth=${depth} shows ${rows === 1 ? "it" : "them"}`;
     }
-    yield* unmatched(session, query);
+    yield* unmatched(of, query);
     if (query.leftOpen.has("select") && wants("params")) yield* meta.remarks.params;
     yield* meta.remarks.all;
     for (const name of view.groups && !view.chain ? ["occurrence", "input_shapes"] : []) {
@@ -143,17 +122,14 @@ export class Answer {
  * @returns {Answer}
  */
 export function answer(profile, name, query) {
-  /** @type {View} */
-  const view = profile.meta.views.find((/** @type {View} */ row) => row.name === name);
+  const view = profile.view(name);
   const step = stepOf(profile, query);
   if (query.orderBy === "occurrence" && !view.groups) {
     throw new UsageError(`${name} view has one node per row and cannot order by occurrence; op and code view can`);
   }
   if (view.missing) throw new UsageError(view.missing);
-  const known = sessions.get(profile) ?? new Map();
-  sessions.set(profile, known);
-  if (!known.has(name)) known.set(name, new Session(profile, view));
-  const stages = new Stages(known.get(name), query, step);
+  const known = once(views, profile, () => new Map());
+  const stages = new Stages(once(known, name, () => new ViewCache(profile, view)), query, step);
   stages.start();
   stages.show();
   stages.only();

@@ -7,6 +7,7 @@
  * @module
  */
 import { answer } from "./answer.js";
+import { Cache } from "./cache.js";
 import { drawDetails } from "./details.js";
 import { emptyState, fill, h } from "./dom.js";
 import { leadOf } from "./overview_tab.js";
@@ -32,8 +33,7 @@ export class Page {
     this.profile = profile;
     /** @type {State} */
     this.state = parseFragment(location.hash);
-    /** @type {Map<string, import("./answer.js").Answer>} */
-    this.answers = new Map();
+    this.answers = new Cache(ANSWERS_KEPT);
     this.details = h("aside", { id: "details", "aria-label": "Details of a node", hidden: true, tabindex: "0" });
     this.problem = h("p", { class: "problem", role: "alert", hidden: true });
     /** @type {Map<string, HTMLElement>} */
@@ -51,9 +51,8 @@ export class Page {
 
   /** The view that tables and pictures show. @returns {string} */
   get view() {
-    const views = this.profile.meta.views;
-    const named = views.find((/** @type {any} */ view) => view.name === this.state.view);
-    return (named ?? views.find((/** @type {any} */ view) => !view.missing) ?? views[0]).name;
+    const { profile: { meta: { views } }, state: { view } } = this;
+    return (this.profile.view(view) ?? views.find((/** @type {any} */ { missing }) => !missing) ?? views[0]).name;
   }
 
   /** The panel of the tab that is drawn. @returns {HTMLElement} */
@@ -121,12 +120,7 @@ export class Page {
       if (value !== undefined) options[name] = value;
     }
     const key = JSON.stringify([view, options]);
-    const kept = this.answers.get(key) ?? answer(this.profile, view, Query.of(options, view, this.profile));
-    this.answers.delete(key); // the last used is last
-    this.answers.set(key, kept);
-    const [oldest] = this.answers.keys();
-    if (this.answers.size > ANSWERS_KEPT && oldest !== undefined) this.answers.delete(oldest);
-    return kept;
+    return this.answers.cached(key, () => answer(this.profile, view, Query.of(options, view, this.profile)));
   }
 
   /** Draws the tab of the state and the details of the selected node. */

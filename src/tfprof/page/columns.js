@@ -1,5 +1,5 @@
 // The container of a page's data: writers/page_columns.py writes it and describes it.
-
+import { Cache } from "./cache.js";
 import { Strings, Texts } from "./strings.js";
 
 /** @typedef {Int32Array | Float64Array | BigInt64Array} Column */
@@ -21,9 +21,10 @@ export function plain(value) {
 }
 
 /** The columns of a container, each decoded when it is first asked for. */
-export class Columns {
+export class Columns extends Cache {
   /** @param {Uint8Array} bytes */
   constructor(bytes) {
+    super();
     const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
     const head = new TextDecoder().decode(bytes.subarray(HEAD, HEAD + length));
     const { meta, columns } = JSON.parse(head, (_, value) => (/^-?\d+$/.test(value?.$int) ? BigInt(value.$int) : value));
@@ -32,20 +33,17 @@ export class Columns {
     /** @type {Map<string, Entry>} */
     this._entries = new Map(Object.entries(columns));
     this._bytes = bytes.subarray(HEAD + length);
-    /** @type {Map<string, any>} */
-    this._cache = new Map();
-  }
-
-  /** The value of a key; `make` makes it the first time.
-   * @template T @param {string} key @param {() => T} make @returns {T} */
-  once(key, make) {
-    if (!this._cache.has(key)) this._cache.set(key, make());
-    return this._cache.get(key);
   }
 
   /** @param {string} name @returns {boolean} */
   has(name) {
     return this._entries.has(name);
+  }
+
+  /** The columns of numbers whose names begin so, by the rest of the name. @param {string} start */
+  under(start) {
+    const names = [...this._entries.keys()].filter((name) => name.startsWith(start)).map((name) => name.slice(start.length));
+    return names.filter((name) => !name.includes(".")).map((name) => [name, this.column(start + name)]);
   }
 
   /** What is stored of a column. @param {string} name */
@@ -60,7 +58,7 @@ export class Columns {
   /** A column of integers: a BigInt64Array only where a number is beyond 2^53.
    * @param {string} name @returns {Column} */
   column(name) {
-    return this.once(name, () => {
+    return this.cached(name, () => {
       const { rises, array, base, numbers } = this._stored(name);
       if (array !== "b" && !(numbers instanceof BigInt64Array)) return shifted(new ARRAYS[array](numbers), Number(base), rises);
       const number = array === "b" ? BigInt : Number;
@@ -83,7 +81,7 @@ export class Columns {
   /** A column of strings; `end` follows their bytes.
    * @param {string} name @param {ArrayLike<number>} [end] @returns {Strings} */
   strings(name, end = []) {
-    return this.once(`strings ${name}`, () => {
+    return this.cached(`strings ${name}`, () => {
       const [shared, rest] = [this.ints(`${name}.shared`), this.ints(`${name}.rest`)];
       const text = this._stored(`${name}.text`).numbers;
       const start = new Float64Array(rest.length);

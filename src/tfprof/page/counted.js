@@ -1,6 +1,7 @@
 // The twin of Counted in query/counted.py: the rows that totals are taken over, with the own and
 // total value of any metric, and which of them are lower bounds.
-import { marksOf, take } from "./tree.js";
+import { marksOf, take } from "./arrays.js";
+import { Cache } from "./cache.js";
 
 /** @typedef {import("./tree.js").Numbers} Numbers */
 /** @typedef {import("./tree.js").Tree} Tree */
@@ -14,13 +15,14 @@ export const DEFINED = "defined";
 export const LOG_FLOAT_OPS = "float_ops of the op log";
 
 /** Rows are hidden from an answer without leaving this tree, so totals still include them. */
-export class Counted {
+export class Counted extends Cache {
   /** @param {Profile} profile @param {Drawing} drawing @param {Tree} tree
    * @param {Int32Array} row the row of the drawing
    * @param {number | null} step
    * @param {Int32Array | null} picked how often each node counts in its row; null: once
    * @param {number} rootDefined 1 if the root counts as a node */
   constructor(profile, drawing, tree, row, step, picked, rootDefined = 0) {
+    super();
     this.profile = profile;
     this.drawing = drawing;
     this.tree = tree;
@@ -28,18 +30,11 @@ export class Counted {
     this.step = step;
     this.picked = picked;
     this.rootDefined = rootDefined;
-    /** @type {Map<string, any>} */ this._cache = new Map();
   }
 
   /** Some of these rows as another tree. @param {Tree} tree @param {Int32Array} rows @param {number} rootDefined */
   with(tree, rows, rootDefined = 0) {
     return new Counted(this.profile, this.drawing, tree, take(this.row, rows), this.step, this.picked, rootDefined);
-  }
-
-  /** @template T @param {string} key @param {() => T} make @returns {T} */
-  cached(key, make) {
-    if (!this._cache.has(key)) this._cache.set(key, make());
-    return this._cache.get(key);
   }
 
   /** The metric of each row alone. @param {string} metric @returns {Numbers} */
@@ -100,7 +95,7 @@ function areSafe(numbers, times) {
 }
 
 /** Whether each number is at least so large. @param {Numbers} numbers @param {bigint} least @returns {Uint8Array} */
-export function atLeast(numbers, least) {
+export function reaching(numbers, least) {
   if (numbers instanceof BigInt64Array) return marksOf(numbers.length, (row) => numbers[row] >= least);
   const bound = least > 2n ** 53n ? Infinity : Number(least); // doubles here are exact
   return marksOf(numbers.length, (row) => numbers[row] >= bound);

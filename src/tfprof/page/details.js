@@ -65,7 +65,7 @@ function facts(page, node) {
   const { profile } = page;
   const op = profile.types.text(profile.nodes.op[node]);
   const device = profile.nodes.device[node] >= 0 ? profile.types.text(profile.nodes.device[node]) : "";
-  const others = typesOf(profile, node).filter((type) => type !== op && type !== device);
+  const others = Array.from(profile.typesOf(node), (type) => profile.types.text(type)).filter((type) => type !== op && type !== device);
   const rows = [
     ["Type", op],
     ["Other types", others.join(", ")],
@@ -76,20 +76,6 @@ function facts(page, node) {
   ];
   const known = rows.filter(([, text]) => text);
   return h("dl", null, known.flatMap(([term, text]) => [h("dt", null, term), h("dd", { class: "mono" }, shown(cut(text ?? "")))]));
-}
-
-/** @param {any} profile @param {number} node @returns {string[]} */
-function typesOf(profile, node) {
-  const { node: of, type } = profile.typePairs;
-  let [low, high] = [0, of.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (of[middle] < node) low = middle + 1;
-    else high = middle;
-  }
-  const texts = [];
-  for (let at = low; of[at] === node; at++) texts.push(profile.types.text(type[at]));
-  return texts;
 }
 
 /** @param {import("./profile.js").Dims} shape */

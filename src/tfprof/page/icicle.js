@@ -9,6 +9,7 @@
  * bisection: a picture costs as much as what is in it, not as what the profile holds.
  * @module
  */
+import { bisect, starts } from "./arrays.js";
 
 /** @typedef {{parent: ArrayLike<number>, depth: ArrayLike<number>, end: ArrayLike<number>}} Rows columns of tree.js */
 /**
@@ -29,7 +30,7 @@ export function icicle({ parent, depth, end }, total) {
     if (row > 0) below[parent[row]] += width[row];
     deepest = Math.max(deepest, depth[row]);
   }
-  const start = new Int32Array(deepest + 2);
+  const counts = new Int32Array(deepest + 1);
   for (let row = 0; row < count; row++) {
     const above = parent[row];
     if (row > 0) {
@@ -39,9 +40,9 @@ export function icicle({ parent, depth, end }, total) {
       next[above] += width[row];
     }
     next[row] = x[row]; // where its first child begins
-    if (width[row] > 0) start[depth[row] + 1]++;
+    if (width[row] > 0) counts[depth[row]]++;
   }
-  for (let at = 1; at < start.length; at++) start[at] += start[at - 1];
+  const start = starts(counts);
   const ordered = new Int32Array(start[deepest + 1]);
   const place = start.slice();
   for (let row = 0; row < count; row++) if (width[row] > 0) ordered[place[depth[row]]++] = row;
@@ -95,16 +96,6 @@ function narrowUntil({ x, width, ordered }, place, to, scale) {
   const after = bisect(place + 1, to, (i) => x[ordered[i]] >= x[row] + 1 / scale);
   // Only the last of them can be wider than a pixel.
   return after > place + 1 && width[ordered[after - 1]] * scale >= 1 ? after - 1 : after;
-}
-
-/** The first number from *low* on, below *high*, that passes; *high* where none does. @param {number} low @param {number} high @param {(at: number) => boolean} passes false, then true */
-function bisect(low, high, passes) {
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (passes(middle)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 /**

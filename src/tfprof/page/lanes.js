@@ -9,6 +9,7 @@
  * whatever is in sight is found by bisection.
  * @module
  */
+import { bisect, range, starts, take } from "./arrays.js";
 
 /** @typedef {import("./columns.js").Column} Column */
 /**
@@ -32,13 +33,6 @@ export function since(column, origin) {
   return times;
 }
 
-/** @param {Float64Array} column @param {ArrayLike<number>} rows */
-export function taken(column, rows) {
-  const values = new Float64Array(rows.length);
-  for (let at = 0; at < values.length; at += 1) values[at] = column[rows[at]];
-  return values;
-}
-
 /** Takes the lowest lane that is free at *start*, until *end*. @param {number} most lanes @returns {(start: number, end: number) => number} */
 function lowestFree(most) {
   const size = 2 ** Math.ceil(Math.log2(most));
@@ -56,7 +50,7 @@ function lowestFree(most) {
 /** @param {import("./profile.js").Step} step @returns {Lanes} */
 export function laneLayout(step) {
   const { device, devices, counts_as, start_us } = step;
-  const timed = counts_as.map((_, row) => row).filter((row) => counts_as[row] !== 0);
+  const timed = range(counts_as.length).filter((row) => counts_as[row] !== 0);
   /** @type {number | bigint} */
   let origin = timed.length ? start_us[timed[0]] : 0;
   for (const row of timed) if (start_us[row] < origin) origin = start_us[row];
@@ -71,10 +65,10 @@ export function laneLayout(step) {
   let lane = 0;
   for (let from = 0, to = 0; from < order.length; from = to) {
     while (to < order.length && device[order[to]] === device[order[from]]) to += 1;
-    const take = lowestFree(to - from);
+    const laneAt = lowestFree(to - from);
     let lanes = 0;
     for (let at = from; at < to; at += 1) {
-      laneOf[at] = lane + take(start[order[at]], start[order[at]] + us[order[at]]);
+      laneOf[at] = lane + laneAt(start[order[at]], start[order[at]] + us[order[at]]);
       lanes = Math.max(lanes, laneOf[at] - lane + 1);
     }
     groups.push({ device: device[order[from]], lane, lanes });
@@ -85,9 +79,9 @@ export function laneLayout(step) {
 
 /** The executions by lane. @param {Int32Array} order @param {Int32Array} laneOf @param {number} lanes @param {Float64Array} start @param {Float64Array} us of the step's rows */
 function byLane(order, laneOf, lanes, start, us) {
-  const first = new Int32Array(lanes + 1);
-  for (const lane of laneOf) first[lane + 1] += 1;
-  for (let lane = 0; lane < lanes; lane += 1) first[lane + 1] += first[lane];
+  const counts = new Int32Array(lanes);
+  for (const lane of laneOf) counts[lane] += 1;
+  const first = starts(counts);
   const next = first.slice();
   const row = new Int32Array(order.length);
   order.forEach((one, at) => (row[next[laneOf[at]]++] = one));
@@ -97,17 +91,7 @@ function byLane(order, laneOf, lanes, start, us) {
     busy[at + 1] = busy[at] + us[one];
     span = Math.max(span, start[one] + us[one]);
   });
-  return { row, first, busy, span, start: taken(start, row), us: taken(us, row) };
-}
-
-/** The first of from..to that has passed, or *to*. @param {number} from @param {number} to @param {(at: number) => boolean} passed false, then true */
-export function search(from, to, passed) {
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if (passed(middle)) to = middle;
-    else from = middle + 1;
-  }
-  return from;
+  return { row, first, busy, span, start: take(start, row), us: take(us, row) };
 }
 
 /**
@@ -117,12 +101,12 @@ export function search(from, to, passed) {
  */
 export function blocks({ start, us, first }, lane, { from, to, pixel }, draw) {
   const end = first[lane + 1];
-  let at = search(first[lane], end, (one) => start[one] + us[one] >= from);
+  let at = bisect(first[lane], end, (one) => start[one] + us[one] >= from);
   while (at < end && start[at] <= to) {
     let next = at + 1;
     if (us[at] < pixel) {
       const edge = (Math.floor(start[at] / pixel) + 1) * pixel;
-      next = search(next, end, (one) => start[one] >= edge);
+      next = bisect(next, end, (one) => start[one] >= edge);
       // Only the last one can reach beyond the pixel: if it is wide, it is drawn by itself.
       if (next - 1 > at && us[next - 1] >= pixel) next -= 1;
     }

@@ -7,7 +7,8 @@
  *                 between operations is not recorded
  * @module
  */
-import { search, since, taken } from "./lanes.js";
+import { bisect, take } from "./arrays.js";
+import { since } from "./lanes.js";
 
 /** @typedef {import("./columns.js").Column} Column */
 /** @typedef {{ time: Float64Array, bytes: Float64Array }} Points time: microseconds since the origin, ascending */
@@ -36,7 +37,7 @@ export function memoryCurves(nodes, step, origin) {
     // Of equal times, the one with the most bytes.
     const row = Int32Array.from(order.filter((one, place) => place === 0 || time[order[place - 1]] !== time[one]));
     const peak = row.reduce((most, one, place) => (bytes[one] > bytes[row[most]] ? place : most), 0);
-    if (bytes[row[peak]] > 0) curves.push({ kind, device, row, time: taken(time, row), bytes: taken(bytes, row), peak, held: running(records.get(device) ?? [], allocated) });
+    if (bytes[row[peak]] > 0) curves.push({ kind, device, row, time: take(time, row), bytes: take(bytes, row), peak, held: running(records.get(device) ?? [], allocated) });
   }
   return curves;
 }
@@ -45,13 +46,13 @@ export function memoryCurves(nodes, step, origin) {
 function running(rows, changes) {
   const order = rows.sort((a, b) => changes.time[a] - changes.time[b] || a - b);
   let sum = 0;
-  return { time: taken(changes.time, order), bytes: Float64Array.from(order, (row) => (sum += changes.bytes[row])) };
+  return { time: take(changes.time, order), bytes: Float64Array.from(order, (row) => (sum += changes.bytes[row])) };
 }
 
 /** The most bytes in each pixel. @param {Points} curve @param {boolean} holds until the next point @param {{from: number, to: number, width: number}} range in sight */
 export function perPixel(curve, holds, { from, to, width }) {
   const most = new Float64Array(width);
-  let at = search(0, curve.time.length, (point) => curve.time[point] >= from);
+  let at = bisect(0, curve.time.length, (point) => curve.time[point] >= from);
   let held = holds && at > 0 ? curve.bytes[at - 1] : 0;
   for (let x = 0; x < width; x += 1) {
     most[x] = held;

@@ -47,7 +47,7 @@ export class Numbers {
 
   /** @param {string} metric @param {number | null} step @param {boolean} rules @returns {Values} */
   values(metric, step, rules) {
-    return this._columns.once(`values ${metric} ${step} ${rules}`, () => {
+    return this._columns.cached(`values ${metric} ${step} ${rules}`, () => {
       const isKnown = metric === "params" || this._columns.has(`values.${metric}.all`);
       if (!isKnown && metric === "defined") return new Float64Array(this._count).fill(1);
       if (!isKnown) return metric === "float_ops" ? this._floatOps(step, rules) : this._recorded(metric, step);
@@ -95,7 +95,7 @@ export class Numbers {
 
   /** In how many steps each node has a record. @returns {Int32Array} */
   get _records() {
-    return this._columns.once("records", () => {
+    return this._columns.cached("records", () => {
       const [count, last] = [new Int32Array(this._count), new Int32Array(this._count)];
       this._steps.forEach((step, at) => {
         for (const node of step.node) {
@@ -146,7 +146,7 @@ export class Numbers {
   lower(metric, step) {
     if (metric === "params") return new Uint8Array(this._columns.ints("params.lower"));
     if (metric !== "float_ops") return null;
-    return this._columns.once(`lower ${step}`, () => {
+    return this._columns.cached(`lower ${step}`, () => {
       if (this._columns.has("lower.all")) {
         return new Uint8Array(this._count).map((_, i) => Number(this._of("lower", step)[i]));
       }
@@ -176,6 +176,6 @@ export class Numbers {
   /** @param {string} metric @param {number} times @param {boolean} rules @returns {boolean} */
   mayBeNegative(metric, times, rules) {
     const key = `largest ${metric} ${rules}`;
-    return this._columns.once(key, () => this._largestSum(metric, rules)) * times > SAFE_SUM;
+    return this._columns.cached(key, () => this._largestSum(metric, rules)) * times > SAFE_SUM;
   }
 }

@@ -1,5 +1,5 @@
 // A profile as the page holds it: the columns of model.py and the drawings of views/.
-
+import { bisect, starts } from "./arrays.js";
 import { decode, plain } from "./columns.js";
 import { Numbers } from "./numbers.js";
 import { Strings, encodeText } from "./strings.js";
@@ -16,21 +16,10 @@ import { Strings, encodeText } from "./strings.js";
  *   in_use: Column, allocation_node: Int32Array, allocation_us: Column,
  *   allocation_bytes: Column}} Step */
 /** @typedef {{end: Int32Array, owner: Int32Array, label: Strings, filler: string,
- *   inNameOrder: boolean, accounting: null, frame: Int32Array | null,
- *   gradient: Int32Array | null}} Drawing */
+ *   inNameOrder: boolean}} Drawing */
 
 const ROOT = encodeText("_TFProfRoot");
 const SLASH = 0x2f;
-const OF_STEP = ["node", "device", "start_us", "us", "counts_as", "memory_node", "memory_us",
-  "requested", "peak", "residual", "output", "in_use", "allocation_node", "allocation_us",
-  "allocation_bytes"];
-
-/** Where the rows of each owner begin, and where the last ends. @param {Int32Array} counts */
-function starts(counts) {
-  const start = new Int32Array(counts.length + 1);
-  for (let i = 0; i < counts.length; i++) start[i + 1] = start[i] + counts[i];
-  return start;
-}
 
 /** Where each subtree ends, from the depths of rows in drawing order. @param {Int32Array} depth */
 function endsOf(depth) {
@@ -71,7 +60,7 @@ export class Profile {
     this.steps = this.meta.steps.map((/** @type {number} */ number, /** @type {number} */ at) => ({
       number,
       devices: columns.strings(`step.${at}.devices`),
-      ...Object.fromEntries(OF_STEP.map((own) => [own, columns.column(`step.${at}.${own}`)])),
+      ...Object.fromEntries(columns.under(`step.${at}.`)),
     }));
     this._numbers = new Numbers(columns, this.steps, name.length);
   }
@@ -79,7 +68,7 @@ export class Profile {
   /** (node, type) of every type of every node, each pair once, by node and type.
    * @returns {{node: Int32Array, type: Int32Array}} */
   get typePairs() {
-    return this._columns.once("type pairs", () => {
+    return this._columns.cached("type pairs", () => {
       const { op, device } = this.nodes;
       const [typed, as] = [this._columns.ints("typed.node"), this._columns.ints("typed.as")];
       const next = new Int32Array(op.length + 1); // where the next of a node's types goes
@@ -106,10 +95,22 @@ export class Profile {
     });
   }
 
+  /** All types of a node, ascending. @param {number} node @returns {Int32Array} */
+  typesOf(node) {
+    const { node: of, type } = this.typePairs;
+    const first = bisect(0, of.length, (pair) => of[pair] >= node);
+    return type.subarray(first, bisect(first, of.length, (pair) => of[pair] > node));
+  }
+
+  /** A row of meta.views. @param {string} name @returns {any} */
+  view(name) {
+    return this.meta.views.find((/** @type {any} */ view) => view.name === name);
+  }
+
   /** The inputs of node i are start[i] to start[i + 1]: nodes, or -1-k for the k-th unknown name.
    * The slot is the number of the source's output; -1 for a control input. */
   get edges() {
-    return this._columns.once("edges", () => {
+    return this._columns.cached("edges", () => {
       const start = starts(this._columns.ints("inputs"));
       const [stored, unknown] = [this._columns.ints("source"), this._columns.ints("is_unknown")];
       const source = stored.slice();
@@ -125,7 +126,7 @@ export class Profile {
   /** The nodes that take an output of a node, each once. @param {number} node */
   consumers(node) {
     const { start, source } = this.edges;
-    const { first, consumer } = this._columns.once("consumers", () => {
+    const { first, consumer } = this._columns.cached("consumers", () => {
       const counts = new Int32Array(this.nodes.count);
       for (const from of source) if (from >= 0) counts[from]++;
       const begin = starts(counts);
@@ -142,7 +143,7 @@ export class Profile {
 
   /** @param {string} name of a column of counts */
   _starts(name) {
-    return this._columns.once(`starts ${name}`, () => starts(this._columns.ints(name)));
+    return this._columns.cached(`starts ${name}`, () => starts(this._columns.ints(name)));
   }
 
   /** The shapes of a node's outputs; -1: an unknown dimension, null: unknown rank.
@@ -218,15 +219,12 @@ export class Profile {
   /** The tree of a view, and the row that each node is counted under; throws where meta.views
    * says what is missing. @param {string} view @returns {Drawing} */
   drawing(view) {
-    return this._columns.once(`drawing ${view}`, () => {
+    return this._columns.cached(`drawing ${view}`, () => {
       const [depth, owner] = ["depth", "owner"].map((name) => this._columns.ints(`${view}.${name}`));
-      const row = this.meta.views.find((/** @type {any} */ other) => other.name === view);
-      const isCode = this._columns.has(`${view}.frame`);
-      const [frame, gradient] = ["frame", "gradient"].map((name) =>
-        isCode ? this._columns.ints(`${view}.${name}`) : null);
-      const label = isCode ? this._columns.strings(`${view}.label`) : this._labels(row, depth, owner);
-      const rows = { filler: row.filler, inNameOrder: row.in_name_order };
-      return { end: endsOf(depth), owner, label, ...rows, accounting: null, frame, gradient };
+      const row = this.view(view);
+      const hasLabels = this._columns.has(`${view}.label.text`);
+      const label = hasLabels ? this._columns.strings(`${view}.label`) : this._labels(row, depth, owner);
+      return { end: endsOf(depth), owner, label, filler: row.filler, inNameOrder: row.in_name_order };
     });
   }
 

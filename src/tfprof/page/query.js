@@ -88,7 +88,7 @@ export class Query {
     const { meta } = profile;
     /** @type {Option[]} */ const rows = meta.options;
     const names = rows.map((row) => row.name);
-    const { groups, options: taken } = meta.views.find((/** @type {any} */ row) => row.name === view);
+    const { groups, options: taken } = profile.view(view);
     /** @type {{[name: string]: any}} */ const chosen = {};
     const given = rows.filter(({ name }) => name in options && taken.includes(name));
     const places = Object.keys(options);

@@ -228,12 +228,6 @@ class Automaton {
   }
 }
 
-/** A test whether a pattern matches a whole text; throws UsageError with RE2's sentence.
- * @param {string} pattern @returns {(text: string) => boolean} */
-export function compile(pattern) {
-  return matcher([pattern]).text;
-}
-
 /** Tests whether any of the patterns matches a whole text, or each of a column; throws UsageError.
  * @param {string[]} patterns */
 export function matcher(patterns) {

@@ -5,9 +5,11 @@
 //   show      drop rows that are trimmed, too deep, too small or hidden; their children move up
 //   only      take totals over the displayed rows alone, if the query says so
 //   order     sort siblings by name or by a total
-import { Counted, DEFINED, LOG_FLOAT_OPS, atLeast } from "./counted.js";
+import { markedRows, marksOf, range, take } from "./arrays.js";
+import { Cache } from "./cache.js";
+import { Counted, DEFINED, LOG_FLOAT_OPS, reaching } from "./counted.js";
 import { matcher } from "./regex.js";
-import { Tree, markedRows, marksOf, range, take } from "./tree.js";
+import { Tree } from "./tree.js";
 
 /** @typedef {import("./profile.js").Profile} Profile */
 /** @typedef {import("./query.js").Query} Query */
@@ -17,24 +19,14 @@ import { Tree, markedRows, marksOf, range, take } from "./tree.js";
 const MOST_RECENT = 8;
 
 /** What a view keeps between answers. */
-export class Session {
+export class ViewCache extends Cache {
   /** @param {Profile} profile @param {View} view */
   constructor(profile, view) {
+    super(MOST_RECENT);
     this.profile = profile;
     this.view = view;
     this.drawing = profile.drawing(view.name);
     this.tree = new Tree(this.drawing.end);
-    /** @type {Map<string, any>} the last used are last */ this.recent = new Map();
-  }
-
-  /** @template T @param {string} key @param {() => T} make @returns {T} */
-  cached(key, make) {
-    const value = this.recent.has(key) ? this.recent.get(key) : make();
-    this.recent.delete(key);
-    this.recent.set(key, value);
-    const [oldest] = this.recent.keys();
-    if (this.recent.size > MOST_RECENT) this.recent.delete(oldest);
-    return value;
   }
 
   /** Whether one of the patterns matches each row's label. @param {string[]} patterns @returns {Uint8Array} */
@@ -60,20 +52,20 @@ export class Session {
 
 /** A query on its way through the stages: the counted rows, and those of them that remain, as a tree. */
 export class Stages {
-  /** @param {Session} session @param {Query} query @param {number | null} step */
-  constructor(session, query, step) {
-    this.session = session;
+  /** @param {ViewCache} of @param {Query} query @param {number | null} step */
+  constructor(of, query, step) {
+    this.of = of;
     this.query = query;
     const { accountTypes, orderBy } = query;
-    const key = JSON.stringify(["counted", accountTypes, step, session.view.chain && orderBy]);
-    const { counted, accounted } = session.cached(key, () => this._account(step));
+    const key = JSON.stringify(["counted", accountTypes, step, of.view.chain && orderBy]);
+    const { counted, accounted } = of.cached(key, () => this._account(step));
     this.counted = counted;
     /** @type {Uint8Array} per row of the drawing: whether the row itself is accounted */
     this.accounted = accounted;
     this.tree = counted.tree;
     this.at = range(counted.tree.length);
     /** @type {{[option: string]: number}} how many rows each option hides */
-    this.hides = { account_type_regexes: session.tree.length - counted.tree.length };
+    this.hides = { account_type_regexes: of.tree.length - counted.tree.length };
     /** How many rows only max_depth hides, and the depth of the deepest. */
     this.deeper = { rows: 0, depth: 0 };
   }
@@ -81,8 +73,7 @@ export class Stages {
   /** The accounted rows and, where a view keeps scopes, the rows above them. @param {number | null} step */
   _account(step) {
     // parity Q5: a row that stays only for what is below it still adds its own numbers.
-    const { session, query } = this;
-    const { profile, view, drawing, tree } = session;
+    const { query, of: { profile, view, drawing, tree } } = this;
     const picked = this._timesPicked();
     const accounted = this._accounted(picked);
     let counted = new Counted(profile, drawing, tree, range(tree.length), step, view.groups ? picked : null);
@@ -100,9 +91,9 @@ export class Stages {
 
   /** For each node, how many account regexes match at least one of its types. */
   _timesPicked() {
-    const { nodes, types } = this.session.profile;
+    const { nodes, types } = this.of.profile;
     if (!this.query.accountTypes) return new Int32Array(nodes.count).fill(1);
-    const { node, type } = this.session.profile.typePairs;
+    const { node, type } = this.of.profile.typePairs;
     const times = new Int32Array(nodes.count);
     for (const pattern of this.query.accountTypes) {
       const hit = matcher([pattern]).rows(types);
@@ -115,7 +106,7 @@ export class Stages {
 
   /** Whether each row of the drawing is itself accounted; the root never is. @param {Int32Array} picked */
   _accounted(picked) {
-    const { view, drawing } = this.session;
+    const { view, drawing } = this.of;
     const types = this.query.accountTypes;
     const fillers = !types || (!view.groups && matcher(types).text(drawing.filler));
     return this._rowsOf(fillers, (node) => !types || picked[node]).fill(0, 0, 1);
@@ -123,7 +114,7 @@ export class Stages {
 
   /** Which rows of the drawing have a node that passes a test, or have none and are *others*. @param {boolean} others @param {(node: number) => unknown} test */
   _rowsOf(others, test) {
-    const { owner, end } = this.session.drawing;
+    const { owner, end } = this.of.drawing;
     const rows = new Uint8Array(end.length).fill(Number(others));
     for (let node = 0; others && node < owner.length; node++) if (owner[node] >= 0) rows[owner[node]] = 0;
     for (let node = 0; node < owner.length; node++) if (owner[node] >= 0 && test(node)) rows[owner[node]] = 1;
@@ -138,7 +129,7 @@ export class Stages {
 
   /** Whether one of the patterns matches the label of each row that remains. @param {string[]} patterns */
   _named(patterns) {
-    const hit = this.session.labelsMatch(patterns);
+    const hit = this.of.labelsMatch(patterns);
     return marksOf(this.at.length, (row) => hit[this.counted.row[this.at[row]]]);
   }
 
@@ -146,7 +137,7 @@ export class Stages {
   start() {
     const { startNames } = this.query;
     // parity Q38: an empty list is no restriction in a chain; elsewhere it matches nothing.
-    if (!startNames || (this.session.view.chain && !startNames.length)) return;
+    if (!startNames || (this.of.view.chain && !startNames.length)) return;
     const begins = this._named(startNames);
     begins[0] = 0;
     const under = this.tree.under(begins);
@@ -158,7 +149,7 @@ export class Stages {
   /** Drops rows that are trimmed, too deep, too small or hidden. */
   show() {
     const { tree, query, hides } = this;
-    const { root_depth } = this.session.view;
+    const { root_depth } = this.of.view;
     const shown = new Uint8Array(tree.length).fill(1);
     for (const [option, passes] of this._restrictions()) {
       hides[option] = 0;
@@ -177,7 +168,7 @@ export class Stages {
 
   /** Each option but max_depth that can hide rows, and whether each row passes it. @returns {Generator<[string, Uint8Array]>} */
   *_restrictions() {
-    const { query, tree, session: { view, profile } } = this;
+    const { query, tree, of: { view, profile } } = this;
     const { showNames, hideNames, devices, trimNames } = query;
     const not = (/** @type {Uint8Array} */ marked) => marked.map((mark) => 1 - mark);
     for (const { name, unit, bound } of profile.meta.fields) {
@@ -197,7 +188,7 @@ export class Stages {
 
   /** Whether each row reaches min_<name>; null where every row does. @param {string} name @param {string} bound */
   _reaches(name, bound) {
-    const { counted, at, query, session: { view, profile } } = this;
+    const { counted, at, query, of: { view, profile } } = this;
     const least = query.minimum[name] ?? 0n;
     const rules = query.concernsFloatOps;
     const counts = name === "occurrence" && view.groups;
@@ -206,7 +197,7 @@ export class Stages {
     const metric = counts ? DEFINED : name === "float_ops" && !rules ? LOG_FLOAT_OPS : name;
     const isOwn = counts || (bound === "own" && !view.groups);
     const passes = counted.cached(`${isOwn} ${metric} from ${least}`, () => {
-      const all = atLeast(isOwn ? counted.own(metric) : counted.total(metric), least);
+      const all = reaching(isOwn ? counted.own(metric) : counted.total(metric), least);
       return all.includes(0) ? all : null;
     });
     return passes && take(passes, at);
@@ -214,7 +205,7 @@ export class Stages {
 
   /** Whether one of the patterns, in any case, matches a device of each row. @param {string[]} patterns */
   _onDevice(patterns) {
-    const { view, profile: { types, nodes } } = this.session;
+    const { view, profile: { types, nodes } } = this.of;
     const test = matcher(patterns.map((pattern) => `(?i:${pattern})`));
     const hit = test.rows(types);
     const hitsNone = test.text(""); // what has no device
@@ -224,7 +215,7 @@ export class Stages {
 
   /** Takes totals over the displayed rows alone, if the query says so. */
   only() {
-    if (!this.query.displayedOnly || !this.session.view.recounts) return;
+    if (!this.query.displayedOnly || !this.of.view.recounts) return;
     const kept = new Uint8Array(this.counted.tree.length);
     for (let at = 0; at < this.at.length; at++) kept[this.at[at]] = 1;
     this.counted = this.counted.with(this.counted.tree.keepRows(kept), this.at, 1);
@@ -233,7 +224,7 @@ export class Stages {
 
   /** Sorts siblings; ties stay in drawing order. */
   order() {
-    const compare = this.session.view.chain ? null : this._comparison(this.counted, this.at, false);
+    const compare = this.of.view.chain ? null : this._comparison(this.counted, this.at, false);
     if (!compare) return;
     const [tree, old] = this.tree.sort(compare);
     [this.tree, this.at] = [tree, take(this.at, old)];
@@ -241,10 +232,10 @@ export class Stages {
 
   /** What to sort rows by; null where they are in order already. @param {Counted} counted @param {Int32Array} at @param {boolean} own @returns {((one: number, other: number) => number) | null} */
   _comparison(counted, at, own) {
-    const { query: { orderBy }, session } = this;
-    if (orderBy === null || (orderBy === "name" && session.drawing.inNameOrder)) return null;
+    const { query: { orderBy }, of } = this;
+    if (orderBy === null || (orderBy === "name" && of.drawing.inNameOrder)) return null;
     if (orderBy === "name" || orderBy === "depth") {
-      const key = orderBy === "depth" ? take(counted.tree.depth, at) : take(session.rank, take(counted.row, at));
+      const key = orderBy === "depth" ? take(counted.tree.depth, at) : take(of.rank, take(counted.row, at));
       return (one, other) => key[one] - key[other] || one - other;
     }
     const key = take(orderBy === "occurrence" ? counted.own(DEFINED) : own ? counted.own(orderBy) : counted.total(orderBy), at);

@@ -1,5 +1,6 @@
 // Columns of byte strings: slices of one blob. Bytes that are not UTF-8 become lone surrogates
 // U+DC80 to U+DCFF, as Python's surrogateescape makes them; `shown` makes them visible for people.
+import { take } from "./arrays.js";
 
 const LONGEST_TEXT = 1 << 28; // longer blobs are decoded row by row: engines limit a text's length
 const ESCAPE = 0xdc00;
@@ -25,7 +26,7 @@ function characterLength(bytes, at) {
 
 /** The text of some bytes, as Python's surrogateescape decodes them.
  * @param {Uint8Array} bytes @returns {string} */
-export function decodeText(bytes) {
+function decodeText(bytes) {
   try {
     return STRICT.decode(bytes);
   } catch {
@@ -85,7 +86,7 @@ export class Texts {
 
 /** Rows of bytes; columns cut from one another share their texts. */
 export class Strings {
-  /** @param {Texts} texts @param {ArrayLike<number>} start @param {ArrayLike<number>} size */
+  /** @param {Texts} texts @param {Float64Array} start @param {Int32Array} size */
   constructor(texts, start, size) {
     this.texts = texts;
     this.start = start;
@@ -136,11 +137,6 @@ export class Strings {
 
   /** These rows, of the same texts. @param {ArrayLike<number>} rows @returns {Strings} */
   take(rows) {
-    const pick = (/** @type {ArrayLike<number>} */ column) => {
-      const picked = new Float64Array(rows.length);
-      for (let at = 0; at < rows.length; at++) picked[at] = column[rows[at]];
-      return picked;
-    };
-    return new Strings(this.texts, pick(this.start), pick(this.size));
+    return new Strings(this.texts, take(this.start, rows), take(this.size, rows));
   }
 }

@@ -108,7 +108,7 @@ function numbers(answer, metric, name, unit) {
  * @returns {Candidate}
  */
 function number(name, title, values, lower, unit, order, whole, accounted) {
-    const isUnknown = (/** @type {number} */ i) => lower !== null && lower[i] !== 0 && Number(values[i]) === 0;
+  const isUnknown = (/** @type {number} */ i) => lower !== null && lower[i] !== 0 && Number(values[i]) === 0;
   const marked = (/** @type {number} */ i, /** @type {string} */ text) => (isUnknown(i) ? "?" : lower?.[i] ? atLeast(text) : text);
   const column = {
     name, title, order, right: true, width: WIDTH.number,
@@ -154,7 +154,7 @@ function members(answer) {
 /** What is known of the nodes of a row. @type {Object<string, (profile: Profile, nodes: ArrayLike<number>) => string[]>} */
 const WORDS = {
   device: (profile, nodes) => typeNames(profile, Array.from(nodes, (node) => profile.nodes.device[node])),
-  op_types: (profile, nodes) => typeNames(profile, Array.from(nodes, (node) => typesOf(profile, node)).flat()),
+  op_types: (profile, nodes) => typeNames(profile, Array.from(nodes, (node) => [...profile.typesOf(node)]).flat()),
   input_shapes: (profile, nodes) => Array.from(nodes, (node) => profile.inputShapes(node)).flat().map((dims) => dims?.join("x") ?? "?"),
 };
 
@@ -162,19 +162,6 @@ const WORDS = {
 function typeNames(profile, types) {
   const known = [...new Set(types)].filter((type) => type >= 0);
   return known.sort((one, other) => profile.types.compare(one, other)).map((type) => profile.types.text(type));
-}
-
-/** @param {Profile} profile @param {number} node @returns {number[]} */
-function typesOf(profile, node) {
-  const pairs = profile.typePairs;
-  let [first, last] = [0, pairs.node.length];
-  while (first < last) {
-    const middle = (first + last) >> 1;
-    if (pairs.node[middle] < node) first = middle + 1;
-    else last = middle;
-  }
-  while (pairs.node[last] === node) last++;
-  return [...pairs.type.subarray(first, last)];
 }
 
 /** @param {string} name */

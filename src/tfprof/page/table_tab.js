@@ -57,7 +57,7 @@ class TableTab {
 
   draw() {
     const { page } = this;
-    const view = page.profile.meta.views.find((/** @type {any} */ row) => row.name === page.view);
+    const view = page.profile.view(page.view);
     for (const button of this.views) button.setAttribute("aria-pressed", String(button.textContent === view.name));
     fill(this.command, shown(commandLine(page.profile.meta, view.name, page.state)));
     let problem = view.missing;

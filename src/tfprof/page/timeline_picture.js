@@ -6,10 +6,11 @@
  *     bytes ▁▂▅▅▅▅▂▂▁▁▁
  * @module
  */
+import { bisect } from "./arrays.js";
 import { Picture } from "./canvas.js";
 import { css, theme } from "./colours.js";
 import { paintAxis, paintBar, paintMemory } from "./lane_paint.js";
-import { blocks, laneLayout, search } from "./lanes.js";
+import { blocks, laneLayout } from "./lanes.js";
 import { memoryCurves } from "./memory_curve.js";
 import { shown } from "./strings.js";
 import { plural, short } from "./units.js";
@@ -160,7 +161,7 @@ export class TimelinePicture {
     const { room: { bottom, memory }, scroller, scene: { top, tall } } = this;
     if (y < AXIS) return null;
     if (y >= bottom) return this.memoryAt(x, Math.floor((y - bottom) / memory));
-    const lane = search(0, top.length, (at) => top[at] + tall > y + scroller.scrollTop);
+    const lane = bisect(0, top.length, (at) => top[at] + tall > y + scroller.scrollTop);
     const box = lane < top.length && top[lane] <= y + scroller.scrollTop ? closest(this.boxes(lane), x) : null;
     return box !== null && distance(box, x) <= NEAR ? box : null;
   }
@@ -171,8 +172,8 @@ export class TimelinePicture {
     if (at >= count) return null;
     const curve = this.scene.curves[at];
     const near = (/** @type {number} */ side) => range.from + (x + side * NEAR) * range.pixel;
-    const last = search(0, curve.time.length, (point) => curve.time[point] > near(1));
-    const from = search(0, last, (point) => curve.time[point] >= near(-1));
+    const last = bisect(0, curve.time.length, (point) => curve.time[point] > near(1));
+    const from = bisect(0, last, (point) => curve.time[point] >= near(-1));
     if (!last || (from === last && curve.kind === "operation")) return null;
     let first = last - 1; // what holds here; of moments the highest nearby
     if (curve.kind === "operation") for (let point = from; point < last; point += 1) if (curve.bytes[point] > curve.bytes[first]) first = point;

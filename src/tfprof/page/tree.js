@@ -1,37 +1,11 @@
 // A tree as two columns, the twin of columns/tree.py: rows in drawing order, and where each row's
 // subtree ends. Row 0 is the root. A total is a difference of prefix sums; nothing recurses.
+import { markedRows, marksOf, starts } from "./arrays.js";
 
 /** Numbers of rows: whole and exact, as BigInt where sums may exceed 2^53; these wrap at 64 bits.
  * @typedef {Float64Array | BigInt64Array} Numbers */
 
 const FEW = 12; // siblings that are sorted in place
-
-/** @param {number} count @returns {Int32Array} 0, 1, 2, … */
-export function range(count) {
-  return new Int32Array(count).map((_, row) => row);
-}
-
-/** Which rows pass a test. @param {number} count @param {(row: number) => unknown} test */
-export function marksOf(count, test) {
-  const found = new Uint8Array(count);
-  for (let row = 0; row < count; row++) if (test(row)) found[row] = 1;
-  return found;
-}
-
-/** The rows that are marked, ascending. @param {Uint8Array} marked @returns {Int32Array} */
-export function markedRows(marked) {
-  const rows = new Int32Array(marked.length);
-  let count = 0;
-  for (let row = 0; row < marked.length; row++) if (marked[row]) rows[count++] = row;
-  return rows.slice(0, count);
-}
-
-/** Some rows of a column. @template {Uint8Array | Int32Array | Numbers} T @param {T} column @param {Int32Array} rows @returns {T} */
-export function take(column, rows) {
-  const taken = new (/** @type {any} */ (column.constructor))(rows.length);
-  for (let at = 0; at < rows.length; at++) taken[at] = column[rows[at]];
-  return taken;
-}
 
 /** Rows in drawing order. A tree never changes: methods return columns or a new tree. */
 export class Tree {
@@ -95,7 +69,7 @@ export class Tree {
 
   /** Whether each row's subtree, the row included, has a marked row. @param {Uint8Array} marked */
   holds(marked) {
-    const before = countBefore(marked);
+    const before = starts(marked);
     return marksOf(this.length, (row) => before[this.end[row]] > before[row]);
   }
 
@@ -111,7 +85,7 @@ export class Tree {
 
   /** The tree without the rows that are not kept; their children move up. @param {Uint8Array} kept */
   keepRows(kept) {
-    const before = countBefore(kept);
+    const before = starts(kept);
     return new Tree(markedRows(kept).map((row) => before[this.end[row]]));
   }
 
@@ -134,13 +108,6 @@ export class Tree {
     }
     return [new Tree(newEnd), oldRow];
   }
-}
-
-/** How many marks are before each row, and in all. @param {Uint8Array} marked */
-function countBefore(marked) {
-  const before = new Int32Array(marked.length + 1);
-  for (let row = 0; row < marked.length; row++) before[row + 1] = before[row] + marked[row];
-  return before;
 }
 
 /** Sorts rows first to last of an order. @param {Int32Array} order @param {number} first @param {number} last @param {(one: number, other: number) => number} compare */

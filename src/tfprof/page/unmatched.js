@@ -1,8 +1,8 @@
 // The twin of query/unmatched.py: filters that match nothing, as remarks that say what would match.
+import { range } from "./arrays.js";
 import { nearest, quoted } from "./nearest.js";
 import { UsageError } from "./query.js";
 import { matcher } from "./regex.js";
-import { range } from "./tree.js";
 
 /** @typedef {import("./strings.js").Strings} Strings */
 
@@ -10,9 +10,9 @@ const MOST = 5; // remarks on one filter, and names in one remark
 const MOST_COMPARED = 5000; // names that a misspelled one is compared with
 
 /** A remark on each regex of every filter that matches nothing at all.
- * @param {import("./stages.js").Session} session @param {import("./query.js").Query} query @returns {Generator<string>} */
-export function* unmatched(session, query) {
-  const { drawing: { label, filler }, profile: { types, nodes } } = session;
+ * @param {import("./stages.js").ViewCache} of @param {import("./query.js").Query} query @returns {Generator<string>} */
+export function* unmatched(of, query) {
+  const { drawing: { label, filler }, profile: { types, nodes } } = of;
   const { accountTypes, startNames, trimNames, showNames, hideNames, devices } = query;
   const matchesNone = (/** @type {string[]} */ patterns, /** @type {Strings} */ names, /** @type {string} */ other) => {
     const test = matcher(patterns);
@@ -22,8 +22,8 @@ export function* unmatched(session, query) {
     for (const pattern of accountTypes.slice(0, MOST)) yield noType(pattern, types);
   }
   for (const names of [startNames, trimNames, showNames, hideNames]) {
-    if (!names?.length || session.labelsMatch(names).includes(1)) continue;
-    for (const pattern of names.slice(0, MOST)) yield noName(pattern, "name", label, 1, session.scopes);
+    if (!names?.length || of.labelsMatch(names).includes(1)) continue;
+    for (const pattern of names.slice(0, MOST)) yield noName(pattern, "name", label, 1, of.scopes);
   }
   const used = types.take([...new Set(nodes.device)].filter((device) => device >= 0).sort((one, other) => one - other));
   if (devices && matchesNone(devices.map((pattern) => `(?i:${pattern})`), used, "")) {

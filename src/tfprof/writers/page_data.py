@@ -135,10 +135,8 @@ def _folded_view(folded: Fold, name: str, drawing: Drawing) -> Drawing:
 def _view(out: Container, name: str, drawing: Drawing) -> None:
     out.add(f"{name}.depth", drawing.tree.depth)
     out.add(f"{name}.owner", drawing.owner)
-    if drawing.frame is not None and drawing.gradient is not None:
+    if drawing.frame is not None:  # the labels of other views are names and types of nodes
         out.add_strings(f"{name}.label", drawing.label)
-        out.add(f"{name}.frame", drawing.frame)
-        out.add(f"{name}.gradient", drawing.gradient)
 
 
 def _stacks(out: Container, stacks: Stacks) -> None:

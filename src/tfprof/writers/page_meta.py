@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from tfprof.results.result import Result
     from tfprof.views.drawing import Drawing
 
-FORMAT: Final = 1
 # A page answers for today, with all rules, and draws what it likes.
 _NOT_OFFERED: Final = ("output", "era", "flops", "frames", "dim", "viz", "dump_to_file")
 _SHOWN: Final = ("select", "order_by", "max_depth")
@@ -45,7 +44,6 @@ def page_meta(
     loaded = replace(loaded, inputs=_files(report, loaded.inputs))
     notes, dims = loaded.profile.notes, report.dims
     return {
-        "format": FORMAT,
         "version": __version__,
         "title": report.title,
         "command": report.naming.before,
@@ -56,7 +54,6 @@ def page_meta(
         "advice": _json(loaded.advice),
         "notes": [_without_folders(report, str(note)) for note in notes],
         "remarks": _remarks(loaded.profile, dims),
-        "embedded": report.embedded,
         "peaks": dict(report.peaks),
         "options": [_option(name) for name in OPTIONS if name not in _NOT_OFFERED],
         "fields": [_field(name) for name in FIELDS],

@@ -1,0 +1,47 @@
+// Columns of numbers: their rows, sums and places. Loops, because from() is slow.
+
+/** @typedef {Uint8Array | Int32Array | Float64Array | BigInt64Array} Numeric */
+
+/** @param {number} count @returns {Int32Array} 0, 1, 2, … */
+export function range(count) {
+  return new Int32Array(count).map((_, row) => row);
+}
+
+/** Which rows pass a test. @param {number} count @param {(row: number) => unknown} test */
+export function marksOf(count, test) {
+  const found = new Uint8Array(count);
+  for (let row = 0; row < count; row++) if (test(row)) found[row] = 1;
+  return found;
+}
+
+/** The rows that are marked, ascending. @param {Uint8Array} marked @returns {Int32Array} */
+export function markedRows(marked) {
+  const rows = new Int32Array(marked.length);
+  let count = 0;
+  for (let row = 0; row < marked.length; row++) if (marked[row]) rows[count++] = row;
+  return rows.slice(0, count);
+}
+
+/** Some rows of a column. @template {Numeric} T @param {T} column @param {ArrayLike<number>} rows @returns {T} */
+export function take(column, rows) {
+  const taken = new (/** @type {any} */ (column.constructor))(rows.length);
+  for (let at = 0; at < rows.length; at++) taken[at] = column[rows[at]];
+  return taken;
+}
+
+/** The sum of the counts before each row, and of all: where what a row owns begins. @param {Uint8Array | Int32Array} counts */
+export function starts(counts) {
+  const start = new Int32Array(counts.length + 1);
+  for (let row = 0; row < counts.length; row++) start[row + 1] = start[row] + counts[row];
+  return start;
+}
+
+/** The first of from..to that passes; *to* where none does. @param {number} from @param {number} to @param {(at: number) => boolean} passes false, then true */
+export function bisect(from, to, passes) {
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (passes(middle)) to = middle;
+    else from = middle + 1;
+  }
+  return from;
+}
