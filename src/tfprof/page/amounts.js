@@ -3,13 +3,8 @@ import { atLeast, exact, short } from "./units.js";
 
 /** @typedef {number | bigint | string | null | undefined} Amount a text is a formula of open sizes */
 
-/**
- * A number for people; a lower bound has its mark, and one of 0 is unknown.
- * @param {Amount} number
- * @param {string} kind grouped, rate, or a kind of units.js
- * @param {boolean} [isLower]
- * @returns {string}
- */
+/** A number for people; a lower bound has its mark, and one of 0 is unknown. @param {Amount} number
+ * @param {string} kind grouped, rate, or a kind of units.js @param {boolean} [isLower] @returns {string} */
 export function amount(number, kind, isLower = false) {
   if (number === null || number === undefined || (isLower && Number(number) === 0)) return "?";
   const text = typeof number === "string" ? formula(number, kind) : written(number, kind);

@@ -13,8 +13,7 @@ import { repaired, unmatched } from "./unmatched.js";
 /** @typedef {import("./counted.js").Bounds} Bounds */
 /** @typedef {import("./tree.js").Numbers} Numbers */
 
-/** @type {WeakMap<Profile, Map<string, ViewCache>>} */
-const views = new WeakMap();
+/** @type {WeakMap<Profile, Map<string, ViewCache>>} */ const views = new WeakMap();
 
 /** The displayed rows of a view, in drawing order. */
 export class Answer extends Cache {
@@ -34,8 +33,7 @@ export class Answer extends Cache {
     this.row = take(counted.row, at);
     /** Whether each row is itself accounted. */
     this.accounted = take(stages.accounted, this.row);
-    /** @type {{name: string}[]} */
-    const options = this.profile.meta.options;
+    /** @type {{name: string}[]} */ const options = this.profile.meta.options;
     const reasons = Object.fromEntries(options.map(({ name }) => [name, hides[name] ?? 0]).filter(([, rows]) => rows));
     /** How many rows are not displayed, and how many each option hides. */
     this.hidden = { rows: all.length - tree.length, reasons };
@@ -116,11 +114,8 @@ export class Answer extends Cache {
   }
 }
 
-/**
- * The rows that a query asks for; throws UsageError where that is impossible.
- * @param {Profile} profile @param {string} name of the view @param {Query} query
- * @returns {Answer}
- */
+/** The rows that a query asks for; throws UsageError where that is impossible. @param {Profile} profile @param {string} name of the view
+ * @param {Query} query @returns {Answer} */
 export function answer(profile, name, query) {
   const view = profile.view(name);
   const step = stepOf(profile, query);

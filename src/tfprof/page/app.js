@@ -1,11 +1,8 @@
-/**
- * The page: reads the profile, draws the tab that the address names, and answers keys.
- *
- *   address ──parse──► state ──► tab.draw(root, page) ──► elements
- *      ▲                                                    │
- *      └───────────────── page.go(changes) ◄── clicks, keys ┘
- * @module
- */
+// The page: reads the profile, draws the tab that the address names, and answers keys.
+//
+//   address ──parse──► state ──► tab.draw(root, page) ──► elements
+//      ▲                                                    │
+//      └───────────────── page.go(changes) ◄── clicks, keys ┘
 import { answer } from "./answer.js";
 import { Cache } from "./cache.js";
 import { drawDetails } from "./details.js";
@@ -31,17 +28,15 @@ export class Page {
   /** @param {import("./profile.js").Profile} profile */
   constructor(profile) {
     this.profile = profile;
-    /** @type {State} */
-    this.state = parseFragment(location.hash);
+    /** @type {State} */ this.state = parseFragment(location.hash);
     this.answers = new Cache(ANSWERS_KEPT);
     this.details = h("aside", { id: "details", "aria-label": "Details of a node", hidden: true, tabindex: "0" });
     this.problem = h("p", { class: "problem", role: "alert", hidden: true });
-    /** @type {Map<string, HTMLElement>} */
-    this.panels = new Map(TABS.map((tab) => [tab.id, panelOf(tab)]));
+    /** @type {Map<string, HTMLElement>} */ this.panels = new Map(TABS.map(({ id }) =>
+      [id, h("section", { role: "tabpanel", id: `panel-${id}`, "aria-labelledby": `tab-${id}`, class: "panel", tabindex: "0", hidden: true })]));
     this.dialog = keysDialog(TABS);
     this.size = "";
-    /** @type {{key: string, node: number | null}} */
-    this.found = { key: "", node: null };
+    /** @type {{key: string, node: number | null}} */ this.found = { key: "", node: null };
   }
 
   /** The tab that the state names. @returns {Tab} */
@@ -83,11 +78,8 @@ export class Page {
     return fragmentOf(merged(this.state, changes));
   }
 
-  /**
-   * Changes the state, the address with it, and redraws.
-   * @param {Changes} changes null or "" takes a key out
-   * @param {{replace?: boolean}} [how] replace: the back button skips the state before
-   */
+  /** Changes the state, the address with it, and redraws. @param {Changes} changes null or "" takes a key out
+   * @param {{replace?: boolean}} [how] replace: the back button skips the state before */
   go(changes, how) {
     this.show(merged(this.state, changes), how);
   }
@@ -106,15 +98,11 @@ export class Page {
     this.go({ node: this.nodeKey(node) });
   }
 
-  /**
-   * The answer of a view to the state's options; throws UsageError.
-   * @param {string} [view]
+  /** The answer of a view to the state's options; throws UsageError. @param {string} [view]
    * @param {Object<string, string>} [instead] options that a picture needs, whatever the state says
-   * @returns {import("./answer.js").Answer}
-   */
+   * @returns {import("./answer.js").Answer} */
   answer(view = this.view, instead = {}) {
-    /** @type {Object<string, string>} */
-    const options = {};
+    /** @type {Object<string, string>} */ const options = {};
     for (const { name } of this.profile.meta.options) {
       const value = instead[name] ?? this.state[name];
       if (value !== undefined) options[name] = value;
@@ -178,12 +166,6 @@ function remember(fragment, replace) {
   } catch {
     // A page inside a notebook has no address of its own; its state is lost with it.
   }
-}
-
-/** @param {Tab} tab */
-function panelOf(tab) {
-  const attributes = { role: "tabpanel", id: `panel-${tab.id}`, "aria-labelledby": `tab-${tab.id}` };
-  return h("section", { ...attributes, class: "panel", tabindex: "0", hidden: true });
 }
 
 /** @param {Page} page */

@@ -1,8 +1,5 @@
-/**
- * A picture on a canvas: sharp on any screen, a tooltip for the pointer, a ring and a spoken
- * sentence for the keyboard. What is in it is a list of shapes; who draws them decides the rest.
- * @module
- */
+// A picture on a canvas: sharp on any screen, a tooltip for the pointer, a ring and a spoken
+// sentence for the keyboard. What is in it is a list of shapes; who draws them decides the rest.
 import { h } from "./dom.js";
 
 /** @typedef {{x: number, y: number, width: number, height: number}} Shape what can be pointed at, in pixels from the top left */
@@ -20,10 +17,8 @@ export class Picture {
    * @param {(key: string) => S | null | boolean} how.key the shape that a key moves to; true where it did something else
    */
   constructor({ label, lines, choose, key }) {
-    /** @type {S[]} */
-    this.shapes = [];
-    /** @type {S | null} */
-    this.focused = null;
+    /** @type {S[]} */ this.shapes = [];
+    /** @type {S | null} */ this.focused = null;
     this.lines = lines;
     this.canvas = h("canvas", { class: "picture-canvas", tabindex: "0", role: "application", "aria-label": label });
     this.ring = h("div", { class: "picture-ring", hidden: true });
@@ -100,11 +95,9 @@ export class Picture {
   }
 }
 
-/**
- * The left and top of a tooltip: right below the pointer, on the other side where the window ends.
- * @param {number} x of the pointer @param {number} y @param {number} width of the tooltip @param {number} height
- * @param {number} right of the window @param {number} bottom @returns {[number, number]}
- */
+/** The left and top of a tooltip: right below the pointer, on the other side where the window ends. @param {number} x of the pointer
+ * @param {number} y @param {number} width of the tooltip @param {number} height @param {number} right of the window
+ * @param {number} bottom @returns {[number, number]} */
 export function tipPlace(x, y, width, height, right, bottom) {
   const place = (/** @type {number} */ at, /** @type {number} */ size, /** @type {number} */ end) => {
     const start = at + GAP + size + MARGIN <= end ? at + GAP : at - GAP - size;

@@ -1,8 +1,5 @@
-/**
- * Colours of pictures: categories and ground from the tokens of page.css, scales that change in
- * lightness, so that colour-blind readers can tell them apart, and text that is readable on them.
- * @module
- */
+// Colours of pictures: categories and ground from the tokens of page.css, scales that change in
+// lightness, so that colour-blind readers can tell them apart, and text that is readable on them.
 import { colour } from "./dom.js";
 
 /** @typedef {[number, number, number]} Rgb red, green and blue from 0 to 255 */

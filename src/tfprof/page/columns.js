@@ -6,16 +6,13 @@ import { Strings, Texts } from "./strings.js";
 /** @typedef {[kind: string, array: string, base: number | bigint, rows: number, at: number]} Entry */
 
 const HEAD = 4;
-/** @type {Record<string, any>} */
-const STORED = {
+/** @type {Record<string, any>} */ const STORED = {
   u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, i8: BigInt64Array,
   i1: Int8Array, i2: Int16Array, i4: Int32Array,
 };
-/** @type {Record<string, any>} */
-const ARRAYS = { i: Int32Array, f: Float64Array, b: BigInt64Array };
+/** @type {Record<string, any>} */ const ARRAYS = { i: Int32Array, f: Float64Array, b: BigInt64Array };
 
-/** An integer of a column: a number where that is exact.
- * @param {number | bigint} value @returns {number | bigint} */
+/** An integer of a column: a number where that is exact. @param {number | bigint} value @returns {number | bigint} */
 export function plain(value) {
   return Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }
@@ -28,10 +25,8 @@ export class Columns extends Cache {
     const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
     const head = new TextDecoder().decode(bytes.subarray(HEAD, HEAD + length));
     const { meta, columns } = JSON.parse(head, (_, value) => (/^-?\d+$/.test(value?.$int) ? BigInt(value.$int) : value));
-    /** @type {any} */
-    this.meta = meta;
-    /** @type {Map<string, Entry>} */
-    this._entries = new Map(Object.entries(columns));
+    /** @type {any} */ this.meta = meta;
+    /** @type {Map<string, Entry>} */ this._entries = new Map(Object.entries(columns));
     this._bytes = bytes.subarray(HEAD + length);
   }
 
@@ -55,8 +50,7 @@ export class Columns extends Cache {
     return { rises: kind[0] === "+", array, base, numbers: new Stored(copy.buffer) };
   }
 
-  /** A column of integers: a BigInt64Array only where a number is beyond 2^53.
-   * @param {string} name @returns {Column} */
+  /** A column of integers: a BigInt64Array only where a number is beyond 2^53. @param {string} name @returns {Column} */
   column(name) {
     return this.cached(name, () => {
       const { rises, array, base, numbers } = this._stored(name);
@@ -78,8 +72,7 @@ export class Columns extends Cache {
     return column instanceof Int32Array ? column : missing(name);
   }
 
-  /** A column of strings; `end` follows their bytes.
-   * @param {string} name @param {ArrayLike<number>} [end] @returns {Strings} */
+  /** A column of strings; `end` follows their bytes. @param {string} name @param {ArrayLike<number>} [end] @returns {Strings} */
   strings(name, end = []) {
     return this.cached(`strings ${name}`, () => {
       const [shared, rest] = [this.ints(`${name}.shared`), this.ints(`${name}.rest`)];

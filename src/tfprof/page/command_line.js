@@ -1,43 +1,26 @@
-/**
- * The command line that prints the rows on the page, quoted for a POSIX shell.
- * @module
- */
+// The command line that prints the rows on the page, quoted for a POSIX shell.
 
 /** @typedef {import("./state.js").State} State */
 /** @typedef {{name: string, kind: string, default: any, help: string, choices: string[]}} Option a row of meta.options */
 
-/**
- * A word as a shell reads it back, quoted exactly as Python's shlex.quote does.
- * @param {string} word
- * @returns {string}
- */
+/** A word as a shell reads it back, quoted exactly as Python's shlex.quote does. @param {string} word @returns {string} */
 export function quote(word) {
   if (word === "") return "''";
   return /[^\w@%+=:,./-]/.test(word) ? `'${word.replaceAll("'", `'"'"'`)}'` : word;
 }
 
-/**
- * The value of an option that nobody sets, as it is written on a command line.
- * @param {any} meta
- * @param {string} view
- * @param {Option} option
- * @returns {string}
- */
+/** The value of an option that nobody sets, as it is written on a command line. @param {any} meta @param {string} view
+ * @param {Option} option @returns {string} */
 export function defaultText(meta, view, option) {
   const value = meta.defaults[view]?.[option.name] ?? option.default;
   return Array.isArray(value) ? value.join(",") : String(value);
 }
 
-/**
- * The command line that prints the rows of *view*; it has the options that differ from the defaults.
- * @param {any} meta
- * @param {string} view
- * @param {State} state
- * @returns {string} as in "tfprof scope graph.pbtxt --select=params '--show_name_regexes=.*conv.*'"
- */
+/** The command line that prints the rows of *view*; it has the options that differ from the defaults. @param {any} meta
+ * @param {string} view @param {State} state
+ * @returns {string} as in "tfprof scope graph.pbtxt --select=params '--show_name_regexes=.*conv.*'" */
 export function commandLine(meta, view, state) {
-  /** @type {Option[]} */
-  const options = meta.options;
+  /** @type {Option[]} */ const options = meta.options;
   const isSet = (/** @type {Option} */ option) => option.name in state && state[option.name] !== defaultText(meta, view, option);
   // The order that nobody sets follows what is selected.
   const selects = options.some((option) => option.name === "select" && isSet(option));

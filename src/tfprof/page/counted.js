@@ -16,10 +16,8 @@ export const LOG_FLOAT_OPS = "float_ops of the op log";
 
 /** Rows are hidden from an answer without leaving this tree, so totals still include them. */
 export class Counted extends Cache {
-  /** @param {Profile} profile @param {Drawing} drawing @param {Tree} tree
-   * @param {Int32Array} row the row of the drawing
-   * @param {number | null} step
-   * @param {Int32Array | null} picked how often each node counts in its row; null: once
+  /** @param {Profile} profile @param {Drawing} drawing @param {Tree} tree @param {Int32Array} row the row of the drawing
+   * @param {number | null} step @param {Int32Array | null} picked how often each node counts in its row; null: once
    * @param {number} rootDefined 1 if the root counts as a node */
   constructor(profile, drawing, tree, row, step, picked, rootDefined = 0) {
     super();

@@ -1,7 +1,4 @@
-/**
- * Elements, made so that text from files stays text: strings become text nodes, never HTML.
- * @module
- */
+// Elements, made so that text from files stays text: strings become text nodes, never HTML.
 
 /** @typedef {Node | string | number | null | undefined | false} Child */
 
@@ -26,11 +23,7 @@ export function h(tag, attributes, ...children) {
   return element;
 }
 
-/**
- * Replaces everything in *root*.
- * @param {Element} root
- * @param {...(Child | Child[])} children
- */
+/** Replaces everything in *root*. @param {Element} root @param {...(Child | Child[])} children */
 export function fill(root, ...children) {
   root.replaceChildren(...nodes(children));
 }
@@ -45,21 +38,13 @@ function nodes(children) {
   return kept;
 }
 
-/**
- * What stands where a picture would be, if a file were there.
- * @param {string} sentence
- */
+/** What stands where a picture would be, if a file were there. @param {string} sentence */
 export function emptyState(sentence) {
   return h("div", { class: "empty" }, h("p", null, sentence));
 }
 
-/**
- * A table of the page's style; text in a row is a cell, a number's class is `num`.
- * @param {Child[]} heads cells of the head
- * @param {Child[]} rows
- * @param {Child} [foot]
- * @returns {HTMLTableElement}
- */
+/** A table of the page's style; text in a row is a cell, a number's class is `num`. @param {Child[]} heads cells of the head
+ * @param {Child[]} rows @param {Child} [foot] @returns {HTMLTableElement} */
 export function grid(heads, rows, foot = null) {
   return h("table", { class: "grid" }, h("thead", null, h("tr", null, heads)), h("tbody", null, rows), foot && h("tfoot", null, foot));
 }
@@ -81,11 +66,8 @@ export function shareBar(share) {
   return h("td", { class: "bar" }, h("span", { class: "share" }, bar));
 }
 
-/**
- * What a canvas paints with: the colour that a token of page.css has in the theme of now.
- * @param {string} token a custom property, as in "--text"
- * @returns {string} as in "rgb(27, 31, 36)"
- */
+/** What a canvas paints with: the colour that a token of page.css has in the theme of now.
+ * @param {string} token a custom property, as in "--text" @returns {string} as in "rgb(27, 31, 36)" */
 export function colour(token) {
   const probe = document.body.appendChild(h("i", { hidden: true }));
   probe.style.color = `var(${token})`;
@@ -94,12 +76,8 @@ export function colour(token) {
   return resolved;
 }
 
-/**
- * A button that copies a text, and says so.
- * @param {string} label what is copied, as in "Copy name"
- * @param {() => string} text
- * @returns {HTMLButtonElement}
- */
+/** A button that copies a text, and says so. @param {string} label what is copied, as in "Copy name" @param {() => string} text
+ * @returns {HTMLButtonElement} */
 export function copyButton(label, text) {
   const button = h("button", { type: "button", class: "button copy" }, label);
   button.addEventListener("click", async () => {

@@ -1,8 +1,5 @@
-/**
- * The options of the command line as a form, one field per row of meta.options. A field that is
- * left empty has the command line's default, which it shows in grey.
- * @module
- */
+// The options of the command line as a form, one field per row of meta.options. A field that is
+// left empty has the command line's default, which it shows in grey.
 import { defaultText } from "./command_line.js";
 import { fill, h } from "./dom.js";
 
@@ -17,8 +14,7 @@ export class Filters {
   constructor(page) {
     this.page = page;
     this.waiting = 0;
-    /** @type {Field[]} */
-    this.fields = page.profile.meta.options.map(fieldOf);
+    /** @type {Field[]} */ this.fields = page.profile.meta.options.map(fieldOf);
     this.toggle = h("button", { type: "button", class: "button", "aria-controls": "more-filters", onclick: () => this.open(this.more.hidden === true) });
     this.reset = h("button", { type: "reset", class: "button" }, "Reset");
     const first = FIRST.flatMap((name) => this.fields.filter(({ option }) => option.name === name));
@@ -57,12 +53,9 @@ export class Filters {
     else go();
   }
 
-  /**
-   * Shows the state, and *problem* beside the field that it is about.
+  /** Shows the state, and *problem* beside the field that it is about.
    * @param {{name: string, options: string[], choices: Object<string, string[]>}} view a row of meta.views
-   * @param {string} wrong the name of that option; "" where nothing is wrong
-   * @param {string} problem
-   */
+   * @param {string} wrong the name of that option; "" where nothing is wrong @param {string} problem */
   show(view, wrong, problem) {
     const { state, profile } = this.page;
     for (const { option, control, element, ...field } of this.fields) {

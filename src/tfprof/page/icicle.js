@@ -1,14 +1,11 @@
-/**
- * Where the boxes of an icicle are: a row is as wide as its total, below its parent.
- *
- *   ┌────────────────────────────────┐   The zoomed row, level 0, is as wide as the picture.
- *   ├───────────────────┬────────┬───┘   What is left on the right is the row's own, or hidden.
- *   ├────────┬──┬▒▒─────┘────────┘       What is narrower than a pixel is one box.
- *
- * Rows of one depth are in the order of their left edges, so that those in sight are found by
- * bisection: a picture costs as much as what is in it, not as what the profile holds.
- * @module
- */
+// Where the boxes of an icicle are: a row is as wide as its total, below its parent.
+//
+//   ┌────────────────────────────────┐   The zoomed row, level 0, is as wide as the picture.
+//   ├───────────────────┬────────┬───┘   What is left on the right is the row's own, or hidden.
+//   ├────────┬──┬▒▒─────┘────────┘       What is narrower than a pixel is one box.
+//
+// Rows of one depth are in the order of their left edges, so that those in sight are found by
+// bisection: a picture costs as much as what is in it, not as what the profile holds.
 import { bisect, starts } from "./arrays.js";
 
 /** @typedef {{parent: ArrayLike<number>, depth: ArrayLike<number>, end: ArrayLike<number>}} Rows columns of tree.js */
@@ -60,15 +57,12 @@ export function levels({ depth, end, width }, row) {
   return deepest - depth[row] + 1;
 }
 
-/**
- * The boxes below the zoomed row from level *first* to before *last*, from left to right in a picture of so many pixels.
- * @param {Layout} layout @param {number} zoomed @param {number} pixels @param {number} first @param {number} last @returns {Box[]}
- */
+/** The boxes below the zoomed row from level *first* to before *last*, from left to right in a picture of so many pixels.
+ * @param {Layout} layout @param {number} zoomed @param {number} pixels @param {number} first @param {number} last @returns {Box[]} */
 export function boxes(layout, zoomed, pixels, first, last) {
   const { x, width, depth, end, start, ordered, parent } = layout;
   const scale = pixels / width[zoomed];
-  /** @type {Box[]} */
-  const found = [];
+  /** @type {Box[]} */ const found = [];
   for (let level = first; width[zoomed] > 0 && level < last && depth[zoomed] + level + 1 < start.length; level++) {
     const at = depth[zoomed] + level;
     const from = bisect(start[at], start[at + 1], (i) => ordered[i] >= zoomed);
@@ -98,11 +92,9 @@ function narrowUntil({ x, width, ordered }, place, to, scale) {
   return after > place + 1 && width[ordered[after - 1]] * scale >= 1 ? after - 1 : after;
 }
 
-/**
- * What is or is below a match, the share of the zoomed row that is, and how many rows in it match.
- * @param {Layout} layout @param {Uint8Array} matches whether each row matches @param {number} zoomed
- * @returns {{covered: Uint8Array, share: number, count: number}} a match below another adds nothing to the share
- */
+/** What is or is below a match, the share of the zoomed row that is, and how many rows in it match. @param {Layout} layout
+ * @param {Uint8Array} matches whether each row matches @param {number} zoomed
+ * @returns {{covered: Uint8Array, share: number, count: number}} a match below another adds nothing to the share */
 export function matched({ parent, width, end }, matches, zoomed) {
   const covered = matches.slice();
   let [sum, count] = [0, 0];

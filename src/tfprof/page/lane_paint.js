@@ -1,7 +1,5 @@
-/**
- * Paints the timeline: the axis on top, lanes that scroll below it, memory at the bottom.
- * @module
- */
+// Paints the timeline: the axis on top, lanes that scroll below it, memory at the bottom.
+import { once } from "./cache.js";
 import { fitted } from "./canvas.js";
 import { css, mix, textOn } from "./colours.js";
 import { ticks } from "./lanes.js";
@@ -29,21 +27,17 @@ export function paintAxis(context, range, colours, axis, height) {
   }
 }
 
-/** @type {WeakMap<Theme, Map<number, {fill: string, ink: string}>>} */
-const INKS = new WeakMap();
+/** @type {WeakMap<Theme, Map<number, {fill: string, ink: string}>>} */ const INKS = new WeakMap();
 
 /** The colours of a bar: of several executions in one pixel, how much of it they fill. @param {Theme} colours @param {Look} look */
 function inks(colours, { category, busy, matches }) {
-  const known = INKS.get(colours) ?? new Map();
-  INKS.set(colours, known);
   const level = Math.ceil(busy * LEVELS);
   const key = (category * 3 + (matches === null ? 2 : Number(matches))) * (LEVELS + 1) + level;
-  if (!known.has(key)) {
+  return once(once(INKS, colours, () => new Map()), key, () => {
     const own = matches ? colours.match : colours.categories[category];
     const fill = mix(colours.ground, own, (matches === false ? 0.25 : 1) * (0.6 + (0.4 * level) / LEVELS));
-    known.set(key, { fill: css(fill), ink: css(textOn(fill)) });
-  }
-  return known.get(key);
+    return { fill: css(fill), ink: css(textOn(fill)) };
+  });
 }
 
 /** @param {Context} context @param {Theme} colours @param {import("./canvas.js").Shape} box @param {Look} look */
@@ -65,10 +59,8 @@ export function paintBar(context, colours, { x, y, width, height }, look) {
   context.fillText(whole === name ? name : fitted(context, name.slice(name.lastIndexOf("/") + 1), shown - 8), left + 4, y + height / 2 + 0.5);
 }
 
-/**
- * @param {Context} context @param {TimeRange} range @param {Theme} colours
- * @param {import("./memory_curve.js").Curve} curve @param {number} top @param {number} height @param {string} text
- */
+/** @param {Context} context @param {TimeRange} range @param {Theme} colours @param {import("./memory_curve.js").Curve} curve
+ * @param {number} top @param {number} height @param {string} text */
 export function paintMemory(context, range, colours, curve, top, height, text) {
   const [head, most] = [18, curve.bytes[curve.peak]];
   const room = height - head - 4;

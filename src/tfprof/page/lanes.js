@@ -1,14 +1,11 @@
-/**
- * What ran when: the executions of one step, in lanes, one group of lanes per device.
- *
- *     gpu:0   lane 0  |MatMul   |   |Relu|       an execution goes to the lowest lane that is free
- *             lane 1      |Add|                  when it starts
- *     cpu:0   lane 2  |w|
- *
- * Columns are sorted by lane, then start. In a lane nothing overlaps, so ends ascend as well and
- * whatever is in sight is found by bisection.
- * @module
- */
+// What ran when: the executions of one step, in lanes, one group of lanes per device.
+//
+//     gpu:0   lane 0  |MatMul   |   |Relu|       an execution goes to the lowest lane that is free
+//             lane 1      |Add|                  when it starts
+//     cpu:0   lane 2  |w|
+//
+// Columns are sorted by lane, then start. In a lane nothing overlaps, so ends ascend as well and
+// whatever is in sight is found by bisection.
 import { bisect, range, starts, take } from "./arrays.js";
 
 /** @typedef {import("./columns.js").Column} Column */
@@ -51,8 +48,7 @@ function lowestFree(most) {
 export function laneLayout(step) {
   const { device, devices, counts_as, start_us } = step;
   const timed = range(counts_as.length).filter((row) => counts_as[row] !== 0);
-  /** @type {number | bigint} */
-  let origin = timed.length ? start_us[timed[0]] : 0;
+  /** @type {number | bigint} */ let origin = timed.length ? start_us[timed[0]] : 0;
   for (const row of timed) if (start_us[row] < origin) origin = start_us[row];
   const start = since(start_us, origin);
   const us = since(step.us, 0).map((value) => Math.max(0, value));
@@ -94,11 +90,9 @@ function byLane(order, laneOf, lanes, start, us) {
   return { row, first, busy, span, start: take(start, row), us: take(us, row) };
 }
 
-/**
- * What to draw of a lane: each execution, or together those that start in the same pixel.
- * @param {Lanes} lanes @param {number} lane @param {{from: number, to: number, pixel: number}} range in microseconds
- * @param {(first: number, last: number) => void} draw executions first..last-1
- */
+/** What to draw of a lane: each execution, or together those that start in the same pixel. @param {Lanes} lanes @param {number} lane
+ * @param {{from: number, to: number, pixel: number}} range in microseconds
+ * @param {(first: number, last: number) => void} draw executions first..last-1 */
 export function blocks({ start, us, first }, lane, { from, to, pixel }, draw) {
   const end = first[lane + 1];
   let at = bisect(first[lane], end, (one) => start[one] + us[one] >= from);

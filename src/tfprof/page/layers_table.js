@@ -1,7 +1,4 @@
-/**
- * The layers of a model, as `tfprof summary` lists them.
- * @module
- */
+// The layers of a model, as `tfprof summary` lists them.
 import { amount } from "./amounts.js";
 import { fill, grid, h, head, number } from "./dom.js";
 import { shown } from "./strings.js";
@@ -20,12 +17,8 @@ const COLUMNS = [
   ["activation_bytes", "Activations", "memory"],
 ];
 
-/**
- * The card with the table, or null where the files hold no model.
- * @param {any} summary
- * @param {boolean} areVariables of a checkpoint, which has no layers
- * @returns {HTMLElement | null}
- */
+/** The card with the table, or null where the files hold no model. @param {any} summary
+ * @param {boolean} areVariables of a checkpoint, which has no layers @returns {HTMLElement | null} */
 export function layersTable(summary, areVariables) {
   if (!summary?.rows?.length) return null;
   const columns = COLUMNS.filter(([key]) => (summary.total[key] ?? null) !== null);
@@ -43,13 +36,10 @@ export function layersTable(summary, areVariables) {
   const more = summary.rows.length - FIRST_ROWS;
   const showAll = (/** @type {any} */ event) => (fill(table.tBodies[0], summary.rows.map(row)), event.target.remove());
   const title = areVariables ? "Variables" : `Layers of ${shown(summary.model || "the model")}`;
-  return h(
-    "section",
-    { class: "card layers" },
+  return h("section", { class: "card layers" },
     h("h2", null, title),
     h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title }, table),
-    more > 0 && h("button", { type: "button", class: "button", onclick: showAll }, `Show ${exact(more)} more`),
-  );
+    more > 0 && h("button", { type: "button", class: "button", onclick: showAll }, `Show ${exact(more)} more`));
 }
 
 /** @param {any} shape a list of sizes and of names of open ones; null: unknown */

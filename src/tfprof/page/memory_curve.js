@@ -1,12 +1,9 @@
-/**
- * What a step records of memory, per device:
- *
- *     in use      bytes that the allocator had in use after an execution; GPU allocators report it
- *     held        running sum of the allocation records of the step
- *     operation   otherwise: the peak bytes of each operation, at its end; what stays allocated
- *                 between operations is not recorded
- * @module
- */
+// What a step records of memory, per device:
+//
+//     in use      bytes that the allocator had in use after an execution; GPU allocators report it
+//     held        running sum of the allocation records of the step
+//     operation   otherwise: the peak bytes of each operation, at its end; what stays allocated
+//                 between operations is not recorded
 import { bisect, take } from "./arrays.js";
 import { since } from "./lanes.js";
 
@@ -17,8 +14,7 @@ import { since } from "./lanes.js";
 /** The curves by device; none where nothing is recorded. @param {{ device: Int32Array }} nodes @param {import("./profile.js").Step} step @param {number | bigint} origin @returns {Curve[]} */
 export function memoryCurves(nodes, step, origin) {
   const byDevice = (/** @type {Int32Array} */ node, /** @type {Column} */ us) => {
-    /** @type {Map<number, number[]>} */
-    const rows = new Map();
+    /** @type {Map<number, number[]>} */ const rows = new Map();
     for (let row = 0; row < us.length; row += 1) {
       const device = nodes.device[node[row]];
       if (us[row] > 0) rows.set(device, rows.get(device) ?? []).get(device)?.push(row);
@@ -27,8 +23,7 @@ export function memoryCurves(nodes, step, origin) {
   };
   const records = byDevice(step.allocation_node, step.allocation_us);
   const [time, allocated] = [since(step.memory_us, origin), { time: since(step.allocation_us, origin), bytes: since(step.allocation_bytes, 0) }];
-  /** @type {Curve[]} */
-  const curves = [];
+  /** @type {Curve[]} */ const curves = [];
   for (const [device, rows] of [...byDevice(step.memory_node, step.memory_us)].sort(([a], [b]) => a - b)) {
     const reported = rows.filter((row) => step.in_use[row] > 0);
     const kind = reported.length ? "in use" : "operation";

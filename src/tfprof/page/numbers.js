@@ -7,12 +7,10 @@
 /** @typedef {Float64Array | BigInt64Array} Values */
 
 const [UNTIMED, ACCELERATOR, CPU] = [0, 1, 2]; // what an execution counts as, by its device
-/** @type {Record<string, "requested" | "peak" | "residual" | "output">} */
-const MEMORY = {
+/** @type {Record<string, "requested" | "peak" | "residual" | "output">} */ const MEMORY = {
   bytes: "requested", peak_bytes: "peak", residual_bytes: "residual", output_bytes: "output",
 };
-/** @type {Record<string, number[]>} */
-const COUNTED = {
+/** @type {Record<string, number[]>} */ const COUNTED = {
   micros: [ACCELERATOR, CPU], accelerator_micros: [ACCELERATOR], cpu_micros: [CPU],
   occurrence: [CPU],
 };
@@ -36,17 +34,20 @@ function exactArray(isSmall, length) {
   return isSmall ? [new Float64Array(length), Number] : [new BigInt64Array(length), BigInt];
 }
 
-/** The metrics of the nodes of a profile. */
-export class Numbers {
+/** What a profile says in numbers of its nodes. */
+export class NodeNumbers {
   /** @param {Columns} columns @param {Step[]} steps @param {number} count of nodes */
   constructor(columns, steps, count) {
     this._columns = columns;
-    this._steps = steps;
+    this.steps = steps;
     this._count = count;
   }
 
-  /** @param {string} metric @param {number | null} step @param {boolean} rules @returns {Values} */
-  values(metric, step, rules) {
+  /** A metric of every node in one step, or averaged over the steps that have the node; float
+   * operations by all rules, or with `rules` false as the op log has them. "defined": how many
+   * nodes it stands for, as nodes of small scopes may be folded.
+   * @param {string} metric @param {number | null} step @param {boolean} [rules] @returns {Values} */
+  values(metric, step, rules = true) {
     return this._columns.cached(`values ${metric} ${step} ${rules}`, () => {
       const isKnown = metric === "params" || this._columns.has(`values.${metric}.all`);
       if (!isKnown && metric === "defined") return new Float64Array(this._count).fill(1);
@@ -65,10 +66,9 @@ export class Numbers {
 
   /** @param {string} metric @param {number | null} number @returns {Values} */
   _recorded(metric, number) {
-    const steps = this._steps.filter((step) => number === null || step.number === number);
+    const steps = this.steps.filter((step) => number === null || step.number === number);
     const ends = steps.map((step) => extent(this._amounts(step, metric)[1] ?? step.node));
-    const isSmall = ends.every(({ least }) => least >= 0)
-      && ends.reduce((sum, end) => sum + end.sum, 0) <= Number.MAX_SAFE_INTEGER;
+    const isSmall = ends.every(({ least }) => least >= 0) && ends.reduce((sum, end) => sum + end.sum, 0) <= Number.MAX_SAFE_INTEGER;
     const [total, exact] = exactArray(isSmall || metric === "occurrence", this._count);
     const counts = [UNTIMED, ACCELERATOR, CPU].map((kind) => COUNTED[metric]?.includes(kind));
     for (const step of steps) {
@@ -81,8 +81,7 @@ export class Numbers {
     return number === null ? this._averaged(total) : total;
   }
 
-  /** Divided by the number of steps that have the node; unsigned, as in Python.
-   * @param {Values} total */
+  /** Divided by the number of steps that have the node; unsigned, as in Python. @param {Values} total */
   _averaged(total) {
     const records = this._records;
     for (let i = 0; i < total.length; i++) {
@@ -97,7 +96,7 @@ export class Numbers {
   get _records() {
     return this._columns.cached("records", () => {
       const [count, last] = [new Int32Array(this._count), new Int32Array(this._count)];
-      this._steps.forEach((step, at) => {
+      this.steps.forEach((step, at) => {
         for (const node of step.node) {
           if (last[node] !== at + 1) count[node]++;
           last[node] = at + 1;
@@ -107,10 +106,9 @@ export class Numbers {
     });
   }
 
-  /** A column of a step: its own if it has one, else that of all steps.
-   * @param {string} name @param {number | null} step */
+  /** A column of a step: its own if it has one, else that of all steps. @param {string} name @param {number | null} step */
   _of(name, step) {
-    const own = `${name}.${this._steps.findIndex((other) => other.number === step)}`;
+    const own = `${name}.${this.steps.findIndex((other) => other.number === step)}`;
     return this._columns.column(this._columns.has(own) ? own : `${name}.all`);
   }
 
@@ -132,8 +130,7 @@ export class Numbers {
 
   /** @param {number | null} step @param {boolean} rules @returns {Values} */
   _floatOps(step, rules) {
-    const [once, times] = ["float_ops", "times"].map((name) =>
-      rules ? this._of(name, step) : this._columns.column(`${name}.log`));
+    const [once, times] = ["float_ops", "times"].map((name) => rules ? this._of(name, step) : this._columns.column(`${name}.log`));
     const runs = this._runs(step, times);
     const [one, many] = [extent(once), extent(runs)];
     const largest = Math.max(one.most, -one.least) * Math.max(many.most, -many.least);
@@ -142,8 +139,9 @@ export class Numbers {
     return result;
   }
 
-  /** @param {string} metric @param {number | null} step @returns {Uint8Array | null} */
-  lower(metric, step) {
+  /** Which nodes lack a number, so that what counts them is a lower bound; null: none can.
+   * @param {string} metric @param {number | null} [step] @returns {Uint8Array | null} */
+  lower(metric, step = null) {
     if (metric === "params") return new Uint8Array(this._columns.ints("params.lower"));
     if (metric !== "float_ops") return null;
     return this._columns.cached(`lower ${step}`, () => {
@@ -158,23 +156,23 @@ export class Numbers {
     });
   }
 
-  /** No sum over nodes is larger; infinite if some node is negative.
-   * @param {string} metric @param {boolean} rules @returns {number} */
+  /** No sum over nodes is larger; infinite if some node is negative. @param {string} metric @param {boolean} rules @returns {number} */
   _largestSum(metric, rules) {
     const which = rules ? "all" : "log";
     const columns = metric === "params" ? [this._columns.column("params")]
       : metric === "float_ops" ? [this._columns.column(`float_ops.${which}`)]
-        : this._steps.map((step) => this._amounts(step, metric)[1] ?? new Int32Array(0));
+        : this.steps.map((step) => this._amounts(step, metric)[1] ?? new Int32Array(0));
     const ends = columns.map(extent);
     if (ends.some(({ least }) => least < 0)) return Infinity;
     const sum = ends.reduce((total, end) => total + end.sum, 0);
     if (metric !== "float_ops") return sum;
-    const executions = this._steps.reduce((total, step) => total + step.node.length, 1);
+    const executions = this.steps.reduce((total, step) => total + step.node.length, 1);
     return sum * Math.max(executions, extent(this._columns.column(`times.${which}`)).most, 1);
   }
 
-  /** @param {string} metric @param {number} times @param {boolean} rules @returns {boolean} */
-  mayBeNegative(metric, times, rules) {
+  /** Whether a sum of a metric that counts each node `times` times can be negative.
+   * @param {string} metric @param {number} [times] @param {boolean} [rules] @returns {boolean} */
+  mayBeNegative(metric, times = 1, rules = true) {
     const key = `largest ${metric} ${rules}`;
     return this._columns.cached(key, () => this._largestSum(metric, rules)) * times > SAFE_SUM;
   }

@@ -1,7 +1,4 @@
-/**
- * Which rows of a tree are on the screen: a row is there if all rows above it are open.
- * @module
- */
+// Which rows of a tree are on the screen: a row is there if all rows above it are open.
 
 /** @typedef {{length: number, depth: ArrayLike<number>, end: ArrayLike<number>, parent: ArrayLike<number>}} Rows */
 

@@ -1,8 +1,5 @@
-/**
- * The first tab: totals and what they leave out, the most expensive parts, steps and devices,
- * advice, and the layers of the model.
- * @module
- */
+// The first tab: totals and what they leave out, the most expensive parts, steps and devices,
+// advice, and the layers of the model.
 import { fill, grid, h, head, number, shareBar } from "./dom.js";
 import { layersTable } from "./layers_table.js";
 import { amount } from "./amounts.js";
@@ -21,18 +18,13 @@ export const overviewTab = {
   draw(root, page) {
     if (root.childElementCount > 0) return; // nothing on it depends on the state
     const { meta } = page.profile;
-    const layers = layersTable(meta.summary, isCheckpoint(meta.overview));
-    fill(
-      root,
-      h(
-        "div",
-        { class: "overview" },
-        h("p", { class: "lead" }, shown(meta.overview.error ?? leadOf(meta.overview))),
-        h("div", { class: "totals" }, meta.overview.error ? null : totals(meta.overview)),
-        h("div", { class: "columns" }, h("div", null, meta.overview.error ? null : ranking(meta.overview)), h("div", null, notesCard(meta), stepsCard(page.profile), adviceCard(meta.advice))),
-        layers,
-      ),
-    );
+    const over = meta.overview;
+    const [left, right] = [over.error ? null : ranking(over), [notesCard(meta), stepsCard(page.profile), adviceCard(meta.advice)]];
+    fill(root, h("div", { class: "overview" },
+      h("p", { class: "lead" }, shown(over.error ?? leadOf(over))),
+      h("div", { class: "totals" }, over.error ? null : totals(over)),
+      h("div", { class: "columns" }, h("div", null, left), h("div", null, right)),
+      layersTable(meta.summary, isCheckpoint(over))));
   },
 };
 
@@ -41,11 +33,7 @@ function isCheckpoint(over) {
   return over.total?.float_ops === null && over.steps.length === 0;
 }
 
-/**
- * What was profiled, in a line.
- * @param {any} over
- * @returns {string}
- */
+/** What was profiled, in a line. @param {any} over @returns {string} */
 export function leadOf(over) {
   if (over.error) return "";
   if (isCheckpoint(over)) return `Checkpoint of ${exact(over.nodes)} ${over.nodes === 1 ? "variable" : "variables"}`;
@@ -79,25 +67,15 @@ function totals(over) {
   ];
 }
 
-/**
- * @param {string} title
- * @param {number | null} number
- * @param {string} kind of the number
- * @param {boolean} isLower
- * @param {string} below
- * @param {string} without what to say if there is no number
- */
+/** @param {string} title @param {number | null} number @param {string} kind of the number @param {boolean} isLower @param {string} below
+ * @param {string} without what to say if there is no number */
 function totalCard(title, number, kind, isLower, below, without) {
   const known = number !== null && number !== undefined;
   const value = known || isLower ? amount(number, kind, isLower) : "–";
-  const digits = known ? exact(number) : "";
-  return h(
-    "div",
-    { class: "card total" },
+  return h("div", { class: "card total" },
     h("h2", null, title),
-    h("div", { class: "value", title: digits }, value),
-    h("div", { class: "muted" }, known || isLower ? below : without),
-  );
+    h("div", { class: "value", title: known ? exact(number) : "" }, value),
+    h("div", { class: "muted" }, known || isLower ? below : without));
 }
 
 const TITLES = { layer: "Layers", "operation type": "Operation types", "line of code": "Lines of code" };
@@ -146,7 +124,7 @@ function linkTo(row) {
 
 /** What the totals leave out, assume, or do not know; and what reading the files had to say. @param {any} meta */
 function notesCard(meta) {
-  const said = [...(meta.overview.sentences ?? []), ...(meta.summary?.sentences ?? []), ...meta.notes.map(textOf)];
+  const said = [...(meta.overview.sentences ?? []), ...(meta.summary?.sentences ?? []), ...meta.notes];
   const sentences = [...new Set(said.map(shown))];
   const coverage = meta.summary?.float_ops_coverage;
   if (coverage && coverage.counted < coverage.operations) {
@@ -157,11 +135,6 @@ function notesCard(meta) {
   const items = sentences.map((sentence) => h("li", null, sentence));
   const rest = items.length > 5 ? h("details", null, h("summary", null, `${items.length - 4} more`), h("ul", null, items.slice(4))) : null;
   return h("section", { class: "card notes" }, h("h2", null, "Notes"), h("ul", null, rest ? items.slice(0, 4) : items), rest);
-}
-
-/** @param {any} note */
-function textOf(note) {
-  return typeof note === "string" ? note : String(note.message ?? note.text ?? "");
 }
 
 /** @param {any} advice */

@@ -1,7 +1,5 @@
-/**
- * What stands around pictures: choices, metrics, the way back from a zoom, legends.
- * @module
- */
+// What stands around pictures: choices, metrics, the way back from a zoom, legends.
+import { once } from "./cache.js";
 import { fill, h } from "./dom.js";
 
 /** @typedef {import("./app.js").Page} Page */
@@ -15,11 +13,9 @@ export const ALL_DEPTHS = "1000000000";
 
 /** A tab whose parts are made once, and stay. @param {{id: string, title: string, missing: (page: Page) => string, make: (page: Page) => {parts: HTMLElement[], draw: () => void}}} how @returns {import("./tabs.js").Tab} */
 export function pictureTab({ id, title, missing, make }) {
-  /** @type {WeakMap<HTMLElement, ReturnType<typeof make>>} */
-  const made = new WeakMap();
+  /** @type {WeakMap<HTMLElement, ReturnType<typeof make>>} */ const made = new WeakMap();
   const draw = (/** @type {HTMLElement} */ root, /** @type {Page} */ page) => {
-    const tab = made.get(root) ?? make(page);
-    made.set(root, tab);
+    const tab = once(made, root, () => make(page));
     if (tab.parts[0].parentElement !== root) fill(root, tab.parts);
     tab.draw();
   };
@@ -39,17 +35,14 @@ export function choice(label, change) {
   return { element: h("label", { class: "field" }, label, select), show };
 }
 
-/** @type {WeakMap<object, Metric[]>} */
-const known = new WeakMap();
+/** @type {WeakMap<object, Metric[]>} */ const known = new WeakMap();
 
 /** The metrics that pictures can show; one without a number in these files says so. @param {Page} page @returns {Metric[]} */
 export function metrics({ profile }) {
-  const found = known.get(profile) ?? profile.meta.fields.filter((/** @type {any} */ { unit }) => unit).map((/** @type {Metric} */ field) => {
+  return once(known, profile, () => profile.meta.fields.filter((/** @type {any} */ { unit }) => unit).map((/** @type {Metric} */ field) => {
     const title = field.legend.replace("# ", "").replace("_", " ");
     return { ...field, title, missing: profile.values(field.name, null).some(Boolean) ? "" : `These files have no ${title}.` };
-  });
-  known.set(profile, found);
-  return found;
+  }));
 }
 
 /** The metric that the state names, or the one that fits the files. @param {Page} page @param {string} view @returns {Metric} */
@@ -66,8 +59,7 @@ export function metricChoices(page) {
 
 /** The rows above the zoomed one, as buttons. @param {HTMLElement} root @param {ArrayLike<number>} parent @param {number} zoomed @param {(row: number) => string} name @param {(row: number) => void} zoom */
 export function showCrumbs(root, parent, zoomed, name, zoom) {
-  /** @type {number[]} */
-  const rows = [];
+  /** @type {number[]} */ const rows = [];
   for (let row = zoomed; row >= 0; row = parent[row]) rows.push(row);
   rows.reverse();
   const hidden = rows.length - 1 - CRUMBS;

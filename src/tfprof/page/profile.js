@@ -1,22 +1,19 @@
 // A profile as the page holds it: the columns of model.py and the drawings of views/.
 import { bisect, starts } from "./arrays.js";
 import { decode, plain } from "./columns.js";
-import { Numbers } from "./numbers.js";
+import { NodeNumbers } from "./numbers.js";
 import { Strings, encodeText } from "./strings.js";
 
 /** @typedef {import("./columns.js").Columns} Columns */
 /** @typedef {import("./columns.js").Column} Column */
-/** @typedef {import("./numbers.js").Values} Values */
-/** @typedef {{file: string, line: number | bigint, function: string,
- *   source: string, library: boolean}} Frame */
+/** @typedef {{file: string, line: number | bigint, function: string, source: string, library: boolean}} Frame */
 /** @typedef {(number | bigint)[] | null} Dims */
 /** @typedef {{number: number, devices: Strings, node: Int32Array, device: Int32Array,
  *   start_us: Column, us: Column, counts_as: Int32Array, memory_node: Int32Array,
  *   memory_us: Column, requested: Column, peak: Column, residual: Column, output: Column,
  *   in_use: Column, allocation_node: Int32Array, allocation_us: Column,
  *   allocation_bytes: Column}} Step */
-/** @typedef {{end: Int32Array, owner: Int32Array, label: Strings, filler: string,
- *   inNameOrder: boolean}} Drawing */
+/** @typedef {{end: Int32Array, owner: Int32Array, label: Strings, filler: string, inNameOrder: boolean}} Drawing */
 
 const ROOT = encodeText("_TFProfRoot");
 const SLASH = 0x2f;
@@ -40,7 +37,7 @@ function scopeLength(name, parts) {
 }
 
 /** Everything known about a model and its runs. */
-export class Profile {
+export class Profile extends NodeNumbers {
   /** @param {Uint8Array} bytes what writers/page_data.py writes @returns {Promise<Profile>} */
   static async read(bytes) {
     return new Profile(await decode(bytes));
@@ -48,25 +45,19 @@ export class Profile {
 
   /** @param {Columns} columns */
   constructor(columns) {
-    this._columns = columns;
-    /** @type {any} */
-    this.meta = columns.meta;
     const name = columns.strings("name", ROOT);
+    /** @type {any} */ const meta = columns.meta;
+    super(columns, meta.steps.map((/** @type {number} */ number, /** @type {number} */ at) => ({
+      number, devices: columns.strings(`step.${at}.devices`), ...Object.fromEntries(columns.under(`step.${at}.`)),
+    })), name.length);
+    this.meta = meta;
     const [op, device, stack] = ["op", "device", "stack"].map((column) => columns.ints(column));
     this.nodes = { count: name.length, name, op, device, stack };
     this.types = columns.strings("types", ROOT);
     this.unknown = columns.strings("unknown");
-    /** @type {Step[]} */
-    this.steps = this.meta.steps.map((/** @type {number} */ number, /** @type {number} */ at) => ({
-      number,
-      devices: columns.strings(`step.${at}.devices`),
-      ...Object.fromEntries(columns.under(`step.${at}.`)),
-    }));
-    this._numbers = new Numbers(columns, this.steps, name.length);
   }
 
-  /** (node, type) of every type of every node, each pair once, by node and type.
-   * @returns {{node: Int32Array, type: Int32Array}} */
+  /** (node, type) of every type of every node, each pair once, by node and type. @returns {{node: Int32Array, type: Int32Array}} */
   get typePairs() {
     return this._columns.cached("type pairs", () => {
       const { op, device } = this.nodes;
@@ -146,8 +137,7 @@ export class Profile {
     return this._columns.cached(`starts ${name}`, () => starts(this._columns.ints(name)));
   }
 
-  /** The shapes of a node's outputs; -1: an unknown dimension, null: unknown rank.
-   * @param {number} node @returns {Dims[]} */
+  /** The shapes of a node's outputs; -1: an unknown dimension, null: unknown rank. @param {number} node @returns {Dims[]} */
   outputShapes(node) {
     const [first, dims] = [this._starts("outputs"), this._starts("rank")];
     const dim = this._columns.column("dim");
@@ -158,8 +148,7 @@ export class Profile {
   /** The shapes of a node's data inputs, as `outputShapes`. @param {number} node */
   inputShapes(node) {
     const { start, source, slot } = this.edges;
-    /** @type {Dims[]} */
-    const shapes = [];
+    /** @type {Dims[]} */ const shapes = [];
     for (let i = start[node]; i < start[node + 1]; i++) {
       const known = source[i] >= 0 ? this.outputShapes(source[i]) : [];
       if (slot[i] >= 0) shapes.push(known[slot[i]] ?? null);
@@ -172,14 +161,12 @@ export class Profile {
     return this._columns.strings("dtypes").text(this._columns.ints("dtype")[node]);
   }
 
-  /** How a node's float operations are counted, in lines; "" where that is unknown.
-   * @param {number} node @returns {string} */
+  /** How a node's float operations are counted, in lines; "" where that is unknown. @param {number} node @returns {string} */
   formula(node) {
     return this._columns.strings("formulas").text(this._columns.ints("formula")[node]);
   }
 
-  /** The call stack that made a node, outermost frame first.
-   * @param {number} node @returns {Frame[]} */
+  /** The call stack that made a node, outermost frame first. @param {number} node @returns {Frame[]} */
   frames(node) {
     const [first, stack] = [this._starts("frames"), this.nodes.stack[node]];
     const length = stack < 0 ? 0 : first[stack + 1] - first[stack];
@@ -193,27 +180,6 @@ export class Profile {
     const line = plain(this._columns.column("frame.line")[at]);
     const library = this._columns.ints("frame.library")[at] === 1;
     return { file, line, function: name, source: source === "none" ? "" : source, library };
-  }
-
-  /** A metric of every node in one step, or averaged over the steps that have the node; float
-   * operations by all rules, or with `rules` false as the op log has them. "defined": how many
-   * nodes it stands for, as nodes of small scopes may be folded.
-   * @param {string} metric @param {number | null} step @param {boolean} [rules]
-   * @returns {Values} */
-  values(metric, step, rules = true) {
-    return this._numbers.values(metric, step, rules);
-  }
-
-  /** Which nodes lack a number, so that what counts them is a lower bound; null: none can.
-   * @param {string} metric @param {number | null} [step] @returns {Uint8Array | null} */
-  lower(metric, step = null) {
-    return this._numbers.lower(metric, step);
-  }
-
-  /** Whether a sum of a metric that counts each node `times` times can be negative.
-   * @param {string} metric @param {number} [times] @param {boolean} [rules] @returns {boolean} */
-  mayBeNegative(metric, times = 1, rules = true) {
-    return this._numbers.mayBeNegative(metric, times, rules);
   }
 
   /** The tree of a view, and the row that each node is counted under; throws where meta.views

@@ -11,13 +11,6 @@ const INT64_MAX = 2n ** 63n - 1n;
 
 /** @typedef {{name: string, kind: string, default: any, choices?: string[]}} Option */
 
-/** Throws a UsageError, beginning with a sentence, where a word is none of those known.
- * @param {string} sentence @param {string} word @param {string[]} known */
-function checkKnown(sentence, word, known) {
-  if (known.includes(word)) return;
-  throw new UsageError(`${sentence} ${quoted(word)}${nearest(word, known)} (there are: ${known.join(", ")})`);
-}
-
 /** The value of an option as it is written. @param {Option} option @param {string} text @param {any[]} fields */
 function parsed(option, text, fields) {
   /** @param {string} word */
@@ -76,14 +69,9 @@ export class Query {
     return this.select.includes("float_ops") || "float_ops" in this.minimum || this.orderBy === "float_ops";
   }
 
-  /**
-   * From options as the command line spells them; those left open have defaults that fit the files.
+  /** From options as the command line spells them; those left open have defaults that fit the files.
    * Options that only other views take are left out.
-   * @param {{[name: string]: string}} options
-   * @param {string} view
-   * @param {any} profile
-   * @returns {Query}
-   */
+   * @param {{[name: string]: string}} options @param {string} view @param {any} profile @returns {Query} */
   static of(options, view, profile) {
     const { meta } = profile;
     /** @type {Option[]} */ const rows = meta.options;
@@ -96,7 +84,8 @@ export class Query {
     for (const option of given) chosen[option.name] = parsed(option, options[option.name], meta.fields);
     for (const { name, choices = [] } of given) {
       const words = choices.length ? [chosen[name]].flat().filter(Boolean) : [];
-      for (const word of words) checkKnown(`${name} has no`, word, choices);
+      const wrong = words.find((word) => !choices.includes(word));
+      if (wrong) throw new UsageError(`${name} has no ${quoted(wrong)}${nearest(wrong, choices)} (there are: ${choices.join(", ")})`);
     }
     const select = chosen.select ?? meta.defaults[view].select;
     const isNumber = (/** @type {string} */ name) => meta.fields.find((/** @type {any} */ field) => field.name === name)?.unit;

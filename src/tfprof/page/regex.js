@@ -228,8 +228,7 @@ class Automaton {
   }
 }
 
-/** Tests whether any of the patterns matches a whole text, or each of a column; throws UsageError.
- * @param {string[]} patterns */
+/** Tests whether any of the patterns matches a whole text, or each of a column; throws UsageError. @param {string[]} patterns */
 export function matcher(patterns) {
   const machine = new Automaton(new Program(patterns));
   return {
@@ -239,8 +238,7 @@ export function matcher(patterns) {
       return machine.ends(machine.run(machine.first, bytes, 0, bytes.length));
     },
     /** @param {import("./strings.js").Strings} strings
-     * @param {Int32Array | null} [parent] the row, above 0, whose text begins that of each row
-     * @returns {Uint8Array} */
+     * @param {Int32Array | null} [parent] the row, above 0, whose text begins that of each row @returns {Uint8Array} */
     rows({ texts: { bytes }, start, size, length }, parent = null) {
       const [found, after] = [new Uint8Array(length), new Int32Array(length)];
       let { states } = machine;

@@ -1,11 +1,7 @@
-/**
- * Keys that work everywhere on the page, and the dialog that lists them.
- * @module
- */
+// Keys that work everywhere on the page, and the dialog that lists them.
 import { h } from "./dom.js";
 
-/** @type {[string, string][]} */
-const KEYS = [
+/** @type {[string, string][]} */ const KEYS = [
   ["1 … 7", "the tab of that number"],
   ["← →", "in the tab bar: the next tab; in a tree: close, open"],
   ["↑ ↓", "in a tree: the row above, below"],
@@ -15,11 +11,7 @@ const KEYS = [
   ["?", "this list"],
 ];
 
-/**
- * The list of keys.
- * @param {import("./tabs.js").Tab[]} tabs
- * @returns {HTMLDialogElement}
- */
+/** The list of keys. @param {import("./tabs.js").Tab[]} tabs @returns {HTMLDialogElement} */
 export function keysDialog(tabs) {
   const rows = KEYS.map(([key, what]) => h("tr", null, h("th", { scope: "row" }, h("kbd", null, key)), h("td", null, what)));
   const names = tabs.map((tab, index) => `${index + 1} ${tab.title}`).join(" · ");
@@ -30,10 +22,7 @@ export function keysDialog(tabs) {
   return dialog;
 }
 
-/**
- * @param {import("./app.js").Page} page
- * @param {import("./tabs.js").Tab[]} tabs
- */
+/** @param {import("./app.js").Page} page @param {import("./tabs.js").Tab[]} tabs */
 export function listenToKeys(page, tabs) {
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || page.dialog.open) return;

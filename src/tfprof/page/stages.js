@@ -60,8 +60,7 @@ export class Stages {
     const key = JSON.stringify(["counted", accountTypes, step, of.view.chain && orderBy]);
     const { counted, accounted } = of.cached(key, () => this._account(step));
     this.counted = counted;
-    /** @type {Uint8Array} per row of the drawing: whether the row itself is accounted */
-    this.accounted = accounted;
+    /** @type {Uint8Array} per row of the drawing: whether the row itself is accounted */ this.accounted = accounted;
     this.tree = counted.tree;
     this.at = range(counted.tree.length);
     /** @type {{[option: string]: number}} how many rows each option hides */

@@ -10,8 +10,7 @@ const OBEYED =
 const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
 const STRICT = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 
-/** How many bytes at `at` are one character of UTF-8; 0: they are none.
- * @param {Uint8Array} bytes @param {number} at */
+/** How many bytes at `at` are one character of UTF-8; 0: they are none. @param {Uint8Array} bytes @param {number} at */
 function characterLength(bytes, at) {
   const first = bytes[at];
   if (first < 0x80) return 1;
@@ -24,8 +23,7 @@ function characterLength(bytes, at) {
   return isOverlong || isBeyond ? 0 : length;
 }
 
-/** The text of some bytes, as Python's surrogateescape decodes them.
- * @param {Uint8Array} bytes @returns {string} */
+/** The text of some bytes, as Python's surrogateescape decodes them. @param {Uint8Array} bytes @returns {string} */
 function decodeText(bytes) {
   try {
     return STRICT.decode(bytes);
@@ -51,8 +49,7 @@ export function encodeText(text) {
     number % 2 ? [piece.charCodeAt(0) - ESCAPE] : [...encoder.encode(piece)]));
 }
 
-/** A text on one line, with control characters, marks of direction and stray bytes made visible.
- * @param {string} text @returns {string} */
+/** A text on one line, with control characters, marks of direction and stray bytes made visible. @param {string} text @returns {string} */
 export function shown(text) {
   return text.replace(OBEYED, (found) => {
     const code = found.charCodeAt(0) - (found >= "\udc00" ? ESCAPE : 0);
@@ -71,8 +68,7 @@ export class Texts {
     this.bytes = bytes;
   }
 
-  /** All bytes as a text with the same indices; null if they are not ASCII, as most names are.
-   * @returns {string | null} */
+  /** All bytes as a text with the same indices; null if they are not ASCII, as most names are. @returns {string | null} */
   get text() {
     if (this._text === undefined) {
       const { bytes } = this;
@@ -123,8 +119,7 @@ export class Strings {
     return -1;
   }
 
-  /** Below 0 where the bytes of a row come before those of another.
-   * @param {number} row @param {number} other @returns {number} */
+  /** Below 0 where the bytes of a row come before those of another. @param {number} row @param {number} other @returns {number} */
   compare(row, other) {
     const { bytes } = this.texts;
     const [first, second] = [this.start[row], this.start[other]];

@@ -1,8 +1,5 @@
-/**
- * The columns of the table of an answer, as results/report_table.py has them: own and total of each
- * number that is selected, shares of the whole, and what is known in words.
- * @module
- */
+// The columns of the table of an answer, as results/report_table.py has them: own and total of each
+// number that is selected, shares of the whole, and what is known in words.
 import { shown } from "./strings.js";
 import { UNITS, atLeast, exact, percent } from "./units.js";
 
@@ -16,18 +13,12 @@ const WIDTH = { number: 116, share: 130, text: 200 };
 const NOT_ACCOUNTED = "--";
 const IN_FULL = /** @type {Object<string, string>} */ ({ micros: " microseconds", memory: " bytes" });
 
-/**
- * The columns that hold something new, and a sentence on the others.
- * @param {Answer} answer
- * @returns {{columns: GridColumn[], leftOut: string}}
- */
+/** The columns that hold something new, and a sentence on the others. @param {Answer} answer
+ * @returns {{columns: GridColumn[], leftOut: string}} */
 export function tableColumns(answer) {
-  /** @type {GridColumn[]} */
-  const columns = [];
-  /** @type {Map<string, string[]>} */
-  const reasons = new Map();
-  /** @type {Candidate[]} */
-  const kept = [];
+  /** @type {GridColumn[]} */ const columns = [];
+  /** @type {Map<string, string[]>} */ const reasons = new Map();
+  /** @type {Candidate[]} */ const kept = [];
   for (const candidate of candidates(answer)) {
     const { column } = candidate;
     const twin = kept.find((other) => sameValues(other, candidate));
@@ -63,8 +54,7 @@ function shareColumn(column, share) {
 
 /** The fields with a column, in order: the selected ones and those that they imply. @param {Answer} answer @returns {Field[]} */
 function shownFields(answer) {
-  /** @type {Field[]} */
-  const fields = answer.profile.meta.fields;
+  /** @type {Field[]} */ const fields = answer.profile.meta.fields;
   const names = new Set(fields.filter(({ name }) => answer.query.select.includes(name)).flatMap(({ shows }) => shows));
   const ordered = fields.filter(({ name, legend }) => names.has(name) && legend !== "");
   if (!answer.view.groups) return ordered;
@@ -101,12 +91,8 @@ function numbers(answer, metric, name, unit) {
   ];
 }
 
-/**
- * @param {string} name @param {string} title
- * @param {ArrayLike<number | bigint>} values @param {ArrayLike<number> | null} lower
- * @param {string} unit @param {string} order @param {number} whole @param {(i: number) => boolean} accounted
- * @returns {Candidate}
- */
+/** @param {string} name @param {string} title @param {ArrayLike<number | bigint>} values @param {ArrayLike<number> | null} lower
+ * @param {string} unit @param {string} order @param {number} whole @param {(i: number) => boolean} accounted @returns {Candidate} */
 function number(name, title, values, lower, unit, order, whole, accounted) {
   const isUnknown = (/** @type {number} */ i) => lower !== null && lower[i] !== 0 && Number(values[i]) === 0;
   const marked = (/** @type {number} */ i, /** @type {string} */ text) => (isUnknown(i) ? "?" : lower?.[i] ? atLeast(text) : text);
@@ -129,8 +115,7 @@ function some(values, test) {
 function words(answer, field) {
   const { profile, view } = answer;
   if (!(field in WORDS) || (field === "input_shapes" && view.groups)) return [];
-  /** @type {string[]} */
-  const texts = [];
+  /** @type {string[]} */ const texts = [];
   const text = (/** @type {number} */ i) => (texts[i] ??= shown(WORDS[field](profile, members(answer)[answer.row[i]] ?? []).join(", ")));
   const name = field === "device" ? "devices" : field;
   const holds = () => some(answer.row, (_, i) => text(i) !== "");
@@ -141,8 +126,7 @@ function words(answer, field) {
 function members(answer) {
   const { drawing, counted } = answer;
   return answer.cached("members", () => {
-    /** @type {number[][]} */
-    const nodes = [];
+    /** @type {number[][]} */ const nodes = [];
     for (let node = 0; node < drawing.owner.length; node++) {
       const row = drawing.owner[node];
       if (row >= 0 && counted.picked?.[node] !== 0) (nodes[row] ??= []).push(node);

@@ -1,11 +1,9 @@
-/**
- * The tree table of a view, its filters, and the command line that prints the same rows.
- * @module
- */
+// The tree table of a view, its filters, and the command line that prints the same rows.
 import { answer } from "./answer.js";
 import { commandLine } from "./command_line.js";
 import { copyButton, emptyState, fill, h } from "./dom.js";
 import { Filters } from "./filters.js";
+import { pictureTab } from "./picture_controls.js";
 import { Query, UsageError } from "./query.js";
 import { shown } from "./strings.js";
 import { tableColumns } from "./table_columns.js";
@@ -15,30 +13,12 @@ import { plural } from "./units.js";
 /** @typedef {import("./answer.js").Answer} Answer */
 /** @typedef {import("./app.js").Page} Page */
 
-/** @type {import("./tabs.js").Tab} */
-export const tableTab = {
-  id: "table",
-  title: "Table",
-  missing: () => "",
-  draw(root, page) {
-    const table = tables.get(root) ?? new TableTab(page);
-    tables.set(root, table);
-    if (table.toolbar.parentElement !== root) fill(root, ...table.parts);
-    table.draw();
-  },
-};
-
-/** @type {WeakMap<HTMLElement, TableTab>} */
-const tables = new WeakMap();
-
 class TableTab {
   /** @param {Page} page */
   constructor(page) {
     this.page = page;
-    /** @type {Answer | null} the last that could be given */
-    this.answer = null;
-    /** @type {number | null} the node that was brought into sight */
-    this.revealed = null;
+    /** @type {Answer | null} the last that could be given */ this.answer = null;
+    /** @type {number | null} the node that was brought into sight */ this.revealed = null;
     this.filters = new Filters(page);
     this.grid = new TreeGrid({ details: (i) => this.openRow(i), order: (by) => page.go({ order_by: by }) });
     this.views = page.profile.meta.views.map((/** @type {any} */ { name, summary }) => h("button", { type: "button", class: "button", title: summary, onclick: () => page.go({ view: name }) }, name));
@@ -146,6 +126,9 @@ class TableTab {
     return profile.meta.options.find((/** @type {any} */ { name }) => isWrong(name))?.name ?? "";
   }
 }
+
+/** @type {import("./tabs.js").Tab} */
+export const tableTab = pictureTab({ id: "table", title: "Table", missing: () => "", make: (page) => new TableTab(page) });
 
 /** @param {string} above @param {string} name what it repeats of the name above is left out */
 function below(above, name) {

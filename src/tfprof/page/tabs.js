@@ -1,7 +1,4 @@
-/**
- * The tabs, in order.
- * @module
- */
+// The tabs, in order.
 import { icicleTab } from "./icicle_tab.js";
 import { overviewTab } from "./overview_tab.js";
 import { rooflineTab } from "./roofline_tab.js";
@@ -19,12 +16,4 @@ import { typesTab } from "./types_tab.js";
  */
 
 /** @type {Tab[]} */
-export const TABS = [
-  overviewTab,
-  icicleTab,
-  tableTab,
-  treemapTab,
-  typesTab,
-  timelineTab,
-  rooflineTab,
-];
+export const TABS = [overviewTab, icicleTab, tableTab, treemapTab, typesTab, timelineTab, rooflineTab];

@@ -1,16 +1,10 @@
-/**
- * Dark or light: as the system says, until the reader chooses.
- * @module
- */
+// Dark or light: as the system says, until the reader chooses.
 import { h } from "./dom.js";
 
 const KEPT_AS = "tfprof theme";
 
-/**
- * The switch between dark and light.
- * @param {() => void} changed called after a change, to repaint canvases
- * @returns {HTMLButtonElement}
- */
+/** The switch between dark and light. @param {() => void} changed called after a change, to repaint canvases
+ * @returns {HTMLButtonElement} */
 export function themeButton(changed) {
   const system = matchMedia("(prefers-color-scheme: dark)");
   const root = document.documentElement;

@@ -1,7 +1,4 @@
-/**
- * The part of a time axis that is in sight: drag, wheel, pinch and keys move it.
- * @module
- */
+// The part of a time axis that is in sight: drag, wheel, pinch and keys move it.
 
 const LEAST = 5; // microseconds in sight
 const DRAGGED = 4; // pixels that make a click a drag
@@ -66,8 +63,7 @@ export class TimeRange {
 
   /** @param {HTMLElement} element @param {HTMLElement} scroller what a mouse drags up and down */
   listen(element, scroller) {
-    /** @type {Map<number, PointerEvent>} */
-    const down = new Map();
+    /** @type {Map<number, PointerEvent>} */ const down = new Map();
     const left = () => element.getBoundingClientRect().left;
     let first = { clientX: 0, clientY: 0 };
     element.addEventListener("wheel", (event) => {

@@ -1,11 +1,8 @@
-/**
- * The picture of a step: boxes in lanes, memory below; the pointer and the keyboard find them.
- *
- *     0 ms     10 ms     20 ms
- *     gpu:0 ▐MatMul▌▐Add▌ ▐▌▌        a box narrower than a pixel stands for several executions
- *     bytes ▁▂▅▅▅▅▂▂▁▁▁
- * @module
- */
+// The picture of a step: boxes in lanes, memory below; the pointer and the keyboard find them.
+//
+//     0 ms     10 ms     20 ms
+//     gpu:0 ▐MatMul▌▐Add▌ ▐▌▌        a box narrower than a pixel stands for several executions
+//     bytes ▁▂▅▅▅▅▂▂▁▁▁
 import { bisect } from "./arrays.js";
 import { Picture } from "./canvas.js";
 import { css, theme } from "./colours.js";
@@ -26,10 +23,8 @@ const LONGEST = 300; // letters of a name that are shown
 /** The category of all types but the first ones. */
 export const OTHERS = 8;
 
-/**
- * What a step looks like, whatever is in sight.
- * @param {import("./profile.js").Profile} profile @param {import("./profile.js").Step} step
- */
+/** What a step looks like, whatever is in sight. @param {import("./profile.js").Profile} profile
+ * @param {import("./profile.js").Step} step */
 export function sceneOf(profile, step) {
   const { op } = profile.nodes;
   const lanes = laneLayout(step);
@@ -67,20 +62,16 @@ export function peakOf({ step, curves, holders }, at) {
 }
 
 export class TimelinePicture {
-  /**
-   * @param {ReturnType<typeof sceneOf>} scene @param {import("./time_range.js").TimeRange} range
-   * @param {HTMLElement} scroller @param {(node: number) => void} select
-   */
+  /** @param {ReturnType<typeof sceneOf>} scene @param {import("./time_range.js").TimeRange} range @param {HTMLElement} scroller
+   * @param {(node: number) => void} select */
   constructor(scene, range, scroller, select) {
     this.scene = scene;
     this.range = range;
     this.scroller = scroller;
     this.colours = theme();
     this.byDevice = false;
-    /** @type {Int32Array | null} how many executions before each one match */
-    this.matching = null;
-    /** @type {number | null} */
-    this.selected = null;
+    /** @type {Int32Array | null} how many executions before each one match */ this.matching = null;
+    /** @type {number | null} */ this.selected = null;
     this.picture = new Picture({
       label: "Executions over time, in lanes per device. Arrows: next execution. Enter: select. Shift and arrows: pan. Plus, minus, 0: zoom.",
       lines: (/** @type {Box} */ box) => this.lines(box),
@@ -146,8 +137,7 @@ export class TimelinePicture {
   /** The boxes of a lane in sight. @param {number} lane @returns {Box[]} */
   boxes(lane) {
     const { range, scene: { lanes, top, tall } } = this;
-    /** @type {Box[]} */
-    const boxes = [];
+    /** @type {Box[]} */ const boxes = [];
     blocks(lanes, lane, range, (first, last) => {
       const x = range.x(lanes.start[first]);
       const end = range.x(lanes.start[last - 1] + lanes.us[last - 1]);
@@ -220,10 +210,8 @@ export class TimelinePicture {
     return this.boxes(at.lane).find((box) => box.first <= next && next < box.last) ?? at;
   }
 
-  /**
-   * The box closest to *x* in the first lane from *lane* on that has any; scrolls to it.
-   * @param {number} lane @param {number} side @param {number} x @returns {Box | null}
-   */
+  /** The box closest to *x* in the first lane from *lane* on that has any; scrolls to it. @param {number} lane @param {number} side
+   * @param {number} x @returns {Box | null} */
   inLane(lane, side, x) {
     const { scroller, room: { bottom }, scene: { top, tall } } = this;
     for (let at = lane; at >= 0 && at < top.length; at += side) {

@@ -1,9 +1,8 @@
-/**
- * The timeline of one step: what is drawn, coloured, searched, and in sight, as the address says.
- * @module
- */
+// The timeline of one step: what is drawn, coloured, searched, and in sight, as the address says.
+import { once } from "./cache.js";
 import { css, theme } from "./colours.js";
 import { fill, h } from "./dom.js";
+import { pictureTab, showLegend } from "./picture_controls.js";
 import { matcher } from "./regex.js";
 import { shown } from "./strings.js";
 import { TimeRange } from "./time_range.js";
@@ -40,11 +39,12 @@ class Timeline {
       button("←", "Earlier", () => range.pan(-0.5)), button("→", "Later", () => range.pan(0.5)), button("−", "Zoom out", () => range.zoom(2)),
       button("+", "Zoom in", () => range.zoom(0.5)), button("Fit", "Fit: show the whole step", () => range.move(0, range.span)),
     ];
-    this.bar = h("div", { class: "toolbar" }, this.step, this.colour, this.search, this.matches, h("span", { class: "grow" }), this.sight, h("span", { class: "buttons" }, buttons));
-    this.legend = h("div", { class: "legend lane-legend", role: "group", "aria-label": "Legend", tabindex: "0" });
+    const bar = h("div", { class: "toolbar" }, this.step, this.colour, this.search, this.matches, h("span", { class: "grow" }), this.sight, h("span", { class: "buttons" }, buttons));
+    this.legend = h("ul", { class: "legend lane-legend", "aria-label": "Legend", tabindex: "0" });
     this.spacer = h("div");
     this.scroller = h("div", { class: "lanes grow", onscroll: () => this.picture.paint() }, this.spacer);
     this.notes = h("p", { class: "lane-notes muted" });
+    this.parts = [bar, this.legend, this.scroller, this.notes];
     this.picture = new TimelinePicture(scene, range, this.scroller, (node) => this.write({ node: page.nodeKey(node) }));
     this.spacer.append(this.picture.picture.element);
     this.scroller.addEventListener("keydown", (event) => {
@@ -52,13 +52,10 @@ class Timeline {
     });
   }
 
-  /** @param {HTMLElement} root */
-  draw(root) {
+  draw() {
     const { page: { state, profile, node }, range, picture } = this;
-    if (this.bar.parentNode !== root) fill(root, this.bar, this.legend, this.scroller, this.notes);
     const step = profile.steps.find((one) => String(one.number) === state.step) ?? profile.steps[0];
-    const scene = this.scenes.get(step.number) ?? sceneOf(profile, step);
-    this.scenes.set(step.number, scene);
+    const scene = once(this.scenes, step.number, () => sceneOf(profile, step));
     picture.scene = scene;
     picture.colours = theme();
     picture.byDevice = state.lane_colour === "device";
@@ -132,18 +129,13 @@ class Timeline {
   explain() {
     const { page, picture: { byDevice, scene } } = this;
     const { categories } = this.picture.colours;
-    const chip = (/** @type {number} */ category, /** @type {string} */ text) => {
-      const square = h("i");
-      square.style.background = css(categories[category]);
-      return h("span", null, square, text);
-    };
+    const chip = (/** @type {number} */ category, /** @type {string} */ text) => ({ colour: css(categories[category]), text });
     const rest = scene.types.slice(OTHERS).reduce((sum, [, us]) => sum + us, 0);
     const types = scene.types.slice(0, OTHERS).map(([type, us], at) => chip(at, `${shown(page.profile.types.text(type).slice(0, 60))} ${short(us, "micros")}`));
     if (rest) types.push(chip(OTHERS, `others ${short(rest, "micros")}`));
-    fill(this.legend, byDevice ? scene.devices.slice(0, LEGEND).map((device, at) => chip(at % OTHERS, device)) : types);
+    showLegend(this.legend, byDevice ? scene.devices.slice(0, LEGEND).map((device, at) => chip(at % OTHERS, device)) : types);
 
-    /** @type {(string | HTMLElement)[]} */
-    const notes = [];
+    /** @type {(string | HTMLElement)[]} */ const notes = [];
     if (!scene.curves.length) notes.push("Memory: this file does not record it. ");
     else {
       const { text, node } = peakOf(scene, 0);
@@ -160,20 +152,13 @@ class Timeline {
   }
 }
 
-/** @type {WeakMap<Page, Timeline>} */
-const TIMELINES = new WeakMap();
-
 /** @type {import("./tabs.js").Tab} */
-export const timelineTab = {
+export const timelineTab = pictureTab({
   id: "timeline",
   title: "Timeline",
   missing: ({ profile: { steps } }) => {
     if (!steps.length) return "A timeline shows a run: add a RunMetadata (--run_meta_path) or a trace (--trace_path).";
     return steps.some((step) => step.counts_as.some((kind) => kind !== 0)) ? "" : "The run in these files has no start times: add a RunMetadata or a trace that has.";
   },
-  draw: (root, page) => {
-    const timeline = TIMELINES.get(page) ?? new Timeline(page);
-    TIMELINES.set(page, timeline);
-    timeline.draw(root);
-  },
-};
+  make: (page) => new Timeline(page),
+});

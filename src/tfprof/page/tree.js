@@ -59,8 +59,7 @@ export class Tree {
   /** The sum of own over each row's subtree. @param {Numbers} own @returns {Numbers} */
   totals(own) {
     const [kind, zero] = own instanceof BigInt64Array ? [BigInt64Array, 0n] : [Float64Array, 0];
-    /** @type {any[]} */
-    const [running, total] = [new kind(this.length + 1), new kind(this.length)];
+    /** @type {any[]} */ const [running, total] = [new kind(this.length + 1), new kind(this.length)];
     let sum = /** @type {any} */ (zero);
     for (let row = 0; row < this.length; row++) sum = running[row + 1] = sum + own[row];
     for (let row = 0; row < this.length; row++) total[row] = running[this.end[row]] - running[row];
@@ -90,8 +89,7 @@ export class Tree {
   }
 
   /** The tree with siblings in another order, and the old row of each new row.
-   * @param {(one: number, other: number) => number} compare tells any two rows apart
-   * @returns {[Tree, Int32Array]} */
+   * @param {(one: number, other: number) => number} compare tells any two rows apart @returns {[Tree, Int32Array]} */
   sort(compare) {
     const { end, length } = this;
     const { order: unsorted, first } = this._byParent();

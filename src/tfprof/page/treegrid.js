@@ -1,14 +1,11 @@
-/**
- * A table of nested rows, as WAI-ARIA's treegrid. Only the rows on the screen are elements, so a
- * million rows scroll as a hundred do.
- *
- *   the body is as high as all rows   ┌────────────┐  Browsers cap the height of an element at
- *   (at most MOST_HEIGHT)             │            │  16 to 33 million pixels. Above MOST_HEIGHT
- *   the layer with the rows that  ──► │▒▒▒▒▒▒▒▒▒▒▒▒│  one pixel of scrolling stands for more than
- *   can be seen follows the scroll    │            │  one pixel of rows.
- *                                     └────────────┘
- * @module
- */
+// A table of nested rows, as WAI-ARIA's treegrid. Only the rows on the screen are elements, so a
+// million rows scroll as a hundred do.
+//
+//   the body is as high as all rows   ┌────────────┐  Browsers cap the height of an element at
+//   (at most MOST_HEIGHT)             │            │  16 to 33 million pixels. Above MOST_HEIGHT
+//   the layer with the rows that  ──► │▒▒▒▒▒▒▒▒▒▒▒▒│  one pixel of scrolling stands for more than
+//   can be seen follows the scroll    │            │  one pixel of rows.
+//                                     └────────────┘
 import { fill, h } from "./dom.js";
 import { OpenRows } from "./open_rows.js";
 
@@ -215,8 +212,7 @@ export class TreeGrid {
     if (event.target !== this.element || event.ctrlKey || event.altKey || event.metaKey || this.visible.length === 0) return;
     const page = Math.max(1, Math.floor(this.place().seen / this.rowHeight) - 1);
     const i = this.visible[this.active];
-    /** @type {Object<string, () => void>} */
-    const keys = {
+    /** @type {Object<string, () => void>} */ const keys = {
       ArrowDown: () => this.move(this.active + 1),
       ArrowUp: () => this.move(this.active - 1),
       PageDown: () => this.move(this.active + page),
@@ -280,12 +276,7 @@ function cellOf(column, i) {
   return cell;
 }
 
-/**
- * A name that fits: a long one loses its middle.
- * @param {string} name
- * @param {number} width in characters
- * @returns {string}
- */
+/** A name that fits: a long one loses its middle. @param {string} name @param {number} width in characters @returns {string} */
 export function shortened(name, width) {
   if (name.length <= width) return name;
   const tail = Math.floor(((width - 1) * 2) / 3);

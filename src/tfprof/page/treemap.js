@@ -1,18 +1,13 @@
-/**
- * Where the boxes of a treemap are: nested, each as large as its number, as square as can be.
- *
- *   ┌ unit_1 ─────────┐ ┌ unit_2 ──┐     Squarified after Bruls, Huizing and van Wijk: rows of
- *   │ ┌─────┐┌───────┐│ │┌────────┐│     boxes are laid along the shorter side for as long as
- *   │ │ sub1││ sub2  ││ ││        ││     that makes their worst side ratio better.
- *   └─────────────────┘ └──────────┘     A box with a heading gives its children what is below it.
- * @module
- */
+// Where the boxes of a treemap are: nested, each as large as its number, as square as can be.
+//
+//   ┌ unit_1 ─────────┐ ┌ unit_2 ──┐     Squarified after Bruls, Huizing and van Wijk: rows of
+//   │ ┌─────┐┌───────┐│ │┌────────┐│     boxes are laid along the shorter side for as long as
+//   │ │ sub1││ sub2  ││ ││        ││     that makes their worst side ratio better.
+//   └─────────────────┘ └──────────┘     A box with a heading gives its children what is below it.
 
 /** @typedef {{x: number, y: number, width: number, height: number}} Rect */
-/**
- * A box of a row in that of the row above, itself where the box is what a row has of its own; open: its children are inside.
- * @typedef {Rect & {row: number, above: number, value: number, level: number, open: boolean}} TreemapBox
- */
+/** A box of a row in that of the row above, itself where the box is what a row has of its own; open: its children are inside.
+ * @typedef {Rect & {row: number, above: number, value: number, level: number, open: boolean}} TreemapBox */
 
 const [HEADING, EDGE, SMALLEST] = [18, 2, 3]; // pixels; the last is the least side of a box
 
@@ -21,8 +16,7 @@ export function squarified(values, space) {
   const scale = (space.width * space.height) / values.reduce((sum, value) => sum + value, 0);
   const areas = values.map((value) => value * scale);
   let { x, y, width, height } = space;
-  /** @type {Rect[]} */
-  const placed = [];
+  /** @type {Rect[]} */ const placed = [];
   while (placed.length < areas.length) {
     const [first, side, isWide] = [placed.length, Math.min(width, height), width >= height];
     let [after, sum, worst] = [first, 0, Infinity];
@@ -45,15 +39,12 @@ export function squarified(values, space) {
   return placed;
 }
 
-/**
- * The boxes of everything below *root*, a parent before its children.
- * @param {ArrayLike<number>} parent of each row, which is before its children @param {ArrayLike<number>} total
- * @param {number} root @param {Rect} space @returns {TreemapBox[]}
- */
+/** The boxes of everything below *root*, a parent before its children.
+ * @param {ArrayLike<number>} parent of each row, which is before its children @param {ArrayLike<number>} total @param {number} root
+ * @param {Rect} space @returns {TreemapBox[]} */
 export function treemap(parent, total, root, space) {
   const children = byParent(parent, total);
-  /** @type {TreemapBox[]} */
-  const boxes = [];
+  /** @type {TreemapBox[]} */ const boxes = [];
   const open = [{ row: root, level: 0, inside: space }];
   for (const { row, level, inside } of open) {
     const rows = children.get(row) ?? [];
@@ -82,8 +73,7 @@ function throughOnly(row, children, total) {
 
 /** The rows below each row, without those that have nothing. @param {ArrayLike<number>} parent @param {ArrayLike<number>} total */
 function byParent(parent, total) {
-  /** @type {Map<number, number[]>} */
-  const children = new Map();
+  /** @type {Map<number, number[]>} */ const children = new Map();
   for (let row = 1; row < parent.length; row++) {
     if (!(total[row] > 0)) continue;
     const rows = children.get(parent[row]) ?? [];

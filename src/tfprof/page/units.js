@@ -2,8 +2,7 @@
 
 /** A whole number: BigInt where it may exceed 2^53. @typedef {number | bigint} Whole */
 
-/** The text of a number of each kind, with its unit, as a report prints it.
- * @type {{[kind: string]: (number: Whole) => string}} */
+/** The text of a number of each kind, with its unit, as a report prints it. @type {{[kind: string]: (number: Whole) => string}} */
 export const UNITS = {
   count: (number) => scaled(number, ["", "k", "m", "b"]),
   micros: (number) => scaled(number, ["us", "ms", "sec"]),
