@@ -11,7 +11,7 @@ import { repaired, unmatched } from "./unmatched.js";
 /** @typedef {import("./profile.js").Profile} Profile */
 /** @typedef {import("./query.js").Query} Query */
 /** @typedef {import("./counted.js").Bounds} Bounds */
-/** @typedef {import("./tree.js").Numbers} Numbers */
+/** @typedef {import("./arrays.js").Numbers} Numbers */
 
 /** @type {WeakMap<Profile, Map<string, ViewCache>>} */ const views = new WeakMap();
 

@@ -1,6 +1,6 @@
 // Columns of numbers: their rows, sums and places. Loops, because from() is slow.
 
-/** @typedef {Uint8Array | Int32Array | Float64Array | BigInt64Array} Numeric */
+/** Whole and exact, as BigInt where sums may exceed 2^53; these wrap at 64 bits. @typedef {Float64Array | BigInt64Array} Numbers */
 
 /** @param {number} count @returns {Int32Array} 0, 1, 2, … */
 export function range(count) {
@@ -22,7 +22,7 @@ export function markedRows(marked) {
   return rows.slice(0, count);
 }
 
-/** Some rows of a column. @template {Numeric} T @param {T} column @param {ArrayLike<number>} rows @returns {T} */
+/** Some rows of a column. @template {Uint8Array | Int32Array | Numbers} T @param {T} column @param {ArrayLike<number>} rows @returns {T} */
 export function take(column, rows) {
   const taken = new (/** @type {any} */ (column.constructor))(rows.length);
   for (let at = 0; at < rows.length; at++) taken[at] = column[rows[at]];

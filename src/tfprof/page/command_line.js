@@ -1,6 +1,5 @@
 // The command line that prints the rows on the page, quoted for a POSIX shell.
 
-/** @typedef {import("./state.js").State} State */
 /** @typedef {{name: string, kind: string, default: any, help: string, choices: string[]}} Option a row of meta.options */
 
 /** A word as a shell reads it back, quoted exactly as Python's shlex.quote does. @param {string} word @returns {string} */
@@ -17,7 +16,7 @@ export function defaultText(meta, view, option) {
 }
 
 /** The command line that prints the rows of *view*; it has the options that differ from the defaults. @param {any} meta
- * @param {string} view @param {State} state
+ * @param {string} view @param {import("./state.js").State} state
  * @returns {string} as in "tfprof scope graph.pbtxt --select=params '--show_name_regexes=.*conv.*'" */
 export function commandLine(meta, view, state) {
   /** @type {Option[]} */ const options = meta.options;

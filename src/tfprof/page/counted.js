@@ -3,7 +3,7 @@
 import { marksOf, take } from "./arrays.js";
 import { Cache } from "./cache.js";
 
-/** @typedef {import("./tree.js").Numbers} Numbers */
+/** @typedef {import("./arrays.js").Numbers} Numbers */
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {import("./profile.js").Profile} Profile */
 /** @typedef {import("./profile.js").Drawing} Drawing */

@@ -8,7 +8,6 @@
 // whatever is in sight is found by bisection.
 import { bisect, range, starts, take } from "./arrays.js";
 
-/** @typedef {import("./columns.js").Column} Column */
 /**
  * @typedef {object} Lanes times are microseconds; starts are since the origin
  * @property {number | bigint} origin the first start
@@ -22,7 +21,7 @@ import { bisect, range, starts, take } from "./arrays.js";
  * @property {number} untimed how many executions are in no lane
  */
 
-/** @param {Column} column @param {number | bigint} origin @returns {Float64Array} */
+/** @param {import("./columns.js").Column} column @param {number | bigint} origin @returns {Float64Array} */
 export function since(column, origin) {
   const times = new Float64Array(column.length); // loops, because from() is slow
   if (column instanceof BigInt64Array) for (let at = 0; at < times.length; at += 1) times[at] = Number(column[at] - BigInt(origin));

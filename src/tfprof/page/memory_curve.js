@@ -7,13 +7,12 @@
 import { bisect, take } from "./arrays.js";
 import { since } from "./lanes.js";
 
-/** @typedef {import("./columns.js").Column} Column */
 /** @typedef {{ time: Float64Array, bytes: Float64Array }} Points time: microseconds since the origin, ascending */
 /** @typedef {Points & { kind: "in use" | "operation", device: number, row: Int32Array, peak: number, held: Points }} Curve device: a row of types, -1 unknown; row: of the memory columns; peak: the point with the most bytes */
 
 /** The curves by device; none where nothing is recorded. @param {{ device: Int32Array }} nodes @param {import("./profile.js").Step} step @param {number | bigint} origin @returns {Curve[]} */
 export function memoryCurves(nodes, step, origin) {
-  const byDevice = (/** @type {Int32Array} */ node, /** @type {Column} */ us) => {
+  const byDevice = (/** @type {Int32Array} */ node, /** @type {import("./columns.js").Column} */ us) => {
     /** @type {Map<number, number[]>} */ const rows = new Map();
     for (let row = 0; row < us.length; row += 1) {
       const device = nodes.device[node[row]];

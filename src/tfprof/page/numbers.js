@@ -1,10 +1,10 @@
 // The numbers of nodes, as `Profile.values` in model.py has them, wrap-around included: doubles
 // while all are exact, else BigInt64Array.
+import { marksOf } from "./arrays.js";
 
-/** @typedef {import("./columns.js").Columns} Columns */
 /** @typedef {import("./columns.js").Column} Column */
 /** @typedef {import("./profile.js").Step} Step */
-/** @typedef {Float64Array | BigInt64Array} Values */
+/** @typedef {import("./arrays.js").Numbers} Numbers */
 
 const [UNTIMED, ACCELERATOR, CPU] = [0, 1, 2]; // what an execution counts as, by its device
 /** @type {Record<string, "requested" | "peak" | "residual" | "output">} */ const MEMORY = {
@@ -36,7 +36,7 @@ function exactArray(isSmall, length) {
 
 /** What a profile says in numbers of its nodes. */
 export class NodeNumbers {
-  /** @param {Columns} columns @param {Step[]} steps @param {number} count of nodes */
+  /** @param {import("./columns.js").Columns} columns @param {Step[]} steps @param {number} count of nodes */
   constructor(columns, steps, count) {
     this._columns = columns;
     this.steps = steps;
@@ -46,7 +46,7 @@ export class NodeNumbers {
   /** A metric of every node in one step, or averaged over the steps that have the node; float
    * operations by all rules, or with `rules` false as the op log has them. "defined": how many
    * nodes it stands for, as nodes of small scopes may be folded.
-   * @param {string} metric @param {number | null} step @param {boolean} [rules] @returns {Values} */
+   * @param {string} metric @param {number | null} step @param {boolean} [rules] @returns {Numbers} */
   values(metric, step, rules = true) {
     return this._columns.cached(`values ${metric} ${step} ${rules}`, () => {
       const isKnown = metric === "params" || this._columns.has(`values.${metric}.all`);
@@ -64,7 +64,7 @@ export class NodeNumbers {
     return [step.node, metric === "occurrence" ? null : step.us];
   }
 
-  /** @param {string} metric @param {number | null} number @returns {Values} */
+  /** @param {string} metric @param {number | null} number @returns {Numbers} */
   _recorded(metric, number) {
     const steps = this.steps.filter((step) => number === null || step.number === number);
     const ends = steps.map((step) => extent(this._amounts(step, metric)[1] ?? step.node));
@@ -81,7 +81,7 @@ export class NodeNumbers {
     return number === null ? this._averaged(total) : total;
   }
 
-  /** Divided by the number of steps that have the node; unsigned, as in Python. @param {Values} total */
+  /** Divided by the number of steps that have the node; unsigned, as in Python. @param {Numbers} total */
   _averaged(total) {
     const records = this._records;
     for (let i = 0; i < total.length; i++) {
@@ -113,22 +113,22 @@ export class NodeNumbers {
   }
 
   /** How often each node runs; without a record as often as its region, if that is known, else
-   * `times`. @param {number | null} step @param {Column} times empty: once @returns {Values} */
+   * `times`. @param {number | null} step @param {Column} times empty: once @returns {Numbers} */
   _runs(step, times) {
-    const runs = this.values("occurrence", step, true);
+    const [runs, records] = [this.values("occurrence", step), this._records];
     const [result, exact] = exactArray(!(times instanceof BigInt64Array), this._count);
     const hasRegions = this._columns.has("region");
     const region = hasRegions ? this._columns.ints("region") : new Int32Array(this._count).fill(-1);
     const often = hasRegions ? this._of("region.runs", step) : new Int32Array(0);
     for (let i = 0; i < this._count; i++) {
-      if (this._records[i] > 0) result[i] = exact(runs[i]);
+      if (records[i] > 0) result[i] = exact(runs[i]);
       else if (region[i] >= 0 && often[region[i]] >= 0) result[i] = exact(often[region[i]]);
       else result[i] = exact(times.length > 0 ? times[i] : 1);
     }
     return result;
   }
 
-  /** @param {number | null} step @param {boolean} rules @returns {Values} */
+  /** @param {number | null} step @param {boolean} rules @returns {Numbers} */
   _floatOps(step, rules) {
     const [once, times] = ["float_ops", "times"].map((name) => rules ? this._of(name, step) : this._columns.column(`${name}.log`));
     const runs = this._runs(step, times);
@@ -145,14 +145,11 @@ export class NodeNumbers {
     if (metric === "params") return new Uint8Array(this._columns.ints("params.lower"));
     if (metric !== "float_ops") return null;
     return this._columns.cached(`lower ${step}`, () => {
-      if (this._columns.has("lower.all")) {
-        return new Uint8Array(this._count).map((_, i) => Number(this._of("lower", step)[i]));
-      }
-      const [gap, once] = [this._of("gap", step), this._of("once", step)];
-      const own = this._of("float_ops", step);
+      const known = this._columns.has("lower.all") ? this._of("lower", step) : null;
+      if (known) return marksOf(this._count, (i) => known[i]);
+      const [gap, once, own] = ["gap", "once", "float_ops"].map((name) => this._of(name, step));
       const runs = this._runs(step, new Int32Array(0));
-      return new Uint8Array(this._count).map((_, i) =>
-        (gap[i] && Number(runs[i]) !== 0) || (once[i] && Number(own[i]) !== 0) ? 1 : 0);
+      return marksOf(this._count, (i) => (gap[i] && Number(runs[i])) || (once[i] && Number(own[i])));
     });
   }
 

@@ -8,7 +8,6 @@ import { stepsCard } from "./steps_card.js";
 import { shown } from "./strings.js";
 import { exact, percent } from "./units.js";
 
-/** @typedef {import("./app.js").Page} Page */
 
 /** @type {import("./tabs.js").Tab} */
 export const overviewTab = {

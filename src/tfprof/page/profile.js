@@ -4,7 +4,6 @@ import { decode, plain } from "./columns.js";
 import { NodeNumbers } from "./numbers.js";
 import { Strings, encodeText } from "./strings.js";
 
-/** @typedef {import("./columns.js").Columns} Columns */
 /** @typedef {import("./columns.js").Column} Column */
 /** @typedef {{file: string, line: number | bigint, function: string, source: string, library: boolean}} Frame */
 /** @typedef {(number | bigint)[] | null} Dims */
@@ -43,7 +42,7 @@ export class Profile extends NodeNumbers {
     return new Profile(await decode(bytes));
   }
 
-  /** @param {Columns} columns */
+  /** @param {import("./columns.js").Columns} columns */
   constructor(columns) {
     const name = columns.strings("name", ROOT);
     /** @type {any} */ const meta = columns.meta;

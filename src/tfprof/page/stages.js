@@ -11,8 +11,6 @@ import { Counted, DEFINED, LOG_FLOAT_OPS, reaching } from "./counted.js";
 import { matcher } from "./regex.js";
 import { Tree } from "./tree.js";
 
-/** @typedef {import("./profile.js").Profile} Profile */
-/** @typedef {import("./query.js").Query} Query */
 /** @typedef {{name: string, groups: boolean, chain: boolean, recounts: boolean, bounds_occurrence: boolean,
  *   keeps_scopes: boolean, trims_itself: boolean, root_depth: number, missing: string, notes: string[]}} View a row of meta.views */
 
@@ -20,7 +18,7 @@ const MOST_RECENT = 8;
 
 /** What a view keeps between answers. */
 export class ViewCache extends Cache {
-  /** @param {Profile} profile @param {View} view */
+  /** @param {import("./profile.js").Profile} profile @param {View} view */
   constructor(profile, view) {
     super(MOST_RECENT);
     this.profile = profile;
@@ -52,7 +50,7 @@ export class ViewCache extends Cache {
 
 /** A query on its way through the stages: the counted rows, and those of them that remain, as a tree. */
 export class Stages {
-  /** @param {ViewCache} of @param {Query} query @param {number | null} step */
+  /** @param {ViewCache} of @param {import("./query.js").Query} query @param {number | null} step */
   constructor(of, query, step) {
     this.of = of;
     this.query = query;

@@ -4,9 +4,7 @@ import { take } from "./arrays.js";
 
 const LONGEST_TEXT = 1 << 28; // longer blobs are decoded row by row: engines limit a text's length
 const ESCAPE = 0xdc00;
-const OBEYED =
-  /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]/gu;
-
+const OBEYED = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]/gu;
 const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
 const STRICT = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 

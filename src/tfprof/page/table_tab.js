@@ -11,10 +11,9 @@ import { TreeGrid } from "./treegrid.js";
 import { plural } from "./units.js";
 
 /** @typedef {import("./answer.js").Answer} Answer */
-/** @typedef {import("./app.js").Page} Page */
 
 class TableTab {
-  /** @param {Page} page */
+  /** @param {import("./app.js").Page} page */
   constructor(page) {
     this.page = page;
     /** @type {Answer | null} the last that could be given */ this.answer = null;

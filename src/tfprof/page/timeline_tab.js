@@ -9,13 +9,12 @@ import { TimeRange } from "./time_range.js";
 import { OTHERS, TimelinePicture, peakOf, sceneOf } from "./timeline_picture.js";
 import { plural, short } from "./units.js";
 
-/** @typedef {import("./app.js").Page} Page */
 
 const WRITE_MS = 120; // after the last movement the address names the range
 const LEGEND = 40; // devices
 
 class Timeline {
-  /** @param {Page} page */
+  /** @param {import("./app.js").Page} page */
   constructor(page) {
     this.page = page;
     this.asked = "";

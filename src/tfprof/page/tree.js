@@ -2,8 +2,7 @@
 // subtree ends. Row 0 is the root. A total is a difference of prefix sums; nothing recurses.
 import { markedRows, marksOf, starts } from "./arrays.js";
 
-/** Numbers of rows: whole and exact, as BigInt where sums may exceed 2^53; these wrap at 64 bits.
- * @typedef {Float64Array | BigInt64Array} Numbers */
+/** @typedef {import("./arrays.js").Numbers} Numbers */
 
 const FEW = 12; // siblings that are sorted in place
 
