@@ -63,7 +63,8 @@ def expected(profile: Profile) -> dict[str, Any]:
         for source in dict.fromkeys(edges.source[taken].tolist()):
             if source >= 0:
                 takers[source].append(taker)
-    shaped = with_inferred_shapes(with_recorded_shapes(profile, {})).outputs
+    sizes = report_of(profile).sizes
+    shaped = with_inferred_shapes(with_recorded_shapes(profile, sizes), sizes).outputs
     outputs = [_output_shapes(profile, shaped, at) for at in nodes]
     return {
         "nodes": {
@@ -128,10 +129,11 @@ def _step(step: Step) -> dict[str, Any]:
 
 def _numbers(profile: Profile) -> Iterable[tuple[str, Any]]:
     steps = [None, *(step.number for step in profile.steps)]
+    sizes = report_of(profile).sizes
     for step, metric in product(steps, METRICS):
         shown = "null" if step is None else step
-        counted, counts = with_float_ops(profile, "all", step=step)
-        average, _ = with_float_ops(profile, "all")
+        counted, counts = with_float_ops(profile, "all", sizes, step)
+        average, _ = with_float_ops(profile, "all", sizes)
         for rules, of, all_steps in (("true", counted, average), ("false", profile, profile)):
             yield f"{metric} {shown} {rules}", list(map(str, of.values(metric, step).tolist()))
             sums = [all_steps.may_be_negative(metric, times) for times in (1, 2, 3)]

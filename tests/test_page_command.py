@@ -9,6 +9,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
+import h5py
 import numpy as np
 import pytest
 
@@ -125,6 +126,19 @@ def test_without_source_no_folder_of_the_machine_is_left(
         assert [word in text for word in ("secret", "/home/ada", "x = conv(x)")] == [found] * 3
     names = ["--graph_path=graph.pb", "--op_log_path=op_log"] if flags else ["graph.pb", "op_log"]
     assert page.meta["files"] == names
+
+
+def test_without_source_notes_name_files_without_folders(tfprof: Command, tmp_path: Path) -> None:
+    folder, path = tmp_path / "secret", tmp_path / "page.html"
+    folder.mkdir()
+    weights = folder / "m.weights.h5"
+    with h5py.File(weights, "w") as file:
+        file["layers/dense/vars/0"] = np.zeros((2, 3), "float32")
+    for source, name in (("on", str(weights)), ("off", weights.name)):
+        assert tfprof("page", str(weights), f"--source={source}", "-o", str(path)) == 0
+        said = str(read(path).meta)
+        assert f"'{name} holds weights only" in said
+        assert ("secret" in said) == (source == "on")
 
 
 def test_an_input_is_not_overwritten(tfprof: Command, graph: Path, tmp_path: Path) -> None:
@@ -279,6 +293,8 @@ def test_arguments_are_checked(graph: Path) -> None:
             loaded.page(peak_bandwidth=wrong)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"path takes a string or a pathlib\.Path, not 3"):
         loaded.page(3)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="source takes True or False, not 'off'"):
+        loaded.page(source="off")  # type: ignore[arg-type]
     with pytest.raises(OutputError, match="is an input"):
         loaded.page(graph)
     with pytest.raises(UsageError, match="a page has no json"):

@@ -100,7 +100,7 @@ def check_totals(profile: Profile, found: Any, exact: tuple[str, ...] = ("op",))
     """Fail unless every view, step and type counts as much as before; *exact*: each row, too."""
     for step in (None, *(step.number for step in profile.steps)):
         shown = "null" if step is None else step
-        counted, _ = with_float_ops(profile, "all", step=step)
+        counted, _ = with_float_ops(profile, "all", report_of(profile).sizes, step)
         for metric in METRICS:
             folded = np.array(found["numbers"][f"{metric} {shown} true"], np.int64)
             values = counted.values(metric, step)

@@ -71,7 +71,8 @@ def in_python(loaded: Loaded, view: str, options: dict[str, str]) -> dict[str, A
     try:
         words = read_words([f"--{name}={text}" for name, text in taken.items()], command.options)
         request = make_request(command, [], words.options, lambda _: loaded)
-        report = loaded.ask(view, request.query_options)
+        sizes = loaded.page().sizes
+        report = loaded.ask(view, {**request.query_options, **({"dim": sizes} if sizes else {})})
     except UsageError as refusal:
         return {"refusal": str(refusal)}
     answer = report.answer

@@ -200,6 +200,8 @@ class Loaded:
         from tfprof.results.overview_report import Naming  # noqa: PLC0415 - few need one
         from tfprof.results.page_report import PageReport, file_name  # noqa: PLC0415
 
+        if not isinstance(source, bool):
+            raise UsageError(f"source takes True or False, not {source!r}")
         numbers = {"flops": peak_flops, "bandwidth": peak_bandwidth}
         peaks = {n: magnitude(f"peak_{n}", peak) for n, peak in numbers.items() if peak is not None}
         if not len(self):

@@ -34,7 +34,7 @@ class PageReport(SharedFile):
     """
 
     loaded: Any  # a Loaded, which makes these
-    dims: Mapping[str, int] = field(default_factory=dict)  # sizes of open dimensions
+    dims: Mapping[str, int] = field(default_factory=dict)  # of open dimensions, as the user says
     peaks: Mapping[str, float] = field(default_factory=dict)  # of the machine: flops, bandwidth
     source: bool = True  # with source text and absolute paths
     is_served: bool = False  # by our own server, which a large profile does not bother
@@ -48,6 +48,14 @@ class PageReport(SharedFile):
         """The profile on the page."""
         profile: Profile = self.loaded.profile
         return profile
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The sizes of open dimensions on the page; as in an overview, an open batch is 1."""
+        from tfprof.ops.symbols import BATCH, symbols  # noqa: PLC0415 - a command line needs none
+
+        is_open = not self.profile.steps and any(s.name == BATCH for s in symbols(self.profile))
+        return {**({BATCH: 1} if is_open else {}), **self.dims}
 
     @property
     def own_notes(self) -> tuple[Note, ...]:

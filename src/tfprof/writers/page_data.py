@@ -60,7 +60,7 @@ def page_data(report: PageReport) -> bytes:
     loaded = report.loaded
     if not report.source:
         loaded = replace(loaded, profile=without_source(loaded.profile))
-    profile, dims, out = loaded.profile, report.dims, Container()
+    profile, dims, out = loaded.profile, report.sizes, Container()
     drawings, missing = _drawings(profile)
     folded = None
     if report.fold_note and "scope" in drawings:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof import __version__
@@ -13,6 +12,7 @@ from tfprof.ops.kinds import KINDS, kinds_of
 from tfprof.ops.with_float_ops import with_float_ops
 from tfprof.query.answer import params_remarks
 from tfprof.query.defaults import fitted_options
+from tfprof.results.page_report import file_name
 from tfprof.results.report_table import MISSES_STREAM
 from tfprof.tables.commands import COMMANDS
 from tfprof.tables.fields import FIELDS
@@ -41,18 +41,17 @@ def page_meta(
     report: PageReport, loaded: Loaded, drawings: Mapping[str, Drawing], missing: Mapping[str, str]
 ) -> dict[str, Any]:
     """The meta data of the page of *loaded*, and of the views that are drawn or *missing*."""
-    loaded = replace(loaded, inputs=_files(report, loaded.inputs))
-    notes, dims = loaded.profile.notes, report.dims
-    return {
+    notes, dims = loaded.profile.notes, report.sizes
+    meta = {
         "version": __version__,
         "title": report.title,
         "command": report.naming.before,
         "files": report.naming.after,
         "dims": [f"{name}={size}" for name, size in dims.items()],
-        "overview": _json(lambda: replace(loaded.overview(dims=dims), naming=report.naming)),
-        "summary": _json(lambda: loaded.summary(dims=dims)),
+        "overview": _json(lambda: replace(loaded.overview(dims=report.dims), naming=report.naming)),
+        "summary": _json(lambda: loaded.summary(dims=report.dims)),
         "advice": _json(loaded.advice),
-        "notes": [_without_folders(report, str(note)) for note in notes],
+        "notes": list(map(str, notes)),
         "remarks": _remarks(loaded.profile, dims),
         "peaks": dict(report.peaks),
         "options": [_option(name) for name in OPTIONS if name not in _NOT_OFFERED],
@@ -66,6 +65,7 @@ def page_meta(
         else None,
         "profiles": 1,
     }
+    return meta if report.source else _without_folders(meta, report.loaded.inputs)
 
 
 def _remarks(profile: Profile, dims: Mapping[str, int]) -> dict[str, Any]:
@@ -81,15 +81,15 @@ def _counted(profile: Profile, dims: Mapping[str, int], step: int | None) -> lis
     return [str(counts), *map(str, counted.notes[len(profile.notes) :])]
 
 
-def _files(report: PageReport, paths: Iterable[str]) -> tuple[str, ...]:
-    return tuple(path if report.source else PurePath(path).name for path in paths)
-
-
-def _without_folders(report: PageReport, text: str) -> str:
-    """*text* without the folders of the files, where these are left out."""
-    for path in report.loaded.inputs if not report.source else ():
-        text = text.replace(path, PurePath(path).name)
-    return text
+def _without_folders(value: Any, paths: Iterable[str]) -> Any:  # noqa: ANN401 - of a JSON document
+    """*value* with the bare names of these files in all texts."""
+    if isinstance(value, dict):
+        return {key: _without_folders(item, paths) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_folders(item, paths) for item in value]
+    for path in paths if isinstance(value, str) else ():
+        value = value.replace(path, file_name(path))
+    return value
 
 
 def _json(make: Callable[[], Result]) -> dict[str, Any]:
