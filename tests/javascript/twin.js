@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { answer } from "../../src/tfprof/page/answer.js";
 import { Profile } from "../../src/tfprof/page/profile.js";
 import { Query, UsageError } from "../../src/tfprof/page/query.js";
-import { matcher } from "../../src/tfprof/page/regex.js";
+import { literal, matcher } from "../../src/tfprof/page/regex.js";
 import { amount } from "../../src/tfprof/page/amounts.js";
 import { UNITS, exact, percent, plural, short } from "../../src/tfprof/page/units.js";
 
@@ -50,6 +50,9 @@ const DOES = {
   },
   match({ pattern, texts }) {
     return texts.map(matcher([pattern]).text).map(Number);
+  },
+  literals({ texts }) {
+    return texts.map(literal);
   },
   amounts({ texts, kind }) {
     return texts.map((/** @type {string} */ text) => amount(text, kind));

@@ -254,3 +254,8 @@ export function matcher(patterns) {
     },
   };
 }
+
+/** A regex that matches a text alone; its commas are written so that no list ends at them. @param {string} text @returns {string} */
+export function literal(text) {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&").replaceAll(",", "\\x2c");
+}

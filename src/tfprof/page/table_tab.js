@@ -5,6 +5,7 @@ import { copyButton, emptyState, fill, h } from "./dom.js";
 import { Filters } from "./filters.js";
 import { pictureTab } from "./picture_controls.js";
 import { Query, UsageError } from "./query.js";
+import { literal } from "./regex.js";
 import { shown } from "./strings.js";
 import { tableColumns } from "./table_columns.js";
 import { TreeGrid } from "./treegrid.js";
@@ -67,7 +68,7 @@ class TableTab {
   openRow(i) {
     const answer = /** @type {Answer} */ (this.answer);
     if (answer.node[i] >= 0) this.page.selectNode(answer.node[i]);
-    else this.page.go({ view: "scope", account_type_regexes: answer.label(i).replace(/[\\^$.*+?()[\]{}|,]/g, "\\$&") });
+    else this.page.go({ view: "scope", account_type_regexes: literal(answer.label(i)) });
   }
 
   /** Shows an answer. @param {Answer} next */
