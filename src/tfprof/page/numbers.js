@@ -6,7 +6,8 @@ import { marksOf } from "./arrays.js";
 /** @typedef {import("./profile.js").Step} Step */
 /** @typedef {import("./arrays.js").Numbers} Numbers */
 
-const [UNTIMED, ACCELERATOR, CPU] = [0, 1, 2]; // what an execution counts as, by its device
+/** What an execution without a time counts as; others, by their device. */ export const UNTIMED = 0;
+const [ACCELERATOR, CPU] = [1, 2];
 /** @type {Record<string, "requested" | "peak" | "residual" | "output">} */ const MEMORY = {
   bytes: "requested", peak_bytes: "peak", residual_bytes: "residual", output_bytes: "output",
 };
@@ -83,7 +84,7 @@ export class NodeNumbers {
 
   /** Divided by the number of steps that have the node; unsigned, as in Python. @param {Numbers} total */
   _averaged(total) {
-    const records = this._records;
+    const records = this.records;
     for (let i = 0; i < total.length; i++) {
       if (records[i] < 2) continue;
       if (total instanceof Float64Array) total[i] = Math.floor(total[i] / records[i]);
@@ -93,7 +94,7 @@ export class NodeNumbers {
   }
 
   /** In how many steps each node has a record. @returns {Int32Array} */
-  get _records() {
+  get records() {
     return this._columns.cached("records", () => {
       const [count, last] = [new Int32Array(this._count), new Int32Array(this._count)];
       this.steps.forEach((step, at) => {
@@ -115,7 +116,7 @@ export class NodeNumbers {
   /** How often each node runs; without a record as often as its region, if that is known, else
    * `times`. @param {number | null} step @param {Column} times empty: once @returns {Numbers} */
   _runs(step, times) {
-    const [runs, records] = [this.values("occurrence", step), this._records];
+    const [runs, records] = [this.values("occurrence", step), this.records];
     const [result, exact] = exactArray(!(times instanceof BigInt64Array), this._count);
     const hasRegions = this._columns.has("region");
     const region = hasRegions ? this._columns.ints("region") : new Int32Array(this._count).fill(-1);

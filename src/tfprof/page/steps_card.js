@@ -4,6 +4,7 @@
  */
 import { amount } from "./amounts.js";
 import { grid, h, head, number, shareBar } from "./dom.js";
+import { UNTIMED } from "./numbers.js";
 import { fragmentOf } from "./state.js";
 import { shown } from "./strings.js";
 import { exact, plural } from "./units.js";
@@ -15,19 +16,19 @@ const MOST_STEPS = 8;
  * @param {import("./profile.js").Profile} profile
  * @returns {HTMLElement | null}
  */
-export function stepsCard({ steps }) {
+export function stepsCard({ steps, records }) {
   if (steps.length === 0) return null;
   const more = steps.length - MOST_STEPS;
-  const devices = [...devicesOf(steps)].sort((a, b) => b[1].us - a[1].us);
-  const whole = Math.max(...devices.map(([, { us }]) => us), 1);
+  const devices = [...devicesOf(steps, records)].map(([name, took]) => ({ name, ...took, us: perStep(took.us) })).sort((a, b) => Number(b.us - a.us));
+  const whole = Number(devices[0]?.us) || 1;
   return h(
     "section",
     { class: "card" },
     h("h2", null, "Steps and devices"),
     grid([head("Step", ""), head("Executions"), head("Start to end")], steps.slice(0, MOST_STEPS).map(stepRow)),
     more > 0 && h("p", { class: "muted" }, `and ${plural(more, "more step")}`),
-    grid([head("Device", "name"), head("Executions"), head("Time"), devices.length > 1 && h("td", null)], devices.map(([name, took]) =>
-      h("tr", null, h("th", { scope: "row", class: "name", title: shown(name) }, shown(shortDevice(name))), number(exact(took.executions)), number(amount(took.us, "micros")), devices.length > 1 && shareBar(took.us / whole)))),
+    grid([head("Device", "name"), head("Executions"), head("Time in a step"), devices.length > 1 && h("td", null)], devices.map(({ name, executions, us }) =>
+      h("tr", null, h("th", { scope: "row", class: "name", title: shown(name) }, shown(shortDevice(name))), number(exact(executions)), us ? number(amount(us, "micros"), { title: exact(us) }) : number(""), devices.length > 1 && shareBar(Number(us) / whole)))),
   );
 }
 
@@ -35,8 +36,8 @@ export function stepsCard({ steps }) {
 function stepRow(step) {
   let [first, last] = [Infinity, -Infinity];
   for (let at = 0; at < step.start_us.length; at++) {
+    if (step.counts_as[at] === UNTIMED) continue;
     const start = Number(step.start_us[at]);
-    if (start <= 0) continue; // recorded without a time
     first = Math.min(first, start);
     last = Math.max(last, start + Number(step.us[at]));
   }
@@ -44,24 +45,34 @@ function stepRow(step) {
   return h("tr", null, h("th", { scope: "row" }, link), number(exact(step.node.length)), number(last > first ? amount(last - first, "micros") : ""));
 }
 
-/** Executions and their time by device, over all steps. @param {import("./profile.js").Step[]} steps */
-function devicesOf(steps) {
-  /** @type {Map<string, {us: number, executions: number}>} */
+/**
+ * Executions of each device over all steps, and their time by the number of steps that have the node.
+ * @param {import("./profile.js").Step[]} steps @param {Int32Array} records
+ */
+function devicesOf(steps, records) {
+  /** @type {Map<string, {executions: number, us: Map<number, bigint>}>} */
   const took = new Map();
   for (const step of steps) {
-    const sums = Array.from({ length: step.devices.length }, () => ({ us: 0, executions: 0 }));
+    const exactly = /** @type {(us: number | bigint) => any} */ (step.us instanceof Int32Array ? Number : BigInt);
+    const sums = Array.from({ length: step.devices.length }, () => ({ executions: 0, us: new Map() }));
     for (let at = 0; at < step.node.length; at++) {
-      const sum = sums[step.device[at]];
-      sum.us += Number(step.us[at]);
+      const [sum, key] = [sums[step.device[at]], records[step.node[at]]];
       sum.executions++;
+      if (step.counts_as[at] !== UNTIMED) sum.us.set(key, (sum.us.get(key) ?? exactly(0)) + exactly(step.us[at]));
     }
     sums.forEach(({ us, executions }, device) => {
-      const name = step.devices.text(device);
-      const before = took.get(name);
-      took.set(name, { us: us + (before?.us ?? 0), executions: executions + (before?.executions ?? 0) });
+      const all = took.get(step.devices.text(device)) ?? { executions: 0, us: new Map() };
+      took.set(step.devices.text(device), all);
+      all.executions += executions;
+      for (const [key, sum] of us) all.us.set(key, (all.us.get(key) ?? 0n) + BigInt(sum));
     });
   }
   return took;
+}
+
+/** Each node counts its average over the steps that have it, as in a total. @param {Map<number, bigint>} us @returns {bigint} */
+function perStep(us) {
+  return [...us].reduce((sum, [steps, part]) => sum + part / BigInt(steps), 0n);
 }
 
 /** Without the job, where there is only one. @param {string} name */
