@@ -7,7 +7,7 @@
 
 /** @typedef {{x: number, y: number, width: number, height: number}} Rect */
 /** A box of a row in that of the row above, itself where the box is what a row has of its own; open: its children are inside.
- * @typedef {Rect & {row: number, above: number, value: number, level: number, open: boolean}} TreemapBox */
+ * @typedef {Rect & {row: number, above: number, value: number | bigint, level: number, open: boolean}} TreemapBox */
 
 const [HEADING, EDGE, SMALLEST] = [18, 2, 3]; // pixels; the last is the least side of a box
 
@@ -40,7 +40,7 @@ export function squarified(values, space) {
 }
 
 /** The boxes of everything below *root*, a parent before its children.
- * @param {ArrayLike<number>} parent of each row, which is before its children @param {ArrayLike<number>} total @param {number} root
+ * @param {ArrayLike<number>} parent of each row, which is before its children @param {ArrayLike<any>} total numbers, or BigInts @param {number} root
  * @param {Rect} space @returns {TreemapBox[]} */
 export function treemap(parent, total, root, space) {
   const children = byParent(parent, total);
@@ -49,10 +49,10 @@ export function treemap(parent, total, root, space) {
   for (const { row, level, inside } of open) {
     const rows = children.get(row) ?? [];
     const parts = rows.map((child) => ({ child, value: total[child] }));
-    const own = total[row] - parts.reduce((sum, { value }) => sum + value, 0);
+    const own = parts.reduce((rest, { value }) => rest - value, total[row]);
     if (own > 0 && rows.length) parts.push({ child: row, value: own });
-    parts.sort((a, b) => b.value - a.value);
-    for (const [at, rect] of squarified(parts.map(({ value }) => value), inside).entries()) {
+    parts.sort((a, b) => Number(b.value - a.value));
+    for (const [at, rect] of squarified(parts.map(({ value }) => Number(value)), inside).entries()) {
       if (Math.min(rect.width, rect.height) < SMALLEST) continue;
       const { child: only, value } = parts[at];
       const child = only === row ? row : throughOnly(only, children, total);
@@ -65,13 +65,13 @@ export function treemap(parent, total, root, space) {
   return boxes;
 }
 
-/** A row whose only child is all of it gives way to that child. @param {number} row @param {Map<number, number[]>} children @param {ArrayLike<number>} total */
+/** A row whose only child is all of it gives way to that child. @param {number} row @param {Map<number, number[]>} children @param {ArrayLike<any>} total */
 function throughOnly(row, children, total) {
   for (let below = children.get(row); below?.length === 1 && total[below[0]] === total[row]; below = children.get(row)) row = below[0];
   return row;
 }
 
-/** The rows below each row, without those that have nothing. @param {ArrayLike<number>} parent @param {ArrayLike<number>} total */
+/** The rows below each row, without those that have nothing. @param {ArrayLike<number>} parent @param {ArrayLike<any>} total */
 function byParent(parent, total) {
   /** @type {Map<number, number[]>} */ const children = new Map();
   for (let row = 1; row < parent.length; row++) {

@@ -14,8 +14,8 @@ import { percent } from "./units.js";
 /** @typedef {import("./app.js").Page} Page */
 /** @typedef {import("./treemap.js").TreemapBox} TreemapBox */
 /**
- * Rows of parameters, 0 being the root: what they are called, the share that is trainable, null where unknown, and their node or -1.
- * @typedef {{parent: ArrayLike<number>, total: number[], path: (row: number) => string, trainable: (row: number) => number | null, node: (row: number) => number}} Rows
+ * Rows of parameters, 0 being the root: all of them numbers or all BigInts, which are lower bounds, what they are called, the share that is trainable, null where unknown, and their node or -1.
+ * @typedef {{parent: ArrayLike<number>, total: ArrayLike<number | bigint>, lower: (row: number) => boolean, path: (row: number) => string, trainable: (row: number) => number | null, node: (row: number) => number}} Rows
  */
 /** @typedef {ReturnType<typeof sceneOf>} Scene */
 
@@ -28,19 +28,20 @@ export const treemapTab = pictureTab({
   id: "treemap",
   title: "Treemap",
   missing: ({ profile }) =>
-    profile.values("params", null).some(Boolean) || profile.meta.summary.total?.parameters
-      ? "" : "These files have no parameters: add the graph of a model, a SavedModel or a .keras file.",
+    profile.values("params", null).some(Boolean) || profile.meta.summary.total?.parameters ? ""
+      : profile.lower("params")?.some(Boolean) ? "The sizes of all parameters are unknown." : "These files have no parameters: add the graph of a model, a SavedModel or a .keras file.",
   make: (page) => new Treemap(page),
 });
 
 /** @param {Page} page @returns {Rows} */
 function layersOf({ profile }) {
-  const { total, rows } = profile.meta.summary;
-  const all = [{ ...total, parent: null, path: "" }, ...rows];
+  const { total, total_incomplete: incomplete, rows } = profile.meta.summary;
+  const all = [{ ...total, incomplete, parent: null, path: "" }, ...rows];
   return {
     parent: all.map((row, at) => (at === 0 ? -1 : row.parent === null ? 0 : row.parent + 1)),
-    total: all.map((row) => Number(row.parameters ?? 0)), // of BigInts, too
-    path: (row) => all[row].path,
+    total: all.map((row) => (typeof total.parameters === "bigint" ? BigInt : Number)(row.parameters ?? 0)),
+    lower: (row) => all[row].incomplete.includes("parameters"),
+    path: (row) => all[row].path || all[row].name,
     trainable: (row) => (all[row].trainable === undefined ? null : Number(all[row].trainable) / Number(all[row].parameters)),
     node: (row) => profile.nodes.name.indexOf(all[row].path),
   };
@@ -49,8 +50,8 @@ function layersOf({ profile }) {
 /** @param {Page} page @returns {Rows} */
 function scopesOf(page) {
   const answer = page.answer("scope", { max_depth: ALL_DEPTHS });
-  const total = Array.from(answer.total("params"), Number);
-  return { parent: answer.tree.parent, total, path: (row) => answer.label(row), trainable: () => null, node: (row) => answer.node[row] };
+  const lower = answer.lower("params")?.total;
+  return { parent: answer.tree.parent, total: answer.total("params"), lower: (row) => lower?.[row] === 1, path: (row) => answer.label(row), trainable: () => null, node: (row) => answer.node[row] };
 }
 
 /** What the state says to draw. @param {Page} page */
@@ -81,7 +82,7 @@ function paintBox(context, { rows, colours, unknown }, { row, above, value, x, y
   context.fillRect(x, y, width - 1, height - 1);
   if (width < 34 || height < 15) return;
   context.fillStyle = css(textOn(ground));
-  const [number, room, name] = [amount(value, "count"), width - 9, row === above ? "itself" : nameOf(rows, row, above)];
+  const [number, room, name] = [amount(value, "count", rows.lower(row)), width - 9, row === above ? "itself" : nameOf(rows, row, above)];
   const line = open || height < 34 ? `${name}  ${number}` : name;
   context.fillText(fitted(context, context.measureText(line).width <= room ? line : name, room), x + 4, y + 9);
   if (!open && height >= 34) context.fillText(fitted(context, number, room), x + 4, y + 24);
@@ -120,10 +121,11 @@ class Treemap {
 
   /** @param {TreemapBox} box @returns {string[]} */
   lines({ row, above, value }) {
-    const { path, total, trainable } = this.scene.rows;
+    const { path, total, lower, trainable } = this.scene.rows;
     const share = trainable(row);
-    const count = `${amount(value, "grouped")} parameters${row === above ? " of its own" : ""}, ${percent(value, total[0])} of all`;
-    return [shown(path(row).slice(0, LONGEST)), count, share === null ? "Trainable: unknown" : `${percent(share, 1)} trainable`];
+    const count = `${amount(value, "grouped", lower(row))} parameters${row === above ? " of its own" : ""}${lower(0) ? "" : `, ${percent(value, total[0])} of all`}`;
+    const trained = share === null ? "Trainable: unknown" : lower(row) ? "" : `${percent(share, 1)} trainable`;
+    return [shown(path(row).slice(0, LONGEST)), count, trained].filter(Boolean);
   }
 
   /** @param {TreemapBox} box */
