@@ -92,9 +92,9 @@ function numbers(page, node) {
   const rows = [];
   for (const field of fields) {
     const values = steps.map((step) => profile.values(field.name, step)[node]);
-    const lower = profile.lower(field.name)?.[node] === 1;
-    if (!lower && values.every((value) => Number(value) === 0)) continue;
-    const cells = values.map((value) => number(amount(value, field.unit, lower), { title: exact(value) }));
+    const lower = steps.map((step) => profile.lower(field.name, step)?.[node] === 1);
+    if (!lower.includes(true) && values.every((value) => Number(value) === 0)) continue;
+    const cells = values.map((value, at) => number(amount(value, field.unit, lower[at]), { title: amount(value, "grouped", lower[at]) }));
     rows.push(h("tr", null, h("th", { scope: "row" }, field.legend.replace(/^# |\(.*\)/g, "").replaceAll("_", " ")), cells));
   }
   if (rows.length === 0) return h("p", { class: "muted" }, "It counts nothing: no parameters, no float operations, no recorded run.");

@@ -34,7 +34,7 @@ export const MODES = [
 function byKind({ profile }, answer, metric, { categories }) {
   const { names, of_type: kinds } = profile.meta.kinds;
   const sums = answer.cached(`kinds ${metric}`, () => categorySums(answer, metric, (node) => kinds[profile.nodes.op[node]], names.length));
-  return byCategory(sums, names, categories);
+  return byCategory(sums, names, categories, answer.lower(metric)?.total);
 }
 
 /** @type {Mode} */
@@ -46,7 +46,7 @@ function byDevice({ profile: { nodes, types } }, answer, metric, { categories })
   const place = new Map(most.map((device, at) => [device, at]));
   const names = [...most.map((device) => shown(types.text(device))), counts.size > most.length ? "other devices" : "no device"];
   const sums = answer.cached(`devices ${metric}`, () => categorySums(answer, metric, (node) => place.get(nodes.device[node]) ?? most.length, names.length));
-  return byCategory(sums, names, [...categories.slice(0, most.length), categories[8]]);
+  return byCategory(sums, names, [...categories.slice(0, most.length), categories[8]], answer.lower(metric)?.total);
 }
 
 /** The sum of the metric per row and category: those of row i are at i * count. @param {Answer} answer @param {string} metric @param {(node: number) => number} categoryOf @param {number} count @returns {Float32Array} */
@@ -70,36 +70,36 @@ function categorySums({ profile, tree, row: shownRows, counted, drawing }, metri
   return sums;
 }
 
-/** @param {Float32Array} sums @param {string[]} names @param {Theme["categories"]} colours @returns {Colouring} */
-function byCategory(sums, names, colours) {
+/** @param {Float32Array} sums @param {string[]} names @param {Theme["categories"]} colours @param {Uint8Array} [lower] rows that have no shares, as their sums are lower bounds @returns {Colouring} */
+function byCategory(sums, names, colours, lower) {
   const shares = (/** @type {number} */ row) => {
     const own = [...sums.subarray(row * names.length, (row + 1) * names.length)];
     const sum = own.reduce((total, value) => total + value, 0);
     return own.map((value, at) => ({ at, share: value / sum })).filter(({ share }) => share > 0).sort((a, b) => b.share - a.share);
   };
-  const text = (/** @type {{at: number, share: number}} */ { at, share }) => `${names[at]} ${percent(share, 1)}`;
+  const text = (/** @type {number} */ row, /** @type {{at: number, share: number}} */ { at, share }) => (lower?.[row] ? names[at] : `${names[at]} ${percent(share, 1)}`);
   return {
     isScale: false,
     of: (row) => colours[shares(row)[0]?.at ?? names.length - 1],
-    text: (row) => shares(row).slice(0, 2).map(text).join(", "),
-    legend: (row) => shares(row).filter(({ share }) => share >= LEAST).map((part) => ({ colour: css(colours[part.at]), text: text(part) })),
+    text: (row) => shares(row).slice(0, 2).map((part) => text(row, part)).join(", "),
+    legend: (row) => shares(row).filter(({ share }) => share >= LEAST).map((part) => ({ colour: css(colours[part.at]), text: text(row, part) })),
   };
 }
 
 /** @type {Mode} */
 function bySpeed(_page, answer, _metric, { dark, categories }) {
-  const [work, time] = [answer.total("float_ops"), answer.total("micros")];
+  const [work, time, lower] = [answer.total("float_ops"), answer.total("micros"), answer.lower("float_ops")?.total];
   const speed = (/** @type {number} */ row) => (Number(time[row]) > 0 ? (Number(work[row]) / Number(time[row])) * 1e6 : 0);
   let fastest = 0;
   // A row that takes next to no time has any speed.
   for (let row = 0; row < time.length; row++) if (Number(time[row]) * SLOWEST >= Number(time[0])) fastest = Math.max(fastest, speed(row));
-  const rate = (/** @type {number} */ value) => amount(Math.round(value), "rate");
+  const rate = (/** @type {number} */ value, isLower = false) => amount(Math.round(value), "rate", isLower);
   const stops = [1, 0.75, 0.5, 0.25, 0].map((at) => ({ colour: css(sequential(at, dark)), text: `${rate(fastest * SLOWEST ** (at - 1))}${at ? "" : " or less"}` }));
-  const nothing = { colour: css(categories[8]), text: "no float operations" };
+  const nothing = { colour: css(categories[8]), text: lower?.[0] ? "no float operations, or unknown" : "no float operations" };
   return {
     isScale: true,
     of: (row) => (speed(row) > 0 ? sequential(1 + Math.log10(speed(row) / fastest) / Math.log10(SLOWEST), dark) : categories[8]),
-    text: (row) => (speed(row) > 0 ? rate(speed(row)) : nothing.text),
+    text: (row) => (speed(row) > 0 ? rate(speed(row), lower?.[row] === 1) : lower?.[row] ? "float operations unknown" : Number(work[row]) ? "no time" : "no float operations"),
     legend: () => [...stops, nothing],
   };
 }

@@ -44,18 +44,18 @@ function sceneOf(page) {
   const colours = theme();
   const colouring = mode.make(page, answer, metric.name, colours);
   const count = answer.cached(`levels ${metric.name} ${zoomed}`, () => levels(layout, zoomed));
-  return { views, view, metric, answer, layout, zoomed, levels: count, mode, colours, colouring, search: searchOf(answer, layout, zoomed, state.search ?? "") };
+  return { views, view, metric, answer, layout, zoomed, levels: count, mode, colours, colouring, search: searchOf(answer, layout, zoomed, state.search ?? "", Boolean(answer.lower(metric.name)?.total[zoomed])) };
 }
 
-/** Which rows hold a match, and how much that is. @param {import("./answer.js").Answer} answer @param {import("./icicle.js").Layout} layout @param {number} zoomed @param {string} text */
-function searchOf(answer, layout, zoomed, text) {
+/** Which rows hold a match, and how much that is. @param {import("./answer.js").Answer} answer @param {import("./icicle.js").Layout} layout @param {number} zoomed @param {string} text @param {boolean} isLower whether the zoomed number is a lower bound, which has no shares */
+function searchOf(answer, layout, zoomed, text, isLower) {
   if (text === "") return null;
   try {
     matcher([text]); // by itself, so that a ")" too many does not end our group
     const hit = answer.cached(`search ${text}`, () => matcher([`(?s:.*)(?:${text})(?s:.*)`]).rows(answer.drawing.label));
     const matches = Uint8Array.from(answer.row, (row, at) => (at > 0 ? hit[row] : 0));
     const { covered, share, count } = matched(layout, matches, zoomed);
-    return { matches, covered, text: `${plural(count, "match", "matches")}, ${percent(share, 1)}`, isValid: true };
+    return { matches, covered, text: `${plural(count, "match", "matches")}${isLower ? "" : `, ${percent(share, 1)}`}`, isValid: true };
   } catch (error) {
     return { matches: null, covered: null, text: shown(error instanceof Error ? error.message : String(error)), isValid: false };
   }
@@ -163,12 +163,16 @@ class Icicle {
     const { scene } = this;
     const { metric, layout, zoomed, answer } = scene;
     if (count > 1) return [`${plural(count, "row")} too narrow to draw`, `in ${nameOf(scene, layout.parent[row], false)}`];
-    const share = (/** @type {number} */ of) => percent(layout.width[of] > 0 ? layout.width[row] / layout.width[of] : 0, 1);
     const [own, total, lower] = [answer.own(metric.name)[row], answer.total(metric.name)[row], answer.lower(metric.name)];
-    const lines = [nameOf(scene, row, false), `${amount(total, metric.unit, Boolean(lower?.total[row]))} ${metric.title}, ${share(0)} of all`];
-    if (zoomed > 0) lines.push(`${share(zoomed)} of ${nameOf(scene, zoomed, true)}`);
-    if (own && own !== total) lines.push(`${amount(own, metric.unit)} of its own`);
-    return [...lines, scene.colouring.text(row)];
+    const share = (/** @type {number} */ of) => (lower?.total[of] ? "" : `${percent(layout.width[of] > 0 ? layout.width[row] / layout.width[of] : 0, 1)} of ${nameOf(scene, of, true)}`);
+    const all = share(0);
+    return [
+      nameOf(scene, row, false),
+      `${amount(total, metric.unit, Boolean(lower?.total[row]))} ${metric.title}${all && `, ${all}`}`,
+      zoomed > 0 ? share(zoomed) : "",
+      (own || lower?.own[row]) && own !== total ? `${amount(own, metric.unit, Boolean(lower?.own[row]))} of its own` : "",
+      scene.colouring.text(row),
+    ].filter(Boolean);
   }
 
   /** Zooms into a row with rows below it; shows the details of a node. @param {IcicleShape} shape */

@@ -24,7 +24,7 @@ export function layersTable(summary, areVariables) {
   const columns = COLUMNS.filter(([key]) => (summary.total[key] ?? null) !== null);
   const whole = summary.total.micros;
   const cells = (/** @type {any} */ of, /** @type {string[]} */ lower) =>
-    columns.map(([key, , kind]) => number(amount(of[key], kind, lower.includes(key)), { title: typeof of[key] === "number" ? exact(of[key]) : null }));
+    columns.map(([key, , kind]) => number(amount(of[key], kind, lower.includes(key)), { title: typeof of[key] === "string" ? null : amount(of[key], "grouped", lower.includes(key)) }));
   const row = (/** @type {any} */ layer) => {
     const name = h("th", { scope: "row" }, shown(layer.name), layer.type && h("span", { class: "muted" }, ` ${shown(layer.type)}`));
     name.style.setProperty("--depth", layer.depth);

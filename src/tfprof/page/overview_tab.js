@@ -3,6 +3,7 @@
 import { fill, grid, h, head, number, shareBar } from "./dom.js";
 import { layersTable } from "./layers_table.js";
 import { amount } from "./amounts.js";
+import { literal } from "./regex.js";
 import { fragmentOf } from "./state.js";
 import { stepsCard } from "./steps_card.js";
 import { shown } from "./strings.js";
@@ -73,7 +74,7 @@ function totalCard(title, number, kind, isLower, below, without) {
   const value = known || isLower ? amount(number, kind, isLower) : "–";
   return h("div", { class: "card total" },
     h("h2", null, title),
-    h("div", { class: "value", title: known ? exact(number) : "" }, value),
+    h("div", { class: "value", title: known ? amount(number, "grouped", isLower) : "" }, value),
     h("div", { class: "muted" }, known || isLower ? below : without));
 }
 
@@ -96,23 +97,23 @@ function ranking(over) {
     const columns = COLUMNS.filter(([key]) => rows.some((/** @type {any} */ row) => (row[key] ?? null) !== null));
     const heads = columns.map(([, text], at) => head(text, PLACES[Math.min(at, 2)]));
     const what = SHARES_OF[/** @type {keyof typeof SHARES_OF} */ (over.shares_of)];
-    const table = grid([head("Name", "name"), head("Share", "", "2"), ...heads], rows.map((/** @type {any} */ row) => rankedRow(row, columns)));
+    const table = grid([head("Name", "name"), head("Share", "", "2"), ...heads], rows.map((/** @type {any} */ row) => rankedRow(row, columns, over.total_incomplete.includes(over.shares_of))));
     return h("section", { class: "card" }, h("h2", null, isCheckpoint(over) ? "Variables" : title, h("span", { class: "muted" }, ` by ${what}`)), table);
   });
 }
 
-/** @param {any} row @param {[string, string, string][]} columns */
-function rankedRow(row, columns) {
+/** @param {any} row @param {[string, string, string][]} columns @param {boolean} isGuess whether shares are of a lower bound */
+function rankedRow(row, columns, isGuess) {
   const name = shown(row.name);
   const isPlace = !name.startsWith("("); // as in (other)
   const link = isPlace ? h("a", { href: linkTo(row), title: name }, name) : name;
   const cells = columns.map(([key, , kind], at) => number((row[key] ?? null) === null ? "" : amount(row[key], kind, row.incomplete.includes(key)), { class: PLACES[Math.min(at, 2)] }));
-  return h("tr", null, h("th", { scope: "row", class: "name" }, link), shareBar(row.share), number(percent(row.share, 1)), cells);
+  return h("tr", null, h("th", { scope: "row", class: "name" }, link), shareBar(row.share), number(isGuess ? "" : percent(row.share, 1)), cells);
 }
 
 /** Where a row of a list leads: the rows of a view that make it up. @param {any} row */
 function linkTo(row) {
-  const name = row.name.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+  const name = literal(row.name);
   const places = {
     layer: { tab: "table", view: "scope", start_name_regexes: `(.*/)?${name}`, max_depth: "20" },
     "operation type": { tab: "table", view: "op", show_name_regexes: name },

@@ -7,7 +7,7 @@
  * @module
  */
 
-/** @typedef {{path: string, work: number, bytes: number, micros: number}} Layer */
+/** @typedef {{path: string, work: number, bytes: number, micros: number, lower: {work: boolean, bytes: boolean}}} Layer lower: which are lower bounds */
 /** @typedef {{layer: Layer, x: number, y: number, width: number, height: number}} Dot */
 /** @typedef {{flops: number, bandwidth: number}} Peaks of the machine; 0: unknown */
 
@@ -21,6 +21,7 @@ export function layersOf(rows) {
   const number = (/** @type {any} */ value) => Number(value ?? 0); // of BigInts, too; a formula of open sizes is none
   const leaves = rows.filter((row) => !holds.has(row.row)).map((row) => ({
     path: row.path, work: number(row.float_ops), micros: number(row.micros), bytes: number(row.parameter_bytes) + number(row.activation_bytes),
+    lower: { work: row.incomplete.includes("float_ops"), bytes: row.incomplete.some((/** @type {string} */ name) => name.endsWith("_bytes")) },
   }));
   const time = leaves.reduce((sum, { micros }) => sum + (micros || 0), 0);
   return leaves.filter(({ work, bytes, micros }) => work > 0 && bytes > 0 && micros > LEAST * time);

@@ -16,7 +16,7 @@ import { percent } from "./units.js";
 /** @typedef {import("./colours.js").Theme} Theme */
 /** @typedef {ReturnType<typeof roofline>} Plot */
 
-const [ARITHMETIC, MEMORY] = [0, 1]; // categories
+const [ARITHMETIC, MEMORY, INCOMPLETE] = [0, 1, 8]; // categories
 const ESTIMATE = "Bytes are an estimate: the parameters and activations of a layer, each moved once. Layers with under 0.1% of the time are left out.";
 const LABEL = "Roofline of layers: float operations per byte against FLOP/s. Arrow keys move, Enter shows details.";
 
@@ -83,6 +83,17 @@ function paintRoof(context, roof, { flops, bandwidth }, colours) {
   context.restore();
 }
 
+/** Whether what limits a layer is a guess. @param {import("./roofline.js").Layer} layer */
+function isIncomplete({ lower }) {
+  return lower.work || lower.bytes;
+}
+
+/** Work per byte: at least so much where work is missing, at most where bytes are. @param {import("./roofline.js").Layer} layer */
+function intensityText(layer) {
+  const { work, bytes } = layer.lower;
+  return work && bytes ? "?" : `${work ? "≥ " : bytes ? "≤ " : ""}${rates(layer).intensity.toPrecision(3)}`;
+}
+
 class Roofline {
   /** @param {Page} page */
   constructor(page) {
@@ -118,7 +129,8 @@ class Roofline {
     const [colours, peaks, { picture, space }] = [theme(), this.peaks(), this];
     const entry = (/** @type {number} */ at, /** @type {string} */ text) => ({ colour: css(colours.categories[at]), text });
     const limits = peaks.flops && peaks.bandwidth ? [entry(MEMORY, "limited by memory"), entry(ARITHMETIC, "limited by arithmetic")] : [entry(ARITHMETIC, "a layer")];
-    showLegend(this.legend, [...limits, { colour: "transparent", text: "larger: takes more time" }]);
+    const some = this.layers.some(isIncomplete) ? [entry(INCOMPLETE, "incomplete: at least so fast")] : [];
+    showLegend(this.legend, [...limits, ...some, { colour: "transparent", text: "larger: takes more time" }]);
     const context = picture.clear(space.clientWidth, space.clientHeight);
     const plot = roofline(this.layers, peaks, space.clientWidth, space.clientHeight);
     picture.shapes = plot.dots;
@@ -129,7 +141,7 @@ class Roofline {
       context.beginPath();
       context.arc(x + width / 2, y + width / 2, width / 2, 0, 2 * Math.PI);
       context.globalAlpha = 0.8;
-      context.fillStyle = css(colours.categories[limit(peaks, rates(layer).intensity).by === "memory" ? MEMORY : ARITHMETIC]);
+      context.fillStyle = css(colours.categories[isIncomplete(layer) ? INCOMPLETE : limit(peaks, rates(layer).intensity).by === "memory" ? MEMORY : ARITHMETIC]);
       context.fill();
       context.globalAlpha = 1;
       context.stroke();
@@ -149,10 +161,10 @@ class Roofline {
     const most = limit(this.peaks(), intensity);
     const lines = [
       shown(layer.path.slice(0, 2000)),
-      `${amount(Math.round(speed), "rate")}, ${intensity.toPrecision(3)} FLOP per byte`,
+      `${amount(Math.round(speed), "rate", layer.lower.work)}, ${intensityText(layer)} FLOP per byte`,
       `${amount(layer.micros, "micros")}, ${percent(layer.micros, this.time)} of the layers' time`,
     ];
-    if (most.speed < Infinity) lines.push(`${percent(speed, most.speed)} of what the machine allows${most.by && `, limited by ${most.by}`}`);
+    if (most.speed < Infinity && !isIncomplete(layer)) lines.push(`${percent(speed, most.speed)} of what the machine allows${most.by && `, limited by ${most.by}`}`);
     return lines;
   }
 }

@@ -1,0 +1,234 @@
+"""Numbers of the page that do not count everything say so, and large ones keep all digits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+import draw
+import tfprof
+from hostile_parts import device, node, run, stat
+from page_node import twin
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from playwright.sync_api import Page
+
+    from page_browser import Pages
+    from tfprof.results.loaded import Loaded
+
+# By hand: 2 · 8 · 8 · 8 = 1,024 float operations of l/m, 64 of l/r; what l/u does is unknown.
+# There are 6 + 2 parameters of k/v and k/z, and some of k/w.
+BOUNDS: Final = """
+    x     op=Placeholder out=8x8
+    l/m   op=MatMul out=8x8 us=10             < x, x
+    l/u   op=MyCustomOp out=8x8 us=20         < l/m
+    l/r   op=Relu out=8x8 us=10+10            < l/u
+    k/v   op=VariableV2 params=2x3
+    k/w   op=VariableV2 params=?x3
+    k/z   op=VariableV2 params=2
+    s     op=Identity out=8x8 us=1            < x
+"""
+LARGE: Final = 2**53 + 1  # no double
+
+
+def loaded(folder: Path, drawing: str) -> Loaded:
+    files = draw.inputs(drawing)
+    (folder / "graph").write_bytes(files.graph)
+    runs = [folder / f"run_{step}" for step in range(len(files.runs))]
+    for path, content in zip(runs, files.runs, strict=True):
+        path.write_bytes(content)
+    return tfprof.load(folder / "graph", runs)
+
+
+@pytest.fixture(scope="module")
+def bounds(tmp_path_factory: pytest.TempPathFactory) -> Loaded:
+    return loaded(tmp_path_factory.mktemp("bounds"), BOUNDS)
+
+
+def rows_of(page: Page, where: str) -> list[list[str]]:
+    cells: list[list[str]] = page.locator(f"{where} tr").evaluate_all(
+        "rows => rows.map(row => [...row.children].map(cell => cell.textContent))"
+    )
+    return cells
+
+
+def spoken(page: Page, *keys: str) -> str:
+    """What the picture says of the shape that these keys lead to."""
+    panel = page.locator("[role=tabpanel]:not([hidden])")
+    panel.locator("canvas").focus()
+    for key in keys:
+        page.keyboard.press(key)
+    return panel.locator("[aria-live]").inner_text()
+
+
+# --- shares of a lower bound ----------------------------------------------------------------------
+
+
+def test_an_overview_has_no_share_of_a_lower_bound(
+    open_page: Pages, bounds: Loaded, tmp_path: Path
+) -> None:
+    """Without a run, types are ranked by float operations; with one, by time."""
+    (tmp_path / "graph").write_bytes(draw.inputs(BOUNDS).graph)
+    for profile, cells in (
+        (tfprof.load(tmp_path / "graph"), ["MatMul", "", "", "1.02k"]),
+        (bounds, ["MatMul", "", "24.4%", "10 us", "1.02k", "102M"]),
+    ):
+        page = open_page(profile)
+        rows = rows_of(page, "#panel-overview")
+        assert next(row for row in rows if row[0] == "MatMul") == cells
+    title = page.locator(".total", has_text="Float operations").locator(".value")
+    assert title.get_attribute("title") == "≥ 1,088"
+
+
+def test_types_have_no_share_of_a_lower_bound(open_page: Pages, bounds: Loaded) -> None:
+    page = open_page(bounds, "tab=types&metric=float_ops")
+    head, first, *others = rows_of(page, "#panel-types")
+    assert head == ["Type", "Kind", "Nodes", "float ops", "Bar"]
+    assert first == ["MatMul", "matrix product", "1", "1.02k", ""]
+    assert {row[0]: row[3] for row in others}["MyCustomOp"] == "?"
+    page.evaluate("location.hash = 'tab=types&metric=micros'")
+    page.get_by_text("Up to here").wait_for()
+
+
+def test_an_icicle_has_no_share_of_a_lower_bound(open_page: Pages, bounds: Loaded) -> None:
+    """All of l is ≥ 1,088, with 64 of l/r."""
+    page = open_page(bounds, "tab=icicle&metric=float_ops&search=m")
+    assert spoken(page, "Home") == "all, ≥ 1.09k float ops, matrix product, activation"
+    assert spoken(page, "ArrowDown") == "l, ≥ 1.09k float ops, matrix product, activation"
+    assert spoken(page, "ArrowDown") == "l/m, 1.02k float ops, matrix product 100.0%"
+    panel = page.locator("#panel-icicle")
+    assert panel.locator(".legend").inner_text().split("\n") == ["matrix product", "activation"]
+    assert panel.locator("output").inner_text() == "1 match"
+
+
+def test_an_icicle_marks_what_a_row_has_of_its_own(open_page: Pages, tmp_path: Path) -> None:
+    """A variable of unknown shape that is a scope, too: its own number is unknown, or a bound."""
+    profile = loaded(
+        tmp_path, "a op=VariableV2 params=?x3\na/b op=VariableV2 params=2\nc op=NoOp us=1"
+    )
+    page = open_page(profile, "tab=icicle&metric=params")
+    assert spoken(page, "Home", "ArrowDown").startswith("a, ≥ 2 parameters, ? of its own, ")
+
+
+def test_colours_by_speed_know_what_is_unknown(open_page: Pages, bounds: Loaded) -> None:
+    """1,088 float operations in 40 or so microseconds of l are a lower bound of its speed."""
+    page = open_page(bounds, "tab=icicle&metric=micros&colour=flops")
+    assert spoken(page, "Home", "ArrowDown").endswith("≥ 27.2 MFLOP/s")
+    assert spoken(page, "ArrowDown") == (
+        "l/u, 20 us total execution time, 48.8% of all, float operations unknown"
+    )
+    assert spoken(page, "ArrowRight").endswith("102 MFLOP/s")
+    legend = page.locator("#panel-icicle .legend").inner_text()
+    assert legend.endswith("no float operations, or unknown")
+    assert spoken(page, "Home", "ArrowDown", "ArrowRight").endswith(", no float operations")
+
+
+# --- layers ---------------------------------------------------------------------------------------
+
+
+def test_a_roofline_of_lower_bounds(open_page: Pages, bounds: Loaded) -> None:
+    """Layer l: 1,088 float operations at least, by three outputs of 256 bytes, in 40 us."""
+    page = open_page(bounds, "tab=roofline&peak_flops=1G&peak_bandwidth=1G")
+    said = spoken(page, "Shift")
+    assert said.startswith("l, ≥ 27.2 MFLOP/s, ≥ 1.42 FLOP per byte, 40 us, ")
+    assert "machine" not in said
+    assert "incomplete" in page.locator("#panel-roofline .legend").inner_text()
+
+
+# --- details --------------------------------------------------------------------------------------
+
+
+def test_details_mark_each_step_by_itself(open_page: Pages, bounds: Loaded) -> None:
+    """l/u runs in the first step only: in the second, it does nothing."""
+    page = open_page(bounds, "tab=overview&node=l/u")
+    rows = {row[0]: row[1:] for row in rows_of(page, "#details")}
+    assert rows["float ops"] == ["?", "?", "0"]
+    titles = page.locator("#details td[title]").evaluate_all("all => all.map(one => one.title)")
+    assert titles[:3] == ["?", "?", "0"]
+
+
+# --- devices --------------------------------------------------------------------------------------
+
+
+def devices(page: Page) -> dict[str, list[str]]:
+    """Executions, time and exact time of each device."""
+    card = page.locator(".card", has=page.get_by_role("heading", name="Steps and devices"))
+    rows = card.locator("table").nth(1).locator("tbody tr")
+    return {
+        cells[0]: cells[1:]
+        for cells in rows.evaluate_all(
+            """rows => rows.map((row) =>
+                [...[...row.children].slice(0, 3).map((cell) => cell.textContent),
+                 row.children[2].title])"""
+        )
+    }
+
+
+def test_devices_take_the_time_of_a_step(open_page: Pages, tmp_path: Path) -> None:
+    """As the cards: averages over the steps that have a node, without what has no time."""
+    (tmp_path / "graph").write_bytes(b"".join(node(name) for name in (b"a", b"b", b"c")))
+    first = run(device(b"/cpu:0", stat(b"a", 1, 30), stat(b"b", 40, 7), stat(b"c", 0, 1000)))
+    second = run(device(b"/cpu:0", stat(b"a", 1, 50)), device(b"/gpu:0", stat(b"c", 0, 1000)))
+    (tmp_path / "run_0").write_bytes(first)
+    (tmp_path / "run_1").write_bytes(second)
+    page = open_page(tfprof.load(tmp_path / "graph", [tmp_path / "run_0", tmp_path / "run_1"]))
+    total = page.locator(".total", has=page.get_by_role("heading", name="Time of operations"))
+    assert total.locator(".value").inner_text() == "47 us"
+    assert devices(page) == {"/cpu:0": ["4", "47 us", "47"], "/gpu:0": ["0", "", ""]}
+
+
+def test_the_time_of_a_device_is_exact(open_page: Pages, tmp_path: Path) -> None:
+    (tmp_path / "graph").write_bytes(node(b"a"))
+    for step in range(2):
+        content = run(device(b"/cpu:0", stat(b"a", 1, LARGE)))
+        (tmp_path / f"run_{step}").write_bytes(content)
+    page = open_page(tfprof.load(tmp_path / "graph", [tmp_path / "run_0", tmp_path / "run_1"]))
+    assert devices(page)["/cpu:0"][2] == f"{LARGE:,}"
+
+
+# --- treemap --------------------------------------------------------------------------------------
+
+
+def test_parameters_of_a_treemap_are_exact(open_page: Pages, tmp_path: Path) -> None:
+    """By scope and by layer; what a row has of its own, too."""
+    profile = loaded(
+        tmp_path,
+        f"a op=VariableV2 params={LARGE}\na/b op=VariableV2 params={LARGE}\nx op=NoOp",
+    )
+    page = open_page(profile, "tab=treemap&parameters=scopes")
+    said = {spoken(page, key) for key in ("ArrowUp", "ArrowDown", "ArrowRight", "ArrowRight")}
+    assert f"a, {2 * LARGE:,} parameters, 100.0% of all, Trainable: unknown" in said
+    assert f"a, {LARGE:,} parameters of its own, 50.0% of all, Trainable: unknown" in said
+    assert f"a/b, {LARGE:,} parameters, 50.0% of all, Trainable: unknown" in said
+    page.evaluate("location.hash = 'tab=treemap'")
+    assert spoken(page, "Shift").startswith(f"a, {LARGE:,} parameters, 50.0% of all")
+
+
+def test_a_treemap_of_lower_bounds(open_page: Pages, bounds: Loaded) -> None:
+    page = open_page(bounds, "tab=treemap&parameters=layers")
+    assert spoken(page, "Shift") == "(other), ≥ 8 parameters, Trainable: unknown"
+    page.evaluate("location.hash = 'tab=treemap&parameters=scopes'")
+    assert spoken(page, "ArrowUp") == "k, ≥ 8 parameters, Trainable: unknown"
+    assert spoken(page, "ArrowDown") == "k/v, 6 parameters, Trainable: unknown"
+
+
+def test_a_treemap_of_unknown_sizes(open_page: Pages, tmp_path: Path) -> None:
+    page = open_page(loaded(tmp_path, "a op=VariableV2 params=?x3"), "tab=treemap")
+    text = page.locator("#panel-treemap").inner_text()
+    assert text == "The sizes of all parameters are unknown."
+
+
+# --- names in regular expressions -----------------------------------------------------------------
+
+
+def test_a_name_as_a_regex() -> None:
+    """It matches itself alone, and a list of regexes does not end at its commas."""
+    names = ["a.b", "a,b", r"\d[x]{2}(y|z)^$*+?", "plain/name_1:0", "-#&~ \n", "日\u202e"]
+    with twin() as page:
+        patterns = page("literals", texts=names)
+        for name, pattern in zip(names, patterns, strict=True):
+            assert "," not in pattern
+            assert page("match", pattern=pattern, texts=names) == [int(n == name) for n in names]
