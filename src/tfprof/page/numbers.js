@@ -6,7 +6,7 @@ import { marksOf } from "./arrays.js";
 /** @typedef {import("./profile.js").Step} Step */
 /** @typedef {import("./arrays.js").Numbers} Numbers */
 
-/** What an execution without a time counts as; others, by their device. */ export const UNTIMED = 0;
+export const UNTIMED = 0; // what an execution without a time counts as; others, by their device
 const [ACCELERATOR, CPU] = [1, 2];
 /** @type {Record<string, "requested" | "peak" | "residual" | "output">} */ const MEMORY = {
   bytes: "requested", peak_bytes: "peak", residual_bytes: "residual", output_bytes: "output",
