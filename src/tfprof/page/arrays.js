@@ -36,6 +36,17 @@ export function starts(counts) {
   return start;
 }
 
+/** The rows of each owner: those of owner i are order[first[i]:first[i + 1]], ascending; a row whose owner is below 0 has none.
+ * @param {Int32Array} owner @param {number} owners */
+export function grouped(owner, owners) {
+  const counts = new Int32Array(owners);
+  for (let row = 0; row < owner.length; row++) if (owner[row] >= 0) counts[owner[row]]++;
+  const first = starts(counts);
+  const [next, order] = [first.slice(), new Int32Array(first[owners])];
+  for (let row = 0; row < owner.length; row++) if (owner[row] >= 0) order[next[owner[row]]++] = row;
+  return { first, order };
+}
+
 /** The first of from..to that passes; *to* where none does. @param {number} from @param {number} to @param {(at: number) => boolean} passes false, then true */
 export function bisect(from, to, passes) {
   while (from < to) {

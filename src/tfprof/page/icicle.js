@@ -6,7 +6,7 @@
 //
 // Rows of one depth are in the order of their left edges, so that those in sight are found by
 // bisection: a picture costs as much as what is in it, not as what the profile holds.
-import { bisect, starts } from "./arrays.js";
+import { bisect, grouped } from "./arrays.js";
 
 /** @typedef {{parent: ArrayLike<number>, depth: ArrayLike<number>, end: ArrayLike<number>}} Rows columns of tree.js */
 /**
@@ -27,7 +27,7 @@ export function icicle({ parent, depth, end }, total) {
     if (row > 0) below[parent[row]] += width[row];
     deepest = Math.max(deepest, depth[row]);
   }
-  const counts = new Int32Array(deepest + 1);
+  const level = new Int32Array(count).fill(-1);
   for (let row = 0; row < count; row++) {
     const above = parent[row];
     if (row > 0) {
@@ -37,12 +37,9 @@ export function icicle({ parent, depth, end }, total) {
       next[above] += width[row];
     }
     next[row] = x[row]; // where its first child begins
-    if (width[row] > 0) counts[depth[row]]++;
+    if (width[row] > 0) level[row] = depth[row];
   }
-  const start = starts(counts);
-  const ordered = new Int32Array(start[deepest + 1]);
-  const place = start.slice();
-  for (let row = 0; row < count; row++) if (width[row] > 0) ordered[place[depth[row]]++] = row;
+  const { first: start, order: ordered } = grouped(level, deepest + 1);
   const rowsOf = (/** @type {number} */ row, /** @type {number} */ many) => {
     const at = bisect(start[depth[row]], start[depth[row] + 1], (i) => ordered[i] >= row);
     return ordered.subarray(at, at + many);

@@ -6,7 +6,7 @@
 //
 // Columns are sorted by lane, then start. In a lane nothing overlaps, so ends ascend as well and
 // whatever is in sight is found by bisection.
-import { bisect, range, starts, take } from "./arrays.js";
+import { bisect, grouped, range, take } from "./arrays.js";
 
 /**
  * @typedef {object} Lanes times are microseconds; starts are since the origin
@@ -74,12 +74,8 @@ export function laneLayout(step) {
 
 /** The executions by lane. @param {Int32Array} order @param {Int32Array} laneOf @param {number} lanes @param {Float64Array} start @param {Float64Array} us of the step's rows */
 function byLane(order, laneOf, lanes, start, us) {
-  const counts = new Int32Array(lanes);
-  for (const lane of laneOf) counts[lane] += 1;
-  const first = starts(counts);
-  const next = first.slice();
-  const row = new Int32Array(order.length);
-  order.forEach((one, at) => (row[next[laneOf[at]]++] = one));
+  const { first, order: places } = grouped(laneOf, lanes);
+  const row = take(order, places);
   const busy = new Float64Array(row.length + 1);
   let span = 0;
   row.forEach((one, at) => {

@@ -1,5 +1,5 @@
 // A profile as the page holds it: the columns of model.py and the drawings of views/.
-import { bisect, starts } from "./arrays.js";
+import { bisect, grouped, starts } from "./arrays.js";
 import { decode, plain } from "./columns.js";
 import { NodeNumbers } from "./numbers.js";
 import { Strings, encodeText } from "./strings.js";
@@ -116,19 +116,9 @@ export class Profile extends NodeNumbers {
   /** The nodes that take an output of a node, each once. @param {number} node */
   consumers(node) {
     const { start, source } = this.edges;
-    const { first, consumer } = this._columns.cached("consumers", () => {
-      const counts = new Int32Array(this.nodes.count);
-      for (const from of source) if (from >= 0) counts[from]++;
-      const begin = starts(counts);
-      const [at, by] = [begin.slice(), new Int32Array(begin[counts.length])];
-      for (let to = 0; to < this.nodes.count; to++) {
-        for (let i = start[to]; i < start[to + 1]; i++) {
-          if (source[i] >= 0) by[at[source[i]]++] = to;
-        }
-      }
-      return { first: begin, consumer: by };
-    });
-    return [...new Set(consumer.subarray(first[node], first[node + 1]))];
+    const { first, order } = this._columns.cached("consumers", () => grouped(source, this.nodes.count));
+    const taker = (/** @type {number} */ edge) => bisect(0, this.nodes.count, (to) => start[to + 1] > edge);
+    return [...new Set(order.subarray(first[node], first[node + 1]).map(taker))];
   }
 
   /** @param {string} name of a column of counts */

@@ -1,5 +1,6 @@
 // The columns of the table of an answer, as results/report_table.py has them: own and total of each
 // number that is selected, shares of the whole, and what is known in words.
+import { grouped } from "./arrays.js";
 import { shown } from "./strings.js";
 import { UNITS, atLeast, exact, percent } from "./units.js";
 
@@ -116,23 +117,18 @@ function words(answer, field) {
   const { profile, view } = answer;
   if (!(field in WORDS) || (field === "input_shapes" && view.groups)) return [];
   /** @type {string[]} */ const texts = [];
-  const text = (/** @type {number} */ i) => (texts[i] ??= shown(WORDS[field](profile, members(answer)[answer.row[i]] ?? []).join(", ")));
+  const text = (/** @type {number} */ i) => (texts[i] ??= shown(WORDS[field](profile, members(answer, answer.row[i])).join(", ")));
   const name = field === "device" ? "devices" : field;
   const holds = () => some(answer.row, (_, i) => text(i) !== "");
   return [{ column: { name, title: spaced(name), order: "", right: false, width: WIDTH.text, text, tip: text, share: null }, values: null, holds }];
 }
 
-/** The nodes that each row of the drawing counts. @param {Answer} answer @returns {number[][]} */
-function members(answer) {
-  const { drawing, counted } = answer;
-  return answer.cached("members", () => {
-    /** @type {number[][]} */ const nodes = [];
-    for (let node = 0; node < drawing.owner.length; node++) {
-      const row = drawing.owner[node];
-      if (row >= 0 && counted.picked?.[node] !== 0) (nodes[row] ??= []).push(node);
-    }
-    return nodes;
-  });
+/** The nodes that a row of the drawing counts. @param {Answer} answer @param {number} row */
+function members(answer, row) {
+  const { drawing: { owner, end }, counted: { picked } } = answer;
+  const counts = () => (picked ? owner.map((own, node) => (picked[node] ? own : -1)) : owner);
+  const { first, order } = answer.cached("members", () => grouped(counts(), end.length));
+  return order.subarray(first[row], first[row + 1]);
 }
 
 /** What is known of the nodes of a row. @type {Object<string, (profile: Profile, nodes: ArrayLike<number>) => string[]>} */

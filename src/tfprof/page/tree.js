@@ -1,6 +1,6 @@
 // A tree as two columns, the twin of columns/tree.py: rows in drawing order, and where each row's
 // subtree ends. Row 0 is the root. A total is a difference of prefix sums; nothing recurses.
-import { markedRows, marksOf, starts } from "./arrays.js";
+import { grouped, markedRows, marksOf, starts } from "./arrays.js";
 
 /** @typedef {import("./arrays.js").Numbers} Numbers */
 
@@ -45,14 +45,7 @@ export class Tree {
 
   /** The children of row i are order[first[i]:first[i + 1]]. */
   _byParent() {
-    if (this._families) return this._families;
-    const { parent, length } = this;
-    const [order, first] = [new Int32Array(length - 1), new Int32Array(length + 1)];
-    for (let row = 1; row < length; row++) first[parent[row] + 1]++;
-    for (let row = 0; row < length; row++) first[row + 1] += first[row];
-    const next = first.slice();
-    for (let row = 1; row < length; row++) order[next[parent[row]]++] = row;
-    return (this._families = { order, first });
+    return (this._families ??= grouped(this.parent, this.length));
   }
 
   /** The sum of own over each row's subtree. @param {Numbers} own @returns {Numbers} */
