@@ -246,6 +246,12 @@ def test_a_roofline(open_page: Pages) -> None:
     panel(page).get_by_label("Peak FLOP/s").fill("fast")
     press(page, "Shift")
     assert panel(page).get_by_label("Peak FLOP/s").get_attribute("aria-invalid") == "true"
+    said = "peak_flops takes a positive number, such as 312T, not fast"
+    assert panel(page).get_by_role("alert").inner_text() == said
+    page = open_page(sample(), "tab=roofline&peak_flops=1e400")
+    assert panel(page).get_by_role("alert").inner_text().endswith("not 1e400")
+    # The forward pass alone: what the summary counts, less what is too short; of a step of 3.80 s.
+    assert "of the 3.80 s of a step" in panel(page).inner_text()
 
 
 def test_what_a_picture_needs(open_page: Pages, tmp_path: Path) -> None:

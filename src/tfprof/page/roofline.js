@@ -68,5 +68,6 @@ function axis(values, from, to) {
 /** The number of a text such as 312T, 1.5e12 or 900 GB/s; 0 where it is none. @param {string} text */
 export function magnitude(text) {
   const parts = /^\s*(\d+\.?\d*(?:e[+-]?\d+)?)\s*([KMGTPE]?)\s*(?:FLOPS?|FLOP\/s|B|B\/s)?\s*$/i.exec(text);
-  return parts ? Number(parts[1]) * 1000 ** " KMGTPE".indexOf(parts[2].toUpperCase() || " ") : 0;
+  const number = parts ? Number(parts[1]) * 1000 ** " KMGTPE".indexOf(parts[2].toUpperCase() || " ") : 0;
+  return number < 1e30 ? number : 0; // no machine can do more
 }

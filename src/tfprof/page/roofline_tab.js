@@ -17,7 +17,7 @@ import { percent } from "./units.js";
 /** @typedef {ReturnType<typeof roofline>} Plot */
 
 const [ARITHMETIC, MEMORY, INCOMPLETE] = [0, 1, 8]; // categories
-const ESTIMATE = "Bytes are an estimate: the parameters and activations of a layer, each moved once. Layers with under 0.1% of the time are left out.";
+const ESTIMATE = "Bytes are an estimate: the parameters and activations of a layer, each moved once.";
 const LABEL = "Roofline of layers: float operations per byte against FLOP/s. Arrow keys move, Enter shows details.";
 
 export const rooflineTab = pictureTab({
@@ -109,7 +109,10 @@ class Roofline {
     this.legend = h("ul", { class: "legend", "aria-label": "Colours" });
     const field = (/** @type {string} */ label, /** @type {HTMLElement} */ one) => h("label", { class: "field" }, label, one);
     const fields = [field("Peak FLOP/s", this.inputs.flops), field("Peak bytes/s", this.inputs.bandwidth)];
-    this.parts = [h("div", { class: "toolbar" }, fields, h("span", { class: "muted" }, ESTIMATE)), this.space, this.legend];
+    this.wrong = h("span", { class: "filter-problem", role: "alert" });
+    const step = page.profile.meta.overview.total?.micros;
+    const drawn = `These layers took ${amount(this.time, "micros")}${step ? ` of the ${amount(step, "micros")} of a step` : ""}; those without work, bytes or time are left out, and those below 0.1%.`;
+    this.parts = [h("div", { class: "toolbar" }, fields, this.wrong, h("span", { class: "muted" }, `${ESTIMATE} ${drawn}`)), this.space, this.legend];
   }
 
   /** What the state says, else the command line. @returns {import("./roofline.js").Peaks} */
@@ -118,10 +121,15 @@ class Roofline {
     const peak = (/** @type {"flops" | "bandwidth"} */ name) => {
       const [text, given, input] = [state[`peak_${name}`], profile.meta.peaks[name] ?? 0, this.inputs[name]];
       if (document.activeElement !== input) input.value = text ?? (given ? amount(Math.round(given), "count") : "");
-      input.setAttribute("aria-invalid", String(text !== undefined && magnitude(text) === 0));
+      const isWrong = text !== undefined && magnitude(text) === 0;
+      input.setAttribute("aria-invalid", String(isWrong));
+      if (isWrong) wrong.push(`peak_${name} takes a positive number, such as 312T, not ${shown(text.slice(0, 40))}`);
       return text === undefined ? given : magnitude(text);
     };
-    return { flops: peak("flops"), bandwidth: peak("bandwidth") };
+    /** @type {string[]} */ const wrong = [];
+    const peaks = { flops: peak("flops"), bandwidth: peak("bandwidth") };
+    this.wrong.textContent = wrong.join("; ");
+    return peaks;
   }
 
   /** Paints axes, roof and layers. */
