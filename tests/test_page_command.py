@@ -221,11 +221,15 @@ def test_no_open_has_two_spellings() -> None:
 
 
 def test_a_profile_of_nothing_has_no_page(tfprof: Command, tmp_path: Path) -> None:
-    empty = tmp_path / "run"
+    empty, graph, log = (tmp_path / name for name in ("run", "graph", "log"))
     empty.write_bytes(message("tensorflow.RunMetadata")(step_stats={}).SerializeToString())
+    graph.write_bytes(b"\x22\x02\x08\x01")  # its version alone
+    log.write_bytes(OpLogProto(id_to_string={1: "a"}).SerializeToString())
     page = tmp_path / "x.html"
-    assert tfprof("page", f"--run_meta_path={empty}", "-o", str(page)) == 2
-    assert "there is nothing to show: the profile has no nodes" in tfprof.err
+    for flag in (f"--run_meta_path={empty}", f"--graph_path={graph}", f"--op_log_path={log}"):
+        assert tfprof("page", flag, "-o", str(page)) == 3
+        said = "there is nothing to show: the files have no graph nodes; add a graph or a run"
+        assert said in tfprof.err
     assert not page.exists()
 
 

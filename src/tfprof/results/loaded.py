@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfprof.console.stdio import print_notes
-from tfprof.errors import UsageError
+from tfprof.errors import InputError, UsageError
 from tfprof.foundation.arguments import magnitude, whole_number
 from tfprof.foundation.arguments import path as path_of
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
@@ -205,7 +205,8 @@ class Loaded:
         numbers = {"flops": peak_flops, "bandwidth": peak_bandwidth}
         peaks = {n: magnitude(f"peak_{n}", peak) for n, peak in numbers.items() if peak is not None}
         if not len(self):
-            raise UsageError("there is nothing to show: the profile has no nodes")
+            why = "the files have no graph nodes; add a graph or a run"
+            raise InputError(f"there is nothing to show: {why}")
         naming = Naming(after=self.inputs if source else tuple(map(file_name, self.inputs)))
         report = PageReport(self, dims or {}, peaks, source=source, naming=naming)
         if path is not None:
