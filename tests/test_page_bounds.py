@@ -177,7 +177,7 @@ def test_devices_take_the_time_of_a_step(open_page: Pages, tmp_path: Path) -> No
     page = open_page(tfprof.load(tmp_path / "graph", [tmp_path / "run_0", tmp_path / "run_1"]))
     total = page.locator(".total", has=page.get_by_role("heading", name="Time of operations"))
     assert total.locator(".value").inner_text() == "47 us"
-    assert devices(page) == {"/cpu:0": ["4", "47 us", "47"], "/gpu:0": ["0", "", ""]}
+    assert devices(page) == {"cpu:0": ["4", "47 us", "47"], "gpu:0": ["0", "", ""]}
 
 
 def test_the_time_of_a_device_is_exact(open_page: Pages, tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_the_time_of_a_device_is_exact(open_page: Pages, tmp_path: Path) -> None
         content = run(device(b"/cpu:0", stat(b"a", 1, LARGE)))
         (tmp_path / f"run_{step}").write_bytes(content)
     page = open_page(tfprof.load(tmp_path / "graph", [tmp_path / "run_0", tmp_path / "run_1"]))
-    assert devices(page)["/cpu:0"][2] == f"{LARGE:,}"
+    assert devices(page)["cpu:0"][2] == f"{LARGE:,}"
 
 
 # --- treemap --------------------------------------------------------------------------------------
@@ -218,7 +218,8 @@ def test_a_treemap_of_lower_bounds(open_page: Pages, bounds: Loaded) -> None:
 def test_a_treemap_of_unknown_sizes(open_page: Pages, tmp_path: Path) -> None:
     page = open_page(loaded(tmp_path, "a op=VariableV2 params=?x3"), "tab=treemap")
     text = page.locator("#panel-treemap").inner_text()
-    assert text == "The sizes of all parameters are unknown."
+    why = "these files do not record the shapes of the variables"
+    assert text == f"The sizes of all parameters are unknown: {why}."
 
 
 # --- names in regular expressions -----------------------------------------------------------------

@@ -235,7 +235,7 @@ def test_overview(open_page: Pages, drawn: Loaded) -> None:
     steps = page.locator(".card", has=page.get_by_role("heading", name="Steps and devices"))
     assert "step 0" in steps.inner_text()
     assert [text.split() for text in steps.locator("tbody tr").all_inner_texts()][2:] == [
-        ["/cpu:0", "5", "100", "us"]
+        ["cpu:0", "5", "100", "us"]
     ]
 
 

@@ -7,6 +7,7 @@ import { grid, h, head, number, shareBar } from "./dom.js";
 import { UNTIMED } from "./numbers.js";
 import { fragmentOf } from "./state.js";
 import { shown } from "./strings.js";
+import { shortNames } from "./timeline_picture.js";
 import { exact, plural } from "./units.js";
 
 const MOST_STEPS = 8;
@@ -20,6 +21,7 @@ export function stepsCard({ steps, records }) {
   if (steps.length === 0) return null;
   const more = steps.length - MOST_STEPS;
   const devices = [...devicesOf(steps, records)].map(([name, took]) => ({ name, ...took, us: perStep(took.us) })).sort((a, b) => Number(b.us - a.us));
+  const short = shortNames(devices.map(({ name }) => name));
   const whole = Number(devices[0]?.us) || 1;
   return h(
     "section",
@@ -27,8 +29,8 @@ export function stepsCard({ steps, records }) {
     h("h2", null, "Steps and devices"),
     grid([head("Step", ""), head("Executions"), head("Start to end")], steps.slice(0, MOST_STEPS).map(stepRow)),
     more > 0 && h("p", { class: "muted" }, `and ${plural(more, "more step")}`),
-    grid([head("Device", "name"), head("Executions"), head("Time in a step"), devices.length > 1 && h("td", null)], devices.map(({ name, executions, us }) =>
-      h("tr", null, h("th", { scope: "row", class: "name", title: shown(name) }, shown(shortDevice(name))), number(exact(executions)), us ? number(amount(us, "micros"), { title: exact(us) }) : number(""), devices.length > 1 && shareBar(Number(us) / whole)))),
+    grid([head("Device", "name"), head("Executions"), head("Time in a step"), devices.length > 1 && h("td", null)], devices.map(({ name, executions, us }, at) =>
+      h("tr", null, h("th", { scope: "row", class: "name", title: shown(name) }, short[at]), number(exact(executions)), us ? number(amount(us, "micros"), { title: exact(us) }) : number(""), devices.length > 1 && shareBar(Number(us) / whole)))),
   );
 }
 
@@ -73,9 +75,4 @@ function devicesOf(steps, records) {
 /** Each node counts its average over the steps that have it, as in a total. @param {Map<number, bigint>} us @returns {bigint} */
 function perStep(us) {
   return [...us].reduce((sum, [steps, part]) => sum + part / BigInt(steps), 0n);
-}
-
-/** Without the job, where there is only one. @param {string} name */
-function shortDevice(name) {
-  return name.replace(/^\/job:localhost\/replica:0\/task:0\/(device:)?/, "");
 }

@@ -48,7 +48,7 @@ export function sceneOf(profile, step) {
 }
 
 /** Names of devices without what all of them share. @param {string[]} names @returns {string[]} */
-function shortNames(names) {
+export function shortNames(names) {
   const parts = names.map((name) => name.split("/"));
   const differs = (/** @type {string} */ part) => parts.some((other) => !other.includes(part));
   return parts.map((own) => shown((own.filter(differs).join("/") || own[own.length - 1]).replace("device:", "").slice(0, LONGEST)));
