@@ -7,7 +7,6 @@ import { answer } from "./answer.js";
 import { Cache } from "./cache.js";
 import { drawDetails } from "./details.js";
 import { emptyState, fill, h } from "./dom.js";
-import { leadOf } from "./overview_tab.js";
 import { Profile } from "./profile.js";
 import { Query, UsageError } from "./query.js";
 import { keysDialog, listenToKeys } from "./shortcuts.js";
@@ -175,7 +174,7 @@ function header(page) {
   return [
     h("span", { class: "brand" }, "tfprof"),
     h("h1", { title: files }, shown(meta.title)),
-    h("span", { class: "lead-short muted" }, leadOf(meta.overview)),
+    h("span", { class: "lead-short muted" }, shown(meta.overview.what ?? "")),
     h("button", { type: "button", class: "button plain", "aria-label": "Keys", title: "Keys (?)", onclick: () => page.dialog.showModal() }, "?"),
     themeButton(() => page.size && page.redraw()),
   ];

@@ -18,8 +18,8 @@ const COLUMNS = [
 ];
 
 /** The card with the table, or null where the files hold no model. @param {any} summary
- * @param {boolean} areVariables of a checkpoint, which has no layers @returns {HTMLElement | null} */
-export function layersTable(summary, areVariables) {
+ * @param {any} over what the overview says; a checkpoint has variables and no layers @returns {HTMLElement | null} */
+export function layersTable(summary, { of_variables: areVariables, training }) {
   if (!summary?.rows?.length) return null;
   const columns = COLUMNS.filter(([key]) => (summary.total[key] ?? null) !== null);
   const whole = summary.total.micros;
@@ -35,7 +35,7 @@ export function layersTable(summary, areVariables) {
   const table = grid(heads.flat(), summary.rows.slice(0, FIRST_ROWS).map(row), total);
   const more = summary.rows.length - FIRST_ROWS;
   const showAll = (/** @type {any} */ event) => (fill(table.tBodies[0], summary.rows.map(row)), event.target.remove());
-  const title = areVariables ? "Variables" : `Layers of ${shown(summary.model || "the model")}`;
+  const title = areVariables ? "Variables" : `Layers of ${shown(summary.model || "the model")}${training ? ", without gradients and updates" : ""}`;
   return h("section", { class: "card layers" },
     h("h2", null, title),
     h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title }, table),

@@ -19,33 +19,17 @@ export const overviewTab = {
     if (root.childElementCount > 0) return; // nothing on it depends on the state
     const { meta } = page.profile;
     const over = meta.overview;
-    const [left, right] = [over.error ? null : ranking(over), [notesCard(meta), stepsCard(page.profile), adviceCard(meta.advice)]];
+    const [left, right] = [over.error ? null : ranking(over), [notesCard(meta.notes), stepsCard(page.profile), adviceCard(meta.advice)]];
     fill(root, h("div", { class: "overview" },
-      h("p", { class: "lead" }, shown(over.error ?? leadOf(over))),
+      h("p", { class: "lead" }, shown(over.error ?? over.what)),
       h("div", { class: "totals" }, over.error ? null : totals(over)),
       h("div", { class: "columns" }, h("div", null, left), h("div", null, right)),
-      layersTable(meta.summary, isCheckpoint(over))));
+      layersTable(meta.summary, over)));
   },
 };
 
-/** Only a checkpoint has parameters, but nothing that could count. @param {any} over */
-function isCheckpoint(over) {
-  return over.total?.float_ops === null && over.steps.length === 0;
-}
-
-/** What was profiled, in a line. @param {any} over @returns {string} */
-export function leadOf(over) {
-  if (over.error) return "";
-  if (isCheckpoint(over)) return `Checkpoint of ${exact(over.nodes)} ${over.nodes === 1 ? "variable" : "variables"}`;
-  const kind = over.operation_types === 0 ? "Run without a graph" : over.training ? "Training graph" : "Graph";
-  const types = over.operation_types ? ` and ${exact(over.operation_types)} operation types` : "";
-  const steps = over.steps.length > 3 ? `${exact(over.steps.length)} steps` : `${over.steps.length > 1 ? "steps" : "step"} ${over.steps.join(", ")}`;
-  const devices = over.devices.length > 3 ? `${over.devices.length} devices` : over.devices.map(shown).join(", ");
-  const ran = over.steps.length > 0 ? `, with ${steps} on ${devices}` : "";
-  return `${kind} of ${exact(over.nodes)} nodes${types}${ran}`;
-}
-
 const NO_RUN = "Not recorded: add a run (RunMetadata) or a trace.";
+const NOT_IN_RUN = "Not recorded in this run or trace.";
 const NO_GRAPH = "Unknown: add a graph or a model.";
 
 /** @param {any} over */
@@ -63,7 +47,7 @@ function totals(over) {
     totalCard("Parameters", total.parameters, "grouped", lower.has("parameters"), trained, NO_GRAPH),
     totalCard("Float operations", total.float_ops, "count", lower.has("float_ops"), rate, NO_GRAPH),
     totalCard("Time of operations", total.micros, "micros", false, wall || perStep, NO_RUN),
-    totalCard("Peak memory", bytes, "memory", false, requested, NO_RUN),
+    totalCard("Peak memory", bytes, "memory", false, requested, over.steps.length ? NOT_IN_RUN : NO_RUN),
   ];
 }
 
@@ -94,11 +78,12 @@ function ranking(over) {
   return Object.entries(TITLES).map(([list, title]) => {
     const rows = over.rows.filter((/** @type {any} */ row) => row.list === list);
     if (rows.length === 0) return null;
-    const columns = COLUMNS.filter(([key]) => rows.some((/** @type {any} */ row) => (row[key] ?? null) !== null));
+    const columns = COLUMNS.filter(([key]) => rows.some((/** @type {any} */ row) => cellText(row, key, "count")));
     const heads = columns.map(([, text], at) => head(text, PLACES[Math.min(at, 2)]));
     const what = SHARES_OF[/** @type {keyof typeof SHARES_OF} */ (over.shares_of)];
+    const scope = list === "layer" && over.training && over.steps.length ? ", gradients included" : "";
     const table = grid([head("Name", "name"), head("Share", "", "2"), ...heads], rows.map((/** @type {any} */ row) => rankedRow(row, columns, over.total_incomplete.includes(over.shares_of))));
-    return h("section", { class: "card" }, h("h2", null, isCheckpoint(over) ? "Variables" : title, h("span", { class: "muted" }, ` by ${what}`)), table);
+    return h("section", { class: "card" }, h("h2", null, over.of_variables ? "Variables" : title, h("span", { class: "muted" }, ` by ${what}${scope}`)), table);
   });
 }
 
@@ -107,8 +92,15 @@ function rankedRow(row, columns, isGuess) {
   const name = shown(row.name);
   const isPlace = !name.startsWith("("); // as in (other)
   const link = isPlace ? h("a", { href: linkTo(row), title: name }, name) : name;
-  const cells = columns.map(([key, , kind], at) => number((row[key] ?? null) === null ? "" : amount(row[key], kind, row.incomplete.includes(key)), { class: PLACES[Math.min(at, 2)] }));
+  const cells = columns.map(([key, , kind], at) => number(cellText(row, key, kind), { class: PLACES[Math.min(at, 2)] }));
   return h("tr", null, h("th", { scope: "row", class: "name" }, link), shareBar(row.share), number(isGuess ? "" : percent(row.share, 1)), cells);
+}
+
+/** Parameters are not told beside times; a number that is unknown in part has its mark. @param {any} row @param {string} key @param {string} kind */
+function cellText(row, key, kind) {
+  const lower = row.incomplete.includes(key);
+  if (key === "parameters" && (row.micros || !(row[key] || lower))) return "";
+  return (row[key] ?? null) === null && !lower ? "" : amount(row[key], kind, lower);
 }
 
 /** Where a row of a list leads: the rows of a view that make it up. @param {any} row */
@@ -122,17 +114,10 @@ function linkTo(row) {
   return fragmentOf(places[/** @type {keyof typeof places} */ (row.list)] ?? { tab: "table" });
 }
 
-/** What the totals leave out, assume, or do not know; and what reading the files had to say. @param {any} meta */
-function notesCard(meta) {
-  const said = [...(meta.overview.sentences ?? []), ...(meta.summary?.sentences ?? []), ...meta.notes];
-  const sentences = [...new Set(said.map(shown))];
-  const coverage = meta.summary?.float_ops_coverage;
-  if (coverage && coverage.counted < coverage.operations) {
-    const types = coverage.uncounted.map((/** @type {any} */ { op, nodes, why }) => `${exact(nodes)} ${shown(op)} (${shown(why)})`);
-    sentences.unshift(`Not counted: ${exact(coverage.operations - coverage.counted)} of ${exact(coverage.operations)} operations. ${types.slice(0, 6).join(", ")}${types.length > 6 ? " …" : ""}`);
-  }
+/** What the totals leave out, assume, or do not know; and what reading the files had to say. @param {string[]} sentences */
+function notesCard(sentences) {
   if (sentences.length === 0) return null;
-  const items = sentences.map((sentence) => h("li", null, sentence));
+  const items = sentences.map((sentence) => h("li", null, shown(sentence)));
   const rest = items.length > 5 ? h("details", null, h("summary", null, `${items.length - 4} more`), h("ul", null, items.slice(4))) : null;
   return h("section", { class: "card notes" }, h("h2", null, "Notes"), h("ul", null, rest ? items.slice(0, 4) : items), rest);
 }

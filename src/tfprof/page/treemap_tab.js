@@ -27,9 +27,12 @@ const LABEL = "Treemap of parameters. Arrow keys move, Enter zooms in or shows d
 export const treemapTab = pictureTab({
   id: "treemap",
   title: "Treemap",
-  missing: ({ profile }) =>
-    profile.values("params", null).some(Boolean) || profile.meta.summary.total?.parameters ? ""
-      : profile.lower("params")?.some(Boolean) ? "The sizes of all parameters are unknown." : "These files have no parameters: add the graph of a model, a SavedModel or a .keras file.",
+  missing({ profile }) {
+    const { overview, summary } = profile.meta;
+    if (profile.values("params", null).some(Boolean) || summary.total?.parameters) return "";
+    if (profile.lower("params")?.some(Boolean)) return "The sizes of all parameters are unknown: these files do not record the shapes of the variables.";
+    return overview.operation_types ? "The graph has no parameters." : "These files have no parameters: add the graph of a model, a SavedModel or a .keras file.";
+  },
   make: (page) => new Treemap(page),
 });
 

@@ -106,7 +106,7 @@ _ROW: tuple[tuple[str, Kind, Callable[[Ranked], Any]], ...] = (
     ("float_ops", "number", lambda row: row.float_ops),
     ("float_ops_per_second", "number", lambda row: row.rate),
     ("parameters", "number", lambda row: row.parameters),
-    ("incomplete", "texts", lambda row: list(row.lower)),
+    ("incomplete", "texts", lambda row: row.incomplete),
 )
 
 

@@ -59,6 +59,11 @@ class Ranked(NamedTuple):
         """Its float operations per second of its own time."""
         return _rate(self.float_ops, self.micros)
 
+    @property
+    def incomplete(self) -> list[str]:
+        """Its numbers that are lower bounds, or unknown; a rate is, if its float operations are."""
+        return sorted([*self.lower, RATE] if self.rate and FLOAT_OPS in self.lower else self.lower)
+
 
 @dataclass(frozen=True, eq=False)
 class Overview:

@@ -79,7 +79,7 @@ def _height(commands: Sequence[str], screen: terminal_size) -> int:
 
 def _head(over: Overview, width: int) -> Iterator[str]:
     """What there is, and the totals; clauses at the end of a line that do not fit are left out."""
-    yield _joined(_what(over), "; ", width)
+    yield _joined(what(over), "; ", width)
     for label, clauses in _TOTALS.items():
         if parts := list(filter(None, clauses(over))):
             yield f"{label:<{_LABEL}}{_joined(parts, ', ', width - _LABEL)}"
@@ -94,14 +94,14 @@ def _joined(clauses: Iterable[str], mark: str, width: int) -> str:
     return first
 
 
-def _what(over: Overview) -> Iterator[str]:
+def what(over: Overview) -> Iterator[str]:
+    """What was profiled, in clauses."""
     if over.of_variables:
         yield f"Checkpoint of {plural(over.nodes, 'variable')}"
         return
     kind = ("Training graph" if over.trains else "Graph") if over.types else "Run without a graph"
-    yield f"{kind} of {over.nodes:,} nodes" + (
-        f" and {over.types:,} operation types" if not over.steps else ""
-    )
+    types = "" if over.steps else f" and {plural(over.types, 'operation type')}"
+    yield f"{kind} of {plural(over.nodes, 'node')}{types}"
     if over.steps:
         ran = f"{over.ran:.0%} of them ran in " if over.types else ""
         yield f"{ran}{_few('step', over.steps)} on {_few('device', over.devices)}"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof import __version__
+from tfprof.columns.strings import clean_text
 from tfprof.errors import TfprofError
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.ops.kinds import KINDS, kinds_of
@@ -18,6 +20,7 @@ from tfprof.tables.commands import COMMANDS
 from tfprof.tables.fields import FIELDS
 from tfprof.tables.options import OPTIONS
 from tfprof.views import VIEWS
+from tfprof.writers.overview import what
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -35,23 +38,27 @@ _HABITS: Final = (
     "name", "summary", "groups", "chain", "recounts", "bounds_occurrence", "keeps_scopes",
     "trims_itself", "root_depth",
 )  # fmt: skip
+_OPEN: Final = "Open dimension"
+_ADVICE: Final = re.compile(r"[:;,] (?:add|give|pass|set) |--dim |tfprof\.capture\(")
 
 
 def page_meta(
     report: PageReport, loaded: Loaded, drawings: Mapping[str, Drawing], missing: Mapping[str, str]
 ) -> dict[str, Any]:
     """The meta data of the page of *loaded*, and of the views that are drawn or *missing*."""
-    notes, dims = loaded.profile.notes, report.sizes
+    dims = report.sizes
+    over = _overview(report, loaded)
+    summary = _json(lambda: loaded.summary(dims=report.dims))
     meta = {
         "version": __version__,
         "title": report.title,
         "command": report.naming.before,
         "files": report.naming.after,
         "dims": [f"{name}={size}" for name, size in dims.items()],
-        "overview": _json(lambda: replace(loaded.overview(dims=report.dims), naming=report.naming)),
-        "summary": _json(lambda: loaded.summary(dims=report.dims)),
+        "overview": over,
+        "summary": summary,
         "advice": _json(loaded.advice),
-        "notes": list(map(str, notes)),
+        "notes": _notes(loaded.profile, over, summary),
         "remarks": _remarks(loaded.profile, dims),
         "peaks": dict(report.peaks),
         "options": [_option(name) for name in OPTIONS if name not in _NOT_OFFERED],
@@ -99,6 +106,28 @@ def _json(make: Callable[[], Result]) -> dict[str, Any]:
     except TfprofError as problem:
         return {"error": str(problem)}
     return document
+
+
+def _overview(report: PageReport, loaded: Loaded) -> dict[str, Any]:
+    """The overview, and what its first line says in a terminal."""
+    try:
+        made = replace(loaded.overview(dims=report.dims), naming=report.naming)
+    except TfprofError as problem:
+        return {"error": str(problem)}
+    over = made.overview
+    first = {"what": "; ".join(what(over)), "of_variables": over.of_variables}
+    return {**_json(lambda: made), **first}
+
+
+def _notes(profile: Profile, over: dict[str, Any], summary: dict[str, Any]) -> list[str]:
+    """What both and the profile say, each sentence once; first those that say what to do."""
+    said = over.pop("sentences", [])
+    others = summary.pop("sentences", [])
+    if len(summary.get("symbols", ())) == 1 and any(one.startswith(_OPEN) for one in said):
+        others = [one for one in others if not one.startswith(_OPEN)]
+    notes = summary.pop("notes", map(str, profile.notes))
+    every = dict.fromkeys(map(clean_text, (*said, *others, *notes)))
+    return sorted(every, key=lambda one: _ADVICE.search(one) is None)
 
 
 def _option(name: str) -> dict[str, Any]:
