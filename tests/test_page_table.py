@@ -55,6 +55,7 @@ META: Final = {
     "command": ["tfprof"],
     "files": ["graph.pbtxt", "my run"],
     "dims": [],
+    "spelled": {},
     "options": [
         {"name": "max_depth", "kind": "int", "default": 10},
         {"name": "order_by", "kind": "text", "default": "name"},
@@ -84,6 +85,7 @@ def test_a_command_line_has_the_options_that_differ_from_the_defaults() -> None:
         [META, "scope", {"account_displayed_op_only": "true", "show_name_regexes": ".*it's.*"}],
         [{**META, "dims": ["batch=8", "n=2"]}, "scope", {"max_depth": "-1"}],
         [{**META, "command": ["tfprof", "demo"], "files": []}, "op", {}],
+        [{**META, "spelled": {"scope": ["select", "max_depth"]}}, "scope", {"max_depth": "3"}],
     ]
     files, odd = "graph.pbtxt 'my run'", "'--show_name_regexes=.*it'\"'\"'s.*'"
     assert _in_node([], lines)["commands"] == [
@@ -96,6 +98,8 @@ def test_a_command_line_has_the_options_that_differ_from_the_defaults() -> None:
         f"tfprof scope {files} {odd} --account_displayed_op_only=true",
         f"tfprof scope {files} --dim=batch=8,n=2 --max_depth=-1",
         "tfprof demo op",
+        # The command has other defaults than the page.
+        f"tfprof scope {files} --max_depth=3 --select=float_ops,params",
     ]
 
 

@@ -125,6 +125,8 @@ def test_keys_open_and_close(open_page: Pages, drawn: Loaded) -> None:
     page = open_page(drawn)
     page.keyboard.press("?")
     assert page.locator("dialog").is_visible()
+    listed = page.locator("dialog").inner_text()
+    assert all(key in listed for key in ("Backspace", "zoom out", "+ - 0"))
     page.keyboard.press("3")  # not while the list is open
     page.keyboard.press("Escape")
     assert not page.locator("dialog").is_visible()

@@ -72,7 +72,9 @@ def run_demo(request: Request) -> Outcome:
     rows = [COMMANDS[name] for name in request.words or _DEMO]
     fitting = (row for row in rows if request.options.keys() <= row.options.keys())
     command = next(fitting, rows[0])
-    own = VIEWS[command.name].demo if command.name in VIEWS else {}
+    own = dict(VIEWS[command.name].demo) if command.name in VIEWS else {}
+    if "select" in request.options:
+        own.pop("order_by", None)  # it follows what is selected, as everywhere
     options = {**own, **sample_files(), **request.options}
     made = make_request(command, (), options, load_files)
     if not command.is_quiet:

@@ -7,6 +7,7 @@ import { answer } from "./answer.js";
 import { Cache } from "./cache.js";
 import { drawDetails } from "./details.js";
 import { emptyState, fill, h } from "./dom.js";
+import { FilterLine } from "./filter_line.js";
 import { Profile } from "./profile.js";
 import { Query, UsageError } from "./query.js";
 import { keysDialog, listenToKeys } from "./shortcuts.js";
@@ -33,6 +34,7 @@ export class Page {
     this.problem = h("p", { class: "problem", role: "alert", hidden: true });
     /** @type {Map<string, HTMLElement>} */ this.panels = new Map(TABS.map(({ id }) =>
       [id, h("section", { role: "tabpanel", id: `panel-${id}`, "aria-labelledby": `tab-${id}`, class: "panel", tabindex: "0", hidden: true })]));
+    this.filtered = new FilterLine(this);
     this.dialog = keysDialog(TABS);
     this.size = "";
     /** @type {{key: string, node: number | null}} */ this.found = { key: "", node: null };
@@ -72,15 +74,21 @@ export class Page {
     return fits ? name : `#${node}`;
   }
 
+  /** The state with some of it changed; a zoom is of one view. @param {Changes} changes */
+  changed(changes) {
+    const isOther = changes.view && changes.view !== this.view;
+    return merged(this.state, isOther ? { zoom: "", ...changes } : changes);
+  }
+
   /** The address of the state with some of it changed, for links. @param {Changes} changes */
   href(changes) {
-    return fragmentOf(merged(this.state, changes));
+    return fragmentOf(this.changed(changes));
   }
 
   /** Changes the state, the address with it, and redraws. @param {Changes} changes null or "" takes a key out
    * @param {{replace?: boolean}} [how] replace: the back button skips the state before */
   go(changes, how) {
-    this.show(merged(this.state, changes), how);
+    this.show(this.changed(changes), how);
   }
 
   /** Shows another state. @param {State} state @param {{replace?: boolean}} [how] */
@@ -98,12 +106,12 @@ export class Page {
   }
 
   /** The answer of a view to the state's options; throws UsageError. @param {string} [view]
-   * @param {Object<string, string>} [instead] options that a picture needs, whatever the state says
+   * @param {Object<string, string>} [instead] options that a picture needs, whatever the state says @param {State} [state]
    * @returns {import("./answer.js").Answer} */
-  answer(view = this.view, instead = {}) {
+  answer(view = this.view, instead = {}, state = this.state) {
     /** @type {Object<string, string>} */ const options = {};
     for (const { name } of this.profile.meta.options) {
-      const value = instead[name] ?? this.state[name];
+      const value = instead[name] ?? state[name];
       if (value !== undefined) options[name] = value;
     }
     const key = JSON.stringify([view, options]);
@@ -127,6 +135,7 @@ export class Page {
     this.attempt(() => drawDetails(this.details, this));
     this.attempt(() => {
       const missing = tab.missing(this);
+      this.filtered.show(missing ? [] : tab.filters?.(this) ?? []);
       if (missing) fill(panel, emptyState(missing));
       else tab.draw(panel, this);
     });
@@ -245,7 +254,7 @@ async function start() {
     fill(document.getElementById("tabs") ?? main, tabBar(page));
     const { folded } = page.profile.meta;
     const says = folded && h("p", { id: "folded", class: "muted" }, `On this page ${folded.sentence}. Filters and searches see the folded nodes.`);
-    fill(main, says, page.problem, h("div", { id: "panels" }, ...page.panels.values()), page.details);
+    fill(main, says, page.problem, h("div", { id: "panels" }, page.filtered.element, ...page.panels.values()), page.details);
     document.body.append(page.dialog);
     page.redraw();
     listen(page);

@@ -15,7 +15,8 @@ export function defaultText(meta, view, option) {
   return Array.isArray(value) ? value.join(",") : String(value);
 }
 
-/** The command line that prints the rows of *view*; it has the options that differ from the defaults. @param {any} meta
+/** The command line that prints the rows of *view*; it has the options that differ from the defaults, and those for
+ * which the command has others than the page. @param {any} meta
  * @param {string} view @param {import("./state.js").State} state
  * @returns {string} as in "tfprof scope graph.pbtxt --select=params '--show_name_regexes=.*conv.*'" */
 export function commandLine(meta, view, state) {
@@ -24,7 +25,8 @@ export function commandLine(meta, view, state) {
   // The order that nobody sets follows what is selected.
   const selects = options.some((option) => option.name === "select" && isSet(option));
   const isNeeded = (/** @type {Option} */ option) => isSet(option) || (selects && option.name === "order_by" && "order_by" in state);
-  const flags = options.filter(isNeeded).map(({ name }) => `--${name}=${state[name]}`);
+  const spelled = options.filter((option) => isNeeded(option) || meta.spelled[view]?.includes(option.name));
+  const flags = spelled.map((option) => `--${option.name}=${state[option.name] ?? defaultText(meta, view, option)}`);
   if (meta.dims.length > 0) flags.unshift(`--dim=${meta.dims.join(",")}`);
   return [...meta.command, view, ...meta.files, ...flags].map(quote).join(" ");
 }

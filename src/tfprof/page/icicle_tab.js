@@ -26,17 +26,28 @@ export const icicleTab = pictureTab({
   id: "icicle",
   title: "Icicle",
   missing: (page) => (page.profile.nodes.count ? "" : "These files have no graph: add a graph, a SavedModel or a trace."),
+  filters: (page) => viewOf(page).options,
   make: (page) => new Icicle(page),
 });
+
+/** The views that nest. @param {Page} page */
+function viewsOf(page) {
+  return page.profile.meta.views.filter((/** @type {any} */ view) => !view.chain);
+}
+
+/** @param {Page} page */
+function viewOf(page) {
+  const views = viewsOf(page);
+  return views.find((/** @type {any} */ { name, missing }) => name === page.state.view && !missing) ?? views[0];
+}
 
 /** What the state says to draw. @param {Page} page */
 function sceneOf(page) {
   const { state } = page;
-  const views = page.profile.meta.views.filter((/** @type {any} */ view) => !view.chain);
-  const view = (views.find((/** @type {any} */ one) => one.name === state.view && !one.missing) ?? views[0]).name;
+  const view = viewOf(page).name;
   const metric = metricOf(page, view);
   const order = metric.name === "occurrence" ? "name" : metric.name; // scopes do not occur
-  const answer = page.answer(view, { max_depth: state.max_depth ?? ALL_DEPTHS, order_by: order });
+  const answer = page.answer(view, { max_depth: ALL_DEPTHS, order_by: order });
   const layout = answer.cached(`icicle ${metric.name}`, () => icicle(answer.tree, answer.total(metric.name)));
   let zoomed = Math.max(0, answer.row.indexOf(Number(state.zoom ?? 0)));
   while (zoomed > 0 && !layout.width[zoomed]) zoomed = layout.parent[zoomed]; // of another metric it may have nothing
@@ -44,7 +55,7 @@ function sceneOf(page) {
   const colours = theme();
   const colouring = mode.make(page, answer, metric.name, colours);
   const count = answer.cached(`levels ${metric.name} ${zoomed}`, () => levels(layout, zoomed));
-  return { views, view, metric, answer, layout, zoomed, levels: count, mode, colours, colouring, search: searchOf(answer, layout, zoomed, state.search ?? "", Boolean(answer.lower(metric.name)?.total[zoomed])) };
+  return { view, metric, answer, layout, zoomed, levels: count, mode, colours, colouring, search: searchOf(answer, layout, zoomed, state.search ?? "", Boolean(answer.lower(metric.name)?.total[zoomed])) };
 }
 
 /** Which rows hold a match, and how much that is. @param {import("./answer.js").Answer} answer @param {import("./icicle.js").Layout} layout @param {number} zoomed @param {string} text @param {boolean} isLower whether the zoomed number is a lower bound, which has no shares */
@@ -101,8 +112,8 @@ class Icicle {
     this.page = page;
     this.scene = sceneOf(page);
     this.high = LOWEST;
-    this.views = h("div", { role: "group", "aria-label": "View", class: "segments" }, this.scene.views.map((/** @type {any} */ { name, missing }) =>
-      h("button", { type: "button", class: "button", "data-view": name, disabled: Boolean(missing), title: missing, onclick: () => page.go({ view: name, zoom: "" }) }, name)));
+    this.views = h("div", { role: "group", "aria-label": "View", class: "segments" }, viewsOf(page).map((/** @type {any} */ { name, missing }) =>
+      h("button", { type: "button", class: "button", "data-view": name, disabled: Boolean(missing), title: missing, onclick: () => page.go({ view: name }) }, name)));
     this.width = choice("Width", (metric) => page.go({ metric }));
     this.colour = choice("Colour", (colour) => page.go({ colour }));
     this.search = h("input", { type: "search", placeholder: "Search names (regex)", "aria-label": "Search names by regular expression", spellcheck: "false" });

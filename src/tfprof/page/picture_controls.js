@@ -11,15 +11,15 @@ const CRUMBS = 4; // of a deep zoom are shown besides the first
 /** An option that lets a picture show rows of any depth. */
 export const ALL_DEPTHS = "1000000000";
 
-/** A tab whose parts are made once, and stay. @param {{id: string, title: string, missing: (page: Page) => string, make: (page: Page) => {parts: HTMLElement[], draw: () => void}}} how @returns {import("./tabs.js").Tab} */
-export function pictureTab({ id, title, missing, make }) {
+/** A tab whose parts are made once, and stay. @param {{id: string, title: string, missing: (page: Page) => string, filters?: (page: Page) => string[], make: (page: Page) => {parts: HTMLElement[], draw: () => void}}} how @returns {import("./tabs.js").Tab} */
+export function pictureTab({ make, ...how }) {
   /** @type {WeakMap<HTMLElement, ReturnType<typeof make>>} */ const made = new WeakMap();
   const draw = (/** @type {HTMLElement} */ root, /** @type {Page} */ page) => {
     const tab = once(made, root, () => make(page));
     if (tab.parts[0].parentElement !== root) fill(root, tab.parts);
     tab.draw();
   };
-  return { id, title, missing, draw };
+  return { ...how, draw };
 }
 
 /** A list to choose from, with its label. @param {string} label @param {(value: string) => void} change */

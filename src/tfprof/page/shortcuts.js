@@ -6,6 +6,8 @@ import { h } from "./dom.js";
   ["← →", "in the tab bar: the next tab; in a tree: close, open"],
   ["↑ ↓", "in a tree: the row above, below"],
   ["Enter", "details of the row or box in focus"],
+  ["Backspace", "in a picture: zoom out, as Esc does"],
+  ["+ - 0", "in the timeline: zoom in, out, fit"],
   ["/", "search"],
   ["Esc", "close details or this list"],
   ["?", "this list"],

@@ -2,6 +2,7 @@
 import { answer } from "./answer.js";
 import { commandLine } from "./command_line.js";
 import { copyButton, emptyState, fill, h } from "./dom.js";
+import { withoutFilters } from "./filter_line.js";
 import { Filters } from "./filters.js";
 import { pictureTab } from "./picture_controls.js";
 import { Query, UsageError } from "./query.js";
@@ -68,7 +69,7 @@ class TableTab {
   openRow(i) {
     const answer = /** @type {Answer} */ (this.answer);
     if (answer.node[i] >= 0) this.page.selectNode(answer.node[i]);
-    else this.page.go({ view: "scope", account_type_regexes: literal(answer.label(i)) });
+    else this.page.go({ ...withoutFilters(this.page, "step"), view: "scope", account_type_regexes: literal(answer.label(i)) });
   }
 
   /** Shows an answer. @param {Answer} next */

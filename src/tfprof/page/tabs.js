@@ -12,6 +12,7 @@ import { typesTab } from "./types_tab.js";
  * @property {string} id
  * @property {string} title
  * @property {(page: import("./app.js").Page) => string} missing "" or a sentence that names the file to add
+ * @property {(page: import("./app.js").Page) => string[]} [filters] options that what it draws depends on, and that it has no fields for
  * @property {(root: HTMLElement, page: import("./app.js").Page) => void} draw after each change of state or size; root keeps its children between calls
  */
 

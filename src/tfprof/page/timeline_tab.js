@@ -159,5 +159,6 @@ export const timelineTab = pictureTab({
     if (!steps.length) return "A timeline shows a run: add a RunMetadata (--run_meta_path) or a trace (--trace_path).";
     return steps.some((step) => step.counts_as.some((kind) => kind !== 0)) ? "" : "The run in these files has no start times: add a RunMetadata or a trace that has.";
   },
+  filters: () => ["step"],
   make: (page) => new Timeline(page),
 });

@@ -52,7 +52,7 @@ function layersOf({ profile }) {
 
 /** @param {Page} page @returns {Rows} */
 function scopesOf(page) {
-  const answer = page.answer("scope", { max_depth: ALL_DEPTHS });
+  const answer = page.answer("scope", { max_depth: ALL_DEPTHS }, {}); // whole, as that of layers
   const lower = answer.lower("params")?.total;
   return { parent: answer.tree.parent, total: answer.total("params"), lower: (row) => lower?.[row] === 1, path: (row) => answer.label(row), trainable: () => null, node: (row) => answer.node[row] };
 }

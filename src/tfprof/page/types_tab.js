@@ -5,6 +5,7 @@
 import { amount } from "./amounts.js";
 import { DEFINED } from "./counted.js";
 import { fill, h } from "./dom.js";
+import { withoutFilters } from "./filter_line.js";
 import { ALL_DEPTHS, choice, metricChoices, metricOf, pictureTab } from "./picture_controls.js";
 import { literal } from "./regex.js";
 import { shown } from "./strings.js";
@@ -26,6 +27,7 @@ export const typesTab = pictureTab({
   id: "types",
   title: "Types",
   missing: (page) => (page.profile.nodes.count ? "" : "These files have no operations: add a graph, a SavedModel or a trace."),
+  filters: (page) => page.profile.view("op").options,
   make(page) {
     const bars = choice("Bars", (metric) => page.go({ metric }));
     const table = h("div", { class: "scroll grow", tabindex: "0", role: "region", "aria-label": "Operation types" });
@@ -72,7 +74,7 @@ function rowOf(page, metric, row, largest) {
   const bar = h("i", { "aria-hidden": "true" });
   bar.style.width = `${(100 * row.part) / largest}%`;
   bar.style.background = `var(--c${row.kind})`;
-  const link = h("a", { href: page.href({ tab: "icicle", account_type_regexes: literal(row.type) }), title: "Show where these operations are" }, shown(row.type.slice(0, 2000)));
+  const link = h("a", { href: page.href({ ...withoutFilters(page, "step"), tab: "icicle", zoom: "", account_type_regexes: literal(row.type) }), title: "Show where these operations are" }, shown(row.type.slice(0, 2000)));
   const numbers = [amount(row.count, "grouped"), amount(row.value, metric.unit, row.lower), ...row.shares.map((share) => percent(share, 1))];
   return h("tr", null, h("th", { scope: "row", class: "cut" }, link), h("td", { class: "muted" }, page.profile.meta.kinds.names[row.kind]),
     ...numbers.map((text) => h("td", { class: "num" }, text)), h("td", { class: "bar" }, bar));

@@ -65,6 +65,7 @@ def page_meta(
         "fields": [_field(name) for name in FIELDS],
         "kinds": {"names": KINDS, "of_type": kinds_of(loaded.profile.types.texts())},
         "views": [_view(name, drawings.get(name), missing.get(name, "")) for name in VIEWS],
+        "spelled": {view: _spelled(view) for view in VIEWS if "demo" in report.naming.before},
         "defaults": {view: _defaults(loaded, view, dims) for view in VIEWS},
         "steps": list(loaded.steps),
         "folded": {"nodes": len(loaded), "sentence": report.fold_note}
@@ -155,6 +156,11 @@ def _view(name: str, drawing: Drawing | None, missing: str) -> dict[str, Any]:
         "notes": [str(note) for note in drawing.notes] if drawing else [],
     }
     return {**habits, **rows, "options": offered, "choices": choices, "missing": missing}
+
+
+def _spelled(view: str) -> list[str]:
+    """The options for which `tfprof demo` has other defaults than the page."""
+    return [name for name in VIEWS[view].demo if name != "order_by"]  # it follows --select
 
 
 def _defaults(loaded: Loaded, view: str, dims: Mapping[str, int]) -> dict[str, Any]:
