@@ -87,9 +87,11 @@ def read_table(page: Page, address: str | None = None, *, at_end: bool = False) 
 
 
 def report_of(loaded: Loaded, view: str, options: Mapping[str, str]) -> Report:
-    """What Python answers to options as they are written on the command line."""
+    """What Python answers to options as they are written, with the page's sizes of dimensions."""
     parsed = {name: parse(OPTIONS[name], text) for name, text in options.items()}
-    report: Report = getattr(loaded, view)(**without_blanks(parsed, "now"))
+    sizes = loaded.page().sizes
+    given = {**({"dim": sizes} if sizes else {}), **without_blanks(parsed, "now")}
+    report: Report = getattr(loaded, view)(**given)
     return report
 
 
