@@ -172,7 +172,7 @@ def _model(part: Part) -> Profile:
         model = Model(None)
         model.read(config)
         return profile_of(config, model, part.name, "an event file has no weights")
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+    except (ArithmeticError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise InputError(f"{part.name}: the model that Keras stored in it is damaged") from None
 
 

@@ -27,7 +27,7 @@ from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.foundation.units import first_few
 from tfprof.model import Note, Profile, own_notes
 from tfprof.read import graph_def
-from tfprof.read.keras.expand import Expansion
+from tfprof.read.keras.expand import NOT_MADE_FOR, Expansion
 from tfprof.read.keras.graph import Dims, Graph, Type
 from tfprof.read.keras.h5_process import contents
 from tfprof.read.keras.model import Contents, Model
@@ -59,7 +59,7 @@ def read_keras(source: Source) -> Profile:
         return profile_of(config, model, source.name)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as problem:
         raise InputError(f"{source.name} is a damaged Keras archive: {problem}") from None
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+    except (*NOT_MADE_FOR, RecursionError):
         raise InputError(f"{source.name}: its {CONFIG} is not that of a Keras model") from None
 
 

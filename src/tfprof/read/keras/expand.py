@@ -26,7 +26,7 @@ _MOST_WRAPPERS: Final = 8  # each may double what is inside
 _FLOAT: Final = 1
 _LARGEST: Final = 2**62
 # What rows raise for a configuration that Keras would not write.
-_NOT_MADE_FOR: Final = (ArithmeticError, LookupError, TypeError, ValueError, AttributeError)
+NOT_MADE_FOR: Final = (ArithmeticError, LookupError, TypeError, ValueError, AttributeError)
 # The parameters of layers with several, in their order.
 _PARAMETERS: Final = ("inputs", "query", "value", "key", "x", "x1", "x2")
 _TRIPLE: Final = 3  # layer, call, output
@@ -161,7 +161,7 @@ class Expansion:
                 outputs = _listed(row(one))
                 if len(self._graph) == length:  # at inference it passes its inputs on
                     outputs = [one.op("Identity", x)._replace(shape=x.shape) for x in outputs]
-            except (Unexpandable, *_NOT_MADE_FOR):
+            except (Unexpandable, *NOT_MADE_FOR):
                 self._graph.cut(length)
             else:
                 shapes = output_shapes(

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tfprof.errors import InputError, UnsupportedError
 from tfprof.foundation.natural_order import natural
 from tfprof.read.keras.archive import profile_of
+from tfprof.read.keras.expand import NOT_MADE_FOR
 from tfprof.read.keras.h5_process import contents
 from tfprof.read.keras.model import Contents, Model
 from tfprof.read.keras.old_config import todays
@@ -62,7 +63,7 @@ def read_hdf5(source: Source) -> Profile:
         if text is None:
             model.lists_layers = model.records_layers = False
         return profile_of(config, model, source.name)
-    except (LookupError, ValueError, TypeError, AttributeError, RecursionError):
+    except (*NOT_MADE_FOR, RecursionError):
         raise InputError(f"{source.name}: its model_config is not that of a Keras model") from None
 
 

@@ -56,7 +56,7 @@ def weights(kind: str, config: Config, build: Build) -> list[Weight] | None:
     try:
         derived = rule(config, build)
         return derived if all(prod(each.shape) <= MOST_ELEMENTS for each in derived) else None
-    except (Underivable, KeyError, IndexError, TypeError, ValueError, AttributeError):
+    except (Underivable, ArithmeticError, LookupError, TypeError, ValueError, AttributeError):
         return None
 
 
