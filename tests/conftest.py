@@ -6,7 +6,7 @@ import os
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 from hypothesis import HealthCheck, core, settings
@@ -31,6 +31,10 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 # A machine that is busy with other things is no fault of a test.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+
+_FEW_FILES: Final = 40  # who runs more files than these wants a sample of slow tests
+_PAGES: Final = 24  # tests of the page in Chromium, in a sample
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -62,10 +66,20 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if sampling.is_whole():
         return
-    left_out = [item for item in items if item.get_closest_marker("whole")]
+    left_out = {item for item in items if item.get_closest_marker("whole")}
+    if len({item.path for item in items}) > _FEW_FILES:
+        pages = [item for item in items if _draws_a_page(item) and item not in left_out]
+        left_out |= {*pages} - {*sampling.sampled(pages, _PAGES, "tests in Chromium")}
     if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not item.get_closest_marker("whole")]
+        config.hook.pytest_deselected(items=[*left_out])
+        items[:] = [item for item in items if item not in left_out]
+
+
+def _draws_a_page(item: pytest.Item) -> bool:
+    """Whether a test of the page needs Chromium; one takes a second or more."""
+    return item.path.name.startswith("test_page_") and "chromium" in getattr(
+        item, "fixturenames", ()
+    )
 
 
 @pytest.fixture(scope="session")
