@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from forked import Forked
+    from tfprof.cli.page_server import ServedPage
 
 pytestmark = pytest.mark.xdist_group("keras_fit")  # one worker runs the example
 
@@ -68,8 +69,13 @@ def files(
 
 @pytest.fixture
 def here(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commands run in that folder."""
+    """Commands run in that folder; a page that would be served until Ctrl-C is only made."""
     monkeypatch.chdir(files)
+    monkeypatch.setattr("tfprof.cli.page_server.serve_page", _made)
+
+
+def _made(page: ServedPage, **_: object) -> None:
+    assert page.html.startswith(b"<!doctype html>")
 
 
 @pytest.mark.usefixtures("here")
