@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+import tfprof
 from oracle import UNRESTRICTED
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
@@ -28,8 +29,10 @@ from tfprof.writers.classic_text import text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from tfprof.model import Profile
+    from tfprof.results.loaded import Loaded
 
 _GraphDef: Final[Any] = message("tensorflow.GraphDef")
 _RunMetadata: Final[Any] = message("tensorflow.RunMetadata")
@@ -93,6 +96,16 @@ def profile(drawing: str) -> Profile:
         [_source(f"run {step}", run) for step, run in enumerate(files.runs)],
         _source("the op log", files.op_log) if files.op_log else None,
     )
+
+
+def loaded(drawing: str, folder: Path) -> Loaded:
+    """The profile from files in *folder*: graph, run_0 and so on, and op_log."""
+    files = inputs(drawing)
+    runs = {f"run_{step}": run for step, run in enumerate(files.runs)}
+    for name, content in {"graph": files.graph, "op_log": files.op_log, **runs}.items():
+        (folder / name).write_bytes(content)
+    op_log = folder / "op_log" if files.op_log else None
+    return tfprof.load(folder / "graph", [folder / name for name in runs], op_log)
 
 
 def report(of: Profile, view: str = "scope", **options: Any) -> bytes:

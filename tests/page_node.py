@@ -8,11 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import tfprof
 from tools.node import node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+PAGE_FOLDER: Final = Path(tfprof.__file__).parent / "page"
 _SCRIPT: Final = Path(__file__).parent / "javascript" / "twin.js"
 
 
@@ -37,6 +39,16 @@ class Twin:
             raise RefusalError(answer["refusal"])
         assert "error" not in answer, answer["error"]
         return answer["result"]
+
+
+def run_script(script: str, value: object) -> Any:
+    """What a module prints as JSON if it reads *value*; PAGE in it is the folder of the page."""
+    ran = subprocess.run(
+        [node(), "--input-type=module", "-e", script.replace("PAGE", PAGE_FOLDER.as_uri())],
+        input=json.dumps(value), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert not ran.returncode, ran.stderr
+    return json.loads(ran.stdout)
 
 
 @contextmanager

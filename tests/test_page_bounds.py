@@ -34,18 +34,9 @@ BOUNDS: Final = """
 LARGE: Final = 2**53 + 1  # no double
 
 
-def loaded(folder: Path, drawing: str) -> Loaded:
-    files = draw.inputs(drawing)
-    (folder / "graph").write_bytes(files.graph)
-    runs = [folder / f"run_{step}" for step in range(len(files.runs))]
-    for path, content in zip(runs, files.runs, strict=True):
-        path.write_bytes(content)
-    return tfprof.load(folder / "graph", runs)
-
-
 @pytest.fixture(scope="module")
 def bounds(tmp_path_factory: pytest.TempPathFactory) -> Loaded:
-    return loaded(tmp_path_factory.mktemp("bounds"), BOUNDS)
+    return draw.loaded(BOUNDS, tmp_path_factory.mktemp("bounds"))
 
 
 def rows_of(page: Page, where: str) -> list[list[str]]:
@@ -106,9 +97,8 @@ def test_an_icicle_has_no_share_of_a_lower_bound(open_page: Pages, bounds: Loade
 
 def test_an_icicle_marks_what_a_row_has_of_its_own(open_page: Pages, tmp_path: Path) -> None:
     """A variable of unknown shape that is a scope, too: its own number is unknown, or a bound."""
-    profile = loaded(
-        tmp_path, "a op=VariableV2 params=?x3\na/b op=VariableV2 params=2\nc op=NoOp us=1"
-    )
+    drawing = "a op=VariableV2 params=?x3\na/b op=VariableV2 params=2\nc op=NoOp us=1"
+    profile = draw.loaded(drawing, tmp_path)
     page = open_page(profile, "tab=icicle&metric=params")
     assert spoken(page, "Home", "ArrowDown").startswith("a, ≥ 2 parameters, ? of its own, ")
 
@@ -194,10 +184,8 @@ def test_the_time_of_a_device_is_exact(open_page: Pages, tmp_path: Path) -> None
 
 def test_parameters_of_a_treemap_are_exact(open_page: Pages, tmp_path: Path) -> None:
     """By scope and by layer; what a row has of its own, too."""
-    profile = loaded(
-        tmp_path,
-        f"a op=VariableV2 params={LARGE}\na/b op=VariableV2 params={LARGE}\nx op=NoOp",
-    )
+    drawing = f"a op=VariableV2 params={LARGE}\na/b op=VariableV2 params={LARGE}\nx op=NoOp"
+    profile = draw.loaded(drawing, tmp_path)
     page = open_page(profile, "tab=treemap&parameters=scopes")
     said = {spoken(page, key) for key in ("ArrowUp", "ArrowDown", "ArrowRight", "ArrowRight")}
     assert f"a, {2 * LARGE:,} parameters, 100.0% of all, Trainable: unknown" in said
@@ -216,7 +204,7 @@ def test_a_treemap_of_lower_bounds(open_page: Pages, bounds: Loaded) -> None:
 
 
 def test_a_treemap_of_unknown_sizes(open_page: Pages, tmp_path: Path) -> None:
-    page = open_page(loaded(tmp_path, "a op=VariableV2 params=?x3"), "tab=treemap")
+    page = open_page(draw.loaded("a op=VariableV2 params=?x3", tmp_path), "tab=treemap")
     text = page.locator("#panel-treemap").inner_text()
     why = "these files do not record the shapes of the variables"
     assert text == f"The sizes of all parameters are unknown: {why}."

@@ -11,22 +11,17 @@ row  tree        total     icicle, 100 pixels wide
 
 from __future__ import annotations
 
-import json
 import math
 import random
 import re
-import subprocess
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-import tfprof
+from page_node import PAGE_FOLDER, run_script
 from tfprof.ops.kinds import KINDS, kind_of
-from tools.node import node
 
-PAGE: Final = Path(tfprof.__file__).parent / "page"
 SCRIPT: Final = """
 import { readFileSync } from "node:fs";
 import { boxes, icicle, levels, matched } from "PAGE/icicle.js";
@@ -46,13 +41,7 @@ TOTAL: Final = [100, 60, 40, 15, 30, 30]
 
 def in_node(body: str, value: object = None) -> Any:
     """What *body* returns for the *input*."""
-    script = SCRIPT.replace("PAGE", PAGE.as_uri()).replace("BODY", body)
-    ran = subprocess.run(
-        [node(), "--input-type=module", "-e", script],
-        input=json.dumps(value), capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert not ran.returncode, ran.stderr
-    return json.loads(ran.stdout)
+    return run_script(SCRIPT.replace("BODY", body), value)
 
 
 def tree_of(parent: list[int], total: list[int], **others: object) -> dict[str, object]:
@@ -248,7 +237,9 @@ def test_arrow_keys_move_to_the_near_shape() -> None:
 
 def test_text_is_readable_on_every_colour() -> None:
     """4.5 to 1, as WCAG asks of small text, on scales and on the categories of the style sheet."""
-    tokens = re.findall(r"--c\d: light-dark\((#\w{6}), (#\w{6})\)", (PAGE / "page.css").read_text())
+    tokens = re.findall(
+        r"--c\d: light-dark\((#\w{6}), (#\w{6})\)", (PAGE_FOLDER / "page.css").read_text()
+    )
     body = """
       const shares = Array.from({ length: 101 }, (_, at) => at / 100);
       const scales = [sequential, diverging].flatMap((scale) => [false, true]
@@ -315,5 +306,5 @@ def test_kinds_of_operations() -> None:
         "Reshape": "data movement", "StatefulPartitionedCall": "other", "MyOwnOp": "other",
     }  # fmt: skip
     assert {op: kind_of(op) for op in ops} == ops
-    colours = re.findall(r"--c(\d):", (PAGE / "page.css").read_text())
+    colours = re.findall(r"--c(\d):", (PAGE_FOLDER / "page.css").read_text())
     assert list(map(int, colours)) == list(range(len(KINDS)))

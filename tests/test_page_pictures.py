@@ -35,12 +35,7 @@ DRAWN: Final = """
 @pytest.fixture(scope="module")
 def drawn_profile(tmp_path_factory: pytest.TempPathFactory) -> Loaded:
     """What is drawn above: a is 60 of 100 microseconds, b is 30."""
-    folder = tmp_path_factory.mktemp("pictures")
-    files = draw.inputs(DRAWN)
-    (folder / "graph").write_bytes(files.graph)
-    (folder / "log").write_bytes(files.op_log)
-    (folder / "run").write_bytes(files.runs[0])
-    return tfprof.load(folder / "graph", folder / "run", folder / "log")
+    return draw.loaded(DRAWN, tmp_path_factory.mktemp("pictures"))
 
 
 @cache

@@ -6,12 +6,9 @@ gpu:0   lane 0  |0    9)  |12  15)
 
 from __future__ import annotations
 
-import json
 import random
 import re
-import subprocess
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
@@ -20,14 +17,15 @@ import pytest
 
 import tfprof
 from page_browser import PHONE
+from page_node import run_script
 from profiles import DATA, PROFILES
 from tfprof.model import UNTIMED
 from tfprof.writers.timeline_graph import _first_free
 from tfprof.writers.timeline_memory import device_memories
-from tools.node import node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from playwright.sync_api import Page
 
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     from tfprof.model import Profile, Step
     from tfprof.results.loaded import Loaded
 
-PAGE: Final = Path(tfprof.__file__).parent / "page"
 COLUMNS: Final = ("node", "device", "start_us", "us", "counts_as", "memory_node", "memory_us")
 MORE: Final = ("in_use", "peak", "allocation_node", "allocation_us", "allocation_bytes")
 SCRIPT: Final = """
@@ -63,13 +60,7 @@ console.log(plain(answer()));
 
 def in_node(body: str, value: object) -> Any:
     """What *body* returns for the *input*."""
-    script = SCRIPT.replace("PAGE", PAGE.as_uri()).replace("BODY", body)
-    ran = subprocess.run(
-        [node(), "--input-type=module", "-e", script],
-        input=json.dumps(value), capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert not ran.returncode, ran.stderr
-    return json.loads(ran.stdout)
+    return run_script(SCRIPT.replace("BODY", body), value)
 
 
 def executions(rows: list[tuple[str, int, int]], **others: list[int]) -> dict[str, Any]:
@@ -360,7 +351,7 @@ def test_pointer_selects_zooms_and_pans(open_page: Pages, sample: Loaded) -> Non
     assert name in tip
     assert profile.types[int(profile.nodes.op[step.node[row]])].decode() in tip
     assert f"start {start / 1e6:.2f} s" in tip
-    assert f"duration {step.us[row] / 1e3:.3g} ms" in tip
+    assert f"time {step.us[row] / 1e3:.3g} ms" in tip
     page.mouse.down()
     page.mouse.up()
     assert _fragment(page)["node"] == name
@@ -418,8 +409,8 @@ def test_keyboard(open_page: Pages, sample: Loaded) -> None:
         page.keyboard.press(key)
         said.append(live.inner_text())
     assert len(set(said)) == len(said)
-    assert all("execution" in text or "duration" in text for text in said)
-    while "duration" not in live.inner_text():
+    assert all("execution" in text or ", time " in text for text in said)
+    while ", time " not in live.inner_text():
         page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     assert live.inner_text().startswith(_fragment(page)["node"])

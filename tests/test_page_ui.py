@@ -60,14 +60,7 @@ def sample() -> Loaded:
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Loaded:
-    folder = tmp_path_factory.mktemp("drawn")
-    files = draw.inputs(DRAWN)
-    (folder / "graph").write_bytes(files.graph)
-    (folder / "log").write_bytes(files.op_log)
-    runs = [folder / f"run_{step}" for step in range(len(files.runs))]
-    for path, content in zip(runs, files.runs, strict=True):
-        path.write_bytes(content)
-    return tfprof.load(folder / "graph", runs, folder / "log")
+    return draw.loaded(DRAWN, tmp_path_factory.mktemp("drawn"))
 
 
 @pytest.fixture(scope="module")

@@ -65,7 +65,7 @@ def run_page(request: Request) -> Outcome:
 
 
 def _without_folders(request: Request) -> Request:
-    """The same with the bare names of files, for a page that tells nothing of the machine."""
+    """The same with file names instead of paths, so that the page names no folder."""
     options = dict(request.options)
     for name in INPUTS:
         if isinstance(value := options.get(name) or (), str):

@@ -205,7 +205,7 @@ async def _serve(server: PageServer, port: int, *, open_browser: bool, at_prompt
         Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
     interrupted = asyncio.Event()
     if at_prompt:
-        with suppress(NotImplementedError):  # on other systems asyncio.run ends by itself
+        with suppress(NotImplementedError):  # on Windows, Ctrl-C ends asyncio.run
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupted.set)
     await interrupted.wait()
     accepting.close()

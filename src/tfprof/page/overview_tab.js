@@ -96,7 +96,7 @@ function rankedRow(row, columns, isGuess) {
   return h("tr", null, h("th", { scope: "row", class: "name" }, link), shareBar(row.share), number(isGuess ? "" : percent(row.share, 1)), cells);
 }
 
-/** Parameters are not told beside times; a number that is unknown in part has its mark. @param {any} row @param {string} key @param {string} kind */
+/** The text of a cell, with ≥ or ? where something is not counted. Beside times there are no parameters, as in the terminal. @param {any} row @param {string} key @param {string} kind */
 function cellText(row, key, kind) {
   const lower = row.incomplete.includes(key);
   if (key === "parameters" && (row.micros || !(row[key] || lower))) return "";

@@ -182,7 +182,7 @@ export class TimelinePicture {
     const device = devices[lanes.groups.findLastIndex((group) => group.lane <= lane)];
     const start = `start ${short(lanes.start[first], "micros")}`;
     if (last - first > 1) return [plural(last - first, "execution"), `${short(lanes.busy[last] - lanes.busy[first], "micros")} in all`, start, device, "Click or Enter zooms in"];
-    return [name(node[first]), shown(types.text(nodes.op[node[first]]).slice(0, LONGEST)), start, `duration ${short(lanes.us[first], "micros")}`, device];
+    return [name(node[first]), shown(types.text(nodes.op[node[first]]).slice(0, LONGEST)), start, `time ${short(lanes.us[first], "micros")}`, device];
   }
 
   /** @param {Box} box @param {(node: number) => void} select */
@@ -190,7 +190,7 @@ export class TimelinePicture {
     const { lanes, node, step } = this.scene;
     if (curve) return select(step.memory_node[curve.row[first]]);
     const [from, to] = [lanes.start[first], lanes.start[last - 1] + lanes.us[last - 1]];
-    if (last - first === 1 || from === to) return select(node[first]); // no zoom tells the same moment apart
+    if (last - first === 1 || from === to) return select(node[first]); // zooming in would not separate them
     return this.range.move(from - (to - from) / 2, to + (to - from) / 2);
   }
 

@@ -81,7 +81,7 @@ export class Tree {
   }
 
   /** The tree with siblings in another order, and the old row of each new row.
-   * @param {(one: number, other: number) => number} compare tells any two rows apart @returns {[Tree, Int32Array]} */
+   * @param {(one: number, other: number) => number} compare never 0 for two rows @returns {[Tree, Int32Array]} */
   sort(compare) {
     const { end, length } = this;
     const { order: unsorted, first } = this._byParent();
