@@ -19,6 +19,7 @@ from contextlib import redirect_stderr, redirect_stdout, suppress
 from importlib import import_module
 from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
+from traceback import walk_tb
 from typing import Any, Final
 
 import tfprof
@@ -26,6 +27,7 @@ from profiles import PROFILES
 from tfprof import cli
 
 SIGNALS: Final = (signal.SIGHUP, signal.SIGTERM)
+PACKAGE: Final = Path(cli.__file__).parents[1]
 
 
 def main() -> None:
@@ -35,12 +37,24 @@ def main() -> None:
         asked = json.loads(line)
         child = os.fork()
         if not child:
-            become(asked)
             break
         print(json.dumps(watched(child, asked)), flush=True)
     else:
         return
     # Out of the loop, so that the child ends as a command does that was started by itself.
+    try:
+        run(asked)
+    except KeyboardInterrupt as interrupted:
+        frames = [frame.f_code.co_filename for frame, _ in walk_tb(interrupted.__traceback__)]
+        if any(Path(name).is_relative_to(PACKAGE) for name in frames):
+            raise
+        # Not under way yet: a command that is started by itself imports Python's modules here.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+def run(asked: dict[str, Any]) -> None:
+    become(asked)
     if "program" in asked:
         exec(asked["program"], {"__name__": "program"})  # noqa: S102 - written in the test
     else:

@@ -224,6 +224,15 @@ def test_unknown_parameters_carry_marks() -> None:
     assert re.search(r"^one .* 12$", text, re.MULTILINE)
 
 
+def test_there_is_no_share_of_a_lower_bound() -> None:
+    drawing = "x op=Placeholder out=8x8\nl/m op=MatMul out=8x8 < x, x\nl/u op=Mine out=8x8 < l/m"
+    text = str(overview_of(drawing))
+    assert re.search(r"^MatMul +█+ +1\.02k$", text, re.MULTILINE)
+    assert "%" not in text
+    whole = "x op=Placeholder out=8x8\nl/m op=MatMul out=8x8 < x, x"
+    assert "100.0%" in str(overview_of(whole))
+
+
 def test_a_variable_has_not_the_shape_of_the_next_node() -> None:
     drawing = """
     x              op=Placeholder out=2x3

@@ -297,8 +297,11 @@ def test_arguments_are_checked(graph: Path) -> None:
             loaded.page(peak_bandwidth=wrong)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"path takes a string or a pathlib\.Path, not 3"):
         loaded.page(3)  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="source takes True or False, not 'off'"):
-        loaded.page(source="off")  # type: ignore[arg-type]
+    wrong_source: Any = "off"
+    for write in (loaded.page, loaded.save, loaded.convert):
+        with pytest.raises(UsageError, match="source takes True or False, not 'off'"):
+            write(graph.with_name("new"), source=wrong_source)
+        assert not graph.with_name("new").exists()
     with pytest.raises(OutputError, match="is an input"):
         loaded.page(graph)
     with pytest.raises(UsageError, match="a page has no json"):

@@ -479,6 +479,20 @@ def test_memory_names_its_peak(open_page: Pages) -> None:
     assert "4 B" not in page.locator("#panel-timeline .picture-tip").inner_text()
 
 
+def test_a_link_can_be_pressed_while_the_address_changes(open_page: Pages) -> None:
+    files = PROFILES["handmade"]
+    loaded_ = tfprof.load(files.graph, list(files.runs), files.op_log)
+    page = open_page(loaded_, "tab=timeline")
+    link = page.locator("#panel-timeline .lane-notes a").element_handle()
+    assert link is not None
+    page.get_by_role("button", name="Zoom in").click()
+    page.wait_for_url(lambda address: "range=" in address)
+    assert link.evaluate("(one) => one.isConnected")
+    link.click()
+    assert _fragment(page)["node"] == "gradients/net/fc/MatMul_grad/MatMul"
+    assert "range" in _fragment(page)
+
+
 def test_without_a_run_it_says_what_is_missing(open_page: Pages) -> None:
     page = open_page(tfprof.load(DATA / "handmade" / "graph.pbtxt"), "tab=timeline")
     text = page.locator("#panel-timeline").inner_text()

@@ -6,15 +6,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
 import tfprof
 from tfprof.errors import UsageError
-
-if TYPE_CHECKING:
-    from forked import Forked
 
 DATA: Final = Path(__file__).with_name("data") / "tf2"
 
@@ -41,19 +38,6 @@ def test_each_variable_of_a_keras_export_is_there_once() -> None:
     assert params(conv, "VarHandleOp") == 15_946  # model.count_params()
     assert params(conv, "_trainable_variables") == 15_946 - 16  # less the moving mean and variance
     assert len(names(conv, "VarHandleOp")) == 8
-
-
-def test_frozen_layers_of_keras_3_are_known_or_said_to_be_unknown(
-    tensorflow: Forked, tmp_path: Path
-) -> None:
-    out = tensorflow.script(Path(__file__).with_name("frozen_worker.py"), str(tmp_path))
-    counted = {
-        name: tuple(map(int, rest)) for name, *rest in map(str.split, out.decode().splitlines())
-    }
-    assert counted == dict.fromkeys(("compiled", "plain"), (6 * 4 + 4 + 4 * 2 + 2, 4 * 2 + 2))
-    for name, trained in {"compiled": 10, "plain": None}.items():
-        total = tfprof.load(tmp_path / name).summary().total
-        assert (total["parameters"], total.get("trainable")) == (38, trained)
 
 
 def test_signatures_that_run_one_function_are_counted_once() -> None:

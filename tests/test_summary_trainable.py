@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +12,8 @@ import tfprof
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
+
+    from forked import Forked
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +31,19 @@ def test_an_export_counts_what_keras_counts(folder: Path, name: str) -> None:
     numbers = total(folder / name)
     assert {key: numbers[key] for key in truth} == truth
     assert numbers["parameters"] == sum(truth.values())
+
+
+def test_frozen_layers_of_keras_3_are_known_or_said_to_be_unknown(
+    tensorflow: Forked, tmp_path: Path
+) -> None:
+    out = tensorflow.script(Path(__file__).with_name("frozen_worker.py"), str(tmp_path))
+    counted = {
+        name: tuple(map(int, rest)) for name, *rest in map(str.split, out.decode().splitlines())
+    }
+    assert counted == dict.fromkeys(("compiled", "plain"), (6 * 4 + 4 + 4 * 2 + 2, 4 * 2 + 2))
+    for name, trained in {"compiled": 10, "plain": None}.items():
+        numbers = total(tmp_path / name)
+        assert (numbers["parameters"], numbers.get("trainable")) == (38, trained)
 
 
 def test_a_graph_with_functions_and_no_list_says_unknown(folder: Path) -> None:

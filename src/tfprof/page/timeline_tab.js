@@ -43,6 +43,8 @@ class Timeline {
     this.spacer = h("div");
     this.scroller = h("div", { class: "lanes grow", onscroll: () => this.picture.paint() }, this.spacer);
     this.notes = h("p", { class: "lane-notes muted" });
+    this.peak = h("a");
+    this.noted = "";
     this.parts = [bar, this.legend, this.scroller, this.notes];
     this.picture = new TimelinePicture(scene, range, this.scroller, (node) => this.write({ node: page.nodeKey(node) }));
     this.spacer.append(this.picture.picture.element);
@@ -134,20 +136,26 @@ class Timeline {
     if (rest) types.push(chip(OTHERS, `others ${short(rest, "micros")}`));
     showLegend(this.legend, byDevice ? scene.devices.slice(0, LEGEND).map((device, at) => chip(at % OTHERS, device)) : types);
 
+    // What a reader may be about to press stays: the address changes a moment after each movement.
+    const peak = scene.curves.length ? peakOf(scene, 0) : null;
+    if (peak) this.peak.setAttribute("href", page.href({ node: page.nodeKey(peak.node) }));
+    const left = scene.curves.length - this.picture.room.count;
+    const noted = `${scene.step.number} ${left}`;
+    if (noted === this.noted) return;
+    this.noted = noted;
     /** @type {(string | HTMLElement)[]} */ const notes = [];
-    if (!scene.curves.length) notes.push("Memory: this file does not record it. ");
+    if (!peak) notes.push("Memory: this file does not record it. ");
     else {
-      const { text, node } = peakOf(scene, 0);
-      notes.push(text, h("a", { href: page.href({ node: page.nodeKey(node) }) }, shown(page.profile.nodes.name.text(node).slice(0, 200))), ". ");
+      fill(this.peak, [shown(page.profile.nodes.name.text(peak.node).slice(0, 200))]);
+      notes.push(peak.text, this.peak, ". ");
     }
     if (scene.curves.some((curve) => curve.held.time.length)) notes.push("The line adds up allocation records. ");
     const alone = scene.holders.filter((_, at) => scene.curves[at].kind === "operation");
     const where = alone.length > 2 ? plural(alone.length, "device") : alone.join(" and ");
     if (where) notes.push(`Memory bars: the most that each operation allocated, drawn at its end. The file does not record the total in use on ${where}. `);
     if (scene.lanes.untimed) notes.push(`Not drawn: ${plural(scene.lanes.untimed, "execution")} without a start time or a device that counts. `);
+    if (left) notes.push(`There is no room for the memory of ${plural(left, "more device")}.`);
     fill(this.notes, notes);
-    const left = scene.curves.length - this.picture.room.count;
-    if (left) this.notes.append(` There is no room for the memory of ${plural(left, "more device")}.`);
   }
 }
 

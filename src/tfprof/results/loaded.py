@@ -200,8 +200,7 @@ class Loaded:
         from tfprof.results.overview_report import Naming  # noqa: PLC0415 - few need one
         from tfprof.results.page_report import PageReport, file_name  # noqa: PLC0415
 
-        if not isinstance(source, bool):
-            raise UsageError(f"source takes True or False, not {source!r}")
+        _check_source(source=source)
         numbers = {"flops": peak_flops, "bandwidth": peak_bandwidth}
         peaks = {n: magnitude(f"peak_{n}", peak) for n, peak in numbers.items() if peak is not None}
         if not len(self):
@@ -261,7 +260,14 @@ class Loaded:
         return self.ask(view, options)
 
 
+def _check_source(*, source: object) -> None:
+    """Reject the "off" of the command line, which would be true."""
+    if not isinstance(source, bool):
+        raise UsageError(f"source takes True or False, not {source!r}")
+
+
 def _file(profile: Profile, form: str, *, source: bool) -> ProfileFile:
+    _check_source(source=source)
     if not source:
         from tfprof.read.without_source import without_source  # noqa: PLC0415 - few need it
 

@@ -1,4 +1,4 @@
-"""The options of commands that are not options of views (OPTIONS), by constants."""
+"""Options of commands, beside those of views (tables/options.py) and files (tables/formats.py)."""
 
 from __future__ import annotations
 

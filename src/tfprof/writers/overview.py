@@ -174,13 +174,15 @@ def _lists(over: Overview, rows: int, width: int) -> Iterator[str]:
     heads = _GAP.join(
         [f"{'share':>{share}}", *(f"{head:>{wide}}" for head, wide in widths.items())]
     )
+    percent = "      " if over.shares_of in over.lower else "{:>6.1%}"  # of what is not known
     for title, ranked in shown.items():
         yield f"{title:<{name}}{_GAP}{heads}"
         heads = ""
         for row in ranked:
             first = f"{shortened(visible_text(row.name), name):<{name}}"
             right = (f"{_COLUMNS[head](row):>{wide}}" for head, wide in widths.items())
-            yield _GAP.join([first, f"{share_bar(row.share, bar):<{bar}}{row.share:>6.1%}", *right])
+            drawn = f"{share_bar(row.share, bar):<{bar}}{percent.format(row.share)}"
+            yield _GAP.join([first, drawn, *right])
 
 
 def _labelled(label: str, lines: Iterable[str]) -> list[str]:
