@@ -36,6 +36,7 @@ FLOORS: Final = (
     "checkers  explain",
     "io",
     "console",
+    "fleet",
     "results",
     "writers",
     "capture",
@@ -48,7 +49,7 @@ FLOORS: Final = (
 FLOOR: Final = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms.split()}
 
 # The rooms that may open, print and look at the terminal. Everything else is the corridor.
-EDGE: Final = {"api", "io", "console", "cli", "shell", "capture"}
+EDGE: Final = {"api", "io", "console", "cli", "shell", "capture", "fleet"}
 # Our own tables, shipped beside the module that reads them, are no input.
 OWN_DATA: Final = {
     "wire.schema", "wire.schema.build", "read.functions.calls", "read.tflite.model", "writers.page"

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tfprof.ops.op import Op, size
     from tfprof.ops.shape import UnknownShape
     from tfprof.ops.table import flops_rule
+    from tfprof.results.fleet import Fleet
+    from tfprof.results.fleet import open_fleet as fleet
     from tfprof.results.loaded import Loaded
     from tfprof.results.report import Report
     from tfprof.tables.limits import raised_limits
@@ -31,6 +33,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     **dict.fromkeys(("load", "load_sample"), "api"),
+    "Fleet": "results.fleet",
     "Loaded": "results.loaded",
     "raised_limits": "tables.limits",
     "Report": "results.report",
@@ -45,14 +48,14 @@ _HOME = {
     "capture_callback": "capture.keras_callback",
 }
 _MESSAGES = ("AdviceProto", "GraphNodeProto", "MultiGraphNodeProto", "OpLogProto")
-_MODULES = ("model_analyzer", "tfprof_logger", "tfprof_log_pb2", "capture")
+_MODULES = ("model_analyzer", "tfprof_logger", "tfprof_log_pb2", "capture", "fleet")
 
 # fmt: off
 __all__ = [
-    "AdviceProto", "GraphNodeProto", "InputError", "Loaded", "MultiGraphNodeProto", "Op",
+    "AdviceProto", "Fleet", "GraphNodeProto", "InputError", "Loaded", "MultiGraphNodeProto", "Op",
     "OpLogProto", "OutputError", "ProfileContext", "ProfileOptionBuilder", "Profiler", "Report",
     "TfprofError", "UnknownShape", "UsageError", "__version__", "advise", "capture",
-    "capture_callback", "flops_rule", "load", "load_sample", "model_analyzer", "profile",
+    "capture_callback", "fleet", "flops_rule", "load", "load_sample", "model_analyzer", "profile",
     "raised_limits", "size", "tfprof_log_pb2", "tfprof_logger", "write_op_log",
 ]
 # fmt: on

@@ -1,0 +1,139 @@
+"""Fleet: the runs of many workers, gathered into one dataset, ready for queries.
+
+fleet = tfprof.fleet("fleet/")
+fleet.scope(stat="p90", worker="worker_[0-3]")  ─┐
+fleet.graph(…)  .op(…)  .code(…)                 ├─► Report
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tfprof.columns.matching import matches
+from tfprof.columns.strings import Strings
+from tfprof.errors import UsageError, check_known
+from tfprof.foundation.arguments import path as path_of
+from tfprof.foundation.arguments import shown
+from tfprof.foundation.lazy_dataclasses import dataclass, replace
+from tfprof.foundation.units import plural
+from tfprof.query.unmatched import no_match, no_name
+from tfprof.tables.eras import NOW
+from tfprof.tables.statistics import DEFAULT, STATS
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+    from tfprof.fleet.dataset import Dataset
+    from tfprof.model import Note, Profile
+    from tfprof.results.report import Report
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fleet:
+    """A dataset of a fleet, the workers that are asked, and the statistic of the views.
+
+    The views take the options of `Loaded`, and besides *worker*, regexes that match whole names of
+    workers, and *stat*: mean, sum, min, p50, p90, p99 or max. A row's number is that statistic over
+    its numbers in each step of each worker.
+    """
+
+    dataset: Dataset
+    worker: tuple[str, ...] = ()  # regexes; none: all workers
+    stat: str = DEFAULT
+    era: str = NOW.name
+
+    def chosen(self, worker: str | Sequence[str] | None = None, stat: str | None = None) -> Fleet:
+        """The same with other workers or another statistic; None leaves them as they are."""
+        regexes = self.worker if worker is None else _regexes(worker)
+        return replace(self, worker=regexes, stat=self.stat if stat is None else _known(stat))
+
+    @cached_property
+    def worker_names(self) -> tuple[str, ...]:
+        """The names of the workers that are asked; raises UsageError where none matches."""
+        every = self.dataset.workers
+        if not self.worker:
+            return tuple(every)
+        names = Strings.of(name.encode("utf-8", "surrogateescape") for name in every)
+        hit = matches(names, self.worker)
+        if not hit.any():
+            raise no_match([no_name(regex, names, "worker") for regex in self.worker])
+        return tuple(name for name, is_hit in zip(every, hit.tolist(), strict=True) if is_hit)
+
+    def takes(self, name: str) -> bool:
+        """Whether the worker called *name* is asked."""
+        return name in self._names
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(self.worker_names)
+
+    @property
+    def profile(self) -> Profile:
+        """The graph of the fleet, without steps."""
+        return self.dataset.graph(self.dataset.graph_ids[0])
+
+    def scope(self, **options: object) -> Report:
+        """The graph nodes by name scope."""
+        return self.ask("scope", options)
+
+    def graph(self, **options: object) -> Report:
+        """The graph nodes below those that consume them."""
+        return self.ask("graph", options)
+
+    def op(self, **options: object) -> Report:
+        """The operation types."""
+        return self.ask("op", options)
+
+    def code(self, **options: object) -> Report:
+        """The lines of Python that created the graph nodes, by call stack."""
+        return self.ask("code", options)
+
+    def ask(self, view: str, options: Mapping[str, object]) -> Report:
+        """The report of a view; options that are left open fit the fleet."""
+        raise NotImplementedError
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """The numbers of the steps that some worker has."""
+        parts = self.dataset.manifest.parts.values()
+        return tuple(sorted({n for part in parts for _, ns in part["steps"] for n in ns}))
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was missing, skipped or repaired when it was gathered."""
+        return self.profile.notes
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The files of the dataset that no output overwrites."""
+        return ()
+
+    def __len__(self) -> int:
+        return len(self.profile)
+
+    def __repr__(self) -> str:
+        workers = plural(len(self.dataset.workers), "worker")
+        return f"<Fleet: {workers}, {plural(len(self.steps), 'step')}>"
+
+
+def open_fleet(path: str | os.PathLike[str]) -> Fleet:
+    """The fleet that `tfprof fleet SOURCE… -o PATH` gathered at *path*, a folder or a URL."""
+    from tfprof.fleet.dataset import Dataset  # noqa: PLC0415 - it needs pyarrow
+
+    return Fleet(Dataset.open(path_of("path", path)))
+
+
+def _known(stat: object) -> str:
+    if not isinstance(stat, str):
+        raise UsageError(f"stat takes one of {', '.join(STATS)}, not {shown(stat)}")
+    check_known("stat has no", stat, STATS)
+    return stat
+
+
+def _regexes(worker: object) -> tuple[str, ...]:
+    regexes = (worker,) if isinstance(worker, str) else worker
+    if isinstance(regexes, (list, tuple)) and all(isinstance(regex, str) for regex in regexes):
+        return tuple(filter(None, regexes))
+    raise UsageError(f"worker takes a regex or a list of them, not {shown(worker)}")
