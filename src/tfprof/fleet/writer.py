@@ -1,0 +1,132 @@
+"""Writer: files of a dataset first, its manifest last.
+
+    add_graph, add_part, …   files that no manifest names yet: readers do not see them
+    commit                   the new manifest replaces the old one: now readers see all of them
+                             then files that it does not name are removed
+
+A process that is killed leaves the old manifest or the new one, and all files that it names. Files
+of a killed run stay until the next commit, and `has` finds those that are complete.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tfprof import __version__
+from tfprof.errors import InputError, OutputError
+from tfprof.fleet import manifest as manifests
+from tfprof.fleet.dataset import stored_manifest
+from tfprof.fleet.manifest import Manifest, graph_names, part_names, read_manifest
+from tfprof.fleet.schema import checksum, unsealed
+from tfprof.fleet.storage import Storage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from tfprof.fleet.manifest import Entry
+
+
+class Writer:
+    """Adds parts and graphs to a dataset; nothing is visible before `commit`."""
+
+    def __init__(self, storage: Storage, old: Manifest | None) -> None:
+        self.storage, self.old = storage, old
+        self._graphs = dict(old.graphs) if old else {}
+        self._parts = dict(old.parts) if old else {}
+
+    @classmethod
+    def at(cls, path: str) -> Writer:
+        """The writer of the fleet at *path*, which may not be there yet.
+
+        Raises OutputError where the folder has other files, InputError where its manifest is bad.
+        """
+        storage = Storage.at(path)
+        old = stored_manifest(storage)
+        if old is None:
+            for folder in ("", *manifests.FOLDERS):
+                for name in storage.names(folder):
+                    if not (name in manifests.FOLDERS or manifests.is_own_name(folder, name)):
+                        raise OutputError(
+                            f"{path} is not a fleet: it has {storage.path(f'{folder}/{name}')}; "
+                            "name a new folder"
+                        )
+        return cls(storage, old)
+
+    def add_graph(self, graph: str, profile: bytes, nodes: bytes) -> None:
+        """Write the files of a graph, as `schema.graph_files` makes them, once."""
+        if graph in self._graphs:
+            return
+        entry = unsealed(nodes)
+        assert entry is not None
+        self._graphs[graph] = {
+            "nodes": entry["nodes"],
+            "files": self._written(graph_names(graph), (profile, nodes)),
+        }
+
+    def add_part(self, key: str, rows: bytes, steps: bytes, entry: Mapping[str, Any]) -> None:
+        """Write the files of a part, as `schema.part_files` makes them."""
+        self._parts[key] = _listed(entry, self._written(part_names(key), (rows, steps)))
+
+    def has(self, key: str) -> Entry | None:
+        """The entry of a part that is stored already, complete and with its graphs; else None."""
+        entry, files = self._stored(part_names(key))
+        known = self._parts.get(key)
+        if entry is None or (known is not None and known["files"] != files):
+            return None
+        for graph in entry["graphs"]:
+            if graph not in self._graphs:
+                of_graph, graph_files = self._stored(graph_names(graph))
+                if of_graph is None:
+                    return None
+                self._graphs[graph] = {"nodes": of_graph["nodes"], "files": graph_files}
+        self._parts[key] = _listed(entry, files)
+        return entry
+
+    def drop_part(self, key: str) -> None:
+        """Leave a part out of the new state."""
+        self._parts.pop(key, None)
+
+    def commit(self, skipped: Iterable[Mapping[str, Any]], notes: Iterable[str]) -> Manifest:
+        """Make everything that was added visible; then remove files of no use."""
+        used = {graph for part in self._parts.values() for graph in part["graphs"]}
+        graphs = {graph: self._graphs[graph] for graph in used}
+        skips = tuple(dict(each) for each in skipped)
+        new = Manifest(graphs, self._parts, skips, tuple(notes), __version__)
+        data, name = new.to_bytes(), self.storage.path(manifests.NAME)
+        new = read_manifest(data, name)
+        if stored_manifest(self.storage) != self.old:
+            raise OutputError(f"{name} was changed by another run meanwhile; gather again")
+        stored = {
+            f"{folder}/{file}"
+            for folder in manifests.FOLDERS
+            for file in self.storage.names(folder)
+            if manifests.is_own_name(folder, file)
+        }
+        if missing := sorted(new.files.keys() - stored):
+            gone = self.storage.path(missing[0])
+            raise OutputError(f"{gone} was removed by another run meanwhile; gather again")
+        self.storage.write(manifests.NAME, [data])
+        for file in sorted(stored - new.files.keys()):
+            self.storage.remove(file)
+        return new
+
+    def _written(self, names: Sequence[str], contents: Sequence[bytes]) -> Entry:
+        for name, content in zip(names, contents, strict=True):
+            self.storage.write(name, [content])
+        return {name: checksum(content) for name, content in zip(names, contents, strict=True)}
+
+    def _stored(self, names: tuple[str, str]) -> tuple[Entry | None, Entry]:
+        """(entry, files) of a part or graph whose second file is sealed; None where incomplete."""
+        try:
+            first, second = map(self.storage.read, names)
+        except (FileNotFoundError, InputError):
+            return None, {}
+        entry = unsealed(second)
+        if entry is None or checksum(first) != entry["first_file"]:
+            return None, {}
+        return entry, dict(zip(names, (checksum(first), checksum(second)), strict=True))
+
+
+def _listed(entry: Mapping[str, Any], files: Entry) -> Entry:
+    """What the manifest says of a part."""
+    return {name: entry[name] for name in ("rows", "graphs", "steps")} | {"files": files}
