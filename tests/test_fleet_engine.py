@@ -1,0 +1,170 @@
+"""Tasks on processes: whatever happens to the processes, every task gets its answer."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import Future
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import tfprof
+from fleet_faults import Job, runs, square
+from tfprof.errors import InputError, UsageError
+from tfprof.fleet import engine as engines
+from tfprof.fleet.engine import Engine, Failure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SECONDS = 120.0
+
+
+def jobs(folder: Path, count: int, *faulty: Job) -> list[Job]:
+    """*count* jobs, of which some have faults."""
+    by_number = {job.number: job for job in faulty}
+    return [by_number.get(number, Job(number, str(folder))) for number in range(count)]
+
+
+def answers(engine: Engine, tasks: list[Job]) -> dict[int, int | Failure]:
+    """What comes back by number of the task; each only once."""
+    pairs = [*engine.run(square, tasks)]
+    assert len({index for index, _ in pairs}) == len(pairs)
+    return dict(pairs)
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_every_task_gets_its_answer_although_processes_die_and_hang(tmp_path: Path) -> None:
+    folder = str(tmp_path)
+    faulty = [Job(1, folder, "killed"), Job(3, folder, "hangs"), Job(4, folder, "stopped")]
+    faulty += [Job(6, folder, "killed while it answers"), Job(7, folder, "raises")]
+    tasks = jobs(tmp_path, 10, *faulty)
+    with Engine(processes=2, timeout=3) as engine:
+        assert answers(engine, tasks) == {number: number**2 for number in range(10)}
+        assert [runs(job) for job in tasks] == [1, 2, 1, 2, 2, 1, 2, 2, 1, 1]
+    assert not multiprocessing.active_children()
+
+
+def test_a_task_that_always_fails_is_a_failure_and_the_others_are_not(tmp_path: Path) -> None:
+    folder = str(tmp_path)
+    faulty = [Job(0, folder, "killed", 9), Job(2, folder, "raises", 9), Job(3, folder, "hangs", 9)]
+    with Engine(processes=2, timeout=1, attempts=2) as engine:
+        assert answers(engine, jobs(tmp_path, 5, *faulty)) == {
+            0: Failure("the process that read it ended (ended by SIGKILL), 2 times", "damaged"),
+            1: 1,
+            2: Failure("ZeroDivisionError: no such number, 2 times", "damaged"),
+            3: Failure("no answer within 1 seconds, 2 times", "timeout"),
+            4: 16,
+        }
+
+
+def test_an_error_of_tfprof_ends_the_run_and_its_processes(tmp_path: Path) -> None:
+    tasks = [Job(0, str(tmp_path), "hangs"), Job(1, str(tmp_path), "wrong input")]
+    with Engine(processes=2) as engine, pytest.raises(InputError, match=r"^x: no such file$"):
+        [*engine.run(square, tasks)]
+    assert not multiprocessing.active_children()
+
+
+class CountingPool:
+    """Completes each task at once and counts those whose result nobody has taken."""
+
+    answers_within = float("inf")
+
+    def __init__(self) -> None:
+        self.submitted = 0
+
+    def slots(self) -> int:
+        return 3
+
+    def submit(self, function: Callable[[Any], Any], task: object) -> Future[Any]:
+        self.submitted += 1
+        future: Future[Any] = Future()
+        future.set_result(function(task))
+        return future
+
+    def result(self, future: Future[Any]) -> Any:
+        return future.result()
+
+    def close(self) -> None:
+        pass
+
+
+def test_at_most_two_tasks_per_slot_wait_for_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = CountingPool()
+    monkeypatch.setattr(engines, "ProcessPool", lambda *_: pool)
+    with Engine(processes=3) as engine:
+        ahead = [
+            pool.submitted - taken
+            for taken, _ in enumerate(engine.run(abs, range(100)))  # the first is not yet taken
+        ]
+    assert max(ahead) == 6
+    assert pool.submitted == 100
+
+
+def program(text: str, folder: Path) -> subprocess.Popen[str]:
+    """A process of its own group that runs *text*."""
+    path = [Path(tfprof.__file__).parent.parent, Path(__file__).parent]
+    (folder / "program.py").write_text(text, encoding="utf-8")
+    return subprocess.Popen(
+        [sys.executable, folder / "program.py"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path))},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+HANGING = """
+from fleet_faults import Job, square
+from tfprof.fleet.engine import Engine
+if __name__ == "__main__":
+    with Engine(processes=2) as engine:
+        [*engine.run(square, [Job(number, {folder!r}, "hangs") for number in range(2)])]
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_processes_end_with_their_parent(number: signal.Signals, tmp_path: Path) -> None:
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    with program(HANGING.format(folder=str(folder)), tmp_path) as parent:
+        wait_until(lambda: len([*folder.iterdir()]) == 2)
+        if number == signal.SIGINT:  # as Ctrl-C at a terminal: every process of the group
+            os.killpg(parent.pid, number)
+        else:
+            parent.send_signal(number)
+        _, errors = parent.communicate(timeout=SECONDS)
+    assert parent.returncode == -number
+    assert errors.count("Traceback") == (number == signal.SIGINT)
+    processes = [int(path.name.split(".")[1]) for path in folder.iterdir()]
+    wait_until(lambda: not any(Path(f"/proc/{process}").exists() for process in processes))
+
+
+def test_a_script_that_processes_run_again_is_one_error(tmp_path: Path) -> None:
+    text = HANGING.format(folder=str(tmp_path)).replace('if __name__ == "__main__"', "if True")
+    with program(text, tmp_path) as parent:
+        _, errors = parent.communicate(timeout=SECONDS)
+    assert parent.returncode == 1
+    assert errors.splitlines()[-1] == (
+        "tfprof.errors.UsageError: a process of the pool did not start (exit code 1); a script "
+        'that gathers a fleet does so under `if __name__ == "__main__":`'
+    )
+    assert not [*tmp_path.glob("0.*")]
+
+
+def test_no_processes_are_a_usage_error() -> None:
+    with pytest.raises(UsageError, match=r"^--processes=0: at least one process is needed$"):
+        Engine(processes=0)
