@@ -98,6 +98,10 @@ class Storage:
         arrow = need("pyarrow")
         return arrow.BufferReader(arrow.py_buffer(self.read(name)))
 
+    def filesystem(self) -> tuple[Any, str]:
+        """(file system, path of the folder in it), as pyarrow.dataset takes them."""
+        return need("pyarrow.fs").LocalFileSystem(), os.path.abspath(self.root)  # noqa: PTH100 - keeps links
+
     def _unreadable(self, name: str, problem: Exception) -> InputError:
         reason = getattr(problem, "strerror", None) or problem
         return InputError(f"{self.path(name)} cannot be read: {reason}")
@@ -181,6 +185,9 @@ class _Remote(Storage):
             return bool(self._files.isfile(self._inside(name)))
         except Exception as problem:  # noqa: BLE001 - likewise
             raise self._unreadable(name, problem) from None
+
+    def filesystem(self) -> tuple[Any, str]:
+        return self._files, self._root.rstrip("/")
 
     def _inside(self, name: str) -> str:
         return f"{self._root.rstrip('/')}/{name}" if name else self._root

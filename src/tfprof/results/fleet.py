@@ -3,12 +3,13 @@
 fleet = tfprof.fleet("fleet/")
 fleet.scope(stat="p90", worker="worker_[0-3]")  ─┐
 fleet.graph(…)  .op(…)  .code(…)                 ├─► Report
+fleet.sql("select …")                             ─► SqlReport
 """
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tfprof.columns.matching import matches
 from tfprof.columns.strings import Strings
@@ -23,11 +24,12 @@ from tfprof.tables.statistics import DEFAULT, STATS
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from tfprof.fleet.dataset import Dataset
     from tfprof.model import Note, Profile
     from tfprof.results.report import Report
+    from tfprof.results.sql_report import SqlReport
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,6 +95,31 @@ class Fleet:
     def ask(self, view: str, options: Mapping[str, object]) -> Report:
         """The report of a view; options that are left open fit the fleet."""
         raise NotImplementedError
+
+    def sql(self, text: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> SqlReport:
+        """The answer to a question in SQL, by DuckDB.
+
+        There are the tables rows, steps, nodes, workers and skipped; *parameters* stand for ? or
+        $name in the *text*.
+        """
+        from tfprof.fleet.sql import ask_sql  # noqa: PLC0415 - most questions need no SQL
+        from tfprof.results.sql_report import SqlReport  # noqa: PLC0415
+
+        return SqlReport(ask_sql(self.dataset, text, parameters, self._wanted))
+
+    def arrow(self, name: str = "rows") -> Any:  # noqa: ANN401 - pyarrow has no types
+        """A table of the fleet (rows, steps, nodes, skipped) for pyarrow, polars or DuckDB.
+
+        It is a pyarrow.dataset.Dataset, which reads when it is scanned; `skipped` is a
+        pyarrow.Table.
+        """
+        from tfprof.fleet.arrow_tables import arrow_table  # noqa: PLC0415 - as above
+
+        return arrow_table(self.dataset, name, self._wanted)
+
+    @property
+    def _wanted(self) -> Callable[[str], bool] | None:
+        return self.takes if self.worker else None
 
     @property
     def steps(self) -> tuple[int, ...]:

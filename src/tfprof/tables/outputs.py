@@ -130,6 +130,8 @@ OBJECTS: dict[str, str] = {
     "pandas": "tfprof.writers.dataframes:to_pandas",
     "polars": "tfprof.writers.dataframes:to_polars",
     "arrow": "tfprof.writers.dataframes:to_arrow",
+    "pandas of arrow": "tfprof.writers.dataframes:arrow_to_pandas",
+    "polars of arrow": "tfprof.writers.dataframes:arrow_to_polars",
     "html": "tfprof.writers.html_table:html_table",
     "message": "tfprof.writers.proto:proto_message",
 }

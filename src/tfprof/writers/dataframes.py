@@ -59,6 +59,20 @@ def to_arrow(table: Table) -> Any:  # noqa: ANN401 - a Table
     return arrow.table(values, schema=arrow.schema([(name, types[kinds[name]]) for name in values]))
 
 
+def arrow_to_pandas(arrow: Any) -> Any:  # noqa: ANN401 - a pyarrow.Table; a DataFrame
+    """A pandas.DataFrame on the buffers of an Arrow table; ENUMs become categories."""
+    pandas = _library("pandas")
+    types = _library("pyarrow").types
+    return arrow.to_pandas(
+        types_mapper=lambda kind: None if types.is_dictionary(kind) else pandas.ArrowDtype(kind)
+    )
+
+
+def arrow_to_polars(arrow: Any) -> Any:  # noqa: ANN401 - a pyarrow.Table; a DataFrame
+    """A polars.DataFrame on the buffers of an Arrow table."""
+    return _library("polars").from_arrow(arrow, rechunk=False)
+
+
 def _types(  # noqa: PLR0913, PLR0917 - one parameter per type
     number: object, ratio: object, flag: object, text: object, listed: Make, struct: Make
 ) -> dict[Kind, object]:

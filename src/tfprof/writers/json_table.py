@@ -35,7 +35,8 @@ def json_table(table: Table) -> Iterator[bytes]:
     head = {"schema": table.schema, **facts}
     yield ("{" + "".join(_member(name, value) + ",\n" for name, value in head.items())).encode()
     yield b'"rows": [\n'
-    line = "{" + ", ".join(f'"{column.name}": %s' for column in table.columns) + "}"
+    names = (json.dumps(column.name).replace("%", "%%") for column in table.columns)
+    line = "{" + ", ".join(f"{name}: %s" for name in names) + "}"
     before = ""
     for rows in chunks(len(table), table.label_lengths):
         cells = [_encoded(column, rows) for column in table.columns]
@@ -58,9 +59,9 @@ def _member(name: str, value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
 def _encoded(column: Column, rows: slice) -> list[str]:
     values = column.data(rows)
     if column.kind == "text":
-        return list(map(encode_basestring_ascii, values))
+        return ["null" if text is None else encode_basestring_ascii(text) for text in values]
     if column.kind == "flag":
-        return ["true" if value else "false" for value in values]
+        return ["null" if value is None else "true" if value else "false" for value in values]
     if column.kind == "number":
         return ["null" if value is None else str(value) for value in values]
     return list(map(json.dumps, values))

@@ -63,7 +63,8 @@ def _lines(table: Table, width: int | None) -> Iterator[str]:
     if width is not None:
         rest = sum(wide.values()) - wide[names] + len(_GAP) * (len(shown) - 1)
         wide[names] = min(wide[names], max(width - rest, _LEAST_NAME))
-    label = names.cells if widths[names] <= wide[names] else _below_parents(table)
+    fits = widths[names] <= wide[names]
+    label = names.cells if fits or not table.tree else _below_parents(table)
 
     def line(cells: Sequence[str]) -> str:
         return _GAP.join(
