@@ -10,6 +10,7 @@ Every file is compared with its checksum in the manifest when it is read first.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
@@ -24,7 +25,7 @@ from tfprof.fleet.packages import need
 from tfprof.fleet.schema import ROWS, STEPS, arrow_schema, checksum
 from tfprof.fleet.storage import Storage
 from tfprof.foundation.natural_order import natural
-from tfprof.read.source import Source
+from tfprof.tables.limits import beyond, limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,7 +43,10 @@ _HEAD_BYTES: Final = 200
 
 def is_fleet(path: str) -> bool:
     """Whether the local folder or URL *path* has the manifest of a fleet."""
-    return bool(_HEAD.match(Storage.at(path).start(manifests.NAME, _HEAD_BYTES)))
+    with suppress(FileNotFoundError):
+        head = Storage.at(path).read(manifests.NAME, _HEAD_BYTES).tobytes()
+        return bool(_HEAD.match(head))
+    return False
 
 
 class Dataset:
@@ -81,7 +85,7 @@ class Dataset:
         """A graph without steps."""
         if graph not in self._graphs:
             name = manifests.graph_names(graph)[0]
-            source = Source(self.storage.path(name), self._data(name))
+            source = self.storage.source(name, self._data(name))
             self._graphs[graph] = read.read_saved(source)
         return self._graphs[graph]
 
@@ -101,8 +105,9 @@ class Dataset:
         for key, part in self.manifest.parts.items():
             if not _concerns(part, workers, step):
                 continue
-            batch = Batch(self._table(manifests.part_names(key)[0], ROWS, names, check=check))
-            batch = batch.only(workers, step)
+            name = manifests.part_names(key)[0]
+            table = self._table(name, ROWS, names, part["rows"], check=check)
+            batch = Batch(table).only(workers, step)
             if batch.table.num_rows:
                 yield batch
 
@@ -113,18 +118,29 @@ class Dataset:
         tables = [schema.empty_table()]
         for key, part in self.manifest.parts.items():
             if _concerns(part, workers, None):
-                table = self._table(manifests.part_names(key)[1], STEPS, names, check=True)
+                name, rows = manifests.part_names(key)[1], _steps_of(part)
+                table = self._table(name, STEPS, names, rows)
                 tables.append(Batch(table).only(workers, None).table.cast(schema))
         return need("pyarrow").concat_tables(tables).unify_dictionaries().combine_chunks()
 
     def _table(
-        self, name: str, columns: Mapping[str, Kind], wanted: list[str], *, check: bool
+        self,
+        name: str,
+        columns: Mapping[str, Kind],
+        wanted: list[str],
+        rows: int,
+        *,
+        check: bool = True,
     ) -> Table:
         """Columns of a Parquet file; raises InputError where it is damaged or another one."""
         arrow, parquet = need("pyarrow"), need("pyarrow.parquet")
+        if rows > limit("part_rows"):
+            raise InputError(f"{self.storage.path(name)} has {rows:,} rows; {beyond('part_rows')}")
         data = self._data(name, check=check)
         try:
             file = parquet.ParquetFile(arrow.BufferReader(arrow.py_buffer(data)))
+            if file.metadata.num_rows != rows:
+                raise self._damaged(name, f"it has {file.metadata.num_rows} rows, not {rows}")
             table = file.read(columns=wanted, use_threads=False)
             table = table.select(wanted).unify_dictionaries().combine_chunks()
             schema = arrow_schema({each: columns[each] for each in wanted})
@@ -159,6 +175,10 @@ def stored_manifest(storage: Storage) -> Manifest | None:
     except FileNotFoundError:
         return None
     return manifests.read_manifest(data, storage.path(manifests.NAME))
+
+
+def _steps_of(part: Entry) -> int:
+    return sum(len(steps) for _, steps in part["steps"])
 
 
 def _concerns(part: Entry, workers: Wanted | None, step: int | None) -> bool:

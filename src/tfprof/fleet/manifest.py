@@ -7,26 +7,31 @@
 
 "files" maps a name in the dataset to its bytes and SHA-256. "graphs" of a part maps a graph to its
 rows, "steps" lists [worker, [steps]]. The same content always gives the same bytes. A manifest is
-not trusted: it names only files whose names follow from its keys.
+not trusted: every value is checked, and it names only files whose names follow from its keys.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from tfprof.errors import InputError
-from tfprof.fleet.schema import FORMAT
-from tfprof.foundation.arguments import INT64_MAX
+from tfprof.fleet.json_forms import COUNT, NUMBER, NUMBER_OR_NULL, TEXT, Damage, checked, compact
 from tfprof.foundation.lazy_dataclasses import dataclass, field
 from tfprof.foundation.natural_order import natural
 
 NAME: Final = "manifest.json"
 KIND: Final = "tfprof fleet"
-FOLDERS: Final = {"graphs": (".tfprof", ".parquet"), "rows": (".parquet",), "steps": (".parquet",)}
-_KEY: Final = re.compile("[0-9a-f]{16}")
-_DIGEST: Final = re.compile("[0-9a-f]{64}")
+FORMAT: Final = 1
+# The folders of a dataset and the names in them; a killed process may leave an unfinished file.
+_UNFINISHED: Final = r"\.tfprof-[0-9a-f]{16}"
+FOLDERS: Final = {
+    "": re.compile(rf"manifest\.json\.new|{_UNFINISHED}"),
+    "graphs": re.compile(rf"[0-9a-f]{{16}}\.(tfprof|parquet)(\.new)?|{_UNFINISHED}"),
+    "rows": re.compile(rf"[0-9a-f]{{16}}\.parquet(\.new)?|{_UNFINISHED}"),
+    "steps": re.compile(rf"[0-9a-f]{{16}}\.parquet(\.new)?|{_UNFINISHED}"),
+}
 
 Entry = dict[str, Any]
 
@@ -39,14 +44,6 @@ def graph_names(graph: str) -> tuple[str, str]:
 def part_names(key: str) -> tuple[str, str]:
     """The files of a part, in the order in which they are written."""
     return f"rows/{key}.parquet", f"steps/{key}.parquet"
-
-
-def is_own_name(folder: str, name: str) -> bool:
-    """Whether a fleet may have made the file *name* in *folder*."""
-    return any(
-        name.endswith(end) and _KEY.fullmatch(name.removesuffix(end))
-        for end in FOLDERS.get(folder, ())
-    )
 
 
 @dataclass(frozen=True)
@@ -100,18 +97,36 @@ class Manifest:
 
 def _lines(value: object) -> str:
     if isinstance(value, dict) and value:
-        lines = (f" {_compact(name)}: {_compact(value[name])}" for name in sorted(value))
+        lines = (f" {compact(name)}: {compact(value[name])}" for name in sorted(value))
         return "{\n" + ",\n".join(lines) + "\n}"
     if isinstance(value, list) and value:
-        return "[\n" + ",\n".join(f" {_compact(each)}" for each in value) + "\n]"
-    return _compact(value)
-
-
-def _compact(value: object) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+        return "[\n" + ",\n".join(f" {compact(each)}" for each in value) + "\n]"
+    return compact(value)
 
 
 # --- reading --------------------------------------------------------------------------------------
+
+_KEY: Final = re.compile("[0-9a-f]{16}")
+FILE: Final = {"bytes": COUNT, "sha256": re.compile("[0-9a-f]{64}")}
+_FILES: Final = {re.compile(r"(graphs|rows|steps)/[0-9a-f]{16}\.(tfprof|parquet)"): FILE}
+_PART: Final = {"rows": COUNT, "graphs": {_KEY: COUNT}, "steps": [(TEXT, [NUMBER])]}
+_GRAPH: Final = {"nodes": COUNT}
+_ASIDE: Final = {
+    "skipped": [
+        {"path": TEXT, "worker": TEXT, "step": NUMBER_OR_NULL, "reason": TEXT, "kind": TEXT}
+    ],
+    "notes": [TEXT],
+}
+_MANIFEST: Final = {
+    **dict.fromkeys(("workers", "steps", "rows"), COUNT),
+    "tfprof": TEXT,
+    "graphs": {_KEY: {**_GRAPH, "files": _FILES}},
+    "parts": {_KEY: {**_PART, "files": _FILES}},
+    **_ASIDE,
+}
+# What the last file of a part or a graph says of it.
+PART_SEAL: Final = {**_PART, **_ASIDE, "first_file": FILE}
+GRAPH_SEAL: Final = {**_GRAPH, "first_file": FILE}
 
 
 def read_manifest(data: bytes, name: str) -> Manifest:
@@ -122,153 +137,44 @@ def read_manifest(data: bytes, name: str) -> Manifest:
         raise InputError(f"{name} is damaged: it is no JSON") from None
     if not isinstance(content, dict) or content.get("format") != KIND:
         raise InputError(f"{name} is not the manifest of a fleet")
-    return _Reader(name).manifest(content)
-
-
-class _Reader:
-    """Checks each value of a manifest before it is used."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def manifest(self, content: Entry) -> Manifest:
-        version = self._count(content, "version")
+    try:
+        version = checked({"version": COUNT}, content)["version"]
         if version > FORMAT:
             raise InputError(
-                f"{self._name} is of fleet format {version}, and this tfprof reads up to {FORMAT}: "
+                f"{name} is of fleet format {version}; this tfprof reads up to {FORMAT}: "
                 "install a newer tfprof"
             )
-        graphs, parts = self._entries(content, "graphs"), self._entries(content, "parts")
-        result = Manifest(
-            {graph: self._graph(graph, entry) for graph, entry in graphs.items()},
-            dict(
-                sorted(((key, self.part(key, entry)) for key, entry in parts.items()), key=_first)
-            ),
-            tuple(self._skipped(each) for each in self._value(content, "skipped", list)),
-            tuple(self._texts(content, "notes")),
-            self._text(content, "tfprof"),
-        )
-        self._check(result, content)
-        return result
+        return _manifest(checked(_MANIFEST, content))
+    except Damage as damage:
+        raise InputError(f"{name} is damaged: {damage}") from None
 
-    def part(self, key: str, entry: Entry) -> Entry:
-        """The checked entry of a part."""
-        graphs = {
-            self._key(graph): self._count(self._value(entry, "graphs", dict), graph)
-            for graph in self._value(entry, "graphs", dict)
-        }
-        steps = []
-        for each in self._value(entry, "steps", list):
-            match each:
-                case [str(worker), [*numbers]] if numbers:
-                    self._encodable(worker)
-                    steps.append([worker, [self._number(step) for step in numbers]])
-                case _:
-                    self._damaged(f"the steps of part {key} are not [worker, [steps]]")
-        return {
-            "rows": self._count(entry, "rows"),
-            "graphs": graphs,
-            "steps": steps,
-            "files": self._files(entry, part_names(key)),
-        }
 
-    def _graph(self, graph: str, entry: Entry) -> Entry:
-        files = self._files(entry, graph_names(graph))
-        return {"nodes": self._count(entry, "nodes"), "files": files}
-
-    def _files(self, entry: Entry, names: tuple[str, str]) -> Entry:
-        files = self._value(entry, "files", dict)
-        if sorted(files) != sorted(names):
-            self._damaged(f"it does not name exactly the files {' and '.join(names)} together")
-        return {name: self.file(files[name]) for name in names}
-
-    def file(self, entry: object) -> Entry:
-        """The checked bytes and checksum of a file."""
-        if not isinstance(entry, dict):
-            self._damaged("a file has no bytes and sha256")
-        digest = self._text(entry, "sha256")
-        if not _DIGEST.fullmatch(digest):
-            self._damaged("a sha256 is not 64 hexadecimal digits")
-        return {"bytes": self._count(entry, "bytes"), "sha256": digest}
-
-    def _skipped(self, entry: object) -> Entry:
-        if not isinstance(entry, dict):
-            self._damaged("a skipped file is no object")
-        texts = {name: self._text(entry, name) for name in ("path", "worker", "reason", "kind")}
-        step = entry.get("step")
-        return {**texts, "step": None if step is None else self._number(step)}
-
-    def _check(self, manifest: Manifest, content: Entry) -> None:
-        """Counts fit, each step is in one part, and each graph of a part is there."""
-        steps = manifest.steps
-        listed = sum(
-            len(numbers) for part in manifest.parts.values() for _, numbers in part["steps"]
-        )
-        if listed != sum(map(len, steps.values())):
-            self._damaged("a step of a worker is in two parts")
-        counts = {"workers": len(steps), "steps": listed, "rows": manifest.rows}
-        for name, count in counts.items():
-            if self._count(content, name) != count:
-                self._damaged(f"its parts have {count} {name}, not {content[name]}")
-        for key, part in manifest.parts.items():
-            if not part["graphs"].keys() <= manifest.graphs.keys():
-                self._damaged(f"part {key} has a graph that is not listed")
-            if sum(part["graphs"].values()) != part["rows"]:
-                self._damaged(f"the graphs of part {key} do not have its rows")
-
-    def _entries(self, content: Entry, name: str) -> dict[str, Entry]:
-        entries = self._value(content, name, dict)
+def _manifest(content: Entry) -> Manifest:
+    """The manifest with this content; raises Damage where its parts contradict each other."""
+    graphs, parts = content["graphs"], dict(sorted(content["parts"].items(), key=_first))
+    skipped, notes = tuple(content["skipped"]), tuple(content["notes"])
+    manifest = Manifest(graphs, parts, skipped, notes, content["tfprof"])
+    for entries, names in ((graphs, graph_names), (parts, part_names)):
         for key, entry in entries.items():
-            self._key(key)
-            if not isinstance(entry, dict):
-                self._damaged(f"{name} {key} is no object")
-        return dict(entries)
-
-    def _key(self, key: str) -> str:
-        if not _KEY.fullmatch(key):
-            self._damaged("a key is not 16 hexadecimal digits")
-        return key
-
-    def _texts(self, entry: Entry, name: str) -> list[str]:
-        texts = self._value(entry, name, list)
-        return [self._text({name: text}, name) for text in texts]
-
-    def _text(self, entry: Entry, name: str) -> str:
-        text: str = self._value(entry, name, str)
-        self._encodable(text)
-        return text
-
-    def _encodable(self, text: str) -> None:
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            self._damaged("a text is not Unicode")
-
-    def _count(self, entry: Entry, name: str) -> int:
-        count = self._number(self._value(entry, name, int))
-        if count < 0:
-            self._damaged(f"{name} is negative")
-        return count
-
-    def _number(self, value: object) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or abs(value) > INT64_MAX:
-            self._damaged("a number is not a whole number of 64 bits")
-        return value
-
-    def _value(self, entry: Entry, name: str, kind: type) -> Any:  # noqa: ANN401 - of that kind
-        value = entry.get(name)
-        if not isinstance(value, kind):
-            self._damaged(f"it has no {name}" if value is None else f"{name} is of a wrong type")
-        return value
-
-    def _damaged(self, reason: str) -> NoReturn:
-        raise InputError(f"{self._name} is damaged: {reason}")
+            if sorted(entry["files"]) != sorted(names(key)):
+                raise Damage(f"the files of {key} are not {' and '.join(names(key))}")
+    for key, part in parts.items():
+        if not part["graphs"].keys() <= graphs.keys():
+            raise Damage(f"part {key} has a graph that is not listed")
+        if sum(part["graphs"].values()) != part["rows"]:
+            raise Damage(f"the graphs of part {key} do not have its rows")
+    steps = manifest.steps
+    listed = sum(len(numbers) for part in parts.values() for _, numbers in part["steps"])
+    if listed != sum(map(len, steps.values())):
+        raise Damage("a step of a worker is listed twice")
+    for name, count in (("workers", len(steps)), ("steps", listed), ("rows", manifest.rows)):
+        if content[name] != count:
+            raise Damage(f"its parts have {count} {name}, not {content[name]}")
+    return manifest
 
 
 def _first(part: tuple[str, Entry]) -> tuple[Any, ...]:
     """The place of a part among others: by its first worker and step."""
     key, entry = part
-    if not entry["steps"]:
-        return [], 0, key
-    worker, steps = entry["steps"][0]
-    return natural(worker), steps[0], key
+    worker, steps = entry["steps"][0] if entry["steps"] else ("", [])
+    return natural(worker), steps[:1], key

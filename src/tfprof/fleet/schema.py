@@ -12,12 +12,15 @@ killed can use it.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
 from tfprof.columns.strings import Strings
+from tfprof.fleet.json_forms import Damage, checked, compact
+from tfprof.fleet.manifest import FORMAT
 from tfprof.fleet.packages import need
 from tfprof.tables.fields import METRICS
 
@@ -27,7 +30,6 @@ if TYPE_CHECKING:
     Kind = Literal["word", "text", "number"]  # a word is stored once and numbered
     Table = Any  # a pyarrow.Table
 
-FORMAT: Final = 1
 ROWS: Final[dict[str, Kind]] = {
     "worker": "word", "step": "number", "device": "word", "name": "word", "op": "word",
     "graph": "word", **dict.fromkeys(METRICS, "number"),
@@ -86,8 +88,9 @@ def _array(arrow: Any, kind: Kind, values: Any) -> Any:  # noqa: ANN401 - pyarro
     used = used[np.argsort(first[used])]
     rank = np.zeros(len(texts), np.int32)
     rank[used] = np.arange(used.size)
-    words = texts.take(used).tolist() if isinstance(texts, Strings) else texts
-    if not isinstance(texts, Strings):
+    if isinstance(texts, Strings):
+        words = texts.take(used).tolist()
+    else:
         words = [texts[number] for number in used.tolist()]
     return arrow.DictionaryArray.from_arrays(
         arrow.array(rank[codes]),
@@ -128,12 +131,12 @@ def checksum(data: Any) -> dict[str, Any]:  # noqa: ANN401 - bytes, or an array 
 
 def sealed(table: Table, entry: Mapping[str, Any]) -> bytes:
     """The table as a Parquet file that holds the *entry* as well."""
-    text = json.dumps(entry, sort_keys=True, separators=(",", ":")).encode()
+    text = compact(entry).encode()
     return parquet_bytes(table, {_SEAL: text, _SEAL_DIGEST: sha256(text).hexdigest()})
 
 
-def unsealed(data: Any) -> dict[str, Any] | None:  # noqa: ANN401 - bytes, or an array of them
-    """The entry in a sealed Parquet file; None where it is damaged."""
+def unsealed(data: Any, form: Mapping[str, Any]) -> dict[str, Any] | None:  # noqa: ANN401 - bytes
+    """The entry of this *form* in a sealed Parquet file; None where it is damaged."""
     arrow, parquet = need("pyarrow"), need("pyarrow.parquet")
     try:
         file = parquet.ParquetFile(
@@ -144,12 +147,13 @@ def unsealed(data: Any) -> dict[str, Any] | None:  # noqa: ANN401 - bytes, or an
     except (arrow.ArrowException, OSError):
         return None
     text = metadata.get(_SEAL, b"")
-    if metadata.get(_SEAL_DIGEST, b"").decode("ascii", "replace") != sha256(text).hexdigest():
+    seals = {_VERSION_KEY: str(FORMAT).encode(), _SEAL_DIGEST: sha256(text).hexdigest().encode()}
+    if any(metadata.get(name) != value for name, value in seals.items()):
         return None
-    if metadata.get(_VERSION_KEY) != str(FORMAT).encode():
-        return None
-    entry: dict[str, Any] = json.loads(text)
-    return entry
+    with suppress(ValueError, RecursionError, Damage):
+        entry: dict[str, Any] = checked(form, json.loads(text))
+        return entry
+    return None
 
 
 def part_files(

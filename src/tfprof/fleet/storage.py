@@ -6,31 +6,33 @@ A file appears complete or not at all. Names are "manifest.json" or "folder/file
 from __future__ import annotations
 
 import os
+import re
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tfprof.errors import InputError, OutputError
+from tfprof.errors import InputError, OutputError, TfprofError, UsageError
 from tfprof.fleet.packages import need
 from tfprof.foundation.arguments import expand_home
-from tfprof.io.open_files import mapped
-from tfprof.io.write_files import make_folder, write_file
+from tfprof.io.open_files import FileSource, mapped
+from tfprof.io.write_files import check_folder, make_folder, write_file
+from tfprof.read.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from tfprof.columns.strings import U8
 
-_URL: Final = "://"
-_FILE_URL: Final = "file://"
+_URL: Final = re.compile(r"(?!file://)[a-z][a-z0-9+.-]*(::[a-z][a-z0-9+.-]*)*://", re.IGNORECASE)
 # Where a file that is written appears at once; elsewhere it is written beside, then moved.
 _OBJECT_STORES: Final = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oss", "memory"}
 
 
 def is_url(path: str) -> bool:
     """Whether fsspec opens *path*; a file:// URL is a local path."""
-    return _URL in path and not path.startswith(_FILE_URL)
+    return bool(_URL.match(path))
 
 
 class Storage:
@@ -44,27 +46,20 @@ class Storage:
         """The folder at a local path or a URL; nothing is opened or made."""
         if is_url(path):
             return _Remote(path.rstrip("/"))
-        return Storage(expand_home(path.removeprefix(_FILE_URL)))
+        return Storage(expand_home(path.removeprefix("file://")))
 
     def path(self, name: str) -> str:
         """The full path or URL of a file."""
         return os.path.join(self.root, name) if name else self.root  # noqa: PTH118 - keeps ./
 
-    def read(self, name: str) -> U8:
-        """The content of a file; raises FileNotFoundError or InputError."""
-        try:
-            return mapped(self.path(name))
-        except FileNotFoundError:
-            raise
-        except (OSError, ValueError) as problem:
-            raise self._unreadable(name, problem) from None
+    def read(self, name: str, size: int | None = None) -> U8:
+        """The content of a file, or its first bytes; raises FileNotFoundError or InputError."""
+        with self._errors(name, InputError, "read"):
+            return mapped(self.path(name))[:size]
 
-    def start(self, name: str, size: int) -> bytes:
-        """The first bytes of a file; empty where there is no such file."""
-        try:
-            return self.read(name)[:size].tobytes()
-        except (FileNotFoundError, InputError):
-            return b""
+    def source(self, name: str, data: U8) -> Source:
+        """The file *name* with the content *data* for the readers of formats."""
+        return FileSource(self.path(name), data, mapped=True)
 
     def write(self, name: str, pieces: Iterable[bytes]) -> None:
         """Make a file of *pieces*, completely or not at all; raises OutputError."""
@@ -75,23 +70,21 @@ class Storage:
     def names(self, folder: str = "") -> list[str]:
         """The names in a folder, sorted; none where there is no such folder."""
         try:
-            return sorted(os.listdir(self.path(folder)))  # noqa: PTH208 - names
+            with self._errors(folder, InputError, "read"):
+                return sorted(os.listdir(self.path(folder)))  # noqa: PTH208 - names
         except FileNotFoundError:
             return []
-        except (OSError, ValueError) as problem:
-            raise self._unreadable(folder, problem) from None
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there; raises OutputError."""
         self._refuse_links(name)
-        try:
+        with self._errors(name, OutputError, "removed"):
             Path(self.path(name)).unlink(missing_ok=True)
-        except OSError as problem:
-            raise OutputError(f"{self.path(name)} cannot be removed: {problem.strerror}") from None
 
     def exists(self, name: str) -> bool:
         """Whether there is such a file."""
-        return Path(self.path(name)).is_file()
+        folder, _, file = name.rpartition("/")
+        return file in self.names(folder)
 
     def file(self, name: str) -> Any:  # noqa: ANN401 - a pyarrow.BufferReader
         """What pyarrow.parquet opens."""
@@ -102,9 +95,21 @@ class Storage:
         """(file system, path of the folder in it), as pyarrow.dataset takes them."""
         return need("pyarrow.fs").LocalFileSystem(), os.path.abspath(self.root)  # noqa: PTH100 - keeps links
 
-    def _unreadable(self, name: str, problem: Exception) -> InputError:
-        reason = getattr(problem, "strerror", None) or problem
-        return InputError(f"{self.path(name)} cannot be read: {reason}")
+    def check_writable(self) -> None:
+        """Raise OutputError where the folder can be neither made nor written to."""
+        check_folder(self.root)
+
+    @contextmanager
+    def _errors(self, name: str, kind: type[TfprofError], what: str) -> Iterator[None]:
+        """Raise errors of the system as *kind*; a file that is not there as FileNotFoundError."""
+        try:
+            yield
+        except (FileNotFoundError, NotADirectoryError):
+            raise FileNotFoundError(self.path(name)) from None
+        except Exception as problem:  # noqa: BLE001 - each protocol has errors of its own
+            reason = getattr(problem, "strerror", None) or problem
+            sentence = f"{self.path(name)} cannot be {what}: {' '.join(str(reason).split())}"
+            raise kind(sentence) from None
 
     def _refuse_links(self, name: str) -> None:
         """Raise OutputError where writing to *name* would change a file outside of the folder."""
@@ -123,74 +128,54 @@ class _Remote(Storage):
         core = need("fsspec.core")
         try:
             self._files, self._root = core.url_to_fs(url)
-        except (ImportError, ValueError) as problem:
-            raise InputError(f"{url} cannot be opened: {problem}") from None
+        except (ImportError, ValueError) as problem:  # no such protocol, or its package is missing
+            raise UsageError(f"{url} cannot be opened: {problem}") from None
 
     def path(self, name: str) -> str:
         return f"{self.root}/{name}" if name else self.root
 
-    def read(self, name: str) -> U8:
-        try:
-            return np.frombuffer(self._files.cat_file(self._inside(name)), np.uint8)
-        except FileNotFoundError:
-            raise
-        except Exception as problem:  # noqa: BLE001 - each protocol has errors of its own
-            raise self._unreadable(name, problem) from None
+    def read(self, name: str, size: int | None = None) -> U8:
+        with self._errors(name, InputError, "read"):
+            return np.frombuffer(self._files.cat_file(self._inside(name), end=size), np.uint8)
 
-    def start(self, name: str, size: int) -> bytes:
-        try:
-            return bytes(self._files.cat_file(self._inside(name), start=0, end=size))
-        except FileNotFoundError:
-            return b""
-        except Exception as problem:  # noqa: BLE001 - likewise
-            raise self._unreadable(name, problem) from None
+    def source(self, name: str, data: U8) -> Source:
+        return Source(self.path(name), data)
 
     def write(self, name: str, pieces: Iterable[bytes]) -> None:
         target, data = self._inside(name), b"".join(pieces)
         protocols = self._files.protocol
         protocol = protocols if isinstance(protocols, str) else protocols[0]
-        try:
+        with self._errors(name, OutputError, "written"):
             if protocol in _OBJECT_STORES:
                 self._files.pipe_file(target, data)
                 return
             self._files.makedirs(target.rpartition("/")[0], exist_ok=True)
             self._files.pipe_file(f"{target}.new", data)
             self._files.mv(f"{target}.new", target)
-        except Exception as problem:  # noqa: BLE001 - likewise
-            raise self._unwritable(name, problem) from None
 
     def names(self, folder: str = "") -> list[str]:
+        own = self._inside(folder).strip("/")
         try:
-            self._files.invalidate_cache()
-            found = self._files.ls(self._inside(folder), detail=False)
+            with self._errors(folder, InputError, "read"):
+                self._files.invalidate_cache()
+                found = self._files.ls(own, detail=False)
         except FileNotFoundError:
             return []
-        except Exception as problem:  # noqa: BLE001 - likewise
-            raise self._unreadable(folder, problem) from None
-        own = self._inside(folder).strip("/")
-        paths = [path.strip("/") for path in found]
+        paths = (path.strip("/") for path in found)
         return sorted(path.rpartition("/")[2] for path in paths if path != own)
 
     def remove(self, name: str) -> None:
         try:
-            self._files.rm_file(self._inside(name))
+            with self._errors(name, OutputError, "removed"):
+                self._files.rm_file(self._inside(name))
         except FileNotFoundError:
             return
-        except Exception as problem:  # noqa: BLE001 - likewise
-            raise self._unwritable(name, problem) from None
 
-    def exists(self, name: str) -> bool:
-        try:
-            self._files.invalidate_cache()
-            return bool(self._files.isfile(self._inside(name)))
-        except Exception as problem:  # noqa: BLE001 - likewise
-            raise self._unreadable(name, problem) from None
+    def check_writable(self) -> None:
+        """Nothing is known before the first file is written."""
 
     def filesystem(self) -> tuple[Any, str]:
         return self._files, self._root.rstrip("/")
 
     def _inside(self, name: str) -> str:
         return f"{self._root.rstrip('/')}/{name}" if name else self._root
-
-    def _unwritable(self, name: str, problem: Exception) -> OutputError:
-        return OutputError(f"{self.path(name)} cannot be written: {problem}")

@@ -14,9 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof import __version__
 from tfprof.errors import InputError, OutputError
-from tfprof.fleet import manifest as manifests
 from tfprof.fleet.dataset import stored_manifest
-from tfprof.fleet.manifest import Manifest, graph_names, part_names, read_manifest
+from tfprof.fleet.manifest import (
+    FOLDERS,
+    GRAPH_SEAL,
+    NAME,
+    PART_SEAL,
+    Manifest,
+    graph_names,
+    part_names,
+    read_manifest,
+)
 from tfprof.fleet.schema import checksum, unsealed
 from tfprof.fleet.storage import Storage
 
@@ -41,14 +49,15 @@ class Writer:
         Raises OutputError where the folder has other files, InputError where its manifest is bad.
         """
         storage = Storage.at(path)
+        storage.check_writable()
         old = stored_manifest(storage)
         if old is None:
-            for folder in ("", *manifests.FOLDERS):
+            for folder, own in FOLDERS.items():
                 for name in storage.names(folder):
-                    if not (name in manifests.FOLDERS or manifests.is_own_name(folder, name)):
+                    if not own.fullmatch(name) and (folder or name not in FOLDERS):
                         raise OutputError(
-                            f"{path} is not a fleet: it has {storage.path(f'{folder}/{name}')}; "
-                            "name a new folder"
+                            f"{path} has other files, such as {_inside(folder, name)}: "
+                            "a fleet needs a new or empty folder"
                         )
         return cls(storage, old)
 
@@ -56,7 +65,7 @@ class Writer:
         """Write the files of a graph, as `schema.graph_files` makes them, once."""
         if graph in self._graphs:
             return
-        entry = unsealed(nodes)
+        entry = unsealed(nodes, GRAPH_SEAL)
         assert entry is not None
         self._graphs[graph] = {
             "nodes": entry["nodes"],
@@ -69,13 +78,13 @@ class Writer:
 
     def has(self, key: str) -> Entry | None:
         """The entry of a part that is stored already, complete and with its graphs; else None."""
-        entry, files = self._stored(part_names(key))
+        entry, files = self._stored(part_names(key), PART_SEAL)
         known = self._parts.get(key)
         if entry is None or (known is not None and known["files"] != files):
             return None
         for graph in entry["graphs"]:
             if graph not in self._graphs:
-                of_graph, graph_files = self._stored(graph_names(graph))
+                of_graph, graph_files = self._stored(graph_names(graph), GRAPH_SEAL)
                 if of_graph is None:
                     return None
                 self._graphs[graph] = {"nodes": of_graph["nodes"], "files": graph_files}
@@ -92,20 +101,20 @@ class Writer:
         graphs = {graph: self._graphs[graph] for graph in used}
         skips = tuple(dict(each) for each in skipped)
         new = Manifest(graphs, self._parts, skips, tuple(notes), __version__)
-        data, name = new.to_bytes(), self.storage.path(manifests.NAME)
+        data, name = new.to_bytes(), self.storage.path(NAME)
         new = read_manifest(data, name)
         if stored_manifest(self.storage) != self.old:
             raise OutputError(f"{name} was changed by another run meanwhile; gather again")
         stored = {
-            f"{folder}/{file}"
-            for folder in manifests.FOLDERS
+            _inside(folder, file)
+            for folder, own in FOLDERS.items()
             for file in self.storage.names(folder)
-            if manifests.is_own_name(folder, file)
+            if own.fullmatch(file)
         }
         if missing := sorted(new.files.keys() - stored):
             gone = self.storage.path(missing[0])
             raise OutputError(f"{gone} was removed by another run meanwhile; gather again")
-        self.storage.write(manifests.NAME, [data])
+        self.storage.write(NAME, [data])
         for file in sorted(stored - new.files.keys()):
             self.storage.remove(file)
         return new
@@ -115,16 +124,20 @@ class Writer:
             self.storage.write(name, [content])
         return {name: checksum(content) for name, content in zip(names, contents, strict=True)}
 
-    def _stored(self, names: tuple[str, str]) -> tuple[Entry | None, Entry]:
+    def _stored(self, names: tuple[str, str], form: Entry) -> tuple[Entry | None, Entry]:
         """(entry, files) of a part or graph whose second file is sealed; None where incomplete."""
         try:
             first, second = map(self.storage.read, names)
         except (FileNotFoundError, InputError):
             return None, {}
-        entry = unsealed(second)
+        entry = unsealed(second, form)
         if entry is None or checksum(first) != entry["first_file"]:
             return None, {}
         return entry, dict(zip(names, (checksum(first), checksum(second)), strict=True))
+
+
+def _inside(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name
 
 
 def _listed(entry: Mapping[str, Any], files: Entry) -> Entry:

@@ -95,6 +95,11 @@ LIMITS: dict[str, Limit] = {
             "A browser unpacks and draws all of them: a file with a million nodes has many "
             "megabytes and takes seconds to open.",
             "small scopes are folded: one node per operation type; a note says so"),
+        Limit("part_rows", 50_000_000, "rows",
+            "how many rows one file of a fleet may have",
+            "A part of a fleet is in memory at once, and a column that repeats one number takes "
+            "a few bytes for a billion rows.",
+            "error, exit code 3"),
         Limit("output_bytes", 16 << 30, "bytes",
             "how many bytes a report, a timeline or any other result may have",
             "Every row of a view repeats its name or is indented by its depth: a name with a "
