@@ -13,7 +13,7 @@ import { Query, UsageError } from "./query.js";
 import { keysDialog, listenToKeys } from "./shortcuts.js";
 import { fragmentOf, merged, parseFragment } from "./state.js";
 import { shown } from "./strings.js";
-import { TABS } from "./tabs.js";
+import { tabsOf } from "./tabs.js";
 import { themeButton } from "./theme.js";
 
 /** @typedef {import("./state.js").State} State */
@@ -28,21 +28,22 @@ export class Page {
   /** @param {import("./profile.js").Profile} profile */
   constructor(profile) {
     this.profile = profile;
+    this.tabs = tabsOf(profile);
     /** @type {State} */ this.state = parseFragment(location.hash);
     this.answers = new Cache(ANSWERS_KEPT);
     this.details = h("aside", { id: "details", "aria-label": "Details of a node", hidden: true, tabindex: "0" });
     this.problem = h("p", { class: "problem", role: "alert", hidden: true });
-    /** @type {Map<string, HTMLElement>} */ this.panels = new Map(TABS.map(({ id }) =>
+    /** @type {Map<string, HTMLElement>} */ this.panels = new Map(this.tabs.map(({ id }) =>
       [id, h("section", { role: "tabpanel", id: `panel-${id}`, "aria-labelledby": `tab-${id}`, class: "panel", tabindex: "0", hidden: true })]));
     this.filtered = new FilterLine(this);
-    this.dialog = keysDialog(TABS);
+    this.dialog = keysDialog(this.tabs);
     this.size = "";
     /** @type {{key: string, node: number | null}} */ this.found = { key: "", node: null };
   }
 
   /** The tab that the state names. @returns {Tab} */
   get tab() {
-    return TABS.find((tab) => tab.id === this.state.tab) ?? /** @type {Tab} */ (TABS[0]);
+    return this.tabs.find((tab) => tab.id === this.state.tab) ?? /** @type {Tab} */ (this.tabs[0]);
   }
 
   /** The view that tables and pictures show. @returns {string} */
@@ -191,19 +192,20 @@ function header(page) {
 
 /** The tab bar: arrow keys move, as in the WAI-ARIA pattern of tabs. @param {Page} page */
 function tabBar(page) {
+  const { tabs } = page;
   const bar = h("div", { role: "tablist", "aria-label": "Pictures and tables" });
-  for (const tab of TABS) {
+  for (const tab of tabs) {
     const attributes = { role: "tab", id: `tab-${tab.id}`, "aria-controls": `panel-${tab.id}`, type: "button" };
     const dim = tab.missing(page) ? "tab dim" : "tab";
     bar.append(h("button", { ...attributes, class: dim, "data-title": tab.title, onclick: () => page.go({ tab: tab.id }) }, tab.title));
   }
   bar.addEventListener("keydown", (event) => {
-    const at = TABS.indexOf(page.tab);
-    const steps = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: TABS.length - 1 };
+    const at = tabs.indexOf(page.tab);
+    const steps = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 };
     const next = steps[/** @type {keyof typeof steps} */ (event.key)];
     if (next === undefined) return;
     event.preventDefault();
-    page.go({ tab: TABS[(next + TABS.length) % TABS.length]?.id });
+    page.go({ tab: tabs[(next + tabs.length) % tabs.length]?.id });
     document.getElementById(`tab-${page.tab.id}`)?.focus();
   });
   return bar;
@@ -258,7 +260,7 @@ async function start() {
     document.body.append(page.dialog);
     page.redraw();
     listen(page);
-    listenToKeys(page, TABS);
+    listenToKeys(page, page.tabs);
     requestAnimationFrame(() => setTimeout(() => performance.mark("first picture")));
   } catch (error) {
     fill(main, h("p", { class: "reading", role: "alert" }, shown(`The profile in this page could not be read: ${reason(error)}`)));

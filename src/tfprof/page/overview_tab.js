@@ -7,7 +7,7 @@ import { literal } from "./regex.js";
 import { fragmentOf } from "./state.js";
 import { stepsCard } from "./steps_card.js";
 import { shown } from "./strings.js";
-import { exact, percent } from "./units.js";
+import { exact, percent, plural } from "./units.js";
 
 
 /** @type {import("./tabs.js").Tab} */
@@ -22,7 +22,7 @@ export const overviewTab = {
     const [left, right] = [over.error ? null : ranking(over), [notesCard(meta.notes), stepsCard(page.profile), adviceCard(meta.advice)]];
     fill(root, h("div", { class: "overview" },
       h("p", { class: "lead" }, shown(over.error ?? over.what)),
-      h("div", { class: "totals" }, over.error ? null : totals(over)),
+      h("div", { class: "totals" }, over.error ? null : totals(over, page.profile.fleet)),
       h("div", { class: "columns" }, h("div", null, left), h("div", null, right)),
       layersTable(meta.summary, over)));
   },
@@ -32,8 +32,8 @@ const NO_RUN = "Not recorded: add a run (RunMetadata) or a trace.";
 const NOT_IN_RUN = "Not recorded in this run or trace.";
 const NO_GRAPH = "Unknown: add a graph or a model.";
 
-/** @param {any} over */
-function totals(over) {
+/** @param {any} over @param {import("./fleet.js").Fleet | null} fleet */
+function totals(over, fleet) {
   const { total } = over;
   const lower = new Set(over.total_incomplete);
   const perStep = over.steps.length > 0 ? "in a step" : "of one run";
@@ -46,8 +46,9 @@ function totals(over) {
   return [
     totalCard("Parameters", total.parameters, "grouped", lower.has("parameters"), trained, NO_GRAPH),
     totalCard("Float operations", total.float_ops, "count", lower.has("float_ops"), rate, NO_GRAPH),
-    totalCard("Time of operations", total.micros, "micros", false, wall || perStep, NO_RUN),
-    totalCard("Peak memory", bytes, "memory", false, requested, over.steps.length ? NOT_IN_RUN : NO_RUN),
+    fleet ? totalCard("Time of operations", Math.round(fleet.meta.kinds[0].p[0]), "micros", false, `in a step: the median of ${plural(fleet.meta.samples, "worker step")}`, "")
+      : totalCard("Time of operations", total.micros, "micros", false, wall || perStep, NO_RUN),
+    totalCard("Peak memory", bytes, "memory", false, requested, fleet ? "Not on the page of a fleet." : over.steps.length ? NOT_IN_RUN : NO_RUN),
   ];
 }
 

@@ -1,6 +1,7 @@
 // A profile as the page holds it: the columns of model.py and the drawings of views/.
 import { bisect, grouped, starts } from "./arrays.js";
 import { decode, plain } from "./columns.js";
+import { Fleet } from "./fleet.js";
 import { NodeNumbers } from "./numbers.js";
 import { Strings, encodeText } from "./strings.js";
 
@@ -50,6 +51,7 @@ export class Profile extends NodeNumbers {
       number, devices: columns.strings(`step.${at}.devices`), ...Object.fromEntries(columns.under(`step.${at}.`)),
     })), name.length);
     this.meta = meta;
+    this.fleet = meta.fleet ? new Fleet(columns, meta.fleet) : null; // whose graph this is
     const [op, device, stack] = ["op", "device", "stack"].map((column) => columns.ints(column));
     this.nodes = { count: name.length, name, op, device, stack };
     this.types = columns.strings("types", ROOT);

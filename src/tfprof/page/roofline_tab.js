@@ -6,6 +6,7 @@ import { amount } from "./amounts.js";
 import { Picture, neighbour } from "./canvas.js";
 import { css, theme } from "./colours.js";
 import { h } from "./dom.js";
+import { NO_EXECUTIONS } from "./fleet.js";
 import { pictureTab, showLegend } from "./picture_controls.js";
 import { layersOf, limit, magnitude, rates, roofline } from "./roofline.js";
 import { shown } from "./strings.js";
@@ -25,6 +26,7 @@ export const rooflineTab = pictureTab({
   title: "Roofline",
   missing(page) {
     const { summary, steps } = page.profile.meta;
+    if (page.profile.fleet) return NO_EXECUTIONS;
     if (summary.error) return `A roofline needs the layers of a model. ${summary.error}`;
     if (!steps.length) return "A roofline needs the time of layers: add a run (RunMetadata) or a trace.";
     return layersOf(summary.rows).length ? "" : "No layer has float operations, bytes and time. Give open sizes with --dim, or a run of the same graph.";

@@ -2,7 +2,7 @@
 import { h } from "./dom.js";
 
 /** @type {[string, string][]} */ const KEYS = [
-  ["1 … 7", "the tab of that number"],
+  ["1 … 9", "the tab of that number"],
   ["← →", "in the tab bar: the next tab; in a tree: close, open"],
   ["↑ ↓", "in a tree: the row above, below"],
   ["Enter", "details of the row or box in focus"],

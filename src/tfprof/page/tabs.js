@@ -1,4 +1,5 @@
 // The tabs, in order.
+import { distributionTab } from "./distribution_tab.js";
 import { icicleTab } from "./icicle_tab.js";
 import { overviewTab } from "./overview_tab.js";
 import { rooflineTab } from "./roofline_tab.js";
@@ -6,6 +7,7 @@ import { tableTab } from "./table_tab.js";
 import { timelineTab } from "./timeline_tab.js";
 import { treemapTab } from "./treemap_tab.js";
 import { typesTab } from "./types_tab.js";
+import { workersTab } from "./workers_tab.js";
 
 /**
  * @typedef {object} Tab
@@ -16,5 +18,8 @@ import { typesTab } from "./types_tab.js";
  * @property {(root: HTMLElement, page: import("./app.js").Page) => void} draw after each change of state or size; root keeps its children between calls
  */
 
-/** @type {Tab[]} */
-export const TABS = [overviewTab, icicleTab, tableTab, treemapTab, typesTab, timelineTab, rooflineTab];
+/** Those of a profile: a fleet has two more. @param {import("./profile.js").Profile} profile @returns {Tab[]} */
+export function tabsOf(profile) {
+  const fleet = profile.fleet ? [workersTab, distributionTab] : [];
+  return [overviewTab, ...fleet, icicleTab, tableTab, treemapTab, typesTab, timelineTab, rooflineTab];
+}

@@ -2,6 +2,7 @@
 import { once } from "./cache.js";
 import { css, theme } from "./colours.js";
 import { fill, h } from "./dom.js";
+import { NO_EXECUTIONS } from "./fleet.js";
 import { pictureTab, showLegend } from "./picture_controls.js";
 import { matcher } from "./regex.js";
 import { shown } from "./strings.js";
@@ -163,7 +164,8 @@ class Timeline {
 export const timelineTab = pictureTab({
   id: "timeline",
   title: "Timeline",
-  missing: ({ profile: { steps } }) => {
+  missing: ({ profile: { steps, fleet } }) => {
+    if (fleet) return NO_EXECUTIONS;
     if (!steps.length) return "A timeline shows a run: add a RunMetadata (--run_meta_path) or a trace (--trace_path).";
     return steps.some((step) => step.counts_as.some((kind) => kind !== 0)) ? "" : "The run in these files has no start times: add a RunMetadata or a trace that has.";
   },

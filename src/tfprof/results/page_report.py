@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tfprof.errors import UsageError
 from tfprof.foundation.lazy_dataclasses import dataclass, field
@@ -19,9 +19,24 @@ from tfprof.tables.outputs import OUTPUTS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from tfprof.fleet.worker_times import WorkerTimes
     from tfprof.model import Note, Profile
+    from tfprof.results.result import Result
 
 _MOST_NAMES: Final = 3  # of files, in the title
+
+
+class FleetNumbers(NamedTuple):
+    """What a page of a fleet shows besides the graph."""
+
+    times: WorkerTimes
+    workers: Result  # stragglers, parameter servers, slow steps
+
+    @property
+    def what(self) -> str:
+        """How many workers and steps."""
+        workers, steps = len(self.times.workers), len(self.times.steps)
+        return f"{plural(workers, 'worker')}, {plural(steps, 'step')}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,6 +53,7 @@ class PageReport(SharedFile):
     peaks: Mapping[str, float] = field(default_factory=dict)  # of the machine: flops, bandwidth
     source: bool = True  # with source text and absolute paths
     is_served: bool = False  # by our own server, which a large profile does not bother
+    fleet: FleetNumbers | None = None  # of the workers whose graph the profile is
     naming: Naming = Naming()  # how a command line names the files
     source_off: str = "source=False"
     name: str = "the page"

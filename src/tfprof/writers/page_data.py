@@ -6,6 +6,7 @@
     steps    as in the model
     shapes, stacks, formulas          each distinct one once
     numbers  page_numbers.py
+    fleet    page_fleet.py, where there is one
 
 src/tfprof/page/profile.js reads them. What follows from other columns is left out.
 """
@@ -33,6 +34,7 @@ from tfprof.tables.limits import limit
 from tfprof.views import VIEWS
 from tfprof.views.code_view import UNKNOWN_TEXT
 from tfprof.writers.page_columns import Container
+from tfprof.writers.page_fleet import add_fleet
 from tfprof.writers.page_fold import fold
 from tfprof.writers.page_meta import page_meta
 from tfprof.writers.page_numbers import folded_numbers, page_numbers
@@ -82,7 +84,10 @@ def page_data(report: PageReport) -> bytes:
         page_numbers(out, profile, dims)
     else:
         folded_numbers(out, profile, dims, folded)
-    return out.packed(page_meta(report, loaded, drawings, missing))
+    meta = page_meta(report, loaded, drawings, missing)
+    if report.fleet is not None:
+        meta["fleet"] |= add_fleet(out, report.fleet.times)
+    return out.packed(meta)
 
 
 def _structure(out: Container, profile: Profile) -> None:

@@ -23,7 +23,7 @@ from tfprof.views import VIEWS
 from tfprof.writers.overview import what
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from tfprof.model import Profile
     from tfprof.results.loaded import Loaded
@@ -46,8 +46,10 @@ def page_meta(
     report: PageReport, loaded: Loaded, drawings: Mapping[str, Drawing], missing: Mapping[str, str]
 ) -> dict[str, Any]:
     """The meta data of the page of *loaded*, and of the views that are drawn or *missing*."""
-    dims = report.sizes
+    dims, is_fleet = report.sizes, report.fleet is not None
     over = _overview(report, loaded)
+    # The graph of a fleet has no steps; in the address, `step` is one of its workers'.
+    offered = [name for name in OPTIONS if name not in (*_NOT_OFFERED, *["step"] * is_fleet)]
     summary = _json(lambda: loaded.summary(dims=report.dims))
     meta = {
         "version": __version__,
@@ -61,10 +63,10 @@ def page_meta(
         "notes": _notes(loaded.profile, over, summary),
         "remarks": _remarks(loaded.profile, dims),
         "peaks": dict(report.peaks),
-        "options": [_option(name) for name in OPTIONS if name not in _NOT_OFFERED],
+        "options": [_option(name) for name in offered],
         "fields": [_field(name) for name in FIELDS],
         "kinds": {"names": KINDS, "of_type": kinds_of(loaded.profile.types.texts())},
-        "views": [_view(name, drawings.get(name), missing.get(name, "")) for name in VIEWS],
+        "views": [_view(name, offered, drawings.get(name), missing.get(name, "")) for name in VIEWS],
         "spelled": {view: _spelled(view) for view in VIEWS if "demo" in report.naming.before},
         "defaults": {view: _defaults(loaded, view, dims) for view in VIEWS},
         "steps": list(loaded.steps),
@@ -73,6 +75,8 @@ def page_meta(
         else None,
         "profiles": 1,
     }
+    if report.fleet is not None:
+        meta["fleet"] = {"report": _json(lambda: report.fleet.workers)}
     return meta if report.source else _without_folders(meta, report.loaded.inputs)
 
 
@@ -116,7 +120,8 @@ def _overview(report: PageReport, loaded: Loaded) -> dict[str, Any]:
     except TfprofError as problem:
         return {"error": str(problem)}
     over = made.overview
-    first = {"what": "; ".join(what(over)), "of_variables": over.of_variables}
+    of_fleet = [] if report.fleet is None else [report.fleet.what]
+    first = {"what": "; ".join([*what(over), *of_fleet]), "of_variables": over.of_variables}
     return {**_json(lambda: made), **first}
 
 
@@ -145,9 +150,11 @@ def _field(name: str) -> dict[str, Any]:
     return {"name": name, "legend": row.legend, "unit": unit, **others}
 
 
-def _view(name: str, drawing: Drawing | None, missing: str) -> dict[str, Any]:
+def _view(
+    name: str, offered: Sequence[str], drawing: Drawing | None, missing: str
+) -> dict[str, Any]:
     options = COMMANDS[name].options
-    offered = [option for option in OPTIONS if option in options and option not in _NOT_OFFERED]
+    own = [option for option in offered if option in options]
     choices = {option: options[option].choices for option in ("select", "order_by")}
     habits = {habit: getattr(VIEWS[name], habit) for habit in _HABITS}
     rows = {
@@ -155,7 +162,7 @@ def _view(name: str, drawing: Drawing | None, missing: str) -> dict[str, Any]:
         "in_name_order": drawing is not None and drawing.in_name_order,
         "notes": [str(note) for note in drawing.notes] if drawing else [],
     }
-    return {**habits, **rows, "options": offered, "choices": choices, "missing": missing}
+    return {**habits, **rows, "options": own, "choices": choices, "missing": missing}
 
 
 def _spelled(view: str) -> list[str]:

@@ -1,0 +1,163 @@
+// The heat map of workers and steps: orange took longer than the median of the step, blue less.
+//
+//   step     0     1     2         coloured by its median against that of all worker steps
+//   worker_0 1.00× 0.98× 1.01×
+//   worker_1 1.00× 1.31× 1.02×     one row per worker; what does not fit can be scrolled to
+//
+// A number of a step stands for all workers (row -1), a name for all steps (step -1).
+import { Picture, fitted } from "./canvas.js";
+import { css, diverging, textOn, theme } from "./colours.js";
+import { h } from "./dom.js";
+import { ratio } from "./fleet.js";
+
+/** @typedef {{row: number, step: number, x: number, y: number, width: number, height: number}} Cell */
+
+const HEAD = 20; // pixels for the numbers of steps
+const [LOW, HIGH] = [4, 24]; // pixels of a row
+const [NARROW, WIDE] = [6, 110]; // of a column
+const LINE = 14; // a label needs
+const STRONGEST = 1.5; // times the median has the strongest colour
+const LABEL = "Heat map of workers and steps: time against the median of the step. Arrow keys move, Enter chooses, Escape chooses nothing.";
+
+/** The colour of a time. @param {number} time @param {number} usual @param {boolean} dark */
+export function heat(time, usual, dark) {
+  const size = usual > 0 ? Math.log(Math.max(time / usual, 1e-9)) / Math.log(STRONGEST) : Math.sign(time);
+  return diverging(0.5 - size / 2, dark);
+}
+
+/** What the colours mean. @param {boolean} dark */
+export function heatLegend(dark) {
+  const [half, full] = [Math.sqrt(STRONGEST), STRONGEST];
+  const entry = (/** @type {number} */ size, /** @type {string} */ more) => ({ colour: css(heat(size, 1, dark)), text: `${size === 1 ? "" : `${size.toFixed(2)}× `}${more}` });
+  return [entry(1 / full, "and less"), entry(1 / half, ""), entry(1, "median of the step"), entry(half, ""), entry(full, "and more"), { colour: "transparent", text: "blank: no record" }];
+}
+
+/** @extends {Picture<Cell>} */
+export class HeatMap extends Picture {
+  /** @param {import("./fleet.js").Fleet} fleet @param {(cell: Cell) => string[]} lines @param {(row: number | null, step: number | null) => void} choose */
+  constructor(fleet, lines, choose) {
+    super({ label: LABEL, lines, choose: ({ row, step }) => choose(row < 0 ? null : row, step < 0 ? null : step), key: (key) => (key === "Escape" ? (choose(null, null), true) : this.moved(key)) });
+    this.fleet = fleet;
+    this.kind = 0;
+    /** @type {number[]} */ this.order = [];
+    /** @type {number[]} */ this.place = []; // of each row in the order
+    /** @type {import("./fleet.js").Chosen} */ this.chosen = { worker: null, step: null };
+    this.size = { left: 0, row: HIGH, column: WIDE, width: 0, height: 0 };
+    this.spacer = h("div", null, this.element);
+    this.scroller = h("div", { class: "heat", onscroll: () => this.paint() }, this.spacer);
+  }
+
+  /** @param {number} most pixels that the map may be high */
+  draw(most) {
+    const { fleet: { rows, steps }, scroller } = this;
+    this.order.forEach((row, at) => (this.place[row] = at));
+    scroller.style.height = `${Math.min(HEAD + rows * HIGH, most) + 2}px`;
+    const context = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d"));
+    const widest = Math.max(...this.order.slice(0, 300).map((row) => context.measureText(this.fleet.rowName(row)).width));
+    const left = Math.ceil(Math.min(widest + 16, Math.max(112, scroller.clientWidth * 0.22)));
+    const row = Math.max(LOW, Math.min(HIGH, Math.floor((scroller.clientHeight - HEAD) / rows)));
+    const column = Math.max(NARROW, Math.min(WIDE, Math.floor((scroller.clientWidth - left) / steps.length)));
+    [this.spacer.style.width, this.spacer.style.height] = [`${left + column * steps.length}px`, `${HEAD + row * rows}px`];
+    this.size = { left, row, column, width: scroller.clientWidth, height: scroller.clientHeight };
+    this.paint();
+  }
+
+  /** Where a worker's step is now. @param {number} row @param {number} step @returns {Cell} */
+  cell(row, step) {
+    const { size, scroller, place } = this;
+    const [x, width] = step < 0 ? [0, size.left] : [size.left + step * size.column - scroller.scrollLeft, size.column];
+    const [y, height] = row < 0 ? [0, HEAD] : [HEAD + place[row] * size.row - scroller.scrollTop, size.row];
+    return { row, step, x, y, width, height };
+  }
+
+  /** @override @param {number} x @param {number} y @returns {Cell | null} */
+  at(x, y) {
+    const { left, row, column } = this.size;
+    const at = y < HEAD ? -1 : this.order[Math.floor((y - HEAD + this.scroller.scrollTop) / row)];
+    const step = x < left ? -1 : Math.floor((x - left + this.scroller.scrollLeft) / column);
+    return at === undefined || at + step === -2 || step >= this.fleet.steps.length ? null : this.cell(at, step);
+  }
+
+  /** The cell that a key moves to, in sight. @param {string} key @returns {Cell | null} */
+  moved(key) {
+    const { order, place, fleet: { rows, steps }, focused, size, scroller } = this;
+    const [down, right] = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], PageUp: [-10, 0], PageDown: [10, 0], Home: [-rows, 0], End: [rows, 0] }[key] ?? [0, 0];
+    if (!down && !right) return null;
+    const within = (/** @type {number} */ at, /** @type {number} */ count, /** @type {number} */ other) => Math.max(other < 0 ? 0 : -1, Math.min(at, count - 1));
+    const before = focused ?? { row: order[0], step: 0 };
+    const row = within((before.row < 0 ? -1 : place[before.row]) + down, rows, before.step);
+    const step = within(before.step + right, steps.length, row);
+    // Into sight, if it is not.
+    const near = (/** @type {number} */ at, /** @type {number} */ one, /** @type {number} */ room) => [Math.max(0, at * one + one - room), at * one];
+    const [[top, below], [left, beside]] = [near(row, size.row, size.height - HEAD), near(step, size.column, size.width - size.left)];
+    scroller.scrollTop = Math.min(Math.max(scroller.scrollTop, top), below);
+    scroller.scrollLeft = Math.min(Math.max(scroller.scrollLeft, left), beside);
+    this.paint();
+    return this.cell(row < 0 ? -1 : order[row], step);
+  }
+
+  /** Paints what is in sight. */
+  paint() {
+    const { fleet, kind, order, size: { left, row: high, column, width, height }, scroller, chosen } = this;
+    const [colours, context] = [theme(), this.clear(width, height)];
+    const [first, begin] = [Math.floor(scroller.scrollTop / high), Math.floor(scroller.scrollLeft / column)];
+    const [last, end] = [Math.min(fleet.rows, first + Math.ceil(height / high) + 1), Math.min(fleet.steps.length, begin + Math.ceil(width / column) + 1)];
+    const gap = high >= 8 && column >= 8 ? 1 : 0;
+    context.save();
+    context.beginPath();
+    context.rect(left, 0, width - left, HEAD);
+    context.clip();
+    for (let step = begin; step < end; step++) {
+      context.fillStyle = css(heat(fleet.median(kind, step), fleet.meta.kinds[kind].p[0], colours.dark));
+      context.fillRect(this.cell(-1, step).x, 0, column - gap, HEAD - 3);
+    }
+    context.restore();
+    context.save();
+    context.beginPath();
+    context.rect(left, HEAD, width - left, height - HEAD);
+    context.clip();
+    context.textAlign = "center";
+    for (let at = first; at < last; at++) {
+      for (let step = begin; step < end; step++) {
+        const [time, usual, box] = [fleet.time(kind, order[at], step), fleet.median(kind, step), this.cell(order[at], step)];
+        if (time < 0) continue;
+        const ground = heat(time, usual, colours.dark);
+        context.fillStyle = css(ground);
+        context.fillRect(box.x, box.y, column - gap, high - gap);
+        if (high < LINE || column < 46) continue;
+        context.fillStyle = css(textOn(ground));
+        context.fillText(ratio(time, usual), box.x + column / 2, box.y + high / 2);
+      }
+    }
+    if (chosen.worker !== null || chosen.step !== null) {
+      const box = this.cell(chosen.worker ?? order[0], chosen.step ?? 0);
+      context.strokeStyle = css(colours.text);
+      context.lineWidth = 2;
+      context.strokeRect(box.x, box.y, chosen.step === null ? column * fleet.steps.length - 1 : column - 1, chosen.worker === null ? high * fleet.rows - 1 : high - 1);
+    }
+    context.restore();
+    this.paintNames(context, colours, first, last, begin, end);
+    this.focusOn(this.focused && this.cell(this.focused.row, this.focused.step));
+  }
+
+  /** @param {CanvasRenderingContext2D} context @param {import("./colours.js").Theme} colours @param {number} first @param {number} last @param {number} begin @param {number} end */
+  paintNames(context, colours, first, last, begin, end) {
+    const { fleet, kind, order, size: { left, row: high, column } } = this;
+    context.fillStyle = css(colours.muted);
+    const every = Math.ceil(LINE / high); // labels need room
+    for (let at = Math.ceil(first / every) * every; at < last; at += every) {
+      const { y } = this.cell(order[at], 0);
+      if (y > HEAD - high) context.fillText(fitted(context, fleet.rowName(order[at]), left - 10), 2, Math.max(y, HEAD) + Math.max(high, LINE) / 2);
+    }
+    context.textAlign = "center";
+    const apart = Math.ceil((context.measureText(fleet.steps[end - 1] ?? "").width + 10) / column);
+    for (let step = Math.ceil(begin / apart) * apart; step < end; step += apart) {
+      const { x } = this.cell(-1, step);
+      context.fillStyle = css(textOn(heat(fleet.median(kind, step), fleet.meta.kinds[kind].p[0], colours.dark)));
+      if (x >= left - 1) context.fillText(fleet.steps[step], x + column / 2, HEAD / 2 - 1);
+    }
+    context.textAlign = "left";
+    context.fillStyle = css(colours.muted);
+    context.fillText("step", 2, HEAD / 2 - 1);
+  }
+}
