@@ -10,7 +10,7 @@ first reading finds the most expensive ones, the second adds up their times.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,10 +18,10 @@ from tfprof.columns.unique import sum_by
 from tfprof.foundation.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from tfprof.columns.strings import I64, Bool
-    from tfprof.fleet.dataset import Dataset
+    from tfprof.fleet.dataset import Batch, Dataset
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,17 +81,14 @@ def _totals(dataset: Dataset, keep: Callable[[str], bool] | None) -> dict[str, i
     for batch in dataset.scan(["worker", "step", "op", "micros"], keep):
         codes, names = batch.strings("op")
         sums = sum_by(codes, batch.numbers("micros"), len(names)).tolist()
-        for name, micros in zip(_texts(names), sums, strict=True):
+        for name, micros in zip(names.texts(), sums, strict=True):
             if micros:
                 totals[name] = totals.get(name, 0) + micros
     return totals
 
 
-def _kinds(batch: Any, kinds: dict[str, int]) -> I64:  # noqa: ANN401 - a Batch
+def _kinds(batch: Batch, kinds: dict[str, int]) -> I64:
     """The number of each row's type among *kinds*; their count for any other."""
     codes, names = batch.strings("op")
-    return np.array([kinds.get(name, len(kinds)) for name in _texts(names)], np.int64)[codes]
-
-
-def _texts(names: Sequence[bytes]) -> list[str]:
-    return [name.decode("utf-8", "replace") for name in names]
+    numbers = np.array([kinds.get(name, len(kinds)) for name in names.texts()], np.int64)
+    return numbers[codes]

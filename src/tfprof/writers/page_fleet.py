@@ -52,7 +52,7 @@ def add_fleet(out: Container, times: WorkerTimes) -> dict[str, Any]:
         "fold": fold,
         "samples": int(times.recorded.sum()),
         "note": _note(times, fold),
-        "kinds": [{"p": one.percentiles, "least": one.least, "width": one.width} for one in counted],
+        "kinds": [{"p": at.percentiles, "least": at.least, "width": at.width} for at in counted],
     }
 
 
@@ -93,8 +93,8 @@ def _note(times: WorkerTimes, fold: int) -> str:
     """What is left out, in sentences; "" where nothing is."""
     said = []
     if times.left_out:
-        kept, left = plural(len(times.types), "operation type"), f"{times.left_out:,} more"
-        said.append(f"By themselves, the page has the {kept} that took most time; {left} are others.")
+        kept = f"the {plural(len(times.types), 'operation type')} that took most time"
+        said.append(f"The page has {kept}, and leaves out the times of {times.left_out:,} others.")
     if fold > 1:
         row = f"Each row stands for up to {fold} workers and shows the slowest of them in each step"
         said.append(f"{row}; medians, percentiles and histograms are of all workers.")

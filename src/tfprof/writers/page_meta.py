@@ -66,7 +66,7 @@ def page_meta(
         "options": [_option(name) for name in offered],
         "fields": [_field(name) for name in FIELDS],
         "kinds": {"names": KINDS, "of_type": kinds_of(loaded.profile.types.texts())},
-        "views": [_view(name, offered, drawings.get(name), missing.get(name, "")) for name in VIEWS],
+        "views": [_view(n, offered, drawings.get(n), missing.get(n, "")) for n in VIEWS],
         "spelled": {view: _spelled(view) for view in VIEWS if "demo" in report.naming.before},
         "defaults": {view: _defaults(loaded, view, dims) for view in VIEWS},
         "steps": list(loaded.steps),
@@ -75,8 +75,8 @@ def page_meta(
         else None,
         "profiles": 1,
     }
-    if report.fleet is not None:
-        meta["fleet"] = {"report": _json(lambda: report.fleet.workers)}
+    if fleet := report.fleet:
+        meta["fleet"] = {"report": _json(lambda: fleet.workers)}
     return meta if report.source else _without_folders(meta, report.loaded.inputs)
 
 
