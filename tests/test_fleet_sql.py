@@ -295,3 +295,10 @@ def test_a_dataset_without_rows(tmp_path: Path) -> None:
         {"n": 0, "s": None}
     ]
     assert fleet.sql("from workers").rows == []
+
+
+def test_a_fleet_at_a_url(tmp_path: Path) -> None:
+    truth = write_fleet(tmp_path / "files", workers=2, steps=1)
+    store_truth("memory://sql/fleet", truth)
+    answer = open_fleet("memory://sql/fleet").sql("select sum(micros) as s from rows")
+    assert answer.rows == [{"s": sum(row.micros for row in truth.rows)}]

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from tfprof.console.stdio import print_error, stdout_columns
 from tfprof.errors import InputError, UnsupportedError, UsageError
+from tfprof.fleet.dataset import is_fleet
+from tfprof.fleet.describe import describe_fleet
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.io import find_inputs
 from tfprof.io.open_files import ArchiveSource, InputFile, checkpoint_files, open_source
-from tfprof.results.info_report import FileFacts, InfoReport
+from tfprof.results.info_report import FileFacts, FleetFacts, InfoReport
 from tfprof.results.result import deliver
 from tfprof.tables.formats import DEBUG_INFO, FORMATS, HUB_MODULE, NOTES
 from tfprof.tables.outputs import Output
@@ -30,14 +32,15 @@ def run_info(request: Request) -> Outcome:
     if not paths:
         raise UsageError("info needs files or folders, as in: tfprof info .")
     report, problems = info(paths)
-    for problem in problems if report.inputs else problems[:-1]:
+    for problem in problems if report.described else problems[:-1]:
         print_error(problem)
-    if not report.inputs:
+    if not report.described:
         raise InputError(problems[-1])
     output = Output.of(request.options.get("output", ""))
     inputs = [path for file in report.inputs for path in (file.path, *checkpoint_files(file.path))]
     outcome = deliver(report, output, inputs, columns=stdout_columns())
-    missing = any(not find_inputs.exists(path) for path in paths)
+    fleets = {fleet.path for fleet in report.fleets}
+    missing = any(path not in fleets and not find_inputs.exists(path) for path in paths)
     return replace(outcome, exit_code=InputError.exit_code if missing else 0)
 
 
@@ -47,8 +50,12 @@ def info(paths: Sequence[str]) -> tuple[InfoReport, list[str]]:
     others: list[str] = []
     unread: list[UnsupportedError] = []
     problems: list[str] = []
+    fleets: list[FleetFacts] = []
     for path in paths:
         try:
+            if is_fleet(path):
+                fleets.append(FleetFacts(path, *describe_fleet(path)))
+                continue
             for file in (
                 find_inputs.detect_files(path)
                 if find_inputs.is_folder(path)
@@ -66,7 +73,7 @@ def info(paths: Sequence[str]) -> tuple[InfoReport, list[str]]:
                     problems.append(str(problem))
         except InputError as problem:
             problems.append(str(problem))
-    return InfoReport(files, others, unread), problems
+    return InfoReport(files, others, unread, fleets), problems
 
 
 def _described(file: InputFile) -> FileFacts:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "tfprof.info/1"
 _ONLY_RUNS = "no graph: what ran is known by name only, without types, inputs and parameters"
+_NEXT_OF_FLEETS = (("workers",), ("op", "--stat=p90"), ("page", "-o", "page.html"))
 _ONLY_VARIABLES = "no graph: a checkpoint holds variables, without the operations that read them"
 
 
@@ -43,6 +44,15 @@ class FileFacts:
         return os.path.dirname(self.path) if self.format.joins else self.path  # noqa: PTH120 - a text
 
 
+@dataclass(frozen=True)
+class FleetFacts:
+    """What is known of one fleet."""
+
+    path: str
+    facts: Mapping[str, Value]
+    skipped: Sequence[str] = ()  # a line per file that was not used when it was gathered
+
+
 @dataclass(frozen=True, eq=False)
 class InfoReport(Result):
     """Facts about files; *others* of a folder are not recognised, *unread* are known by kind."""
@@ -50,17 +60,30 @@ class InfoReport(Result):
     inputs: Sequence[FileFacts]
     others: Sequence[str] = ()
     unread: Sequence[UnsupportedError] = ()
+    fleets: Sequence[FleetFacts] = ()
     offers = ("info", "table", "result")
+
+    @property
+    def described(self) -> list[tuple[str, str, Mapping[str, Value]]]:
+        """(path, what it is, facts) of each input and fleet."""
+        files = [(file.path, file.format.title, file.facts) for file in self.inputs]
+        return [*files, *((fleet.path, "a fleet", fleet.facts) for fleet in self.fleets)]
+
+    @property
+    def skipped(self) -> list[str]:
+        """The files that are not in the fleets, and why."""
+        return [line for fleet in self.fleets for line in fleet.skipped]
 
     def make_table(self) -> Table:
         """One row per fact: how many there are, and their names or a text."""
         rows = [
-            (file.path, file.format.title, name, *_count_and_names(value))
-            for file in self.inputs
-            for name, value in file.facts.items() or [("", [])]
+            (path, title, name, *_count_and_names(value))
+            for path, title, facts in self.described
+            for name, value in facts.items() or [("", [])]
         ]
         path, title, fact, count, names = map(list, zip(*rows, strict=True))
         lists = {
+            **({"skipped": self.skipped} if self.fleets else {}),
             "not_read": self.not_read,
             "missing": self.missing,
             "several": self.several,
@@ -95,6 +118,8 @@ class InfoReport(Result):
     @property
     def missing(self) -> list[str]:
         """What no file gives, and what follows from that."""
+        if not self.inputs:
+            return []
         gives = _given_by(self.inputs)
         alone = _ONLY_VARIABLES if _is_checkpoint(self.inputs) else GIVES["nodes"]
         sentences = {**GIVES, "nodes": _ONLY_RUNS if "run" in gives else alone}
@@ -114,6 +139,15 @@ class InfoReport(Result):
 
     @property
     def next_commands(self) -> list[str]:
+        """Commands that have something to show of fleets, or of these files together."""
+        fleets = [
+            shlex.join(["tfprof", command, _argument(fleet.path), *options])
+            for fleet in self.fleets
+            for command, *options in _NEXT_OF_FLEETS
+        ]
+        return fleets + self._next_of_files()
+
+    def _next_of_files(self) -> list[str]:
         """A command that has something to show of these files; none where none has."""
         used = _together(self.inputs)
         gives = _given_by(used)
@@ -129,12 +163,16 @@ class InfoReport(Result):
             command, options = "op", ["--select=occurrence", "--order_by=occurrence"]
         else:
             return []
-        # A path that begins with a dash would be read as a flag.
-        paths = [f"./{file.path}" if file.path.startswith("-") else file.path for file in used]
+        paths = [_argument(file.path) for file in used]
         # The flags of files are quoted already.
         flags = [flag for file in used for flag in file.flags]
         words = [shlex.join(["tfprof", command, *paths]), *flags, *map(shlex.quote, options)]
         return [" ".join(words)]
+
+
+def _argument(path: str) -> str:
+    """*path* as a word of a command line: one that begins with a dash would be read as a flag."""
+    return f"./{path}" if path.startswith("-") else path
 
 
 def _count_and_names(value: Value) -> tuple[int | None, list[str]]:

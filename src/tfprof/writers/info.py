@@ -43,6 +43,9 @@ _LINES = {
         "{signatures}",
         "{dtypes}",
         "call stacks {stacks}",
+        "{workers}",
+        "{worker_steps}, {rows}, {bytes}",
+        "{graphs} with {nodes}",
     )
 }
 # What a fact counts, where its name does not say so.
@@ -51,9 +54,14 @@ _NOUNS = {"entries": "nodes", "nodes_with_stacks": "nodes", "nodes_with_float_op
 
 def info_text(report: InfoReport) -> Iterator[bytes]:
     """The blocks, with an empty line between them."""
-    files = (_block(f"{f.path}: {f.format.title}", fact_lines(f.facts)) for f in report.inputs)
+    files = (
+        _block(f"{path}: {title}", fact_lines(facts)) for path, title, facts in report.described
+    )
+    more = len(report.skipped) - MOST_NAMES
+    ending = [f"and {more:,} more: fleet.sql('from skipped')"] if more > 0 else []
     blocks = [
         "".join(files),
+        _block("skipped", [*report.skipped[:MOST_NAMES], *ending]),
         _block("not read", report.not_read),
         f"not recognised: {first_few(report.others, MOST_NAMES)}\n" if report.others else "",
         _block("missing", report.missing),

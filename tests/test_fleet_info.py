@@ -1,0 +1,80 @@
+"""What `tfprof info` says about a fleet."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fleet_files import write_fleet
+from fleet_tables import store_truth
+from tfprof import cli
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with runs, a fleet of them, and a fleet for which ten files were skipped."""
+    truth = write_fleet(tmp_path / "runs", workers=2, steps=2)
+    skip: dict[str, Any] = {"worker": "", "step": None, "reason": "it ends", "kind": "damaged"}
+    store_truth(tmp_path / "fleet", truth)
+    store_truth(tmp_path / "-bad", truth, [{**skip, "path": f"run_{at}"} for at in range(10)])
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_facts_of_a_fleet(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["info", "fleet/"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    lines = printed.out.splitlines()
+    size = lines.pop(2).partition("780 rows, ")
+    assert size[0] == "  4 worker steps, "
+    assert size[2].endswith(" bytes")
+    assert lines == [
+        "fleet/: a fleet",
+        "  2 workers: worker_0, worker_1",
+        "  1 graph with 159 nodes",
+        "  2 steps: 0, 1",
+        "",
+        "next",
+        "  tfprof workers fleet/",
+        "  tfprof op fleet/ --stat=p90",
+        "  tfprof page fleet/ -o page.html",
+    ]
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_first_skipped_files_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["info", "./-bad"]) == 0
+    printed = capsys.readouterr().out
+    skipped = printed.partition("skipped\n")[2].partition("\n\n")[0].splitlines()
+    assert skipped[0] == "  run_0: it ends"
+    assert len(skipped) == 9
+    assert skipped[-1] == "  and 2 more: fleet.sql('from skipped')"
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_fleet_beside_files_as_data(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["info", "runs", "fleet", "--format=json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    counts = {(row["file"], row["fact"]): row["count"] for row in document["rows"]}
+    assert counts["fleet", "workers"] == 2
+    assert counts["fleet", "rows"] == 780
+    assert counts["runs/graph.pbtxt", "nodes"] == 159
+    assert document["skipped"] == []
+    assert document["next"][0] == "tfprof workers fleet"
+
+
+def test_a_fleet_with_a_bad_manifest(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    manifest = folder / "fleet" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"version": 1', '"version": 9'))
+    assert cli.run(["info", "fleet"]) == 3
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "install a newer tfprof" in printed.err
+    assert printed.err.count("\n") == 1
