@@ -367,8 +367,7 @@ class Profile(Frozen):
             return self.nodes.shape.elements()
         if metric == "float_ops":
             # parity Q3: a node with a record in any step counts what it ran in this one.
-            runs = self.values("occurrence", step)
-            return self.nodes.float_ops * np.where(self._records, runs, self._unrecorded_runs(runs))
+            return self.float_ops_of(self.values("occurrence", step), self._records)
         total = np.zeros(len(self), np.int64)
         for recorded in self.steps:
             if step in (None, recorded.number):
@@ -379,6 +378,10 @@ class Profile(Frozen):
         # unsigned, so the average of a negative sum over several steps is a huge number.
         records = np.maximum(self._records, 1).astype(np.uint64)
         return (total.astype(np.uint64) // records).astype(np.int64)
+
+    def float_ops_of(self, runs: I64, recorded: I64 | Bool) -> I64:
+        """The float operations of each node in a step where the *recorded* ones ran so often."""
+        return self.nodes.float_ops * np.where(recorded, runs, self._unrecorded_runs(runs))
 
     def _unrecorded_runs(self, runs: I64) -> I64:
         """How often nodes without a record run: as often as their region, if that is known."""

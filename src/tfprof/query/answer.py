@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from tfprof.columns.tree import Tree
     from tfprof.model import Profile
+    from tfprof.query.counted import Samples
     from tfprof.query.query import Query
     from tfprof.tables.eras import Era
     from tfprof.views.drawing import Drawing
@@ -45,8 +46,10 @@ _HAS_FUNCTIONS = "the graph was read with functions, unlike the original: see --
 Deeper = tuple[int, int]  # rows that only max_depth hides: how many, the depth of the deepest
 
 
-def answer(profile: Profile, view_name: str, query: Query) -> Answer:
-    """The rows that *query* asks for; raises UsageError where that is impossible."""
+def answer(
+    profile: Profile, view_name: str, query: Query, samples: Samples | None = None
+) -> Answer:
+    """The rows that *query* asks for, also of a fleet; raises UsageError if that is impossible."""
     view = view_named(view_name)
     _check(profile, view, query)
     counts = None
@@ -65,7 +68,8 @@ def answer(profile: Profile, view_name: str, query: Query) -> Answer:
     drawing = view.draw(profile, **how)
     recent = profile.cached(("answers", view.name, *how.values()), RecentCache)
     counted, tree, at, deeper = recent.cached(
-        ("displayed", *_selection(query)), lambda: _displayed(profile, view, drawing, query, recent)
+        ("displayed", samples and samples.statistic, *_selection(query)),
+        lambda: _displayed(profile, view, drawing, query, recent, samples),
     )
     notes = (*notes, *_notes(view, drawing, query, len(tree)))
     if query.left_open:
@@ -80,14 +84,20 @@ def answer(profile: Profile, view_name: str, query: Query) -> Answer:
     return Answer(view, query, tree, counted, at, notes, counts)
 
 
-def _displayed(
-    profile: Profile, view: View, drawing: Drawing, query: Query, recent: RecentCache
+def _displayed(  # noqa: PLR0913, PLR0917 - what the stages need
+    profile: Profile,
+    view: View,
+    drawing: Drawing,
+    query: Query,
+    recent: RecentCache,
+    samples: Samples | None,
 ) -> tuple[Counted, Tree, I64, Deeper]:
     """(counted, tree, counted rows) of the displayed rows, and what only max_depth hides."""
     order_of_chain = query.order_by if view.chain else None
+    statistic = samples and samples.statistic
     counted = recent.cached(
-        ("counted", query.account_types, query.step, query.era.name, order_of_chain),
-        lambda: account(profile, view, drawing, query),
+        ("counted", statistic, query.account_types, query.step, query.era.name, order_of_chain),
+        lambda: account(profile, view, drawing, query, samples),
     )
     tree, at = start(counted, view, query)
     if query.era.totals_from_start:
@@ -109,14 +119,18 @@ def _selection(query: Query) -> tuple[object, ...]:
     return (query.era.name, minimum, *(getattr(query, name) for name in names))
 
 
-def account(profile: Profile, view: View, drawing: Drawing, query: Query) -> Counted:
+def account(
+    profile: Profile, view: View, drawing: Drawing, query: Query, samples: Samples | None = None
+) -> Counted:
     """The accounted rows and, where a view keeps scopes, the rows above them."""
     # parity Q5: a row that stays only for what is below it still adds its own numbers.
     picked = _times_picked(profile, query)
     accounted = _accounted(drawing, view, query, picked)
     rows = np.arange(len(drawing.tree))
     times = picked if view.groups or not query.era.keeps_scopes else None
-    counted = Counted(profile, drawing, drawing.tree, rows, accounted, query.step, times)
+    counted = Counted(
+        profile, drawing, drawing.tree, rows, accounted, query.step, times, samples=samples
+    )
     if query.account_types is not None:
         remains = drawing.tree.holds(accounted) if view.keeps_scopes else accounted.copy()
         remains[0] = True
@@ -217,6 +231,8 @@ def _key(counted: Counted, at: I64, query: Query, *, own: bool = False) -> I64 |
         value = counted.own(DEFINED)
     else:
         value = counted.own(query.order_by) if own else counted.total(query.order_by)
+    if value.dtype != np.int64:  # a mean or a percentile
+        return -value[at]
     return ~value[at]  # largest first; unlike minus, this cannot overflow
 
 

@@ -2,11 +2,13 @@
 
 Counted   the rows that totals are taken over
 Answer    the rows that are displayed, each a row of Counted
+Samples   of a fleet: what each node counts in each step of each worker. A number of a row is then a
+          statistic over its numbers in these steps, which Counted adds up one step at a time
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -16,18 +18,48 @@ from tfprof.foundation.caches import Cache
 from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from tfprof.columns.strings import I64, Bool, Strings
     from tfprof.columns.tree import Tree
     from tfprof.model import Note, Profile
     from tfprof.ops.counting import Counts
     from tfprof.query.query import Query
+    from tfprof.tables.statistics import Statistic
     from tfprof.views import View
     from tfprof.views.drawing import Drawing
 
 # A metric of the rows themselves: how many graph nodes each represents.
 DEFINED = "defined"
+# The same in every step.
+_OF_GRAPH = (DEFINED, "params")
+
+
+class Samples(Protocol):
+    """What each node counts in each step of each worker of a fleet; a worker step is a sample."""
+
+    @property
+    def statistic(self) -> Statistic:
+        """What a number says about all samples."""
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The statistic, the workers and how many samples there are, for data formats."""
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics that the query needs, which are computed together."""
+
+    def over(
+        self, profile: Profile, metrics: tuple[str, ...], add_up: Callable[[str, I64], I64]
+    ) -> dict[str, I64]:
+        """For each metric, the statistic over *add_up* of the numbers of all nodes per sample.
+
+        *add_up* has to be linear. Means and percentiles are float64.
+        """
+
+    def __str__(self) -> str:
+        """One sentence on what the numbers are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +77,7 @@ class Counted(Frozen):
     step: int | None
     picked: I64 | None  # how often each node counts in its row; None: once
     root_defined: int = 0  # 1 if the root counts as a node
+    samples: Samples | None = None  # of a fleet
     _cache: Cache = field(default_factory=Cache, init=False, repr=False)
 
     @property
@@ -54,11 +87,51 @@ class Counted(Frozen):
 
     def own(self, metric: str) -> I64:
         """The metric of each row alone."""
+        if self.samples is not None and metric not in _OF_GRAPH:
+            return self._sampled(self.samples, metric)[0]
         return self._cache.cached(("own", metric), lambda: self._own(metric))
 
     def total(self, metric: str) -> I64:
         """The metric of each row and everything below it."""
+        if self.samples is not None and metric not in _OF_GRAPH:
+            return self._sampled(self.samples, metric)[1]
         return self._cache.cached(("total", metric), lambda: self._totals(self.own(metric)))
+
+    def _sampled(self, samples: Samples, metric: str) -> tuple[I64, I64]:
+        """(own, total) as the statistic over all samples."""
+        metrics = samples.metrics if metric in samples.metrics else (metric,)
+        return self._cache.cached(("samples", metrics), lambda: self._of_samples(samples, metrics))[
+            metric
+        ]
+
+    def _of_samples(self, samples: Samples, metrics: tuple[str, ...]) -> dict[str, tuple[I64, I64]]:
+        rows = self.row.size
+        # A row without rows below it has one number, and one without nodes has none of its own.
+        inner = self._totals(np.ones(rows, np.int64)) > 1
+        has_nodes, _ = self.holding("any", lambda: np.ones(len(self.profile), np.bool_))
+        apart = np.flatnonzero(inner & has_nodes)
+
+        def add_up(metric: str, values: I64) -> I64:
+            own = self._own_of(metric, values)
+            return np.concatenate([self._totals(own), own[apart]])
+
+        result = {}
+        for metric, column in samples.over(self.profile, metrics, add_up).items():
+            total = column[:rows]
+            own = np.where(inner, 0, total)
+            own[apart] = column[rows:]
+            result[metric] = own, total
+        return result
+
+    def values(self, metric: str) -> I64:
+        """The metric of each node."""
+        samples = self.samples
+        if samples is None or metric in _OF_GRAPH:
+            return self.profile.values(metric, self.step)
+        of_nodes = self._cache.cached(
+            ("nodes", metric), lambda: samples.over(self.profile, (metric,), lambda _, each: each)
+        )
+        return of_nodes[metric]
 
     def holding(self, key: str, nodes: Callable[[], Bool]) -> tuple[Bool, Bool]:
         """(own, total): which rows count one of *nodes*, themselves or below them."""
@@ -92,10 +165,14 @@ class Counted(Frozen):
             column = np.ones(self.row.size, np.int64)
             column[0] = self.root_defined
             return column
+        if metric == DEFINED:
+            return self._own_of(metric, np.ones(len(self.profile), np.int64))
+        return self._own_of(metric, self.profile.values(metric, self.step))
+
+    def _own_of(self, metric: str, values: I64) -> I64:
+        """The sum of the *values* of the nodes of each row alone."""
         drawn = np.flatnonzero(self.drawing.owner >= 0)
-        values = np.ones(drawn.size, np.int64)
-        if metric != DEFINED:
-            values = self.profile.values(metric, self.step)[drawn]
+        values = values[drawn]
         if self.picked is not None:
             # parity Q4: a node that two regexes pick counts twice, but occurs once.
             times = self.picked[drawn]
@@ -155,6 +232,10 @@ class Answer(Frozen):
     def total(self, metric: str) -> I64:
         """The metric of each row and everything counted below it."""
         return self.counted.total(metric)[self.counted_row]
+
+    def values(self, metric: str) -> I64:
+        """The metric of each node of the profile."""
+        return self.counted.values(metric)
 
     def lower_bounds(self, metric: str) -> tuple[Bool, Bool] | tuple[None, None]:
         """(own, total): whether each number of *metric* is a lower bound; None if none can be.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tfprof.columns.strings import I64, Bool, Strings
     from tfprof.read.columns import RunColumns
 
-_CANONICAL = re.compile(rb".*/(device:gpu|gpu|device:cpu|cpu):\d+")
+CANONICAL = re.compile(rb".*/(device:gpu|gpu|device:cpu|cpu):\d+")
 # Stats under these names belong to the runtime, not to the model.
 _RUNTIME_NAMES = (b"RecvTensor", b"_SOURCE")
 
@@ -99,7 +99,7 @@ def _devices(listed: Strings) -> _Devices:
         return name.which(lambda device: word in device)
 
     kinds = map(named, (b"stream:all", b"cpu", b"gpu"))
-    return _Devices(name, row, name.which(_CANONICAL.fullmatch), *kinds)
+    return _Devices(name, row, name.which(CANONICAL.fullmatch), *kinds)
 
 
 def _find_or_add(profile: Profile, node: I64, name: Strings) -> tuple[I64, Profile]:

@@ -16,10 +16,15 @@ from tfprof.columns.strings import Strings
 from tfprof.errors import UsageError, check_known
 from tfprof.foundation.arguments import path as path_of
 from tfprof.foundation.arguments import shown
-from tfprof.foundation.lazy_dataclasses import dataclass, replace
+from tfprof.foundation.caches import Cache
+from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
 from tfprof.foundation.units import plural
+from tfprof.query.answer import answer
+from tfprof.query.defaults import fitted_query
 from tfprof.query.unmatched import no_match, no_name
+from tfprof.results.report import Report
 from tfprof.tables.eras import NOW
+from tfprof.tables.outputs import OUTPUTS, check_fleet_output
 from tfprof.tables.statistics import DEFAULT, STATS
 
 if TYPE_CHECKING:
@@ -27,8 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from tfprof.fleet.dataset import Dataset
+    from tfprof.fleet.union_graph import UnionGraph
     from tfprof.model import Note, Profile
-    from tfprof.results.report import Report
+    from tfprof.query.query import Query
     from tfprof.results.sql_report import SqlReport
 
 
@@ -45,6 +51,7 @@ class Fleet:
     worker: tuple[str, ...] = ()  # regexes; none: all workers
     stat: str = DEFAULT
     era: str = NOW.name
+    _unions: Cache = field(default_factory=Cache, repr=False)
 
     def chosen(self, worker: str | Sequence[str] | None = None, stat: str | None = None) -> Fleet:
         """The same with other workers or another statistic; None leaves them as they are."""
@@ -72,9 +79,20 @@ class Fleet:
         return frozenset(self.worker_names)
 
     @property
+    def union(self) -> UnionGraph:
+        """The graph of all runs of these workers; the first call reads the names of all rows."""
+        from tfprof.fleet.union_graph import survey  # noqa: PLC0415 - not all questions need it
+
+        return self._unions.cached(
+            self.worker_names, lambda: survey(self.dataset, self.takes, self.steps)
+        )
+
+    @property
     def profile(self) -> Profile:
         """The graph of the fleet, without steps."""
-        return self.dataset.graph(self.dataset.graph_ids[0])
+        return self._unions.cached(
+            ("graph", self.worker_names), lambda: replace(self.union.profile, steps=())
+        )
 
     def scope(self, **options: object) -> Report:
         """The graph nodes by name scope."""
@@ -94,7 +112,22 @@ class Fleet:
 
     def ask(self, view: str, options: Mapping[str, object]) -> Report:
         """The report of a view; options that are left open fit the fleet."""
-        raise NotImplementedError
+        asked: dict[str, Any] = {"era": self.era, **options}
+        fleet = self.chosen(asked.pop("worker", None), asked.pop("stat", None))
+        return fleet.report(view, fitted_query(fleet.union.profile, asked, view))
+
+    def report(self, view: str, query: Query) -> Report:
+        """The report of a view that *query* asks for."""
+        from tfprof.fleet.samples import FleetSamples  # noqa: PLC0415 - as above
+
+        profile, statistic = self.union.profile, STATS[self.stat]
+        check_fleet_output(OUTPUTS[query.output.kind], statistic)
+        if "tensor_value" in query.select:
+            raise UsageError(
+                "a fleet has no tensor_value: name one worker's files and a checkpoint"
+            )
+        samples = FleetSamples(self.dataset, self.union, self.worker_names, statistic, query)
+        return Report(answer(profile, view, query, samples), None, profile)
 
     def sql(self, text: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> SqlReport:
         """The answer to a question in SQL, by DuckDB.
@@ -121,11 +154,11 @@ class Fleet:
     def _wanted(self) -> Callable[[str], bool] | None:
         return self.takes if self.worker else None
 
-    @property
+    @cached_property
     def steps(self) -> tuple[int, ...]:
-        """The numbers of the steps that some worker has."""
-        parts = self.dataset.manifest.parts.values()
-        return tuple(sorted({n for part in parts for _, ns in part["steps"] for n in ns}))
+        """The numbers of the steps that some of the workers have."""
+        numbers = self.dataset.manifest.steps
+        return tuple(sorted(set[int]().union(*(numbers[name] for name in self.worker_names))))
 
     @property
     def notes(self) -> tuple[Note, ...]:

@@ -23,9 +23,9 @@ class InputGroup(NamedTuple):
     """Nodes of one operation type whose inputs have the same shapes."""
 
     shapes: tuple[str, ...]  # as in "0:3x4"
-    runs: int
+    runs: float  # whole, unless it is a mean or a percentile of a fleet
     defined: int
-    micros: int
+    micros: float
 
 
 class NodeTexts:

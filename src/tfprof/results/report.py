@@ -20,7 +20,7 @@ from tfprof.model import Note, own_notes
 from tfprof.query.answer import answer as answer_query
 from tfprof.results.result import Result
 from tfprof.tables.eras import NOW
-from tfprof.tables.outputs import OBJECTS
+from tfprof.tables.outputs import OBJECTS, OUTPUTS, check_fleet_output
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from tfprof.query.counted import Answer
     from tfprof.read.checkpoint import Checkpoint
     from tfprof.results.explain_report import ExplainReport
+    from tfprof.results.result import File
     from tfprof.results.table import Table
+    from tfprof.tables.outputs import OutputKind
 
 _HUGE_TENSOR = 100_000
 
@@ -117,6 +119,12 @@ class Report(Result):
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
 
+    def files(self, row: OutputKind, path: str, width: int | None = None) -> Iterable[File]:
+        """The files of an output; raises UsageError where a fleet does not have it."""
+        if self.answer.counted.samples is not None:
+            check_fleet_output(row, self.answer.counted.samples.statistic)
+        return super().files(row, path, width)
+
     def make_table(self) -> Table:
         """The rows as a Table, from which data formats are written."""
         from tfprof.results.report_table import report_table  # noqa: PLC0415 - text needs no table
@@ -178,6 +186,8 @@ class Report(Result):
         Messages hold text: bytes of a name that are not UTF-8 are replaced, as in rows. With
         repaired=False, such a name raises protobuf's DecodeError.
         """
+        if self.answer.counted.samples is not None:
+            check_fleet_output(OUTPUTS["proto"], self.answer.counted.samples.statistic)
         return load_function(OBJECTS["message"])(self, repaired=repaired)
 
     def explain(self, row: Row | int, most: int = 20) -> ExplainReport:
@@ -190,6 +200,8 @@ class Report(Result):
             raise UsageError(f"there is no row {at}: the report has {plural(len(self), 'row')}")
         profile, query = self.source or self.answer.profile, self.answer.query
         which: Which = "tensorflow" if query.flops == "tensorflow" else "all"
+        if self.answer.counted.samples is not None:
+            profile = replace(profile, steps=())  # a fleet does not hold single runs
         nodes, limit = self.answer.nodes_of(at), whole_number("most", most, least=1)
         return ExplainReport(explain_nodes(profile, nodes, query.dims, which, limit))
 
@@ -197,7 +209,9 @@ class Report(Result):
         """The answer to the same query with these changes."""
         profile = self.answer.profile if self.source is None else self.source
         query = replace(self.answer.query, **changes)
-        return Report(answer_query(profile, self.view, query), self.checkpoint, self.source)
+        samples = self.answer.counted.samples
+        answer = answer_query(profile, self.view, query, samples)
+        return Report(answer, self.checkpoint, self.source)
 
     def folded(self) -> Report:
         """The same with the frames of libraries folded, unless the query says otherwise."""

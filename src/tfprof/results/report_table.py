@@ -20,6 +20,7 @@ from tfprof.foundation import units
 from tfprof.model import Note
 from tfprof.query.answer import account, only, restrictions, start
 from tfprof.query.counted import DEFINED
+from tfprof.results.input_groups import input_groups
 from tfprof.results.node_texts import NodeTexts
 from tfprof.results.table import Column, Dims, Hidden, Table, incomplete_column
 from tfprof.tables.fields import FIELDS
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from tfprof.columns.strings import I64
     from tfprof.query.counted import Answer
     from tfprof.query.query import Query
+    from tfprof.results.table import Kind
     from tfprof.views import View
 
 SCHEMA = "tfprof.report/1"
@@ -40,6 +42,7 @@ MISSES_STREAM = "Found accelerator operation but misses accelerator stream stats
 def report_table(answer: Answer, notes: Sequence[Note] = ()) -> Table:
     """The table of *answer*; *notes* are about the profile and the report."""
     title, tree = f"{answer.view.name} view", "" if answer.view.chain else "depth"
+    samples = answer.counted.samples
     return Table(
         title,
         SCHEMA,
@@ -49,6 +52,7 @@ def report_table(answer: Answer, notes: Sequence[Note] = ()) -> Table:
         facts=_facts(answer),
         notes=(*notes, *_data_notes(answer)),
         hiding=partial(_hidden_rows, answer),
+        caveats=() if samples is None else (f"{samples}.",),
         sparse=True,
     )
 
@@ -101,13 +105,16 @@ def _numbers(answer: Answer, metric: str, name: str) -> list[Column]:
     totals, chain = answer.total(metric), answer.view.chain
     # A share of a number that is not known in full would be a guess.
     unknown = total is not None and bool(total[0])
-    whole = 0 if unknown or metric in (DEFINED, "occurrence") else int(totals[0])
+    samples, kind = answer.counted.samples, _kind(totals)
+    adds_up = samples is None or samples.statistic.adds_up
+    has_shares = adds_up and not unknown and metric not in (DEFINED, "occurrence")
+    whole = totals[0].item() if has_shares else 0
     marks: dict[str, Any] = {"accounted": answer.accounted, "lower": own, "whole": whole * chain}
     return [
-        Column(f"own_{name}", "number", answer.own(metric), unit, **marks),
+        Column(f"own_{name}", kind, answer.own(metric), unit, **marks),
         Column(
             f"total_{name}",
-            "number",
+            kind,
             totals,
             unit,
             lower=total,
@@ -115,6 +122,10 @@ def _numbers(answer: Answer, metric: str, name: str) -> list[Column]:
             running=chain,
         ),
     ]
+
+
+def _kind(numbers: I64) -> Kind:
+    return "number" if numbers.dtype == np.int64 else "real"
 
 
 def _node_columns(answer: Answer) -> dict[str, Column]:
@@ -146,17 +157,17 @@ def _group_columns(answer: Answer) -> dict[str, Column]:
         "device": Column("devices", "texts", each(lambda m: _clean(nodes.known_devices_of(m)))),
         "op_types": Column("op_types", "texts", each(lambda m: _clean(nodes.types_of(m)))),
     }
-    if answer.view.chain:
-        runs = answer.profile.values("occurrence", answer.query.step)
-        micros = answer.profile.values("micros", answer.query.step)
+    if answer.view.chain and "input_shapes" in answer.query.select:
+        of_row, samples = input_groups(answer, nodes), answer.counted.samples
 
-        def groups(members: I64) -> list[dict[str, Any]]:
+        def groups(rows: slice) -> list[list[dict[str, Any]]]:
             return [
-                {**group._asdict(), "shapes": list(map(_dims, group.shapes))}
-                for group in nodes.input_groups(members, runs, micros)
+                [{**g._asdict(), "shapes": list(map(_dims, g.shapes))} for g in of_row(row)]
+                for row in range(*rows.indices(len(answer)))
             ]
 
-        columns["input_shapes"] = Column("input_shape_groups", "groups", each(groups))
+        kind: Kind = "groups" if samples is None or samples.statistic.whole else "real_groups"
+        columns["input_shapes"] = Column("input_shape_groups", kind, groups)
     return columns
 
 
@@ -176,13 +187,14 @@ def _dims(numbered: str) -> Dims:
 
 def _facts(answer: Answer) -> dict[str, Any]:
     """The members of the JSON document before the rows; None: there is no run, no rule counted."""
-    profile, counts = answer.profile, answer.flops
+    profile, counts, samples = answer.profile, answer.flops, answer.counted.samples
     coverage = {"nodes": len(profile), "nodes_with_stats": int(profile.covered.sum())}
     uncounted = [op._asdict() for op in counts.uncounted] if counts else []
     return {
         "view": answer.view.name,
         "query": query_options(answer.query),
         "steps": [step.number for step in profile.steps],
+        **({} if samples is None else {"fleet": samples.facts}),
         "coverage": coverage if profile.steps else None,
         "flops": {"operations": counts.ops, "uncounted": uncounted} if counts else None,
     }
@@ -220,7 +232,7 @@ def query_options(query: Query) -> dict[str, Any]:
 def _hidden_rows(answer: Answer) -> Hidden:
     # The stages of the answer run again, and each restriction in force is counted by itself.
     view, drawing, query = answer.view, answer.drawing, answer.query
-    counted = account(answer.profile, view, drawing, query)
+    counted = account(answer.profile, view, drawing, query, answer.counted.samples)
     tree, at = start(counted, view, query)
     hides = {
         "account_type_regexes": len(drawing.tree) - len(counted.tree),
@@ -248,6 +260,8 @@ def _data_notes(answer: Answer) -> list[Note]:
         for name in absent
         if name in answer.query.select
     ]
+    if answer.counted.samples is not None:
+        notes.append(Note(str(answer.counted.samples)))
     if "tensor_value" in answer.query.select:
         notes.append(Note("tensor_value is in the text and in proto only"))
     return notes

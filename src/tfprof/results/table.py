@@ -28,8 +28,12 @@ if TYPE_CHECKING:
 
 # number  int or None                   texts   list of text            inputs  one shape per input
 # amount  int, formula or None          shape   dimensions or None      groups  list of dicts
-# flag    bool                          text    text                    ratio   float
-Kind = Literal["number", "amount", "ratio", "flag", "text", "texts", "shape", "inputs", "groups"]
+# flag    bool                          text    text                    ratio   float, a share
+# real    float, or None                                                real_groups  likewise
+Kind = Literal[
+    "number", "amount", "real", "ratio", "flag", "text", "texts", "shape", "inputs", "groups",
+    "real_groups",
+]  # fmt: skip
 Dims = list[int] | None  # None: unknown
 Values = np.ndarray[Any, Any] | Strings | Sequence[Any] | Callable[[slice], list[Any]]
 
@@ -52,7 +56,7 @@ class Column:
     total_lower: bool = False  # the total is a lower bound
     placing: bool = False  # data only: people see it by order, indent and marks
     fits: bool = True  # fitted text has room for it
-    whole: int = 0  # what its values are shares of; 0: people see no shares
+    whole: float = 0  # what its values are shares of; 0: people see no shares
     yields: bool = False  # the first to be left out where the screen is narrow
     running: bool = False  # a value includes those of all rows that follow
 
@@ -97,7 +101,9 @@ class Column:
 
     def shares(self, rows: slice) -> list[float | None]:
         """The values of *rows* as parts of the whole; None where a row has none."""
-        numbers: list[Any] = [v if isinstance(v, int) else None for v in self._stored(rows)]
+        numbers: list[Any] = [
+            v if isinstance(v, (int, float)) else None for v in self._stored(rows)
+        ]
         if self.accounted is not None:
             for row in np.flatnonzero(~self.accounted[rows]).tolist():
                 numbers[row] = None
@@ -121,7 +127,7 @@ class Column:
     @property
     def right(self) -> bool:
         """Whether its cells are numbers, which stand at the right."""
-        return self.kind in ("number", "amount", "ratio")
+        return self.kind in ("number", "amount", "real", "ratio")
 
 
 class Hidden(NamedTuple):
@@ -252,6 +258,7 @@ def _inputs_text(shapes: Iterable[Dims], between: str) -> str:
 _FLAT: dict[Kind, Callable[[Any], str]] = {
     "number": str,
     "amount": str,
+    "real": str,
     "ratio": lambda share: f"{share:.4f}",
     "flag": lambda value: "true" if value else "false",
     "text": str,
@@ -259,4 +266,5 @@ _FLAT: dict[Kind, Callable[[Any], str]] = {
     "shape": units.shape,
     "inputs": lambda shapes: _inputs_text(shapes, "|"),
     "groups": lambda groups: "; ".join(map(_group_text, groups)),
+    "real_groups": lambda groups: "; ".join(map(_group_text, groups)),
 }

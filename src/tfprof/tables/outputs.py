@@ -17,6 +17,7 @@ from tfprof.errors import UsageError, check_known
 from tfprof.foundation.arguments import expand_home
 from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import dataclass
+from tfprof.tables.statistics import STATS, Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -63,6 +64,7 @@ class OutputKind:
     fitted: tuple[str, ...] = ()  # forms whose function takes (result, width of the screen or None)
     folds_frames: bool = False  # code view folds the frames of libraries by itself
     for_reading: bool = False  # on a terminal, each name stays on one line
+    of_fleets: Literal["all", "whole", "none"] = "all"  # whether it holds the numbers of a fleet
     not_for_lists: str = ""  # error where the rows of a view are one list; {view} is its name
 
     @property
@@ -111,14 +113,16 @@ OUTPUTS: dict[str, OutputKind] = {
         OutputKind(
             "timeline", "Chrome trace events, one file per step", "always",
             {"report": "tfprof.writers.timeline:timeline_files"}, names_files=True,
+            of_fleets="none",
             not_for_lists="{view} view doesn't support timeline yet. "
                           "Consider graph/scope/code view.",
         ),
         OutputKind("pprof", "a profile for pprof", "always",
-                   {"report": "tfprof.writers.pprof:pprof_file"}, names_files=True),
+                   {"report": "tfprof.writers.pprof:pprof_file"}, names_files=True,
+                   of_fleets="none"),
         OutputKind("proto", "the message that the original returns", "always",
                    {"report": "tfprof.writers.proto:report_proto",
-                    "advice": "tfprof.writers.advice:proto"}),
+                    "advice": "tfprof.writers.advice:proto"}, of_fleets="whole"),
         OutputKind("none", "nothing; errors and notes still appear", "never",
                    {"result": "tfprof.results.result:no_pieces"}),
     )
@@ -156,6 +160,18 @@ def check_output(command: str, output: Output, offers: Iterable[str], *, is_list
         raise UsageError(f"{command} has no output {row.name} (there are: {', '.join(known)})")
     if is_list and row.not_for_lists:
         raise UsageError(row.not_for_lists.format(view=command))
+
+
+def check_fleet_output(row: OutputKind, stat: Statistic) -> None:
+    """Raise UsageError for an output that cannot hold this statistic of a fleet."""
+    if row.of_fleets == "none":
+        raise UsageError(
+            f"a fleet has no output {row.name}, which shows the executions of one worker: "
+            "name the files of that worker instead"
+        )
+    if row.of_fleets == "whole" and not stat.whole:
+        whole = ", ".join(each.name for each in STATS.values() if each.whole)
+        raise UsageError(f"output {row.name} holds whole numbers, {stat.name} is none: use {whole}")
 
 
 def row_of_form(form: str) -> OutputKind:

@@ -55,6 +55,8 @@ def text(answer: Answer, values: Callable[[bytes], str] | None = None) -> Iterat
     era = answer.query.era
     if era.doc:
         yield prefix(answer).encode()
+    if answer.counted.samples is not None:
+        yield f"{answer.counted.samples}\n".encode()
     # parity Q46: an operation list of nothing at all is a root without a legend.
     if era.legend is not None and not (answer.view.chain and len(answer.drawing.tree) == 1):
         headings = " | ".join(era.legend.get(name, FIELDS[name].legend) for name in fields)

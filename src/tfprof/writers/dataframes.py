@@ -3,7 +3,7 @@
 number  int64, missing allowed      texts   list of text        inputs  list of shapes
 flag    bool                        shape   list of int64       groups  list of structs
 amount  as number, or as text where one of its values is a formula
-ratio   float64
+ratio   float64                     real    float64, missing allowed
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Make = Callable[[Any], Any]
 
 
-_PLAIN = {"flag": "bool", "ratio": "float64"}
+_PLAIN = {"flag": "bool", "ratio": "float64", "real": "float64"}
 
 
 def to_pandas(table: Table) -> Any:  # noqa: ANN401 - a DataFrame
@@ -79,10 +79,12 @@ def _types(  # noqa: PLR0913, PLR0917 - one parameter per type
     """The type of each kind, from the types of a library."""
     dims = listed(number)
     counts = dict.fromkeys(("runs", "defined", "micros"), number)
+    reals = {"runs": ratio, "defined": number, "micros": ratio}
     return {
-        "number": number, "ratio": ratio, "flag": flag, "text": text,
+        "number": number, "ratio": ratio, "real": ratio, "flag": flag, "text": text,
         "texts": listed(text), "shape": dims, "inputs": listed(dims),
         "groups": listed(struct({"shapes": listed(dims), **counts})),
+        "real_groups": listed(struct({"shapes": listed(dims), **reals})),
     }  # fmt: skip
 
 

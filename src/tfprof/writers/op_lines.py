@@ -15,6 +15,7 @@ import numpy as np
 
 from tfprof.foundation import units
 from tfprof.query.counted import DEFINED, Answer
+from tfprof.results.input_groups import input_groups
 from tfprof.results.node_texts import NodeTexts
 from tfprof.tables.fields import FIELDS
 from tfprof.writers.numbers import map_unique
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tfprof.columns.strings import I64
+    from tfprof.results.node_texts import InputGroup
 
 _NAME_WIDTH, _METRIC_WIDTH, _OCCURRENCE_WIDTH = 25, 30, 10
 _SUFFIX = {"params": " params", "float_ops": " float_ops"}
@@ -49,12 +51,12 @@ def op_lines(answer: Answer, fields: list[str]) -> Iterator[bytes]:
             columns.append(_occurrences(answer))
         elif name != "input_shapes":
             columns.append(_metric(answer, name))
-    has_shapes = "input_shapes" in fields
+    groups = input_groups(answer, nodes) if "input_shapes" in fields else None
     first = 0 if len(answer.drawing.tree) == 1 else 1
     names = answer.label.tolist()
     for row in every_row[first:]:
         parts = ", ".join(column[row] for column in columns)
-        shapes = _input_shapes(answer, nodes, members_of(row)) if has_shapes else ""
+        shapes = _input_shapes(groups(row)) if groups else ""
         line = f"{parts}\n{shapes}".encode("utf-8", "surrogateescape")
         yield names[row].ljust(_NAME_WIDTH) + line
 
@@ -79,19 +81,19 @@ def _occurrences(answer: Answer) -> list[str]:
     runs, defined = answer.own("occurrence").tolist(), answer.own(DEFINED).tolist()
     texts = map(str, defined)
     if answer.query.era.counts_runs:
-        texts = map("{}|{}".format, runs, defined)
+        texts = map("{}|{}".format, map(units.plain, runs), defined)
     return [text.rjust(_OCCURRENCE_WIDTH) for text in texts]
 
 
-def _input_shapes(answer: Answer, nodes: NodeTexts, members: I64) -> str:
-    """The block below a line: the input shapes of *members*, the most run first."""
-    if not members.size:
+def _input_shapes(groups: list[InputGroup]) -> str:
+    """The block below a line: the shapes of the inputs of its nodes."""
+    if not groups:
         return ""
-    runs = answer.profile.values("occurrence", answer.query.step)
-    micros = answer.profile.values("micros", answer.query.step)
     lines = [
-        "input_type: " + ",\t".join(group.shapes) + f"\t(run*{group.runs}|defined*{group.defined})"
+        "input_type: "
+        + ",\t".join(group.shapes)
+        + f"\t(run*{units.plain(group.runs)}|defined*{group.defined})"
         f"\texec_time: {units.micros(group.micros)}"
-        for group in nodes.input_groups(members, runs, micros)
+        for group in groups
     ]
     return "\n" + "\n".join(lines) + "\n\n"

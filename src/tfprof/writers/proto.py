@@ -180,7 +180,7 @@ class _GraphNodes:
         """Each node as a GraphNodeProto; its totals are its own numbers."""
         columns = {}
         for metric, (own, total) in _NODE.items():
-            columns[own] = self._profile.values(metric, self._answer.query.step)[node]
+            columns[own] = self._answer.values(metric)[node]
             columns[total] = columns[own]
         columns[_NODE_DEFINED] = np.ones(node.size, np.int64)
         name = _text(self._profile.nodes.name.take(node), repaired=self._repaired)
