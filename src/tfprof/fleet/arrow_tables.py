@@ -5,8 +5,8 @@
     nodes    one row per graph and node                    ┘
     skipped  one row per file that was not used            a table, from the manifest
 
-A dataset reads when it is scanned, batch by batch, so its rows may be larger than memory. The pages
-of the files have checksums: a damaged file is an error, never a wrong number.
+A dataset reads when it is scanned, batch by batch, so its rows may be larger than memory. Checksums
+of the pages are compared: damage is an error, not another number.
 """
 
 from __future__ import annotations
