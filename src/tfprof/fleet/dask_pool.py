@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tfprof import __version__
 from tfprof.errors import OutputError, TfprofError, UsageError
 from tfprof.fleet.packages import need
-from tfprof.fleet.process_pool import LostProcessError, TaskError, not_started
+from tfprof.fleet.process_pool import SuspectedError, TaskError, not_started
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,13 +76,14 @@ class DaskPool:
         return future
 
     def result(self, future: Future[Any]) -> object:
-        """The result of a *future* that is done; raises what ProcessPool raises."""
+        """The result of a *future* that is done; TimeoutError or SuspectedError if it has none."""
         try:
             return future.result()
         except CancelledError:
             raise self._gone() from None
         except self._distributed.KilledWorker as problem:
-            raise LostProcessError(f"with {problem.allowed_failures + 1} workers") from None
+            # Dask blames every task of a worker that dies, also those that wait there.
+            raise SuspectedError(f"{problem.allowed_failures + 1} workers of Dask") from None
 
     def close(self) -> None:
         """Forget all tasks; a local cluster ends, other workers finish what they are at."""

@@ -17,7 +17,7 @@ from concurrent.futures import FIRST_COMPLETED, wait
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from tfprof.errors import TfprofError, UsageError
-from tfprof.fleet.process_pool import LostProcessError, ProcessPool
+from tfprof.fleet.process_pool import LostProcessError, ProcessPool, SuspectedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -43,6 +43,10 @@ class Failure(NamedTuple):
     kind: str = "damaged"
 
 
+class _Suspected(Failure):
+    """Maybe the fault of another task that was in flight."""
+
+
 class Pool(Protocol):
     """Where tasks run."""
 
@@ -56,7 +60,10 @@ class Pool(Protocol):
         """The result, later."""
 
     def result(self, future: Future[Any]) -> Any:  # noqa: ANN401 - whatever the function returns
-        """What the function returned or raised; else TimeoutError or LostProcessError."""
+        """What the function returned or raised; else TimeoutError or LostProcessError.
+
+        SuspectedError where that may be the fault of another task.
+        """
 
     def close(self) -> None:
         """Stop whatever runs."""
@@ -131,17 +138,27 @@ class _Run(Generic[Task, Result]):
         self._tries = [0] * len(tasks)
         self._flights: dict[Future[Result], tuple[int, float]] = {}  # task, time of submission
         self._replaced: set[Future[Result]] = set()  # another attempt is under way
+        self._suspects: deque[int] = deque()  # to be tried with nothing else in flight
+        self._tried_alone: set[int] = set()
         self.answered: set[int] = set()
 
     def submit(self) -> None:
         """Fill the slots."""
         most = _IN_FLIGHT_PER_SLOT * max(1, self._pool.slots())
-        while self._waiting and len(self._flights) - len(self._replaced) < most:
-            index = self._waiting.popleft()
-            if index not in self.answered:
-                self._tries[index] += 1
-                future = self._pool.submit(self._function, self._tasks[index])
-                self._flights[future] = index, time.monotonic()
+        while self._waiting and self._in_flight() < most:
+            self._submit(self._waiting.popleft())
+        if self._suspects and not self._in_flight():
+            self._tried_alone.add(self._suspects[0])
+            self._submit(self._suspects.popleft())
+
+    def _in_flight(self) -> int:
+        return len(self._flights) - len(self._replaced)
+
+    def _submit(self, index: int) -> None:
+        if index not in self.answered:
+            self._tries[index] += 1
+            future = self._pool.submit(self._function, self._tasks[index])
+            self._flights[future] = index, time.monotonic()
 
     def results(self) -> Iterator[tuple[int, Result | Failure]]:
         """What has been completed after a while. Of several attempts, the first answer counts."""
@@ -149,10 +166,10 @@ class _Run(Generic[Task, Result]):
         for future in done:
             outcome = self._outcome(future)
             index, _ = self._flights.pop(future)
-            if future in self._replaced:
+            if future in self._replaced and isinstance(outcome, Failure):
                 self._replaced.remove(future)
-                if isinstance(outcome, Failure):
-                    continue
+                continue
+            self._replaced.discard(future)
             yield from self._settle(index, outcome)
 
     def overdue(self) -> Iterator[tuple[int, Result | Failure]]:
@@ -166,16 +183,22 @@ class _Run(Generic[Task, Result]):
     def _settle(
         self, index: int, outcome: Result | Failure
     ) -> Iterator[tuple[int, Result | Failure]]:
-        if index in self.answered:
-            return
-        tries = self._tries[index]
-        if isinstance(outcome, Failure) and tries < self._attempts:
-            self._waiting.appendleft(index)
+        if index in self.answered or (isinstance(outcome, Failure) and self._again(index, outcome)):
             return
         self.answered.add(index)
-        if isinstance(outcome, Failure) and tries > 1:
-            outcome = outcome._replace(reason=f"{outcome.reason}, {tries} times")
+        if isinstance(outcome, Failure) and self._tries[index] > 1:
+            outcome = Failure(f"{outcome.reason}, {self._tries[index]} times", outcome.kind)
         yield index, outcome
+
+    def _again(self, index: int, failure: Failure) -> bool:
+        """Whether the task has another attempt."""
+        if isinstance(failure, _Suspected):
+            again, queue = index not in self._tried_alone, self._suspects
+        else:
+            again, queue = self._tries[index] < self._attempts, self._waiting
+        if again:
+            queue.append(index)
+        return again
 
     def _outcome(self, future: Future[Result]) -> Result | Failure:
         try:
@@ -184,6 +207,8 @@ class _Run(Generic[Task, Result]):
             raise
         except TimeoutError:
             return self._too_late()
+        except SuspectedError as problem:
+            return _Suspected(f"the processes that read it ended ({problem})")
         except LostProcessError as problem:
             return Failure(f"the process that read it ended ({problem})")
         except Exception as problem:  # noqa: BLE001 - one task is not the end of the run

@@ -39,6 +39,10 @@ class LostProcessError(Exception):
     """The process that had the task ended before it answered."""
 
 
+class SuspectedError(Exception):
+    """Processes that had the task, and maybe others, ended before they answered."""
+
+
 class TaskError(Exception):
     """The text of an exception that a task raised."""
 
