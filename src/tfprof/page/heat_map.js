@@ -54,7 +54,7 @@ export class HeatMap extends Picture {
     scroller.style.height = `${Math.min(HEAD + rows * HIGH, most) + 2}px`;
     const context = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d"));
     const widest = Math.max(...this.order.slice(0, 300).map((row) => context.measureText(this.fleet.rowName(row)).width));
-    const left = Math.ceil(Math.min(widest + 16, Math.max(112, scroller.clientWidth * 0.22)));
+    const left = Math.ceil(Math.min(Math.max(widest + 16, 40), Math.max(112, scroller.clientWidth * 0.22)));
     const row = Math.max(LOW, Math.min(HIGH, Math.floor((scroller.clientHeight - HEAD) / rows)));
     const column = Math.max(NARROW, Math.min(WIDE, Math.floor((scroller.clientWidth - left) / steps.length)));
     [this.spacer.style.width, this.spacer.style.height] = [`${left + column * steps.length}px`, `${HEAD + row * rows}px`];
