@@ -39,6 +39,7 @@ FLOORS: Final = (
     "fleet",
     "results",
     "writers",
+    "fleet.decode  fleet.gather",
     "capture",
     "api  compat",
     "model_analyzer  tfprof_logger  tfprof_log_pb2",

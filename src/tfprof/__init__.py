@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tfprof.compat.option_builder import ProfileOptionBuilder
     from tfprof.compat.profile_context import ProfileContext
     from tfprof.errors import InputError, OutputError, TfprofError, UsageError
+    from tfprof.fleet.gather import gather_fleet
     from tfprof.ops.op import Op, size
     from tfprof.ops.shape import UnknownShape
     from tfprof.ops.table import flops_rule
@@ -34,6 +35,7 @@ __version__ = "0.1.0"
 _HOME = {
     **dict.fromkeys(("load", "load_sample"), "api"),
     "Fleet": "results.fleet",
+    "gather_fleet": "fleet.gather",
     "Loaded": "results.loaded",
     "raised_limits": "tables.limits",
     "Report": "results.report",
@@ -55,8 +57,9 @@ __all__ = [
     "AdviceProto", "Fleet", "GraphNodeProto", "InputError", "Loaded", "MultiGraphNodeProto", "Op",
     "OpLogProto", "OutputError", "ProfileContext", "ProfileOptionBuilder", "Profiler", "Report",
     "TfprofError", "UnknownShape", "UsageError", "__version__", "advise", "capture",
-    "capture_callback", "fleet", "flops_rule", "load", "load_sample", "model_analyzer", "profile",
-    "raised_limits", "size", "tfprof_log_pb2", "tfprof_logger", "write_op_log",
+    "capture_callback", "fleet", "flops_rule", "gather_fleet", "load", "load_sample",
+    "model_analyzer", "profile", "raised_limits", "size", "tfprof_log_pb2", "tfprof_logger",
+    "write_op_log",
 ]
 # fmt: on
 

@@ -38,6 +38,7 @@ STEPS: Final[dict[str, Kind]] = {
     "worker": "word", "step": "number", "graph": "word", "span_us": "number", "micros": "number",
     "accelerator_micros": "number", "cpu_micros": "number", "executions": "number",
     "nodes": "number", "bytes": "number", "peak_bytes": "number", "source": "text",
+    "version": "text",
 }  # fmt: skip
 NODES: Final[dict[str, Kind]] = {
     "graph": "word", "node": "number", "name": "text", "op": "word", "device": "word",

@@ -77,7 +77,7 @@ class Writer:
         self._parts[key] = _listed(entry, self._written(part_names(key), (rows, steps)))
 
     def has(self, key: str) -> Entry | None:
-        """The entry of a part that is stored already, complete and with its graphs; else None."""
+        """The entry of a part that is stored already and complete; else None."""
         entry, files = self._stored(part_names(key), PART_SEAL)
         known = self._parts.get(key)
         if entry is None or (known is not None and known["files"] != files):
@@ -85,11 +85,18 @@ class Writer:
         for graph in entry["graphs"]:
             if graph not in self._graphs:
                 of_graph, graph_files = self._stored(graph_names(graph), GRAPH_SEAL)
-                if of_graph is None:
-                    return None
-                self._graphs[graph] = {"nodes": of_graph["nodes"], "files": graph_files}
+                if of_graph is not None:
+                    self._graphs[graph] = {"nodes": of_graph["nodes"], "files": graph_files}
         self._parts[key] = _listed(entry, files)
         return entry
+
+    @property
+    def missing_graphs(self) -> set[str]:
+        """The graphs of parts that `add_graph` has to add before `commit`."""
+        return self._used_graphs() - self._graphs.keys()
+
+    def _used_graphs(self) -> set[str]:
+        return {graph for part in self._parts.values() for graph in part["graphs"]}
 
     def drop_part(self, key: str) -> None:
         """Leave a part out of the new state."""
@@ -97,20 +104,14 @@ class Writer:
 
     def commit(self, skipped: Iterable[Mapping[str, Any]], notes: Iterable[str]) -> Manifest:
         """Make everything that was added visible; then remove files of no use."""
-        used = {graph for part in self._parts.values() for graph in part["graphs"]}
-        graphs = {graph: self._graphs[graph] for graph in used}
+        graphs = {graph: self._graphs[graph] for graph in self._used_graphs()}
         skips = tuple(dict(each) for each in skipped)
         new = Manifest(graphs, self._parts, skips, tuple(notes), __version__)
         data, name = new.to_bytes(), self.storage.path(NAME)
         new = read_manifest(data, name)
         if stored_manifest(self.storage) != self.old:
             raise OutputError(f"{name} was changed by another run meanwhile; gather again")
-        stored = {
-            _inside(folder, file)
-            for folder, own in FOLDERS.items()
-            for file in self.storage.names(folder)
-            if own.fullmatch(file)
-        }
+        stored = self._own_files()
         if missing := sorted(new.files.keys() - stored):
             gone = self.storage.path(missing[0])
             raise OutputError(f"{gone} was removed by another run meanwhile; gather again")
@@ -118,6 +119,20 @@ class Writer:
         for file in sorted(stored - new.files.keys()):
             self.storage.remove(file)
         return new
+
+    def discard(self) -> None:
+        """Remove everything that was added."""
+        named = self.old.files.keys() if self.old else set()
+        for file in sorted(self._own_files() - named - {NAME}):
+            self.storage.remove(file)
+
+    def _own_files(self) -> set[str]:
+        return {
+            _inside(folder, file)
+            for folder, own in FOLDERS.items()
+            for file in self.storage.names(folder)
+            if own.fullmatch(file)
+        }
 
     def _written(self, names: Sequence[str], contents: Sequence[bytes]) -> Entry:
         for name, content in zip(names, contents, strict=True):

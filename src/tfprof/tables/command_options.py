@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.tables.limits import LIMITS
 from tfprof.tables.options import OPTIONS, Option
 from tfprof.tables.outputs import formats
@@ -55,6 +56,24 @@ PAGE_OPTIONS: dict[str, Option] = {
     row.name: row
     for row in (SOURCE, OPTIONS["dim"], PEAK_FLOPS, PEAK_BANDWIDTH, OUTFILE, NO_OPEN, PORT)
 }
+# How the files of a fleet are found and decoded.
+FLEET_OPTIONS: dict[str, Option] = {
+    row.name: row
+    for row in (
+        Option("paths", "text", "", "where worker and step are in a path, as in "
+               "'{worker}/run_meta_{step}'; also * and **"),
+        Option("resume", "bool", default=False,
+               help="use what a run that was killed has decoded already"),
+        Option("strict", "bool", default=False,
+               help="a file that cannot be used is an error, and nothing changes"),
+        Option("processes", "int", 0, "how many processes decode; 0: one per processor"),
+        Option("scheduler", "text", "", "decode on the Dask cluster at this address, as in "
+               "tcp://host:8786; dask: on one of this machine"),
+        Option("task_timeout", "int", 600,
+               "seconds after which a task without an answer is tried again"),
+        replace(OUTFILE, help="the folder or URL of the dataset; also -o PATH"),
+    )
+}  # fmt: skip
 LIMIT_OPTIONS: dict[str, Option] = {
     limit.flag.lstrip("-"): Option(limit.flag.lstrip("-"), "int", limit.default, limit.help)
     for limit in LIMITS.values()

@@ -16,6 +16,7 @@ from tfprof.errors import UsageError
 from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
 from tfprof.tables.command_options import (
     DEPTH,
+    FLEET_OPTIONS,
     FORMAT,
     HELP,
     LAYER,
@@ -35,7 +36,7 @@ from tfprof.tables.command_options import (
     VERSION,
 )
 from tfprof.tables.fields import FIELDS, METRICS
-from tfprof.tables.formats import GRAPH_PARTS, INPUTS
+from tfprof.tables.formats import GRAPH, GRAPH_PARTS, INPUTS, OP_LOG
 from tfprof.tables.options import OPTIONS, OTHER_NAMES, Option, flags
 from tfprof.tables.outputs import kinds, option_help
 from tfprof.views import VIEWS, View
@@ -117,6 +118,12 @@ _PROMPT = "tfprof.shell.prompt:run_prompt"
 _PROMPT_OPTIONS = {**INPUTS, **GRAPH_PARTS, **OPTIONS, "format": FORMAT, **LIMIT_OPTIONS}
 _FILES = "FILES or FOLDER [options]"
 _RUN = "graph.pbtxt run_meta_0"
+_SOURCES = (
+    "A SOURCE is a folder, a file, a glob, a URL of these, or @LIST: a file with one per line.\n"
+    "Without --paths, the worker is the folder of a file, or the host that a trace names; the\n"
+    "step is the last number in the file's name, or what the file says. Steps that are in the\n"
+    "dataset are left alone, so later ones can be added. Then: tfprof workers FOLDER"
+)
 _LIST_SHARES = "Each number is own, then (total %, own %) of all: 3us (100.00%, 0.56%)."
 _TREE_PAIR = "Rows show own/total; -- is own where account_type_regexes counts no node."
 _FEW = 3  # commands that an error names
@@ -255,6 +262,13 @@ COMMANDS: dict[str, Command] = {
             "tfprof.cli.page:run_page", _FILES,
             (f"page {_RUN} tfprof_log -o page.html", "page graph.pbtxt --source=off -o page.html"),
             {**INPUTS, **GRAPH_PARTS, **PAGE_OPTIONS, **LIMIT_OPTIONS}, ("page",), files="load",
+        ),
+        Command(
+            "fleet", "gather the runs of many workers into one dataset; with -o FOLDER",
+            "tfprof.cli.fleet:run_fleet", "SOURCE… -o FOLDER [options]",
+            ("fleet . -o fleet", "fleet . --paths='run_meta_{step}' --strict -o fleet"),
+            {GRAPH.name: GRAPH, OP_LOG.name: OP_LOG, **FLEET_OPTIONS, **LIMIT_OPTIONS},
+            files="paths", details=(_SOURCES,),
         ),
         Command(
             "info",

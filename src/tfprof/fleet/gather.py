@@ -1,0 +1,299 @@
+"""gather(): the files of many workers in, one dataset out.
+
+    sources ──► files ──► tasks ──► engine: decode ──► Writer: parts, graphs, then the manifest
+
+A worker's step that the dataset has is left alone. A file that cannot be used is skipped, with a
+row in the manifest. Nothing is visible before the end; a killed run leaves the old state, and the
+parts that it wrote are used again with *resume*.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
+
+from tfprof.errors import InputError, OutputError
+from tfprof.fleet.dataset import Dataset
+from tfprof.fleet.decode import Decoded, decode, decode_graphs, repeated
+from tfprof.fleet.engine import TIMEOUT, Engine, Failure
+from tfprof.fleet.listing import input_path
+from tfprof.fleet.sources import Skip, find_files
+from tfprof.fleet.tasks import ModelFiles, keyed, make_tasks, split
+from tfprof.fleet.writer import Writer
+from tfprof.foundation.arguments import path
+from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
+from tfprof.foundation.natural_order import natural
+from tfprof.foundation.progress_events import Stage, announce, listening
+from tfprof.foundation.units import first_few, plural
+from tfprof.tables.limits import LIMITS, limit
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable, Sequence
+
+    from tfprof.fleet.manifest import Manifest
+    from tfprof.fleet.tasks import FileToRead, Task
+
+    AnyPath = str | os.PathLike[str]
+
+_MOST_NOTES: Final = 20  # in a manifest
+_MOST_NAMED: Final = 3
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """What `gather` did."""
+
+    target: str
+    files: int  # whose steps were added
+    unchanged: int  # files whose steps were there
+    manifest: Manifest
+    skipped: tuple[Skip, ...] = ()  # in this run
+    decoded: int = 0  # tasks that this run decoded; the others were there
+    notes: tuple[str, ...] = field(default_factory=tuple)
+
+    def __str__(self) -> str:
+        manifest, steps = self.manifest, self.manifest.steps
+        counted = (
+            plural(len(steps), "worker"),
+            plural(sum(map(len, steps.values())), "step"),
+            plural(len(manifest.graphs), "graph"),
+            plural(manifest.rows, "row"),
+        )
+        added = f"{plural(self.files, 'file')} added"
+        there = f", {self.unchanged:,} there already" if self.unchanged else ""
+        return f"{self.target}: {', '.join(counted)}; {added}{there}{self._skips()}"
+
+    def _skips(self) -> str:
+        if not self.skipped:
+            return ""
+        kinds = Counter(skip.kind for skip in self.skipped)
+        why = ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items()))
+        return f", {plural(len(self.skipped), 'file')} skipped ({why})"
+
+
+def gather_fleet(  # noqa: PLR0913 - one parameter per option
+    sources: AnyPath | Sequence[AnyPath],
+    target: AnyPath,
+    *,
+    paths: str = "",
+    graph_path: AnyPath = "",
+    op_log_path: AnyPath = "",
+    resume: bool = False,
+    strict: bool = False,
+    processes: int | None = None,
+    scheduler: str = "",
+    timeout: float = TIMEOUT,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Gathered:
+    """Gather the runs of many workers into the dataset *target*, as `tfprof fleet` does.
+
+    *sources* are folders, globs, files, URLs, or @LIST. *paths* is a pattern for the ends of their
+    paths, as in "{worker}/run_meta_{step}". Raises InputError where nothing can be used.
+    """
+    several = sources if isinstance(sources, (list, tuple)) else [sources]
+    words = [path("sources", source) for source in several]
+    with Engine(processes, scheduler, timeout) as engine, listening(progress):
+        return gather(
+            words,
+            path("target", target),
+            paths=paths,
+            graph_path=path("graph_path", graph_path),
+            op_log_path=path("op_log_path", op_log_path),
+            resume=resume,
+            strict=strict,
+            engine=engine,
+        )
+
+
+def gather(  # noqa: PLR0913 - one parameter per option
+    sources: Sequence[str],
+    target: str,
+    *,
+    paths: str = "",
+    graph_path: str = "",
+    op_log_path: str = "",
+    resume: bool = False,
+    strict: bool = False,
+    engine: Engine,
+) -> Gathered:
+    """Gather *sources* into the dataset at *target*; progress is announced."""
+    announce(Stage("looking for files"))
+    model = ModelFiles(*(input_path(name) if name else None for name in (graph_path, op_log_path)))
+    found = find_files(sources, target, paths, model)
+    run = _Gathering(Writer.at(target), engine, strict=strict)
+    for skip in found.skipped:
+        run.skip(skip)
+    files = run.new_files(found.files)
+    tasks = make_tasks(files, {n: limit(n) for n in LIMITS if limit(n) != LIMITS[n].default})
+    try:
+        run.decode_all(tasks, resume=resume)
+        run.drop_repeated()
+        run.add_graphs()
+    except InputError:
+        run.writer.discard()
+        raise
+    return run.committed(target, found.notes, {file.name for file in found.files} | {*sources})
+
+
+class _Gathering:
+    """The state of a run: which task has become which part."""
+
+    def __init__(self, writer: Writer, engine: Engine, *, strict: bool) -> None:
+        self.writer = writer
+        self._engine, self._strict = engine, strict
+        self._parts: list[tuple[Task, dict[str, Any]]] = []  # with their entries
+        self._skipped: list[Skip] = []
+        self._unchanged = self._decoded = 0
+
+    def skip(self, skip: Skip) -> None:
+        """Leave a file out; an error if the run is strict."""
+        if self._strict:
+            raise InputError(skip.reason)
+        self._skipped.append(skip)
+
+    def new_files(self, files: Sequence[FileToRead]) -> list[FileToRead]:
+        """The *files* whose steps the dataset does not have."""
+        old = self.writer.old
+        if old is None:
+            return [*files]
+        table = Dataset(self.writer.storage, old).steps(["source", "version"])
+        columns = [table[name].to_pylist() for name in ("worker", "source", "version")]
+        versions = set(zip(*columns, strict=True))
+        there, new = old.steps, []
+        for file in files:
+            if (file.worker, file.name, file.identity) in versions:
+                self._unchanged += 1
+            elif file.step in there.get(file.worker, ()):
+                reason = repeated(file, file.step or 0).replace(file.path, file.name)
+                self.skip(Skip(file.name, reason, "repeated", file.worker, file.step))
+            else:
+                new.append(file)
+        return new
+
+    # --- parts ------------------------------------------------------------------------------------
+
+    def decode_all(self, tasks: Sequence[Task], *, resume: bool) -> None:
+        """Decode all tasks, or take the parts of an earlier run that was killed."""
+        waiting = []
+        for task in map(self._without_old, tasks):
+            entry = self.writer.has(task.key) if resume else None
+            if entry is None:
+                waiting.append(task)
+            else:
+                self._take(task, entry)
+        failed = self._decode(waiting)
+        single = [part for task, _ in failed for part in split(task)]
+        for task, failure in self._decode(single):
+            for file in task.files:
+                reason = f"{file.name}: {failure.reason}"
+                self.skip(Skip(file.name, reason, failure.kind, file.worker, file.step))
+
+    def _without_old(self, task: Task) -> Task:
+        """*task* without the steps of its workers that the dataset has."""
+        there = self.writer.old.steps if self.writer.old else {}
+        workers = {file.worker for file in task.files if file.step is None}
+        without = {(worker, step) for worker in workers for step in there.get(worker, ())}
+        return keyed(replace(task, without=frozenset(without))) if without else task
+
+    def _decode(self, tasks: Sequence[Task]) -> list[tuple[Task, Failure]]:
+        """Decode *tasks*; those that failed."""
+        failed = []
+        sizes = [sum(file.size for file in task.files) for task in tasks]
+        done, total = 0, sum(sizes)
+        announce(Stage("gathering", 0, total))
+        for count, (number, result) in enumerate(self._engine.run(decode, tasks)):
+            task = tasks[number]
+            if isinstance(result, Failure):
+                failed.append((task, result))
+            else:
+                self._decoded += 1
+                self._add(task, result)
+            done += sizes[number]
+            announce(Stage(f"gathering {task.files[-1].name} ({count + 1} of {len(tasks)} parts)",
+                           done, total))  # fmt: skip
+        return failed
+
+    def _add(self, task: Task, decoded: Decoded) -> None:
+        if decoded.entry["rows"]:
+            self.writer.add_part(task.key, *decoded)
+        self._take(task, decoded.entry)
+
+    def _take(self, task: Task, entry: dict[str, Any]) -> None:
+        for skipped in entry["skipped"] if self._strict else ():
+            self.skip(Skip(**skipped))
+        self._parts.append((task, entry))
+
+    def drop_repeated(self) -> None:
+        """Decode again, without them, tasks that have steps which earlier ones have, too."""
+        taken: set[tuple[str, int]] = set()
+        again = []
+        for part in sorted(self._parts, key=_place):
+            task, entry = part
+            steps = {(worker, step) for worker, numbers in entry["steps"] for step in numbers}
+            if steps & taken:
+                again.append(keyed(replace(task, without=task.without | (steps & taken))))
+                self.writer.drop_part(task.key)
+                self._parts.remove(part)
+            taken |= steps
+        for task, failure in self._decode(again):
+            raise OutputError(f"{task.files[0].name}: {failure.reason}")
+
+    def add_graphs(self) -> None:
+        """Add each graph, as the first task that has it sees it."""
+        missing = self.writer.missing_graphs
+        wanted = []
+        for task, entry in sorted(self._parts, key=_place):
+            if graphs := sorted(missing & entry["graphs"].keys()):
+                wanted.append((task, graphs))
+                missing -= {*graphs}
+        for number, result in self._engine.run(decode_graphs, wanted):
+            if isinstance(result, Failure):
+                raise OutputError(f"{wanted[number][0].files[0].name}: {result.reason}")
+            for graph, files in result.items():
+                self.writer.add_graph(graph, *files)
+
+    # --- the end ----------------------------------------------------------------------------------
+
+    def committed(self, target: str, notes: Sequence[str], tried: set[str]) -> Gathered:
+        """The new state; *tried* are the files whose old reasons to skip them do not count."""
+        self._parts.sort(key=_place)
+        skipped = [*self._skipped]
+        skipped += [Skip(**row) for _, entry in self._parts for row in entry["skipped"]]
+        of_parts = [note for _, entry in self._parts for note in entry["notes"]]
+        old = self.writer.old
+        kept = [Skip(**row) for row in old.skipped if row["path"] not in tried] if old else []
+        rows = sum(entry["rows"] for _, entry in self._parts)
+        if old is None and not rows:
+            reason = first_few([skip.reason for skip in skipped], 1) or "none has steps"
+            raise InputError(f"no file could be used: {reason}")
+        every = list(dict.fromkeys([*(old.notes if old else ()), *notes, *of_parts]))
+        manifest = self.writer.commit([skip._asdict() for skip in (*kept, *skipped)], _few(every))
+        files = sum(len(task.files) for task, _ in self._parts)
+        files -= len({row["path"] for _, entry in self._parts for row in entry["skipped"]})
+        every = [*notes, *_few(of_parts), *_reasons(skipped)]
+        return Gathered(
+            target, files, self._unchanged, manifest, tuple(skipped), self._decoded, tuple(every)
+        )
+
+
+def _place(part: tuple[Task, dict[str, Any]]) -> tuple[Any, ...]:
+    task, _ = part
+    first = task.files[0]
+    return natural(first.worker), first.worker, first.step or 0, natural(first.name)
+
+
+def _few(notes: Sequence[str]) -> list[str]:
+    more = len(notes) - _MOST_NOTES
+    return [*notes[:_MOST_NOTES], *([f"… {plural(more, 'more note')}"] if more > 0 else [])]
+
+
+def _reasons(skipped: Iterable[Skip]) -> list[str]:
+    """A note per kind of reason, with a few examples."""
+    kinds: dict[str, list[Skip]] = {}
+    for skip in skipped:
+        kinds.setdefault(skip.kind, []).append(skip)
+    return [
+        f"skipped as {kind}: {first_few([skip.reason for skip in same], _MOST_NAMED)}"
+        for kind, same in sorted(kinds.items())
+    ]

@@ -1,0 +1,88 @@
+"""Worker and step of a file, from its path.
+
+    --paths '{worker}/run_meta_{step}'     logs/worker_3/run_meta_20      worker_3, step 20
+    --paths '{worker}/**/step-{step}.pb'   a/host-1/2026/05/step-7.pb     host-1, step 7
+    without a pattern                      logs/worker_3/run_meta_20.gz   worker_3, step 20
+                                           logs/plugins/profile/2026/host-1.xplane.pb
+                                                                          host-1, steps of the trace
+
+A pattern describes the end of the path. `{worker}` and `*` match within one name, `{step}` matches
+digits, `**` matches any number of folders; `.gz` may follow. Without a pattern, the worker is the
+folder below the SOURCE, or the SOURCE itself; of traces it is the host, which TensorFlow makes the
+file's name. The step is the last number in the file's name, unless the file records its steps, as
+traces, event files and profiles with several steps do.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tfprof.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# The names of files that record which steps they have.
+_TRACE, _EVENTS, _CONVERTED = ".xplane.pb", ".tfevents.", ".tfprof"
+_SESSION: Final = re.compile(r"(?:^|/)plugins/profile/[^/]+$")
+_PARTS: Final = re.compile(r"(\{\w*\}|\*\*/?|\*|\{|\})")
+_DIGITS: Final = 18  # more than any step has
+# fmt: off
+_REGEX: Final = {
+    "{worker}": r"(?P<worker>[^/]+)", "{step}": rf"(?P<step>\d{{1,{_DIGITS}}})",
+    "*": r"[^/]*", "**": r".*", "**/": r"(?:.*/)?",
+}
+# fmt: on
+
+
+class Place(NamedTuple):
+    """What a path says about a file."""
+
+    worker: str
+    step: int | None = None  # None: the path does not say it
+    number: int | None = None  # the step if the file has one only, and does not say which
+
+
+class PathPattern:
+    """A pattern for the ends of paths."""
+
+    def __init__(self, text: str) -> None:
+        """Raises UsageError where *text* has braces of another meaning."""
+        regex = []
+        for part in _PARTS.split(text.lstrip("/")):
+            if part[:1] in ("{", "}") and part not in _REGEX:
+                raise UsageError(
+                    f"--paths has no {part!r}: it takes {{worker}}, {{step}}, *, ** and plain text"
+                )
+            regex.append(_REGEX.get(part) or re.escape(part))
+        for name in ("{worker}", "{step}"):
+            if text.count(name) > 1:
+                raise UsageError(f"--paths takes {name} once, not {text.count(name)} times")
+        self._regex = re.compile(rf"(?:.*/)?{''.join(regex)}(?:\.gz)?", re.DOTALL)
+        self._has_worker = "{worker}" in text
+
+    def place(self, path: str, below: Sequence[str]) -> Place | None:
+        """The worker and step that *path* names; None where the pattern does not match."""
+        match = self._regex.fullmatch(path)
+        if match is None:
+            return None
+        groups = match.groupdict()
+        worker = groups["worker"] if self._has_worker else default_place(below).worker
+        return Place(worker, int(groups["step"]) if groups.get("step") else None)
+
+
+def default_place(below: Sequence[str]) -> Place:
+    """Worker and step by the parts of a path: its SOURCE, the folders below it, its name."""
+    source, *folders, name = below
+    folder = "/".join(folders)
+    plain = name.removesuffix(".gz")
+    if plain.endswith(_TRACE):
+        folder = _SESSION.sub("", folder)
+        host = plain.removesuffix(_TRACE)
+        return Place(f"{folder}/{host}" if folder else host)
+    if _EVENTS in plain:
+        return Place(folder or source)
+    numbers = re.findall(rf"\d{{1,{_DIGITS}}}", plain)
+    number = int(numbers[-1]) if numbers else None
+    return Place(folder or source, *((None, number) if plain.endswith(_CONVERTED) else (number,)))

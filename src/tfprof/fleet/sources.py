@@ -1,0 +1,209 @@
+"""The files of a fleet: what each SOURCE stands for, and which graph belongs to which run.
+
+    SOURCE           folder, file, glob, URL of any of these, or @LIST: a file with one per line
+    ──► files        with worker and step by their paths (path_pattern.py)
+    ──► graphs       and op logs: of the same folder, or of the nearest one above inside the SOURCE
+
+What a file is, its content says. Of files whose names differ in numbers only, one is opened: all of
+`run_meta_0 … run_meta_19` of a thousand workers are runs if the first that can be read is one.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tfprof.errors import InputError, UnreadableError
+from tfprof.fleet.listing import Listed, beside, listed
+from tfprof.fleet.open_inputs import open_input
+from tfprof.fleet.path_pattern import PathPattern, default_place
+from tfprof.fleet.tasks import FileToRead, InputPath, ModelFiles
+from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.foundation.natural_order import natural
+from tfprof.foundation.units import first_few, plural
+from tfprof.tables.formats import GRAPH, OP_LOG, RUN, TRACE, expected_inputs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from tfprof.tables.formats import Format, Input
+
+_RUNS: Final = "RunMetadata, traces, profiles with steps or event files with runs"
+_TRIES: Final = 4  # files of one kind that are opened to learn what they are
+_MOST_NAMED: Final = 3
+# Names that TensorFlow and its users give to runs: such a file is one even if it is damaged.
+_RUN_NAMES: Final = ("run_meta", ".xplane.pb", ".tfevents.", ".tfprof")
+
+
+class Skip(NamedTuple):
+    """A file that is not in the dataset, and why; a row of the manifest."""
+
+    path: str
+    reason: str
+    kind: str
+    worker: str = ""
+    step: int | None = None
+
+
+class Found(NamedTuple):
+    """The files to decode, in natural order; what is missing; notes."""
+
+    files: list[FileToRead]
+    skipped: list[Skip]
+    notes: list[str]
+
+
+def find_files(
+    sources: Sequence[str], target: str, paths: str = "", model: ModelFiles | None = None
+) -> Found:
+    """The files that *sources* stand for, without those of the dataset *target*.
+
+    *model* is for runs that have no graph or op log near them. Raises InputError where no source
+    exists or no file is a run.
+    """
+    pattern = PathPattern(paths) if paths else None
+    found, skipped = _listed(sources, target)
+    files = sorted(found.values(), key=lambda file: natural(file.input.name))
+    formats = _formats(files)
+    several = len({file.root for file in files if not file.is_beside}) > 1
+    runs = [
+        run
+        for file in files
+        if (run := _run(file, formats[_kind(file)], pattern, several=several)) is not None
+    ]
+    if not runs:
+        place = f" with a path like {paths}" if paths else ""
+        reason = f"no file{place} is a run in {first_few(list(sources), _MOST_NAMED)}"
+        raise InputError(skipped[0].reason if skipped else f"{reason}; expected {_RUNS}")
+    notes: list[str] = []
+    models = [_Models(row, files, formats, notes) for row in (GRAPH, OP_LOG)]
+    given = model or ModelFiles()
+    for number, run in enumerate(runs):
+        graph, op_log = (each.nearest(found[run.path]) for each in models)
+        of_run = ModelFiles(graph or given.graph, op_log or given.op_log)
+        runs[number] = replace(run, model=of_run)
+    names = {run.name for run in runs}
+    others = [
+        file.input.name
+        for file in files
+        if not (file.is_beside or file.input.name in names or formats[_kind(file)])
+    ]
+    if others:
+        what = plural(len(others), "other file is", "other files are")
+        notes.append(f"{what} none that tfprof reads: {first_few(others, _MOST_NAMED)}")
+    without = [
+        run.name
+        for run in runs
+        if run.model.graph is None
+        and (form := formats[_kind(found[run.path])]) is not None
+        and form.input in (RUN, TRACE)
+    ]
+    if without:
+        what = plural(len(without), "run has", "runs have")
+        notes.append(
+            f"{what} no graph near, so names of nodes are all that is known of it: "
+            f"{first_few(without, _MOST_NAMED)}; --{GRAPH.name} names one"
+        )
+    return Found(runs, skipped, notes)
+
+
+def _listed(sources: Sequence[str], target: str) -> tuple[dict[str, Listed], list[Skip]]:
+    """(the files of *sources* by path, the sources that cannot be read)."""
+    found: dict[str, Listed] = {}
+    skipped = []
+    for source in sources:
+        try:
+            for file in listed(source, target):
+                found.setdefault(file.input.path, file)
+        except InputError as problem:  # noqa: PERF203 - the others may be there
+            kind = "unreadable" if isinstance(problem, UnreadableError) else "missing"
+            skipped.append(Skip(source, str(problem), kind))
+    for file in beside([*found.values()]):
+        found.setdefault(file.input.path, file)
+    return found, skipped
+
+
+def _run(
+    file: Listed, form: Format | None, pattern: PathPattern | None, *, several: bool
+) -> FileToRead | None:
+    """*file* as a file with steps; None where it is something else."""
+    if file.is_beside or (form is not None and "run" not in form.gives):
+        return None
+    name = file.below[-1]
+    below = (file.below[0], *file.below) if several else file.below
+    if pattern is not None:
+        place = pattern.place(file.input.path, below)
+        exact = place is not None and place.step is not None
+    else:
+        is_run = form is not None or file.is_named or any(part in name for part in _RUN_NAMES)
+        place, exact = default_place(below) if is_run else None, False
+    if place is None:
+        return None
+    given = file.input
+    return FileToRead(given.path, given.name, given.identity, given.size, *place, is_exact=exact)
+
+
+# --- what files are -------------------------------------------------------------------------------
+
+
+def _kind(file: Listed) -> str:
+    """The name without its numbers."""
+    return re.sub(r"\d+", "#", file.below[-1])
+
+
+def _formats(files: Iterable[Listed]) -> dict[str, Format | None]:
+    """The format of each kind of files; None where no format fits."""
+    alike: dict[str, list[Listed]] = {}
+    for file in files:
+        alike.setdefault(_kind(file), []).append(file)
+    return {kind: _format(same) for kind, same in alike.items()}
+
+
+def _format(files: Sequence[Listed]) -> Format | None:
+    for file in files[:_TRIES]:
+        try:
+            form = open_input(file.input, expected_inputs()).format
+        except InputError:
+            continue
+        if form is not None:
+            return form
+    return None
+
+
+# --- which graph belongs to which run -------------------------------------------------------------
+
+
+class _Models:
+    """The graphs or op logs among the files, by folder."""
+
+    def __init__(
+        self,
+        row: Input,
+        files: Sequence[Listed],
+        formats: Mapping[str, Format | None],
+        notes: list[str],
+    ) -> None:
+        self._of_folder: dict[str, InputPath] = {}
+        self._named: InputPath | None = None
+        for file in files:
+            form = formats[_kind(file)]
+            if form is None or form.input is not row or "run" in form.gives:
+                continue
+            folder, _, _ = file.input.path.rpartition("/")
+            first = self._of_folder.setdefault(folder, file.input)
+            if first is not file.input:
+                notes.append(
+                    f"{first.name} and {file.input.name} are each {row.title}: the first is used"
+                )
+            if file.is_named:
+                self._named = self._named or file.input
+
+    def nearest(self, run: Listed) -> InputPath | None:
+        """The one in the folder of *run*, or the nearest above inside its SOURCE."""
+        folder = PurePosixPath(run.input.path).parent
+        for _ in run.below[1:]:
+            if model := self._of_folder.get(str(folder)):
+                return model
+            folder = folder.parent
+        return self._named

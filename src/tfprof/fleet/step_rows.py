@@ -1,0 +1,72 @@
+"""A Step as rows of the dataset: one per node and device, with every metric.
+
+    times, runs       on the device of the execution
+    memory            on the node's own device, where the step recorded it
+    params, float_ops once per node: on its own device, or on the first that it ran on
+
+Summed over devices, rows are what `Profile.values(metric, step)` gives. A node with a record that
+counts nothing has a row of zeros.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tfprof.columns.unique import first_rows, unique_inverse
+from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.model import UNTIMED
+from tfprof.read.merge import with_types
+from tfprof.tables.fields import METRICS
+
+if TYPE_CHECKING:
+    from tfprof.columns.strings import I64, Strings
+    from tfprof.model import Profile, Step
+
+
+class StepRows(NamedTuple):
+    """The rows of a step, by node and device."""
+
+    node: I64
+    device: I64  # a row of devices
+    devices: Strings
+    metrics: dict[str, I64]
+    span_us: int  # from the first start to the last end; 0: unknown
+    executions: int
+
+
+def step_rows(profile: Profile, step: Step, float_ops: I64) -> StepRows:
+    """The rows of *step*; *float_ops* of each node, in one run of it."""
+    own = np.append(profile.nodes.device, -1)
+    # A node that is on no device has its memory on a device without a name.
+    places = profile.types.take(own[step.memory_node]).where(own[step.memory_node] >= 0)
+    devices, memory_device = with_types(step.devices, places)
+    count = max(len(devices), 1)
+    ran = step.node * count + step.device
+    held = step.memory_node * count + memory_device
+    place, row = unique_inverse(np.concatenate([ran, held]))
+    node, device = place // count, place % count
+    by_row = replace(step, node=row[: ran.size], memory_node=row[ran.size :])
+    metrics = {metric: np.zeros(place.size, np.int64) for metric in METRICS}
+    for metric in METRICS:
+        if metric not in _OF_NODES:
+            by_row.add(metric, metrics[metric])
+    nodes, first = first_rows(node)
+    home = devices.find(profile.types.take(own[nodes]).where(own[nodes] >= 0))
+    at = np.searchsorted(place, nodes * count + home)
+    is_home = (home >= 0) & (place[np.minimum(at, place.size - 1)] == nodes * count + home)
+    at = np.where(is_home, at, first)
+    metrics["params"][at] = profile.nodes.shape.elements()[nodes]
+    runs = np.add.reduceat(metrics["occurrence"], first) if first.size else first
+    metrics["float_ops"][at] = float_ops[nodes] * runs
+    timed = step.counts_as != UNTIMED
+    return StepRows(node, device, devices, metrics, _span(step, timed), int(timed.sum()))
+
+
+_OF_NODES = ("params", "float_ops")
+
+
+def _span(step: Step, timed: I64) -> int:
+    start, us = step.start_us[timed], step.us[timed]
+    return int((start + us).max()) - int(start.min()) if start.size else 0
