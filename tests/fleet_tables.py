@@ -58,6 +58,7 @@ def _of_worker(truth: Truth, worker: str) -> list[tuple[dict[str, Any], dict[str
             "worker": worker, "step": step, "graph": GRAPH, "span_us": truth.spans[worker, step],
             "executions": sum(row.occurrence for row in of_step),
             "nodes": len({row.name for row in of_step}), "source": f"{worker}/run_meta_{step}",
+            "version": "1",
             **{
                 metric: sum(getattr(row, metric) for row in of_step)
                 for metric in ("micros", "accelerator_micros", "cpu_micros", "bytes", "peak_bytes")
