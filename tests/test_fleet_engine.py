@@ -135,6 +135,15 @@ def program(text: str, folder: Path) -> subprocess.Popen[str]:
     )
 
 
+def is_alive(process: int) -> bool:
+    """Whether it runs; one that has ended may stay as a zombie until its new parent looks."""
+    try:
+        status = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return False
+    return status.rpartition(") ")[2][0] not in "ZX"
+
+
 HANGING = """
 from fleet_faults import Job, square
 from tfprof.fleet.engine import Engine
@@ -160,7 +169,7 @@ def test_processes_end_with_their_parent(number: signal.Signals, tmp_path: Path)
     assert parent.returncode == -number
     assert errors.count("Traceback") == (number == signal.SIGINT)
     processes = [int(path.name.split(".")[1]) for path in folder.iterdir()]
-    wait_until(lambda: not any(Path(f"/proc/{process}").exists() for process in processes))
+    wait_until(lambda: not any(map(is_alive, processes)))
 
 
 def test_a_script_that_processes_run_again_is_one_error(tmp_path: Path) -> None:

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import logging
 import queue
+import sys
 import threading
 import time
 from concurrent.futures import CancelledError
+from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof import __version__
@@ -123,6 +125,7 @@ class DaskPool:
 
 
 def _local_cluster(distributed: Any, count: int) -> Any:  # noqa: ANN401 - Dask has no types
+    _start_quiet_tracker()
     try:
         return distributed.LocalCluster(
             n_workers=count,
@@ -132,6 +135,15 @@ def _local_cluster(distributed: Any, count: int) -> Any:  # noqa: ANN401 - Dask 
         )
     except RuntimeError as problem:
         raise not_started(str(problem).strip().partition("\n")[0]) from None
+
+
+def _start_quiet_tracker() -> None:
+    """After Ctrl-C, Python's tracker removes the semaphores of the cluster; nobody need know."""
+    sys.warnoptions.append("ignore::UserWarning:multiprocessing.resource_tracker")
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        sys.warnoptions.pop()
 
 
 def _connect(distributed: Any, scheduler: str, cluster: Any) -> Any:  # noqa: ANN401 - likewise
