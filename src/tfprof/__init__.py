@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tfprof import model_analyzer, tfprof_log_pb2, tfprof_logger
     from tfprof.api import load, load_sample
+    from tfprof.api import open_fleet as fleet
     from tfprof.capture.folder import Capture as capture  # noqa: N813 - it is called
     from tfprof.capture.keras_callback import capture_callback
     from tfprof.compat.classic import Profiler, advise, profile, write_op_log
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from tfprof.ops.shape import UnknownShape
     from tfprof.ops.table import flops_rule
     from tfprof.results.fleet import Fleet
-    from tfprof.results.fleet import open_fleet as fleet
     from tfprof.results.loaded import Loaded
     from tfprof.results.report import Report
     from tfprof.tables.limits import raised_limits

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof import read
 from tfprof.errors import UsageError
-from tfprof.foundation.arguments import path, shown, truth
+from tfprof.foundation.arguments import path as file_path
+from tfprof.foundation.arguments import shown, truth
 from tfprof.foundation.progress_events import listening
 from tfprof.io.open_files import checkpoint_files, open_checkpoint, open_source
 from tfprof.read import expansion_limits
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from tfprof.model import Profile
+    from tfprof.results.fleet import Fleet
     from tfprof.tables.formats import Input
 
     # For each input paths, or for some live objects, messages or bytes.
@@ -95,7 +97,7 @@ def load(  # noqa: PLR0913 - one parameter per input
     if not callable(progress):
         raise UsageError(f"progress takes a function, not {shown(progress)}")
     checkpoints = arguments.pop(CHECKPOINT)
-    prefix = next((path(CHECKPOINT.parameter, prefix) for prefix in checkpoints), None)
+    prefix = next((file_path(CHECKPOINT.parameter, prefix) for prefix in checkpoints), None)
     if prefix == "":
         raise UsageError(f"the path of {CHECKPOINT.title} is empty")
     files = (file for files in arguments.values() for file in files if _is_path(file))
@@ -131,6 +133,14 @@ def load_sample() -> Loaded:
     (0, 1)
     """
     return load(**load_arguments(sample_files()))
+
+
+def open_fleet(path: AnyPath) -> Fleet:
+    """The fleet that `tfprof fleet SOURCE… -o PATH` gathered at *path*, a folder or a URL."""
+    from tfprof.fleet.dataset import Dataset  # noqa: PLC0415 - few programs have a fleet
+    from tfprof.results.fleet import Fleet  # noqa: PLC0415
+
+    return Fleet(Dataset.open(file_path("path", path)))
 
 
 def _text(name: str, value: object) -> str | None:
@@ -185,7 +195,7 @@ def _source(row: Input, argument: Any) -> read.Source:  # noqa: ANN401 - as in l
         source = profile_source(argument)
         assert source is not None, "there is a profile"
         return source
-    file = path(row.parameter, argument)
+    file = file_path(row.parameter, argument)
     if not file:
         raise UsageError(f"the path of {row.title} is empty")
     return open_source(file, f"{row.title} (--{row.name})")

@@ -381,15 +381,11 @@ class Profile(Frozen):
 
     def float_ops_of(self, runs: I64, recorded: I64 | Bool) -> I64:
         """The float operations of each node in a step where the *recorded* ones ran so often."""
-        return self.nodes.float_ops * np.where(recorded, runs, self._unrecorded_runs(runs))
-
-    def _unrecorded_runs(self, runs: I64) -> I64:
-        """How often nodes without a record run: as often as their region, if that is known."""
         times = self.times if self.times.size else np.ones(len(self), np.int64)
-        if not self.steps or not len(self.regions):
-            return times
-        of_region = np.append(self.regions.runs(runs), -1)[self.regions.of_nodes(len(self))]
-        return np.where(of_region >= 0, of_region, times)
+        if self.steps and len(self.regions):  # others run as often as their region, if it is known
+            of_region = np.append(self.regions.runs(runs), -1)[self.regions.of_nodes(len(self))]
+            times = np.where(of_region >= 0, of_region, times)
+        return self.nodes.float_ops * np.where(recorded, runs, times)
 
     @property
     def _records(self) -> I64:

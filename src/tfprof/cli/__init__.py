@@ -83,10 +83,13 @@ def _with_files(request: Request) -> dict[str, Any]:
     """The request's options, plus a flag for each file that was named without one."""
     name, changed = request.command.name, dict(request.options)
     if request.words:
+        from tfprof.cli.fleet_inputs import FLEET, fleet_among  # noqa: PLC0415
         from tfprof.console.progress import Progress  # noqa: PLC0415 - help needs no NumPy
         from tfprof.io.find_inputs import choose_inputs  # noqa: PLC0415
 
         with Progress():
+            if fleet := fleet_among(request.words, changed):
+                return {**changed, FLEET: fleet}
             changed = {**choose_inputs(request.words, changed), **changed}
         if not request.command.is_quiet:
             print_command(name, changed)

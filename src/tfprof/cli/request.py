@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from tfprof.console.outcome import Outcome
-    from tfprof.results.loaded import Loaded
 
 _PATH = {*"./\\~?"}  # what a command has not: the word is a file that is missing
 
@@ -40,7 +39,7 @@ class Request:
     command: Command
     words: Sequence[str]  # the plain words behind the command
     options: Mapping[str, Any]
-    load: Callable[[Request], Loaded]
+    load: Callable[[Request], Any]  # a Loaded or a Fleet
     shell: Any = None  # the Shell that asks; None on the command line
     naming: Sequence[str] = ()  # what stands for the files in other commands, where not words
 
@@ -99,7 +98,7 @@ def make_request(  # noqa: PLR0913, PLR0917 - one parameter per column
     command: Command,
     words: Sequence[str],
     options: Mapping[str, Any],
-    load: Callable[[Request], Loaded],
+    load: Callable[[Request], Any],
     settings: Mapping[str, Any] | None = None,
     shell: Any = None,  # noqa: ANN401 - as in Request
 ) -> Request:

@@ -7,9 +7,10 @@ before they are read.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tfprof.api import load
+from tfprof.cli.fleet_inputs import FLEET, load_fleet
 from tfprof.cli.request import Request, make_request, run_request
 from tfprof.console.progress import Progress
 from tfprof.console.stdio import print_command, print_notes, stdout_columns, write_stderr
@@ -17,7 +18,9 @@ from tfprof.errors import TfprofError
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import Note
 from tfprof.query.query import Query
+from tfprof.results.loaded import Loaded
 from tfprof.results.result import deliver, with_loading_notes
+from tfprof.tables.command_options import check_no_fleet_options
 from tfprof.tables.commands import COMMANDS
 from tfprof.tables.eras import ERAS, NOW
 from tfprof.tables.formats import FUNCTIONS, SIGNATURE, TAG, load_arguments, sample_files
@@ -28,14 +31,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tfprof.console.outcome import Outcome
-    from tfprof.results.loaded import Loaded
+    from tfprof.results.fleet import Fleet
     from tfprof.results.result import Result
 
 _DEMO = ("overview", "scope")  # without a word, the first that takes the options
 
 
-def load_files(request: Request) -> Loaded:
-    """Read the files that *request* names; progress goes to stderr."""
+def load_files(request: Request) -> Any:  # noqa: ANN401 - a Loaded or a Fleet
+    """Read the files that *request* names, or open the fleet; progress goes to stderr."""
+    if request.options.get(FLEET):
+        return load_fleet(request)
+    check_no_fleet_options(request.options)
     arguments = load_arguments(request.options)
     for part in (SIGNATURE.name, TAG.name):
         arguments[part] = request.options.get(part) or None
@@ -60,11 +66,12 @@ def _renamed(path: str | None, names: Mapping[str, str]) -> str | None:
     return str(beside)
 
 
-def loading_notes(loaded: Loaded) -> list[Note]:
+def loading_notes(loaded: Loaded | Fleet) -> list[Note]:
     """What to print once files are read: their notes, and how much of the graph ran."""
-    profile = loaded.profile
-    share = [Note(f"run graph coverage: {profile.coverage:.2f}")] if profile.steps else []
-    return [*profile.notes, *share]
+    share = []
+    if isinstance(loaded, Loaded) and loaded.steps:
+        share = [Note(f"run graph coverage: {loaded.profile.coverage:.2f}")]
+    return [*loaded.notes, *share]
 
 
 def run_demo(request: Request) -> Outcome:

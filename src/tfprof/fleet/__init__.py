@@ -17,10 +17,10 @@ class _Room(ModuleType):
     """A module that can be called: this one."""
 
     def __call__(self, path: str | os.PathLike[str]) -> Any:  # noqa: ANN401 - of a room behind it
-        """As `results.fleet.open_fleet`."""
+        """As `api.open_fleet`."""
         from tfprof.foundation.dotted import load_function  # noqa: PLC0415 - NumPy loads if needed
 
-        return load_function("tfprof.results.fleet:open_fleet")(path)
+        return load_function("tfprof.api:open_fleet")(path)
 
 
 sys.modules[__name__].__class__ = _Room

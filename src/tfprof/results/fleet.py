@@ -8,34 +8,37 @@ fleet.sql("select …")                             ─► SqlReport
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tfprof.columns.matching import matches
 from tfprof.columns.strings import Strings
 from tfprof.errors import UsageError, check_known
-from tfprof.foundation.arguments import path as path_of
 from tfprof.foundation.arguments import shown
 from tfprof.foundation.caches import Cache
 from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
 from tfprof.foundation.units import plural
+from tfprof.model import own_notes
 from tfprof.query.answer import answer
 from tfprof.query.defaults import fitted_query
 from tfprof.query.unmatched import no_match, no_name
+from tfprof.results.loaded import Loaded
 from tfprof.results.report import Report
 from tfprof.tables.eras import NOW
 from tfprof.tables.outputs import OUTPUTS, check_fleet_output
-from tfprof.tables.statistics import DEFAULT, STATS
+from tfprof.tables.statistics import DEFAULT_STAT, STATS
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Mapping, Sequence
 
     from tfprof.fleet.dataset import Dataset
     from tfprof.fleet.union_graph import UnionGraph
     from tfprof.model import Note, Profile
     from tfprof.query.query import Query
+    from tfprof.results.explain_report import ExplainReport
     from tfprof.results.sql_report import SqlReport
+    from tfprof.results.summary_report import SummaryReport
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,7 +52,7 @@ class Fleet:
 
     dataset: Dataset
     worker: tuple[str, ...] = ()  # regexes; none: all workers
-    stat: str = DEFAULT
+    stat: str = DEFAULT_STAT
     era: str = NOW.name
     _unions: Cache = field(default_factory=Cache, repr=False)
 
@@ -160,15 +163,29 @@ class Fleet:
         numbers = self.dataset.manifest.steps
         return tuple(sorted(set[int]().union(*(numbers[name] for name in self.worker_names))))
 
+    def summary(self, *arguments: Any, **options: Any) -> SummaryReport:  # noqa: ANN401
+        """The layers of the model, as `Loaded.summary` has them; without times."""
+        return Loaded(self.profile).summary(*arguments, **options)
+
+    def explain(self, *arguments: Any, **options: Any) -> ExplainReport:  # noqa: ANN401
+        """Why nodes count what they count in one run, as `Loaded.explain` has it."""
+        return Loaded(self.profile).explain(*arguments, **options)
+
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What was missing, skipped or repaired when it was gathered."""
-        return self.profile.notes
+        """What was skipped and noted when the fleet was gathered."""
+        manifest = self.dataset.manifest
+        kinds = Counter(skipped["kind"] for skipped in manifest.skipped)
+        count = plural(len(manifest.skipped), "file was", "files were")
+        reasons = ", ".join(f"{number:,} {kind}" for kind, number in kinds.most_common())
+        skipped = [f"{count} skipped ({reasons}): see 'tfprof info'"] if kinds else []
+        return own_notes([*skipped, *manifest.notes])
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The files of the dataset that no output overwrites."""
-        return ()
+        """The files of the dataset, which no output overwrites."""
+        files = ("manifest.json", *self.dataset.manifest.files)
+        return tuple(map(self.dataset.storage.path, files))
 
     def __len__(self) -> int:
         return len(self.profile)
@@ -176,13 +193,6 @@ class Fleet:
     def __repr__(self) -> str:
         workers = plural(len(self.dataset.workers), "worker")
         return f"<Fleet: {workers}, {plural(len(self.steps), 'step')}>"
-
-
-def open_fleet(path: str | os.PathLike[str]) -> Fleet:
-    """The fleet that `tfprof fleet SOURCE… -o PATH` gathered at *path*, a folder or a URL."""
-    from tfprof.fleet.dataset import Dataset  # noqa: PLC0415 - it needs pyarrow
-
-    return Fleet(Dataset.open(path_of("path", path)))
 
 
 def _known(stat: object) -> str:

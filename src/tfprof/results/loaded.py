@@ -22,6 +22,7 @@ from tfprof.query.answer import answer
 from tfprof.query.defaults import fitted_query
 from tfprof.results.report import Report
 from tfprof.results.result import ProfileFile, deliver
+from tfprof.tables.command_options import check_no_fleet_options
 from tfprof.tables.eras import NOW
 from tfprof.tables.options import check_choices
 from tfprof.tables.outputs import Output
@@ -147,6 +148,7 @@ class Loaded:
 
     def ask(self, view: str, options: Mapping[str, object]) -> Report:
         """The report of a view; options that are left open fit the files, or are the era's."""
+        check_no_fleet_options(options)
         asked = {"era": self.era, **options}
         return self.report(view, fitted_query(self.profile, asked, view))
 

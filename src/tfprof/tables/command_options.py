@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from tfprof.errors import UsageError
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.tables.limits import LIMITS
 from tfprof.tables.options import OPTIONS, Option
 from tfprof.tables.outputs import formats
+from tfprof.tables.statistics import DEFAULT_STAT, STATS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 HELP = Option("help", "bool", default=False, help="print the help")
 VERSION = Option("version", "bool", default=False, help="print the version")
@@ -74,6 +81,25 @@ FLEET_OPTIONS: dict[str, Option] = {
         replace(OUTFILE, help="the folder or URL of the dataset; also -o PATH"),
     )
 }  # fmt: skip
+# What the views of a fleet take besides.
+WORKER = Option("worker", "regexes", (), "of a fleet: only workers whose names match")
+STAT = Option(
+    "stat", "text", DEFAULT_STAT,
+    "of a fleet: what to show of a row's numbers in all worker steps", tuple(STATS),
+)  # fmt: skip
+SAMPLE_OPTIONS: dict[str, Option] = {row.name: row for row in (WORKER, STAT)}
+
+
+def check_no_fleet_options(options: Iterable[str]) -> None:
+    """Raise UsageError for an option that only a fleet has."""
+    for name in options:
+        if name in SAMPLE_OPTIONS:
+            raise UsageError(
+                f"{name} is for a fleet, and these files are none: "
+                "'tfprof fleet SOURCE -o fleet/' gathers the runs of many workers"
+            )
+
+
 LIMIT_OPTIONS: dict[str, Option] = {
     limit.flag.lstrip("-"): Option(limit.flag.lstrip("-"), "int", limit.default, limit.help)
     for limit in LIMITS.values()

@@ -30,6 +30,7 @@ from tfprof.tables.command_options import (
     OUTFILE,
     PAGE_OPTIONS,
     ROWS,
+    SAMPLE_OPTIONS,
     SORT,
     SOURCE,
     TRAINING,
@@ -71,6 +72,7 @@ class Command:
     words: Callable[[], Sequence[str]] | None = None  # the plain words it takes, where not files
     # What files must give (GIVES) so that it answers them where no command is named; None: never.
     answers: tuple[str, ...] | None = None
+    of_fleets: bool = False  # it answers for a fleet, too
     is_quiet: bool = False  # its result says what other commands note on standard error
     details: tuple[str, ...] = ()  # paragraphs of its help
     closing: tuple[str, ...] = ()  # more of them, behind the options
@@ -145,14 +147,15 @@ def view_command(view: View) -> Command:
         _RUN_RESULT,
         _FILES,
         view.examples or (f"{view.name} graph.pbtxt",),
-        _loading(options, _REPORT, is_list=view.chain),
+        _loading({**options, **SAMPLE_OPTIONS}, _REPORT, is_list=view.chain),
         _REPORT,
         lambda loaded, _, options: loaded.ask(
-            view.name, {name: options[name] for name in OPTIONS if name in options}
+            view.name, {n: options[n] for n in (*OPTIONS, *SAMPLE_OPTIONS) if n in options}
         ),
         is_list=view.chain,
         ignored=ignored,
         files="load",
+        of_fleets=True,
         details=(view.help, numbers),
         closing=(closing,) if view.groups else (),
     )
@@ -167,11 +170,13 @@ def _result(  # noqa: PLR0913, PLR0917 - one parameter per column
     offers: tuple[str, ...],
     result: Callable[..., Any],
     answers: tuple[str, ...] | None = None,
+    *,
+    of_fleets: bool = False,
 ) -> Command:
     """The row of a command that loads files and makes a result of them."""
     options = _loading(own, offers)
     columns = (name, summary, _RUN_RESULT, usage, examples, options, offers, result)
-    return Command(*columns, files="load", answers=answers)
+    return Command(*columns, files="load", answers=answers, of_fleets=of_fleets)
 
 
 def _shown_in_demo() -> tuple[str, ...]:
@@ -219,7 +224,7 @@ COMMANDS: dict[str, Command] = {
                 training=options.get("training", TRAINING.default),
                 sort=options.get("sort", SORT.default), rows=options.get("rows", ROWS.default),
             ),
-            answers=("nodes",),
+            answers=("nodes",), of_fleets=True,
         ),
         *map(view_command, VIEWS.values()),
         _result(
@@ -232,6 +237,7 @@ COMMANDS: dict[str, Command] = {
                 options.get("name", ()), options.get("op", ()), options.get("layer", ""),
                 dims=query.dims, most=options.get("most", MOST.default),
             ),
+            of_fleets=True,
         ),
         _result(
             "advise", "what looks wrong or expensive, by all checkers",
@@ -262,6 +268,7 @@ COMMANDS: dict[str, Command] = {
             "tfprof.cli.page:run_page", _FILES,
             (f"page {_RUN} tfprof_log -o page.html", "page graph.pbtxt --source=off -o page.html"),
             {**INPUTS, **GRAPH_PARTS, **PAGE_OPTIONS, **LIMIT_OPTIONS}, ("page",), files="load",
+            of_fleets=True,
         ),
         Command(
             "fleet", "gather the runs of many workers into one dataset; with -o FOLDER",
@@ -341,6 +348,13 @@ def answering(gives: Iterable[str]) -> Command:
     """The command that answers files that give these; the first in the table that can."""
     has = set(gives)
     return next(r for r in COMMANDS.values() if r.answers is not None and has.issuperset(r.answers))
+
+
+def check_answers_fleets(command: Command) -> None:
+    """Raise UsageError where *command* does not answer for a fleet."""
+    if not command.of_fleets:
+        others = ", ".join(row.name for row in COMMANDS.values() if row.of_fleets)
+        raise UsageError(f"{command.name or 'the prompt'} takes no fleet; these do: {others}")
 
 
 def shell_commands() -> dict[str, Command]:

@@ -35,4 +35,4 @@ STATS: Final[dict[str, Statistic]] = {
     )
 }
 # fmt: on
-DEFAULT: Final = "mean"
+DEFAULT_STAT: Final = "mean"

@@ -1,0 +1,43 @@
+"""A fleet where a command takes files: named alone, it stands for graph and runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tfprof.api import open_fleet
+from tfprof.errors import UsageError
+from tfprof.fleet.dataset import is_fleet
+from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.tables.command_options import STAT, WORKER
+from tfprof.tables.commands import check_answers_fleets
+from tfprof.tables.eras import NOW
+from tfprof.tables.formats import INPUTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tfprof.cli.request import Request
+    from tfprof.results.fleet import Fleet
+
+FLEET: Final = "fleet"  # the path of a fleet, among the options of a request
+
+
+def fleet_among(words: Sequence[str], options: Mapping[str, Any]) -> str | None:
+    """The word that names a fleet; raises UsageError where there are other files as well."""
+    fleet = next(filter(is_fleet, words), None)
+    others = [*words, *(f"--{name}" for name in INPUTS if options.get(name))]
+    if fleet is not None and len(others) > 1:
+        other = next(word for word in others if word != fleet or others.count(word) > 1)
+        raise UsageError(
+            f"{fleet} is a fleet, with its own graph and runs: name no {other} beside it"
+        )
+    return fleet
+
+
+def load_fleet(request: Request) -> Fleet:
+    """The fleet that *request* names, with the workers and the statistic that it asks for."""
+    check_answers_fleets(request.command)
+    options = request.options
+    fleet = open_fleet(options[FLEET])
+    fleet = fleet.chosen(options.get(WORKER.name), options.get(STAT.name))
+    return replace(fleet, era=options.get("era") or NOW.name)
