@@ -15,7 +15,8 @@ import pytest
 from fleet_files import write_fleet
 from fleet_tables import store_truth
 from tfprof import InputError, UsageError
-from tfprof.results.fleet import Fleet, open_fleet
+from tfprof.api import open_fleet
+from tfprof.results.fleet import Fleet
 
 if TYPE_CHECKING:
     from pathlib import Path

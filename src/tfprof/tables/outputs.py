@@ -171,7 +171,7 @@ def check_fleet_output(row: OutputKind, stat: Statistic) -> None:
         )
     if row.of_fleets == "whole" and not stat.whole:
         whole = ", ".join(each.name for each in STATS.values() if each.whole)
-        raise UsageError(f"output {row.name} holds whole numbers, {stat.name} is none: use {whole}")
+        raise UsageError(f"output {row.name} holds whole numbers only: use a stat of {whole}")
 
 
 def row_of_form(form: str) -> OutputKind:
