@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from cold import cold
 from event_files import event_files
+from fleet import FULL, Fleets, fleets
 from inputs import HERE, inputs
 from machine import described
 from many_steps import NODES, many_steps
@@ -43,10 +44,12 @@ def size(word: str) -> int:
 
 
 def measure(out: Path, nodes: int, repeat: int, only: set[str]) -> Iterator[Row]:
-    """All rows of a size."""
+    """All rows of a size; fleets are large where the largest size is asked for."""
     if "events" in only and nodes == NODES:
         yield from event_files(out, repeat)
-    if only == {"events"}:
+    if "fleet" in only and nodes in {NODES, _FULL}:
+        yield from fleets(out, FULL if nodes == _FULL else Fleets())
+    if only <= {"events", "fleet"}:
         return
     given, often = inputs(out, Size(nodes)), plan(nodes, repeat)
     if "cold" in only:

@@ -25,6 +25,7 @@ _TITLES = {
     "text": "Loading a text graph",
     "steps": "Loading many steps",
     "events": "Loading event files; nodes are their images or scalars",
+    "fleet": "Fleets, nodes × worker steps; the original is what stands after the slash",
     "page": "A page in Chromium; the original is the limit, and MB the size of a file",
 }
 PHASES = tuple(_TITLES)

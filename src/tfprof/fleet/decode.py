@@ -149,6 +149,7 @@ class _Part:
     def __init__(self, task: Task) -> None:
         self._taken = set(task.without)
         self._words = {name: _Words() for name in ("device", "name", "op")}
+        self._names: dict[Profile, I64] = {}  # the number of each node's name; -1: none yet
         self._samples: list[_Sample] = []
         self._skipped: list[Skip] = []
         self._notes: list[str] = []
@@ -183,7 +184,7 @@ class _Part:
                 self._repeated(file, number)
                 continue
             self._taken.add((file.worker, number))
-            words = self._numbered(run.profile, rows)
+            words = self._numbered(run, rows)
             self._samples.append(_Sample(file.worker, number, run.graph, file, rows, words))
         before = () if run.model is None else run.model.profile.notes
         of_run = run.profile.notes[len(before) :]
@@ -196,12 +197,20 @@ class _Part:
         taken = {step for worker, step in self._taken if worker == file.worker}
         return next(step for step in range(len(taken) + 1) if step not in taken)
 
-    def _numbered(self, profile: Profile, rows: StepRows) -> dict[str, I64]:
-        used, at = unique_inverse(rows.node)
-        name = self._words["name"].codes(profile.nodes.name.take(used))
-        op = self._words["op"].codes(profile.types.take(profile.nodes.op[used]))
+    def _numbered(self, run: RunFile, rows: StepRows) -> dict[str, I64]:
+        nodes = run.profile.nodes
+        model = run.profile if run.model is None else run.model.profile
+        # Names of a graph become numbers once: most files of a task have the same graph.
+        known = self._names.setdefault(model, np.full(len(model), -1, np.int64))
+        name = np.append(known, np.full(len(run.profile) - known.size, -1, np.int64))
+        used = unique(rows.node)
+        new = used[name[used] < 0]
+        name[new] = self._words["name"].codes(nodes.name.take(new))
+        known[:] = name[: known.size]
+        types, type_of = unique_inverse(nodes.op[rows.node])
+        op = self._words["op"].codes(run.profile.types.take(types))
         device = self._words["device"].codes(rows.devices)
-        return {"device": device[rows.device], "name": name[at], "op": op[at]}
+        return {"device": device[rows.device], "name": name[rows.node], "op": op[type_of]}
 
     def _repeated(self, file: FileToRead, step: int) -> None:
         self._skip(replace(file, step=step), repeated(file, step), "repeated")

@@ -40,11 +40,12 @@ def step_rows(profile: Profile, step: Step, float_ops: I64) -> StepRows:
     """The rows of *step*; *float_ops* of each node, in one run of it."""
     own = np.append(profile.nodes.device, -1)
     # A node that is on no device has its memory on a device without a name.
-    places = profile.types.take(own[step.memory_node]).where(own[step.memory_node] >= 0)
-    devices, memory_device = with_types(step.devices, places)
+    # Texts are compared once per device, not once per node.
+    types, type_of = unique_inverse(own[step.memory_node])
+    devices, number = with_types(step.devices, profile.types.take(types).where(types >= 0))
     count = max(len(devices), 1)
     ran = step.node * count + step.device
-    held = step.memory_node * count + memory_device
+    held = step.memory_node * count + number[type_of]
     place, row = unique_inverse(np.concatenate([ran, held]))
     node, device = place // count, place % count
     by_row = replace(step, node=row[: ran.size], memory_node=row[ran.size :])
@@ -53,7 +54,8 @@ def step_rows(profile: Profile, step: Step, float_ops: I64) -> StepRows:
         if metric not in _OF_NODES:
             by_row.add(metric, metrics[metric])
     nodes, first = first_rows(node)
-    home = devices.find(profile.types.take(own[nodes]).where(own[nodes] >= 0))
+    types, type_of = unique_inverse(own[nodes])
+    home = devices.find(profile.types.take(types).where(types >= 0))[type_of]
     at = np.searchsorted(place, nodes * count + home)
     is_home = (home >= 0) & (place[np.minimum(at, place.size - 1)] == nodes * count + home)
     at = np.where(is_home, at, first)
