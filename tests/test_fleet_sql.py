@@ -15,13 +15,13 @@ import pytest
 from fleet_files import write_fleet
 from fleet_tables import store_truth
 from tfprof import InputError, UsageError
-from tfprof.api import open_fleet
-from tfprof.results.fleet import Fleet
+from tfprof import fleet as open_fleet
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from fleet_files import Truth
+    from tfprof.results.fleet import Fleet
 
 SKIPPED: Final = {
     "path": "w/run_9",

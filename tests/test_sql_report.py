@@ -81,7 +81,6 @@ def test_it_prints_a_table() -> None:
         "──────────────────────────────────────",
         "a       1,234,567          0.125  true",
         "b              --  2,500,000,000  --",
-        "",
     ]
 
 
@@ -97,7 +96,7 @@ def test_it_prints_in_the_width_of_the_terminal(monkeypatch: pytest.MonkeyPatch)
 def test_a_long_result_prints_its_first_rows() -> None:
     made = report(step=range(MOST_ROWS + 20))
     lines = str(made).splitlines()
-    assert len(lines) == MOST_ROWS + 4
+    assert len(lines) == MOST_ROWS + 3
     assert lines[-1].startswith("20 more rows: ")
     assert len(made.rows) == MOST_ROWS + 20
     assert b"".join(made.pieces("csv")).count(b"\n") == MOST_ROWS + 21

@@ -81,13 +81,12 @@ class SqlReport(Result):
 
     def text(self) -> str:
         """The first rows as a table, fitted to the terminal if standard output is one."""
-        shown: SqlReport = SqlReport(self.arrow.slice(0, MOST_ROWS))
+        shown = SqlReport(self.arrow.slice(0, MOST_ROWS))
         files = shown.files(row_of_form("text"), "", stdout_columns())
-        text = b"".join(piece for file in files for piece in file.pieces).decode()
-        if len(self) == len(shown):
-            return text
+        text = b"".join(piece for file in files for piece in file.pieces).decode().rstrip("\n")
         more = plural(len(self) - len(shown), "more row")
-        return f"{text}{more}: rows, to_arrow(), to_pandas() and to_polars() have all.\n"
+        rest = f"\n{more}: rows, to_arrow(), to_pandas() and to_polars() have all."
+        return text + rest * (len(self) > len(shown))
 
     def __repr__(self) -> str:
         return f"<SqlReport: {plural(len(self), 'row')} of {', '.join(self.columns)}>"
