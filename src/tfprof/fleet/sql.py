@@ -10,6 +10,7 @@ that asks. What does not fit into memory goes to a temporary folder until the qu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
@@ -39,6 +40,8 @@ set enable_external_access = false;
 set lock_configuration = true
 """
 _QUESTIONS: Final = {"SELECT", "EXPLAIN", "MULTI"}  # MULTI: a PIVOT, which looks up its columns
+# What DuckDB 2 and 1 say where a table cannot be read.
+_UNREAD: Final = re.compile(r"(?:stream registered as '\w+'|arrow_scan: \w+) failed(?:\(\))?: (.*)")
 
 
 def ask_sql(
@@ -81,8 +84,8 @@ def _error(message: str) -> UsageError | InputError:
     """What DuckDB says, as one sentence without the picture of the line."""
     lines = message.partition("\n\nLINE ")[0].split("\n")
     sentence = " ".join(filter(None, map(str.strip, lines)))
-    if "reading the stream registered as" in sentence:
-        return InputError(f"a file of the fleet is damaged: {sentence.partition('failed: ')[2]}")
+    if unread := _UNREAD.search(sentence):
+        return InputError(f"a file of the fleet is damaged: {unread[1]}")
     return UsageError(f"DuckDB does not answer this SQL: {sentence}")
 
 

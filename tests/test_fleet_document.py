@@ -1,0 +1,84 @@
+"""What docs/fleet.md shows is what a reader gets who types it."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import shlex
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+import tfprof
+from tfprof import cli
+from tfprof.fleet.schema import NODES, ROWS, STEPS
+from tfprof.tables.command_options import OUTFILE
+from tfprof.tables.commands import COMMANDS, options_shown
+from tfprof.tables.formats import GRAPH, OP_LOG
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+ROOT: Final = Path(__file__).parents[1]
+PAGE: Final = ROOT / "docs" / "fleet.md"
+TEXT: Final = PAGE.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the runs of a real fleet, and what the first command makes of them."""
+    folder = tmp_path_factory.mktemp("fleet")
+    shutil.copytree(ROOT / "tests" / "data" / "fleet", folder / "runs")
+    tfprof.gather_fleet(folder / "runs", folder / "fleet", processes=1)
+    return folder
+
+
+@pytest.fixture
+def here(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(files)
+
+
+def shown() -> Iterator[tuple[str, str]]:
+    """The commands in the blocks, each with the output below it, if there is any."""
+    for block in re.findall(r"```console\n(.*?)```", TEXT, re.DOTALL):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            yield command, output.strip("\n")
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(("command", "output"), [pytest.param(*one, id=one[0]) for one in shown()])
+def test_a_command_prints_what_the_page_shows(
+    command: str, output: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program, *words = shlex.split(command, comments=True)
+    assert program == "tfprof"
+    assert cli.run(words) == 0, capsys.readouterr().err
+    printed = capsys.readouterr().out
+    if output:
+        assert printed.strip("\n") == output
+
+
+@pytest.mark.usefixtures("here")
+def test_questions_in_sql_have_the_answers_of_the_page() -> None:
+    result = doctest.testfile(str(PAGE), module_relative=False)
+    assert result.attempted >= 8
+    assert result.failed == 0
+
+
+@pytest.mark.parametrize(
+    ("table", "columns"), [("rows", ROWS), ("steps", STEPS), ("nodes", NODES)]
+)
+def test_the_page_says_what_every_column_means(table: str, columns: Mapping[str, str]) -> None:
+    section = TEXT.partition(f"| `{table}` | |\n|---|---|\n")[2].partition("\n\n")[0]
+    named = [name for line in section.splitlines() for name in re.findall(r"`(\w+)`", line[:150])]
+    assert set(columns) <= set(named)
+
+
+def test_the_page_lists_the_options_of_the_command() -> None:
+    section = TEXT.partition("| option | meaning |")[2].partition("###")[0]
+    own = {option.name for option in options_shown(COMMANDS["fleet"])} - {OUTFILE.name}
+    listed = set(re.findall(r"--(\w+)", section))
+    assert listed == own | {GRAPH.name, OP_LOG.name}
