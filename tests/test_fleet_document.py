@@ -68,9 +68,7 @@ def test_questions_in_sql_have_the_answers_of_the_page() -> None:
     assert result.failed == 0
 
 
-@pytest.mark.parametrize(
-    ("table", "columns"), [("rows", ROWS), ("steps", STEPS), ("nodes", NODES)]
-)
+@pytest.mark.parametrize(("table", "columns"), [("rows", ROWS), ("steps", STEPS), ("nodes", NODES)])
 def test_the_page_says_what_every_column_means(table: str, columns: Mapping[str, str]) -> None:
     section = TEXT.partition(f"| `{table}` | |\n|---|---|\n")[2].partition("\n\n")[0]
     named = [name for line in section.splitlines() for name in re.findall(r"`(\w+)`", line[:150])]
