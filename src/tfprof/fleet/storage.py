@@ -95,9 +95,11 @@ class Storage:
         """(file system, path of the folder in it), as pyarrow.dataset takes them."""
         return need("pyarrow.fs").LocalFileSystem(), os.path.abspath(self.root)  # noqa: PTH100 - keeps links
 
-    def check_writable(self) -> None:
-        """Raise OutputError where the folder can be neither made nor written to."""
-        check_folder(self.root)
+    def check_writable(self, folders: Iterable[str]) -> None:
+        """Raise OutputError where these *folders* can be neither made nor written to."""
+        for folder in folders:
+            self._refuse_links(folder)
+            check_folder(self.path(folder))
 
     @contextmanager
     def _errors(self, name: str, kind: type[TfprofError], what: str) -> Iterator[None]:
@@ -171,7 +173,7 @@ class _Remote(Storage):
         except FileNotFoundError:
             return
 
-    def check_writable(self) -> None:
+    def check_writable(self, folders: Iterable[str]) -> None:
         """Nothing is known before the first file is written."""
 
     def filesystem(self) -> tuple[Any, str]:

@@ -10,6 +10,7 @@ of a killed run stay until the next commit, and `has` finds those that are compl
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from tfprof import __version__
@@ -49,7 +50,7 @@ class Writer:
         Raises OutputError where the folder has other files, InputError where its manifest is bad.
         """
         storage = Storage.at(path)
-        storage.check_writable()
+        storage.check_writable(FOLDERS)
         old = stored_manifest(storage)
         if old is None:
             for folder, own in FOLDERS.items():
@@ -117,7 +118,8 @@ class Writer:
             raise OutputError(f"{gone} was removed by another run meanwhile; gather again")
         self.storage.write(NAME, [data])
         for file in sorted(stored - new.files.keys()):
-            self.storage.remove(file)
+            with suppress(OutputError):  # the next commit tries again
+                self.storage.remove(file)
         return new
 
     def discard(self) -> None:
