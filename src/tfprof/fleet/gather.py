@@ -77,8 +77,8 @@ def gather_fleet(  # noqa: PLR0913 - one parameter per option
     target: AnyPath,
     *,
     paths: str = "",
-    graph_path: AnyPath = "",
-    op_log_path: AnyPath = "",
+    graph: AnyPath = "",
+    op_log: AnyPath = "",
     resume: bool = False,
     strict: bool = False,
     processes: int | None = None,
@@ -98,8 +98,8 @@ def gather_fleet(  # noqa: PLR0913 - one parameter per option
             words,
             path("target", target),
             paths=paths,
-            graph_path=path("graph_path", graph_path),
-            op_log_path=path("op_log_path", op_log_path),
+            graph=path("graph", graph),
+            op_log=path("op_log", op_log),
             resume=resume,
             strict=strict,
             engine=engine,
@@ -111,15 +111,15 @@ def gather(  # noqa: PLR0913 - one parameter per option
     target: str,
     *,
     paths: str = "",
-    graph_path: str = "",
-    op_log_path: str = "",
+    graph: str = "",
+    op_log: str = "",
     resume: bool = False,
     strict: bool = False,
     engine: Engine,
 ) -> Gathered:
     """Gather *sources* into the dataset at *target*; progress is announced."""
     announce(Stage("looking for files"))
-    model = ModelFiles(*(input_path(name) if name else None for name in (graph_path, op_log_path)))
+    model = ModelFiles(*(input_path(name) if name else None for name in (graph, op_log)))
     found = find_files(sources, target, paths, model)
     run = _Gathering(Writer.at(target), engine, strict=strict)
     for skip in found.skipped:
