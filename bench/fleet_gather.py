@@ -74,8 +74,8 @@ def main() -> None:
         gather(
             [asked.source],
             asked.target,
-            graph_path=asked.graph,
-            op_log_path=asked.op_log,
+            graph=asked.graph,
+            op_log=asked.op_log,
             strict=True,
             engine=engine,
         )
