@@ -17,7 +17,7 @@ import signal
 import sys
 from typing import Any, Final
 
-from fleet_parts import GRAPH, OTHER_GRAPH, SKIPPED, add, graph_files, part
+from fleet_parts import GRAPH, OTHER_GRAPH, SKIPPED, graph_files, part
 from tfprof.fleet.writer import Writer
 
 OPERATIONS: Final = {"open", "os.link", "os.mkdir", "os.remove", "os.rename", "os.chmod"}
@@ -29,10 +29,13 @@ NEW: Final = {
 
 
 def write(folder: str) -> None:
-    """Add two parts and a graph to a fleet, and commit."""
+    """Add those of two parts and two graphs that a fleet does not have, and commit."""
     writer = Writer.at(folder)
-    for key, (worker, times, graph) in NEW.items():
-        add(writer, key, worker, times, graph)
+    for key, contents in NEW.items():
+        if writer.has(key) is None:
+            writer.add_part(key, *part(*contents))
+    for graph in sorted(writer.missing_graphs):
+        writer.add_graph(graph, *graph_files(graph))
     writer.commit([SKIPPED], ["a note"])
 
 

@@ -68,6 +68,7 @@ def rows_and_steps(worker: str, times: Times, graph: str = GRAPH) -> tuple[Any, 
         "worker": [worker] * len(times), "step": list(times), "graph": [graph] * len(times),
         "span_us": sums, "micros": sums, "cpu_micros": sums,
         "source": [f"{worker}/run_meta_{step}" for step in times],
+        "version": ["100 bytes"] * len(times),
     }  # fmt: skip
     return schema.table_of(schema.ROWS, rows), schema.table_of(schema.STEPS, of_steps)
 
