@@ -4,13 +4,13 @@
     workers ↓    10   11   12      …
                  11   -1   12      micros[k]    the k-th
 
--1 where the fleet has no such step of the worker. Only as many types as asked for are kept: the
-first reading finds the most expensive ones, the second adds up their times.
+-1 where the fleet has no such step of the worker. Only the most expensive types are kept, as many
+as a page has room for: the first reading finds them, the second adds up their times.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from tfprof.columns.strings import I64, Bool
     from tfprof.fleet.dataset import Batch, Dataset
+
+MOST_NUMBERS: Final = 2_000_000  # times on a page
+_LEAST_TYPES: Final = 8  # however many worker steps there are
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +44,8 @@ class WorkerTimes:
         return recorded
 
 
-def worker_times(
-    dataset: Dataset, most_types: Callable[[int], int], keep: Callable[[str], bool] | None = None
-) -> WorkerTimes:
-    """The times of the workers that *keep* accepts; *most_types*: for so many worker steps."""
+def worker_times(dataset: Dataset, keep: Callable[[str], bool] | None = None) -> WorkerTimes:
+    """The times of the workers that *keep* accepts."""
     table = dataset.steps(["worker", "step", "micros"], keep)
     names = table["worker"].to_pylist()
     known = {*names}
@@ -59,7 +60,7 @@ def worker_times(
 
     totals = _totals(dataset, keep)
     ranked = sorted(totals, key=lambda name: (-totals[name], name))
-    types = tuple(ranked[: most_types(whole.size)])
+    types = tuple(ranked[: max(_LEAST_TYPES, MOST_NUMBERS // max(whole.size, 1) - 1)])
     micros = np.zeros((len(types), whole.size), np.int64)
     number = {step: at for at, step in enumerate(steps.tolist())}
     kinds = {name: at for at, name in enumerate(types)}

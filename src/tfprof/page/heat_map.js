@@ -52,7 +52,7 @@ export class HeatMap extends Picture {
     const { fleet: { rows, steps }, scroller } = this;
     this.order.forEach((row, at) => (this.place[row] = at));
     scroller.style.height = `${Math.min(HEAD + rows * HIGH, most) + 2}px`;
-    const context = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d"));
+    const context = this.clear(scroller.clientWidth, scroller.clientHeight);
     const widest = Math.max(...this.order.slice(0, 300).map((row) => context.measureText(this.fleet.rowName(row)).width));
     const left = Math.ceil(Math.min(Math.max(widest + 16, 40), Math.max(112, scroller.clientWidth * 0.22)));
     const row = Math.max(LOW, Math.min(HIGH, Math.floor((scroller.clientHeight - HEAD) / rows)));

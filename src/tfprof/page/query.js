@@ -52,7 +52,7 @@ export class Query {
     for (const name of Object.keys(value)) {
       if (name.startsWith("min_") && BigInt(value[name])) this.minimum[name.slice(4)] = BigInt(value[name]);
     }
-    /** @type {bigint | null} */ this.step = BigInt(value.step) >= 0n ? BigInt(value.step) : null;
+    /** @type {bigint | null} */ this.step = BigInt(value.step ?? -1) >= 0n ? BigInt(value.step) : null; // a fleet has none
     /** @type {string | null} */ this.orderBy = value.order_by || null;
     /** @type {string[] | null} */ this.accountTypes = restriction(value.account_type_regexes);
     /** @type {string[] | null} */ this.startNames = restriction(value.start_name_regexes);

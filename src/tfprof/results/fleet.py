@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof.columns.matching import matches
 from tfprof.columns.strings import Strings
-from tfprof.errors import UsageError, check_known
+from tfprof.errors import InputError, UsageError, check_known
 from tfprof.foundation.arguments import shown
 from tfprof.foundation.caches import Cache
 from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from tfprof.model import Note, Profile
     from tfprof.query.query import Query
     from tfprof.results.explain_report import ExplainReport
+    from tfprof.results.page_report import PageReport
     from tfprof.results.sql_report import SqlReport
     from tfprof.results.summary_report import SummaryReport
 
@@ -152,6 +153,28 @@ class Fleet:
         from tfprof.fleet.arrow_tables import arrow_table  # noqa: PLC0415 - as above
 
         return arrow_table(self.dataset, name, self._wanted)
+
+    def page(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        source: bool = True,
+        dims: Mapping[str, int] | None = None,
+    ) -> PageReport:
+        """The graph and the times of workers as a page to look at; as in `Loaded.page`."""
+        from tfprof.fleet.worker_times import worker_times  # noqa: PLC0415 - few need a page
+        from tfprof.results.loaded import Loaded  # noqa: PLC0415
+        from tfprof.results.page_report import FleetNumbers  # noqa: PLC0415
+
+        times = worker_times(self.dataset, self._wanted)
+        if not times.recorded.any():
+            raise InputError("there is nothing to show: the fleet has no steps")
+        graph = Loaded(self.profile, inputs=(self.dataset.storage.root,))
+        report = graph.page(source=source, dims=dims)
+        report = replace(report, fleet=FleetNumbers(times, self.workers()))
+        if path is not None:
+            report.save(path)
+        return report
 
     @property
     def _wanted(self) -> Callable[[str], bool] | None:

@@ -211,8 +211,7 @@ class Loaded:
         naming = Naming(after=self.inputs if source else tuple(map(file_name, self.inputs)))
         report = PageReport(self, dims or {}, peaks, source=source, naming=naming)
         if path is not None:
-            outcome = deliver(report, Output("file", path_of("path", path)), self.inputs)
-            print_notes(outcome.notes)
+            report.save(path)
         return report
 
     def save(self, path: str | os.PathLike[str], *, source: bool = True) -> None:

@@ -6,17 +6,20 @@ from itertools import chain
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from tfprof.console.stdio import print_notes
 from tfprof.errors import UsageError
+from tfprof.foundation.arguments import path as path_of
 from tfprof.foundation.lazy_dataclasses import dataclass, field
 from tfprof.foundation.stack_files import is_absolute
 from tfprof.foundation.units import first_few, plural
 from tfprof.model import own_notes
 from tfprof.results.overview_report import Naming
-from tfprof.results.result import SharedFile
+from tfprof.results.result import SharedFile, deliver
 from tfprof.tables.limits import beyond, limit
-from tfprof.tables.outputs import OUTPUTS
+from tfprof.tables.outputs import OUTPUTS, Output
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Iterator, Mapping
 
     from tfprof.fleet.worker_times import WorkerTimes
@@ -115,6 +118,11 @@ class PageReport(SharedFile):
         if form not in self.offers:
             raise UsageError(f"a page has no {form}")
         return chain.from_iterable(file.pieces for file in self.files(OUTPUTS["file"], self.name))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file; notes go to stderr."""
+        output = Output("file", path_of("path", path))
+        print_notes(deliver(self, output, self.loaded.inputs).notes)
 
     def text(self) -> str:
         """The page, as HTML."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from tfprof.columns.strings import Strings
+from tfprof.fleet.worker_times import MOST_NUMBERS
 from tfprof.foundation.units import plural
 
 if TYPE_CHECKING:
@@ -23,15 +24,8 @@ if TYPE_CHECKING:
     from tfprof.fleet.worker_times import WorkerTimes
     from tfprof.writers.page_columns import Container
 
-MOST_NUMBERS: Final = 2_000_000  # times on a page
 BINS: Final = 48
-_LEAST_TYPES: Final = 8  # however many worker steps there are
 _PERCENTILES: Final = (50, 90, 99)
-
-
-def most_types(worker_steps: int) -> int:
-    """How many operation types a page of so many worker steps has."""
-    return max(_LEAST_TYPES, MOST_NUMBERS // max(worker_steps, 1) - 1)
 
 
 def add_fleet(out: Container, times: WorkerTimes) -> dict[str, Any]:

@@ -39,6 +39,7 @@ _HABITS: Final = (
     "trims_itself", "root_depth",
 )  # fmt: skip
 _OPEN: Final = "Open dimension"
+_OF_ONE_RUN: Final = "float_ops are of one run; the command has their mean over worker steps"
 _ADVICE: Final = re.compile(r"[:;,] (?:add|give|pass|set) |--dim |tfprof\.capture\(")
 
 
@@ -61,13 +62,13 @@ def page_meta(
         "summary": summary,
         "advice": _json(loaded.advice),
         "notes": _notes(loaded.profile, over, summary),
-        "remarks": _remarks(loaded.profile, dims),
+        "remarks": _remarks(loaded.profile, dims, [_OF_ONE_RUN] * is_fleet),
         "peaks": dict(report.peaks),
         "options": [_option(name) for name in offered],
         "fields": [_field(name) for name in FIELDS],
         "kinds": {"names": KINDS, "of_type": kinds_of(loaded.profile.types.texts())},
         "views": [_view(n, offered, drawings.get(n), missing.get(n, "")) for n in VIEWS],
-        "spelled": {view: _spelled(view) for view in VIEWS if "demo" in report.naming.before},
+        "spelled": _spelled(report),
         "defaults": {view: _defaults(loaded, view, dims) for view in VIEWS},
         "steps": list(loaded.steps),
         "folded": {"nodes": len(loaded), "sentence": report.fold_note}
@@ -80,11 +81,11 @@ def page_meta(
     return meta if report.source else _without_folders(meta, report.loaded.inputs)
 
 
-def _remarks(profile: Profile, dims: Mapping[str, int]) -> dict[str, Any]:
+def _remarks(profile: Profile, dims: Mapping[str, int], more: list[str]) -> dict[str, Any]:
     """Notes that an answer has if it shows parameters, float operations, or in any case."""
     steps = (None, *(step.number for step in profile.steps if profile.step_shapes))
     missed = [MISSES_STREAM] if profile.misses_accelerator_stream else []
-    float_ops = {str(step): _counted(profile, dims, step) for step in steps}
+    float_ops = {str(step): [*_counted(profile, dims, step), *more] for step in steps}
     return {"params": [*params_remarks(profile)], "float_ops": float_ops, "all": missed}
 
 
@@ -165,9 +166,14 @@ def _view(
     return {**habits, **rows, "options": own, "choices": choices, "missing": missing}
 
 
-def _spelled(view: str) -> list[str]:
-    """The options for which `tfprof demo` has other defaults than the page."""
-    return [name for name in VIEWS[view].demo if name != "order_by"]  # it follows --select
+def _spelled(report: PageReport) -> dict[str, list[str]]:
+    """The options of each view for which the command has other defaults than the page."""
+    if report.fleet is not None:  # the command has times
+        return {view: ["select"] for view in VIEWS}
+    if "demo" not in report.naming.before:
+        return {}
+    # The order follows --select.
+    return {name: [n for n in view.demo if n != "order_by"] for name, view in VIEWS.items()}
 
 
 def _defaults(loaded: Loaded, view: str, dims: Mapping[str, int]) -> dict[str, Any]:
