@@ -12,7 +12,7 @@ import numpy as np
 import draw
 from page_browser import PHONE
 from test_page_ui import MARKUP, chosen, fragment, serious, table
-from tfprof.fleet.worker_times import WorkerTimes
+from tfprof.fleet.worker_times import ALL, WorkerTimes
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.results.loaded import Loaded
 from tfprof.results.page_report import FleetNumbers
@@ -36,7 +36,7 @@ MATMUL: Final = [[100, 110], [300, 310], [102, -1]]
 RELU: Final = [[10, 10], [11, 12], [9, -1]]
 WHOLE: Final = [[110, 120], [311, 322], [111, -1]]
 SMALL: Final = WorkerTimes(
-    ("a", "b", "c"), (7, 9), ("MatMul", "Relu"), np.array([WHOLE, MATMUL, RELU])
+    ("a", "b", "c"), (7, 9), (ALL, "MatMul", "Relu"), np.array([WHOLE, MATMUL, RELU])
 )
 
 
@@ -107,7 +107,7 @@ def test_a_distribution_has_the_percentiles_of_numpy(open_page: Pages, tmp_path:
     times[0] = times[1] + times[2]
     times[:, 6, 2] = -1
     names = tuple(f"worker_{at}" for at in range(8))
-    fleet = WorkerTimes(names, tuple(range(5)), ("MatMul", "Relu"), times)
+    fleet = WorkerTimes(names, tuple(range(5)), (ALL, "MatMul", "Relu"), times)
     page = open_page(written(fleet, tmp_path), "tab=distribution&op=MatMul")
     values = times[1][times[1] >= 0]
     marks = [float(np.percentile(values, share)) for share in (50, 90, 99)]
@@ -151,7 +151,7 @@ def test_many_workers_fold_and_hostile_names_stay_text(
     names = (*(f"w{at}" for at in range(18)), MARKUP, "turned\u202eround")
     whole = np.arange(60).reshape(20, 3) + 2**53  # beyond what doubles hold
     whole[18, 1] = 2**54
-    fleet = WorkerTimes(names, (1, 2, 3), (MARKUP,), np.stack([whole, whole]), left_out=4)
+    fleet = WorkerTimes(names, (1, 2, 3), (ALL, MARKUP), np.stack([whole, whole]), left_out=4)
     page = open_page(written(fleet, tmp_path), "tab=workers&worker=w4", size=PHONE, dark=True)
     # 20 workers, 3 steps and 3 numbers of each: two of them share a row.
     note = page.locator("#panel-workers").inner_text()

@@ -1,8 +1,8 @@
 """WorkerTimes: the time of each worker in each step, in all and by operation type.
 
-    micros[0]    steps →           micros[1]    the most expensive type
-    workers ↓    10   11   12      …
-                 11   -1   12      micros[k]    the k-th
+    micros[0]    steps →           micros[1]    from the start of a step to its end, if known
+    workers ↓    10   11   12      micros[2]    the most expensive type
+                 11   -1   12      …
 
 -1 where the fleet has no such step of the worker. Only the most expensive types are kept, as many
 as a page has room for: the first reading finds them, the second adds up their times.
@@ -23,19 +23,25 @@ if TYPE_CHECKING:
     from tfprof.columns.strings import I64, Bool
     from tfprof.fleet.dataset import Batch, Dataset
 
+ALL, SPAN = "all operations", "start to end"
 MOST_NUMBERS: Final = 2_000_000  # times on a page
 _LEAST_TYPES: Final = 8  # however many worker steps there are
 
 
 @dataclass(frozen=True, eq=False)
 class WorkerTimes:
-    """Microseconds by kind, worker and step; kind 0 is all operations, the others are types."""
+    """Microseconds by kind, worker and step."""
 
     workers: tuple[str, ...]
     steps: tuple[int, ...]
-    types: tuple[str, ...]  # the most expensive first
+    kinds: tuple[str, ...]  # ALL, SPAN if known, and operation types, the most expensive first
     micros: I64
     left_out: int = 0  # operation types
+
+    @property
+    def first_type(self) -> int:
+        """The first kind that is an operation type."""
+        return 1 + (SPAN in self.kinds[1:2])
 
     @property
     def recorded(self) -> Bool:
@@ -46,22 +52,24 @@ class WorkerTimes:
 
 def worker_times(dataset: Dataset, keep: Callable[[str], bool] | None = None) -> WorkerTimes:
     """The times of the workers that *keep* accepts."""
-    table = dataset.steps(["worker", "step", "micros"], keep)
-    names = table["worker"].to_pylist()
-    known = {*names}
+    table = dataset.steps(["worker", "step", "micros", "span_us"], keep)
+    owners = table["worker"].to_pylist()
+    known = {*owners}
     workers = tuple(worker for worker in dataset.workers if worker in known)
     step_of = np.asarray(table["step"], np.int64)
     steps = np.unique(step_of)
     place = {worker: at for at, worker in enumerate(workers)}
-    cell = np.array([place[name] for name in names], np.int64) * steps.size
+    cell = np.array([place[name] for name in owners], np.int64) * steps.size
     cell += np.searchsorted(steps, step_of)
-    whole = np.full(len(workers) * steps.size, -1, np.int64)
-    whole[cell] = np.asarray(table["micros"], np.int64)
+    whole = np.full((2, len(workers) * steps.size), -1, np.int64)
+    whole[:, cell] = [np.asarray(table[name], np.int64) for name in ("micros", "span_us")]
+    whole = whole if whole[1].max(initial=0) > 0 else whole[:1]
+    cells = whole.shape[1]
 
     totals = _totals(dataset, keep)
     ranked = sorted(totals, key=lambda name: (-totals[name], name))
-    types = tuple(ranked[: max(_LEAST_TYPES, MOST_NUMBERS // max(whole.size, 1) - 1)])
-    micros = np.zeros((len(types), whole.size), np.int64)
+    types = ranked[: max(_LEAST_TYPES, MOST_NUMBERS // max(cells, 1) - len(whole))]
+    micros = np.zeros((len(types), cells), np.int64)
     number = {step: at for at, step in enumerate(steps.tolist())}
     kinds = {name: at for at, name in enumerate(types)}
     for batch in dataset.scan(["worker", "step", "op", "micros"], keep):
@@ -70,10 +78,11 @@ def worker_times(dataset: Dataset, keep: Callable[[str], bool] | None = None) ->
             here = kind[rows]
             at = place[worker] * steps.size + number[step]
             micros[:, at] = sum_by(here, values[rows], len(types) + 1)[:-1]
-    micros = np.concatenate([whole[None], np.where(whole < 0, -1, micros)])
-    shape = (len(types) + 1, len(workers), steps.size)
+    every = np.concatenate([whole, np.where(whole[0] < 0, -1, micros)])
+    every = every.reshape(len(every), len(workers), steps.size)
+    names = (ALL, SPAN)[: len(whole)]
     left_out = len(ranked) - len(types)
-    return WorkerTimes(workers, tuple(steps.tolist()), types, micros.reshape(shape), left_out)
+    return WorkerTimes(workers, tuple(steps.tolist()), (*names, *types), every, left_out)
 
 
 def _totals(dataset: Dataset, keep: Callable[[str], bool] | None) -> dict[str, int]:

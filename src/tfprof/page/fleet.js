@@ -1,5 +1,6 @@
-// The times of a fleet's workers, as writers/page_fleet.py writes them: a number per kind of
-// operations (0: all), row of workers and step. A row is one worker, of a large fleet several.
+// The times of a fleet's workers, as writers/page_fleet.py writes them: a number per kind, row of
+// workers and step. Kinds are all operations, the step from start to end if that is known, and
+// operation types. A row is one worker, of a large fleet several.
 import { shown } from "./strings.js";
 import { short } from "./units.js";
 
@@ -14,7 +15,7 @@ export class Fleet {
   constructor(columns, meta) {
     this.meta = meta;
     this.workers = columns.strings("fleet.workers");
-    this.types = columns.strings("fleet.types");
+    this.names = columns.strings("fleet.kinds");
     this.steps = Array.from(columns.column("fleet.steps"), String);
     this.rows = Math.ceil(this.workers.length / meta.fold);
     this.micros = columns.column("fleet.micros");
@@ -46,17 +47,22 @@ export class Fleet {
 
   /** @param {number} kind @returns {string} */
   kindName(kind) {
-    return kind ? shown(this.types.text(kind - 1).slice(0, LONGEST)) : "all operations";
+    return shown(this.names.text(kind).slice(0, LONGEST));
   }
 
   /** The kinds as choices. @returns {import("./picture_controls.js").Choice[]} */
   get kinds() {
-    return Array.from({ length: this.types.length + 1 }, (_, kind) => ({ value: this.key(kind), text: this.kindName(kind) }));
+    return Array.from({ length: this.names.length }, (_, kind) => ({ value: this.key(kind), text: this.kindName(kind) }));
+  }
+
+  /** The kinds that are operation types. @returns {number[]} */
+  get types() {
+    return Array.from({ length: this.names.length - this.meta.first_type }, (_, at) => at + this.meta.first_type);
   }
 
   /** How the address names a kind. @param {number} kind */
   key(kind) {
-    return kind ? this.types.text(kind - 1) : "";
+    return kind ? this.names.text(kind) : "";
   }
 
   /** What a row is called; in a step, by the worker that its numbers are of. @param {number} row @param {number | null} [step] @returns {string} */
@@ -71,7 +77,7 @@ export class Fleet {
   /** What the state chooses: a kind, a row, a step. @param {import("./state.js").State} state @returns {Chosen & {kind: number}} */
   chosen({ op = "", worker = "", step = "" }) {
     const [row, at] = [worker ? this.workers.indexOf(worker) : -1, this.steps.indexOf(step)];
-    return { kind: op ? this.types.indexOf(op) + 1 : 0, worker: row < 0 ? null : Math.floor(row / this.meta.fold), step: at < 0 ? null : at };
+    return { kind: Math.max(op ? this.names.indexOf(op) : 0, 0), worker: row < 0 ? null : Math.floor(row / this.meta.fold), step: at < 0 ? null : at };
   }
 
   /** Changes of the state that choose. @param {number | null} row @param {number | null} step */

@@ -95,7 +95,7 @@ class Workers {
     if (worker === null && step === null) return [h("p", { class: "muted" }, HINT)];
     const [all, title] = [this.compared(0, worker, step), h("h2", { class: "wrap" }, this.name(worker, step))];
     if (worker !== null && all.usual === 0 && all.time === 0) return [title, h("p", { class: "muted" }, "There is no record of it, or it took no time.")];
-    const types = fleet.kinds.slice(1).map((_, at) => this.compared(at + 1, worker, step)).sort((a, b) => b.time - b.usual - (a.time - a.usual)).slice(0, MOST_TYPES);
+    const types = fleet.types.map((kind) => this.compared(kind, worker, step)).sort((a, b) => b.time - b.usual - (a.time - a.usual)).slice(0, MOST_TYPES);
     const largest = Math.max(...types.map(({ time, usual }) => Math.abs(time - usual)), 1);
     const rows = types.map(({ kind, time, usual }) => this.row(kind, time, usual, largest));
     return [

@@ -1,7 +1,7 @@
 """What a page of a fleet has besides its graph: the times of workers, and statistics over them.
 
-    fleet.workers  fleet.types  fleet.steps
-    fleet.micros   kind × row × step      kind 0 is all operations; -1: no such step of the worker
+    fleet.workers  fleet.kinds  fleet.steps
+    fleet.micros   kind × row × step      -1: no such step of the worker
     fleet.median   kind × step            twice the median over all workers, so that it is whole
     fleet.bins     kind × bin             histogram over all worker steps; bins are equally wide
     fleet.member   row × step             which worker of a row of several the numbers are of
@@ -34,7 +34,8 @@ def add_fleet(out: Container, times: WorkerTimes) -> dict[str, Any]:
     fold = -(-(kinds + 1) * workers * steps // MOST_NUMBERS)
     rows, member = _folded(times.micros, fold)
     out.add_strings("fleet.workers", Strings.of(name.encode() for name in times.workers))
-    out.add_strings("fleet.types", Strings.of(name.encode() for name in times.types))
+    kinds_shown = Strings.of(name.encode("utf-8", "surrogateescape") for name in times.kinds)
+    out.add_strings("fleet.kinds", kinds_shown)
     out.add("fleet.steps", np.array(times.steps, np.int64))
     out.add("fleet.micros", rows.ravel())
     out.add("fleet.median", _medians(times.micros).ravel())
@@ -43,6 +44,7 @@ def add_fleet(out: Container, times: WorkerTimes) -> dict[str, Any]:
     counted = [_histogram(numbers[times.recorded]) for numbers in times.micros]
     out.add("fleet.bins", np.concatenate([histogram.bins for histogram in counted]))
     return {
+        "first_type": times.first_type,
         "fold": fold,
         "samples": int(times.recorded.sum()),
         "note": _note(times, fold),
@@ -87,7 +89,8 @@ def _note(times: WorkerTimes, fold: int) -> str:
     """What is left out, in sentences; "" where nothing is."""
     said = []
     if times.left_out:
-        kept = f"the {plural(len(times.types), 'operation type')} that took most time"
+        types = len(times.kinds) - times.first_type
+        kept = f"the {plural(types, 'operation type')} that took most time"
         said.append(f"The page has {kept}, and leaves out the times of {times.left_out:,} others.")
     if fold > 1:
         row = f"Each row stands for up to {fold} workers and shows the slowest of them in each step"
