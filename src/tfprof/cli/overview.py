@@ -11,7 +11,7 @@ from tfprof.io.open_files import InputFile
 from tfprof.query.query import Query
 from tfprof.results.overview_report import MOST_ROWS, Naming
 from tfprof.results.result import deliver
-from tfprof.tables.command_options import LIST_ROWS
+from tfprof.tables.command_options import LIST_ROWS, WORKER
 from tfprof.tables.formats import GRAPH_PARTS, INPUTS
 from tfprof.tables.options import flags
 
@@ -43,7 +43,8 @@ def naming(request: Request) -> Naming:
         return Naming(tuple(request.naming))
     # A path that begins with a dash would be read as a flag.
     words = [f"./{word}" if word.startswith("-") else word for word in request.words]
-    named = {n: v for n, v in request.options.items() if n in {**INPUTS, **GRAPH_PARTS} and v}
+    names = {**INPUTS, **GRAPH_PARTS, WORKER.name: WORKER}
+    named = {n: v for n, v in request.options.items() if n in names and v}
     typed = {
         name: value
         for name, value in named.items()

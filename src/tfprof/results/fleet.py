@@ -30,6 +30,7 @@ from tfprof.tables.outputs import OUTPUTS, check_fleet_output
 from tfprof.tables.statistics import DEFAULT_STAT, STATS
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Mapping, Sequence
 
     from tfprof.fleet.dataset import Dataset
@@ -163,14 +164,13 @@ class Fleet:
     ) -> PageReport:
         """The graph and the times of workers as a page to look at; as in `Loaded.page`."""
         from tfprof.fleet.worker_times import worker_times  # noqa: PLC0415 - few need a page
-        from tfprof.results.loaded import Loaded  # noqa: PLC0415
         from tfprof.results.page_report import FleetNumbers  # noqa: PLC0415
 
         times = worker_times(self.dataset, self._wanted)
         if not times.recorded.any():
             raise InputError("there is nothing to show: the fleet has no steps")
-        graph = Loaded(self.profile, inputs=(self.dataset.storage.root,))
-        report = graph.page(source=source, dims=dims)
+        profile = replace(self.profile, notes=(*self.profile.notes, *self.notes))
+        report = Loaded(profile, inputs=(self.dataset.storage.root,)).page(source=source, dims=dims)
         report = replace(report, fleet=FleetNumbers(times, self.workers()))
         if path is not None:
             report.save(path)

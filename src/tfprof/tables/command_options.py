@@ -58,10 +58,11 @@ NO_OPEN = Option(
     "no_open", "bool", default=False, help="print the address of the page and open no browser"
 )
 PORT = Option("port", "int", 0, "the port of the address, as for ssh -L; 0: any that is free")
+WORKER = Option("worker", "regexes", (), "of a fleet: only workers whose names match")
 # The options of a page.
 PAGE_OPTIONS: dict[str, Option] = {
     row.name: row
-    for row in (SOURCE, OPTIONS["dim"], PEAK_FLOPS, PEAK_BANDWIDTH, OUTFILE, NO_OPEN, PORT)
+    for row in (SOURCE, OPTIONS["dim"], PEAK_FLOPS, PEAK_BANDWIDTH, WORKER, OUTFILE, NO_OPEN, PORT)
 }
 # How the files of a fleet are found and decoded.
 FLEET_OPTIONS: dict[str, Option] = {
@@ -82,7 +83,6 @@ FLEET_OPTIONS: dict[str, Option] = {
     )
 }  # fmt: skip
 # What the views of a fleet take besides.
-WORKER = Option("worker", "regexes", (), "of a fleet: only workers whose names match")
 STAT = Option(
     "stat", "text", DEFAULT_STAT,
     "of a fleet: what to show of a row's numbers in all worker steps", tuple(STATS),
