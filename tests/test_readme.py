@@ -12,6 +12,7 @@ import pytest
 
 import test_python_versions
 import test_tensorflow_versions
+import tfprof
 from sampling import sampled
 from tfprof import cli
 from tfprof.tables.commands import COMMANDS
@@ -62,6 +63,8 @@ def files(
     shutil.copy(ROOT / "tests" / "data" / "tf2" / "control.tflite", folder / "model.tflite")
     shutil.copytree(model_folder("events") / "keras2", folder / "logs")
     shutil.copytree(keras_fit[1], folder, dirs_exist_ok=True)
+    shutil.copytree(ROOT / "tests" / "data" / "fleet", folder / "runs")
+    tfprof.gather_fleet(folder / "runs", folder / "fleet", processes=1)
     for file in SAMPLE.iterdir():
         shutil.copy(file, folder / file.name.removesuffix(".gz"))
     return folder

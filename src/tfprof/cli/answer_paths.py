@@ -3,12 +3,14 @@
 graph.pbtxt                 summary     what a command needs of files is in its row (`answers`)
 graph.pbtxt run_meta_0      overview
 model.ckpt                  info
+fleet/                      workers
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tfprof.cli.fleet_inputs import FLEET, fleet_among
 from tfprof.cli.request import make_request, run_request
 from tfprof.cli.result_commands import load_files
 from tfprof.console.progress import Progress
@@ -33,6 +35,8 @@ def answer_paths(words: Sequence[str], options: Mapping[str, Any]) -> Outcome:
             raise UsageError(
                 f"{word!r} is a command: name it first, as in tfprof {word} {words[0]}"
             )
+    if fleet_among(words, options):
+        return run_request(make_request(answering([FLEET]), words, options, load_files))
     try:
         with Progress():
             chosen = {**choose_inputs(words, options), **options}
