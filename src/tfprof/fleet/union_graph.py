@@ -134,7 +134,10 @@ class _Seen:
 
 
 def _unpacked(bits: bytes, count: int) -> Bool:
-    return np.unpackbits(np.frombuffer(bits, np.uint8), count=count).astype(np.bool_)
+    result = np.zeros(count, np.bool_)
+    known = np.unpackbits(np.frombuffer(bits, np.uint8))[:count]
+    result[: known.size] = known
+    return result
 
 
 def _merged(first: bytes, second: bytes) -> bytes:
