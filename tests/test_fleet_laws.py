@@ -32,7 +32,9 @@ OF_NUMPY: dict[str, Callable[[list[int]], float]] = {
     "mean": np.mean,
     "min": min,
     "max": max,
-    **{f"p{q}": lambda numbers, q=q: np.percentile(numbers, q) for q in (50, 90, 99)},
+    "p50": lambda numbers: np.percentile(numbers, 50),
+    "p90": lambda numbers: np.percentile(numbers, 90),
+    "p99": lambda numbers: np.percentile(numbers, 99),
 }
 Row = tuple[str, ...]
 LEAST = -(2**63)
