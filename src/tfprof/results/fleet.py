@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from tfprof.results.page_report import PageReport
     from tfprof.results.sql_report import SqlReport
     from tfprof.results.summary_report import SummaryReport
+    from tfprof.results.workers_report import WorkersReport
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,6 +134,18 @@ class Fleet:
             )
         samples = FleetSamples(self.dataset, self.union, self.worker_names, statistic, query)
         return Report(answer(profile, view, query, samples), None, profile)
+
+    def workers(self, rows: int = 0) -> WorkersReport:
+        """How long each worker takes, who holds up the others and why.
+
+        *rows*: how many of each list; 0: all, or as text what fits.
+        """
+        from tfprof.fleet.workers import workers_of  # noqa: PLC0415 - as above
+        from tfprof.results.workers_report import WorkersReport  # noqa: PLC0415
+
+        if not isinstance(rows, int) or rows < 0:
+            raise UsageError(f"rows takes 0 or more, not {shown(rows)}")
+        return WorkersReport(workers_of(self.dataset, self._wanted), rows)
 
     def sql(self, text: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> SqlReport:
         """The answer to a question in SQL, by DuckDB.

@@ -6,6 +6,7 @@
     AdviceReport   advice, table, result        what the checkers find
     ExplainReport  explanation, table, result   why nodes count what they count
     InfoReport     info, table, result          what files are
+    WorkersReport  workers_text, table, result  the workers of a fleet
     ProfileFile    profile or converted         the profile itself
     PageReport     page                         the profile as a page to look at
 

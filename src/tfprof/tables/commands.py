@@ -35,6 +35,7 @@ from tfprof.tables.command_options import (
     SOURCE,
     TRAINING,
     VERSION,
+    WORKER,
 )
 from tfprof.tables.fields import FIELDS, METRICS
 from tfprof.tables.formats import GRAPH, GRAPH_PARTS, INPUTS, OP_LOG
@@ -116,6 +117,7 @@ _ADVICE = ("advice", "table", "result")
 _INFO = ("info", "table", "result")
 _EXPLANATION = ("explanation", "table", "result")
 _OVERVIEW = ("overview_text", "table", "result")
+_WORKERS = ("workers_text", "table", "result")
 _RUN_RESULT = "tfprof.cli.result_commands:run_result"
 _PROMPT = "tfprof.shell.prompt:run_prompt"
 _PROMPT_OPTIONS = {**INPUTS, **GRAPH_PARTS, **OPTIONS, "format": FORMAT, **LIMIT_OPTIONS}
@@ -277,6 +279,15 @@ COMMANDS: dict[str, Command] = {
             ("fleet . -o fleet", "fleet . --paths='run_meta_{step}' --strict -o fleet"),
             {GRAPH.name: GRAPH, OP_LOG.name: OP_LOG, **FLEET_OPTIONS, **LIMIT_OPTIONS},
             files="paths", details=(_SOURCES,),
+        ),
+        Command(
+            "workers",
+            "of a fleet: time per worker, stragglers and why, parameter servers, slow steps",
+            "tfprof.cli.workers:run_workers", "FLEET [options]",
+            ("workers fleet", "workers fleet --worker='worker_[0-3]' --format=json"),
+            {WORKER.name: WORKER, LIST_ROWS.name: LIST_ROWS, **_outputs(_WORKERS),
+             **LIMIT_OPTIONS},
+            _WORKERS, files="paths",
         ),
         Command(
             "info",

@@ -89,6 +89,7 @@ _TEXT: Mapping[str, str] = {
     "info": "tfprof.writers.info:info_text",
     "explanation": "tfprof.writers.explanation:text",
     "overview_text": "tfprof.writers.overview:text",
+    "workers_text": "tfprof.writers.workers:text",
     "table": "tfprof.writers.table_text:table_text",
 }
 
@@ -97,7 +98,7 @@ OUTPUTS: dict[str, OutputKind] = {
     row.name: row
     for row in (
         OutputKind("stdout", "text on standard output", "never", _TEXT, for_reading=True,
-                   fitted=("table",)),
+                   fitted=("table", "workers_text")),
         OutputKind("file", "the same text in a file; of save and convert, the profile", "always",
                    {**_TEXT, "profile": "tfprof.writers.saved:saved",
                     "converted": "tfprof.writers.columnar:columnar",

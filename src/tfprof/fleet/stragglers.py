@@ -1,0 +1,239 @@
+"""Stragglers: workers that take longer than their peers, and what makes them slow.
+
+    factor = median over steps of (time / median time of its peers in that step)
+    waits  = 1 - 1 / factor                 of a step in which the others wait for it
+    extra  = an operation's time per step - the median of its peers
+
+Peers are workers that run the same operations: of each type and device nearly as many. A worker is
+a straggler if its factor stands out (at least 1.03, 5 times the noise of its median, and beyond how
+much peers differ), or if an operation of it does: at least 1.5 times the time of its peers, extra
+time of at least 1% of its step, beyond noise and how much peers differ. The second finds who holds
+up steps that take everybody the same time, since all wait. Operations that wait for others are no
+evidence.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from tfprof.fleet.robust import (
+    MAJORITY,
+    OF_NOISE,
+    error_of_median,
+    factors,
+    median,
+    spread,
+    spreads_needed,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tfprof.fleet.robust import F64, Factors
+
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+Flags = np.ndarray[Any, np.dtype[np.bool_]]
+
+ALIKE: Final = 0.8  # of the nodes that one of two peers runs, both run
+_LEAST_FACTOR: Final = 1.03
+_FEW_PEERS: Final = 5  # fewer say little about how much workers differ
+_LEAST_OF_FEW: Final = 1.05
+_MOST_OF_FEW: Final = 2.0
+_LEAST_OF_OP: Final = 1.5
+_LEAST_EXTRA: Final = 0.01  # of a step
+_LEAST_OF_ONE_STEP: Final = 1.5  # noise is unknown
+_MOST_CAUSES: Final = 3
+_EVENLY: Final = 0.5  # of the excess: all operations share it
+# Operations whose time is mostly that of others.
+WAITS: Final = re.compile(
+    r"_?(Host)?Recv\w*|RecvTensor|\w*Dequeue\w*|Barrier\w*|Collective\w*|\w*GetNext\w*"
+)
+
+
+class Key(NamedTuple):
+    """What times are added up by."""
+
+    op: str
+    device: str  # without job and task, where they are the worker's own
+
+
+class Cause(NamedTuple):
+    """Operations that take a straggler longer than its peers."""
+
+    key: Key
+    micros: float  # per step
+    usual: float  # of its peers
+    nodes: tuple[tuple[str, float, float], ...] = ()  # the few that matter: name, micros, usual
+
+    @property
+    def extra(self) -> float:
+        """How much longer, per step."""
+        return self.micros - self.usual
+
+    @property
+    def factor(self) -> float | None:
+        """How many times as long; None: its peers do not run it."""
+        return self.micros / self.usual if self.usual > 0 else None
+
+
+class Straggler(NamedTuple):
+    """A worker that takes longer than its peers."""
+
+    worker: int
+    factor: float
+    micros: float  # its median step
+    usual: float  # that of its peers
+    waits: float  # the share of its step that others wait
+    causes: tuple[Cause, ...]
+    evenly: float | None  # all its operations take about this many times as long
+    by_steps: bool  # False: its operations stand out, but its steps do not
+    peers: int
+
+
+class Sums(NamedTuple):
+    """Per worker and key, over its steps."""
+
+    keys: Sequence[Key]
+    micros: F64  # the median
+    spread: F64  # how much steps differ
+    nodes: F64  # how many nodes ran, the median
+
+
+class Compared(NamedTuple):
+    """One group of peers."""
+
+    workers: Ints  # rows of the times
+    factors: Factors
+    stragglers: list[Straggler]
+
+
+def groups_of_peers(nodes: F64) -> list[Ints]:
+    """Rows of *nodes* (workers × keys) that run nearly the same, the largest group first."""
+    left = np.arange(nodes.shape[0])
+    groups = []
+    while left.size:
+        first = nodes[left[0]]
+        both = np.minimum(nodes[left], first).sum(axis=1)
+        either = np.maximum(nodes[left], first).sum(axis=1)
+        alike = both >= ALIKE * either
+        groups.append(left[alike])
+        left = left[~alike]
+    return sorted(groups, key=lambda group: (-group.size, group[0]))
+
+
+def compare(times: F64, sums: Sums) -> list[Compared]:
+    """The workers of *times* (workers × steps; NaN: not recorded), compared with their peers."""
+    result = []
+    for group in groups_of_peers(sums.nodes):
+        by_group = factors(times[group])
+        found = _stragglers(group, times, by_group, sums) if group.size > 1 else []
+        result.append(Compared(group, by_group, found))
+    return result
+
+
+def _stragglers(group: Ints, times: F64, by_group: Factors, sums: Sums) -> list[Straggler]:
+    """The stragglers of a group, what costs most time first."""
+    excess, is_slow = _slow_workers(times[group], by_group)
+    micros = sums.micros[group]
+    usual = _usual(micros)
+    stands_out = _slow_operations(micros, sums.spread[group], times[group], sums.keys)
+    steps = median(times[group], axis=1)
+    found = []
+    for at in np.flatnonzero(is_slow | stands_out.any(axis=1)).tolist():
+        factor, by_steps = float(np.exp(max(excess[at], 0.0))), bool(is_slow[at])
+        causes = _causes(micros[at], usual, sums.keys, stands_out[at], by_steps=by_steps)
+        whole = float(steps[at])
+        extra = sum(cause.extra for cause in causes)
+        waits = 1 - 1 / factor if by_steps else min(extra / whole, 1.0)
+        evenly = _evenly(micros[at], usual, factor) if by_steps else None
+        found.append(
+            Straggler(
+                int(group[at]),
+                factor,
+                whole,
+                whole / factor,
+                waits,
+                causes,
+                evenly,
+                by_steps,
+                group.size - 1,
+            )
+        )
+    return sorted(found, key=lambda each: (-each.waits, each.worker))
+
+
+def _slow_workers(times: F64, of: Factors) -> tuple[F64, Flags]:
+    """(logarithm of each worker's factor, who takes longer beyond noise and enough to matter)."""
+    counts = np.isfinite(times).sum(axis=1).astype(np.float64)
+    known = int((counts > 0).sum())
+    if known < 2:  # noqa: PLR2004
+        return np.zeros(len(times)), np.zeros(len(times), np.bool_)
+    least = _LEAST_FACTOR if known >= _FEW_PEERS else _LEAST_OF_FEW
+    if np.isnan(of.noise):
+        least = _LEAST_OF_ONE_STEP if known >= MAJORITY else np.inf
+    needed = np.maximum(OF_NOISE * error_of_median(of.noise, counts), np.log(least))
+    if known >= MAJORITY:
+        needed = np.maximum(needed, _of_peers(known, spread(of.worker), np.isnan(of.noise)))
+    # Of two workers the median is in the middle.
+    excess = np.nan_to_num(of.worker if known >= MAJORITY else 2 * of.worker)
+    return excess, excess >= needed
+
+
+def _slow_operations(micros: F64, spreads: F64, times: F64, keys: Sequence[Key]) -> Flags:
+    """Which (worker, key) take longer than peers by more than noise and by enough to matter."""
+    counts = np.isfinite(times).sum(axis=1).astype(np.float64)
+    one_step = bool((counts <= 1).all())
+    if len(micros) < MAJORITY and one_step:
+        return np.zeros(micros.shape, np.bool_)
+    usual = _usual(micros)
+    runs = (usual > 0) & np.array([not WAITS.fullmatch(key.op) for key in keys], np.bool_)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(np.where(runs, micros / usual, 1.0))
+        noise = np.where(micros > 0, spreads / micros, 0.0)
+    noise = np.median(noise, axis=0) if len(micros) >= MAJORITY else noise.max(axis=0)
+    needed = OF_NOISE * noise[None, :] * error_of_median(1.0, counts)[:, None]
+    if len(micros) >= MAJORITY:
+        between = spread(np.maximum(logs, -1.0))  # a worker may take no time at all
+        needed = np.maximum(needed, _of_peers(len(micros), between, one_step))
+    extra = micros - usual >= _LEAST_EXTRA * micros.sum(axis=1, keepdims=True)
+    result: Flags = (logs >= np.maximum(needed, np.log(_LEAST_OF_OP))) & extra & runs
+    return result
+
+
+def _of_peers(count: int, between: F64, one_step: bool) -> F64:  # noqa: FBT001
+    """What stands out among *count* peers that differ by *between*; of a few, twice does."""
+    most = np.inf if one_step or count >= _FEW_PEERS else np.log(_MOST_OF_FEW)
+    return np.minimum(spreads_needed(count) * between, most)
+
+
+def _usual(micros: F64) -> F64:
+    """The median of each column; of two workers the faster."""
+    usual: F64 = np.median(micros, axis=0) if len(micros) >= MAJORITY else micros.min(axis=0)
+    return usual
+
+
+def _causes(
+    micros: F64, usual: F64, keys: Sequence[Key], stands_out: Flags, *, by_steps: bool
+) -> tuple[Cause, ...]:
+    """What takes longer, most extra time first; what stands out, else what adds most."""
+    extra = micros - usual
+    largest = np.argsort(-extra, kind="stable")
+    candidates = [at for at in largest.tolist() if stands_out[at]]
+    if by_steps and not candidates:
+        least = _LEAST_EXTRA * max(float(micros.sum()), 1.0)
+        candidates = [at for at in largest.tolist() if extra[at] >= least]
+    return tuple(
+        Cause(keys[at], float(micros[at]), float(usual[at])) for at in candidates[:_MOST_CAUSES]
+    )
+
+
+def _evenly(micros: F64, usual: F64, factor: float) -> float | None:
+    """How many times as long all operations take, if no few of them explain *factor*."""
+    counted = usual >= _LEAST_EXTRA * max(float(usual.sum()), 1.0)
+    if counted.sum() < MAJORITY:
+        return None
+    most_take = float(np.percentile(micros[counted] / usual[counted], 25))
+    return most_take if most_take - 1 >= _EVENLY * (factor - 1) else None
