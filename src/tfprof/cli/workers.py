@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tfprof.api import open_fleet
 from tfprof.console.progress import Progress
 from tfprof.console.stdio import stdout_columns
 from tfprof.errors import UsageError
 from tfprof.fleet.dataset import is_fleet
-from tfprof.results.fleet import open_fleet
 from tfprof.results.result import deliver
 from tfprof.tables.command_options import LIST_ROWS, WORKER
 from tfprof.tables.outputs import Output
