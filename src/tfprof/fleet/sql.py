@@ -35,6 +35,7 @@ select worker, count(*) as steps, min(step) as first_step, max(step) as last_ste
 from steps group by worker
 """
 _CLOSED: Final = """
+set enable_progress_bar = false;
 set python_enable_replacements = false;
 set enable_external_access = false;
 set lock_configuration = true
