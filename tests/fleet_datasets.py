@@ -44,10 +44,13 @@ def write_dataset(folder: Path, workers: Mapping[str, Loaded], per_part: int = 3
             profile = workers[worker].profile
             graph = graph_id(profile)
             writer.add_graph(graph, *_graph_files(graph, profile))
-            columns = {"worker": worker, "step": step.number, "graph": graph}
+            columns: dict[str, Any] = {"worker": worker, "step": step.number, "graph": graph}
+            micros = 0
             for row in step_rows(profile, step):
+                micros += row["micros"]
                 for name, value in {**columns, **row}.items():
                     rows[name].append(value)
+            columns["micros"] = micros
             for name, kind in STEPS.items():
                 of_steps[name].append(columns.get(name, 0 if kind == "number" else "a file"))
         part = part_files(table_of(ROWS, rows), table_of(STEPS, of_steps))

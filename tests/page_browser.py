@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, BrowserContext, Page, Route
 
+    from tfprof.results.fleet import Fleet
     from tfprof.results.loaded import Loaded
 
 DESKTOP: Final = (1280, 720)
@@ -55,11 +56,11 @@ class Pages:
         self.folder = folder
         self.problems: list[str] = []
         self._contexts: list[BrowserContext] = []
-        self._written: dict[int, tuple[Loaded, Path]] = {}  # keeps what ids are of
+        self._written: dict[int, tuple[Loaded | Fleet, Path]] = {}  # keeps what ids are of
 
     def __call__(
         self,
-        shown: Loaded | Path | str,
+        shown: Loaded | Fleet | Path | str,
         fragment: str = "",
         *,
         size: tuple[int, int] = DESKTOP,
@@ -94,7 +95,7 @@ class Pages:
         page.route("**/*", stay)
         return page
 
-    def file(self, shown: Loaded | Path) -> Path:
+    def file(self, shown: Loaded | Fleet | Path) -> Path:
         """The page as a file; each profile is written once."""
         if isinstance(shown, Path):
             return shown

@@ -10,43 +10,48 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 import draw
+import tfprof
+from fleet_datasets import write_dataset
 from page_browser import PHONE
 from test_page_ui import MARKUP, chosen, fragment, serious, table
 from tfprof.fleet.worker_times import ALL, WorkerTimes
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.results.loaded import Loaded
-from tfprof.results.page_report import FleetNumbers
 from tfprof.writers import page_fleet
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import pytest
     from playwright.sync_api import Page
 
     from page_browser import Pages
+    from tfprof.results.fleet import Fleet
 
 GRAPH: Final = """
     net/w    op=VariableV2 params=2x3
     net/in   op=Placeholder out=4x2
-    net/fc   op=MatMul out=4x3   < net/in, net/w
+    net/fc   op=MatMul out=4x3 us={MatMul}   < net/in, net/w
+    net/out  op=Relu out=4x3 us={Relu}       < net/fc
 """
-# Workers a, b, c and steps 7, 9; there is no step 9 of c. All operations take 110 to 322 us.
-MATMUL: Final = [[100, 110], [300, 310], [102, -1]]
-RELU: Final = [[10, 10], [11, 12], [9, -1]]
-WHOLE: Final = [[110, 120], [311, 322], [111, -1]]
-SMALL: Final = WorkerTimes(
-    ("a", "b", "c"), (7, 9), (ALL, "MatMul", "Relu"), np.array([WHOLE, MATMUL, RELU])
-)
+# Steps 0 and 1; there is no step 1 of c. All operations take 110 to 322 us.
+SMALL: Final = {
+    "a": {"MatMul": [100, 110], "Relu": [10, 10]},
+    "b": {"MatMul": [300, 310], "Relu": [11, 12]},
+    "c": {"MatMul": [102], "Relu": [9]},
+}
 
 
-def written(times: WorkerTimes, folder: Path) -> Path:
-    """The page of a fleet as a file."""
-    loaded = Loaded(draw.profile(GRAPH))
-    report = replace(loaded.page(), fleet=FleetNumbers(times, loaded.summary()))
-    path = folder / "fleet.html"
-    path.write_bytes(b"".join(report.pieces()))
-    return path
+def fleet_of(times: Mapping[str, Mapping[str, Sequence[int]]], folder: Path) -> Fleet:
+    """A fleet: the times of operation types in the steps of workers."""
+    workers = {
+        worker: Loaded(
+            draw.profile(GRAPH.format_map({t: "+".join(map(str, us)) for t, us in of.items()}))
+        )
+        for worker, of in times.items()
+    }
+    return tfprof.fleet(write_dataset(folder / "fleet", workers))
 
 
 def said(page: Page, tab: str) -> str:
@@ -55,45 +60,47 @@ def said(page: Page, tab: str) -> str:
 
 
 def test_the_heat_map_by_keyboard_and_pointer(open_page: Pages, tmp_path: Path) -> None:
-    page = open_page(written(SMALL, tmp_path), "tab=workers")
+    page = open_page(fleet_of(SMALL, tmp_path), "tab=workers")
     assert "3 workers, 2 steps" in page.locator("header").inner_text()
     canvas = page.locator("#panel-workers canvas")
     canvas.focus()
     page.keyboard.press("ArrowDown")
     # The median of 110, 311 and 111 is 111.
     assert said(page, "workers") == (
-        "b, step 7, all operations: 311 us, 2.80× the median of the step, 111 us"
+        "b, step 0, all operations: 311 us, 2.80× the median of the step, 111 us"
     )
     page.keyboard.press("Enter")
-    assert fragment(page) == "#tab=workers&worker=b&step=7"
-    differences = [row[:4] for row in table(page, "#panel-workers .fleet-columns section")]
+    assert fragment(page) == "#tab=workers&worker=b&step=0"
+    differences = [
+        row[:4] for row in table(page, "#panel-workers .fleet-side > section:first-child")
+    ]
     assert differences[1:] == [
         ["MatMul", "300 us", "102 us", "+198 us"],
         ["Relu", "11 us", "10 us", "+1 us"],
     ]
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowDown")
-    assert said(page, "workers") == "c, step 9, no record"
+    assert said(page, "workers") == "c, step 1, no record"
     for key in ("ArrowUp", "ArrowLeft", "ArrowLeft", "Enter"):  # the name of b: all its steps
         page.keyboard.press(key)
     assert fragment(page) == "#tab=workers&worker=b"
     # 311 + 322 against 111 + (120 + 322) / 2
-    chosen_worker = page.locator("#panel-workers .fleet-columns section")
+    chosen_worker = page.locator("#panel-workers .fleet-side > section:first-child")
     assert "633 us in 2 steps, 1.91× the medians of its steps." in chosen_worker.inner_text()
-    for key in ("Home", "ArrowRight", "ArrowRight", "ArrowUp", "Enter"):  # the number of step 9
+    for key in ("Home", "ArrowRight", "ArrowRight", "ArrowUp", "Enter"):  # the number of step 1
         page.keyboard.press(key)
-    assert fragment(page) == "#tab=workers&step=9"
+    assert fragment(page) == "#tab=workers&step=1"
     assert "221 us, 1.84× the median of all worker steps." in chosen_worker.inner_text()
 
     page.get_by_label("Time of").select_option("Relu")
     box = canvas.bounding_box()
     assert box is not None
-    page.mouse.move(box["x"] + 200, box["y"] + 30)  # a, step 9: (10 + 12) / 2 is 11
+    page.mouse.move(box["x"] + 200, box["y"] + 30)  # a, step 1: (10 + 12) / 2 is 11
     assert page.locator(".picture-tip:visible").inner_text().split("\n") == [
-        "a, step 9", "Relu: 10 us", "0.91× the median of the step, 11 us"
+        "a, step 1", "Relu: 10 us", "0.91× the median of the step, 11 us"
     ]  # fmt: skip
     page.mouse.click(box["x"] + 200, box["y"] + 30)
-    assert fragment(page) == "#tab=workers&step=9&op=Relu&worker=a"
+    assert fragment(page) == "#tab=workers&step=1&op=Relu&worker=a"
     page.get_by_role("button", name="MatMul").click()
     assert (chosen(page), page.get_by_label("Time of").last.input_value()) == (
         "distribution", "MatMul"
@@ -105,10 +112,16 @@ def test_a_distribution_has_the_percentiles_of_numpy(open_page: Pages, tmp_path:
     times = random.integers(1_000, 2_000, (3, 8, 5))
     times[1, 3] *= 7  # a worker in the tail
     times[0] = times[1] + times[2]
-    times[:, 6, 2] = -1
+    times[:, 6, 4] = -1
     names = tuple(f"worker_{at}" for at in range(8))
-    fleet = WorkerTimes(names, tuple(range(5)), (ALL, "MatMul", "Relu"), times)
-    page = open_page(written(fleet, tmp_path), "tab=distribution&op=MatMul")
+    fleet = fleet_of(
+        {
+            name: {"MatMul": matmul[matmul >= 0], "Relu": relu[relu >= 0]}
+            for name, matmul, relu in zip(names, times[1], times[2], strict=True)
+        },
+        tmp_path,
+    )
+    page = open_page(fleet, "tab=distribution&op=MatMul")
     values = times[1][times[1] >= 0]
     marks = [float(np.percentile(values, share)) for share in (50, 90, 99)]
     exact = page.evaluate("[...document.querySelectorAll('.numbers dd')].map((one) => one.title)")
@@ -151,8 +164,12 @@ def test_many_workers_fold_and_hostile_names_stay_text(
     names = (*(f"w{at}" for at in range(18)), MARKUP, "turned\u202eround")
     whole = np.arange(60).reshape(20, 3) + 2**53  # beyond what doubles hold
     whole[18, 1] = 2**54
-    fleet = WorkerTimes(names, (1, 2, 3), (ALL, MARKUP), np.stack([whole, whole]), left_out=4)
-    page = open_page(written(fleet, tmp_path), "tab=workers&worker=w4", size=PHONE, dark=True)
+    times = WorkerTimes(names, (1, 2, 3), (ALL, MARKUP), np.stack([whole, whole]), left_out=4)
+    report = fleet_of(SMALL, tmp_path).page()
+    assert report.fleet is not None
+    path = tmp_path / "folded.html"
+    replace(report, fleet=report.fleet._replace(times=times)).save(path)
+    page = open_page(path, "tab=workers&worker=w4", size=PHONE, dark=True)
     # 20 workers, 3 steps and 3 numbers of each: two of them share a row.
     note = page.locator("#panel-workers").inner_text()
     assert "the 1 operation type that took most time, and leaves out the times of 4 others" in note
@@ -162,7 +179,7 @@ def test_many_workers_fold_and_hostile_names_stay_text(
     page.keyboard.press("End")
     page.keyboard.press("Enter")
     assert f"the slowest of {MARKUP} … turned\\u202eround" in said(page, "workers")
-    title = page.locator("#panel-workers .fleet-columns h2").text_content()
+    title = page.locator("#panel-workers .fleet-side h2 >> nth=0").text_content()
     assert title == f"{MARKUP}, step 2"
     assert serious(page) == []
     wide = "[document.body, document.documentElement].map(e => e.scrollWidth)"

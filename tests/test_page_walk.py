@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import JSHandle, Page
 
     from page_browser import Pages
+    from tfprof.results.fleet import Fleet
     from tfprof.results.loaded import Loaded
 
 TABS: Final = ("overview", "icicle", "table", "treemap", "types", "timeline", "roofline")
@@ -70,7 +71,12 @@ def _trace(name: str) -> Callable[[Path], Loaded]:
     )
 
 
-Sample = Callable[[str], "Loaded"]
+def _fleet(folder: Path) -> Fleet:
+    tfprof.gather_fleet(DATA / "fleet", folder / "fleet", processes=1)
+    return tfprof.fleet(folder / "fleet")
+
+
+Sample = Callable[[str], "Loaded | Fleet"]
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +85,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Sample:
     return cache(lambda name: SAMPLES[name](tmp_path_factory.mktemp("walk")))
 
 
-SAMPLES: Final[dict[str, Callable[[Path], Loaded]]] = {
+SAMPLES: Final[dict[str, Callable[[Path], Loaded | Fleet]]] = {
     "resnet": _profile("resnet"),
     "seq2seq": _profile("seq2seq"),
     "handmade": _profile("handmade"),
@@ -97,11 +103,15 @@ SAMPLES: Final[dict[str, Callable[[Path], Loaded]]] = {
     "hdf5": _models("hdf5", "images-3.h5"),
     "events": _models("events", "keras3/train"),
     "checkpoint": lambda _: tfprof.load(checkpoint=DATA / "variables" / "keras3" / "ckpt-1"),
+    "fleet": _fleet,
     "no run in a run": lambda _: tfprof.load(None, DATA / "handmade" / "run_meta_0.pbtxt"),
 }
 
 
-@pytest.mark.parametrize(("name", "tab"), sampled(list(product(SAMPLES, TABS)), 2, "walk"))
+CASES: Final = [*product(SAMPLES, TABS), *product(["fleet"], ["workers", "distribution"])]
+
+
+@pytest.mark.parametrize(("name", "tab"), sampled(CASES, 2, "walk"))
 def test_every_control(open_page: Pages, sample: Sample, name: str, tab: str) -> None:
     page = open_page(sample(name))
     _to(page, tab)

@@ -6,6 +6,7 @@ import { fill, grid, h, head, number } from "./dom.js";
 import { ratio, took } from "./fleet.js";
 import { choice, pictureTab } from "./picture_controls.js";
 import { exact, plural } from "./units.js";
+import { textButton } from "./workers_report.js";
 
 /** @typedef {import("./app.js").Page} Page */
 /** @typedef {import("./fleet.js").Fleet} Fleet */
@@ -145,7 +146,7 @@ class Distribution {
     const title = bin === null ? "Workers in the tail" : "Workers of this bar";
     const what = bin === null ? `steps that took longer than p90, ${exactly(from)}` : `steps of ${exactly(from)} to ${exactly(to - 1)}`;
     const rows = found.slice(0, MOST_WORKERS).map(({ row, count, worst, time }) => h("tr", null,
-      h("th", { scope: "row", class: "name" }, h("button", { type: "button", class: "text", title: "Show it in the heat map", onclick: () => this.page.go({ tab: "workers", ...fleet.choice(row, worst) }) }, fleet.rowName(row, worst))),
+      h("th", { scope: "row", class: "name" }, textButton(fleet.rowName(row, worst), "Show it in the heat map", () => this.page.go({ tab: "workers", ...fleet.choice(row, worst) }))),
       number(exact(count)), number(took(time), { title: exactly(time) }), number(ratio(time, fleet.median(kind, worst)), { class: "num second" }), number(fleet.steps[worst])));
     const more = found.length - rows.length;
     return [

@@ -6,7 +6,7 @@ import { ratio, took } from "./fleet.js";
 import { HeatMap, heatLegend } from "./heat_map.js";
 import { choice, pictureTab, showLegend } from "./picture_controls.js";
 import { exact, plural } from "./units.js";
-import { workersReport } from "./workers_report.js";
+import { textButton, workersReport } from "./workers_report.js";
 
 /** @typedef {import("./app.js").Page} Page */
 /** @typedef {import("./fleet.js").Fleet} Fleet */
@@ -36,10 +36,10 @@ class Workers {
     this.chosen = h("section", { class: "card", "aria-live": "polite" });
     this.shown = "";
     const note = fleet.meta.note && h("p", { class: "muted" }, fleet.meta.note);
+    const { cards, workers } = workersReport(page, fleet.meta.report);
     this.parts = [
       h("div", { class: "toolbar" }, this.kinds.element, this.orders.element, this.legend),
-      h("div", { class: "fleet-columns" }, h("div", null, this.map.scroller, note), this.chosen),
-      h("div", { class: "fleet-report" }, workersReport(page, fleet)),
+      h("div", { class: "fleet" }, h("div", null, this.map.scroller, note), h("div", { class: "fleet-side" }, this.chosen, cards), workers),
     ];
   }
 
@@ -115,7 +115,7 @@ class Workers {
     const name = this.fleet.kindName(kind);
     const go = () => this.page.go({ tab: "distribution", op: this.fleet.key(kind) });
     const more = Math.round(time - usual);
-    return h("tr", null, h("th", { scope: "row", class: "name" }, h("button", { type: "button", class: "text", title: `The distribution of ${name}`, onclick: go }, name)),
+    return h("tr", null, h("th", { scope: "row", class: "name" }, textButton(name, `The distribution of ${name}`, go)),
       number(took(time), { title: `${exact(time)} us` }), number(took(usual), { class: "num second" }), number(`${more > 0 ? "+" : ""}${took(more)}`), shareBar(Math.max(0, time - usual) / largest));
   }
 }

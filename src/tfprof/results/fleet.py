@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.columns.matching import matches
 from tfprof.columns.strings import Strings
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from tfprof.results.sql_report import SqlReport
     from tfprof.results.summary_report import SummaryReport
     from tfprof.results.workers_report import WorkersReport
+
+_ROWS_OF_PAGE: Final = 300  # workers; the heat map has all
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -184,7 +186,7 @@ class Fleet:
             raise InputError("there is nothing to show: the fleet has no steps")
         profile = replace(self.profile, notes=(*self.profile.notes, *self.notes))
         report = Loaded(profile, inputs=(self.dataset.storage.root,)).page(source=source, dims=dims)
-        report = replace(report, fleet=FleetNumbers(times, self.workers()))
+        report = replace(report, fleet=FleetNumbers(times, self.workers(_ROWS_OF_PAGE)))
         if path is not None:
             report.save(path)
         return report

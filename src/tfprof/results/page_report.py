@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tfprof.fleet.worker_times import WorkerTimes
     from tfprof.model import Note, Profile
-    from tfprof.results.result import Result
+    from tfprof.results.workers_report import WorkersReport
 
 _MOST_NAMES: Final = 3  # of files, in the title
 
@@ -33,7 +33,7 @@ class FleetNumbers(NamedTuple):
     """What a page of a fleet shows besides the graph."""
 
     times: WorkerTimes
-    workers: Result  # stragglers, parameter servers, slow steps
+    workers: WorkersReport
 
     @property
     def what(self) -> str:

@@ -16,6 +16,7 @@ from tfprof.query.answer import params_remarks
 from tfprof.query.defaults import fitted_options
 from tfprof.results.page_report import file_name
 from tfprof.results.report_table import MISSES_STREAM
+from tfprof.results.workers_sentences import SERVERS, STEPS, STRAGGLERS, findings
 from tfprof.tables.commands import COMMANDS
 from tfprof.tables.fields import FIELDS
 from tfprof.tables.options import OPTIONS
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from tfprof.results.loaded import Loaded
     from tfprof.results.page_report import PageReport
     from tfprof.results.result import Result
+    from tfprof.results.workers_report import WorkersReport
     from tfprof.views.drawing import Drawing
 
 # A page answers for today, with all rules, and draws what it likes.
@@ -38,6 +40,9 @@ _HABITS: Final = (
     "name", "summary", "groups", "chain", "recounts", "bounds_occurrence", "keeps_scopes",
     "trims_itself", "root_depth",
 )  # fmt: skip
+_SECTIONS: Final = {
+    STRAGGLERS: "stragglers", SERVERS: "parameter_servers", STEPS: "slow_steps"
+}  # fmt: skip
 _OPEN: Final = "Open dimension"
 _OF_ONE_RUN: Final = "float_ops are of one run; the command has their mean over worker steps"
 _ADVICE: Final = re.compile(r"[:;,] (?:add|give|pass|set) |--dim |tfprof\.capture\(")
@@ -77,7 +82,7 @@ def page_meta(
         "profiles": 1,
     }
     if fleet := report.fleet:
-        meta["fleet"] = {"report": _json(lambda: fleet.workers)}
+        meta["fleet"] = {"report": _workers(fleet.workers)}
     return meta if report.source else _without_folders(meta, report.loaded.inputs)
 
 
@@ -112,6 +117,13 @@ def _json(make: Callable[[], Result]) -> dict[str, Any]:
     except TfprofError as problem:
         return {"error": str(problem)}
     return document
+
+
+def _workers(report: WorkersReport) -> dict[str, Any]:
+    """The report of the workers, and its sentences by the list that they are about."""
+    said = findings(report.workers).items()
+    sections = [{"title": name, "of": _SECTIONS[name], "sentences": texts} for name, texts in said]
+    return {**_json(lambda: report), "findings": sections}
 
 
 def _overview(report: PageReport, loaded: Loaded) -> dict[str, Any]:
