@@ -11,7 +11,7 @@ a fleet have the same graph and ran with the same shapes.
 from __future__ import annotations
 
 import hashlib
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -23,6 +23,7 @@ from tfprof.errors import InputError
 from tfprof.fleet.graph_identity import graph_id
 from tfprof.fleet.open_inputs import open_input
 from tfprof.foundation.caches import RecentCache
+from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.io.find_inputs import beside_graph
 from tfprof.model import Profile
 from tfprof.ops.with_float_ops import with_float_ops
@@ -31,6 +32,7 @@ from tfprof.read.events import EventFiles
 from tfprof.read.events.parts import FUNCTIONS as FUNCTIONS_PART
 from tfprof.read.events.parts import RUN as RUN_PART
 from tfprof.read.events.parts import contents
+from tfprof.read.run_shapes import with_run_shapes
 from tfprof.read.source import format_for
 from tfprof.tables.formats import (
     DEBUG_INFO,
@@ -109,7 +111,11 @@ def read_run_file(files: Sequence[FileToRead], step: int) -> RunFile:
         raise InputError(f"{file.path} is {form.title}; expected {_EXPECTED}")
     model = _model(file.model)
     if form.input is RUN:
-        profile = read.add_run(model.profile, step, source)
+        columns = read.read_run(source)
+        profile = form.add(model.profile, columns, source, step)
+        # Every run is asked for its shapes: they are read where its columns say.
+        shapes = partial(with_run_shapes, source=source, run=columns)
+        profile = replace(profile, shape_sources=(*model.profile.shape_sources, shapes))
     else:
         profile = read.add_trace(model.profile, source)
     expansion_limits.check(profile, file.path)

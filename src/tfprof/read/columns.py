@@ -127,6 +127,7 @@ class RunColumns:
     output_slot: I64
     output_bytes: I64
     output_pointer: I64
+    output: Field  # the NodeOutput messages of the stats
     # Reads, on demand, what only graphs with functions need.
     details: Callable[[], RunDetails] | None = None
 

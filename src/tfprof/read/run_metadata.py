@@ -50,6 +50,7 @@ def columns(buffer: U8) -> RunColumns | None:
         persistent_bytes=_through(part[12], own[3], count),
         **_allocators(buffer, part[6], count),
         **_outputs(buffer, part[7]),
+        output=part[7],
     )
 
 
@@ -97,6 +98,13 @@ def _through(outer: Field, inner: Field, count: int) -> I64:
     column = np.zeros(count, np.int64)
     column[outer.message[inner.message]] = inner.value
     return column
+
+
+def outputs(buffer: U8) -> tuple[Strings, Field]:
+    """(name of each stat, the NodeOutput messages of the stats) of a RunMetadata."""
+    stat = stats(buffer)
+    part = scan(buffer, stat.start, stat.end, {1: BYTES, 7: BYTES})
+    return Strings(buffer, *part[1].last_slice(stat.start.size)), part[7]
 
 
 def stats(buffer: U8) -> Field:

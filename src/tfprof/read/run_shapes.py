@@ -24,20 +24,21 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfprof.columns.shapes import Shapes
-from tfprof.columns.strings import I64, U8, Bool, Strings
 from tfprof.columns.unique import unique
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.foundation.units import plural
 from tfprof.model import Note, Outputs, Profile, own_notes
+from tfprof.read import run_metadata
 from tfprof.read.merge import data_inputs
 from tfprof.read.read_files import read_wire
-from tfprof.read.run_metadata import stats
 from tfprof.tables.formats import RUN
 from tfprof.wire.decode import BYTES, VARINT, Field, scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from tfprof.columns.strings import I64, U8, Bool, Strings
+    from tfprof.read.columns import RunColumns
     from tfprof.read.source import Source
 
 _INPUT = re.compile(r"[a-z]\w*\[((?:\d{1,18}(?:,\d{1,18})*)?)\]")  # ignores impossibly large ones
@@ -58,10 +59,13 @@ class _RunOutputs(NamedTuple):
     is_plain: Bool  # whole, not absent, and numbered in order
 
 
-def with_run_shapes(profile: Profile, source: Source) -> Profile:
-    """*profile* with the shapes that this RunMetadata records; raises InputError."""
+def with_run_shapes(profile: Profile, source: Source, run: RunColumns | None = None) -> Profile:
+    """*profile* with the shapes that this RunMetadata records; raises InputError.
+
+    *run* are its columns, if whoever asks has them: its stats are not looked for again.
+    """
     source.check()
-    recorded = read_wire(source, RUN, lambda data: _run_outputs(profile, data))
+    recorded = read_wire(source, RUN, lambda data: _run_outputs(profile, data, run))
     if not recorded.node.size:
         return profile
     fits = _fits(profile, recorded)
@@ -85,23 +89,21 @@ def with_run_shapes(profile: Profile, source: Source) -> Profile:
 # --- reading -------------------------------------------------------------------------------
 
 
-def _run_outputs(profile: Profile, buffer: U8) -> _RunOutputs:
+def _run_outputs(profile: Profile, buffer: U8, run: RunColumns | None) -> _RunOutputs:
     """The recorded outputs that can fill in shapes; raises WireError."""
-    stat = stats(buffer)
-    part = scan(buffer, stat.start, stat.end, {1: BYTES, 7: BYTES})
-    name = Strings(buffer, *part[1].last_slice(stat.start.size))
+    name, recorded = run_metadata.outputs(buffer) if run is None else (run.name, run.output)
     node = profile.nodes.name.find(name)
     node[~np.append(profile.in_graph, False)[node]] = -1
-    stat_of = part[7].message
+    stat_of = recorded.message
     number = np.arange(stat_of.size) - np.searchsorted(stat_of, stat_of)
-    outputs = np.bincount(stat_of, minlength=stat.start.size)[stat_of]
+    outputs = np.bincount(stat_of, minlength=len(name))[stat_of]
 
     node = node[stat_of]
     listed = np.append(np.diff(profile.outputs.start), 0)[node]
     output = np.where(listed == outputs, profile.outputs.start[node] + number, -1)
     is_open = np.append(~profile.outputs.shape.are_whole(), False)[output]
     wanted = np.flatnonzero((node >= 0) & (is_open | (listed == 0)))
-    open_outputs = Field(*(column[wanted] for column in part[7]))
+    open_outputs = Field(*(column[wanted] for column in recorded))
     shape, rank, slot = _shapes(buffer, open_outputs)
     is_whole = shape.are_whole()
     is_plain = is_whole & (slot == number[wanted])
