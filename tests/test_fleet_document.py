@@ -62,6 +62,21 @@ def test_a_command_prints_what_the_page_shows(
 
 
 @pytest.mark.usefixtures("here")
+def test_a_fleet_without_a_command_is_answered_by_workers(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert cli.run(["workers", "fleet/", "--rows=2"]) == 0
+    expected = capsys.readouterr().out
+    assert cli.run(["fleet/", "--rows=2"]) == 0
+    assert capsys.readouterr().out == expected != ""
+    assert cli.run(["fleet/", "runs/graph.pbtxt.gz"]) == 2
+    assert capsys.readouterr().err == (
+        "tfprof: fleet/ is a fleet, with its own graph and runs: "
+        "name no runs/graph.pbtxt.gz beside it\n"
+    )
+
+
+@pytest.mark.usefixtures("here")
 def test_questions_in_sql_have_the_answers_of_the_page() -> None:
     result = doctest.testfile(str(PAGE), module_relative=False)
     assert result.attempted >= 8

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import statistics
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow.dataset
@@ -218,6 +218,12 @@ def test_an_error_is_one_sentence_with_the_words_of_duckdb(
 def test_sql_takes_a_text(fleet: Fleet) -> None:
     with pytest.raises(UsageError, match="sql takes a text, not 3"):
         fleet.sql(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("parameters", ["worker_2", 3, None])
+def test_parameters_are_a_list_or_a_dictionary(parameters: Any, fleet: Fleet) -> None:
+    with pytest.raises(UsageError, match="parameters takes a list or a dictionary, not"):
+        fleet.sql("from steps where worker = ?", parameters)
 
 
 def test_without_duckdb_the_error_says_how_to_install_it(

@@ -54,8 +54,10 @@ def ask_sql(
     """The rows that the question in *text* returns; *parameters* stand for its ? or $names."""
     if not isinstance(text, str):
         raise UsageError(f"sql takes a text, not {shown(text)}")
+    if not isinstance(parameters, (list, tuple, Mapping)):
+        raise UsageError(f"parameters takes a list or a dictionary, not {shown(parameters)}")
     duckdb = need("duckdb")
-    values = parameters if isinstance(parameters, Mapping) else list(parameters)
+    values = parameters if isinstance(parameters, Mapping) else [*parameters]
     with TemporaryDirectory(prefix="tfprof_sql_") as folder:
         try:
             with duckdb.connect(config={"temp_directory": folder}) as database:
