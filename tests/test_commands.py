@@ -152,7 +152,7 @@ def test_such_an_error_says_what_the_command_takes(capsys: pytest.CaptureFixture
     )
     assert cli.run(["scope", str(HANDMADE.graph), "-o", "x"]) == 2
     assert capsys.readouterr().err == (
-        "tfprof: scope takes no --outfile (save, convert and page do); to write a report: "
+        "tfprof: scope takes no --outfile (save, convert, page and fleet do); to write a report: "
         "--output=file:outfile=PATH; 'tfprof help scope' lists its options\n"
     )
 

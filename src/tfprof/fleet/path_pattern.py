@@ -1,16 +1,16 @@
 """Worker and step of a file, from its path.
 
     --paths '{worker}/run_meta_{step}'     logs/worker_3/run_meta_20      worker_3, step 20
-    --paths '{worker}/**/step-{step}.pb'   a/host-1/2026/05/step-7.pb     host-1, step 7
+    --paths 'runs/{worker}/**/s{step}.pb'  a/runs/host-1/2026/05/s7.pb    host-1, step 7
     without a pattern                      logs/worker_3/run_meta_20.gz   worker_3, step 20
                                            logs/plugins/profile/2026/host-1.xplane.pb
                                                                           host-1, steps of the trace
 
-A pattern describes the end of the path. `{worker}` and `*` match within one name, `{step}` matches
-digits, `**` matches any number of folders; `.gz` may follow. Without a pattern, the worker is the
-folder below the SOURCE, or the SOURCE itself; of traces it is the host, which TensorFlow makes the
-file's name. The step is the last number in the file's name, unless the file records its steps, as
-traces, event files and profiles with several steps do.
+A pattern describes the end of the path, as short as possible. `{worker}` and `*` match within one
+name, `{step}` matches digits, `**` matches any number of folders; `.gz` may follow. Without a
+pattern, the worker is the folder below the SOURCE, or the SOURCE itself; of traces it is the host,
+which TensorFlow makes the file's name. The step is the last number in the file's name, unless the
+file records its steps, as traces, event files and profiles with several steps do.
 """
 
 from __future__ import annotations

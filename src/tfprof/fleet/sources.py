@@ -11,7 +11,6 @@ What a file is, its content says. Of files whose names differ in numbers only, o
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tfprof.errors import InputError, UnreadableError
@@ -115,7 +114,9 @@ def _listed(sources: Sequence[str], target: str) -> tuple[dict[str, Listed], lis
     for source in sources:
         try:
             for file in listed(source, target):
-                found.setdefault(file.input.path, file)
+                known = found.setdefault(file.input.path, file)
+                if len(file.root) < len(known.root):  # a SOURCE inside another one
+                    found[file.input.path] = file
         except InputError as problem:  # noqa: PERF203 - the others may be there
             kind = "unreadable" if isinstance(problem, UnreadableError) else "missing"
             skipped.append(Skip(source, str(problem), kind))
@@ -201,9 +202,9 @@ class _Models:
 
     def nearest(self, run: Listed) -> InputPath | None:
         """The one in the folder of *run*, or the nearest above inside its SOURCE."""
-        folder = PurePosixPath(run.input.path).parent
+        folder = run.input.path
         for _ in run.below[1:]:
-            if model := self._of_folder.get(str(folder)):
+            folder, _, _ = folder.rpartition("/")
+            if model := self._of_folder.get(folder):
                 return model
-            folder = folder.parent
         return self._named

@@ -131,7 +131,7 @@ _SOURCES = (
 )
 _LIST_SHARES = "Each number is own, then (total %, own %) of all: 3us (100.00%, 0.56%)."
 _TREE_PAIR = "Rows show own/total; -- is own where account_type_regexes counts no node."
-_FEW = 3  # commands that an error names
+_FEW = 4  # commands that an error names
 _LONGEST_LIST = 11  # longer lists of options do not help in an error
 
 
