@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,7 +19,7 @@ from tfprof.cli.help import fitted, help_text, limits_help, page
 from tfprof.errors import UsageError
 from tfprof.query.answer import answer
 from tfprof.query.query import Query
-from tfprof.tables.command_options import LIMIT_OPTIONS
+from tfprof.tables.command_options import LIMIT_OPTIONS, SAMPLE_OPTIONS
 from tfprof.tables.commands import COMMANDS
 from tfprof.tables.fields import METRICS
 from tfprof.tables.formats import GRAPH_PARTS, INPUTS
@@ -30,11 +31,11 @@ from tfprof.writers.timeline import timeline
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from tfprof.model import Profile
     from tfprof.tables.options import Option
 
+HERE = Path(__file__).parent
 HANDMADE = PROFILES["handmade"]
 each_view = pytest.mark.parametrize("view", VIEWS)
 each_command = pytest.mark.parametrize("command", COMMANDS)
@@ -192,7 +193,8 @@ def test_fields_are_those_the_view_shows(view: str, field: str, profile: Profile
 @each_view
 def test_bounds_and_recounting_are_there_where_they_mean_something(view: str) -> None:
     taken = takes(view)
-    assert set(taken) - {"format", *GRAPH_PARTS, *LIMIT_OPTIONS} <= {*INPUTS, *OPTIONS}
+    others = {"format", *GRAPH_PARTS, *SAMPLE_OPTIONS, *LIMIT_OPTIONS}
+    assert set(taken) - others <= {*INPUTS, *OPTIONS}
     assert ("account_displayed_op_only" in taken) == VIEWS[view].recounts
     assert ("min_occurrence" in taken) == VIEWS[view].bounds_occurrence
     assert {f"min_{one}" for one in METRICS if one != "occurrence"} <= set(taken)
@@ -229,6 +231,8 @@ def test_an_example_can_be_pasted(command: str, which: int, tmp_path: Path) -> N
     shutil.copy(HANDMADE.graph, tmp_path / "graph.pbtxt")
     shutil.copy(HANDMADE.runs[0], tmp_path / "run_meta_0")
     shutil.copy(HANDMADE.op_log, tmp_path / "tfprof_log")
+    if COMMANDS[command].usage.startswith("FLEET"):
+        shutil.copytree(HERE / "data" / "fleet_v1", tmp_path / "fleet")
     before = set(tmp_path.iterdir())
     ran = subprocess.run(
         ["bash", "-c", f'tfprof() {{ "$PYTHON" -m tfprof "$@"; }}; tfprof {example}'],  # noqa: S607
