@@ -15,6 +15,7 @@ from tfprof.fleet.schema import NODES, ROWS, STEPS, graph_files, part_files, tab
 from tfprof.fleet.writer import Writer
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import ACCELERATOR, CPU, UNTIMED
+from tfprof.ops.with_float_ops import with_float_ops
 from tfprof.tables.fields import METRICS
 from tfprof.writers.columnar import columnar
 
@@ -82,7 +83,9 @@ def step_rows(profile: Profile, step: Step) -> Iterator[dict[str, Any]]:
         amounts = getattr(step, column).tolist()
         for node, amount in zip(step.memory_node.tolist(), amounts, strict=True):
             sums[node, own[node]][metric] += amount
+    float_ops = with_float_ops(profile, "all", None, step.number)[0].nodes.float_ops.tolist()
     for (node, device), row in sums.items():
+        row["float_ops"] = float_ops[node] * row["occurrence"]
         op = profile.types[int(profile.nodes.op[node])]
         yield {"name": profile.nodes.name[node], "op": op, "device": device, **row}
 

@@ -28,9 +28,7 @@ def fleet_among(words: Sequence[str], options: Mapping[str, Any]) -> str | None:
     others = [*words, *(f"--{name}" for name in INPUTS if options.get(name))]
     if fleet is not None and len(others) > 1:
         other = next(word for word in others if word != fleet or others.count(word) > 1)
-        raise UsageError(
-            f"{fleet} is a fleet, with its own graph and runs: name no {other} beside it"
-        )
+        raise UsageError(f"{fleet} is a fleet, with a graph and runs of its own: leave out {other}")
     return fleet
 
 

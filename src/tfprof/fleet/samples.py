@@ -139,7 +139,8 @@ class FleetSamples:
     def _samples(self, profile: Profile, metrics: tuple[str, ...]) -> Iterator[_Values]:
         """The metrics of each node in each sample; *profile* says what a run of a node counts."""
         rules = _RULES in metrics
-        stored = dict.fromkeys([m for m in metrics if m != _RULES] + [_RUNS] * rules)
+        stored = dict.fromkeys(metrics if self._are_stored else [m for m in metrics if m != _RULES])
+        stored |= dict.fromkeys([_RUNS] * rules)
         missing = dict(self.steps_of)
         for batch in self._scan(["name", *stored, *["graph"] * rules]):
             node = self.union.find(batch)
@@ -153,7 +154,7 @@ class FleetSamples:
                 }
                 if graphs is not None:
                     ran = graphs[int(graph[rows.start])].decode()
-                    sample[_RULES] = self._float_ops(profile, worker, ran, sample[_RUNS])
+                    sample[_RULES] = self._float_ops(profile, worker, ran, sample)
                 yield sample
         # A step in which nothing ran has no rows.
         nothing = np.zeros(len(profile), np.int64)
@@ -161,18 +162,27 @@ class FleetSamples:
             for _ in range(steps):
                 sample = dict.fromkeys(stored, nothing)
                 if rules:
-                    sample[_RULES] = self._float_ops(profile, worker, self.union.main, nothing)
+                    sample[_RULES] = self._float_ops(profile, worker, self.union.main, sample)
                 yield sample
 
-    def _float_ops(self, profile: Profile, worker: str, graph: str, runs: I64) -> I64:
+    @property
+    def _are_stored(self) -> bool:
+        """Whether the dataset has the float operations that the query asks for: by all rules."""
+        query = self.query
+        return query.flops == "all" and not query.dims and query.era.float_op_types is None
+
+    def _float_ops(self, profile: Profile, worker: str, graph: str, sample: _Values) -> I64:
         """The float operations of each node in a step of *worker* that ran *graph*."""
-        recorded = self.union.recorded(worker)
+        recorded, runs = self.union.recorded(worker), sample[_RUNS]
         if graph == self.union.main:
-            return profile.float_ops_of(runs, recorded)
-        other, node = self._others.cached(graph, lambda: self._other(graph))
-        result = np.zeros(len(profile), np.int64)
-        result[node] = other.float_ops_of(runs[node], recorded[node])
-        return result
+            result = profile.float_ops_of(runs, recorded)
+        else:
+            other, node = self._others.cached(graph, lambda: self._other(graph))
+            result = np.zeros(len(profile), np.int64)
+            result[node] = other.float_ops_of(runs[node], recorded[node])
+        # Those in the dataset are by the shapes of that very run; of nodes that did not run, the
+        # shapes of the first run of the graph are known.
+        return np.where(recorded, sample[_RULES], result) if self._are_stored else result
 
     def _other(self, graph: str) -> tuple[Profile, I64]:
         """(another graph with float operations as the query has them, its nodes in the union)."""

@@ -9,6 +9,7 @@ a node on different devices, the parts of the name that differ are `*`: `/job:wo
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -18,7 +19,7 @@ from tfprof.columns.unique import marked, unique
 from tfprof.fleet.schema import plain
 from tfprof.foundation.lazy_dataclasses import dataclass, fields, replace
 from tfprof.foundation.units import first_few, plural
-from tfprof.model import Note, Profile, Step, own_notes
+from tfprof.model import Note, Outputs, Profile, Step, own_notes
 from tfprof.read.merge import with_bare_nodes, with_types
 from tfprof.read.merge_run import CANONICAL
 
@@ -67,6 +68,8 @@ def survey(dataset: Dataset, takes: Callable[[str], bool], steps: Iterable[int])
         replace(
             seen.placed(),
             steps=tuple(map(_numbered, steps)),
+            shape_sources=(partial(_with_shapes_of, graph),) if graph.shape_sources else (),
+            step_shapes=(),
             notes=(*graph.notes, *_notes(seen, others[:-1], len(graph), in_graphs)),
         ),
         seen.names,
@@ -160,6 +163,17 @@ def _numbered(number: int) -> Step:
     columns: dict[str, Any] = {column.name: np.empty(0, np.int64) for column in fields(Step)}
     columns["on_host"] = np.empty(0, np.bool_)
     return Step(**{**columns, "number": number, "devices": Strings.of([])})
+
+
+def _with_shapes_of(graph: Profile, profile: Profile) -> Profile:
+    """*profile*, which begins with the nodes of *graph*, with the shapes that its runs recorded."""
+    shaped = graph.with_run_shapes
+    start = shaped.outputs.start
+    outputs = Outputs(
+        np.append(start, np.full(len(profile) - len(graph), start[-1])), shaped.outputs.shape
+    )
+    notes = shaped.notes[len(graph.notes) :]
+    return replace(profile, outputs=outputs, notes=(*profile.notes, *notes))
 
 
 def _notes(seen: _Seen, others: list[str], graph: int, in_graphs: int) -> Iterator[Note]:

@@ -1,0 +1,334 @@
+"""Views of gathered fleets: what single workers add up to, what the text says, what is an error."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import tfprof
+from fleet_datasets import write_dataset
+from fleet_files import write_fleet
+from tfprof import cli
+from tfprof.errors import UsageError
+from tfprof.fleet.statistics import Percentile
+from tfprof.tables.fields import METRICS
+from tfprof.tables.statistics import STATS
+
+if TYPE_CHECKING:
+    from tfprof.results.fleet import Fleet
+    from tfprof.results.loaded import Loaded
+    from tfprof.results.report import Report
+
+    Gathered = tuple[dict[str, Loaded], Fleet]
+
+SAMPLED = [metric for metric in METRICS if metric != "params"]
+APART = "rows do not add up to their totals"
+REAL = Path(__file__).parent / "data" / "fleet"
+
+
+def load_worker(folder: Path, graph: Path, op_log: Path) -> Loaded:
+    return tfprof.load(graph, sorted(folder.glob("run_meta_*")), op_log)
+
+
+def written(folder: Path, graph: str) -> Gathered:
+    truth = write_fleet(folder, workers=3, steps=2, graph=graph)
+    workers = {}
+    for name in truth.workers:
+        own = folder if graph == "shared" else folder / name
+        workers[name] = load_worker(folder / name, own / "graph.pbtxt", own / "tfprof_log")
+    return workers, tfprof.fleet(write_dataset(folder / "fleet", workers))
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Gathered:
+    """Three workers with two steps each."""
+    return written(tmp_path_factory.mktemp("shared"), "shared")
+
+
+@pytest.fixture(scope="module")
+def different(tmp_path_factory: pytest.TempPathFactory) -> Gathered:
+    """The same; the graph of the last worker has one layer more."""
+    return written(tmp_path_factory.mktemp("different"), "different")
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Gathered:
+    """The runs of a real cluster, gathered. Two workers have smaller batches than the third."""
+    target = tmp_path_factory.mktemp("real") / "fleet"
+    tfprof.gather_fleet(REAL, target, processes=1)
+    workers = {
+        folder.name: load_worker(folder, REAL / "graph.pbtxt.gz", REAL / "tfprof_log.gz")
+        for folder in sorted(REAL.glob("worker_*"))
+    }
+    return workers, tfprof.fleet(target)
+
+
+def totals(report: Report) -> dict[Any, Any]:
+    """Own and total numbers of each row by the names from the root to it."""
+    paths: list[tuple[str, ...]] = []
+    result = {}
+    for row in report.rows:
+        above = () if row.parent is None or report.view == "op" else paths[row.parent]
+        paths.append((*above, row.name))
+        columns = [n for n in report.columns if n.startswith(("own_", "total_"))]
+        result[paths[-1]] = {n: getattr(row, n) or 0 for n in columns if not n.endswith("defined")}
+    return result
+
+
+# Another graph draws another tree: only scopes and types are the same.
+@pytest.mark.parametrize(
+    ("which", "view"),
+    [
+        *((which, view) for which in ("shared", "real") for view in ("scope", "graph", "op")),
+        ("real", "code"),
+        ("different", "scope"),
+        ("different", "op"),
+    ],
+)
+def test_sums_are_those_of_single_workers(
+    which: str, view: str, request: pytest.FixtureRequest
+) -> None:
+    workers, fleet = request.getfixturevalue(which)
+    options = {"select": SAMPLED, "order_by": "name", "max_depth": 1000, "flops": "all"}
+    single = [
+        totals(loaded.ask(view, {**options, "step": step}))
+        for loaded in workers.values()
+        for step in loaded.steps
+    ]
+    compared = 0
+    for row, numbers in totals(fleet.ask(view, {**options, "stat": "sum"})).items():
+        if view == "op" and not all(row in sample for sample in single):
+            continue  # a total counts the rows behind it
+        for name, number in numbers.items():
+            if which == "real" and name.endswith("float_ops"):
+                continue  # the next test
+            expected = sum(sample[row][name] for sample in single if row in sample)
+            assert number == expected, (row, name)
+            compared += bool(expected)
+    assert compared > 30
+
+
+def test_float_ops_are_by_the_shapes_of_each_run(real: Gathered) -> None:
+    workers, fleet = real
+    options: dict[str, Any] = {"select": ["float_ops", "occurrence"], "order_by": "name"}
+    sums = {}
+    for worker, loaded in workers.items():
+        report = fleet.scope(**options, max_depth=1000, stat="sum", worker=worker)
+        of_fleet = {row.name: row for row in report}
+        for step in loaded.steps:
+            for row in loaded.scope(**options, max_depth=1000, step=step):
+                # Of a node that did not run, the dataset knows the shapes of the first worker.
+                if row.own_runs or worker == "worker_0":
+                    expected = len(loaded.steps) * row.own_float_ops
+                    assert of_fleet[row.name].own_float_ops == expected
+        sums[worker] = report.rows[0].total_float_ops
+    assert sums["worker_0"] == sums["worker_1"] < sums["worker_2"]  # which has a larger batch
+
+
+def test_rows_are_filtered_and_sorted_by_the_statistic(shared: Gathered) -> None:
+    _, fleet = shared
+    for stat in STATS:
+        every = fleet.op(stat=stat, select=["micros"], max_depth=1000).rows[1:]
+        numbers = [row.own_micros for row in every]
+        assert numbers == sorted(numbers, reverse=True)
+        least = int(numbers[3])
+        above = [r.name for r in fleet.scope(stat=stat, max_depth=1000, min_micros=least)]
+        reaching = [
+            row.name
+            for row in fleet.scope(stat=stat, max_depth=1000)
+            if row.parent is None or row.total_micros >= least
+        ]
+        assert above == reaching
+        assert len(above) < len(fleet.scope(stat=stat, max_depth=1000))
+
+
+def test_input_shapes_have_the_statistic_of_their_nodes(shared: Gathered) -> None:
+    workers, fleet = shared
+    report = fleet.op(stat="p90", select=["input_shapes", "micros"], max_depth=1000)
+    groups = {row.name: row.input_shape_groups for row in report.rows}
+    samples = [
+        {row.name: row.input_shape_groups for row in loaded.op(
+            step=step, select=["input_shapes"], max_depth=1000, order_by="name")}
+        for loaded in workers.values()
+        for step in loaded.steps
+    ]  # fmt: skip
+    assert len(groups["MatMul"]) == 2
+    for group in groups["MatMul"]:
+        each = [g for sample in samples for g in sample["MatMul"] if g["shapes"] == group["shapes"]]
+        assert group["micros"] == np.percentile([g["micros"] for g in each], 90)
+        assert group["runs"] == np.percentile([g["runs"] for g in each], 90)
+
+
+def test_a_device_is_that_of_the_worker_or_of_all(shared: Gathered) -> None:
+    _, fleet = shared
+    options: dict[str, Any] = {
+        "select": ["device"],
+        "show_name_regexes": ["layer_1/(MatMul|weights)"],
+    }
+    all_workers = {row.name: row.devices for row in fleet.scope(**options)}
+    assert all_workers["layer_1/MatMul"] == ["/job:worker/replica:0/task:*/device:gpu:0"]
+    assert "*" not in all_workers["layer_1/weights"][0]
+    one = {row.name: row.devices for row in fleet.scope(**options, worker="worker_2")}
+    assert one["layer_1/MatMul"] == ["/job:worker/replica:0/task:2/device:gpu:0"]
+
+
+def test_nodes_of_other_graphs_are_counted_and_noted(different: Gathered) -> None:
+    workers, fleet = different
+    extra = {row.name for row in workers["worker_2"].scope(max_depth=1000)} - {
+        row.name for row in workers["worker_0"].scope(max_depth=1000)
+    }
+    assert extra
+    report = fleet.scope(stat="max", max_depth=1000)
+    assert extra <= {row.name for row in report if row.total_micros}
+    assert any("2 graphs" in str(note) for note in report.notes)
+    only = fleet.scope(stat="max", worker=["worker_[01]"], max_depth=1000)
+    assert not any(row.total_micros for row in only if row.name in extra)
+
+
+# --- what the numbers are -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("stat", "sentence"),
+    [
+        ("sum", "sum: each number is the sum over 6 worker steps (3 workers)"),
+        (
+            "p90",
+            f"p90: each number is the 90th percentile over 6 worker steps (3 workers); {APART}",
+        ),
+    ],
+)
+def test_every_form_says_what_the_numbers_are(shared: Gathered, stat: str, sentence: str) -> None:
+    report = shared[1].op(stat=stat)
+    assert f"\n{sentence}\nnode name |" in report.text()
+    document = json.loads(b"".join(report.pieces("json")))
+    assert sentence in [note["text"] for note in document["notes"]]
+    assert document["fleet"] == {
+        "stat": stat, "adds_up": stat == "sum", "workers": 3, "worker_steps": 6
+    }  # fmt: skip
+    for form in ("md", "table"):
+        assert sentence in b"".join(report.pieces(form)).decode()
+    assert sentence in report._repr_html_()
+    shares = [column.whole for column in report.table().columns if column.name == "own_micros"]
+    assert bool(shares[0]) == (stat == "sum")  # parts of what does not add up are no shares
+
+
+def test_data_frames_hold_the_same_numbers(shared: Gathered) -> None:
+    report = shared[1].op(stat="p99", select=["micros", "input_shapes", "float_ops"])
+    for frame in (report.to_pandas(), report.to_polars()):
+        assert frame["own_micros"].to_list() == [row.own_micros for row in report.rows]
+    arrow = report.to_arrow()
+    assert str(arrow.schema.field("own_micros").type) == "double"
+    assert str(shared[1].op(stat="sum").to_arrow().schema.field("own_micros").type) == "int64"
+    lines = b"".join(report.pieces("csv")).decode().splitlines()
+    column = lines[0].split(",").index("own_micros")
+    assert float(lines[2].split(",")[column]) == report.rows[1].own_micros
+
+
+def test_the_message_holds_sums(shared: Gathered) -> None:
+    report = shared[1].op(stat="sum", order_by="name", max_depth=1000)
+    message, row = report.proto(), report.rows[1]
+    assert message.children[0].exec_micros == row.own_micros
+    nodes = message.children[0].graph_nodes
+    assert sum(node.exec_micros for node in nodes) == row.own_micros
+    with pytest.raises(UsageError, match="output proto holds whole numbers only"):
+        shared[1].op(stat="p90").proto()
+
+
+# --- what cannot be asked -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["op", "FLEET", "--stat=p95"], "stat has no 'p95'; did you mean 'p99'?"),
+        (["op", "FLEET", "--worker=wroker_1"], "no worker matches 'wroker_1'; did you mean"),
+        (["op", "FLEET", "--worker=1"], "no worker matches '1' (a regex matches the whole name)"),
+        (["op", "FLEET", "--step=7"], "there is no step 7 (steps: 0, 1)"),
+        (["scope", "FLEET", "--select=tensor_value"], "a fleet has no tensor_value"),
+        (["scope", "FLEET", "--output=timeline:outfile=x.json"], "a fleet has no output timeline"),
+        (["op", "FLEET", "--output=pprof:outfile=x.pb"], "a fleet has no output pprof"),
+        (["op", "FLEET", "--output=proto:outfile=x.pb"], "output proto holds whole numbers only"),
+        (["overview", "FLEET"], "overview takes no fleet; these do: "),
+        (["advise", "FLEET"], "advise takes no fleet; these do: "),
+        (["op", "FLEET", "GRAPH"], "is a fleet, with a graph and runs of its own: leave out"),
+        (["op", "GRAPH", "--stat=p90"], "stat is for a fleet, and these files are none"),
+        (["op", "GRAPH", "--worker=x"], "worker is for a fleet, and these files are none"),
+    ],
+)
+def test_errors_are_one_sentence(
+    shared: Gathered, words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = shared[1].dataset.storage.path("")
+    places = {"FLEET": path, "GRAPH": str(Path(path).parent / "graph.pbtxt")}
+    assert cli.run([places.get(word, word) for word in words]) == UsageError.exit_code
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert error.startswith("tfprof: ")
+    assert sentence in error
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"stat": 90}, "stat takes one of mean, sum"),
+        ({"worker": 3}, "worker takes a regex or a list of them, not 3"),
+        ({"worker": "("}, "not a valid regex"),
+    ],
+)
+def test_wrong_arguments_are_usage_errors(
+    shared: Gathered, options: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(UsageError) as raised:
+        shared[1].op(**options)
+    assert sentence in str(raised.value)
+    with pytest.raises(UsageError, match="is for a fleet"):
+        shared[0]["worker_0"].op(**options)
+
+
+def test_the_command_prints_what_python_gives(
+    shared: Gathered, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = shared[1].dataset.storage.path("")
+    line = ["scope", path, "--stat=max", "--worker=worker_[12]", "--step=1", "--max_depth=3"]
+    assert cli.run(line) == 0
+    report = shared[1].scope(stat="max", worker="worker_[12]", step=1, max_depth=3)
+    assert capsys.readouterr().out == report.text()
+    assert "max: each number is the maximum over 2 worker steps (2 workers)" in report.text()
+
+
+# --- percentiles ----------------------------------------------------------------------------------
+
+
+def test_a_percentile_of_many_blocks_is_that_of_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tfprof.fleet.statistics._BLOCK_BYTES", 7 * 8 * 5)
+    rng = np.random.default_rng(0)
+    samples = rng.integers(-9, 9, (40, 7)) * rng.choice([0, 1, 300, 10**6, 10**13], (40, 1))
+    samples[3:17] = 0
+    for name in ("p50", "p90", "p99"):
+        gathering = Percentile(STATS[name], 7)
+        for sample in samples:
+            gathering.add(sample)
+        expected = np.percentile(samples, STATS[name].percent, axis=0)
+        assert gathering.result().tolist() == expected.tolist()
+
+
+def test_memory_of_a_percentile_does_not_grow_with_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tfprof.fleet.statistics._BLOCK_BYTES", 1 << 18)
+
+    def peak(samples: int) -> int:
+        tracemalloc.start()
+        gathering = Percentile(STATS["p90"], 100)
+        for number in range(samples):
+            gathering.add(np.arange(100) * number)
+        gathering.result()
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    peak(10)
+    assert peak(20_000) < 1.3 * peak(1_000)
