@@ -16,7 +16,7 @@ const BINS = 48;
 const NAMES = ["p50", "p90", "p99"];
 const [LEFT, RIGHT, TOP, BOTTOM] = [44, 24, 34, 24]; // pixels around the bars
 const MOST_WORKERS = 20;
-const LABEL = "Histogram of worker steps by time. Arrow keys move, Enter lists the workers of a bar.";
+const LABEL = "Histogram of worker steps by time. Arrow keys move, Enter lists the workers of a bar, Escape those of the tail.";
 
 /** @type {import("./tabs.js").Tab} */
 export const distributionTab = pictureTab({
@@ -39,7 +39,7 @@ class Distribution {
     this.kind = 0;
     this.kinds = choice("Time of", (op) => page.go({ op, bin: "" }));
     /** @type {Picture<Bar>} */
-    this.picture = new Picture({ label: LABEL, lines: (bar) => this.lines(bar), choose: ({ bin }) => page.go({ bin }), key: (key) => this.key(key) });
+    this.picture = new Picture({ label: LABEL, lines: (bar) => this.lines(bar), choose: ({ bin }) => page.go({ bin: page.state.bin === String(bin) ? "" : bin }), key: (key) => this.key(key) });
     this.numbers = h("dl", { class: "numbers" });
     this.space = h("div", { class: "histogram" }, this.picture.element);
     this.workers = h("section", { class: "card" });
@@ -153,7 +153,6 @@ class Distribution {
       h("h2", null, title, h("span", { class: "muted" }, ` by ${what}`)),
       rows.length ? grid([head("Worker", "name"), head("Steps"), head("Longest"), head("Of the median", "num second"), head("In step")], rows) : h("p", { class: "muted" }, "None: no step took longer."),
       more > 0 && h("p", { class: "muted" }, `and ${plural(more, "more worker")}`),
-      bin !== null && h("button", { type: "button", class: "button", onclick: () => (this.page.go({ bin: "" }), this.picture.canvas.focus()) }, "Back to the tail"),
     ];
   }
 }

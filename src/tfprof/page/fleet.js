@@ -34,15 +34,16 @@ export class Fleet {
     return Number(this.medians[kind * this.steps.length + step]) / 2;
   }
 
-  /** Its time in a step, or in all that it has; and that of the median in the same. @param {number} kind @param {number} row @param {number | null} [step] */
+  /** Its time in a step, or in all *steps* that it has; and that of the median in the same. @param {number} kind @param {number} row @param {number | null} [step] */
   compared(kind, row, step = null) {
-    let [time, usual] = [0, 0];
+    let [time, usual, steps] = [0, 0, 0];
     for (let at = step ?? 0; at < (step === null ? this.steps.length : step + 1); at++) {
       if (this.time(kind, row, at) < 0) continue;
       time += this.time(kind, row, at);
       usual += this.median(kind, at);
+      steps++;
     }
-    return { time, usual };
+    return { time, usual, steps };
   }
 
   /** @param {number} kind @returns {string} */

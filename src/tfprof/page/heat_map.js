@@ -78,22 +78,26 @@ export class HeatMap extends Picture {
     return at === undefined || at + step === -2 || step >= this.fleet.steps.length ? null : this.cell(at, step);
   }
 
-  /** The cell that a key moves to, in sight. @param {string} key @returns {Cell | null} */
+  /** Scrolls to a row and a step, if they are not in sight. @param {number} row @param {number} step */
+  reveal(row, step) {
+    const { scroller, size, place } = this;
+    const near = (/** @type {number} */ now, /** @type {number} */ at, /** @type {number} */ one, /** @type {number} */ room) => Math.min(Math.max(now, at * one + one - room), at * one);
+    if (row >= 0) scroller.scrollTop = near(scroller.scrollTop, place[row], size.row, size.height - HEAD);
+    if (step >= 0) scroller.scrollLeft = near(scroller.scrollLeft, step, size.column, size.width - size.left);
+    this.paint();
+  }
+
+  /** The cell that a key moves to. @param {string} key @returns {Cell | null} */
   moved(key) {
-    const { order, place, fleet: { rows, steps }, focused, size, scroller } = this;
+    const { order, place, fleet: { rows, steps }, focused } = this;
     const [down, right] = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], PageUp: [-10, 0], PageDown: [10, 0], Home: [-rows, 0], End: [rows, 0] }[key] ?? [0, 0];
     if (!down && !right) return null;
     const within = (/** @type {number} */ at, /** @type {number} */ count, /** @type {number} */ other) => Math.max(other < 0 ? 0 : -1, Math.min(at, count - 1));
     const before = focused ?? { row: order[0], step: 0 };
-    const row = within((before.row < 0 ? -1 : place[before.row]) + down, rows, before.step);
-    const step = within(before.step + right, steps.length, row);
-    // Into sight, if it is not.
-    const near = (/** @type {number} */ at, /** @type {number} */ one, /** @type {number} */ room) => [Math.max(0, at * one + one - room), at * one];
-    const [[top, below], [left, beside]] = [near(row, size.row, size.height - HEAD), near(step, size.column, size.width - size.left)];
-    scroller.scrollTop = Math.min(Math.max(scroller.scrollTop, top), below);
-    scroller.scrollLeft = Math.min(Math.max(scroller.scrollLeft, left), beside);
-    this.paint();
-    return this.cell(row < 0 ? -1 : order[row], step);
+    const at = within((before.row < 0 ? -1 : place[before.row]) + down, rows, before.step);
+    const [row, step] = [at < 0 ? -1 : order[at], within(before.step + right, steps.length, at)];
+    this.reveal(row, step);
+    return this.cell(row, step);
   }
 
   /** Paints what is in sight. */

@@ -14,6 +14,7 @@ import { textButton, workersReport } from "./workers_report.js";
 
 const ORDERS = [{ value: "", text: "by name" }, { value: "slowest", text: "slowest first" }];
 const MOST_TYPES = 10;
+const NOTHING = JSON.stringify({ worker: null, step: null });
 const HINT = "Choose a cell, a worker or a step: what it spends more time on than the median is listed here.";
 
 /** @type {import("./tabs.js").Tab} */
@@ -60,18 +61,20 @@ class Workers {
     showLegend(this.legend, heatLegend(theme().dark));
     Object.assign(map, { kind, order, chosen });
     map.draw(Math.max(220, Math.round(panel.clientHeight * 0.55)));
-    if (chosen.worker !== null) map.focusOn(map.cell(chosen.worker, chosen.step ?? map.focused?.step ?? 0));
     const key = JSON.stringify(chosen);
-    if (key !== this.shown) fill(this.chosen, this.explained(chosen)); // a link in it stays while the rest changes
+    if (key === this.shown) return; // a button in it stays while the rest changes
     this.shown = key;
+    fill(this.chosen, this.explained(chosen));
+    map.reveal(chosen.worker ?? -1, chosen.step ?? -1);
+    if (key !== NOTHING) map.focusOn(map.cell(chosen.worker ?? -1, chosen.step ?? -1));
   }
 
   /** @param {number} row @param {number} step @returns {string[]} */
   lines(row, step) {
     const { fleet, map: { kind } } = this;
     const [worker, at] = [row < 0 ? null : row, step < 0 ? null : step];
-    const { time, usual, than } = this.compared(kind, worker, at);
-    if (worker !== null && at !== null && fleet.time(kind, row, step) < 0) return [this.name(worker, at), "no record"];
+    const { time, usual, than, steps } = this.compared(kind, worker, at);
+    if (!steps) return [this.name(worker, at), "no record"];
     const slowest = fleet.members && at !== null && worker !== null ? [`the slowest of ${fleet.rowName(row)}`] : [];
     return [this.name(worker, at), `${fleet.kindName(kind)}: ${took(time)}`, `${ratio(time, usual) || "not"} ${than}, ${took(usual)}`, ...slowest];
   }
@@ -86,7 +89,7 @@ class Workers {
   compared(kind, worker, step) {
     const { fleet } = this;
     if (worker !== null) return { kind, than: step === null ? "the medians of its steps" : "the median of the step", ...fleet.compared(kind, worker, step) };
-    return { kind, than: "the median of all worker steps", time: fleet.median(kind, step ?? 0), usual: Number(fleet.meta.kinds[kind].p[0]) };
+    return { kind, than: "the median of all worker steps", time: fleet.median(kind, step ?? 0), usual: Number(fleet.meta.kinds[kind].p[0]), steps: 1 };
   }
 
   /** Operation types of what is chosen against the median, the largest difference first. @param {Chosen} chosen @returns {import("./dom.js").Child[]} */
@@ -94,20 +97,15 @@ class Workers {
     const { fleet } = this;
     if (worker === null && step === null) return [h("p", { class: "muted" }, HINT)];
     const [all, title] = [this.compared(0, worker, step), h("h2", { class: "wrap" }, this.name(worker, step))];
-    if (worker !== null && all.usual === 0 && all.time === 0) return [title, h("p", { class: "muted" }, "There is no record of it, or it took no time.")];
+    if (!all.steps) return [title, h("p", { class: "muted" }, "There is no record of it.")];
     const types = fleet.types.map((kind) => this.compared(kind, worker, step)).sort((a, b) => b.time - b.usual - (a.time - a.usual)).slice(0, MOST_TYPES);
     const largest = Math.max(...types.map(({ time, usual }) => Math.abs(time - usual)), 1);
     const rows = types.map(({ kind, time, usual }) => this.row(kind, time, usual, largest));
     return [
-      title, h("p", null, `${took(all.time)}${step === null ? ` in ${plural(this.recorded(worker), "step")}` : ""}, ${ratio(all.time, all.usual) || "not"} ${all.than}.`),
+      title, h("p", null, `${took(all.time)}${step === null ? ` in ${plural(all.steps, "step")}` : ""}, ${ratio(all.time, all.usual) || "not"} ${all.than}.`),
       grid([head("Operation type", "name"), head("Time"), head("Median", "num second"), head("Difference", "num", "2")], rows),
       h("button", { type: "button", class: "button", onclick: () => (this.page.go({ worker: "", step: "" }), this.map.canvas.focus()) }, "Choose nothing"),
     ];
-  }
-
-  /** How many steps a row of workers has. @param {number | null} row */
-  recorded(row) {
-    return this.fleet.steps.filter((_, step) => this.fleet.time(0, row ?? 0, step) >= 0).length;
   }
 
   /** @param {number} kind @param {number} time @param {number} usual @param {number} largest */
