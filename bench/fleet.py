@@ -94,10 +94,13 @@ def _of_size(
     yield _beside_smallest(PER_WORKER, size, each, smallest)
     for name, (question, words) in zip(QUESTIONS, _QUESTIONS.items(), strict=True):
         command, *options = words
-        measure = timed([sys.executable, "-m", "tfprof", command, str(target), *options])
-        row = _beside_smallest(name, size, measure, smallest)
-        if question == "workers" and workers >= _KNOWN_FROM and not _names_straggler(target):
-            row = Row("fleet", name, size, row.turns, "MISMATCH: another straggler")
+        try:
+            measure = timed([sys.executable, "-m", "tfprof", command, str(target), *options])
+            row = _beside_smallest(name, size, measure, smallest)
+            if question == "workers" and workers >= _KNOWN_FROM and not _names_straggler(target):
+                row = Row("fleet", name, size, row.turns, "MISMATCH: another straggler")
+        except WorkerError as error:
+            row = Row("fleet", name, size, Turns([], [], str(error)), "")
         yield row
 
 

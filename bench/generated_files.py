@@ -4,8 +4,8 @@
     python bench/generated_files.py FOLDER NODES WORKERS STEPS      the same files on disk
 
 One step of the imaginary network is spelled once per process. A file is this step with other times
-(the same number of bytes, so that nothing moves) and with the devices of its worker; variables live
-on four parameter servers. Worker 7 takes three times as long for `Conv2D`.
+and starts (the same number of bytes, so that nothing moves) and with the devices of its worker;
+variables live on four parameter servers. Worker 7 takes three times as long for `Conv2D`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ SLOW_OP = b"Conv2D"
 _SLOWER = 3
 _SERVERS = 4
 _NOISE = 0.05
-_TIME = b"\x18\x01\x20"  # the fields before the time of an execution
+_AFTER_START = b"\x18\x01"  # the field between the start of an execution and its time
+_TIME = _AFTER_START + b"\x20"
+_START_BYTES = 8  # of a varint: microseconds since 1970
 _MORE = 128  # the bit of a varint's byte that says that another byte follows
 _TWO_BYTES = (_MORE, _MORE * _MORE - 1)
 _LOCAL = b"/job:localhost/replica:0/task:0"
@@ -71,11 +73,19 @@ class Template:
         ends = len(content) - sum(map(len, pieces)) + np.cumsum([len(piece) for piece in pieces])
         places: list[int] = []
         slow: list[bool] = []
+        starts: list[int] = []
         for piece, end in zip(pieces, ends.tolist(), strict=True):
+            if piece in is_slow:
+                starts.append(end - len(piece) + piece.index(_AFTER_START) - _START_BYTES)
             at = piece.find(_TIME)
             if at >= 0:
                 places.append(end - len(piece) + at + len(_TIME))
                 slow.append(is_slow[piece])
+        self.start_place = np.array(starts)
+        self.start_us: Any = sum(
+            (self.content[self.start_place + byte].astype(np.int64) % _MORE) << (7 * byte)
+            for byte in range(_START_BYTES)
+        )
         first, second = (self.content[np.array(places) + byte].astype(np.int64) for byte in (0, 1))
         self.times = [
             _Times(np.array(places)[of], micros[of], np.array(slow)[of], *limits)
@@ -91,12 +101,22 @@ class Template:
         content = self.content.copy()
         factor = _SLOWER if worker == STRAGGLER else 1
         short, long = (times.scaled(random, factor) for times in self.times)
+        total = sum(times.micros.sum() for times in self.times)
+        self._move_starts(content, (short.sum() + long.sum()) / total)
         content[self.times[0].place] = short
         content[self.times[1].place] = long % _MORE + _MORE
         content[self.times[1].place + 1] = long // _MORE
         for place, digit in enumerate(b"%0*d" % (_DIGITS, worker)):
             content[self.number + place] = digit
         return content.tobytes()
+
+    def _move_starts(self, content: Any, scale: float) -> None:
+        """Let the step take *scale* times as long."""
+        first = self.start_us.min()
+        start = first + ((self.start_us - first) * scale).astype(np.int64)
+        for byte in range(_START_BYTES):
+            more = _MORE if byte < _START_BYTES - 1 else 0
+            content[self.start_place + byte] = (start >> (7 * byte)) % _MORE + more
 
 
 class _Times(NamedTuple):
