@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-import tfprof
+from fleet_engine import HereEngine
 from tfprof import cli
+from tfprof.fleet.gather import gather
 from tfprof.fleet.schema import NODES, ROWS, STEPS
 from tfprof.tables.command_options import OUTFILE
 from tfprof.tables.commands import COMMANDS, options_shown
@@ -31,13 +32,15 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the runs of a real fleet, and what the first command makes of them."""
     folder = tmp_path_factory.mktemp("fleet")
     shutil.copytree(ROOT / "tests" / "data" / "fleet", folder / "runs")
-    tfprof.gather_fleet(folder / "runs", folder / "fleet", processes=1)
+    gather([str(folder / "runs")], str(folder / "fleet"), engine=HereEngine())
     return folder
 
 
 @pytest.fixture
 def here(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands run in that folder, and gather in this process."""
     monkeypatch.chdir(files)
+    monkeypatch.setattr("tfprof.cli.fleet.Engine", lambda *_: HereEngine())
 
 
 def shown() -> Iterator[tuple[str, str]]:

@@ -142,14 +142,9 @@ def test_a_sum_beyond_64_bits_stays_exact(fleet: Fleet) -> None:
         "install httpfs",
         "load httpfs",
         "set enable_external_access = true",
-        "reset enable_external_access",
-        "set temp_directory = '{folder}'",
         "create table mine as from rows",
-        "drop view workers",
         "insert into rows from rows",
         "call enable_logging()",
-        "pragma version",
-        "checkpoint",
     ],
 )
 def test_sql_reads_the_fleet_and_nothing_else(

@@ -12,9 +12,10 @@ import pytest
 
 import test_python_versions
 import test_tensorflow_versions
-import tfprof
+from fleet_engine import HereEngine
 from sampling import sampled
 from tfprof import cli
+from tfprof.fleet.gather import gather
 from tfprof.tables.commands import COMMANDS
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def files(
     shutil.copytree(model_folder("events") / "keras2", folder / "logs")
     shutil.copytree(keras_fit[1], folder, dirs_exist_ok=True)
     shutil.copytree(ROOT / "tests" / "data" / "fleet", folder / "runs")
-    tfprof.gather_fleet(folder / "runs", folder / "fleet", processes=1)
+    gather([str(folder / "runs")], str(folder / "fleet"), engine=HereEngine())
     for file in SAMPLE.iterdir():
         shutil.copy(file, folder / file.name.removesuffix(".gz"))
     return folder
