@@ -1,9 +1,9 @@
 """A program that writes a fleet and is killed in the middle of it.
 
-    python fleet_kills.py FOLDER …    prints how many operations on files it takes to write into a
-                                      copy of each FOLDER, which becomes FOLDER.after
-    stdin: FOLDER 7                   a process that writes into a copy of FOLDER, FOLDER.7, is
-                                      killed before its 7th operation
+    python fleet_kills.py WRITE FOLDER …   prints how many operations on files WRITE takes in a
+                                           copy of each FOLDER, FOLDER.after
+    stdin: FOLDER 7                        a process that does so in another copy, FOLDER.7, is
+                                           killed before its 7th operation
 
 Together the numbers are every state that a killed process can leave, except for unfinished files
 that have no name yet.
@@ -15,10 +15,16 @@ import os
 import shutil
 import signal
 import sys
-from typing import Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
+from fleet_engine import HereEngine
 from fleet_parts import GRAPH, OTHER_GRAPH, SKIPPED, graph_files, part
+from tfprof.fleet.gather import gather
 from tfprof.fleet.writer import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 OPERATIONS: Final = {"open", "os.link", "os.mkdir", "os.remove", "os.rename", "os.chmod"}
 NEVER: Final = 0
@@ -28,7 +34,7 @@ NEW: Final = {
 }
 
 
-def write(folder: str) -> None:
+def write_parts(folder: str) -> None:
     """Add those of two parts and two graphs that a fleet does not have, and commit."""
     writer = Writer.at(folder)
     for key, contents in NEW.items():
@@ -39,7 +45,17 @@ def write(folder: str) -> None:
     writer.commit([SKIPPED], ["a note"])
 
 
-def write_until(folder: str, last: int) -> int:
+def gather_runs(folder: str) -> int:
+    """Gather the files beside *folder*, or go on; how many parts were decoded."""
+    engine = HereEngine()
+    gather([str(Path(folder).parent / "runs")], folder, resume=True, engine=engine)
+    return engine.ran.count("decode")
+
+
+WRITES: Final[dict[str, Callable[[str], Any]]] = {"parts": write_parts, "gather": gather_runs}
+
+
+def write_until(write: str, folder: str, last: int) -> int:
     """How many operations writing takes; it is killed before operation *last*."""
     done = 0
 
@@ -52,15 +68,15 @@ def write_until(folder: str, last: int) -> int:
                 os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(hook)
-    write(folder)
+    WRITES[write](folder)
     return done
 
 
-def write_in_process(folder: str, last: int) -> int:
+def write_in_process(write: str, folder: str, last: int) -> int:
     """Run `write_until` in another process; its result modulo 256, or the negative signal."""
     process = os.fork()
     if not process:
-        os._exit(write_until(folder, last))
+        os._exit(write_until(write, folder, last))
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
@@ -69,13 +85,14 @@ def main() -> None:
     for _, times, graph in NEW.values():  # what is imported and made once is no operation
         graph_files(graph)
         part("w", times, graph)
-    for folder in sys.argv[1:]:
+    write, *folders = sys.argv[1:]
+    for folder in folders:
         shutil.copytree(folder, f"{folder}.after")
-        print(write_in_process(f"{folder}.after", NEVER), flush=True)
+        print(write_in_process(write, f"{folder}.after", NEVER), flush=True)
     for line in sys.stdin:
         folder, number = line.split()
         shutil.copytree(folder, f"{folder}.{number}")
-        code = write_in_process(f"{folder}.{number}", int(number))
+        code = write_in_process(write, f"{folder}.{number}", int(number))
         assert code == -signal.SIGKILL, f"{line.strip()}: {code}"
 
 

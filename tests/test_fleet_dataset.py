@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -13,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import tfprof
 from fleet_parts import GRAPH, OTHER_GRAPH, SKIPPED, add, graph_files, micros_of, part, store
 from sampling import sampled
 from tfprof import InputError, UsageError
@@ -26,7 +29,9 @@ from tfprof.tables.limits import raised_limits
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-VERSION_1: Final = Path(__file__).parent / "data" / "fleet_v1"
+DATA: Final = Path(__file__).parent / "data"
+VERSION_1: Final = DATA / "fleet_v1"
+GRAPH_FILE: Final = DATA / "fleet" / "graph.pbtxt.gz"
 TIMES: Final = {"w10": {0: [5, 7], 1: [6, 8]}, "w2": {1: [50, 70], 0: [60]}}
 
 
@@ -287,6 +292,25 @@ def test_a_newer_version_is_one_sentence(fleet: Path) -> None:
         assert str(error.value) == (
             f"{path} is of fleet format 2; this tfprof reads up to 1: install a newer tfprof"
         )
+
+
+def test_looking_for_a_fleet_imports_no_package_of_it() -> None:
+    program = f"""
+import sys
+from tfprof import cli
+from tfprof.fleet.dataset import is_fleet
+assert is_fleet({str(VERSION_1)!r})
+assert cli.run(["scope", {str(GRAPH_FILE)!r}]) == 0
+print([name for name in ("pyarrow", "fsspec", "dask", "distributed", "duckdb") if name in sys.modules])
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": str(Path(tfprof.__file__).parent.parent)},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    assert ran.stdout.splitlines()[-1] == "[]"
 
 
 @pytest.mark.parametrize("package", ["pyarrow", "fsspec", "distributed", "duckdb"])

@@ -13,6 +13,7 @@ import pytest
 
 import fleet_kills
 import tfprof
+from fleet_files import write_fleet
 from fleet_parts import (
     GRAPH,
     OTHER_GRAPH,
@@ -200,8 +201,8 @@ def test_a_damaged_part_of_a_killed_run_is_not_used(tmp_path: Path, name: str, d
     path.unlink()
     if damage == "cut":
         path.write_bytes(data[: len(data) // 2])
-    # One bit in each byte in turn would take a while; every 97th is tried.
-    for at in range(4, len(data), 97) if damage == "bits" else ():
+    places = range(0, len(data), 11) if damage == "bits" else range(0)
+    for at in sampled(places, 12, f"damaged {name}"):
         path.write_bytes(data[:at] + bytes([data[at] ^ 16]) + data[at + 1 :])
         assert not is_usable(tmp_path)
     assert not is_usable(tmp_path)
@@ -241,7 +242,7 @@ def test_a_killed_run_leaves_the_old_state_or_the_new_one(tmp_path: Path) -> Non
     store(appending, w1={0: [10]}, w2={0: [20, 21]})
     (appending / "rows" / "0000000000000009.parquet").write_bytes(b"of no use")
     first.mkdir()
-    moments = killed(appending, first)
+    moments = killed("parts", 5, appending, first)
     for folder, numbers in moments.items():
         after = Path(f"{folder}.after", "manifest.json").read_bytes()
         old = OLD if folder == appending else {}
@@ -250,21 +251,42 @@ def test_a_killed_run_leaves_the_old_state_or_the_new_one(tmp_path: Path) -> Non
         assert (seen[0], seen[-1]) == ("old", "new")
 
 
-def killed(*folders: Path) -> dict[Path, list[int]]:
+def test_gathering_goes_on_where_it_was_killed(tmp_path: Path) -> None:
+    write_fleet(tmp_path / "runs", workers=2, steps=2)
+    (tmp_path / "fleet").mkdir()
+    moments = killed("gather", 1, tmp_path / "fleet")[tmp_path / "fleet"]
+    after = contents(tmp_path / "fleet.after")
+    parts = {name for name in after if name.startswith("steps/")}
+    assert len(parts) == 4
+    for number in moments:
+        folder = tmp_path / f"fleet.{number}"
+        before = contents(folder)
+        if "manifest.json" in before:
+            assert after.items() <= before.items()
+        done = len(parts) if "manifest.json" in before else len(parts & before.keys())
+        assert fleet_kills.gather_runs(str(folder)) == len(parts) - done
+        assert contents(folder) == after
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in files(folder)}
+
+
+def killed(write: str, count: int, *folders: Path) -> dict[Path, list[int]]:
     """The operations before which processes were killed that wrote into each of *folders*."""
     path = [Path(tfprof.__file__).parent.parent, Path(__file__).parent]
     with subprocess.Popen(
-        [sys.executable, fleet_kills.__file__, *folders],
+        [sys.executable, fleet_kills.__file__, write, *folders],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path))},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     ) as process:
         assert process.stdout
-        counts = [int(process.stdout.readline()) for _ in folders]
+        last = [int(process.stdout.readline()) for _ in folders]
         moments = {
-            folder: [1, *sampled(range(2, count), 5, f"killed fleets: {folder.name}"), count]
-            for folder, count in zip(folders, counts, strict=True)
+            folder: [1, *sampled(range(2, end), count, f"killed: {folder.name}"), end]
+            for folder, end in zip(folders, last, strict=True)
         }
         lines = (f"{folder} {number}\n" for folder in folders for number in moments[folder])
         process.communicate("".join(lines))
@@ -280,7 +302,7 @@ def state(folder: Path, old: dict[tuple[str, int], list[int]], after: bytes) -> 
     else:
         assert not old
         found = {}
-    fleet_kills.write(str(folder))
+    fleet_kills.write_parts(str(folder))
     assert (folder / "manifest.json").read_bytes() == after
     assert files(folder) == named(Dataset.open(str(folder)).manifest)
     return "old" if found == old else "new"

@@ -59,7 +59,10 @@ MAY_EXIT: Final = {"cli", "console"}
 MAY_IMPORT_TENSORFLOW: Final = {"capture"}
 
 LONGEST: Final = 400
-HEAVY: Final = ("numpy", "google.protobuf", "re2", "tensorflow", "rich", "prompt_toolkit")
+HEAVY: Final = (
+    "numpy", "google.protobuf", "re2", "tensorflow", "rich", "prompt_toolkit",
+    "pyarrow", "fsspec", "dask", "distributed", "duckdb",
+)  # fmt: skip
 
 FOLDER: Final = Path(tfprof.__file__).parent
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cached_property
 from typing import Any, Final
 
 from tfprof.errors import InputError
@@ -56,7 +57,7 @@ class Manifest:
     notes: tuple[str, ...] = ()
     tfprof: str = ""
 
-    @property
+    @cached_property
     def steps(self) -> dict[str, set[int]]:
         """The steps of each worker."""
         result: dict[str, set[int]] = {}
