@@ -5,6 +5,7 @@ Expectations come from reading one worker at a time, as `tfprof scope` does.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -46,6 +47,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     return Dataset.open(str(target))
 
 
+@cache
 def _alone(worker: str) -> Profile:
     runs = [_FLEET / worker / f"run_meta_{step}.gz" for step in _STEPS]
     return tfprof.load(_FLEET / "graph.pbtxt.gz", runs, _FLEET / "tfprof_log.gz").profile
@@ -98,3 +100,24 @@ def test_the_worker_with_the_large_batch_takes_longest(dataset: Dataset) -> None
     worker, micros = np.array(table["worker"].to_pylist()), table["micros"].to_numpy()
     slowest = min(micros[worker == "worker_2"])
     assert slowest > max(micros[worker != "worker_2"])
+
+
+def test_workers_names_the_straggler_and_the_large_server(dataset: Dataset) -> None:
+    report = tfprof.fleet(dataset.storage.path("")).workers()
+    assert [straggler["worker"] for straggler in report.stragglers] == ["worker_2"]
+    large, small = report.servers["servers"]
+    assert (large["server"], large["variables"], large["parameters"]) == ("ps:0", 3, 192_058)
+    assert (small["server"], small["variables"], small["parameters"]) == ("ps:1", 3, 2_785)
+    # Floats of four bytes, and the global step of eight.
+    held = np.array([4 * 192_058, 4 * 2_784 + 8])
+    assert [large["bytes"], small["bytes"]] == held.tolist()
+    assert report.servers["skew"] == pytest.approx(held.max() / held.mean())
+
+
+def test_stat_sum_is_the_sum_of_single_workers(dataset: Dataset) -> None:
+    fleet = tfprof.fleet(dataset.storage.path(""))
+    alone = sum(
+        int(_alone(worker).values("micros", step).sum()) for worker in _WORKERS for step in range(4)
+    )
+    root = fleet.scope(stat="sum", max_depth=1, select=["micros"]).rows[0]
+    assert root.total_micros == alone
