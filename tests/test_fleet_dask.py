@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
 import socket
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from distributed import LocalCluster
 
+from dask_cluster import cluster
 from fleet_faults import Job, runs, square
 from tfprof import __version__
 from tfprof.errors import InputError, OutputError, UsageError
@@ -19,20 +17,7 @@ from tfprof.fleet import dask_pool
 from tfprof.fleet.engine import Engine, Failure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
-
-
-@contextmanager
-def cluster(workers: int) -> Iterator[Any]:
-    """A scheduler with so many processes, of one thread each."""
-    with LocalCluster(  # type: ignore[no-untyped-call]
-        n_workers=workers,
-        threads_per_worker=1,
-        dashboard_address=None,
-        silence_logs=logging.CRITICAL,
-    ) as made:
-        yield made
 
 
 def test_a_worker_is_killed(tmp_path: Path) -> None:

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
-import subprocess
-import sys
-import time
 from concurrent.futures import Future
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import tfprof
 from fleet_faults import Job, runs, square
+from interrupted import SECONDS, is_alive, send, start, wait_until
 from tfprof.errors import InputError, UsageError
 from tfprof.fleet import engine as engines
 from tfprof.fleet.engine import Engine, Failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-SECONDS = 120.0
+    from pathlib import Path
 
 
 def jobs(folder: Path, count: int, *faulty: Job) -> list[Job]:
@@ -37,13 +31,6 @@ def answers(engine: Engine, tasks: list[Job]) -> dict[int, int | Failure]:
     pairs = [*engine.run(square, tasks)]
     assert len({index for index, _ in pairs}) == len(pairs)
     return dict(pairs)
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def test_a_process_that_dies_costs_one_more_run_of_its_own_task(tmp_path: Path) -> None:
@@ -121,29 +108,6 @@ def test_at_most_two_tasks_per_slot_wait_for_the_caller(monkeypatch: pytest.Monk
     assert pool.submitted == 100
 
 
-def program(text: str, folder: Path) -> subprocess.Popen[str]:
-    """A process of its own group that runs *text*."""
-    path = [Path(tfprof.__file__).parent.parent, Path(__file__).parent]
-    (folder / "program.py").write_text(text, encoding="utf-8")
-    return subprocess.Popen(
-        [sys.executable, folder / "program.py"],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path))},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-
-
-def is_alive(process: int) -> bool:
-    """Whether it runs; one that has ended may stay as a zombie until its new parent looks."""
-    try:
-        status = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return False
-    return status.rpartition(") ")[2][0] not in "ZX"
-
-
 HANGING = """
 from fleet_faults import Job, square
 from tfprof.fleet.engine import Engine
@@ -159,14 +123,10 @@ if __name__ == "__main__":
 def test_processes_end_with_their_parent(number: signal.Signals, tmp_path: Path) -> None:
     folder = tmp_path / "runs"
     folder.mkdir()
-    with program(HANGING.format(folder=str(folder)), tmp_path) as parent:
+    with start(HANGING.format(folder=str(folder)), tmp_path) as parent:
         wait_until(lambda: len([*folder.iterdir()]) == 2)
-        if number == signal.SIGINT:  # as Ctrl-C at a terminal: every process of the group
-            os.killpg(parent.pid, number)
-        else:
-            parent.send_signal(number)
-        _, errors = parent.communicate(timeout=SECONDS)
-    assert parent.returncode == -number
+        code, errors = send(parent, number)
+    assert code == -number
     assert errors.count("Traceback") == (number == signal.SIGINT)
     processes = [int(path.name.split(".")[1]) for path in folder.iterdir()]
     wait_until(lambda: not any(map(is_alive, processes)))
@@ -174,7 +134,7 @@ def test_processes_end_with_their_parent(number: signal.Signals, tmp_path: Path)
 
 def test_a_script_that_processes_run_again_is_one_error(tmp_path: Path) -> None:
     text = HANGING.format(folder=str(tmp_path)).replace('if __name__ == "__main__"', "if True")
-    with program(text, tmp_path) as parent:
+    with start(text, tmp_path) as parent:
         _, errors = parent.communicate(timeout=SECONDS)
     assert parent.returncode == 1
     assert errors.splitlines()[-1] == (

@@ -147,13 +147,16 @@ class _Remote(Storage):
         target, data = self._inside(name), b"".join(pieces)
         protocols = self._files.protocol
         protocol = protocols if isinstance(protocols, str) else protocols[0]
-        with self._errors(name, OutputError, "written"):
-            if protocol in _OBJECT_STORES:
-                self._files.pipe_file(target, data)
-                return
-            self._files.makedirs(target.rpartition("/")[0], exist_ok=True)
-            self._files.pipe_file(f"{target}.new", data)
-            self._files.mv(f"{target}.new", target)
+        try:
+            with self._errors(name, OutputError, "written"):
+                if protocol in _OBJECT_STORES:
+                    self._files.pipe_file(target, data)
+                    return
+                self._files.makedirs(target.rpartition("/")[0], exist_ok=True)
+                self._files.pipe_file(f"{target}.new", data)
+                self._files.mv(f"{target}.new", target)
+        except FileNotFoundError as problem:
+            raise OutputError(f"{problem} cannot be written: there is no such place") from None
 
     def names(self, folder: str = "") -> list[str]:
         own = self._inside(folder).strip("/")

@@ -1,0 +1,24 @@
+"""A real Dask cluster of several processes on this machine."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from distributed import LocalCluster
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def cluster(workers: int) -> Iterator[Any]:
+    """A scheduler with so many processes, of one thread each."""
+    with LocalCluster(  # type: ignore[no-untyped-call]
+        n_workers=workers,
+        threads_per_worker=1,
+        dashboard_address=None,
+        silence_logs=logging.CRITICAL,
+    ) as made:
+        yield made
