@@ -26,12 +26,12 @@ class Slow(MemoryFileSystem):  # type: ignore[misc]
     protocol = "slow"
     store: dict[str, Any] = {}  # noqa: RUF012 - as in the class above
     pseudo_dirs = [""]  # noqa: RUF012
-    broken = False
+    broken: Exception | None = None
 
     def pipe_file(self, path: str, value: bytes, *_: Any, **__: Any) -> None:
         super().pipe_file(path, value[: len(value) // 2])
         if Slow.broken:
-            raise ConnectionError("the line\nis cut")
+            raise Slow.broken
         super().pipe_file(path, value)
 
 
@@ -73,14 +73,21 @@ def test_a_fleet_is_written_and_read_anywhere(place: str) -> None:
         micros_of(Dataset.open(place))
 
 
-def test_a_line_that_is_cut_leaves_the_old_state(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "problem",
+    [ConnectionError("the line\nis cut"), FileNotFoundError(2, "the line is cut")],
+    ids=["connection", "no such bucket"],
+)
+def test_a_line_that_is_cut_leaves_the_old_state(
+    problem: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fsspec.register_implementation("slow", Slow, clobber=True)
     place = "slow://cut/fleet"
     store(place, w1={0: [1]})
     writer = Writer.at(place)
     add(writer, "2" * 16, "w2", {0: [2]})
     with monkeypatch.context() as patch:
-        patch.setattr(Slow, "broken", True)
+        patch.setattr(Slow, "broken", problem)
         with pytest.raises(OutputError) as error:
             writer.commit([], [])
     assert str(error.value) == f"{place}/manifest.json cannot be written: the line is cut"
@@ -94,10 +101,10 @@ def test_a_line_that_is_cut_leaves_the_old_state(monkeypatch: pytest.MonkeyPatch
 def test_a_killed_run_may_leave_half_a_file_beside(monkeypatch: pytest.MonkeyPatch) -> None:
     fsspec.register_implementation("slow", Slow, clobber=True)
     place = "slow://half/fleet"
-    monkeypatch.setattr(Slow, "broken", True)
+    monkeypatch.setattr(Slow, "broken", ConnectionError())
     with pytest.raises(OutputError):
         add(Writer.at(place), "1" * 16, "w1", {0: [1]})
-    monkeypatch.setattr(Slow, "broken", False)
+    monkeypatch.setattr(Slow, "broken", None)
     assert Storage.at(place).names("graphs") == [f"{GRAPH}.tfprof.new"]
     store(place, w1={0: [1]})
     assert Storage.at(place).names("graphs") == [f"{GRAPH}.parquet", f"{GRAPH}.tfprof"]

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import fleet_kills
@@ -212,6 +214,27 @@ def is_usable(folder: Path) -> bool:
     """Whether nothing of the part needs to be decoded again."""
     writer = Writer.at(str(folder))
     return writer.has(ONE) is not None and not writer.missing_graphs
+
+
+def test_files_of_another_version_of_pyarrow_are_written_and_not_resumed(tmp_path: Path) -> None:
+    profile, nodes = graph_files()
+    rows, steps, entry = part("w1", {0: [1]})
+    writer = Writer.at(str(tmp_path))
+    writer.add_graph(GRAPH, profile, of_another_version(nodes))
+    writer.add_part(ONE, rows, of_another_version(steps), entry)
+    assert Writer.at(str(tmp_path)).has(ONE) is None
+    writer.commit([], [])
+    dataset = Dataset.open(str(tmp_path))
+    assert micros_of(dataset) == {("w1", 0): [1]}
+    assert dataset.steps(["micros"])["micros"].to_pylist() == [1]
+
+
+def of_another_version(data: bytes) -> bytes:
+    """The same table in other bytes."""
+    table = pq.read_table(pa.BufferReader(data))
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="none")
+    return bytes(sink.getvalue())
 
 
 def test_a_part_that_the_manifest_names_must_be_the_one_it_names(tmp_path: Path) -> None:

@@ -125,6 +125,12 @@ def parquet_bytes(
     return bytes(sink.getvalue())
 
 
+def row_count(data: bytes) -> int:
+    """How many rows a Parquet file has."""
+    arrow, parquet = need("pyarrow"), need("pyarrow.parquet")
+    return int(parquet.read_metadata(arrow.BufferReader(data)).num_rows)
+
+
 def checksum(data: Any) -> dict[str, Any]:  # noqa: ANN401 - bytes, or an array of them
     """What the manifest says of a file with these bytes."""
     return {"bytes": memoryview(data).nbytes, "sha256": sha256(data).hexdigest()}

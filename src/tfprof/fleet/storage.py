@@ -103,12 +103,12 @@ class Storage:
 
     @contextmanager
     def _errors(self, name: str, kind: type[TfprofError], what: str) -> Iterator[None]:
-        """Raise errors of the system as *kind*; a file that is not there as FileNotFoundError."""
+        """Raise errors as *kind*, but FileNotFoundError where a file to be read is not there."""
         try:
             yield
-        except (FileNotFoundError, NotADirectoryError):
-            raise FileNotFoundError(self.path(name)) from None
         except Exception as problem:  # noqa: BLE001 - each protocol has errors of its own
+            if isinstance(problem, FileNotFoundError | NotADirectoryError) and what != "written":
+                raise FileNotFoundError(self.path(name)) from None
             reason = getattr(problem, "strerror", None) or problem
             sentence = f"{self.path(name)} cannot be {what}: {' '.join(str(reason).split())}"
             raise kind(sentence) from None

@@ -26,7 +26,7 @@ from tfprof.fleet.manifest import (
     part_names,
     read_manifest,
 )
-from tfprof.fleet.schema import checksum, unsealed
+from tfprof.fleet.schema import checksum, row_count, unsealed
 from tfprof.fleet.storage import Storage
 
 if TYPE_CHECKING:
@@ -66,10 +66,8 @@ class Writer:
         """Write the files of a graph, as `schema.graph_files` makes them, once."""
         if graph in self._graphs:
             return
-        entry = unsealed(nodes, GRAPH_SEAL)
-        assert entry is not None
         self._graphs[graph] = {
-            "nodes": entry["nodes"],
+            "nodes": row_count(nodes),
             "files": self._written(graph_names(graph), (profile, nodes)),
         }
 
