@@ -45,7 +45,8 @@ SMALL: Final = {
 # What is read out of each bar, by the keys.
 _BARS: Final = """(count) => {
   const panel = document.getElementById("panel-distribution");
-  const press = (key) => panel.querySelector("canvas").dispatchEvent(new KeyboardEvent("keydown", { key }));
+  const canvas = panel.querySelector("canvas");
+  const press = (key) => canvas.dispatchEvent(new KeyboardEvent("keydown", { key }));
   press("Home");
   return Array.from({ length: count }, () => {
     const text = panel.querySelector(".unseen").textContent;

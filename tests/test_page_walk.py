@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 import tfprof
+from fleet_engine import HereEngine
 from model_files import unpacked
 from profiles import DATA, PROFILES
 from sampling import sampled
+from tfprof.fleet.gather import gather
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,7 +74,7 @@ def _trace(name: str) -> Callable[[Path], Loaded]:
 
 
 def _fleet(folder: Path) -> Fleet:
-    tfprof.gather_fleet(DATA / "fleet", folder / "fleet", processes=1)
+    gather([str(DATA / "fleet")], str(folder / "fleet"), engine=HereEngine())
     return tfprof.fleet(folder / "fleet")
 
 

@@ -26,9 +26,9 @@ export const distributionTab = pictureTab({
   make: (page) => new Distribution(page, /** @type {Fleet} */ (page.profile.fleet)),
 });
 
-/** All digits of a number of microseconds. @param {number} micros */
-function exactly(micros) {
-  return `${micros.toLocaleString("en", { maximumFractionDigits: 20 })} us`;
+/** A number of microseconds with all digits, or *most* behind the point. @param {number} micros @param {number} [most] */
+function exactly(micros, most = 20) {
+  return `${micros.toLocaleString("en", { maximumFractionDigits: most })} us`;
 }
 
 class Distribution {
@@ -144,7 +144,7 @@ class Distribution {
       return { row, count: steps.length, worst, time: fleet.time(kind, row, worst) };
     }).filter(({ count }) => count > 0).sort((a, b) => b.count - a.count || b.time - a.time);
     const title = bin === null ? "Workers in the tail" : "Workers of this bar";
-    const what = bin === null ? `steps that took longer than p90, ${exactly(from)}` : `steps of ${exactly(from)} to ${exactly(to - 1)}`;
+    const what = bin === null ? `steps that took longer than p90, ${exactly(from, 1)}` : `steps of ${exactly(from)} to ${exactly(to - 1)}`;
     const rows = found.slice(0, MOST_WORKERS).map(({ row, count, worst, time }) => h("tr", null,
       h("th", { scope: "row", class: "name" }, textButton(fleet.rowName(row, worst), "Show it in the heat map", () => this.page.go({ tab: "workers", ...fleet.choice(row, worst) }))),
       number(exact(count)), number(took(time), { title: exactly(time) }), number(ratio(time, fleet.median(kind, worst)), { class: "num second" }), number(fleet.steps[worst])));
