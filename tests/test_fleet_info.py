@@ -21,7 +21,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     truth = write_fleet(tmp_path / "runs", workers=2, steps=2)
     skip: dict[str, Any] = {"worker": "", "step": None, "reason": "it ends", "kind": "damaged"}
     store_truth(tmp_path / "fleet", truth)
-    store_truth(tmp_path / "-bad", truth, [{**skip, "path": f"run_{at}"} for at in range(10)])
+    skipped = [{**skip, "path": f"run_{at}"} for at in range(10)]
+    skipped[1]["reason"] = "run_1 does not exist"
+    store_truth(tmp_path / "-bad", truth, skipped)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -53,7 +55,7 @@ def test_the_first_skipped_files_are_listed(capsys: pytest.CaptureFixture[str]) 
     assert cli.run(["info", "./-bad"]) == 0
     printed = capsys.readouterr().out
     skipped = printed.partition("skipped\n")[2].partition("\n\n")[0].splitlines()
-    assert skipped[0] == "  run_0: it ends"
+    assert skipped[:2] == ["  run_0: it ends", "  run_1 does not exist"]
     assert len(skipped) == 9
     assert skipped[-1] == "  and 2 more: fleet.sql('from skipped')"
 

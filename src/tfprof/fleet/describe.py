@@ -24,5 +24,9 @@ def describe_fleet(path: str) -> tuple[dict[str, Value], list[str]]:
         "bytes": sum(file["bytes"] for file in manifest.files.values()),
     }
     notes = {f"note_{number}": note for number, note in enumerate(manifest.notes)}
-    skipped = [f"{entry['path']}: {entry['reason']}" for entry in manifest.skipped]
-    return {**facts, **notes}, skipped
+    return {**facts, **notes}, [_sentence(**entry) for entry in manifest.skipped]
+
+
+def _sentence(path: str, reason: str, **_: object) -> str:
+    """Why a file was skipped, with its path."""
+    return reason if path in reason else f"{path}: {reason}"
