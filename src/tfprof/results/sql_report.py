@@ -116,7 +116,7 @@ def _by_type(kind: Any) -> tuple[Kind, Any, Callable[[Any], Any]]:  # noqa: ANN4
     if name.startswith(("int", "uint")):
         return "number", "{:,}".format, int
     if name in {"double", "float", "halffloat"}:
-        return "number", _decimal, _finite
+        return "real", _decimal, _finite
     return ("flag", None, bool) if name == "bool" else ("text", None, str)
 
 

@@ -38,7 +38,7 @@ def _lines(rows: Iterable[Iterable[Any]]) -> bytes:
 
 def _cells(column: Column, rows: slice) -> list[Any]:
     values = column.data(rows)
-    if column.kind == "number":
+    if column.kind in ("number", "real"):
         return values
     if column.kind == "amount":
         return [_harmless(value) if isinstance(value, str) else value for value in values]
