@@ -71,6 +71,19 @@ def test_steps_are_appended(tmp_path: Path) -> None:
     assert micros_of(before) == {("w1", 0): [1], ("w2", 0): [2]}  # for who opened it before
 
 
+def test_files_that_the_old_state_names_are_not_overwritten(tmp_path: Path) -> None:
+    before = store(tmp_path, w1={0: [1]})
+    key = f"{1:016x}"
+    path = tmp_path / "rows" / f"{key}.parquet"
+    writer = Writer.at(str(tmp_path))
+    with pytest.raises(OutputError, match=f"{key}.parquet belongs to the fleet already"):
+        writer.add_part(key, *part("w1", {0: [2]}))
+    assert micros_of(before) == {("w1", 0): [1]}
+    path.write_bytes(b"damaged")
+    writer.add_part(key, *part("w1", {0: [1]}))  # which repairs it
+    assert micros_of(Dataset.open(str(tmp_path))) == {("w1", 0): [1]}
+
+
 def test_files_of_no_use_are_removed_and_strangers_stay(tmp_path: Path) -> None:
     store(tmp_path, w1={0: [1]})
     strangers = {"notes.txt", "rows/notes.txt", "rows/0123.parquet", "graphs/model.tfprof"}

@@ -81,16 +81,6 @@ class Storage:
         with self._errors(name, OutputError, "removed"):
             Path(self.path(name)).unlink(missing_ok=True)
 
-    def exists(self, name: str) -> bool:
-        """Whether there is such a file."""
-        folder, _, file = name.rpartition("/")
-        return file in self.names(folder)
-
-    def file(self, name: str) -> Any:  # noqa: ANN401 - a pyarrow.BufferReader
-        """What pyarrow.parquet opens."""
-        arrow = need("pyarrow")
-        return arrow.BufferReader(arrow.py_buffer(self.read(name)))
-
     def filesystem(self) -> tuple[Any, str]:
         """(file system, path of the folder in it), as pyarrow.dataset takes them."""
         return need("pyarrow.fs").LocalFileSystem(), os.path.abspath(self.root)  # noqa: PTH100 - keeps links

@@ -42,6 +42,7 @@ class Writer:
         self.storage, self.old = storage, old
         self._graphs = dict(old.graphs) if old else {}
         self._parts = dict(old.parts) if old else {}
+        self._old_files = old.files if old else {}  # they stay as they are until the commit
 
     @classmethod
     def at(cls, path: str) -> Writer:
@@ -122,8 +123,7 @@ class Writer:
 
     def discard(self) -> None:
         """Remove everything that was added."""
-        named = self.old.files.keys() if self.old else set()
-        for file in sorted(self._own_files() - named - {NAME}):
+        for file in sorted(self._own_files() - self._old_files.keys() - {NAME}):
             self.storage.remove(file)
 
     def _own_files(self) -> set[str]:
@@ -135,9 +135,14 @@ class Writer:
         }
 
     def _written(self, names: Sequence[str], contents: Sequence[bytes]) -> Entry:
+        """Write files; what the manifest says of them."""
+        files = {name: checksum(data) for name, data in zip(names, contents, strict=True)}
         for name, content in zip(names, contents, strict=True):
+            if self._old_files.get(name, files[name]) != files[name]:
+                taken = self.storage.path(name)
+                raise OutputError(f"{taken} belongs to the fleet already; name a new folder")
             self.storage.write(name, [content])
-        return {name: checksum(content) for name, content in zip(names, contents, strict=True)}
+        return files
 
     def _stored(self, names: tuple[str, str], form: Entry) -> tuple[Entry | None, Entry]:
         """(entry, files) of a part or graph whose second file is sealed; None where incomplete."""
