@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def cluster(workers: int) -> Iterator[Any]:
-    """A scheduler with so many processes, of one thread each."""
+def cluster(workers: int, threads: int = 1) -> Iterator[Any]:
+    """A scheduler with so many processes, of so many threads each."""
     with LocalCluster(  # type: ignore[no-untyped-call]
         n_workers=workers,
-        threads_per_worker=1,
+        threads_per_worker=threads,
         dashboard_address=None,
         silence_logs=logging.CRITICAL,
     ) as made:

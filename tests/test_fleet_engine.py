@@ -108,6 +108,18 @@ def test_at_most_two_tasks_per_slot_wait_for_the_caller(monkeypatch: pytest.Monk
     assert pool.submitted == 100
 
 
+def test_processes_do_not_run_ahead_of_the_caller(tmp_path: Path) -> None:
+    tasks = jobs(tmp_path, 12)
+    started = lambda: sum(map(runs, tasks))  # noqa: E731
+    with Engine(processes=1) as engine:
+        results = engine.run(square, tasks)
+        next(results)
+        wait_until(lambda: started() == 2)
+        for taken, _ in enumerate(results, start=2):
+            assert started() < taken + 2
+    assert started() == 12
+
+
 HANGING = """
 from fleet_faults import Job, square
 from tfprof.fleet.engine import Engine
@@ -144,6 +156,13 @@ def test_a_script_that_processes_run_again_is_one_error(tmp_path: Path) -> None:
     assert not [*tmp_path.glob("0.*")]
 
 
-def test_no_processes_are_a_usage_error() -> None:
+def test_numbers_that_make_no_sense_are_usage_errors() -> None:
     with pytest.raises(UsageError, match=r"^--processes=0: at least one process is needed$"):
         Engine(processes=0)
+    with pytest.raises(UsageError, match=r"^--task_timeout=0: a task needs some time$"):
+        Engine(timeout=0)
+
+
+def test_a_timeout_may_be_long(tmp_path: Path) -> None:
+    with Engine(processes=1, timeout=1e12) as engine:
+        assert answers(engine, jobs(tmp_path, 1)) == {0: 0}

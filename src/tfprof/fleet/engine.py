@@ -31,6 +31,8 @@ Result = TypeVar("Result")
 
 # Seconds that a task has before it is tried again.
 TIMEOUT = 600.0
+# Systems wait for at most 2**31 milliseconds.
+_LONGEST_TIMEOUT = 2_000_000.0
 ATTEMPTS = 3
 _IN_FLIGHT_PER_SLOT = 2
 _TICK_SECONDS = 1.0
@@ -81,6 +83,9 @@ class Engine:
     ) -> None:
         if processes is not None and processes < 1:
             raise UsageError(f"--processes={processes}: at least one process is needed")
+        if timeout <= 0:
+            raise UsageError(f"--task_timeout={timeout:g}: a task needs some time")
+        timeout = min(timeout, _LONGEST_TIMEOUT)
         self._timeout, self._attempts = timeout, attempts
         count = processes or _cores()
         self._pool: Pool
