@@ -118,8 +118,9 @@ def _moves(held: dict[str, list[Variable]], loads: dict[str, int], most: float) 
         def larger(size: int, source: str = source, target: str = target) -> int:
             return max(loads[source] - size, loads[target] + size)
 
-        choice = min(units[source], key=lambda n: larger(units[source][n][0]), default="")
-        if not choice or loads[source] - larger(units[source][choice][0]) < least:
+        sizes = {name: size for name, (size, _) in units[source].items()}
+        choice = min(sizes, key=lambda name: (larger(sizes[name]), sizes[name]), default="")
+        if not choice or loads[source] - larger(sizes[choice]) < least:
             return
         size, slots = units[target][choice] = units[source].pop(choice)
         loads[source] -= size

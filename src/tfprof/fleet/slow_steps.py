@@ -20,6 +20,7 @@ from tfprof.fleet.robust import (
     median,
     noise_of,
     spread,
+    spread_of_steps,
     spreads_needed,
 )
 
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 _LEAST_FACTOR: Final = 1.2
 _LEAST_OF_WORKER: Final = 1.5
 _OF_WORKER_NOISE: Final = 8.0
+_FEW: Final = 4  # numbers say little about noise
+_FEW_STEPS: Final = 10
+_MOST_OF_FEW: Final = 2.0
 
 
 class SlowStep(NamedTuple):
@@ -57,7 +61,10 @@ def find_slow_steps(times: F64) -> list[SlowStep]:
     least = np.where(np.isfinite(logs), logs, np.inf).min(axis=0)
     step = np.where((counts > 0) & (counts < MAJORITY), least, median(logs, axis=0))
     shared = counts >= MAJORITY
-    noise = noise_of(logs - np.where(shared, step, 0.0), len(logs) * int(shared.any()))
+    if shared.any():
+        noise = noise_of(logs - np.where(shared, step, 0.0), len(logs))
+    else:  # of few workers, a slow step would count as noise twice: on its way up and down
+        noise = float(median(spread_of_steps(logs, axis=1), 0)) * (1 + _FEW / counts.sum())
     known = int((counts > 0).sum())
     needed = np.maximum(
         np.log(_LEAST_FACTOR),
@@ -66,6 +73,8 @@ def find_slow_steps(times: F64) -> list[SlowStep]:
             spreads_needed(known) * spread(step),
         ),
     )
+    if known < _FEW_STEPS:  # which say little about noise
+        needed = np.minimum(needed, np.log(_MOST_OF_FEW))
     slow = np.flatnonzero(np.nan_to_num(step) >= needed)
     everywhere = [
         SlowStep(

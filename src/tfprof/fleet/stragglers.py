@@ -45,6 +45,7 @@ _MOST_OF_FEW: Final = 2.0
 _LEAST_OF_OP: Final = 1.5
 _LEAST_EXTRA: Final = 0.01  # of a step
 _LEAST_OF_ONE_STEP: Final = 1.5  # noise is unknown
+_LEAST_OF_ONE_STEP_OP: Final = 2.0
 _MOST_CAUSES: Final = 3
 _EVENLY: Final = 0.5  # of the excess: all operations share it
 # Operations whose time is mostly that of others.
@@ -58,6 +59,7 @@ class Key(NamedTuple):
 
     op: str
     device: str  # without job and task, where they are the worker's own
+    node: str = ""  # where each node counts for itself
 
 
 class Cause(NamedTuple):
@@ -138,8 +140,8 @@ def _stragglers(group: Ints, times: F64, by_group: Factors, sums: Sums) -> list[
     """The stragglers of a group, what costs most time first."""
     excess, is_slow = _slow_workers(times[group], by_group)
     micros = sums.micros[group]
-    usual = _usual(micros)
-    stands_out = _slow_operations(micros, sums.spread[group], times[group], sums.keys)
+    usual = usual_of(micros)
+    stands_out = slow_operations(micros, sums.spread[group], times[group], sums.keys)
     steps = median(times[group], axis=1)
     found = []
     for at in np.flatnonzero(is_slow | stands_out.any(axis=1)).tolist():
@@ -147,7 +149,9 @@ def _stragglers(group: Ints, times: F64, by_group: Factors, sums: Sums) -> list[
         causes = _causes(micros[at], usual, sums.keys, stands_out[at], by_steps=by_steps)
         whole = float(steps[at])
         extra = sum(cause.extra for cause in causes)
-        waits = 1 - 1 / factor if by_steps else min(extra / whole, 1.0)
+        waits = 1 - 1 / factor
+        if not by_steps:
+            waits = max(waits, min(extra / whole, 1.0))
         evenly = _evenly(micros[at], usual, factor) if by_steps else None
         found.append(
             Straggler(
@@ -182,24 +186,29 @@ def _slow_workers(times: F64, of: Factors) -> tuple[F64, Flags]:
     return excess, excess >= needed
 
 
-def _slow_operations(micros: F64, spreads: F64, times: F64, keys: Sequence[Key]) -> Flags:
+def slow_operations(micros: F64, spreads: F64, times: F64, keys: Sequence[Key]) -> Flags:
     """Which (worker, key) take longer than peers by more than noise and by enough to matter."""
     counts = np.isfinite(times).sum(axis=1).astype(np.float64)
     one_step = bool((counts <= 1).all())
     if len(micros) < MAJORITY and one_step:
         return np.zeros(micros.shape, np.bool_)
-    usual = _usual(micros)
+    usual = usual_of(micros)
     runs = (usual > 0) & np.array([not WAITS.fullmatch(key.op) for key in keys], np.bool_)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(np.where(runs, micros / usual, 1.0))
         noise = np.where(micros > 0, spreads / micros, 0.0)
     noise = np.median(noise, axis=0) if len(micros) >= MAJORITY else noise.max(axis=0)
+    if runs.any():  # that of one key alone is a guess from few steps
+        noise = np.maximum(noise, np.median(noise[runs]))
     needed = OF_NOISE * noise[None, :] * error_of_median(1.0, counts)[:, None]
     if len(micros) >= MAJORITY:
         between = spread(np.maximum(logs, -1.0))  # a worker may take no time at all
         needed = np.maximum(needed, _of_peers(len(micros), between, one_step))
-    extra = micros - usual >= _LEAST_EXTRA * micros.sum(axis=1, keepdims=True)
-    result: Flags = (logs >= np.maximum(needed, np.log(_LEAST_OF_OP))) & extra & runs
+    # Operations may run at once, and a step may have gaps: of both the longer counts.
+    whole = np.maximum(micros.sum(axis=1), np.nan_to_num(median(times, axis=1)))
+    extra = micros - usual >= _LEAST_EXTRA * whole[:, None]
+    least = np.log(_LEAST_OF_ONE_STEP_OP if one_step else _LEAST_OF_OP)
+    result: Flags = (logs >= np.maximum(needed, least)) & extra & runs
     return result
 
 
@@ -209,7 +218,7 @@ def _of_peers(count: int, between: F64, one_step: bool) -> F64:  # noqa: FBT001
     return np.minimum(spreads_needed(count) * between, most)
 
 
-def _usual(micros: F64) -> F64:
+def usual_of(micros: F64) -> F64:
     """The median of each column; of two workers the faster."""
     usual: F64 = np.median(micros, axis=0) if len(micros) >= MAJORITY else micros.min(axis=0)
     return usual

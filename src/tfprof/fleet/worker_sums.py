@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from tfprof.fleet.robust import spread
+from tfprof.fleet.robust import spread_of_steps
 from tfprof.fleet.stragglers import Cause, Key, Sums
 
 if TYPE_CHECKING:
@@ -133,7 +133,10 @@ class _Unusual:
 class _Adder:
     """Adds up rows; times by key are arrays that grow with the number of keys."""
 
-    def __init__(self, times: StepTimes, slow: Mapping[int, Sequence[int]]) -> None:
+    def __init__(
+        self, times: StepTimes, slow: Mapping[int, Sequence[int]], *, by_node: bool
+    ) -> None:
+        self._by_node = by_node
         self._keys: dict[Key, int] = {}
         self._row = {worker: at for at, worker in enumerate(times.workers)}
         self._column = {step: at for at, step in enumerate(times.steps)}
@@ -144,19 +147,20 @@ class _Adder:
 
     def add(self, batch: Batch, left: dict[str, int]) -> None:
         """The rows of a part; *left*: how many steps of each worker are still to come."""
-        (op, ops), (device, devices) = batch.strings("op"), batch.strings("device")
-        micros, pair = batch.numbers("micros").astype(np.float64), op * len(devices) + device
-        names, placed = list(ops.texts()), Devices(devices.texts())
+        (word, words), (device, devices) = _words(batch, self._by_node), batch.strings("device")
+        micros, pair = batch.numbers("micros").astype(np.float64), word * len(devices) + device
+        placed = Devices(devices.texts())
         known: dict[tuple[str, ...], I64] = {}
         for worker, step, rows in batch.samples():
-            counts = np.bincount(pair[rows], minlength=len(ops) * len(devices))
+            counts = np.bincount(pair[rows], minlength=len(words) * len(devices))
             sums = np.bincount(pair[rows], micros[rows], len(counts))
             labels = tuple(placed.labels(counts.reshape(-1, len(devices)).sum(axis=0)))
             if labels not in known:
                 known[labels] = np.full(len(counts), -1)
             used, key = np.flatnonzero(counts), known[labels]
             for at in used[key[used] < 0].tolist():
-                name = Key(names[at // len(devices)], labels[at % len(devices)])
+                op, node = words[at // len(devices)]
+                name = Key(op, labels[at % len(devices)], node)
                 key[at] = self._keys.setdefault(name, len(self._keys))
             by_key = np.bincount(key[used], sums[used], len(self._keys)).astype(np.float64)
             nodes = np.bincount(key[used], counts[used], len(self._keys)).astype(np.float32)
@@ -173,7 +177,7 @@ class _Adder:
         micros = np.stack([_padded(each, width) for each, _ in steps.values()])
         nodes = np.stack([_padded(each, width) for _, each in steps.values()])
         usual = np.median(micros, axis=0)
-        columns = usual, spread(micros), np.median(nodes, axis=0)
+        columns = usual, spread_of_steps(micros), np.median(nodes, axis=0)
         first, second, third = (each.astype(np.float32) for each in columns)
         self._medians[worker] = first, second, third
         for column in steps.keys() & self._unusual.keys():
@@ -198,17 +202,35 @@ def add_up(
     dataset: Dataset,
     times: StepTimes,
     slow: Mapping[int, Sequence[int]],
-    keep: Wanted | None = None,
+    *,
+    by_node: bool = False,
 ) -> Added:
-    """Times by operation type and device; *slow*: workers of each slow column, none: all."""
-    adder = _Adder(times, slow)
+    """Times by operation type and device, and by node if asked for, of the workers of *times*.
+
+    *slow*: the workers of each slow column; none: all.
+    """
+    adder = _Adder(times, slow, by_node=by_node)
+    known = {*times.workers}
     left: dict[str, int] = {}
     for part in dataset.manifest.parts.values():
         for worker, steps in part["steps"]:
             left[worker] = left.get(worker, 0) + len(steps)
-    for batch in dataset.scan(["op", "device", "micros"], keep):
+    columns = ["op", "device", "micros", *(["name"] if by_node else [])]
+    for batch in dataset.scan(columns, known.__contains__):
         adder.add(batch, left)
     return adder.result()
+
+
+def _words(batch: Batch, by_node: bool) -> tuple[I64, list[tuple[str, str]]]:  # noqa: FBT001
+    """(number of each row's word, the words): (operation type, node or nothing)."""
+    op, ops = batch.strings("op")
+    types = list(ops.texts())
+    if not by_node:
+        return op, [(text, "") for text in types]
+    node, nodes = batch.strings("name")
+    op_of = np.zeros(len(nodes), np.int64)
+    op_of[node] = op
+    return node, [(types[at], name) for at, name in zip(op_of, nodes.texts(), strict=True)]
 
 
 def _padded(values: Any, width: int) -> Any:  # noqa: ANN401 - an array of either type

@@ -7,13 +7,13 @@ graphs ────► variables ────► balance of parameter servers �
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from tfprof.fleet.robust import MAJORITY, median, spread
 from tfprof.fleet.server_balance import balance, server_variables
-from tfprof.fleet.slow_nodes import node_times, with_nodes
+from tfprof.fleet.slow_nodes import with_slow_nodes
 from tfprof.fleet.slow_steps import find_slow_steps
 from tfprof.fleet.stragglers import compare
 from tfprof.fleet.worker_sums import add_up, is_server, step_times
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from tfprof.fleet.slow_steps import SlowStep
     from tfprof.fleet.stragglers import Cause, Compared, Straggler
     from tfprof.fleet.worker_sums import Added, StepTimes
-
-_EXPLAINED: Final = 5  # stragglers whose nodes are looked at
-_PEERS: Final = 8  # workers beside each of them
 
 
 class Worker(NamedTuple):
@@ -66,11 +63,10 @@ def workers_of(dataset: Dataset, keep: Callable[[str], bool] | None = None) -> W
     """Compare the workers that *keep* accepts."""
     times = step_times(dataset, keep)
     slow = find_slow_steps(times.micros)
-    added = add_up(dataset, times, {each.column: each.workers for each in slow}, keep)
-    groups = compare(times.micros, added.sums)
+    added = add_up(dataset, times, {each.column: each.workers for each in slow})
+    groups = with_slow_nodes(dataset, times, compare(times.micros, added.sums))
     stragglers = [one for group in groups for one in group.stragglers]
     stragglers.sort(key=lambda one: (-one.waits, one.worker))
-    stragglers = _with_nodes(dataset, times, groups, stragglers)
     return Workers(
         tuple(_workers(times, groups)),
         times.steps,
@@ -109,40 +105,6 @@ def _workers(times: StepTimes, groups: Sequence[Compared]) -> Iterator[Worker]:
                 float(np.nanmax(row)) if has else None,
                 at in slow,
             )
-
-
-def _with_nodes(
-    dataset: Dataset, times: StepTimes, groups: Sequence[Compared], found: Sequence[Straggler]
-) -> list[Straggler]:
-    """The first of the stragglers, with the nodes that make them slow."""
-    peers = {one.worker: _near_median(group, one.worker) for group in groups for one in found
-             if one.worker in group.workers}  # fmt: skip
-    wanted: dict[str, set[object]] = {}
-    for one in found[:_EXPLAINED]:
-        for at in (one.worker, *peers[one.worker]):
-            wanted.setdefault(times.workers[at], set()).update(each.key for each in one.causes)
-    if not any(wanted.values()):
-        return list(found)
-    own = node_times(dataset, wanted)  # type: ignore[arg-type]
-
-    def explained(one: Straggler) -> Straggler:
-        names = [times.workers[at] for at in peers[one.worker]]
-        causes = (
-            with_nodes(
-                each, own[times.workers[one.worker], each.key], [own[n, each.key] for n in names]
-            )
-            for each in one.causes
-        )
-        return one._replace(causes=tuple(causes))
-
-    return [*map(explained, found[:_EXPLAINED]), *found[_EXPLAINED:]]
-
-
-def _near_median(group: Compared, but: int) -> list[int]:
-    """The workers of a group whose steps are most usual."""
-    distance = np.nan_to_num(np.abs(group.factors.worker), nan=np.inf)
-    order = group.workers[np.argsort(distance, kind="stable")].tolist()
-    return [at for at in order if at != but][:_PEERS]
 
 
 def _server_times(added: Added) -> dict[str, float]:

@@ -94,7 +94,7 @@ class WorkersReport(Result):
         every = self.workers.workers
         shown = every[: self.most_rows or None]
         columns = (
-            Column(name, kind, [of(row) for row in shown], unit, heading)
+            Column(name, kind, [of(row) for row in shown], unit, heading, placing=name == "worker")
             for name, kind, of, unit, heading in _COLUMNS
         )
         hidden = len(every) - len(shown)
@@ -125,6 +125,7 @@ def _cause(cause: Cause) -> dict[str, Any]:
     return {
         "op": clean_text(cause.key.op),
         "device": clean_text(cause.key.device),
+        "node": clean_text(cause.key.node) or None,
         "micros": cause.micros,
         "peers_micros": cause.usual,
         "factor": cause.factor,

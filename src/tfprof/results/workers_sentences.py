@@ -74,8 +74,9 @@ def _slow_by_steps(name: str, article: str, one: Straggler) -> str:
 def _slow_by_operations(name: str, one: Straggler) -> str:
     causes = "; ".join(map(_cause, one.causes))
     if one.factor >= _NOTICEABLE:
-        steps = f"its steps take {one.factor:.2f} times as long, but differ much from each other"
-        return f"{name} looks like a straggler: {causes}; {steps}."
+        steps = f"its steps take {one.factor:.2f} times as long, which may be noise"
+        waits = f"the others may wait {one.waits:.0%} of each step for it"
+        return f"{name} looks like a straggler: {causes}; {steps}; {waits}."
     hidden = f"or all wait for it, up to {one.waits:.0%} of each step"
     return (
         f"{name} has slow operations: {causes}; its steps take no longer than those of others: "
@@ -84,21 +85,23 @@ def _slow_by_operations(name: str, one: Straggler) -> str:
 
 
 def _cause(cause: Cause) -> str:
-    on = f"{cause.key.op or 'an operation'} on {cause.key.device or 'an unknown device'}"
+    op, device, node = cause.key
+    on = f"{op or 'an operation'} on {device or 'an unknown device'}"
+    on = f"{node} ({on})" if node else on
     if cause.factor is None:
         return f"{on} runs on no other worker (+{time(cause.extra)} per step)"
     text = f"{on} takes {cause.factor:.1f} times as long (+{time(cause.extra)} per step)"
     nodes = [
-        f"{node} {own / usual:.1f} times" if usual else f"{node}, which others do not run"
-        for node, own, usual in cause.nodes
+        f"{name} ({own / usual:.1f} times)" if usual else f"{name} (others do not run it)"
+        for name, own, usual in cause.nodes
     ]
-    return f"{text}, most of it {' and '.join(nodes)}" if nodes else text
+    return f"{text}, above all {' and '.join(nodes)}" if nodes else text
 
 
 def _slow_steps(workers: Workers) -> Iterator[str]:
     if not workers.slow_steps:
         if any(row.spread is not None and row.steps > 2 for row in workers.workers):  # noqa: PLR2004
-            yield f"None of {plural(len(workers.steps), 'step')}."
+            yield f"No step stands out among {len(workers.steps):,}."
         return
     for slow, names, causes in workers.slow_steps[:_MOST]:
         yield _slow_step(workers.steps, slow, names, causes)
@@ -129,10 +132,13 @@ def _servers(balance: Balance) -> Iterator[str]:
         return
     largest, mean = balance.servers[0], sum(r.bytes for r in balance.servers) / len(balance.servers)
     if len(balance.servers) == 1:
-        yield f"There is one: {largest.name}."
+        yield f"{largest.name} is the only parameter server."
         return
     if not balance.is_skewed:
-        yield f"Balanced: the largest holds {balance.skew:.2f} times the mean (below {SKEWED})."
+        yield (
+            f"They are balanced: {largest.name} holds most, {balance.skew:.2f} times the mean "
+            f"(skewed from {SKEWED})."
+        )
         return
     yield (
         f"{largest.name} holds {balance.skew:.2f} times the mean "
