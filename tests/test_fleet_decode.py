@@ -238,6 +238,20 @@ def test_event_files(model_folder: Callable[[str], Path], tmp_path: Path) -> Non
         check_rows(dataset, "worker", step.number, alone, step.number)
 
 
+def test_the_graph_of_a_trace_may_be_in_event_files(
+    model_folder: Callable[[str], Path], tmp_path: Path
+) -> None:
+    folder = _copied(model_folder("events") / "keras2", tmp_path / "logs")
+    dataset = gathered(folder)
+    alone = tfprof.load(folder).profile
+    ((worker, (step,)),) = steps_of(dataset).items()
+    (trace,) = folder.rglob("*.xplane.pb")
+    assert worker.endswith(trace.name.removesuffix(".xplane.pb"))
+    assert alone.in_graph.any()
+    check_rows(dataset, worker, step, alone, step)
+    assert dataset.graph(dataset.graph_ids[0]).in_graph.any()
+
+
 # --- graphs ---------------------------------------------------------------------------------------
 
 

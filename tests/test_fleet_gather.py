@@ -262,6 +262,25 @@ def test_later_steps_are_added(tmp_path: Path, truth: Truth) -> None:
 
 
 @pytest.mark.usefixtures("truth")
+def test_a_file_is_the_same_from_another_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    gathered()
+    monkeypatch.chdir("logs")
+    result = gather(["."], "../fleet", engine=HereEngine())
+    assert (result.files, result.unchanged, result.skipped) == (0, 6, ())
+
+
+@pytest.mark.usefixtures("truth")
+def test_names_that_are_not_unicode() -> None:
+    os.rename(b"logs/worker_1", b"logs/worker_\xff")  # noqa: PTH104 - bytes
+    Path("logs/worker_2/run_meta_0").unlink()
+    Path(os.fsdecode(b"logs/worker_\xff/run_meta_1")).write_bytes(b"")
+    gathered("logs", os.fsdecode(b"gone\xff"))
+    assert steps() == [("worker_0", 0), ("worker_0", 1), ("worker_2", 1), ("worker_\\xff", 0)]
+    assert skipped() == [("gone\\xff", "missing"), ("logs/worker_\\xff/run_meta_1", "damaged")]
+    assert (gathered().files, gathered().unchanged) == (0, 4)
+
+
+@pytest.mark.usefixtures("truth")
 def test_a_changed_file_does_not_change_what_is_there() -> None:
     gathered()
     before = rows()

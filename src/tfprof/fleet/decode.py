@@ -24,7 +24,7 @@ from tfprof.fleet.read_runs import (
     is_event_file,
     read_run_file,
 )
-from tfprof.fleet.schema import NODES, ROWS, STEPS, graph_files, part_files, table_of
+from tfprof.fleet.schema import NODES, ROWS, STEPS, graph_files, part_files, plain, table_of
 from tfprof.fleet.sources import Skip
 from tfprof.fleet.step_rows import step_rows
 from tfprof.foundation.lazy_dataclasses import replace
@@ -188,7 +188,7 @@ class _Part:
             self._samples.append(_Sample(file.worker, number, run.graph, file, rows, words))
         before = () if run.model is None else run.model.profile.notes
         of_run = run.profile.notes[len(before) :]
-        self._notes += [f"{file.name}: {note.text}" for note in of_run if note.ours]
+        self._notes += [plain(f"{file.name}: {note.text}") for note in of_run if note.ours]
 
     def _turn(self, file: FileToRead) -> int:
         """The step of a run whose path does not say it: the number of steps before it."""
@@ -219,7 +219,7 @@ class _Part:
         for each in (file, file.model.graph, file.model.op_log):
             if each is not None:  # messages name files as the user does
                 reason = reason.replace(each.path, each.name)
-        self._skipped.append(Skip(file.name, reason, kind, file.worker, file.step))
+        self._skipped.append(Skip(file.name, plain(reason), kind, file.worker, file.step))
 
     def decoded(self) -> Decoded:
         """The part."""

@@ -159,10 +159,11 @@ class _Gathering:
             return [*files]
         table = Dataset(self.writer.storage, old).steps(["source", "version"])
         columns = [table[name].to_pylist() for name in ("worker", "source", "version")]
-        versions = set(zip(*columns, strict=True))
+        # The same file may have been named from another folder.
+        versions = {(worker, _file(name), one) for worker, name, one in zip(*columns, strict=True)}
         there, new = old.steps, []
         for file in files:
-            if (file.worker, file.name, file.identity) in versions:
+            if (file.worker, _file(file.name), file.identity) in versions:
                 self._unchanged += 1
             elif file.step in there.get(file.worker, ()):
                 reason = repeated(file, file.step or 0).replace(file.path, file.name)
@@ -281,6 +282,10 @@ def _place(part: tuple[Task, dict[str, Any]]) -> tuple[Any, ...]:
     task, _ = part
     first = task.files[0]
     return natural(first.worker), first.worker, first.step or 0, natural(first.name)
+
+
+def _file(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def _few(notes: Sequence[str]) -> list[str]:

@@ -12,6 +12,7 @@ from tfprof.errors import InputError, UnreadableError
 from tfprof.fleet.dataset import is_fleet
 from tfprof.fleet.manifest import NAME as MANIFEST
 from tfprof.fleet.packages import need
+from tfprof.fleet.schema import plain
 from tfprof.fleet.storage import is_url
 from tfprof.fleet.tasks import InputPath
 from tfprof.foundation.arguments import expand_home
@@ -129,7 +130,7 @@ def _file(root: str, name: str, *, is_named: bool = False) -> Listed:
         identity, size = "", 0
     below = os.path.relpath(path, root).replace(os.sep, "/").split("/")
     top = os.path.basename(root) or "root"  # noqa: PTH119 - of a text
-    return Listed(InputPath(path, name, identity, size), root, (top, *below), is_named)
+    return Listed(InputPath(path, plain(name), identity, size), root, (top, *below), is_named)
 
 
 # --- elsewhere ------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # The names of files that record which steps they have.
-_TRACE, _EVENTS, _CONVERTED = ".xplane.pb", ".tfevents.", ".tfprof"
+TRACE_NAME, _EVENTS, _CONVERTED = ".xplane.pb", ".tfevents.", ".tfprof"
 _SESSION: Final = re.compile(r"(?:^|/)plugins/profile/[^/]+$")
 _PARTS: Final = re.compile(r"(\{\w*\}|\*\*/?|\*|\{|\})")
 _DIGITS: Final = 18  # more than any step has
@@ -77,9 +77,9 @@ def default_place(below: Sequence[str]) -> Place:
     source, *folders, name = below
     folder = "/".join(folders)
     plain = name.removesuffix(".gz")
-    if plain.endswith(_TRACE):
+    if plain.endswith(TRACE_NAME):
         folder = _SESSION.sub("", folder)
-        host = plain.removesuffix(_TRACE)
+        host = plain.removesuffix(TRACE_NAME)
         return Place(f"{folder}/{host}" if folder else host)
     if _EVENTS in plain:
         return Place(folder or source)

@@ -154,7 +154,7 @@ def _with_steps(run: RunFile, file: FileToRead) -> RunFile:
 
 def _check_graph(run: RunFile, file: FileToRead) -> None:
     """Raise OtherGraphError where a run is of another graph than the one near it."""
-    if file.model.graph is None:
+    if file.model.graph is None or not bool(run.profile.in_graph.any()):
         return
     ran = unique(np.concatenate([step.node for step in run.profile.steps]))
     inside = int(np.count_nonzero(run.profile.in_graph[ran]))
@@ -169,15 +169,25 @@ def _check_graph(run: RunFile, file: FileToRead) -> None:
 @lru_cache(_GRAPHS)
 def _model(files: ModelFiles) -> _Model:
     """The profile of a graph and its op log; empty where there is no graph."""
-    sources: dict[Input, list[Source]] = {}
-    if files.graph is not None:
-        path = files.graph.path
-        graph = open_input(files.graph, expected_formats(GRAPH))
-        sources[GRAPH] = [graph]
-        for row in (DEBUG_INFO, KERAS_METADATA):
-            if source := beside_graph(row, path, graph):
-                sources[row] = [source]
-        if files.op_log is not None:
-            sources[OP_LOG] = [open_input(files.op_log, expected_formats(OP_LOG))]
-    profile = read.load_files(sources) if sources else Profile()
+    nothing = _Model(Profile(), graph_id(Profile()), RecentCache())
+    if files.graph is None:
+        return nothing
+    graph = open_input(files.graph, expected_formats(GRAPH))
+    if _has_no_graph(graph):
+        return nothing
+    sources: dict[Input, list[Source]] = {GRAPH: [graph]}
+    for row in (DEBUG_INFO, KERAS_METADATA):
+        if source := beside_graph(row, files.graph.path, graph):
+            sources[row] = [source]
+    if files.op_log is not None:
+        sources[OP_LOG] = [open_input(files.op_log, expected_formats(OP_LOG))]
+    profile = read.load_files(sources)
+    if profile.steps:  # of event files
+        profile = replace(profile, steps=(), shape_sources=(), step_shapes=())
     return _Model(profile, graph_id(profile), RecentCache())
+
+
+def _has_no_graph(source: Source) -> bool:
+    """Whether it is an event file with runs and scalars alone."""
+    is_events = source.format is not None and source.format.joins
+    return is_events and all(part.kind == RUN_PART for part in contents(source).parts)

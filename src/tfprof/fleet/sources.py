@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from tfprof.errors import InputError, UnreadableError
 from tfprof.fleet.listing import Listed, beside, listed
 from tfprof.fleet.open_inputs import open_input
-from tfprof.fleet.path_pattern import PathPattern, default_place
+from tfprof.fleet.path_pattern import TRACE_NAME, PathPattern, default_place
+from tfprof.fleet.schema import plain
 from tfprof.fleet.tasks import FileToRead, InputPath, ModelFiles
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.foundation.natural_order import natural
 from tfprof.foundation.units import first_few, plural
+from tfprof.io.event_folders import TRAIN
 from tfprof.tables.formats import GRAPH, OP_LOG, RUN, TRACE, expected_inputs
 
 if TYPE_CHECKING:
@@ -119,7 +121,7 @@ def _listed(sources: Sequence[str], target: str) -> tuple[dict[str, Listed], lis
                     found[file.input.path] = file
         except InputError as problem:  # noqa: PERF203 - the others may be there
             kind = "unreadable" if isinstance(problem, UnreadableError) else "missing"
-            skipped.append(Skip(source, str(problem), kind))
+            skipped.append(Skip(plain(source), plain(str(problem)), kind))
     for file in beside([*found.values()]):
         found.setdefault(file.input.path, file)
     return found, skipped
@@ -141,7 +143,7 @@ def _run(
         place, exact = default_place(below) if is_run else None, False
     if place is None:
         return None
-    given = file.input
+    given, place = file.input, place._replace(worker=plain(place.worker))
     return FileToRead(given.path, given.name, given.identity, given.size, *place, is_exact=exact)
 
 
@@ -176,7 +178,10 @@ def _format(files: Sequence[Listed]) -> Format | None:
 
 
 class _Models:
-    """The graphs or op logs among the files, by folder."""
+    """The graphs or op logs among the files, by folder.
+
+    For a trace, event files may have the graph; Keras writes those of the training beside it.
+    """
 
     def __init__(
         self,
@@ -186,12 +191,16 @@ class _Models:
         notes: list[str],
     ) -> None:
         self._of_folder: dict[str, InputPath] = {}
+        self._events: dict[str, InputPath] = {}
         self._named: InputPath | None = None
         for file in files:
             form = formats[_kind(file)]
-            if form is None or form.input is not row or "run" in form.gives:
+            if form is None or form.input is not row:
                 continue
             folder, _, _ = file.input.path.rpartition("/")
+            if form.joins:
+                self._events[folder.removesuffix(f"/{TRAIN}")] = file.input
+                continue
             first = self._of_folder.setdefault(folder, file.input)
             if first is not file.input:
                 notes.append(
@@ -205,6 +214,9 @@ class _Models:
         folder = run.input.path
         for _ in run.below[1:]:
             folder, _, _ = folder.rpartition("/")
-            if model := self._of_folder.get(folder):
+            model = self._of_folder.get(folder)
+            if model is None and TRACE_NAME in run.below[-1]:
+                model = self._events.get(folder)
+            if model is not None:
                 return model
         return self._named
