@@ -110,7 +110,10 @@ def test_at_most_two_tasks_per_slot_wait_for_the_caller(monkeypatch: pytest.Monk
 
 def test_processes_do_not_run_ahead_of_the_caller(tmp_path: Path) -> None:
     tasks = jobs(tmp_path, 12)
-    started = lambda: sum(map(runs, tasks))  # noqa: E731
+
+    def started() -> int:
+        return sum(map(runs, tasks))
+
     with Engine(processes=1) as engine:
         results = engine.run(square, tasks)
         next(results)
