@@ -31,6 +31,7 @@ FLOORS: Final = (
     "model",
     "read  views",
     "tables.commands",
+    "tables.command_checks",
     "ops",
     "summary  query",
     "checkers  explain",

@@ -8,8 +8,8 @@ from tfprof.api import open_fleet
 from tfprof.errors import UsageError
 from tfprof.fleet.dataset import is_fleet
 from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.tables.command_checks import check_answers_fleets
 from tfprof.tables.command_options import STAT, WORKER
-from tfprof.tables.commands import check_answers_fleets
 from tfprof.tables.eras import NOW
 from tfprof.tables.formats import INPUTS
 

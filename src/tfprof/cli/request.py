@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 from tfprof.errors import UsageError, check_known, nearest
 from tfprof.foundation.dotted import load_function
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
+from tfprof.tables.command_checks import check_takes
 from tfprof.tables.command_options import NO_PAGER
-from tfprof.tables.commands import COMMANDS, Command, check_takes
+from tfprof.tables.commands import COMMANDS, Command
 from tfprof.tables.eras import ERAS, NOW
 from tfprof.tables.formats import INPUTS
 from tfprof.tables.limits import LIMITS, raised_limits

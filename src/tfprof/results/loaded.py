@@ -255,7 +255,8 @@ class Loaded:
         if "output" in options or "dump_to_file" in options:
             raise UsageError("a view takes no output option in Python: use print(report)")
         if "frames" in options:  # all other options are those of every view
-            from tfprof.tables.commands import COMMANDS, check_takes  # noqa: PLC0415 - rarely needed
+            from tfprof.tables.command_checks import check_takes  # noqa: PLC0415 - rarely needed
+            from tfprof.tables.commands import COMMANDS  # noqa: PLC0415
 
             check_takes(COMMANDS[view], ["frames"])
         return self.ask(view, options)

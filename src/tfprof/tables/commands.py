@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from tfprof.errors import UsageError
 from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
 from tfprof.tables.command_options import (
     DEPTH,
@@ -131,8 +130,6 @@ _SOURCES = (
 )
 _LIST_SHARES = "Each number is own, then (total %, own %) of all: 3us (100.00%, 0.56%)."
 _TREE_PAIR = "Rows show own/total; -- is own where account_type_regexes counts no node."
-_FEW = 4  # commands that an error names
-_LONGEST_LIST = 11  # longer lists of options do not help in an error
 
 
 def view_command(view: View) -> Command:
@@ -362,13 +359,6 @@ def answering(gives: Iterable[str]) -> Command:
     return next(r for r in COMMANDS.values() if r.answers is not None and has.issuperset(r.answers))
 
 
-def check_answers_fleets(command: Command) -> None:
-    """Raise UsageError where *command* does not answer for a fleet."""
-    if not command.of_fleets:
-        others = ", ".join(row.name for row in COMMANDS.values() if row.of_fleets)
-        raise UsageError(f"{command.name or 'the prompt'} takes no fleet; these do: {others}")
-
-
 def shell_commands() -> dict[str, Command]:
     """The rows that the shell has: all commands, and its own."""
     return {**COMMANDS, **SHELL_ONLY}
@@ -385,24 +375,3 @@ def known_options() -> dict[str, Option]:
 def options_shown(command: Command) -> list[Option]:
     """The options of *command* that are neither files nor limits."""
     return [row for n, row in command.options.items() if n not in {**INPUTS, **LIMIT_OPTIONS}]
-
-
-def check_takes(command: Command, options: Iterable[str]) -> None:
-    """Raise UsageError for an option that *command* does not take."""
-    for name in options:
-        if name in (*command.options, *command.ignored, NO_PAGER.name):
-            continue
-        sentence = f"{command.name or 'the prompt'} takes no --{name}"
-        if name in INPUTS and not command.files:
-            raise UsageError(f"{sentence}: {command.no_files}")
-        takers = [row.name for row in COMMANDS.values() if row.files and name in row.options]
-        own = [f"--{option.name}" for option in options_shown(command)]
-        if 0 < len(takers) <= _FEW:
-            first = f"{', '.join(takers[:-1])} and " * (len(takers) > 1)
-            sentence += f" ({first}{takers[-1]} {'do' if first else 'does'})"
-        elif 0 < len(own) <= _LONGEST_LIST:
-            sentence += f" (it takes: {', '.join(own)})"
-        if name == OUTFILE.name and "output" in command.options:
-            sentence += "; to write a report: --output=file:outfile=PATH"
-        page = " ".join(filter(None, ["tfprof help", command.name]))
-        raise UsageError(f"{sentence}; '{page}' lists its options")
