@@ -16,6 +16,7 @@ const HEAD = 20; // pixels for the numbers of steps
 const [LOW, HIGH] = [4, 24]; // pixels of a row
 const [NARROW, WIDE] = [6, 110]; // of a column
 const LINE = 14; // a label needs
+const MARGIN = 32; // around a cell that is scrolled to
 const STRONGEST = 1.5; // times the median has the strongest colour
 const LABEL = "Heat map of workers and steps: time against the median of the step. Arrow keys move, Enter chooses, Escape chooses nothing.";
 
@@ -43,6 +44,8 @@ export class HeatMap extends Picture {
     /** @type {number[]} */ this.place = []; // of each row in the order
     /** @type {import("./fleet.js").Chosen} */ this.chosen = { worker: null, step: null };
     this.size = { left: 0, row: HIGH, column: WIDE, width: 0, height: 0 };
+    this.gap = 1; // pixel between cells
+    this.colours = theme();
     this.spacer = h("div", null, this.element);
     this.scroller = h("div", { class: "heat", onscroll: () => this.paint() }, this.spacer);
   }
@@ -59,6 +62,9 @@ export class HeatMap extends Picture {
     const column = Math.max(NARROW, Math.min(WIDE, Math.floor((scroller.clientWidth - left) / steps.length)));
     [this.spacer.style.width, this.spacer.style.height] = [`${left + column * steps.length}px`, `${HEAD + row * rows}px`];
     this.size = { left, row, column, width: scroller.clientWidth, height: scroller.clientHeight };
+    this.gap = row >= 8 && column >= 8 ? 1 : 0;
+    this.colours = theme();
+    this.shapes = [this.cell(this.order[0], 0)]; // where the keyboard begins
     this.paint();
   }
 
@@ -81,7 +87,7 @@ export class HeatMap extends Picture {
   /** Scrolls to a row and a step, if they are not in sight. @param {number} row @param {number} step */
   reveal(row, step) {
     const { scroller, size, place } = this;
-    const near = (/** @type {number} */ now, /** @type {number} */ at, /** @type {number} */ one, /** @type {number} */ room) => Math.min(Math.max(now, at * one + one - room), at * one);
+    const near = (/** @type {number} */ now, /** @type {number} */ at, /** @type {number} */ one, /** @type {number} */ room) => Math.min(Math.max(now, at * one + one + MARGIN - room), at * one - MARGIN);
     if (row >= 0) scroller.scrollTop = near(scroller.scrollTop, place[row], size.row, size.height - HEAD);
     if (step >= 0) scroller.scrollLeft = near(scroller.scrollLeft, step, size.column, size.width - size.left);
     this.paint();
@@ -102,66 +108,77 @@ export class HeatMap extends Picture {
 
   /** Paints what is in sight. */
   paint() {
-    const { fleet, kind, order, size: { left, row: high, column, width, height }, scroller, chosen } = this;
-    const [colours, context] = [theme(), this.clear(width, height)];
-    const [first, begin] = [Math.floor(scroller.scrollTop / high), Math.floor(scroller.scrollLeft / column)];
-    const [last, end] = [Math.min(fleet.rows, first + Math.ceil(height / high) + 1), Math.min(fleet.steps.length, begin + Math.ceil(width / column) + 1)];
-    const gap = high >= 8 && column >= 8 ? 1 : 0;
-    context.save();
-    context.beginPath();
-    context.rect(left, 0, width - left, HEAD);
-    context.clip();
-    for (let step = begin; step < end; step++) {
-      context.fillStyle = css(heat(fleet.median(kind, step), fleet.meta.kinds[kind].p[0], colours.dark));
-      context.fillRect(this.cell(-1, step).x, 0, column - gap, HEAD - 3);
-    }
-    context.restore();
-    context.save();
-    context.beginPath();
-    context.rect(left, HEAD, width - left, height - HEAD);
-    context.clip();
-    context.textAlign = "center";
-    for (let at = first; at < last; at++) {
-      for (let step = begin; step < end; step++) {
-        const [time, usual, box] = [fleet.time(kind, order[at], step), fleet.median(kind, step), this.cell(order[at], step)];
-        if (time < 0) continue;
-        const ground = heat(time, usual, colours.dark);
-        context.fillStyle = css(ground);
-        context.fillRect(box.x, box.y, column - gap, high - gap);
-        if (high < LINE || column < 46) continue;
-        context.fillStyle = css(textOn(ground));
-        context.fillText(ratio(time, usual), box.x + column / 2, box.y + high / 2);
-      }
-    }
-    if (chosen.worker !== null || chosen.step !== null) {
-      const box = this.cell(chosen.worker ?? order[0], chosen.step ?? 0);
-      context.strokeStyle = css(colours.text);
-      context.lineWidth = 2;
-      context.strokeRect(box.x, box.y, chosen.step === null ? column * fleet.steps.length - 1 : column - 1, chosen.worker === null ? high * fleet.rows - 1 : high - 1);
-    }
-    context.restore();
-    this.paintNames(context, colours, first, last, begin, end);
+    const { fleet, size: { left, row, column, width, height }, scroller } = this;
+    const context = this.clear(width, height);
+    const [first, begin] = [Math.floor(scroller.scrollTop / row), Math.floor(scroller.scrollLeft / column)];
+    const rows = this.order.slice(first, first + Math.ceil(height / row) + 1);
+    const steps = fleet.steps.map((_, step) => step).slice(begin, begin + Math.ceil(width / column) + 1);
+    clipped(context, left, 0, width - left, HEAD, () => this.paintSteps(context, steps));
+    clipped(context, left, HEAD, width - left, height - HEAD, () => this.paintCells(context, rows, steps));
+    clipped(context, 0, 0, left, height, () => this.paintNames(context, rows));
     this.focusOn(this.focused && this.cell(this.focused.row, this.focused.step));
   }
 
-  /** @param {CanvasRenderingContext2D} context @param {import("./colours.js").Theme} colours @param {number} first @param {number} last @param {number} begin @param {number} end */
-  paintNames(context, colours, first, last, begin, end) {
-    const { fleet, kind, order, size: { left, row: high, column } } = this;
-    context.fillStyle = css(colours.muted);
-    const every = Math.ceil(LINE / high); // labels need room
-    for (let at = Math.ceil(first / every) * every; at < last; at += every) {
-      const { y } = this.cell(order[at], 0);
-      if (y > HEAD - high) context.fillText(fitted(context, fleet.rowName(order[at]), left - 10), 2, Math.max(y, HEAD) + Math.max(high, LINE) / 2);
-    }
+  /** @param {CanvasRenderingContext2D} context @param {number[]} steps */
+  paintSteps(context, steps) {
+    const { fleet, kind, gap } = this;
+    const apart = Math.ceil((context.measureText(fleet.steps.at(-1) ?? "").width + 10) / this.size.column); // numbers need room
     context.textAlign = "center";
-    const apart = Math.ceil((context.measureText(fleet.steps[end - 1] ?? "").width + 10) / column);
-    for (let step = Math.ceil(begin / apart) * apart; step < end; step += apart) {
-      const { x } = this.cell(-1, step);
-      context.fillStyle = css(textOn(heat(fleet.median(kind, step), fleet.meta.kinds[kind].p[0], colours.dark)));
-      if (x >= left - 1) context.fillText(fleet.steps[step], x + column / 2, HEAD / 2 - 1);
+    const ground = (/** @type {number} */ step) => heat(fleet.median(kind, step), fleet.meta.kinds[kind].p[0], this.colours.dark);
+    for (const step of steps) {
+      const { x, width } = this.cell(-1, step);
+      context.fillStyle = css(ground(step));
+      context.fillRect(x, 0, width - gap, HEAD - 3);
     }
-    context.textAlign = "left";
-    context.fillStyle = css(colours.muted);
+    for (const step of steps.filter((at) => at % apart === 0)) {
+      const { x, width } = this.cell(-1, step);
+      context.fillStyle = css(textOn(ground(step)));
+      context.fillText(fleet.steps[step], x + width / 2, HEAD / 2 - 1);
+    }
+  }
+
+  /** @param {CanvasRenderingContext2D} context @param {number[]} rows @param {number[]} steps */
+  paintCells(context, rows, steps) {
+    const { fleet, kind, gap, size, chosen: { worker, step: of } } = this;
+    context.textAlign = "center";
+    for (const row of rows) {
+      for (const step of steps) {
+        const [time, usual, { x, y, width, height }] = [fleet.time(kind, row, step), fleet.median(kind, step), this.cell(row, step)];
+        if (time < 0) continue;
+        const ground = heat(time, usual, this.colours.dark);
+        context.fillStyle = css(ground);
+        context.fillRect(x, y, width - gap, height - gap);
+        if (height < LINE || width < 46) continue;
+        context.fillStyle = css(textOn(ground));
+        context.fillText(ratio(time, usual), x + width / 2, y + height / 2);
+      }
+    }
+    if (worker === null && of === null) return;
+    const { x, y } = this.cell(worker ?? this.order[0], of ?? 0);
+    context.strokeStyle = css(this.colours.text);
+    context.lineWidth = 2;
+    context.strokeRect(x, y, (of === null ? fleet.steps.length : 1) * size.column - 1, (worker === null ? fleet.rows : 1) * size.row - 1);
+  }
+
+  /** @param {CanvasRenderingContext2D} context @param {number[]} rows */
+  paintNames(context, rows) {
+    const { fleet, place, size: { left, row: high } } = this;
+    const every = Math.ceil(LINE / high); // names need room
+    context.fillStyle = css(this.colours.muted);
+    for (const row of rows) {
+      if (place[row] % every === 0) context.fillText(fitted(context, fleet.rowName(row), left - 10), 2, this.cell(row, 0).y + Math.max(high, LINE) / 2);
+    }
+    context.clearRect(0, 0, left, HEAD - 1);
     context.fillText("step", 2, HEAD / 2 - 1);
   }
+}
+
+/** Paints inside of a rectangle. @param {CanvasRenderingContext2D} context @param {number} x @param {number} y @param {number} width @param {number} height @param {() => void} paint */
+function clipped(context, x, y, width, height, paint) {
+  context.save();
+  context.beginPath();
+  context.rect(x, y, width, height);
+  context.clip();
+  paint();
+  context.restore();
 }

@@ -33,10 +33,10 @@ export function workersReport(page, report) {
   const notes = caveats.map((text) => h("p", { class: "muted" }, shown(text)));
   const more = workers - rows.length;
   const slowest = Math.max(...rows.map(({ micros }) => micros ?? 0), 1);
-  const table = grid([head("Worker", "name"), head("Step", "num", "2"), head("Of peers"), head("Spread", "num second"), head("Share", "num second")], rows.map((row) => h("tr", null,
+  const table = grid([head("Worker", "name"), head("Step", "num", "2"), head("Of peers"), head("Spread", "num extra"), head("Share", "num extra")], rows.map((row) => h("tr", null,
     h("th", { scope: "row", class: "name" }, textButton(shown(row.worker), "Show it in the heat map", go({ worker: row.worker })), row.straggler && h("span", { class: "only-read" }, " straggler")),
     shareBar((row.micros ?? 0) / slowest), number(row.micros === null ? "" : took(row.micros)), number(row.factor === null ? "" : `${row.factor.toFixed(2)}×`, row.straggler ? { class: "num warn", title: "a straggler" } : {}),
-    number(row.spread === null ? "" : percent(row.spread, 1), { class: "num second" }), number(percent(row.share, 1), { class: "num second" }))));
+    number(row.spread === null ? "" : percent(row.spread, 1), { class: "num extra" }), number(percent(row.share, 1), { class: "num extra" }))));
   const what = time === "micros" ? " by the time of operations in the median step" : " by the median step, from start to end";
   return { cards, workers: card(["Workers", h("span", { class: "muted" }, what)], table, more > 0 && h("p", { class: "muted" }, `and ${plural(more, "more worker")}`), ...notes) };
 }
