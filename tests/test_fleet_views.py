@@ -332,3 +332,24 @@ def test_memory_of_a_percentile_does_not_grow_with_samples(monkeypatch: pytest.M
 
     peak(10)
     assert peak(20_000) < 1.3 * peak(1_000)
+
+
+@pytest.mark.whole
+def test_memory_of_an_answer_does_not_grow_with_workers(
+    shared: Gathered, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tfprof.fleet.statistics._BLOCK_BYTES", 1 << 16)
+    loaded = shared[0]["worker_0"]
+
+    def peak(workers: int) -> int:
+        names = [f"worker_{number}" for number in range(workers)]
+        path = write_dataset(tmp_path / str(workers), dict.fromkeys(names, loaded))
+        fleet = tfprof.fleet(path)
+        tracemalloc.start()
+        fleet.scope(stat="p90")
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    peak(2)
+    assert peak(40) < 1.6 * peak(5)
