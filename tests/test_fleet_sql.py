@@ -265,6 +265,18 @@ def test_a_cut_and_a_lost_file_are_errors(tmp_path: Path) -> None:
 # --- Arrow ----------------------------------------------------------------------------------------
 
 
+def test_frames_hold_the_memory_of_the_answer(fleet: Fleet) -> None:
+    answer = fleet.sql("select source, step, span_us from steps")
+    pandas, polars = answer.to_pandas(), answer.to_polars()
+    for name in answer.columns:
+        where = [chunk.buffers()[-1].address for chunk in answer.to_arrow()[name].chunks]
+        in_pandas = pandas[name].array._pa_array.chunks
+        assert [chunk.buffers()[-1].address for chunk in in_pandas] == where
+        if name != "source":  # polars has views of texts
+            in_polars = [chunk.to_arrow() for chunk in polars[name].get_chunks()]
+            assert [chunk.buffers()[-1].address for chunk in in_polars] == where
+
+
 def test_arrow_reads_when_it_is_scanned(fleet: Fleet, truth: Truth) -> None:
     rows = fleet.arrow()
     assert isinstance(rows, pyarrow.dataset.Dataset)
