@@ -18,7 +18,9 @@ from test_outputs import Command
 from tfprof.errors import InputError, OutputError, UsageError
 from tfprof.fleet.dataset import Dataset
 from tfprof.fleet.engine import Engine, Failure
-from tfprof.fleet.gather import Gathered, gather
+from tfprof.fleet.gather import gather
+from tfprof.fleet.gathered import Remarks, after
+from tfprof.fleet.manifest import Manifest
 from tfprof.tables.fields import METRICS
 from tfprof.writers.saved import saved
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from fleet_files import Truth
+    from tfprof.fleet.gathered import Gathered
 
 
 @pytest.fixture
@@ -390,6 +393,15 @@ def test_a_part_of_a_killed_run_that_is_damaged_is_decoded_again() -> None:
     first.write_bytes(first.read_bytes()[:-9])
     assert gathered(resume=True).decoded == 4
     assert steps() == EVERY
+
+
+# --- remarks --------------------------------------------------------------------------------------
+
+
+def test_the_manifest_has_few_notes() -> None:
+    old = Manifest(notes=(*(f"note {number}" for number in range(20)), "… 7 more notes"))
+    remarks = after(old, Remarks([], ["note 3", "another"]), set())
+    assert remarks.notes == [*(f"note {number}" for number in range(20)), "… 1 more note"]
 
 
 # --- the command ----------------------------------------------------------------------------------

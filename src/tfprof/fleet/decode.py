@@ -1,6 +1,6 @@
 """decode(): the files of a task in, the two Parquet files of its part out.
 
-    Task ──► files, one at a time ──► steps ──► rows ──► Decoded: Parquet bytes, entry
+    Task ──► files, one at a time ──► steps ──► rows ──reduce──► Decoded: Parquet bytes, entry
 
 A pure function that pickles: the same files give the same bytes on every engine. A file that cannot
 be used is a row of `skipped` in the entry, never the end.
@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from itertools import groupby
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tfprof.columns.strings import Strings
-from tfprof.columns.unique import unique, unique_inverse
 from tfprof.errors import InputError, UnreadableError
+from tfprof.fleet.parts import Samples, reduce
 from tfprof.fleet.read_runs import (
     NoStepsError,
     OtherGraphError,
@@ -24,36 +23,23 @@ from tfprof.fleet.read_runs import (
     is_event_file,
     read_run_file,
 )
-from tfprof.fleet.schema import NODES, ROWS, STEPS, graph_files, part_files, plain, table_of
+from tfprof.fleet.schema import NODES, graph_files, plain, table_of
 from tfprof.fleet.sources import Skip
 from tfprof.fleet.step_rows import step_rows
 from tfprof.foundation.lazy_dataclasses import replace
-from tfprof.foundation.natural_order import natural
 from tfprof.foundation.units import plural, shape
-from tfprof.tables.fields import METRICS
 from tfprof.tables.formats import PROFILE, RUN
 from tfprof.tables.limits import raised_limits
 from tfprof.writers.columnar import columnar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from tfprof.columns.strings import I64
-    from tfprof.fleet.schema import Table
-    from tfprof.fleet.step_rows import StepRows
+    from tfprof.fleet.parts import Decoded
     from tfprof.fleet.tasks import FileToRead, Task
-    from tfprof.model import Profile
 
 _MOST_NOTES: Final = 4  # of a task
 _KINDS: Final = {OtherGraphError: "other graph", UnreadableError: "unreadable"}
-
-
-class Decoded(NamedTuple):
-    """A part of the dataset, as `Writer.add_part` takes it."""
-
-    rows: bytes
-    steps: bytes
-    entry: dict[str, Any]
 
 
 def decode(task: Task) -> Decoded:
@@ -62,7 +48,7 @@ def decode(task: Task) -> Decoded:
     with raised_limits(**dict(task.limits)):
         for files in _inputs(task.files):
             part.add(files)
-    return part.decoded()
+    return part.reduced()
 
 
 def decode_graphs(wanted: tuple[Task, Sequence[str]]) -> dict[str, tuple[bytes, bytes]]:
@@ -116,41 +102,12 @@ def _inputs(files: Sequence[FileToRead]) -> Iterator[list[FileToRead]]:
         yield [file for _, file in same]
 
 
-class _Words:
-    """Texts of a column, each once."""
-
-    def __init__(self) -> None:
-        self._code: dict[bytes, int] = {}
-
-    def codes(self, texts: Strings) -> I64:
-        """The number of each text."""
-        code = self._code
-        return np.array([code.setdefault(text, len(code)) for text in texts.tolist()], np.int64)
-
-    def strings(self) -> Strings:
-        """The texts by their numbers."""
-        return Strings.of(self._code)
-
-
-class _Sample(NamedTuple):
-    """A step of a worker in the dataset."""
-
-    worker: str
-    step: int
-    graph: str
-    file: FileToRead
-    rows: StepRows
-    words: dict[str, I64]  # the numbers of each row's device, name and operation type
-
-
 class _Part:
-    """Rows and steps of a task, as its files are added."""
+    """What a task becomes, as its files are added."""
 
     def __init__(self, task: Task) -> None:
         self._taken = set(task.without)
-        self._words = {name: _Words() for name in ("device", "name", "op")}
-        self._names: dict[Profile, I64] = {}  # the number of each node's name; -1: none yet
-        self._samples: list[_Sample] = []
+        self._samples = Samples()
         self._skipped: list[Skip] = []
         self._notes: list[str] = []
 
@@ -184,8 +141,7 @@ class _Part:
                 self._repeated(file, number)
                 continue
             self._taken.add((file.worker, number))
-            words = self._numbered(run, rows)
-            self._samples.append(_Sample(file.worker, number, run.graph, file, rows, words))
+            self._samples.add(file, number, run, rows)
         before = () if run.model is None else run.model.profile.notes
         of_run = run.profile.notes[len(before) :]
         self._notes += [plain(f"{file.name}: {note.text}") for note in of_run if note.ours]
@@ -197,21 +153,6 @@ class _Part:
         taken = {step for worker, step in self._taken if worker == file.worker}
         return next(step for step in range(len(taken) + 1) if step not in taken)
 
-    def _numbered(self, run: RunFile, rows: StepRows) -> dict[str, I64]:
-        nodes = run.profile.nodes
-        model = run.profile if run.model is None else run.model.profile
-        # Names of a graph become numbers once: most files of a task have the same graph.
-        known = self._names.setdefault(model, np.full(len(model), -1, np.int64))
-        name = np.append(known, np.full(len(run.profile) - known.size, -1, np.int64))
-        used = unique(rows.node)
-        new = used[name[used] < 0]
-        name[new] = self._words["name"].codes(nodes.name.take(new))
-        known[:] = name[: known.size]
-        types, type_of = unique_inverse(nodes.op[rows.node])
-        op = self._words["op"].codes(run.profile.types.take(types))
-        device = self._words["device"].codes(rows.devices)
-        return {"device": device[rows.device], "name": name[rows.node], "op": op[type_of]}
-
     def _repeated(self, file: FileToRead, step: int) -> None:
         self._skip(replace(file, step=step), repeated(file, step), "repeated")
 
@@ -221,31 +162,12 @@ class _Part:
                 reason = reason.replace(each.path, each.name)
         self._skipped.append(Skip(file.name, plain(reason), kind, file.worker, file.step))
 
-    def decoded(self) -> Decoded:
+    def reduced(self) -> Decoded:
         """The part."""
-        samples = sorted(
-            self._samples, key=lambda each: (natural(each.worker), each.worker, each.step)
-        )
         notes = self._notes[:_MOST_NOTES]
         if len(self._notes) > _MOST_NOTES:
             notes.append(f"… {plural(len(self._notes) - _MOST_NOTES, 'more note')} like these")
-        skipped = [skip._asdict() for skip in self._skipped]
-        return Decoded(*part_files(self._rows(samples), _steps(samples), skipped, notes))
-
-    def _rows(self, samples: Sequence[_Sample]) -> Table:
-        size = np.array([each.rows.node.size for each in samples], np.int64)
-        sample = np.repeat(np.arange(size.size), size)
-        words = {
-            name: (_joined(each.words[name] for each in samples), texts.strings())
-            for name, texts in self._words.items()
-        }
-        metrics = {name: _joined(each.rows.metrics[name] for each in samples) for name in METRICS}
-        for name in ("worker", "graph"):
-            texts = _Words()
-            codes = texts.codes(Strings.of(getattr(each, name).encode() for each in samples))
-            words[name] = codes[sample], texts.strings()
-        step = np.array([each.step for each in samples], np.int64)
-        return table_of(ROWS, {"step": step[sample], **words, **metrics})
+        return reduce(self._samples, self._skipped, notes)
 
 
 def repeated(file: FileToRead, step: int) -> str:
@@ -265,24 +187,3 @@ def _numbers(file: FileToRead, run: RunFile, turn: int) -> list[int]:
         return [file.step + number - own[0] for number in own]
     number = file.number if file.step is None else file.step
     return [number] if run.row is PROFILE and own == [0] and number is not None else own
-
-
-def _joined(columns: Iterable[I64]) -> I64:
-    return np.concatenate([*columns, np.empty(0, np.int64)])
-
-
-def _steps(samples: Sequence[_Sample]) -> Table:
-    def total(metric: str) -> list[int]:
-        return [int(sample.rows.metrics[metric].sum()) for sample in samples]
-
-    return table_of(STEPS, {
-        "worker": [sample.worker for sample in samples],
-        "step": [sample.step for sample in samples],
-        "graph": [sample.graph for sample in samples],
-        "span_us": [sample.rows.span_us for sample in samples],
-        **{name: total(name) for name in STEPS if name in METRICS},
-        "executions": [sample.rows.executions for sample in samples],
-        "nodes": [unique(sample.rows.node).size for sample in samples],
-        "source": [sample.file.name for sample in samples],
-        "version": [sample.file.identity for sample in samples],
-    })  # fmt: skip

@@ -9,67 +9,32 @@ parts that it wrote are used again with *resume*.
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from tfprof.errors import InputError, OutputError
 from tfprof.fleet.dataset import Dataset
-from tfprof.fleet.decode import Decoded, decode, decode_graphs, repeated
+from tfprof.fleet.decode import decode, decode_graphs, repeated
 from tfprof.fleet.engine import TIMEOUT, Engine, Failure
+from tfprof.fleet.gathered import Gathered, after, merge, reasons
 from tfprof.fleet.listing import input_path
 from tfprof.fleet.sources import Skip, find_files
 from tfprof.fleet.tasks import ModelFiles, keyed, make_tasks, split
 from tfprof.fleet.writer import Writer
 from tfprof.foundation.arguments import path
-from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
+from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.foundation.natural_order import natural
 from tfprof.foundation.progress_events import Stage, announce, listening
-from tfprof.foundation.units import first_few, plural
+from tfprof.foundation.units import first_few
 from tfprof.tables.limits import LIMITS, limit
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
-    from tfprof.fleet.manifest import Manifest
+    from tfprof.fleet.parts import Decoded
     from tfprof.fleet.tasks import FileToRead, Task
 
     AnyPath = str | os.PathLike[str]
-
-_MOST_NOTES: Final = 20  # in a manifest
-_MOST_NAMED: Final = 3
-
-
-@dataclass(frozen=True)
-class Gathered:
-    """What `gather` did."""
-
-    target: str
-    files: int  # whose steps were added
-    unchanged: int  # files whose steps were there
-    manifest: Manifest
-    skipped: tuple[Skip, ...] = ()  # in this run
-    decoded: int = 0  # tasks that this run decoded; the others were there
-    notes: tuple[str, ...] = field(default_factory=tuple)
-
-    def __str__(self) -> str:
-        manifest, steps = self.manifest, self.manifest.steps
-        counted = (
-            plural(len(steps), "worker"),
-            plural(sum(map(len, steps.values())), "step"),
-            plural(len(manifest.graphs), "graph"),
-            plural(manifest.rows, "row"),
-        )
-        added = f"{plural(self.files, 'file')} added"
-        there = f", {self.unchanged:,} there already" if self.unchanged else ""
-        return f"{self.target}: {', '.join(counted)}; {added}{there}{self._skips()}"
-
-    def _skips(self) -> str:
-        if not self.skipped:
-            return ""
-        kinds = Counter(skip.kind for skip in self.skipped)
-        why = ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items()))
-        return f", {plural(len(self.skipped), 'file')} skipped ({why})"
 
 
 def gather_fleet(  # noqa: PLR0913 - one parameter per option
@@ -258,24 +223,19 @@ class _Gathering:
 
     def committed(self, target: str, notes: Sequence[str], tried: set[str]) -> Gathered:
         """The new state; *tried* are the files whose old reasons to skip them do not count."""
-        self._parts.sort(key=_place)
-        skipped = [*self._skipped]
-        skipped += [Skip(**row) for _, entry in self._parts for row in entry["skipped"]]
-        of_parts = [note for _, entry in self._parts for note in entry["notes"]]
+        entries = [entry for _, entry in sorted(self._parts, key=_place)]
+        new = merge(self._skipped, notes, entries)
         old = self.writer.old
-        kept = [Skip(**row) for row in old.skipped if row["path"] not in tried] if old else []
-        rows = sum(entry["rows"] for _, entry in self._parts)
-        if old is None and not rows:
-            reason = first_few([skip.reason for skip in skipped], 1) or "none has steps"
+        if old is None and not any(entry["rows"] for entry in entries):
+            reason = first_few([skip.reason for skip in new.skipped], 1) or "none has steps"
             raise InputError(f"no file could be used: {reason}")
-        every = list(dict.fromkeys([*(old.notes if old else ()), *notes, *of_parts]))
-        manifest = self.writer.commit([skip._asdict() for skip in (*kept, *skipped)], _few(every))
-        files = sum(len(task.files) for task, _ in self._parts)
-        files -= len({row["path"] for _, entry in self._parts for row in entry["skipped"]})
-        every = [*notes, *_few(of_parts), *_reasons(skipped)]
-        return Gathered(
-            target, files, self._unchanged, manifest, tuple(skipped), self._decoded, tuple(every)
-        )
+        every = new if old is None else after(old, new, tried)
+        manifest = self.writer.commit([skip._asdict() for skip in every.skipped], every.notes)
+        bad = {skip.path for skip in new.skipped}
+        files = sum(file.name not in bad for task, _ in self._parts for file in task.files)
+        skips = tuple(new.skipped)
+        said = (*new.notes, *reasons(skips))
+        return Gathered(target, files, self._unchanged, manifest, skips, self._decoded, said)
 
 
 def _place(part: tuple[Task, dict[str, Any]]) -> tuple[Any, ...]:
@@ -286,19 +246,3 @@ def _place(part: tuple[Task, dict[str, Any]]) -> tuple[Any, ...]:
 
 def _file(path: str) -> str:
     return path.rpartition("/")[2]
-
-
-def _few(notes: Sequence[str]) -> list[str]:
-    more = len(notes) - _MOST_NOTES
-    return [*notes[:_MOST_NOTES], *([f"… {plural(more, 'more note')}"] if more > 0 else [])]
-
-
-def _reasons(skipped: Iterable[Skip]) -> list[str]:
-    """A note per kind of reason, with a few examples."""
-    kinds: dict[str, list[Skip]] = {}
-    for skip in skipped:
-        kinds.setdefault(skip.kind, []).append(skip)
-    return [
-        f"skipped as {kind}: {first_few([skip.reason for skip in same], _MOST_NAMED)}"
-        for kind, same in sorted(kinds.items())
-    ]
