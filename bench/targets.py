@@ -36,10 +36,10 @@ def _every(ratio: float) -> Mapping[str, Target]:
     return _times(at_10k=ratio, at_100k=ratio, at_1M=ratio)
 
 
-def _fleets(aim: Target) -> Mapping[str, Target]:
-    """A target of fleets of every size."""
-    sizes = [(workers, of.steps) for of in (Fleets(), FULL) for workers in of.workers]
-    return {Size(NODES, workers * steps).label: aim for workers, steps in sizes}
+def _fleets(aim: Target, *sizes: Fleets) -> Mapping[str, Target]:
+    """A target of fleets of these sizes."""
+    pairs = [(workers, of.steps) for of in sizes for workers in of.workers]
+    return {Size(NODES, workers * steps).label: aim for workers, steps in pairs}
 
 
 _COLD: Mapping[str, Target] = {
@@ -83,10 +83,12 @@ TARGETS: Mapping[str, Mapping[str, Target]] = {
     "load, many steps": {"10k × 100": Target(0.03, 0.10)},
     AS_BYTES: {"1k": Target(2.0)},  # half the speed of reading the file
     AS_EVENTS: {"1M": Target(1.0)},
-    PER_WORKER: _fleets(Target(1.15, 1.15)),  # linear in workers, constant memory of the reducer
-    TWO_PROCESSES: _fleets(Target(0.6)),
+    # Linear in workers, constant memory of the reducer and of questions. Small fleets pay for the
+    # start of two processes, and do not fill the buffers of a percentile.
+    PER_WORKER: _fleets(Target(1.15, 1.15), Fleets(), FULL),
+    TWO_PROCESSES: _fleets(Target(0.6), FULL),
     FILES: {Size(NODES, of.files).label: Target(memory=0.05) for of in (Fleets(), FULL)},
-    **{name: _fleets(Target(memory=1.25)) for name in QUESTIONS},
+    **{name: _fleets(Target(memory=1.25), FULL) for name in QUESTIONS},
     FILE: {"100k": Target(memory=1.5)},
     **{name: _times(at_100k=1.0, at_1M=1.0) for name in ALWAYS_LIMITED},
     **{name: _times(at_100k=1.0) for name in FILTERED},
