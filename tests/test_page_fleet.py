@@ -8,12 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import pytest
 
 import draw
 import tfprof
 from fleet_datasets import write_dataset
 from page_browser import PHONE
 from test_page_ui import MARKUP, chosen, fragment, serious, table
+from tfprof.errors import OutputError
 from tfprof.fleet.worker_times import ALL, WorkerTimes
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.results.loaded import Loaded
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    import pytest
     from playwright.sync_api import Page
 
     from page_browser import Pages
@@ -180,6 +181,8 @@ def test_many_workers_fold_and_hostile_names_stay_text(
     times = WorkerTimes(names, (1, 2, 3), (ALL, MARKUP), np.stack([whole, whole]), left_out=4)
     report = fleet_of(SMALL, tmp_path).page()
     assert report.fleet is not None
+    with pytest.raises(OutputError, match=r"manifest\.json is an input"):
+        fleet_of(SMALL, tmp_path / "kept").page(tmp_path / "kept" / "fleet" / "manifest.json")
     path = tmp_path / "folded.html"
     replace(report, fleet=report.fleet._replace(times=times)).save(path)
     page = open_page(path, "tab=workers&worker=w4", size=PHONE, dark=True)

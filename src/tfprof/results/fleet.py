@@ -188,7 +188,7 @@ class Fleet:
         report = Loaded(profile, inputs=(self.dataset.storage.root,)).page(source=source, dims=dims)
         report = replace(report, fleet=FleetNumbers(times, self.workers(_ROWS_OF_PAGE)))
         if path is not None:
-            report.save(path)
+            report.save(path, self.inputs)
         return report
 
     @property

@@ -20,7 +20,7 @@ from tfprof.tables.outputs import OUTPUTS, Output
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from tfprof.fleet.worker_times import WorkerTimes
     from tfprof.model import Note, Profile
@@ -119,10 +119,10 @@ class PageReport(SharedFile):
             raise UsageError(f"a page has no {form}")
         return chain.from_iterable(file.pieces for file in self.files(OUTPUTS["file"], self.name))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file; notes go to stderr."""
+    def save(self, path: str | os.PathLike[str], inputs: Sequence[str] = ()) -> None:
+        """Write the page to a file, never over one of *inputs*; notes go to stderr."""
         output = Output("file", path_of("path", path))
-        print_notes(deliver(self, output, self.loaded.inputs).notes)
+        print_notes(deliver(self, output, inputs or self.loaded.inputs).notes)
 
     def text(self) -> str:
         """The page, as HTML."""
