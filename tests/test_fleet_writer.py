@@ -84,6 +84,19 @@ def test_files_that_the_old_state_names_are_not_overwritten(tmp_path: Path) -> N
     assert micros_of(Dataset.open(str(tmp_path))) == {("w1", 0): [1]}
 
 
+def test_a_run_that_is_given_up_leaves_nothing(tmp_path: Path) -> None:
+    writer = Writer.at(str(tmp_path / "new" / "fleet"))
+    add(writer, ONE, "w1", {0: [1]})
+    writer.discard()
+    assert not list(tmp_path.iterdir())
+    before = contents(unfinished(tmp_path / "killed"))
+    writer = Writer.at(str(tmp_path / "killed"))
+    assert writer.has(ONE)
+    add(writer, TWO, "w2", {0: [2]}, OTHER_GRAPH)
+    writer.discard()
+    assert contents(tmp_path / "killed") == before
+
+
 def test_files_of_no_use_are_removed_and_strangers_stay(tmp_path: Path) -> None:
     store(tmp_path, w1={0: [1]})
     strangers = {"notes.txt", "rows/notes.txt", "rows/0123.parquet", "graphs/model.tfprof"}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -40,6 +40,7 @@ class Storage:
 
     def __init__(self, path: str) -> None:
         self.root = path
+        self._made: list[Path] = []
 
     @staticmethod
     def at(path: str) -> Storage:
@@ -64,7 +65,9 @@ class Storage:
     def write(self, name: str, pieces: Iterable[bytes]) -> None:
         """Make a file of *pieces*, completely or not at all; raises OutputError."""
         self._refuse_links(name)
-        make_folder(os.path.dirname(self.path(name)) or ".")  # noqa: PTH120 - as given
+        folder = os.path.dirname(self.path(name)) or "."  # noqa: PTH120 - as given
+        self._made += [path for path in (Path(folder), *Path(folder).parents) if not path.exists()]
+        make_folder(folder)
         write_file(self.path(name), pieces)
 
     def names(self, folder: str = "") -> list[str]:
@@ -80,6 +83,12 @@ class Storage:
         self._refuse_links(name)
         with self._errors(name, OutputError, "removed"):
             Path(self.path(name)).unlink(missing_ok=True)
+
+    def remove_made_folders(self) -> None:
+        """Remove the folders that `write` made and that are empty."""
+        for path in sorted(self._made, reverse=True):  # what is inside comes first
+            with suppress(OSError):
+                path.rmdir()
 
     def filesystem(self) -> tuple[Any, str]:
         """(file system, path of the folder in it), as pyarrow.dataset takes them."""

@@ -43,6 +43,7 @@ class Writer:
         self._graphs = dict(old.graphs) if old else {}
         self._parts = dict(old.parts) if old else {}
         self._old_files = old.files if old else {}  # they stay as they are until the commit
+        self._new_files: set[str] = set()
 
     @classmethod
     def at(cls, path: str) -> Writer:
@@ -122,9 +123,10 @@ class Writer:
         return new
 
     def discard(self) -> None:
-        """Remove everything that was added."""
-        for file in sorted(self._own_files() - self._old_files.keys() - {NAME}):
+        """Remove everything that this writer added."""
+        for file in sorted(self._new_files - self._old_files.keys()):
             self.storage.remove(file)
+        self.storage.remove_made_folders()
 
     def _own_files(self) -> set[str]:
         return {
@@ -141,6 +143,7 @@ class Writer:
             if self._old_files.get(name, files[name]) != files[name]:
                 taken = self.storage.path(name)
                 raise OutputError(f"{taken} belongs to the fleet already; name a new folder")
+            self._new_files.add(name)
             self.storage.write(name, [content])
         return files
 
