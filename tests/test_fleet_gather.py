@@ -90,6 +90,29 @@ def test_processes_give_the_same_bytes() -> None:
     assert str(result) == f"fleet: {counts}; 6 files added"
 
 
+@pytest.mark.usefixtures("truth")
+def test_urls_as_source_and_target() -> None:
+    memory = pytest.importorskip("fsspec").filesystem("memory")
+    for file in filter(Path.is_file, Path("logs").rglob("*")):
+        packed = file.parent.name == "worker_1"
+        data = gzip.compress(file.read_bytes()) if packed else file.read_bytes()
+        memory.pipe_file(f"/gathered/{file}{'.gz' * packed}", data)
+    memory.pipe_file("/gathered/logs/worker_2/run_meta_1", b"")
+    target = "memory://gathered/fleet"
+    try:
+        result = gather(["memory://gathered/logs"], target, engine=HereEngine())
+        assert skipped(target) == [("memory:///gathered/logs/worker_2/run_meta_1", "damaged")]
+        assert (result.files, result.decoded) == (5, 6)
+        gathered()
+        assert rows(target) == [row for row in rows() if row[:2] != ("worker_2", 1)]
+        # The dataset is inside the source.
+        again = gather(["memory://gathered"], target, paths="{worker}/run_meta_{step}",
+                       engine=HereEngine())  # fmt: skip
+        assert (again.files, again.unchanged) == (0, 5)
+    finally:
+        memory.rm("/gathered", recursive=True)
+
+
 # --- bad files ------------------------------------------------------------------------------------
 
 
