@@ -6,6 +6,7 @@ tfprof reports of it is what a fleet reports with stat=sum.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from random_graphs import make_graph, make_names, make_op_log
 from random_options import make_options
 from random_runs import make_steps
 from tfprof.columns.strings import Strings
+from tfprof.errors import InputError
 from tfprof.foundation.lazy_dataclasses import fields, replace
 from tfprof.model import Step
 from tfprof.results.loaded import Loaded
@@ -33,24 +35,31 @@ class RandomFleet:
     """A graph, the runs of each worker, and the dataset of both."""
 
     def __init__(self, number: int, folder: Path) -> None:
-        rng = Random(number)  # noqa: S311 - repeatable, not secret
-        names = make_names(rng)
-        graph = make_graph(rng, names)
-        op_log = make_op_log(rng, names, traces=True)
-        known = {node.name for node in graph.node}
-        others = [entry for entry in op_log.log_entries if entry.name not in known]
+        self.rng = Random(number)  # noqa: S311 - repeatable, not secret
+        self.workers: dict[str, Loaded] = {}
+        # A fleet in which nothing ran has no graph, and a tiny graph looks like another file.
+        while not any(s.node.size for of in self.workers.values() for s in of.profile.steps):
+            with suppress(InputError):
+                self.workers = self._made()
+        path = write_dataset(folder, self.workers, per_part=self.rng.randrange(1, 4))
+        self.fleet: Fleet = tfprof.fleet(path)
+
+    def _made(self) -> dict[str, Loaded]:
+        names = make_names(self.rng)
+        self.graph = make_graph(self.rng, names)
+        self.op_log = make_op_log(self.rng, names, traces=True)
+        known = {node.name for node in self.graph.node}
+        others = [entry for entry in self.op_log.log_entries if entry.name not in known]
         for entry in others:  # a graph does not keep what is said of nodes that other runs have
-            op_log.log_entries.remove(entry)
-        runs = {f"worker_{at}": self._runs(rng, names) for at in range(rng.randrange(1, 4))}
-        files = graph.SerializeToString(), op_log.SerializeToString()
-        self.graph, self.op_log, self.rng = graph, op_log, rng
+            self.op_log.log_entries.remove(entry)
+        count = self.rng.randrange(1, 4)
+        runs = {f"worker_{at}": self._runs(self.rng, names) for at in range(count)}
+        files = self.graph.SerializeToString(), self.op_log.SerializeToString()
         self.runs = [(step, run) for of_worker in runs.values() for step, run in of_worker]
-        self.workers: dict[str, Loaded] = {
+        return {
             worker: tfprof.load(files[0], [run.SerializeToString() for _, run in of], files[1])
             for worker, of in runs.items()
         }
-        path = write_dataset(folder, self.workers, per_part=rng.randrange(1, 4))
-        self.fleet: Fleet = tfprof.fleet(path)
 
     @staticmethod
     def _runs(rng: Random, names: list[str]) -> list[tuple[int, Any]]:
