@@ -98,7 +98,7 @@ def steps_of(dataset: Dataset) -> dict[str, list[int]]:
 # --- runs -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", sampled([*PROFILES], 2, "runs of a fleet"))
+@pytest.mark.parametrize("name", sampled([*PROFILES], 1, "runs of a fleet"))
 def test_runs_of_real_models(name: str, tmp_path: Path) -> None:
     files, folder = PROFILES[name], tmp_path / "logs"
     (folder / "worker").mkdir(parents=True)
@@ -165,7 +165,7 @@ def test_a_run_without_a_graph(tmp_path: Path) -> None:
 # --- traces ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("trace", "graph"), sampled(TRACES, 5, "traces of a fleet"))
+@pytest.mark.parametrize(("trace", "graph"), sampled(TRACES, 3, "traces of a fleet"))
 def test_traces(trace: Path, graph: Path | None, tmp_path: Path) -> None:
     folder = tmp_path / "logs"
     folder.mkdir()

@@ -14,6 +14,7 @@ import tfprof
 from fleet_engine import HereEngine
 from fleet_files import write_fleet
 from profiles import PROFILES, content
+from sampling import sampled
 from test_outputs import Command
 from tfprof.errors import InputError, OutputError, UsageError
 from tfprof.fleet.dataset import Dataset
@@ -31,11 +32,18 @@ if TYPE_CHECKING:
     from tfprof.fleet.gathered import Gathered
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Truth]:
+    folder = tmp_path_factory.mktemp("written")
+    return folder, write_fleet(folder, workers=3, steps=2)
+
+
 @pytest.fixture
-def truth(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Truth:
+def truth(written: tuple[Path, Truth], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Truth:
     """What is in `logs`, a fleet of three workers with two steps each, in the working folder."""
     monkeypatch.chdir(tmp_path)
-    return write_fleet(tmp_path / "logs", workers=3, steps=2)
+    shutil.copytree(written[0], "logs")
+    return written[1]
 
 
 @pytest.fixture
@@ -145,11 +153,11 @@ BAD = {
     "graph": ("damaged", "is a GraphDef in text format; expected a run"),
     "other graph": ("other graph", "nodes that ran are in logs/graph.pbtxt"),
     "no steps": ("no steps", "has no step with an execution"),
-    "gone": ("damaged", "logs/worker_1/run_meta_0 does not exist"),
+    "gone": ("missing", "logs/worker_1/run_meta_0 does not exist"),
 }
 
 
-@pytest.mark.parametrize("how", BAD)
+@pytest.mark.parametrize("how", sampled([*BAD], 3, "bad files of a fleet"))
 def test_a_bad_file_is_a_row_of_the_manifest(how: str, truth: Truth) -> None:
     damage(Path("logs/worker_1/run_meta_0"), how)
     result = gathered()
@@ -380,7 +388,7 @@ class InterruptedEngine(HereEngine):
 
 
 @pytest.mark.usefixtures("truth")
-@pytest.mark.parametrize(("there", "after"), [(0, 4), (0, 6), (4, 1)])
+@pytest.mark.parametrize(("there", "after"), sampled([(0, 4), (0, 6), (4, 1)], 1, "killed"))
 def test_a_run_that_ended_early_goes_on(there: int, after: int) -> None:
     gathered()
     complete = content_of()

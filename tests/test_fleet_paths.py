@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -76,10 +77,17 @@ def test_a_pattern_that_means_nothing(pattern: str, reason: str) -> None:
 # --- sources --------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("written")
+    write_fleet(folder, workers=2, steps=2)
+    return folder
+
+
 @pytest.fixture
-def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def logs(written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A fleet of two workers with two steps each, in the working folder."""
-    write_fleet(tmp_path / "logs", workers=2, steps=2)
+    shutil.copytree(written, tmp_path / "logs")
     monkeypatch.chdir(tmp_path)
     return tmp_path / "logs"
 
@@ -132,7 +140,8 @@ def test_files_at_a_url(logs: Path) -> None:
     memory.rm("/bucket", recursive=True) if memory.exists("/bucket") else None
     for file in filter(os.path.isfile, logs.rglob("*")):
         memory.pipe_file(f"/bucket/{file.relative_to(logs.parent)}", file.read_bytes())
-    for source in ("memory://bucket/logs", "memory://bucket/logs/*/run_meta_*"):
+    for way in ("", "/*/run_meta_*", "/worker_*"):
+        source = f"memory://bucket/logs{way}"
         found = places(source)
         assert found == [(f"memory:///bucket/{name}", worker, step) for name, worker, step in ALL]
     (model,) = {file.model for file in find_files(["memory://bucket/logs"], "fleet").files}

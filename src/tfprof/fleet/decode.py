@@ -9,7 +9,7 @@ be used is a row of `skipped` in the entry, never the end.
 from __future__ import annotations
 
 from itertools import groupby
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -26,6 +26,7 @@ from tfprof.fleet.read_runs import (
 from tfprof.fleet.schema import NODES, graph_files, plain, table_of
 from tfprof.fleet.sources import Skip
 from tfprof.fleet.step_rows import step_rows
+from tfprof.fleet.storage import is_url
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.foundation.units import plural, shape
 from tfprof.tables.formats import PROFILE, RUN
@@ -129,7 +130,9 @@ class _Part:
                 self._skip(file, str(problem), "no steps")
             return
         except InputError as problem:
-            self._skip(file, str(problem), _KINDS.get(type(problem), "damaged"))
+            gone = not is_url(file.path) and not Path(file.path).exists()
+            kind = "missing" if gone else _KINDS.get(type(problem), "damaged")
+            self._skip(file, str(problem), kind)
             return
         except MemoryError:
             raise

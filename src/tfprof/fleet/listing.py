@@ -144,6 +144,8 @@ def _at_url(url: str) -> Iterator[Listed]:
         found: dict[str, dict[str, Any]] = (files.glob if has_magic else files.find)(
             inside, detail=True
         )
+        for path in [path for path, entry in found.items() if entry.get("type") == "directory"]:
+            found.update(files.find(path, detail=True))
     except Exception as problem:  # noqa: BLE001 - each protocol has errors of its own
         raise InputError(f"{url} cannot be read: {problem}") from None
     entries = {path: entry for path, entry in found.items() if entry.get("type") != "directory"}
