@@ -7,6 +7,7 @@ import io
 import json
 import pickle
 from functools import cached_property
+from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 import tfprof
+from fleet_datasets import write_dataset
 from fleet_engine import HereEngine
 from fleet_files import LAYERS, write_fleet
 from tfprof import cli
@@ -22,10 +24,10 @@ from tfprof.fleet import slow_nodes
 from tfprof.fleet.dataset import Dataset
 from tfprof.fleet.gather import gather
 from tfprof.fleet.worker_sums import add_up, step_times
+from tfprof.fleet.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from fleet_files import Truth
     from tfprof.results.workers_report import WorkersReport
@@ -249,6 +251,32 @@ def test_frames(written: Callable[..., Written]) -> None:
     assert report.to_polars()["factor"].to_list() == [None]
     assert report.to_arrow()["worker"].to_pylist() == ["worker_0"]
     assert pickle.loads(pickle.dumps(report)).rows == report.rows  # noqa: S301 - our own
+
+
+def test_an_empty_fleet(tmp_path: Path) -> None:
+    Writer.at(str(tmp_path)).commit([], [])
+    report = tfprof.fleet(tmp_path).workers()
+    assert report.rows == []
+    assert report.text().startswith("0 workers, 0 steps")
+
+
+def test_times_are_sums_of_operations_where_spans_are_unknown(
+    written: Callable[..., Written], tmp_path: Path
+) -> None:
+    runs = Path(written(**SLOW).path).parent / "runs"
+    workers = {
+        f"worker_{number}": tfprof.load(
+            runs / "graph.pbtxt",
+            [runs / f"worker_{number}" / f"run_meta_{step}" for step in (0, 1)],
+        )
+        for number in (1, 2)
+    }
+    report = tfprof.fleet(write_dataset(tmp_path / "fleet", workers)).workers()
+    assert "the time of a step is the sum of its operations" in report.text()
+    truth = written(**SLOW).truth
+    for row in report.rows:
+        sums = [sum(truth.micros(row["worker"], step).values()) for step in (0, 1)]
+        assert row["micros"] == median(sums)
 
 
 def test_only_some_workers(written: Callable[..., Written]) -> None:
