@@ -148,19 +148,20 @@ class _Adder:
     def add(self, batch: Batch, left: dict[str, int]) -> None:
         """The rows of a part; *left*: how many steps of each worker are still to come."""
         (word, words), (device, devices) = _words(batch, self._by_node), batch.strings("device")
-        micros, pair = batch.numbers("micros").astype(np.float64), word * len(devices) + device
+        width = len(devices)
+        micros, pair = batch.numbers("micros").astype(np.float64), word * width + device
         placed = Devices(devices.texts())
         known: dict[tuple[str, ...], I64] = {}
         for worker, step, rows in batch.samples():
-            counts = np.bincount(pair[rows], minlength=len(words) * len(devices))
+            counts = np.bincount(pair[rows], minlength=len(words) * width)
             sums = np.bincount(pair[rows], micros[rows], len(counts))
-            labels = tuple(placed.labels(counts.reshape(-1, len(devices)).sum(axis=0)))
+            labels = tuple(placed.labels(counts.reshape(-1, width).sum(axis=0)))
             if labels not in known:
                 known[labels] = np.full(len(counts), -1)
             used, key = np.flatnonzero(counts), known[labels]
             for at in used[key[used] < 0].tolist():
-                op, node = words[at // len(devices)]
-                name = Key(op, labels[at % len(devices)], node)
+                op, node = words[at // width]
+                name = Key(op, labels[at % width], node)
                 key[at] = self._keys.setdefault(name, len(self._keys))
             by_key = np.bincount(key[used], sums[used], len(self._keys)).astype(np.float64)
             nodes = np.bincount(key[used], counts[used], len(self._keys)).astype(np.float32)
