@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +16,13 @@ if TYPE_CHECKING:
 @contextmanager
 def cluster(workers: int, threads: int = 1) -> Iterator[Any]:
     """A scheduler with so many processes, of so many threads each."""
-    with LocalCluster(  # type: ignore[no-untyped-call]
-        n_workers=workers,
-        threads_per_worker=threads,
-        dashboard_address=None,
-        silence_logs=logging.CRITICAL,
-    ) as made:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Creating scratch directories")  # on a busy disk
+        made = LocalCluster(  # type: ignore[no-untyped-call]
+            n_workers=workers,
+            threads_per_worker=threads,
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+        )
+    with made:
         yield made

@@ -13,8 +13,9 @@ import queue
 import sys
 import threading
 import time
+import warnings
 from concurrent.futures import CancelledError
-from multiprocessing import resource_tracker
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof import __version__
@@ -23,7 +24,7 @@ from tfprof.fleet.packages import need
 from tfprof.fleet.process_pool import SuspectedError, TaskError, not_started
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from concurrent.futures import Future
 
 LOCAL: Final = "dask"
@@ -31,6 +32,7 @@ _CONNECT_SECONDS = 10.0
 # A cluster that starts workers on demand has none at first.
 _NO_WORKERS_SECONDS = 120.0
 _LOOK_SECONDS = 1.0
+_SLOW_DISK: Final = "Creating scratch directories is taking a surprisingly long time"
 
 
 class DaskPool:
@@ -125,25 +127,30 @@ class DaskPool:
 
 
 def _local_cluster(distributed: Any, count: int) -> Any:  # noqa: ANN401 - Dask has no types
-    _start_quiet_tracker()
     try:
-        return distributed.LocalCluster(
-            n_workers=count,
-            threads_per_worker=1,
-            dashboard_address="127.0.0.1:0",
-            silence_logs=logging.CRITICAL,
-        )
+        with _fewer_warnings():
+            return distributed.LocalCluster(
+                n_workers=count,
+                threads_per_worker=1,
+                dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL,
+            )
     except RuntimeError as problem:
         raise not_started(str(problem).strip().partition("\n")[0]) from None
 
 
-def _start_quiet_tracker() -> None:
-    """After Ctrl-C, Python's tracker removes the semaphores of the cluster; nobody need know."""
-    sys.warnoptions.append("ignore::UserWarning:multiprocessing.resource_tracker")
+@contextmanager
+def _fewer_warnings() -> Iterator[None]:
+    """Processes started here do not mention a slow disk, nor what Ctrl-C leaves to clean up."""
+    before = [*sys.warnoptions]  # for new processes; this one has its filters
+    sys.warnoptions += ["ignore::UserWarning:multiprocessing.resource_tracker"]
+    sys.warnoptions += [f"ignore:{_SLOW_DISK}"]
     try:
-        resource_tracker.ensure_running()
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", _SLOW_DISK)
+            yield
     finally:
-        sys.warnoptions.pop()
+        sys.warnoptions[:] = before
 
 
 def _connect(distributed: Any, scheduler: str, cluster: Any) -> Any:  # noqa: ANN401 - likewise
