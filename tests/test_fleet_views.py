@@ -105,8 +105,6 @@ def test_sums_are_those_of_single_workers(
         if view == "op" and not all(row in sample for sample in single):
             continue  # a total counts the rows behind it
         for name, number in numbers.items():
-            if which == "real" and name.endswith("float_ops"):
-                continue  # the next test
             expected = sum(sample[row][name] for sample in single if row in sample)
             assert number == expected, (row, name)
             compared += bool(expected)
@@ -114,20 +112,10 @@ def test_sums_are_those_of_single_workers(
 
 
 def test_float_ops_are_by_the_shapes_of_each_run(real: Gathered) -> None:
-    workers, fleet = real
-    options: dict[str, Any] = {"select": ["float_ops", "occurrence"], "order_by": "name"}
-    sums = {}
-    for worker, loaded in workers.items():
-        report = fleet.scope(**options, max_depth=1000, stat="sum", worker=worker)
-        of_fleet = {row.name: row for row in report}
-        for step in loaded.steps:
-            for row in loaded.scope(**options, max_depth=1000, step=step):
-                # Of a node that did not run, the dataset knows the shapes of the first worker.
-                if row.own_runs or worker == "worker_0":
-                    expected = len(loaded.steps) * row.own_float_ops
-                    assert of_fleet[row.name].own_float_ops == expected
-        sums[worker] = report.rows[0].total_float_ops
-    assert sums["worker_0"] == sums["worker_1"] < sums["worker_2"]  # which has a larger batch
+    _, fleet = real
+    reports = [fleet.scope(select=["float_ops"], worker=f"worker_{at}") for at in range(3)]
+    first, second, larger_batch = (report.rows[0].total_float_ops for report in reports)
+    assert first == second < larger_batch
 
 
 def test_rows_are_filtered_and_sorted_by_the_statistic(shared: Gathered) -> None:

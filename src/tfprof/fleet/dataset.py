@@ -22,7 +22,7 @@ from tfprof.columns.strings import Strings
 from tfprof.errors import InputError
 from tfprof.fleet import manifest as manifests
 from tfprof.fleet.packages import need
-from tfprof.fleet.schema import ROWS, STEPS, arrow_schema, checksum
+from tfprof.fleet.schema import DID_NOT_RUN, ROWS, STEPS, arrow_schema, checksum
 from tfprof.fleet.storage import Storage
 from tfprof.foundation.natural_order import natural
 from tfprof.tables.limits import beyond, limit
@@ -30,7 +30,7 @@ from tfprof.tables.limits import beyond, limit
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from tfprof.columns.strings import I64, U8
+    from tfprof.columns.strings import I64, U8, Bool
     from tfprof.fleet.manifest import Entry, Manifest
     from tfprof.fleet.schema import Kind, Table
     from tfprof.model import Profile
@@ -204,6 +204,12 @@ class Batch:
         column = self._column(name)
         codes = column.indices.to_numpy().astype(np.int64)
         return codes, _strings(column.dictionary)
+
+    def ran(self) -> Bool:
+        """Which rows are of nodes with a record; it takes the column device."""
+        device, devices = self.strings("device")
+        did_run: Bool = device != int(devices.find(Strings.of([DID_NOT_RUN]))[0])
+        return did_run
 
     def samples(self) -> Iterator[tuple[str, int, slice]]:
         """(worker, step, its rows), in the order of the rows."""

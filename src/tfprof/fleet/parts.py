@@ -136,7 +136,7 @@ def _steps(samples: Sequence[_Sample]) -> Table:
         "span_us": [sample.rows.span_us for sample in samples],
         **{name: total(name) for name in STEPS if name in METRICS},
         "executions": [sample.rows.executions for sample in samples],
-        "nodes": [unique(sample.rows.node).size for sample in samples],
+        "nodes": [sample.rows.nodes for sample in samples],
         "source": [sample.file.name for sample in samples],
         "version": [sample.file.identity for sample in samples],
     })  # fmt: skip

@@ -138,23 +138,29 @@ class FleetSamples:
 
     def _samples(self, profile: Profile, metrics: tuple[str, ...]) -> Iterator[_Values]:
         """The metrics of each node in each sample; *profile* says what a run of a node counts."""
-        rules = _RULES in metrics
-        stored = dict.fromkeys(metrics if self._are_stored else [m for m in metrics if m != _RULES])
+        rules, are_stored = _RULES in metrics, _RULES in metrics and self._are_stored
+        stored = dict.fromkeys(m for m in metrics if are_stored or m != _RULES)
         stored |= dict.fromkeys([_RUNS] * rules)
         missing = dict(self.steps_of)
-        for batch in self._scan(["name", *stored, *["graph"] * rules]):
+        for batch in self._scan(["name", *stored, *["graph"] * rules, *["device"] * are_stored]):
             node = self.union.find(batch)
             numbers = {metric: batch.numbers(metric) for metric in stored}
             graph, graphs = batch.strings("graph") if rules else (node, None)
+            ran = batch.ran() if are_stored else None
             for worker, _, rows in batch.samples():
                 missing[worker] -= 1
                 sample = {
                     metric: sum_by(node[rows], column[rows], len(profile))
                     for metric, column in numbers.items()
                 }
-                if graphs is not None:
-                    ran = graphs[int(graph[rows.start])].decode()
-                    sample[_RULES] = self._float_ops(profile, worker, ran, sample)
+                if ran is not None:
+                    # Of a node that ran in another step of this worker, what did not run is 0.
+                    lacks = rows.start + np.flatnonzero(~ran[rows])
+                    others = lacks[self.union.recorded(worker)[node[lacks]]]
+                    sample[_RULES][node[others]] = 0
+                elif graphs is not None:
+                    ran_graph = graphs[int(graph[rows.start])].decode()
+                    sample[_RULES] = self._float_ops(profile, worker, ran_graph, sample)
                 yield sample
         # A step in which nothing ran has no rows.
         nothing = np.zeros(len(profile), np.int64)
@@ -180,9 +186,7 @@ class FleetSamples:
             other, node = self._others.cached(graph, lambda: self._other(graph))
             result = np.zeros(len(profile), np.int64)
             result[node] = other.float_ops_of(runs[node], recorded[node])
-        # Those in the dataset are by the shapes of that very run; of nodes that did not run, the
-        # shapes of the first run of the graph are known.
-        return np.where(recorded, sample[_RULES], result) if self._are_stored else result
+        return result
 
     def _other(self, graph: str) -> tuple[Profile, I64]:
         """(another graph with float operations as the query has them, its nodes in the union)."""

@@ -44,6 +44,8 @@ NODES: Final[dict[str, Kind]] = {
     "params": "number", "float_ops": "number", "shape": "text",
 }  # fmt: skip
 
+# In place of a device: of a node without a record that has float operations all the same.
+DID_NOT_RUN: Final = b"did not run"
 _VERSION_KEY, _SEAL = b"tfprof_fleet", b"tfprof_fleet_entry"
 _GROUP_ROWS: Final = 1 << 20
 _ZSTD_LEVEL: Final = 3

@@ -5,7 +5,8 @@
     params, float_ops once per node: on its own device, or on the first that it ran on
 
 Summed over devices, rows are what `Profile.values(metric, step)` gives. A node with a record that
-counts nothing has a row of zeros.
+counts nothing has a row of zeros. One without a record that has float operations all the same, as
+it may run under another name, has a row on the device DID_NOT_RUN.
 """
 
 from __future__ import annotations
@@ -14,14 +15,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.unique import first_rows, unique_inverse
+from tfprof.columns.strings import Strings
+from tfprof.columns.unique import first_rows, marked, unique_inverse
+from tfprof.fleet.schema import DID_NOT_RUN
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.model import UNTIMED
 from tfprof.read.merge import with_types
 from tfprof.tables.fields import METRICS
 
 if TYPE_CHECKING:
-    from tfprof.columns.strings import I64, Strings
+    from tfprof.columns.strings import I64
     from tfprof.model import Profile, Step
 
 
@@ -34,6 +37,7 @@ class StepRows(NamedTuple):
     metrics: dict[str, I64]
     span_us: int  # from the first start to the last end; 0: unknown
     executions: int
+    nodes: int  # that have a record
 
 
 def step_rows(profile: Profile, step: Step, float_ops: I64) -> StepRows:
@@ -63,7 +67,32 @@ def step_rows(profile: Profile, step: Step, float_ops: I64) -> StepRows:
     runs = np.add.reduceat(metrics["occurrence"], first) if first.size else first
     metrics["float_ops"][at] = float_ops[nodes] * runs
     timed = step.counts_as != UNTIMED
-    return StepRows(node, device, devices, metrics, _span(step, timed), int(timed.sum()))
+    span, executions = _span(step, timed), int(timed.sum())
+    rows = StepRows(node, device, devices, metrics, span, executions, nodes.size)
+    of_nodes = np.zeros(len(profile), np.int64)
+    of_nodes[nodes] = runs
+    return _with_others(rows, _others(profile, nodes, of_nodes, float_ops))
+
+
+def _others(profile: Profile, ran: I64, runs: I64, float_ops: I64) -> I64:
+    """The float operations of nodes other than those that *ran*, as often as all nodes *runs*."""
+    counted = replace(profile, nodes=replace(profile.nodes, float_ops=float_ops))
+    others = counted.float_ops_of(runs, marked(ran, len(profile)))
+    others[ran] = 0
+    return others
+
+
+def _with_others(rows: StepRows, float_ops: I64) -> StepRows:
+    node = np.flatnonzero(float_ops)
+    if not node.size:
+        return rows
+    devices = Strings.concat([rows.devices, Strings.of([DID_NOT_RUN])])
+    device = np.append(rows.device, np.full(node.size, len(rows.devices), np.int64))
+    nothing = np.zeros(node.size, np.int64)
+    more = {"float_ops": float_ops[node]}
+    metrics = {m: np.append(column, more.get(m, nothing)) for m, column in rows.metrics.items()}
+    grown = rows._replace(node=np.append(rows.node, node), device=device, devices=devices)
+    return grown._replace(metrics=metrics)
 
 
 _OF_NODES = ("params", "float_ops")

@@ -105,8 +105,9 @@ class _Seen:
         op_of[name] = op
         self.nodes(names.take(used), ops.take(op_of[used]))
         node = self.names.find(names)[name]
+        ran = batch.ran()
         for worker, _, rows in batch.samples():
-            self._record(worker, node[rows])
+            self._record(worker, node[rows][ran[rows]])
         on_device = marked(node * len(devices) + device, len(self.names) * len(devices))
         on_device = on_device.reshape(-1, len(devices))
         for column in np.flatnonzero(devices.which(CANONICAL.fullmatch)).tolist():
