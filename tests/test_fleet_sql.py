@@ -252,6 +252,15 @@ def test_a_damaged_file_is_an_error_not_another_number(tmp_path: Path) -> None:
     assert fleet.sql("select sum(micros) as s from rows").rows == right
 
 
+def test_damage_between_pages_is_an_error(tmp_path: Path) -> None:
+    _, file = damaged(tmp_path, "rows/0000000000000001.parquet")
+    content = file.read_bytes()
+    for at in range(4, len(content), len(content) // 40):
+        file.write_bytes(content[:at] + bytes([content[at] ^ 0x10]) + content[at + 1 :])
+        with pytest.raises(InputError, match=f"{file.name} is damaged: its checksum"):
+            open_fleet(tmp_path / "fleet").sql("select sum(micros) as s from rows")
+
+
 def test_a_cut_and_a_lost_file_are_errors(tmp_path: Path) -> None:
     fleet, file = damaged(tmp_path, "rows/0000000000000001.parquet")
     file.write_bytes(file.read_bytes()[:500])

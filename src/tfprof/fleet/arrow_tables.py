@@ -5,8 +5,9 @@
     nodes    one row per graph and node                    ┘
     skipped  one row per file that was not used            a table, from the manifest
 
-A dataset reads when it is scanned, batch by batch, so its rows may be larger than memory. Checksums
-of the pages are compared: damage is an error, not another number.
+A dataset reads when it is scanned, batch by batch, so its rows may be larger than memory. Damage is
+an error, not another number: local files are compared with their checksums first, and of remote
+ones, which are not fetched twice, those of the pages.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from tfprof.errors import InputError, check_known
 from tfprof.fleet.manifest import graph_names, part_names
 from tfprof.fleet.packages import need
 from tfprof.fleet.schema import NODES, ROWS, STEPS, arrow_schema
+from tfprof.fleet.storage import is_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -65,6 +67,9 @@ def _parquet(dataset: Dataset, columns: Mapping[str, Kind], names: Iterable[str]
     options = datasets.ParquetFragmentScanOptions(page_checksum_verification=True)
     parquet = datasets.ParquetFileFormat(default_fragment_scan_options=options)
     files, folder = dataset.storage.filesystem()
+    names = [*names]
+    if not is_url(dataset.storage.root):
+        dataset.check_files(names)
     paths = [f"{folder}/{name}" for name in names]
     try:
         if not paths:

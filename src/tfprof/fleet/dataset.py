@@ -28,7 +28,7 @@ from tfprof.foundation.natural_order import natural
 from tfprof.tables.limits import beyond, limit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from tfprof.columns.strings import I64, U8, Bool
     from tfprof.fleet.manifest import Entry, Manifest
@@ -122,6 +122,12 @@ class Dataset:
                 table = self._table(name, STEPS, names, rows)
                 tables.append(Batch(table).only(workers, None).table.cast(schema))
         return need("pyarrow").concat_tables(tables).unify_dictionaries().combine_chunks()
+
+    def check_files(self, names: Iterable[str]) -> None:
+        """Raise InputError unless these files are those that the manifest names."""
+        for name in names:
+            if name not in self._checked:
+                self._data(name)
 
     def _table(
         self,
