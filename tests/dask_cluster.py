@@ -21,7 +21,7 @@ def cluster(workers: int, threads: int = 1) -> Iterator[Any]:
         made = LocalCluster(  # type: ignore[no-untyped-call]
             n_workers=workers,
             threads_per_worker=threads,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",  # any port: several may run
             silence_logs=logging.CRITICAL,
         )
     with made:

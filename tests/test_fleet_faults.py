@@ -56,6 +56,7 @@ def gathered_with_faults(logs: Path, faults: dict[int, str], **options: Any) -> 
     return content(target)
 
 
+@pytest.mark.whole
 def test_a_process_is_killed(logs: Path, expected: dict[str, bytes]) -> None:
     faults = {3: "killed", 5: "killed while it answers"}
     assert gathered_with_faults(logs, faults, processes=2) == expected

@@ -179,7 +179,7 @@ JSON: Final = some.recursive(
 )
 
 
-@settings(max_examples=1000 if is_whole() else 60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=1000 if is_whole() else 12, suppress_health_check=[HealthCheck.too_slow])
 @given(some.sampled_from([path for path in places(small()) if path]), JSON)
 def test_any_value_anywhere_is_read_or_one_sentence(path: tuple[Any, ...], value: Any) -> None:
     problem(changed(path, value))

@@ -84,7 +84,9 @@ def totals(report: Report) -> dict[Any, Any]:
 @pytest.mark.parametrize(
     ("which", "view"),
     [
-        *((which, view) for which in ("shared", "real") for view in ("scope", "graph", "op")),
+        *(("shared", view) for view in ("scope", "graph", "op")),
+        *(pytest.param("real", view, marks=pytest.mark.whole) for view in ("scope", "graph")),
+        ("real", "op"),
         ("real", "code"),
         ("different", "scope"),
         ("different", "op"),

@@ -291,7 +291,7 @@ def test_a_killed_run_leaves_the_old_state_or_the_new_one(tmp_path: Path) -> Non
     store(appending, w1={0: [10]}, w2={0: [20, 21]})
     (appending / "rows" / "0000000000000009.parquet").write_bytes(b"of no use")
     first.mkdir()
-    moments = killed("parts", 5, appending, first)
+    moments = killed("parts", 3, appending, first)
     for folder, numbers in moments.items():
         after = Path(f"{folder}.after", "manifest.json").read_bytes()
         old = OLD if folder == appending else {}
