@@ -180,6 +180,48 @@ def test_nodes_of_other_graphs_are_counted_and_noted(different: Gathered) -> Non
     assert not any(row.total_micros for row in only if row.name in extra)
 
 
+@pytest.mark.parametrize("chosen", [[0], [2], [0, 1], [1, 2], [0, 1, 2]])
+def test_numbers_of_workers_are_those_of_the_graphs_that_they_ran(
+    different: Gathered, chosen: list[int]
+) -> None:
+    workers, fleet = different
+    options: dict[str, Any] = {
+        "select": ["params", "float_ops", "micros", "bytes"], "order_by": "name",
+        "max_depth": 1000, "flops": "all",
+    }  # fmt: skip
+    names = [f"worker_{number}" for number in chosen]
+    report = fleet.scope(**options, worker=names, stat="sum")
+    single = [
+        workers[name].scope(**options, step=step) for name in names for step in workers[name].steps
+    ]
+    expected: dict[Any, dict[str, int]] = {}
+    for sample in single:
+        for row, numbers in totals(sample).items():
+            known = expected.setdefault(row, dict.fromkeys(numbers, 0))
+            for name, number in numbers.items():
+                known[name] = max(known[name], number) if "params" in name else known[name] + number
+    assert totals(report) == expected
+    larger = 2 in chosen
+    assert report.rows[0].total_params == (64 * 64 + 64) * (13 if larger else 12)
+    assert str(report.flops) in {str(sample.flops) for sample in single}
+    assert any("2 graphs" in str(note) for note in report.notes) == (larger and len(chosen) > 1)
+    assert summary_params(fleet.chosen(names)) == summary_params(workers[names[-1]])
+
+
+def summary_params(source: Fleet | Loaded) -> list[int]:
+    return [row["parameters"] for row in source.summary().rows]
+
+
+def test_nodes_of_other_graphs_keep_types_and_inputs(different: Gathered) -> None:
+    _, fleet = different
+    trained = fleet.scope(account_type_regexes=["_trainable_variables"], select=["params"])
+    assert trained.rows[0].total_params == 13 * (64 * 64 + 64)
+    options: dict[str, Any] = {"max_depth": 1000, "order_by": "name", "select": ["micros"]}
+    below = "layer_12/(BiasAdd|MatMul|weights/read)"
+    chain = [row.name for row in fleet.graph(**options, show_name_regexes=[below])]
+    assert chain[1:] == ["layer_12/BiasAdd", "layer_12/MatMul", "layer_12/weights/read"]
+
+
 # --- what the numbers are -------------------------------------------------------------------------
 
 

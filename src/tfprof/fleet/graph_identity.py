@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from tfprof.read.columns import members
+
 if TYPE_CHECKING:
     from tfprof.columns.shapes import Shapes
     from tfprof.columns.strings import I64, Strings
@@ -31,23 +33,15 @@ def graph_id(profile: Profile) -> str:
     _strings(digest, types.take(types.order()))
     _numbers(digest, types.rank()[op])
     _shapes(digest, profile.nodes.shape.take(node))
-    inputs = _members(profile.edges.start, node)
+    inputs = members(profile.edges.start, node)
     # A name that is not in the graph is no node, also if a run has it.
     source = profile.edges.source[inputs]
     _numbers(digest, np.diff(profile.edges.start)[node])
     _numbers(digest, row[np.where(source < 0, -1, source)])
     _numbers(digest, profile.edges.slot[inputs])
     _numbers(digest, np.diff(profile.outputs.start)[node])
-    _shapes(digest, profile.outputs.shape.take(_members(profile.outputs.start, node)))
+    _shapes(digest, profile.outputs.shape.take(members(profile.outputs.start, node)))
     return digest.hexdigest()[:_DIGITS]
-
-
-def _members(start: I64, owner: I64) -> I64:
-    """The rows of these owners' lists."""
-    count = np.diff(start)[owner]
-    ends = np.cumsum(count)
-    members: I64 = np.arange(int(count.sum())) + np.repeat(start[owner] - (ends - count), count)
-    return members
 
 
 def _strings(digest: hashlib._Hash, strings: Strings) -> None:

@@ -1,21 +1,24 @@
-"""One graph for the runs of all workers: that with the most rows, and what else ran.
+"""One graph for the runs of all workers: that of most steps, then what other graphs have.
 
     survey(dataset, workers)  ─►  UnionGraph   read once: names, types and devices, no numbers
 
-Names that only other graphs or runs have become nodes without inputs and shapes. Where workers run
-a node on different devices, the parts of the name that differ are `*`: `/job:worker/task:*/cpu:0`.
+Names that only runs have become nodes without inputs and shapes. Where workers run a node on
+different devices, the parts of the name that differ are `*`: `/job:worker/task:*/cpu:0`.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from tfprof.columns.strings import Strings
 from tfprof.columns.unique import marked, unique
+from tfprof.fleet.join_graphs import join_graphs
 from tfprof.fleet.schema import plain
 from tfprof.foundation.lazy_dataclasses import dataclass, fields, replace
 from tfprof.foundation.units import first_few, plural
@@ -40,7 +43,7 @@ class UnionGraph:
 
     profile: Profile  # with an empty step for each number
     names: Strings  # of the nodes, as the dataset writes them
-    main: str  # the graph that gives the nodes their inputs, shapes and stacks
+    main: str  # the graph whose nodes come first, as it has them; others add to them
     records: dict[str, bytes]  # of each worker, one bit per node
 
     def recorded(self, worker: str) -> Bool:
@@ -55,27 +58,34 @@ class UnionGraph:
 
 def survey(dataset: Dataset, takes: Callable[[str], bool], steps: Iterable[int]) -> UnionGraph:
     """The graph of the workers that *takes* accepts, whose steps have these numbers."""
-    main, *others = [*dataset.graph_ids, ""]
-    graph = dataset.graph(main) if main else Profile()
-    seen = _Seen(graph)
-    for other in filter(None, others):
-        profile = dataset.graph(other)
-        seen.nodes(plain_names(profile.nodes.name), profile.types.take(profile.nodes.op))
+    graphs = _graphs_of(dataset, takes)
+    profiles = [dataset.graph(graph) for graph in graphs] or [Profile()]
+    seen = _Seen(join_graphs(profiles))
     in_graphs = len(seen.profile)
     for batch in dataset.scan(["name", "op", "device"], takes):
         seen.batch(batch)
+    has_shapes = any(profile.shape_sources for profile in profiles)
+    notes = dict.fromkeys(note for profile in profiles for note in profile.notes)
     return UnionGraph(
         replace(
             seen.placed(),
             steps=tuple(map(_numbered, steps)),
-            shape_sources=(partial(_with_shapes_of, graph),) if graph.shape_sources else (),
+            shape_sources=(partial(_with_shapes_of, profiles),) if has_shapes else (),
             step_shapes=(),
-            notes=(*graph.notes, *_notes(seen, others[:-1], len(graph), in_graphs)),
+            notes=(*notes, *_notes(seen, len(graphs), len(profiles[0]), in_graphs)),
         ),
         seen.names,
-        main,
+        graphs[0] if graphs else "",
         seen.records,
     )
+
+
+def _graphs_of(dataset: Dataset, takes: Callable[[str], bool]) -> list[str]:
+    """The graphs that these workers ran; first that of most of their steps."""
+    if len(dataset.graph_ids) <= 1:
+        return dataset.graph_ids
+    ran = Counter(dataset.steps(["graph"], takes)["graph"].to_pylist())
+    return sorted(filter(ran.get, dataset.graph_ids), key=lambda graph: -ran[graph])
 
 
 class _Seen:
@@ -166,24 +176,25 @@ def _numbered(number: int) -> Step:
     return Step(**{**columns, "number": number, "devices": Strings.of([])})
 
 
-def _with_shapes_of(graph: Profile, profile: Profile) -> Profile:
-    """*profile*, which begins with the nodes of *graph*, with the shapes that its runs recorded."""
-    shaped = graph.with_run_shapes
-    start = shaped.outputs.start
-    outputs = Outputs(
-        np.append(start, np.full(len(profile) - len(graph), start[-1])), shaped.outputs.shape
+def _with_shapes_of(graphs: list[Profile], profile: Profile) -> Profile:
+    """*profile*, which begins with the nodes of *graphs*, with the shapes that runs recorded."""
+    shaped = [graph.with_run_shapes for graph in graphs]
+    outputs = join_graphs(shaped).outputs
+    start = np.append(
+        outputs.start, np.full(len(profile) + 1 - outputs.start.size, outputs.start[-1])
     )
-    notes = shaped.notes[len(graph.notes) :]
-    return replace(profile, outputs=outputs, notes=(*profile.notes, *notes))
+    new = (s.notes[len(g.notes) :] for s, g in zip(shaped, graphs, strict=True))
+    notes = dict.fromkeys((*profile.notes, *chain.from_iterable(new)))
+    return replace(profile, outputs=Outputs(start, outputs.shape), notes=tuple(notes))
 
 
-def _notes(seen: _Seen, others: list[str], graph: int, in_graphs: int) -> Iterator[Note]:
+def _notes(seen: _Seen, graphs: int, graph: int, in_graphs: int) -> Iterator[Note]:
     every = len(seen.profile)
-    if others:
+    if graphs > 1:
         only = plural(in_graphs - graph, "node is", "nodes are")
         names = _few(seen.names, graph, in_graphs)
         yield from own_notes(
-            [f"the workers ran {len(others) + 1} graphs: {only} only in smaller ones{names}"]
+            [f"the workers ran {graphs} graphs: {only} not in the one that most steps ran{names}"]
         )
     if every > in_graphs:
         ran = plural(every - in_graphs, "node that ran is", "nodes that ran are")

@@ -83,6 +83,11 @@ def runs(start: I64, length: I64) -> tuple[I64, I64]:
     return owner, np.arange(owner.size) + np.repeat(start - before, length)
 
 
+def members(start: I64, owners: I64) -> I64:
+    """The rows of the lists of *owners*; list i is start[i]:start[i + 1]."""
+    return runs(start[owners], np.diff(start)[owners])[1]
+
+
 @dataclass(frozen=True, eq=False)
 class GraphColumns:
     """A GraphDef: one row per NodeDef, in file order."""

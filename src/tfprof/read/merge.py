@@ -58,13 +58,13 @@ def with_graph(profile: Profile, graph: GraphColumns) -> Profile:
     slot[tensor.length < written.length] = -1
     unusual = input_notes.of_graph(graph, first, names, source)
     notes = (*profile.notes, *graph.notes, *own_notes(unusual))
-    regions = _regions(profile, graph.regions, row, new)
-    edges = _Inputs(_ends(row[graph.input_node[inputs]], new.size), names, source, slot)
+    regions = joined_regions(profile, graph.regions, row, new)
+    edges = Inputs(_ends(row[graph.input_node[inputs]], new.size), names, source, slot)
     grown = replace(grown, outputs=outputs, attribute_sources=sources, notes=notes, regions=regions)
     return with_edges(replace(grown, layers=profile.layers or graph.layers), profile, edges)
 
 
-def _regions(profile: Profile, added: Regions, row: I64, new: I64) -> Regions:
+def joined_regions(profile: Profile, added: Regions, row: I64, new: I64) -> Regions:
     """The regions of *profile* and those of a graph whose nodes *new* become its rows *row*."""
     is_new = row[added.call] >= 0
     if not is_new.any():
@@ -72,7 +72,7 @@ def _regions(profile: Profile, added: Regions, row: I64, new: I64) -> Regions:
     old, nodes = profile.regions, len(profile)
     number = np.append(np.where(is_new, len(old) + np.cumsum(is_new) - 1, -1), -1)
     return Regions(
-        np.append(old.of_nodes(nodes), number[added.of_node[new]]),
+        np.append(old.of_nodes(nodes), number[added.of_nodes(row.size)[new]]),
         np.append(old.call, nodes + row[added.call[is_new]]),
         np.append(old.kind, added.kind[is_new]),
         np.append(old.returns, added.returns[is_new]),
@@ -138,7 +138,7 @@ def with_nodes(profile: Profile, name: Strings, op: I64, shape: Shapes) -> Profi
     )
 
 
-class _Inputs(NamedTuple):
+class Inputs(NamedTuple):
     """The inputs of new nodes: where each node's inputs end; name, source node and slot of each."""
 
     ends: I64
@@ -147,7 +147,7 @@ class _Inputs(NamedTuple):
     slot: I64
 
 
-def with_edges(grown: Profile, before: Profile, inputs: _Inputs) -> Profile:
+def with_edges(grown: Profile, before: Profile, inputs: Inputs) -> Profile:
     """*grown* with the inputs of its new nodes; inputs unknown *before* are looked up again."""
     old = before.edges
     resolved = np.concatenate([grown.nodes.name.find(old.unknown), inputs.node])
@@ -175,7 +175,7 @@ def with_bare_nodes(profile: Profile, name: Strings, op: Strings) -> Profile:
     grown = with_nodes(replace(profile, types=types), name, kind, Shapes.none(len(name)))
     old, zeros, none = profile.outputs, np.zeros(len(name), np.int64), np.empty(0, np.int64)
     grown = replace(grown, outputs=Outputs(np.append(old.start, old.start[-1] + zeros), old.shape))
-    return with_edges(grown, profile, _Inputs(zeros, Strings.of([]), none, none))
+    return with_edges(grown, profile, Inputs(zeros, Strings.of([]), none, none))
 
 
 def data_inputs(edges: Edges, node: int) -> list[tuple[int, int]]:
