@@ -11,6 +11,7 @@ import pytest
 from fleet_files import write_fleet
 from profiles import PROFILES, content
 from tfprof.errors import InputError, UsageError
+from tfprof.fleet.listing import Skip
 from tfprof.fleet.path_pattern import PathPattern, Place, default_place
 from tfprof.fleet.sources import find_files
 from tfprof.fleet.tasks import FileToRead, ModelFiles, make_tasks, split
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
         ("logs/job_2/plugins/profile/2026/host-1.xplane.pb", Place("job_2/host-1")),
         ("logs/worker_2/events.out.tfevents.1611.host", Place("worker_2")),
         ("logs/worker_2/profile_4.tfprof", Place("worker_2", None, 4)),
-        ("logs/worker_2/run_meta_" + "9" * 30, Place("worker_2", int("9" * 12))),
+        ("logs/worker_2/run_meta_1700000000123456789", Place("worker_2", 1700000000123456789)),
     ],
 )
 def test_places_without_a_pattern(path: str, place: Place) -> None:
@@ -53,7 +54,7 @@ def test_places_without_a_pattern(path: str, place: Place) -> None:
         ("{worker}/*.xplane.pb", "/a/w1/any.xplane.pb", Place("w1")),
         ("run_{step}", "/a/logs/w/run_7", Place("w", 7)),
         ("step({step})+", "/a/logs/w/step(7)+", Place("w", 7)),
-        ("{step}", "/a/logs/w/" + "1" * 19, None),
+        ("{step}", "/a/logs/w/" + "1" * 19, Place("w", 1111111111111111111)),
     ],
 )
 def test_places_by_a_pattern(pattern: str, path: str, place: Place | None) -> None:
@@ -185,6 +186,98 @@ def test_what_is_missing_is_said(logs: Path) -> None:
         find_files(["@list"], "fleet")
 
 
+@pytest.mark.usefixtures("logs")
+def test_each_line_of_a_list_counts_on_its_own(tmp_path: Path) -> None:
+    lines = [ALL[0][0], "gone_1", ALL[1][0], "gone_2", "logs/worker_1"]
+    (tmp_path / "list.txt").write_text("\n".join(lines))
+    found = find_files(["@list.txt"], "fleet")
+    assert [file.name for file in found.files] == [name for name, _, _ in ALL]
+    assert [(skip.path, skip.kind) for skip in found.skipped] == [
+        ("gone_1", "missing"), ("gone_2", "missing")
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("paths", ["", "{worker}/run_meta_{step}"])
+def test_a_step_that_is_no_int64_is_skipped(paths: str, logs: Path) -> None:
+    run = (logs / "worker_1" / "run_meta_1").read_bytes()
+    largest = (1 << 63) - 1
+    for step in (largest, largest + 1):
+        (logs / "worker_1" / f"run_meta_{step}").write_bytes(run)
+    found = find_files(["logs"], "fleet", paths)
+    assert [file.step for file in found.files if file.worker == "worker_1"] == [0, 1, largest]
+    name = f"logs/worker_1/run_meta_{largest + 1}"
+    assert found.skipped == [
+        Skip(name, f"{name}: step {largest + 1} is above {largest}", "damaged", "worker_1")
+    ]
+
+
+@pytest.mark.usefixtures("logs")
+def test_a_list_takes_no_lists(tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_text("logs\n@list.txt\n")
+    with pytest.raises(InputError, match=r"^list\.txt names @list\.txt: a list takes no lists$"):
+        find_files(["@list.txt"], "fleet")
+
+
+def test_links_to_folders_are_followed_once(logs: Path, tmp_path: Path) -> None:
+    (logs / "worker_1").rename(tmp_path / "elsewhere")
+    (logs / "worker_1").symlink_to(tmp_path / "elsewhere")
+    # Another name of a folder that is there, which sorts first, and a circle.
+    (logs / "latest").symlink_to("worker_0")
+    (logs / "worker_0" / "up").symlink_to("..")
+    assert places("logs") == ALL
+    (tmp_path / "linked").symlink_to("logs")
+    assert [(worker, step) for _, worker, step in places("linked")] == [
+        (worker, step) for _, worker, step in ALL
+    ]
+
+
+def test_every_folder_that_cannot_be_read_is_said(
+    logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scan = os.scandir
+
+    def scandir(path: Any) -> Any:
+        if str(path).endswith(("bad_1", "bad_2")):
+            raise PermissionError(13, "Permission denied", path)
+        return scan(path)
+
+    for name in ("bad_1", "bad_2"):
+        (logs / name).mkdir()
+    monkeypatch.setattr(os, "scandir", scandir)
+    found = find_files(["logs"], "fleet")
+    assert len(found.files) == 4
+    assert [tuple(skip[:3]) for skip in found.skipped] == [
+        (f"logs/{name}", f"logs/{name} cannot be read (Permission denied)", "unreadable")
+        for name in ("bad_1", "bad_2")
+    ]
+
+
+@pytest.mark.parametrize("source", ["logs", "logs/*", "logs/**", "logs/**/*"])
+def test_a_dataset_is_no_source_of_itself(source: str, logs: Path) -> None:
+    """Also what a killed run left there, without a manifest, and other datasets."""
+    run = (logs / "worker_0" / "run_meta_0").read_bytes()
+    for fleet in ("own", "other"):
+        (logs / fleet / "graphs").mkdir(parents=True)
+        (logs / fleet / "graphs" / "run_meta_7").write_bytes(run)
+    (logs / "other" / "manifest.json").write_text('{"format": "tfprof fleet", "version": 1}')
+    (logs / "link").symlink_to("own")
+    assert [file.name for file in find_files([source], "logs/own").files] == [
+        name for name, _, _ in ALL
+    ]
+
+
+def test_a_dataset_at_a_url_is_no_source_of_itself() -> None:
+    memory = pytest.importorskip("fsspec").filesystem("memory")
+    run = content(PROFILES["handmade"].runs[0])
+    for name in ("w/run_meta_0", "own/graphs/run_meta_7"):
+        memory.pipe_file(f"/itself/{name}", run)
+    try:
+        found = find_files(["memory://itself"], "memory://itself/own/")
+        assert [file.worker for file in found.files] == ["w"]
+    finally:
+        memory.rm("/itself", recursive=True)
+
+
 # --- graphs ---------------------------------------------------------------------------------------
 
 
@@ -206,7 +299,9 @@ def test_the_nearest_graph_counts(logs: Path) -> None:
     assert models("logs/worker_0", model=other) == {"worker_0": "logs/graph.pbtxt"}
     assert models("logs/worker_0", "logs/graph.pbtxt") == {"worker_0": "logs/graph.pbtxt"}
     (note,) = find_files(["logs/worker_0"], "fleet").notes
-    assert note.startswith("2 runs have no graph near")
+    assert note.startswith(
+        "2 runs have no graph near, so names of nodes are all that is known of them: logs/worker_0/"
+    )
     (logs / "second.pbtxt").write_bytes(shared.read_bytes())
     found = find_files(["logs"], "fleet")
     assert models("logs")["worker_0"] == "logs/graph.pbtxt"

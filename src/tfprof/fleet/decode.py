@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tfprof.errors import InputError, UnreadableError
+from tfprof.fleet.listing import Skip
 from tfprof.fleet.parts import Samples, reduce
 from tfprof.fleet.read_runs import (
     NoStepsError,
@@ -24,7 +25,6 @@ from tfprof.fleet.read_runs import (
     read_run_file,
 )
 from tfprof.fleet.schema import NODES, graph_files, plain, table_of
-from tfprof.fleet.sources import Skip
 from tfprof.fleet.step_rows import step_rows
 from tfprof.fleet.storage import is_url
 from tfprof.foundation.lazy_dataclasses import replace

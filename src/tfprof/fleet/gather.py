@@ -16,8 +16,8 @@ from tfprof.fleet.dataset import Dataset
 from tfprof.fleet.decode import decode, decode_graphs, repeated
 from tfprof.fleet.engine import TIMEOUT, Engine, Failure
 from tfprof.fleet.gathered import Gathered, after, merge, reasons
-from tfprof.fleet.listing import input_path
-from tfprof.fleet.sources import Skip, find_files
+from tfprof.fleet.listing import Skip, input_path
+from tfprof.fleet.sources import find_files
 from tfprof.fleet.tasks import ModelFiles, keyed, make_tasks, split
 from tfprof.fleet.writer import Writer
 from tfprof.foundation.arguments import path

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tfprof.fleet.sources import Skip
+from tfprof.fleet.listing import Skip
 from tfprof.foundation.lazy_dataclasses import dataclass
 from tfprof.foundation.units import first_few, plural
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -19,7 +20,7 @@ from tfprof.foundation.arguments import expand_home
 from tfprof.io.open_files import mapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 _LIST: Final = "@"
 # What a store says of a file's version, the best first.
@@ -39,22 +40,49 @@ class Listed(NamedTuple):
     is_beside: bool = False  # no SOURCE names it, but it is beside a file that one does
 
 
-def listed(source: str, target: str) -> Iterator[Listed]:
-    """The files of *source* but not of the dataset *target*; raises InputError if it is missing."""
-    if source.startswith(_LIST):
-        for line in _lines(source[len(_LIST) :]):
-            yield from listed(line, target)
+class Skip(NamedTuple):
+    """A file that is not in the dataset, and why; a row of the manifest."""
+
+    path: str
+    reason: str
+    kind: str
+    worker: str = ""
+    step: int | None = None
+
+
+def listed(source: str, target: str) -> Iterator[Listed | Skip]:
+    """The files of *source* but not of datasets such as *target*, and what cannot be read.
+
+    Raises InputError where a list names a list.
+    """
+    try:
+        lines = _lines(source[len(_LIST) :]) if source.startswith(_LIST) else [source]
+    except UnreadableError as problem:
+        yield _skip(source, problem)
         return
-    source = expand_home(source)
-    yield from _at_url(source) if is_url(source) else _on_disk(source, target)
+    for line in lines:
+        try:
+            yield from _of_one(line, target)
+        except InputError as problem:  # noqa: PERF203 - the others may be there
+            yield _skip(line, problem)
 
 
 def input_path(name: str) -> InputPath:
     """The file *name*; raises InputError where it is missing or a folder."""
-    file = next(listed(name, ""), None)
-    if file is None or not file.is_named:
+    file = next(_of_one(name, ""), None)
+    if not isinstance(file, Listed) or not file.is_named:
         raise InputError(f"{name} is a folder; expected a file")
     return file.input
+
+
+def _of_one(source: str, target: str) -> Iterator[Listed | Skip]:
+    source = expand_home(source)
+    return _at_url(source, target) if is_url(source) else _on_disk(source, target)
+
+
+def _skip(path: str, problem: InputError) -> Skip:
+    kind = "unreadable" if isinstance(problem, UnreadableError) else "missing"
+    return Skip(plain(path), plain(str(problem)), kind)
 
 
 def _lines(path: str) -> list[str]:
@@ -62,16 +90,21 @@ def _lines(path: str) -> list[str]:
         text = mapped(expand_home(path)).tobytes().decode("utf-8", "surrogateescape")
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or problem
-        raise InputError(f"{path} cannot be read ({reason}); expected a list of paths") from None
-    return [line.strip() for line in text.splitlines() if line.strip()]
+        sentence = f"{path} cannot be read ({reason}); expected a list of paths"
+        raise UnreadableError(sentence) from None
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    for line in lines:
+        if line.startswith(_LIST):
+            raise InputError(f"{path} names {line}: a list takes no lists")
+    return lines
 
 
 # --- this machine ---------------------------------------------------------------------------------
 
 
-def _on_disk(source: str, target: str) -> Iterator[Listed]:
+def _on_disk(source: str, target: str) -> Iterator[Listed | Skip]:
     if os.path.isdir(source):  # noqa: PTH112 - paths stay as the user wrote them
-        yield from _walked(source, source, target)
+        yield from _walked(source, [source], target)
         return
     if os.path.exists(source):  # noqa: PTH110 - likewise
         yield _file(os.path.dirname(source), source, is_named=True)  # noqa: PTH120 - likewise
@@ -81,27 +114,59 @@ def _on_disk(source: str, target: str) -> Iterator[Listed]:
         raise InputError(f"{source} does not exist")
     before = source[: next(at for at, letter in enumerate(source) if letter in "*?[")]
     root = os.path.dirname(before)  # noqa: PTH120 - likewise
+    is_left_out = lru_cache(None)(lambda folder: _is_dataset(folder, target))
+    folders = []
     for name in names:
+        above = os.path.dirname(name)  # noqa: PTH120 - likewise
+        if is_left_out(above) or is_left_out(os.path.dirname(above)):  # noqa: PTH120 - likewise
+            continue
         if os.path.isdir(name):  # noqa: PTH112 - likewise
-            yield from _walked(root, name, target)
+            folders.append(name)
         else:
             yield _file(root, name)
+    yield from _walked(root, folders, target)
 
 
-def _walked(root: str, folder: str, target: str) -> Iterator[Listed]:
-    """All files below *folder* but hidden ones and those of datasets."""
-    own = os.path.abspath(target)  # noqa: PTH100 - of a file that may not exist
+def _walked(root: str, folders: Sequence[str], target: str) -> Iterator[Listed | Skip]:
+    """All files below *folders* but hidden ones and those of datasets.
+
+    Links to folders come last: of a folder with several names, its own one counts.
+    """
     problems: list[OSError] = []
-    for place, folders, names in os.walk(folder, onerror=problems.append):
-        if os.path.abspath(place) == own or (MANIFEST in names and is_fleet(place)):  # noqa: PTH100
-            folders.clear()
-            continue
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in names:
-            if not name.startswith("."):
-                yield _file(root, os.path.join(place, name))  # noqa: PTH118 - likewise
+    seen: set[tuple[int, int] | None] = {None}
+    waiting = sorted(folders, key=os.path.islink)
+    for start in waiting:
+        for place, below, names in os.walk(start, onerror=problems.append):
+            number = _number(place)
+            if number in seen or _is_dataset(place, target):
+                below.clear()
+                continue
+            seen.add(number)
+            below[:] = sorted(name for name in below if not name.startswith("."))
+            inside = (os.path.join(place, name) for name in below)  # noqa: PTH118 - likewise
+            waiting += filter(os.path.islink, inside)
+            for name in names:
+                if not name.startswith("."):
+                    yield _file(root, os.path.join(place, name))  # noqa: PTH118 - likewise
     for problem in problems:
-        raise UnreadableError(f"{problem.filename} cannot be read ({problem.strerror})")
+        reason = f"{problem.filename} cannot be read ({problem.strerror})"
+        yield _skip(problem.filename, UnreadableError(reason))
+
+
+def _is_dataset(folder: str, target: str) -> bool:
+    """Whether *folder* is *target*, which may not have a manifest yet, or another dataset."""
+    number = _number(folder or ".")
+    is_target = bool(target) and number == _number(target)
+    return number is not None and (is_target or is_fleet(folder))
+
+
+def _number(folder: str) -> tuple[int, int] | None:
+    """What tells a folder from others, whatever its name; None where there is none."""
+    try:
+        status = Path(folder).stat()
+    except (OSError, ValueError):
+        return None
+    return status.st_dev, status.st_ino
 
 
 def beside(files: Iterable[Listed]) -> Iterator[Listed]:
@@ -136,7 +201,7 @@ def _file(root: str, name: str, *, is_named: bool = False) -> Listed:
 # --- elsewhere ------------------------------------------------------------------------------------
 
 
-def _at_url(url: str) -> Iterator[Listed]:
+def _at_url(url: str, target: str) -> Iterator[Listed | Skip]:
     core = need("fsspec.core")
     has_magic = glob.has_magic(url)
     try:
@@ -155,10 +220,13 @@ def _at_url(url: str) -> Iterator[Listed]:
     root = inside[: next((at for at, letter in enumerate(inside) if letter in "*?["), len(inside))]
     root = root.rpartition("/")[0] if has_magic or is_named else root.rstrip("/")
     folders = [path.removesuffix(MANIFEST) for path in entries if path.endswith(f"/{MANIFEST}")]
-    fleets = tuple(folder for folder in folders if is_fleet(files.unstrip_protocol(folder)))
+    fleets = [folder for folder in folders if is_fleet(files.unstrip_protocol(folder))]
+    if is_url(target):
+        others, own = core.url_to_fs(target)
+        fleets += [f"{own.rstrip('/')}/"] if type(others) is type(files) else []
     for path, entry in entries.items():
         below = path.removeprefix(root).strip("/").split("/")
-        if any(name.startswith(".") for name in below) or path.startswith(fleets):
+        if any(name.startswith(".") for name in below) or path.startswith(tuple(fleets)):
             continue
         size = int(entry.get("size") or 0)
         version = next((str(entry[name]) for name in _VERSIONS if entry.get(name)), "")

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tfprof.columns.strings import I64
+    from tfprof.fleet.listing import Skip
     from tfprof.fleet.read_runs import RunFile
     from tfprof.fleet.schema import Table
-    from tfprof.fleet.sources import Skip
     from tfprof.fleet.step_rows import StepRows
     from tfprof.fleet.tasks import FileToRead
     from tfprof.model import Profile

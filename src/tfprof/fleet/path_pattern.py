@@ -27,10 +27,9 @@ if TYPE_CHECKING:
 TRACE_NAME, _EVENTS, _CONVERTED = ".xplane.pb", ".tfevents.", ".tfprof"
 _SESSION: Final = re.compile(r"(?:^|/)plugins/profile/[^/]+$")
 _PARTS: Final = re.compile(r"(\{\w*\}|\*\*/?|\*|\{|\})")
-_DIGITS: Final = 18  # more than any step has
 # fmt: off
 _REGEX: Final = {
-    "{worker}": r"(?P<worker>[^/]+)", "{step}": rf"(?P<step>\d{{1,{_DIGITS}}})",
+    "{worker}": r"(?P<worker>[^/]+)", "{step}": r"(?P<step>\d+)",
     "*": r"[^/]*", "**": r".*", "**/": r"(?:.*/)?",
 }
 # fmt: on
@@ -83,6 +82,6 @@ def default_place(below: Sequence[str]) -> Place:
         return Place(f"{folder}/{host}" if folder else host)
     if _EVENTS in plain:
         return Place(folder or source)
-    numbers = re.findall(rf"\d{{1,{_DIGITS}}}", plain)
+    numbers = re.findall(r"\d+", plain)
     number = int(numbers[-1]) if numbers else None
     return Place(folder or source, *((None, number) if plain.endswith(_CONVERTED) else (number,)))

@@ -11,10 +11,11 @@ What a file is, its content says. Of files whose names differ in numbers only, o
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from tfprof.errors import InputError, UnreadableError
-from tfprof.fleet.listing import Listed, beside, listed
+from tfprof.errors import InputError
+from tfprof.fleet.listing import Listed, Skip, beside, listed
 from tfprof.fleet.open_inputs import open_input
 from tfprof.fleet.path_pattern import TRACE_NAME, PathPattern, default_place
 from tfprof.fleet.schema import plain
@@ -33,18 +34,9 @@ if TYPE_CHECKING:
 _RUNS: Final = "RunMetadata, traces, profiles with steps or event files with runs"
 _TRIES: Final = 4  # files of one kind that are opened to learn what they are
 _MOST_NAMED: Final = 3
+_LAST_STEP: Final = (1 << 63) - 1  # a step is an int64
 # Names that TensorFlow and its users give to runs: such a file is one even if it is damaged.
 _RUN_NAMES: Final = ("run_meta", ".xplane.pb", ".tfevents.", ".tfprof")
-
-
-class Skip(NamedTuple):
-    """A file that is not in the dataset, and why; a row of the manifest."""
-
-    path: str
-    reason: str
-    kind: str
-    worker: str = ""
-    step: int | None = None
 
 
 class Found(NamedTuple):
@@ -68,11 +60,17 @@ def find_files(
     files = sorted(found.values(), key=lambda file: natural(file.input.name))
     formats = _formats(files)
     several = len({file.root for file in files if not file.is_beside}) > 1
-    runs = [
-        run
-        for file in files
-        if (run := _run(file, formats[_kind(file)], pattern, several=several)) is not None
-    ]
+    runs = []
+    for file in files:
+        run = _run(file, formats[_kind(file)], pattern, several=several)
+        if run is None:
+            continue
+        step = max(run.step or 0, run.number or 0)
+        if step > _LAST_STEP:
+            reason = f"{run.name}: step {step} is above {_LAST_STEP}"
+            skipped.append(Skip(run.name, reason, "damaged", run.worker))
+        else:
+            runs.append(run)
     if not runs:
         place = f" with a path like {paths}" if paths else ""
         reason = f"no file{place} is a run in {first_few(list(sources), _MOST_NAMED)}"
@@ -103,25 +101,24 @@ def find_files(
     if without:
         what = plural(len(without), "run has", "runs have")
         notes.append(
-            f"{what} no graph near, so names of nodes are all that is known of it: "
+            f"{what} no graph near, so names of nodes are all that is known of "
+            f"{'it' if len(without) == 1 else 'them'}: "
             f"{first_few(without, _MOST_NAMED)}; --{GRAPH.name} names one"
         )
     return Found(runs, skipped, notes)
 
 
 def _listed(sources: Sequence[str], target: str) -> tuple[dict[str, Listed], list[Skip]]:
-    """(the files of *sources* by path, the sources that cannot be read)."""
+    """(the files of *sources* by path, what cannot be read)."""
     found: dict[str, Listed] = {}
     skipped = []
-    for source in sources:
-        try:
-            for file in listed(source, target):
-                known = found.setdefault(file.input.path, file)
-                if len(file.root) < len(known.root):  # a SOURCE inside another one
-                    found[file.input.path] = file
-        except InputError as problem:  # noqa: PERF203 - the others may be there
-            kind = "unreadable" if isinstance(problem, UnreadableError) else "missing"
-            skipped.append(Skip(plain(source), plain(str(problem)), kind))
+    for file in chain.from_iterable(listed(source, target) for source in sources):
+        if isinstance(file, Skip):
+            skipped.append(file)
+            continue
+        known = found.setdefault(file.input.path, file)
+        if len(file.root) < len(known.root):  # a SOURCE inside another one
+            found[file.input.path] = file
     for file in beside([*found.values()]):
         found.setdefault(file.input.path, file)
     return found, skipped
