@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     Gathered = tuple[dict[str, Loaded], Fleet]
 
 SAMPLED = [metric for metric in METRICS if metric != "params"]
+FLOPS = ("log", "all", "tensorflow")
 APART = "rows do not add up to their totals"
 REAL = Path(__file__).parent / "data" / "fleet"
 
@@ -220,6 +221,39 @@ def test_nodes_of_other_graphs_keep_types_and_inputs(different: Gathered) -> Non
     below = "layer_12/(BiasAdd|MatMul|weights/read)"
     chain = [row.name for row in fleet.graph(**options, show_name_regexes=[below])]
     assert chain[1:] == ["layer_12/BiasAdd", "layer_12/MatMul", "layer_12/weights/read"]
+
+
+@pytest.mark.parametrize("stat", ["sum", "p90"])
+def test_a_question_that_is_changed_is_answered_for_its_own_step(
+    different: Gathered, stat: str
+) -> None:
+    fleet = different[1]
+    options: dict[str, Any] = {"select": ["micros"], "order_by": "name", "max_depth": 1000}
+    fresh = {
+        step: totals(tfprof.fleet(fleet.dataset.storage.root).op(**options, stat=stat, step=step))
+        for step in (-1, 0, 1)
+    }
+    assert fresh[0] != fresh[1] != fresh[-1]
+    fleet = tfprof.fleet(fleet.dataset.storage.root)
+    every = fleet.op(**options, stat=stat)
+    for step in (0, 1):
+        changed = every.asked(step=step)
+        assert totals(changed) == fresh[step]
+        assert changed.table().facts["fleet"]["worker_steps"] == 3
+        assert totals(fleet.op(**options, stat=stat, step=step)) == fresh[step]
+    assert totals(every.asked(step=0).asked(step=None)) == fresh[-1]
+
+
+def test_float_ops_do_not_depend_on_what_was_asked_before(shared: Gathered) -> None:
+    options: dict[str, Any] = {"select": ["float_ops"], "stat": "sum", "max_depth": 1000}
+    path = shared[1].dataset.storage.root
+    fresh = {flops: totals(tfprof.fleet(path).scope(**options, flops=flops)) for flops in FLOPS}
+    assert fresh["log"] != fresh["all"]
+    fleet = tfprof.fleet(path)
+    first = fleet.scope(**{**options, "select": ["micros"]}, flops="all")
+    assert totals(first.asked(select=("float_ops",), flops="log")) == fresh["log"]
+    for flops in FLOPS:
+        assert totals(fleet.scope(**options, flops=flops)) == fresh[flops]
 
 
 # --- what the numbers are -------------------------------------------------------------------------

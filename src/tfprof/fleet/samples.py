@@ -50,6 +50,16 @@ class FleetSamples:
     query: Query
     _others: Cache = field(default_factory=Cache, init=False, repr=False)
 
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What the number of a row depends on, besides its nodes."""
+        query = self.query
+        return self.statistic, query.step, query.flops, tuple(sorted(query.dims.items()))
+
+    def asked(self, query: Query) -> FleetSamples:
+        """The samples that another *query* is about."""
+        return replace(self, query=query)
+
     @cached_property
     def metrics(self) -> tuple[str, ...]:
         """The metrics that the query needs."""
@@ -108,7 +118,7 @@ class FleetSamples:
     def _sums(self, profile: Profile, metric: str) -> I64:
         """The sum over all samples for each node, computed together with the other metrics."""
         if metric == _RULES:
-            key = "sums of float operations", self.query.step
+            key = "sums of float operations", *self.key
             return profile.cached(key, lambda: self._sum_of_samples(profile))
         together = tuple(m for m in self.metrics if m != _RULES)
         together = together if metric in together else (metric,)

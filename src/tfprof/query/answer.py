@@ -68,7 +68,7 @@ def answer(
     drawing = view.draw(profile, **how)
     recent = profile.cached(("answers", view.name, *how.values()), RecentCache)
     counted, tree, at, deeper = recent.cached(
-        ("displayed", samples and samples.statistic, *_selection(query)),
+        ("displayed", samples and samples.key, *_selection(query)),
         lambda: _displayed(profile, view, drawing, query, recent, samples),
     )
     notes = (*notes, *_notes(view, drawing, query, len(tree)))
@@ -94,9 +94,9 @@ def _displayed(  # noqa: PLR0913, PLR0917 - what the stages need
 ) -> tuple[Counted, Tree, I64, Deeper]:
     """(counted, tree, counted rows) of the displayed rows, and what only max_depth hides."""
     order_of_chain = query.order_by if view.chain else None
-    statistic = samples and samples.statistic
+    sampled = samples and samples.key
     counted = recent.cached(
-        ("counted", statistic, query.account_types, query.step, query.era.name, order_of_chain),
+        ("counted", sampled, query.account_types, query.step, query.era.name, order_of_chain),
         lambda: account(profile, view, drawing, query, samples),
     )
     tree, at = start(counted, view, query)

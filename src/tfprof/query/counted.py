@@ -47,6 +47,13 @@ class Samples(Protocol):
         """The statistic, the workers and how many samples there are, for data formats."""
 
     @property
+    def key(self) -> tuple[object, ...]:
+        """What the number of a row depends on, besides its nodes."""
+
+    def asked(self, query: Query) -> Samples:
+        """The samples that another *query* is about."""
+
+    @property
     def metrics(self) -> tuple[str, ...]:
         """The metrics that the query needs, which are computed together."""
 

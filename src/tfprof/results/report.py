@@ -210,6 +210,7 @@ class Report(Result):
         profile = self.answer.profile if self.source is None else self.source
         query = replace(self.answer.query, **changes)
         samples = self.answer.counted.samples
+        samples = samples and samples.asked(query)
         answer = answer_query(profile, self.view, query, samples)
         return Report(answer, self.checkpoint, self.source)
 
