@@ -121,6 +121,28 @@ def test_float_ops_are_by_the_shapes_of_each_run(real: Gathered) -> None:
     assert first == second < larger_batch
 
 
+def test_an_incomplete_fleet_says_what_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_fleet(tmp_path / "runs", workers=3, steps=3)
+    (tmp_path / "runs" / "worker_1" / "run_meta_2").write_bytes(b"damaged")
+    fleet = str(tmp_path / "fleet")
+    tfprof.gather_fleet(tmp_path / "runs", fleet, processes=1)
+    skipped = "1 file was skipped (1 damaged): see 'tfprof info'"
+    lacks = "1 worker has fewer steps than others: worker_1 has 2 of 3 steps"
+    for command in (["op", "--stat=sum"], ["workers"]):
+        assert cli.run([*command, fleet]) == 0
+        printed = capsys.readouterr()
+        assert skipped in printed.out
+        assert lacks in printed.out
+        assert skipped not in printed.err
+        assert cli.run([*command, fleet, "--format=json"]) == 0
+        told = capsys.readouterr().out
+        assert skipped in told
+        assert lacks in told
+    assert tfprof.fleet(fleet).op(worker="worker_1").sentences == (skipped,)
+
+
 def test_rows_are_filtered_and_sorted_by_the_statistic(shared: Gathered) -> None:
     _, fleet = shared
     for stat in STATS:
@@ -275,7 +297,8 @@ def test_every_form_says_what_the_numbers_are(shared: Gathered, stat: str, sente
     document = json.loads(b"".join(report.pieces("json")))
     assert sentence in [note["text"] for note in document["notes"]]
     assert document["fleet"] == {
-        "stat": stat, "adds_up": stat == "sum", "workers": 3, "worker_steps": 6
+        "stat": stat, "adds_up": stat == "sum", "workers": 3, "worker_steps": 6,
+            "incomplete": [],
     }  # fmt: skip
     for form in ("md", "table"):
         assert sentence in b"".join(report.pieces(form)).decode()

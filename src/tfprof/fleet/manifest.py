@@ -14,13 +14,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.errors import InputError
 from tfprof.fleet.json_forms import COUNT, NUMBER, NUMBER_OR_NULL, TEXT, Damage, checked, compact
 from tfprof.foundation.lazy_dataclasses import dataclass, field
 from tfprof.foundation.natural_order import natural
+from tfprof.foundation.units import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 NAME: Final = "manifest.json"
 KIND: Final = "tfprof fleet"
@@ -64,6 +69,20 @@ class Manifest:
         for part in self.parts.values():
             for worker, steps in part["steps"]:
                 result.setdefault(worker, set()).update(steps)
+        return result
+
+    def gaps(self, workers: Sequence[str]) -> list[str]:
+        """What is missing from the numbers of these *workers*, as sentences."""
+        result = []
+        if kinds := Counter(each["kind"] for each in self.skipped):
+            count = plural(len(self.skipped), "file was", "files were")
+            reasons = ", ".join(f"{number:,} {kind}" for kind, number in kinds.most_common())
+            result.append(f"{count} skipped ({reasons}): see 'tfprof info'")
+        every = len(set[int]().union(*(self.steps[worker] for worker in workers)))
+        if short := [worker for worker in workers if len(self.steps[worker]) < every]:
+            first = f"{short[0]} has {len(self.steps[short[0]]):,} of {plural(every, 'step')}"
+            some = "has" if len(short) == 1 else "have"
+            result.append(f"{plural(len(short), 'worker')} {some} fewer steps than others: {first}")
         return result
 
     @property

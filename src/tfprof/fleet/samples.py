@@ -89,15 +89,19 @@ class FleetSamples:
             "adds_up": self.statistic.adds_up,
             "workers": sum(map(bool, self.steps_of.values())),
             "worker_steps": self.count,
+            "incomplete": self._gaps,
         }
+
+    @cached_property
+    def _gaps(self) -> list[str]:
+        return self.dataset.manifest.gaps(self.workers)
 
     def __str__(self) -> str:
         steps, workers = plural(self.count, "worker step"), self.facts["workers"]
         sentence = f"{self.statistic.name}: each number is {self.statistic.words} over {steps}"
         sentence += f" ({plural(workers, 'worker')})"
-        if self.statistic.adds_up:
-            return sentence
-        return f"{sentence}; rows do not add up to their totals"
+        does_not = [] if self.statistic.adds_up else ["rows do not add up to their totals"]
+        return "; ".join([sentence, *does_not, *self._gaps])
 
     def over(
         self, profile: Profile, metrics: tuple[str, ...], add_up: Callable[[str, I64], I64]

@@ -77,7 +77,7 @@ def workers_of(dataset: Dataset, keep: Callable[[str], bool] | None = None) -> W
             for each in slow
         ),
         balance(*server_variables(dataset, times), _server_times(added)),
-        tuple(_notes(times, groups)),
+        (*dataset.manifest.gaps(times.workers), *_notes(times, groups)),
         sum(group.workers.size for group in groups if group.workers.size > 1),
     )
 

@@ -8,7 +8,6 @@ fleet.sql("select …")                             ─► SqlReport
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +18,7 @@ from tfprof.foundation.arguments import shown
 from tfprof.foundation.caches import Cache
 from tfprof.foundation.lazy_dataclasses import dataclass, field, replace
 from tfprof.foundation.units import plural
-from tfprof.model import own_notes
+from tfprof.model import Note, own_notes
 from tfprof.query.answer import answer
 from tfprof.query.defaults import fitted_query
 from tfprof.query.unmatched import no_match, no_name
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
     from tfprof.fleet.dataset import Dataset
     from tfprof.fleet.union_graph import UnionGraph
-    from tfprof.model import Note, Profile
+    from tfprof.model import Profile
     from tfprof.query.query import Query
     from tfprof.results.explain_report import ExplainReport
     from tfprof.results.page_report import PageReport
@@ -211,13 +210,10 @@ class Fleet:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What was skipped and noted when the fleet was gathered."""
+        """What is missing from the fleet, and what was noted when it was gathered."""
         manifest = self.dataset.manifest
-        kinds = Counter(skipped["kind"] for skipped in manifest.skipped)
-        count = plural(len(manifest.skipped), "file was", "files were")
-        reasons = ", ".join(f"{number:,} {kind}" for kind, number in kinds.most_common())
-        skipped = [f"{count} skipped ({reasons}): see 'tfprof info'"] if kinds else []
-        return own_notes([*skipped, *manifest.notes])
+        gaps = (Note(text, ours=True, caveat=True) for text in manifest.gaps(self.worker_names))
+        return (*gaps, *own_notes(manifest.notes))
 
     @property
     def inputs(self) -> tuple[str, ...]:

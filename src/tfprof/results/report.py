@@ -147,6 +147,12 @@ class Report(Result):
         return (*self.coverage, *self.answer.notes, *self._missing_tensors())
 
     @property
+    def sentences(self) -> tuple[str, ...]:
+        """What the numbers of a fleet lack, which stands above them."""
+        samples = self.answer.counted.samples
+        return () if samples is None else tuple(samples.facts["incomplete"])
+
+    @property
     def coverage(self) -> tuple[Note, ...]:
         """What float_ops counts and leaves out, if rules counted it, and what params leaves out."""
         counts = () if self.flops is None else (Note(str(self.flops)),)

@@ -31,6 +31,11 @@ class WorkersReport(Result):
     offers = ("workers_text", "table", "result")
 
     @property
+    def sentences(self) -> tuple[str, ...]:
+        """What the comparison leaves out."""
+        return self.workers.notes
+
+    @property
     def stragglers(self) -> list[dict[str, Any]]:
         """The workers that hold up others, the worst first."""
         return [
