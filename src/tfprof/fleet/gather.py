@@ -17,6 +17,7 @@ from tfprof.fleet.decode import decode, decode_graphs, repeated
 from tfprof.fleet.engine import TIMEOUT, Engine, Failure
 from tfprof.fleet.gathered import Gathered, after, merge, reasons
 from tfprof.fleet.listing import Skip, input_path
+from tfprof.fleet.sessions import one_session
 from tfprof.fleet.sources import find_files
 from tfprof.fleet.tasks import ModelFiles, keyed, make_tasks, split
 from tfprof.fleet.writer import Writer
@@ -121,7 +122,7 @@ class _Gathering:
         """The *files* whose steps the dataset does not have."""
         old = self.writer.old
         if old is None:
-            return [*files]
+            return self._of_one_session(files, {})
         table = Dataset(self.writer.storage, old).steps(["source", "version"])
         columns = [table[name].to_pylist() for name in ("worker", "source", "version")]
         # The same file may have been named from another folder.
@@ -135,7 +136,18 @@ class _Gathering:
                 self.skip(Skip(file.name, reason, "repeated", file.worker, file.step))
             else:
                 new.append(file)
-        return new
+        sources: dict[str, set[str]] = {}
+        for worker, name, _ in zip(*columns, strict=True):
+            sources.setdefault(worker, set()).add(name)
+        return self._of_one_session(new, sources)
+
+    def _of_one_session(
+        self, files: Sequence[FileToRead], there: dict[str, set[str]]
+    ) -> list[FileToRead]:
+        kept, others = one_session(files, there)
+        for skip in others:
+            self.skip(skip)
+        return kept
 
     # --- parts ------------------------------------------------------------------------------------
 

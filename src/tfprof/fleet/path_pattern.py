@@ -5,12 +5,16 @@
     without a pattern                      logs/worker_3/run_meta_20.gz   worker_3, step 20
                                            logs/plugins/profile/2026/host-1.xplane.pb
                                                                           host-1, steps of the trace
+                                           logs/step_20/worker_3.pb       worker_3, step 20
+                                           logs/run_meta.worker_3.20      worker_3, step 20
 
 A pattern describes the end of the path, as short as possible. `{worker}` and `*` match within one
 name, `{step}` matches digits, `**` matches any number of folders; `.gz` may follow. Without a
 pattern, the worker is the folder below the SOURCE, or the SOURCE itself; of traces it is the host,
 which TensorFlow makes the file's name. The step is the last number in the file's name, unless the
-file records its steps, as traces, event files and profiles with several steps do.
+file records its steps, as traces, event files and profiles with several steps do. Names that say
+what they are count first: `step_20` or `ckpt-20` is a step, also as a folder; `worker_3`, `ps0` or
+`chief` in a file's name is the worker, unless a folder is.
 """
 
 from __future__ import annotations
@@ -25,8 +29,13 @@ if TYPE_CHECKING:
 
 # The names of files that record which steps they have.
 TRACE_NAME, _EVENTS, _CONVERTED = ".xplane.pb", ".tfevents.", ".tfprof"
-_SESSION: Final = re.compile(r"(?:^|/)plugins/profile/[^/]+$")
+_SESSION: Final = re.compile(r"(?:(.*)/)?plugins/profile/([^/]+)", re.DOTALL)
 _PARTS: Final = re.compile(r"(\{\w*\}|\*\*/?|\*|\{|\})")
+_STEP: Final = re.compile(r"(?:global_?)?(?:step|ckpt)[._-]?(\d+)")
+_WORKER: Final = re.compile(
+    r"(?<![A-Za-z0-9])(?:(?:worker|host|task|replica|ps|rank)[._-]?\d+|chief(?:[._-]?\d+)?)"
+    r"(?![A-Za-z0-9])"
+)
 # fmt: off
 _REGEX: Final = {
     "{worker}": r"(?P<worker>[^/]+)", "{step}": r"(?P<step>\d+)",
@@ -71,17 +80,31 @@ class PathPattern:
         return Place(worker, int(groups["step"]) if groups.get("step") else None)
 
 
+def session_of(path: str) -> tuple[str, str] | None:
+    """(the folder for logs, the session in it) of a trace that TensorFlow's profiler wrote."""
+    folder, _, name = path.rpartition("/")
+    match = _SESSION.fullmatch(folder) if TRACE_NAME in name else None
+    return (match[1] or "", match[2]) if match else None
+
+
 def default_place(below: Sequence[str]) -> Place:
     """Worker and step by the parts of a path: its SOURCE, the folders below it, its name."""
     source, *folders, name = below
-    folder = "/".join(folders)
     plain = name.removesuffix(".gz")
     if plain.endswith(TRACE_NAME):
-        folder = _SESSION.sub("", folder)
+        session = session_of("/".join([*folders, name]))
+        folder = "/".join(folders) if session is None else session[0]
         host = plain.removesuffix(TRACE_NAME)
         return Place(f"{folder}/{host}" if folder else host)
     if _EVENTS in plain:
-        return Place(folder or source)
-    numbers = re.findall(r"\d+", plain)
-    number = int(numbers[-1]) if numbers else None
-    return Place(folder or source, *((None, number) if plain.endswith(_CONVERTED) else (number,)))
+        return Place("/".join(folders) or source)
+    steps, above = ([m[1] for m in map(_STEP.fullmatch, each) if m] for each in (folders, [source]))
+    workers = [part for part in folders if not _STEP.fullmatch(part)]
+    word = _WORKER.search(plain)
+    if word and (word[0] in workers or not any(map(_WORKER.fullmatch, workers))):
+        workers += [word[0]] if word[0] not in workers else []
+        plain = plain[: word.start()] + plain[word.end() :]
+    named = steps or _STEP.findall(plain) or re.findall(r"\d+", plain)
+    number = next((int(each) for each in (*named[-1:], *above)), None)
+    worker = "/".join(workers) or source
+    return Place(worker, *((None, number) if plain.endswith(_CONVERTED) else (number,)))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from tfprof.errors import InputError
 from tfprof.fleet.listing import Listed, Skip, beside, listed
 from tfprof.fleet.open_inputs import open_input
-from tfprof.fleet.path_pattern import TRACE_NAME, PathPattern, default_place
+from tfprof.fleet.path_pattern import TRACE_NAME, PathPattern, default_place, session_of
 from tfprof.fleet.schema import plain
 from tfprof.fleet.tasks import FileToRead, InputPath, ModelFiles
 from tfprof.foundation.lazy_dataclasses import replace
@@ -60,9 +60,11 @@ def find_files(
     files = sorted(found.values(), key=lambda file: natural(file.input.name))
     formats = _formats(files)
     several = len({file.root for file in files if not file.is_beside}) > 1
+    sessions = [session_of(file.input.path) for file in files if not file.is_beside]
+    one_log = len({session[0] for session in sessions if session}) == 1
     runs = []
     for file in files:
-        run = _run(file, formats[_kind(file)], pattern, several=several)
+        run = _run(file, formats[_kind(file)], pattern, several=several, one_log=one_log)
         if run is None:
             continue
         step = max(run.step or 0, run.number or 0)
@@ -125,13 +127,20 @@ def _listed(sources: Sequence[str], target: str) -> tuple[dict[str, Listed], lis
 
 
 def _run(
-    file: Listed, form: Format | None, pattern: PathPattern | None, *, several: bool
+    file: Listed,
+    form: Format | None,
+    pattern: PathPattern | None,
+    *,
+    several: bool,
+    one_log: bool,
 ) -> FileToRead | None:
     """*file* as a file with steps; None where it is something else."""
     if file.is_beside or (form is not None and "run" not in form.gives):
         return None
     name = file.below[-1]
     below = (file.below[0], *file.below) if several else file.below
+    if one_log and session_of("/".join(file.below)):  # its folder tells nothing apart
+        below = (file.below[0], name)
     if pattern is not None:
         place = pattern.place(file.input.path, below)
         exact = place is not None and place.step is not None
