@@ -13,6 +13,7 @@ import pytest
 import tfprof
 from fleet_datasets import write_dataset
 from fleet_files import write_fleet
+from fleet_parts import store
 from tfprof import cli
 from tfprof.errors import UsageError
 from tfprof.fleet.statistics import Percentile
@@ -261,7 +262,7 @@ def test_a_question_that_is_changed_is_answered_for_its_own_step(
     for step in (0, 1):
         changed = every.asked(step=step)
         assert totals(changed) == fresh[step]
-        assert changed.table().facts["fleet"]["worker_steps"] == 3
+        assert "over 3 worker steps" in str(changed.answer.counted.samples)
         assert totals(fleet.op(**options, stat=stat, step=step)) == fresh[step]
     assert totals(every.asked(step=0).asked(step=None)) == fresh[-1]
 
@@ -276,6 +277,28 @@ def test_float_ops_do_not_depend_on_what_was_asked_before(shared: Gathered) -> N
     assert totals(first.asked(select=("float_ops",), flops="log")) == fresh["log"]
     for flops in FLOPS:
         assert totals(fleet.scope(**options, flops=flops)) == fresh[flops]
+
+
+HALF = 2**62
+
+
+def test_sums_beyond_64_bits_are_refused_and_means_are_right(tmp_path: Path) -> None:
+    store(tmp_path / "fits", w1={0: [HALF, 3]}, w2={0: [HALF - 9, 5]})
+    root, *nodes = tfprof.fleet(tmp_path / "fits").scope(stat="sum", select=["micros"]).rows
+    assert root.total_micros == 2**63 - 1
+    assert [row.own_micros for row in nodes] == [2 * HALF - 9, 8]
+    store(tmp_path / "node", w1={0: [HALF, 3]}, w2={0: [HALF, 5]})
+    store(tmp_path / "root", w1={0: [HALF, 3]}, w2={0: [3, HALF]})
+    for name, largest in (("node", HALF), ("root", HALF // 2)):
+        fleet = tfprof.fleet(tmp_path / name)
+        with pytest.raises(UsageError, match="the sum of micros over 2 worker steps does not fit"):
+            fleet.scope(stat="sum", select=["micros"], order_by="name").text()
+        assert fleet.scope(stat="sum", select=["bytes"]).rows[0].total_bytes == 0
+        mean = fleet.scope(select=["micros"], order_by="micros")
+        assert [row.total_micros for row in mean.rows[:2]] == [float(HALF), float(largest)]
+    twice = ["VariableV2", "Variable.*"]  # counts each node twice
+    with pytest.raises(UsageError, match="does not fit"):
+        tfprof.fleet(tmp_path / "fits").op(stat="sum", account_type_regexes=twice)
 
 
 # --- what the numbers are -------------------------------------------------------------------------

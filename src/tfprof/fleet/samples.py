@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tfprof.columns.unique import sum_by
+from tfprof.errors import UsageError
+from tfprof.fleet.statistics import add_to_halves
 from tfprof.fleet.union_graph import plain_names
 from tfprof.foundation.caches import Cache
 from tfprof.foundation.dotted import load_function
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from tfprof.columns.strings import I64
     from tfprof.fleet.dataset import Batch, Dataset
+    from tfprof.fleet.statistics import Gathering
     from tfprof.fleet.union_graph import UnionGraph
     from tfprof.model import Profile
     from tfprof.query.query import Query
@@ -112,15 +115,26 @@ class FleetSamples:
         gathered = {m: make(self.statistic, add_up(m, no_numbers).size) for m in metrics}
         if self.statistic.adds_up:
             for metric in metrics:
-                gathered[metric].add(add_up(metric, self._sums(profile, metric)), self.count)
+                halves = (add_up(metric, half) for half in self._sums(profile, metric))
+                gathered[metric].add(*halves, self.count)
         else:
             for sample in self._samples(profile, metrics):
                 for metric in metrics:
                     gathered[metric].add(add_up(metric, sample[metric]))
-        return {metric: gathered[metric].result() for metric in metrics}
+        return {metric: self._result(metric, gathered[metric]) for metric in metrics}
 
-    def _sums(self, profile: Profile, metric: str) -> I64:
-        """The sum over all samples for each node, computed together with the other metrics."""
+    def _result(self, metric: str, gathered: Gathering) -> I64:
+        try:
+            result: I64 = gathered.result()
+        except OverflowError:
+            over = f"over {plural(self.count, 'worker step')} does not fit into 64 bits"
+            raise UsageError(
+                f"the sum of {metric} {over}: ask for another stat, or for fewer workers"
+            ) from None
+        return result
+
+    def _sums(self, profile: Profile, metric: str) -> tuple[I64, I64]:
+        """Halves of the sum over all samples for each node; other metrics are added up as well."""
         if metric == _RULES:
             key = "sums of float operations", *self.key
             return profile.cached(key, lambda: self._sum_of_samples(profile))
@@ -129,19 +143,19 @@ class FleetSamples:
         of_rows = "sums over samples", self.query.step, together
         return self.union.profile.cached(of_rows, lambda: self._sums_of_rows(together))[metric]
 
-    def _sums_of_rows(self, metrics: tuple[str, ...]) -> _Values:
-        sums = {metric: np.zeros(len(self.union.profile), np.int64) for metric in metrics}
+    def _sums_of_rows(self, metrics: tuple[str, ...]) -> dict[str, tuple[I64, I64]]:
+        sums = {metric: _no_halves(len(self.union.profile)) for metric in metrics}
         for batch in self._scan(["name", *metrics]):
             node = self.union.find(batch)
             for metric in metrics:
-                np.add.at(sums[metric], node, batch.numbers(metric))
+                add_to_halves(*sums[metric], node, batch.numbers(metric))
         return sums
 
-    def _sum_of_samples(self, profile: Profile) -> I64:
-        total = np.zeros(len(profile), np.int64)
+    def _sum_of_samples(self, profile: Profile) -> tuple[I64, I64]:
+        halves, every = _no_halves(len(profile)), np.arange(len(profile))
         for sample in self._samples(profile, (_RULES,)):
-            total += sample[_RULES]
-        return total
+            add_to_halves(*halves, every, sample[_RULES])
+        return halves
 
     def _scan(self, columns: Sequence[str]) -> Iterator[Batch]:
         return self.dataset.scan(columns, self._names.__contains__, self.query.step)
@@ -211,3 +225,7 @@ class FleetSamples:
 
             profile, _ = with_float_ops(profile, query.flops, query.dims, query.step)
         return profile, self.union.names.find(plain_names(profile.nodes.name))
+
+
+def _no_halves(count: int) -> tuple[I64, I64]:
+    return np.zeros(count, np.int64), np.zeros(count, np.int64)

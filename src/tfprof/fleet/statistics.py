@@ -24,11 +24,12 @@ if TYPE_CHECKING:
     from tfprof.tables.statistics import Statistic
 
 _BLOCK_BYTES: Final = 16 << 20  # of samples in memory, and of a chunk of rows
+_LOW_HALF: Final = (1 << 32) - 1
 _NARROW: Final = (np.uint8, np.uint16, np.uint32)
 
 
 class Gathering(Protocol):
-    """Takes the vectors of all samples, then gives the statistic of each row."""
+    """Takes the vectors of all samples, then gives the statistic of each row; not Sum and Mean."""
 
     def add(self, sample: I64) -> None:
         """Take the numbers of one sample; the vector is not used afterwards."""
@@ -38,20 +39,20 @@ class Gathering(Protocol):
 
 
 class Sum:
-    """The sum of each row."""
+    """The sum of each row; those of nodes come in two halves, as totals of them may be larger."""
 
     def __init__(self, statistic: Statistic, rows: int) -> None:
-        del statistic
-        self._total, self._samples = np.zeros(rows, np.int64), 0
+        del statistic, rows
 
-    def add(self, sample: I64, samples: int = 1) -> None:
-        """Take the numbers of one sample, or the sums over several."""
-        self._total += sample
-        self._samples += samples
+    def add(self, low: I64, high: I64, samples: int) -> None:
+        """Take the sums over all samples: high * 2**32 + low."""
+        self._low, self._high, self._samples = low & _LOW_HALF, high + (low >> 32), samples
 
     def result(self) -> Any:  # noqa: ANN401
-        """The sums."""
-        return self._total
+        """The sums; raises OverflowError where one does not fit into 64 bits."""
+        if bool((self._high != self._high.astype(np.int32)).any()):
+            raise OverflowError
+        return (self._high << 32) | self._low
 
 
 class Mean(Sum):
@@ -59,7 +60,15 @@ class Mean(Sum):
 
     def result(self) -> Any:  # noqa: ANN401
         """The means, as float64."""
-        return self._total / max(self._samples, 1)
+        return (self._high * 2.0**32 + self._low) / max(self._samples, 1)
+
+
+def add_to_halves(low: I64, high: I64, row: I64, numbers: I64) -> None:
+    """Add *numbers* to the sums high * 2**32 + low of each *row*; low stays below 2**32."""
+    np.add.at(low, row, numbers & _LOW_HALF)
+    np.add.at(high, row, numbers >> 32)
+    high += low >> 32
+    low &= _LOW_HALF
 
 
 class Least:
