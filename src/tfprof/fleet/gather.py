@@ -9,7 +9,7 @@ parts that it wrote are used again with *resume*.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.errors import InputError, OutputError
 from tfprof.fleet.dataset import Dataset
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from tfprof.fleet.tasks import FileToRead, Task
 
     AnyPath = str | os.PathLike[str]
+
+
+_MOST_NAMED: Final = 3
 
 
 def gather_fleet(  # noqa: PLR0913 - one parameter per option
@@ -96,6 +99,7 @@ def gather(  # noqa: PLR0913 - one parameter per option
         run.decode_all(tasks, resume=resume)
         run.drop_repeated()
         run.add_graphs()
+        run.check_repaired()
     except InputError:
         run.writer.discard()
         raise
@@ -111,6 +115,8 @@ class _Gathering:
         self._parts: list[tuple[Task, dict[str, Any]]] = []  # with their entries
         self._skipped: list[Skip] = []
         self._unchanged = self._decoded = 0
+        self._broken = sorted(map(writer.storage.path, writer.drop_broken()))
+        self._there = writer.kept
 
     def skip(self, skip: Skip) -> None:
         """Leave a file out; an error if the run is strict."""
@@ -120,14 +126,11 @@ class _Gathering:
 
     def new_files(self, files: Sequence[FileToRead]) -> list[FileToRead]:
         """The *files* whose steps the dataset does not have."""
-        old = self.writer.old
-        if old is None:
-            return self._of_one_session(files, {})
-        table = Dataset(self.writer.storage, old).steps(["source", "version"])
+        table = Dataset(self.writer.storage, self._there).steps(["source", "version"])
         columns = [table[name].to_pylist() for name in ("worker", "source", "version")]
         # The same file may have been named from another folder.
         versions = {(worker, _file(name), one) for worker, name, one in zip(*columns, strict=True)}
-        there, new = old.steps, []
+        there, new = self._there.steps, []
         for file in files:
             if (file.worker, _file(file.name), file.identity) in versions:
                 self._unchanged += 1
@@ -139,12 +142,7 @@ class _Gathering:
         sources: dict[str, set[str]] = {}
         for worker, name, _ in zip(*columns, strict=True):
             sources.setdefault(worker, set()).add(name)
-        return self._of_one_session(new, sources)
-
-    def _of_one_session(
-        self, files: Sequence[FileToRead], there: dict[str, set[str]]
-    ) -> list[FileToRead]:
-        kept, others = one_session(files, there)
+        kept, others = one_session(new, sources)
         for skip in others:
             self.skip(skip)
         return kept
@@ -169,7 +167,7 @@ class _Gathering:
 
     def _without_old(self, task: Task) -> Task:
         """*task* without the steps of its workers that the dataset has."""
-        there = self.writer.old.steps if self.writer.old else {}
+        there = self._there.steps
         workers = {file.worker for file in task.files if file.step is None}
         without = {(worker, step) for worker in workers for step in there.get(worker, ())}
         return keyed(replace(task, without=frozenset(without))) if without else task
@@ -231,6 +229,18 @@ class _Gathering:
             for graph, files in result.items():
                 self.writer.add_graph(graph, *files)
 
+    def check_repaired(self) -> None:
+        """Raise InputError where a step of a broken part has no source."""
+        now = self.writer.kept.steps
+        for worker, steps in (
+            self.writer.old.steps.items() if self._broken and self.writer.old else ()
+        ):
+            if lost := steps - now.get(worker, set()):
+                raise InputError(
+                    f"{first_few(self._broken, 1)} is missing or damaged, and no source has step "
+                    f"{min(lost)} of {worker}: gather from all sources, or name a new folder"
+                )
+
     # --- the end ----------------------------------------------------------------------------------
 
     def committed(self, target: str, notes: Sequence[str], tried: set[str]) -> Gathered:
@@ -246,7 +256,8 @@ class _Gathering:
         bad = {skip.path for skip in new.skipped}
         files = sum(file.name not in bad for task, _ in self._parts for file in task.files)
         skips = tuple(new.skipped)
-        said = (*new.notes, *reasons(skips))
+        again = f"made again, as missing or damaged: {first_few(self._broken, _MOST_NAMED)}"
+        said = (*new.notes, *([again] if self._broken else []), *reasons(skips))
         return Gathered(target, files, self._unchanged, manifest, skips, self._decoded, said)
 
 

@@ -27,7 +27,7 @@ from tfprof.fleet.manifest import (
     read_manifest,
 )
 from tfprof.fleet.schema import checksum, row_count, unsealed
-from tfprof.fleet.storage import Storage
+from tfprof.fleet.storage import Storage, is_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -44,6 +44,7 @@ class Writer:
         self._parts = dict(old.parts) if old else {}
         self._old_files = old.files if old else {}  # they stay as they are until the commit
         self._new_files: set[str] = set()
+        self._broken: set[str] = set()
 
     @classmethod
     def at(cls, path: str) -> Writer:
@@ -90,6 +91,31 @@ class Writer:
                     self._graphs[graph] = {"nodes": of_graph["nodes"], "files": graph_files}
         self._parts[key] = _listed(entry, files)
         return entry
+
+    def drop_broken(self) -> set[str]:
+        """Leave out parts of which a file, or one of their graphs, is missing or damaged; these.
+
+        At a URL, files are not read: what is stored there compares checksums of its own.
+        """
+        stored, is_remote = self._own_files(), is_url(self.storage.root)
+        self._broken = {
+            name
+            for name, file in self._old_files.items()
+            if name not in stored or (not is_remote and checksum(self.storage.read(name)) != file)
+        }
+        broken = {key for key, each in self._graphs.items() if self._broken & each["files"].keys()}
+        self._graphs = {key: each for key, each in self._graphs.items() if key not in broken}
+        self._parts = {
+            key: part
+            for key, part in self._parts.items()
+            if not (self._broken & part["files"].keys() or broken & part["graphs"].keys())
+        }
+        return self._broken
+
+    @property
+    def kept(self) -> Manifest:
+        """What is there now of the new state."""
+        return Manifest(self._graphs, dict(self._parts))
 
     @property
     def missing_graphs(self) -> set[str]:
@@ -140,7 +166,8 @@ class Writer:
         """Write files; what the manifest says of them."""
         files = {name: checksum(data) for name, data in zip(names, contents, strict=True)}
         for name, content in zip(names, contents, strict=True):
-            if self._old_files.get(name, files[name]) != files[name]:
+            old = None if name in self._broken else self._old_files.get(name)
+            if old not in (None, files[name]):
                 taken = self.storage.path(name)
                 raise OutputError(f"{taken} belongs to the fleet already; name a new folder")
             self._new_files.add(name)
