@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fleet_files import write_fleet
+from fleet_parts import SKIPPED, store
 from fleet_tables import store_truth
 from tfprof import cli
+from tfprof.errors import InputError
+from tfprof.fleet.writer import Writer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,3 +83,35 @@ def test_a_fleet_with_a_bad_manifest(folder: Path, capsys: pytest.CaptureFixture
     assert printed.out == ""
     assert "install a newer tfprof" in printed.err
     assert printed.err.count("\n") == 1
+
+
+def test_names_cannot_draw_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = "w\n\x1b[2Jnext\n  rm -r ."
+    store(tmp_path / "fleet", **{name: {0: [1, 2]}})
+    writer = Writer.at(str(tmp_path / "fleet"))
+    writer.commit([{**SKIPPED, "path": name}], [name])
+    assert cli.run(["info", str(tmp_path / "fleet")]) == 0
+    printed = capsys.readouterr().out
+    shown = r"w\n\x1b[2Jnext\n  rm -r ."
+    assert printed.count(shown) == 3
+    assert "\x1b" not in printed
+    assert f"  1 worker: {shown}\n" in printed
+    assert cli.run(["info", str(tmp_path / "fleet"), "--format=json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [name] in [row["names"] for row in rows]
+
+
+@pytest.mark.parametrize("command", ["scope", "info", "workers"])
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("memory://nothing/here", "there is no manifest.json"),
+        ("foo://x", "Protocol not known: foo"),
+    ],
+)
+def test_a_url_is_a_fleet_or_nothing(
+    command: str, url: str, reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run([command, url]) == InputError.exit_code
+    sentence = f"tfprof: {url} is no fleet, and tfprof opens no other URLs: {reason}\n"
+    assert capsys.readouterr().err == sentence

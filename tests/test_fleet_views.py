@@ -366,7 +366,7 @@ def test_the_message_holds_sums(shared: Gathered) -> None:
         (["scope", "FLEET", "--output=timeline:outfile=x.json"], "a fleet has no output timeline"),
         (["op", "FLEET", "--output=pprof:outfile=x.pb"], "a fleet has no output pprof"),
         (["op", "FLEET", "--output=proto:outfile=x.pb"], "output proto holds whole numbers only"),
-        (["overview", "FLEET"], "overview takes no fleet; these do: "),
+        (["overview", "FLEET"], "summary, scope, graph, op, code, explain, page, workers"),
         (["advise", "FLEET"], "advise takes no fleet; these do: "),
         (["op", "FLEET", "GRAPH"], "is a fleet, with a graph and runs of its own: leave out"),
         (["op", "GRAPH", "--stat=p90"], "stat is for a fleet, and these files are none"),

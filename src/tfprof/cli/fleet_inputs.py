@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.api import open_fleet
-from tfprof.errors import UsageError
+from tfprof.errors import InputError, UsageError
 from tfprof.fleet.dataset import is_fleet
+from tfprof.fleet.storage import is_url
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.tables.command_checks import check_answers_fleets
 from tfprof.tables.command_options import STAT, WORKER
@@ -24,12 +25,26 @@ FLEET: Final = "fleet"  # the path of a fleet, among the options of a request
 
 def fleet_among(words: Sequence[str], options: Mapping[str, Any]) -> str | None:
     """The word that names a fleet; raises UsageError where there are other files as well."""
-    fleet = next(filter(is_fleet, words), None)
+    fleet = next(filter(names_fleet, words), None)
     others = [*words, *(f"--{name}" for name in INPUTS if options.get(name))]
     if fleet is not None and len(others) > 1:
         other = next(word for word in others if word != fleet or others.count(word) > 1)
         raise UsageError(f"{fleet} is a fleet, with a graph and runs of its own: leave out {other}")
     return fleet
+
+
+def names_fleet(path: str) -> bool:
+    """Whether *path* is a fleet; raises InputError for a URL that is none: it is nothing else."""
+    if not is_url(path):
+        return is_fleet(path)
+    reason = "there is no manifest.json"
+    try:
+        if is_fleet(path):
+            return True
+    except (InputError, UsageError) as problem:
+        text = str(problem)
+        reason = text.partition(": ")[2] if text.startswith(path) else text
+    raise InputError(f"{path} is no fleet, and tfprof opens no other URLs: {reason}")
 
 
 def load_fleet(request: Request) -> Fleet:

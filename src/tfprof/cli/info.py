@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tfprof.cli.fleet_inputs import names_fleet
 from tfprof.console.stdio import print_error, stdout_columns
 from tfprof.errors import InputError, UnsupportedError, UsageError
-from tfprof.fleet.dataset import is_fleet
 from tfprof.fleet.describe import describe_fleet
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.io import find_inputs
@@ -53,7 +53,7 @@ def info(paths: Sequence[str]) -> tuple[InfoReport, list[str]]:
     fleets: list[FleetFacts] = []
     for path in paths:
         try:
-            if is_fleet(path):
+            if names_fleet(path):
                 fleets.append(FleetFacts(path, *describe_fleet(path)))
                 continue
             for file in (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfprof.api import open_fleet
+from tfprof.cli.fleet_inputs import names_fleet
 from tfprof.console.progress import Progress
 from tfprof.console.stdio import stdout_columns
 from tfprof.errors import UsageError
-from tfprof.fleet.dataset import is_fleet
 from tfprof.results.result import deliver
 from tfprof.tables.command_options import LIST_ROWS, WORKER
 from tfprof.tables.outputs import Output
@@ -23,7 +23,7 @@ def run_workers(request: Request) -> Outcome:
     if len(request.words) != 1:
         raise UsageError("workers needs one fleet, as in: tfprof workers fleet/")
     (path,) = request.words
-    if not is_fleet(path):
+    if not names_fleet(path):
         raise UsageError(f"{path} is not a fleet; to make one: tfprof fleet SOURCE -o fleet")
     output = Output.of(request.options.get("output", ""))
     with Progress() as progress:

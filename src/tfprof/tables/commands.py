@@ -284,7 +284,7 @@ COMMANDS: dict[str, Command] = {
             ("workers fleet", "workers fleet --worker='worker_[0-3]' --format=json"),
             {WORKER.name: WORKER, LIST_ROWS.name: LIST_ROWS, **_outputs(_WORKERS),
              **LIMIT_OPTIONS},
-            _WORKERS, files="paths", answers=("fleet",),
+            _WORKERS, files="paths", answers=("fleet",), of_fleets=True,
         ),
         Command(
             "info",

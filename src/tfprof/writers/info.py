@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from tfprof.console.escape import visible_text
 from tfprof.foundation.units import first_few, plural
 
 if TYPE_CHECKING:
@@ -54,14 +55,18 @@ _NOUNS = {"entries": "nodes", "nodes_with_stacks": "nodes", "nodes_with_float_op
 
 def info_text(report: InfoReport) -> Iterator[bytes]:
     """The blocks, with an empty line between them."""
+    lines = [fact_lines(facts) for _, _, facts in report.described]
+    for fleet in range(len(report.inputs), len(lines)):  # its names are those of folders
+        lines[fleet] = list(map(visible_text, lines[fleet]))
     files = (
-        _block(f"{path}: {title}", fact_lines(facts)) for path, title, facts in report.described
+        _block(f"{path}: {title}", of_file)
+        for (path, title, _), of_file in zip(report.described, lines, strict=True)
     )
     more = len(report.skipped) - MOST_NAMES
     ending = [f"and {more:,} more: fleet.sql('from skipped')"] if more > 0 else []
     blocks = [
         "".join(files),
-        _block("skipped", [*report.skipped[:MOST_NAMES], *ending]),
+        _block("skipped", [*map(visible_text, report.skipped[:MOST_NAMES]), *ending]),
         _block("not read", report.not_read),
         f"not recognised: {first_few(report.others, MOST_NAMES)}\n" if report.others else "",
         _block("missing", report.missing),
