@@ -58,7 +58,6 @@ def gathered_with_faults(logs: Path, faults: dict[int, str], **options: Any) -> 
     return content(target)
 
 
-@pytest.mark.whole
 def test_a_process_is_killed(logs: Path, expected: dict[str, bytes]) -> None:
     faults = {2: "killed", 3: "killed while it answers"}
     assert gathered_with_faults(logs, faults, processes=1) == expected
