@@ -22,6 +22,9 @@ from tfprof.fleet.engine import Engine, Failure
 from tfprof.fleet.gather import gather
 from tfprof.fleet.gathered import Remarks, after
 from tfprof.fleet.manifest import Manifest
+from tfprof.fleet.sources import _aside
+from tfprof.fleet.tasks import FileToRead, InputPath, ModelFiles, Task, keyed
+from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.tables.fields import METRICS
 from tfprof.writers.saved import saved
 
@@ -94,7 +97,7 @@ def test_processes_give_the_same_bytes() -> None:
         result = gathered(engine=engine)
     assert content_of() == here
     assert result.decoded == 6
-    counts = f"3 workers, 6 steps, 1 graph, {len(rows()):,} rows"
+    counts = f"3 workers, 2 steps (6 worker steps), 1 graph, {len(rows()):,} rows"
     assert str(result) == f"fleet: {counts}; 6 files added"
 
 
@@ -231,6 +234,37 @@ def test_a_folder_with_other_things_is_not_touched() -> None:
     assert content_of() == {"fleet/precious": b"mine"}
 
 
+@pytest.mark.parametrize(("source", "target"), [("logs", "logs/"), ("fleet", "./fleet")])
+@pytest.mark.usefixtures("truth")
+def test_a_source_is_no_target(source: str, target: str) -> None:
+    gathered()
+    before = content_of(".")
+    with pytest.raises(UsageError, match=f"^{source} is a source: the dataset needs a folder of"):
+        gather([source], target, engine=HereEngine())
+    with pytest.raises(OutputError, match=r"^logs has other files, such as graph\.pbtxt"):
+        gather(["logs/worker_0"], "logs", engine=HereEngine())
+    assert content_of(".") == before
+
+
+class RemovingEngine(HereEngine):
+    """Removes the runs before the graphs are read."""
+
+    def run(
+        self, function: Callable[[Any], Any], tasks: Sequence[Any]
+    ) -> Iterator[tuple[int, Any]]:
+        if function.__name__ == "decode_graphs":
+            shutil.rmtree("logs")
+        yield from super().run(function, tasks)
+
+
+@pytest.mark.usefixtures("truth")
+def test_files_that_are_removed_before_their_graph_is_read() -> None:
+    reason = r"^logs/worker_0/run_meta_0 was removed or changed meanwhile; gather again$"
+    with pytest.raises(InputError, match=reason):
+        gathered(engine=RemovingEngine())
+    assert not Path("fleet").exists()
+
+
 # --- tasks that fail ------------------------------------------------------------------------------
 
 
@@ -301,6 +335,140 @@ def test_a_file_is_the_same_from_another_folder(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir("logs")
     result = gather(["."], "../fleet", engine=HereEngine())
     assert (result.files, result.unchanged, result.skipped) == (0, 6, ())
+
+
+@pytest.mark.usefixtures("truth")
+def test_a_second_source_does_not_count_the_first_again() -> None:
+    shutil.copytree("logs", "more")
+    for path in Path("more").rglob("run_meta_*"):
+        os.utime(path, ns=(7, 7))
+    gathered()
+    (name, later) = "logs/worker_0/run_meta_2", "logs/worker_3/run_meta_0"
+    Path(later).parent.mkdir()
+    for new in (name, later):
+        shutil.copy("logs/worker_0/run_meta_0", new)
+    result = gathered("logs", "more")
+    assert (result.files, result.unchanged, result.skipped) == (8, 6, ())
+    more = [(f"more/{worker}", step) for worker, step in EVERY]
+    assert steps() == sorted([*EVERY, ("worker_0", 2), ("worker_3", 0), *more])
+    for sources in (["logs"], ["more"], ["more", "logs"], ["logs/worker_*", "more/worker_1"]):
+        again = gathered(*sources)
+        assert (again.files, again.skipped) == (0, ())
+    # A source keeps the names that it has, also if its old files are gone.
+    for path in Path("more").rglob("run_meta_*"):
+        path.rename(str(path).replace("meta_", "meta_10"))
+    gathered("more")
+    assert steps() == sorted(
+        [*EVERY, ("worker_0", 2), ("worker_3", 0), *more, *((w, 100 + s) for w, s in more)]
+    )
+
+
+@pytest.mark.usefixtures("truth")
+def test_sources_of_the_same_name() -> None:
+    for folder in ("x", "y"):
+        shutil.copytree("logs/worker_0", f"{folder}/logs/worker_0")
+    gathered("x/logs", "y/logs")
+    workers = ["x/logs/worker_0", "y/logs/worker_0"]
+    assert steps() == [(worker, step) for worker in workers for step in range(2)]
+
+
+@pytest.mark.usefixtures("truth")
+def test_a_folder_that_was_moved_is_the_same() -> None:
+    gathered()
+    Path("elsewhere").mkdir()
+    Path("logs").rename("elsewhere/logs")
+    result = gathered("elsewhere/logs")
+    assert (result.files, result.unchanged, result.skipped) == (0, 6, ())
+
+
+@pytest.mark.parametrize("paths", ["{worker}/step_{step}/run_meta", ""])
+@pytest.mark.usefixtures("truth")
+def test_steps_whose_files_are_called_the_same(paths: str) -> None:
+    for step in (1, 2):
+        folder = Path(f"by_step/worker/step_{step}")
+        folder.mkdir(parents=True)
+        shutil.copy("logs/worker_0/run_meta_0", folder / "run_meta")
+        os.utime(folder / "run_meta", ns=(7, 7))
+        assert gathered("by_step", paths=paths).files == 1
+    assert steps() == [("worker", 1), ("worker", 2)]
+
+
+@pytest.mark.usefixtures("truth")
+def test_a_changed_file_without_a_number_is_repeated() -> None:
+    run = Path("plain/worker/run_meta.pb")
+    run.parent.mkdir(parents=True)
+    shutil.copy("logs/worker_0/run_meta_0", run)
+    gathered("plain")
+    before = rows()
+    shutil.copy("logs/worker_1/run_meta_1", run)
+    gathered("plain")
+    assert skipped() == [(str(run), "repeated")]
+    assert rows() == before
+
+
+def test_a_file_that_has_grown_adds_its_new_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = PROFILES["handmade"]
+    profile = tfprof.load(files.graph, [*files.runs], files.op_log).profile
+    path = Path("logs/worker/profile.pb")
+    path.parent.mkdir(parents=True)
+    for count in (1, 2):
+        grown = replace(profile, steps=profile.steps[:count], step_shapes=())
+        path.write_bytes(b"".join(saved(grown)))
+        result = gathered(strict=True)
+        assert (result.files, result.skipped) == (1, ())
+        assert steps() == [("worker", step) for step in range(count)]
+    assert (gathered(strict=True).files, gathered().unchanged) == (0, 1)
+    # It has changed, but has no new step.
+    path.write_bytes(b"".join(saved(replace(profile, notes=()))) + b"")
+    os.utime(path, ns=(7, 7))
+    gathered()
+    assert skipped() == [(str(path), "repeated")]
+
+
+def test_event_files_that_have_grown(
+    model_folder: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (source,) = (model_folder("events") / "writer").rglob("*.tfevents.*")
+    first, second = (Path(f"logs/w/events.out.tfevents.{time}.host") for time in (1, 2))
+    first.parent.mkdir(parents=True)
+    shutil.copy(source, first)
+    assert gathered(strict=True).files == 1
+    before = steps()
+    os.utime(first, ns=(7, 7))  # as if scalars had been added
+    assert (gathered(strict=True).skipped, steps()) == ((), before)
+    data = source.read_bytes()
+    second.write_bytes(data[: 16 + int.from_bytes(data[:8], "little")])  # nothing but its version
+    assert (gathered(strict=True).skipped, steps()) == ((), before)
+    shutil.rmtree("fleet")
+    assert (gathered(strict=True).files, steps()) == (2, before)
+    again = gathered(strict=True)
+    assert (again.unchanged, again.decoded) == (2, 0)
+
+
+def test_a_profile_with_steps_that_are_there_from_another_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = PROFILES["handmade"]
+    profile = tfprof.load(files.graph, [*files.runs], files.op_log).profile
+    Path("logs/worker").mkdir(parents=True)
+    for number in (3, 4):  # their steps are 0 and 1
+        Path(f"logs/worker/saved_{number}.pb").write_bytes(b"".join(saved(profile)))
+        gathered()
+    assert steps() == [("worker", 0), ("worker", 1)]
+    assert skipped() == [("logs/worker/saved_4.pb", "repeated")] * 2
+
+
+@pytest.mark.usefixtures("truth")
+def test_reasons_of_a_list_are_said_once() -> None:
+    Path("list").write_text("logs\ngone\n")
+    gathered("@list")
+    gathered("@list")
+    assert skipped() == [("gone", "missing")]
 
 
 @pytest.mark.usefixtures("truth")
@@ -426,6 +594,29 @@ def test_a_part_of_a_killed_run_that_is_damaged_is_decoded_again() -> None:
     assert steps() == EVERY
 
 
+def test_parts_of_another_version_or_model_are_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = tmp_path / "saved_model.pb"
+    graph.write_bytes(b"")
+    run = FileToRead("/run", "run", "1-1", 1, "w", 0)
+
+    def key() -> str:
+        of_graph = InputPath(str(graph), "saved_model.pb", "1-1")
+        model = ModelFiles(of_graph, None, _aside(of_graph))
+        return keyed(Task("", (replace(run, model=model),))).key
+
+    keys = [key(), key()]
+    assert keys[0] == keys[1]
+    for name in ("keras_metadata.pb", "debug/saved_model_debug_info.pb"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"7")
+        keys.append(key())
+    monkeypatch.setattr("tfprof.fleet.tasks.__version__", "0.0.1")
+    keys.append(key())
+    assert len({*keys}) == 4
+
+
 # --- remarks --------------------------------------------------------------------------------------
 
 
@@ -445,7 +636,7 @@ def test_the_command(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     line = ["fleet", "logs", "-o", "fleet", "--processes=1"]
     assert command(*line) == 0
     first, last = command.out.splitlines()
-    assert first.startswith("fleet: 3 workers, 5 steps, 1 graph, ")
+    assert first.startswith("fleet: 3 workers, 2 steps (5 worker steps), 1 graph, ")
     assert first.endswith(" rows; 5 files added, 1 file skipped (1 damaged)")
     assert last == "next: tfprof workers fleet"
     assert command.err.startswith("tfprof: skipped as damaged: logs/worker_1/run_meta_0 is damaged")

@@ -8,8 +8,7 @@ be used is a row of `skipped` in the entry, never the end.
 
 from __future__ import annotations
 
-from itertools import groupby
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -21,12 +20,12 @@ from tfprof.fleet.read_runs import (
     NoStepsError,
     OtherGraphError,
     RunFile,
-    is_event_file,
     read_run_file,
 )
 from tfprof.fleet.schema import NODES, graph_files, plain, table_of
 from tfprof.fleet.step_rows import step_rows
 from tfprof.fleet.storage import is_url
+from tfprof.fleet.tasks import inputs, is_event_file, joined
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.foundation.units import plural, shape
 from tfprof.tables.formats import PROFILE, RUN
@@ -34,9 +33,10 @@ from tfprof.tables.limits import raised_limits
 from tfprof.writers.columnar import columnar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from tfprof.fleet.parts import Decoded
+    from tfprof.fleet.step_rows import StepRows
     from tfprof.fleet.tasks import FileToRead, Task
 
 _MOST_NOTES: Final = 4  # of a task
@@ -47,7 +47,7 @@ def decode(task: Task) -> Decoded:
     """The part that the files of *task* become."""
     part = _Part(task)
     with raised_limits(**dict(task.limits)):
-        for files in _inputs(task.files):
+        for files in inputs(task.files):
             part.add(files)
     return part.reduced()
 
@@ -57,7 +57,7 @@ def decode_graphs(wanted: tuple[Task, Sequence[str]]) -> dict[str, tuple[bytes, 
     task, graphs = wanted
     made: dict[str, tuple[bytes, bytes]] = {}
     with raised_limits(**dict(task.limits)):
-        for files in _inputs(task.files):
+        for files in inputs(task.files):
             if not set(graphs) - made.keys():
                 break
             try:
@@ -91,30 +91,19 @@ def _graph_files(run: RunFile) -> tuple[bytes, bytes]:
     return graph_files(b"".join(columnar(bare)), table)
 
 
-def _inputs(files: Sequence[FileToRead]) -> Iterator[list[FileToRead]]:
-    """Files that are read together: the event files of a folder, else each on its own."""
-
-    def together(numbered: tuple[int, FileToRead]) -> object:
-        number, file = numbered
-        folder = str(PurePosixPath(file.path).parent)
-        return (file.worker, folder) if is_event_file(file) else number
-
-    for _, same in groupby(enumerate(files), key=together):
-        yield [file for _, file in same]
-
-
 class _Part:
     """What a task becomes, as its files are added."""
 
     def __init__(self, task: Task) -> None:
-        self._taken = set(task.without)
+        self._old = {(worker, step): path for worker, step, path in task.without}
+        self._taken = {*self._old}
         self._samples = Samples()
         self._skipped: list[Skip] = []
         self._notes: list[str] = []
 
     def add(self, files: Sequence[FileToRead]) -> None:
         """Add the steps of a file, or of event files of one folder, that are not there yet."""
-        file = files[-1]
+        file = joined(files)
         if file.step is not None and (file.worker, file.step) in self._taken:
             self._repeated(file, file.step)
             return
@@ -139,15 +128,31 @@ class _Part:
         except Exception as problem:  # noqa: BLE001 - one file is not the end of the run
             self._skip(file, f"{file.path} cannot be read: {problem!r}", "damaged")
             return
+        self._add_steps(files, run, steps)
+        of_model = () if run.model is None else run.model.profile.notes
+        of_run = run.profile.notes[len(of_model) :]
+        self._notes += [plain(f"{file.name}: {note.text}") for note in of_run if note.ours]
+
+    def _add_steps(
+        self, files: Sequence[FileToRead], run: RunFile, steps: Sequence[tuple[int, StepRows]]
+    ) -> None:
+        file = joined(files)
+        own = {plain(each.path) for each in files} | {each.there for each in files} - {""}
+        before = {place for place, path in self._old.items() if path in own}
+        if run.row is RUN and before:  # without a number in its name: not another step
+            self._repeated(file, min(before)[1])
+            return
+        old = [number for number, _ in steps if (file.worker, number) in before]
         for number, rows in steps:
+            if number in old:  # the file has grown
+                continue
             if (file.worker, number) in self._taken:
                 self._repeated(file, number)
                 continue
             self._taken.add((file.worker, number))
             self._samples.add(file, number, run, rows)
-        before = () if run.model is None else run.model.profile.notes
-        of_run = run.profile.notes[len(before) :]
-        self._notes += [plain(f"{file.name}: {note.text}") for note in of_run if note.ours]
+        if len(old) == len(steps) and not is_event_file(file):
+            self._repeated(file, old[0])
 
     def _turn(self, file: FileToRead) -> int:
         """The step of a run whose path does not say it: the number of steps before it."""

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tfprof.errors import InputError, OutputError
+from tfprof.errors import InputError, UsageError
 from tfprof.fleet.dataset import Dataset
 from tfprof.fleet.decode import decode, decode_graphs, repeated
 from tfprof.fleet.engine import TIMEOUT, Engine, Failure
 from tfprof.fleet.gathered import Gathered, after, merge, reasons
-from tfprof.fleet.listing import Skip, input_path
+from tfprof.fleet.known_files import KnownFiles
+from tfprof.fleet.listing import Skip, input_path, is_same_place
 from tfprof.fleet.sessions import one_session
 from tfprof.fleet.sources import find_files
-from tfprof.fleet.tasks import ModelFiles, keyed, make_tasks, split
+from tfprof.fleet.tasks import ModelFiles, inputs, joined, keyed, make_tasks, split
 from tfprof.fleet.writer import Writer
 from tfprof.foundation.arguments import path
 from tfprof.foundation.lazy_dataclasses import replace
@@ -88,9 +89,13 @@ def gather(  # noqa: PLR0913 - one parameter per option
 ) -> Gathered:
     """Gather *sources* into the dataset at *target*; progress is announced."""
     announce(Stage("looking for files"))
-    model = ModelFiles(*(input_path(name) if name else None for name in (graph, op_log)))
-    found = find_files(sources, target, paths, model)
+    for source in sources:
+        if is_same_place(source, target):
+            raise UsageError(f"{source} is a source: the dataset needs a folder of its own")
+    given = [input_path(name) if name else None for name in (graph, op_log)]
+    model = ModelFiles(given[0], given[1])
     run = _Gathering(Writer.at(target), engine, strict=strict)
+    found = find_files(sources, target, paths, model, run.known)
     for skip in found.skipped:
         run.skip(skip)
     files = run.new_files(found.files)
@@ -103,7 +108,9 @@ def gather(  # noqa: PLR0913 - one parameter per option
     except InputError:
         run.writer.discard()
         raise
-    return run.committed(target, found.notes, {file.name for file in found.files} | {*sources})
+    names = {file.name for file in found.files}
+    tried = names | {name.rpartition("/")[0] for name in names} | {*sources}
+    return run.committed(target, found.notes, tried)
 
 
 class _Gathering:
@@ -117,6 +124,8 @@ class _Gathering:
         self._unchanged = self._decoded = 0
         self._broken = sorted(map(writer.storage.path, writer.drop_broken()))
         self._there = writer.kept
+        lost = writer.old.steps.keys() - self._there.steps.keys() if writer.old else set()
+        self.known = KnownFiles(Dataset(writer.storage, self._there), lost)
 
     def skip(self, skip: Skip) -> None:
         """Leave a file out; an error if the run is strict."""
@@ -126,23 +135,18 @@ class _Gathering:
 
     def new_files(self, files: Sequence[FileToRead]) -> list[FileToRead]:
         """The *files* whose steps the dataset does not have."""
-        table = Dataset(self.writer.storage, self._there).steps(["source", "version"])
-        columns = [table[name].to_pylist() for name in ("worker", "source", "version")]
-        # The same file may have been named from another folder.
-        versions = {(worker, _file(name), one) for worker, name, one in zip(*columns, strict=True)}
-        there, new = self._there.steps, []
-        for file in files:
-            if (file.worker, _file(file.name), file.identity) in versions:
-                self._unchanged += 1
-            elif file.step in there.get(file.worker, ()):
-                reason = repeated(file, file.step or 0).replace(file.path, file.name)
-                self.skip(Skip(file.name, reason, "repeated", file.worker, file.step))
+        known, new = self.known, []
+        for same in inputs(files):
+            file = joined(same)
+            step = file.step
+            if any((each.there, file.identity) in known.versions for each in same):
+                self._unchanged += len(same)
+            elif step is not None and (file.there or (file.worker, step) in known.sources):
+                reason = repeated(file, step).replace(file.path, file.name)
+                self.skip(Skip(file.name, reason, "repeated", file.worker, step))
             else:
-                new.append(file)
-        sources: dict[str, set[str]] = {}
-        for worker, name, _ in zip(*columns, strict=True):
-            sources.setdefault(worker, set()).add(name)
-        kept, others = one_session(new, sources)
+                new += same
+        kept, others = one_session(new, known.sources_of)
         for skip in others:
             self.skip(skip)
         return kept
@@ -169,7 +173,8 @@ class _Gathering:
         """*task* without the steps of its workers that the dataset has."""
         there = self._there.steps
         workers = {file.worker for file in task.files if file.step is None}
-        without = {(worker, step) for worker in workers for step in there.get(worker, ())}
+        pairs = {(worker, step) for worker in workers for step in there.get(worker, ())}
+        without = {(*pair, self.known.sources[pair]) for pair in pairs}
         return keyed(replace(task, without=frozenset(without))) if without else task
 
     def _decode(self, tasks: Sequence[Task]) -> list[tuple[Task, Failure]]:
@@ -202,18 +207,19 @@ class _Gathering:
 
     def drop_repeated(self) -> None:
         """Decode again, without them, tasks that have steps which earlier ones have, too."""
-        taken: set[tuple[str, int]] = set()
+        taken = {*self.known.sources}
         again = []
         for part in sorted(self._parts, key=_place):
             task, entry = part
             steps = {(worker, step) for worker, numbers in entry["steps"] for step in numbers}
             if steps & taken:
-                again.append(keyed(replace(task, without=task.without | (steps & taken))))
+                without = {(*pair, self.known.sources.get(pair, "")) for pair in steps & taken}
+                again.append(keyed(replace(task, without=task.without | without)))
                 self.writer.drop_part(task.key)
                 self._parts.remove(part)
             taken |= steps
         for task, failure in self._decode(again):
-            raise OutputError(f"{task.files[0].name}: {failure.reason}")
+            raise InputError(f"{task.files[0].name}: {failure.reason}")
 
     def add_graphs(self) -> None:
         """Add each graph, as the first task that has it sees it."""
@@ -225,9 +231,13 @@ class _Gathering:
                 missing -= {*graphs}
         for number, result in self._engine.run(decode_graphs, wanted):
             if isinstance(result, Failure):
-                raise OutputError(f"{wanted[number][0].files[0].name}: {result.reason}")
+                raise InputError(f"{wanted[number][0].files[0].name}: {result.reason}")
             for graph, files in result.items():
                 self.writer.add_graph(graph, *files)
+            task, graphs = wanted[number]
+            if {*graphs} - result.keys():
+                name = task.files[0].name
+                raise InputError(f"{name} was removed or changed meanwhile; gather again")
 
     def check_repaired(self) -> None:
         """Raise InputError where a step of a broken part has no source."""
@@ -265,7 +275,3 @@ def _place(part: tuple[Task, dict[str, Any]]) -> tuple[Any, ...]:
     task, _ = part
     first = task.files[0]
     return natural(first.worker), first.worker, first.step or 0, natural(first.name)
-
-
-def _file(path: str) -> str:
-    return path.rpartition("/")[2]

@@ -40,6 +40,7 @@ def merge(
 
 def after(old: Manifest, new: Remarks, tried: set[str]) -> Remarks:
     """The remarks of a dataset after a run that *tried* these files: its reasons count."""
+    tried = tried | {skip.path for skip in new.skipped}
     kept = [Skip(**row) for row in old.skipped if row["path"] not in tried]
     return Remarks([*kept, *new.skipped], _few([*old.notes, *new.notes]))
 
@@ -58,9 +59,10 @@ class Gathered:
 
     def __str__(self) -> str:
         manifest, steps = self.manifest, self.manifest.steps
+        numbers, count = set[int]().union(*steps.values()), sum(map(len, steps.values()))
         counted = (
             plural(len(steps), "worker"),
-            plural(sum(map(len, steps.values())), "step"),
+            f"{plural(len(numbers), 'step')} ({plural(count, 'worker step')})",
             plural(len(manifest.graphs), "graph"),
             plural(manifest.rows, "row"),
         )

@@ -188,14 +188,27 @@ def beside(files: Iterable[Listed]) -> Iterator[Listed]:
 
 def _file(root: str, name: str, *, is_named: bool = False) -> Listed:
     root, path = os.path.abspath(root or "."), os.path.abspath(name)  # noqa: PTH100 - likewise
-    try:
-        status = Path(path).stat()
-        identity, size = f"{status.st_size}-{status.st_mtime_ns}", status.st_size
-    except OSError:
-        identity, size = "", 0
+    identity, size = version_of(path)
     below = os.path.relpath(path, root).replace(os.sep, "/").split("/")
     top = os.path.basename(root) or "root"  # noqa: PTH119 - of a text
     return Listed(InputPath(path, plain(name), identity, size), root, (top, *below), is_named)
+
+
+def version_of(path: str) -> tuple[str, int]:
+    """(what changes with the content of a file, its size); nothing where there is none."""
+    try:
+        status = Path(path).stat()
+    except (OSError, ValueError):
+        return "", 0
+    return f"{status.st_size}-{status.st_mtime_ns}", status.st_size
+
+
+def is_same_place(source: str, target: str) -> bool:
+    """Whether both are the same folder, or the same URL."""
+    if is_url(target) or is_url(source):
+        return source.rstrip("/") == target.rstrip("/")
+    number = _number(expand_home(source))
+    return number is not None and number == _number(expand_home(target))
 
 
 # --- elsewhere ------------------------------------------------------------------------------------
@@ -232,4 +245,6 @@ def _at_url(url: str, target: str) -> Iterator[Listed | Skip]:
         version = next((str(entry[name]) for name in _VERSIONS if entry.get(name)), "")
         full = files.unstrip_protocol(path)
         place = InputPath(full, full, f"{size}-{version}", size)
-        yield Listed(place, root, (root.rpartition("/")[2] or url, *below), is_named)
+        yield Listed(
+            place, files.unstrip_protocol(root), (root.rpartition("/")[2] or url, *below), is_named
+        )

@@ -137,6 +137,6 @@ def _steps(samples: Sequence[_Sample]) -> Table:
         **{name: total(name) for name in STEPS if name in METRICS},
         "executions": [sample.rows.executions for sample in samples],
         "nodes": [sample.rows.nodes for sample in samples],
-        "source": [sample.file.name for sample in samples],
+        "source": [sample.file.path for sample in samples],
         "version": [sample.file.identity for sample in samples],
     })  # fmt: skip

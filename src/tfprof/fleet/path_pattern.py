@@ -68,7 +68,7 @@ class PathPattern:
             if text.count(name) > 1:
                 raise UsageError(f"--paths takes {name} once, not {text.count(name)} times")
         self._regex = re.compile(rf"(?:.*/)?{''.join(regex)}(?:\.gz)?", re.DOTALL)
-        self._has_worker = "{worker}" in text
+        self.has_worker = "{worker}" in text
 
     def place(self, path: str, below: Sequence[str]) -> Place | None:
         """The worker and step that *path* names; None where the pattern does not match."""
@@ -76,7 +76,7 @@ class PathPattern:
         if match is None:
             return None
         groups = match.groupdict()
-        worker = groups["worker"] if self._has_worker else default_place(below).worker
+        worker = groups["worker"] if self.has_worker else default_place(below).worker
         return Place(worker, int(groups["step"]) if groups.get("step") else None)
 
 

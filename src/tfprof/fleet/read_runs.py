@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 from functools import lru_cache, partial
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -122,11 +121,6 @@ def read_run_file(files: Sequence[FileToRead], step: int) -> RunFile:
     run = _with_steps(RunFile(form.input, profile, model.graph, model), file)
     _check_graph(run, file)
     return run
-
-
-def is_event_file(file: FileToRead) -> bool:
-    """Whether the name is that of an event file."""
-    return ".tfevents." in PurePosixPath(file.path).name
 
 
 def _events(files: Sequence[FileToRead], last: Source) -> RunFile:

@@ -11,20 +11,31 @@ What a file is, its content says. Of files whose names differ in numbers only, o
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tfprof.errors import InputError
-from tfprof.fleet.listing import Listed, Skip, beside, listed
+from tfprof.fleet.known_files import KnownFiles
+from tfprof.fleet.listing import Listed, Skip, beside, listed, version_of
 from tfprof.fleet.open_inputs import open_input
 from tfprof.fleet.path_pattern import TRACE_NAME, PathPattern, default_place, session_of
 from tfprof.fleet.schema import plain
 from tfprof.fleet.tasks import FileToRead, InputPath, ModelFiles
+from tfprof.fleet.worker_names import Nameless, named
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.foundation.natural_order import natural
 from tfprof.foundation.units import first_few, plural
 from tfprof.io.event_folders import TRAIN
-from tfprof.tables.formats import GRAPH, OP_LOG, RUN, TRACE, expected_inputs
+from tfprof.tables.formats import (
+    DEBUG_INFO,
+    GRAPH,
+    KERAS_METADATA,
+    OP_LOG,
+    RUN,
+    TRACE,
+    expected_inputs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -48,23 +59,27 @@ class Found(NamedTuple):
 
 
 def find_files(
-    sources: Sequence[str], target: str, paths: str = "", model: ModelFiles | None = None
+    sources: Sequence[str],
+    target: str,
+    paths: str = "",
+    model: ModelFiles | None = None,
+    known: KnownFiles | None = None,
 ) -> Found:
     """The files that *sources* stand for, without those of the dataset *target*.
 
-    *model* is for runs that have no graph or op log near them. Raises InputError where no source
+    *model* is for runs that have no graph or op log near them, *known* are the files that the
+    dataset has. Raises InputError where no source
     exists or no file is a run.
     """
     pattern = PathPattern(paths) if paths else None
     found, skipped = _listed(sources, target)
     files = sorted(found.values(), key=lambda file: natural(file.input.name))
     formats = _formats(files)
-    several = len({file.root for file in files if not file.is_beside}) > 1
     sessions = [session_of(file.input.path) for file in files if not file.is_beside]
     one_log = len({session[0] for session in sessions if session}) == 1
     runs = []
     for file in files:
-        run = _run(file, formats[_kind(file)], pattern, several=several, one_log=one_log)
+        run = _run(file, formats[_kind(file)], pattern, known or KnownFiles(), one_log=one_log)
         if run is None:
             continue
         step = max(run.step or 0, run.number or 0)
@@ -77,12 +92,23 @@ def find_files(
         place = f" with a path like {paths}" if paths else ""
         reason = f"no file{place} is a run in {first_few(list(sources), _MOST_NAMED)}"
         raise InputError(skipped[0].reason if skipped else f"{reason}; expected {_RUNS}")
+    if pattern is None or not pattern.has_worker:
+        owners = [
+            Nameless.of(found[run.path].root, found[run.path].below, run.worker) for run in runs
+        ]
+        pairs = zip(owners, (run.there for run in runs), strict=True)
+        names_of = named(pairs, known or KnownFiles())
+        runs = [
+            replace(run, worker=names_of[owner]) for run, owner in zip(runs, owners, strict=True)
+        ]
     notes: list[str] = []
     models = [_Models(row, files, formats, notes) for row in (GRAPH, OP_LOG)]
     given = model or ModelFiles()
+    aside = lru_cache(None)(_aside)
     for number, run in enumerate(runs):
         graph, op_log = (each.nearest(found[run.path]) for each in models)
-        of_run = ModelFiles(graph or given.graph, op_log or given.op_log)
+        graph = graph or given.graph
+        of_run = ModelFiles(graph, op_log or given.op_log, aside(graph) if graph else ())
         runs[number] = replace(run, model=of_run)
     names = {run.name for run in runs}
     others = [
@@ -130,15 +156,15 @@ def _run(
     file: Listed,
     form: Format | None,
     pattern: PathPattern | None,
+    known: KnownFiles,
     *,
-    several: bool,
     one_log: bool,
 ) -> FileToRead | None:
     """*file* as a file with steps; None where it is something else."""
     if file.is_beside or (form is not None and "run" not in form.gives):
         return None
     name = file.below[-1]
-    below = (file.below[0], *file.below) if several else file.below
+    below = file.below
     if one_log and session_of("/".join(file.below)):  # its folder tells nothing apart
         below = (file.below[0], name)
     if pattern is not None:
@@ -150,7 +176,10 @@ def _run(
     if place is None:
         return None
     given, place = file.input, place._replace(worker=plain(place.worker))
-    return FileToRead(given.path, given.name, given.identity, given.size, *place, is_exact=exact)
+    return FileToRead(
+        given.path, given.name, given.identity, given.size, *place,
+        is_exact=exact, there=known.path(file),
+    )  # fmt: skip
 
 
 # --- what files are -------------------------------------------------------------------------------
@@ -181,6 +210,13 @@ def _format(files: Sequence[Listed]) -> Format | None:
 
 
 # --- which graph belongs to which run -------------------------------------------------------------
+
+
+def _aside(graph: InputPath) -> tuple[str, ...]:
+    """The versions of the files that are read with a SavedModel."""
+    folder, _, name = graph.path.rpartition("/")
+    asides = [row.beside for row in (DEBUG_INFO, KERAS_METADATA) if row.beside]
+    return tuple(version_of(f"{folder}/{aside}")[0] for names, aside in asides if name in names)
 
 
 class _Models:

@@ -11,6 +11,7 @@ import hashlib
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
+from tfprof import __version__
 from tfprof.fleet.manifest import FORMAT
 from tfprof.foundation.lazy_dataclasses import dataclass, replace
 from tfprof.foundation.natural_order import natural
@@ -41,6 +42,7 @@ class ModelFiles:
 
     graph: InputPath | None = None
     op_log: InputPath | None = None
+    aside: tuple[str, ...] = ()  # versions of the files that are read with the graph
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class FileToRead(InputPath):
     number: int | None = None  # the step if the file has one only, and does not say which
     is_exact: bool = False  # the user's pattern says the step, whatever the file says
     model: ModelFiles = ModelFiles()
+    there: str = ""  # the path by which the dataset has steps of this file
 
 
 @dataclass(frozen=True)
@@ -61,8 +64,8 @@ class Task:
     key: str
     files: tuple[FileToRead, ...]
     limits: tuple[tuple[str, int], ...] = ()
-    # (worker, step) pairs that other parts have.
-    without: frozenset[tuple[str, int]] = frozenset()
+    # (worker, step, path of the file if it is known) of what other parts have.
+    without: frozenset[tuple[str, int, str]] = frozenset()
 
 
 def make_tasks(files: Sequence[FileToRead], limits: Mapping[str, int]) -> list[Task]:
@@ -100,16 +103,46 @@ def _units(files: Iterable[FileToRead]) -> Iterator[list[FileToRead]]:
             yield list(unit)
 
 
+def inputs(files: Iterable[FileToRead]) -> list[list[FileToRead]]:
+    """Files that are read together: the event files of a folder, else each on its own."""
+    together: dict[object, list[FileToRead]] = {}
+    for file in files:
+        folder = file.path.rpartition("/")[0]
+        key = (file.worker, folder) if is_event_file(file) else file.path
+        together.setdefault(key, []).append(file)
+    return [*together.values()]
+
+
+def joined(files: Sequence[FileToRead]) -> FileToRead:
+    """Files that are read together, as one."""
+    identity = "; ".join(file.identity for file in files)
+    there = next((file.there for file in files if file.there), "")
+    return replace(files[-1], identity=identity, there=there)
+
+
+def is_event_file(file: FileToRead) -> bool:
+    """Whether the name is that of an event file."""
+    return ".tfevents." in file.path.rpartition("/")[2]
+
+
 def _task(files: Sequence[FileToRead], limits: Mapping[str, int]) -> Task:
     return keyed(Task("", tuple(files), tuple(sorted(limits.items()))))
 
 
 def keyed(task: Task) -> Task:
     """*task* with the key of its content."""
-    parts: list[object] = [FORMAT, task.limits, sorted(task.without)]
+    parts: list[object] = [FORMAT, __version__, task.limits, sorted(task.without)]
     for file in task.files:
         models = (file.model.graph, file.model.op_log)
-        parts += [file.name, file.identity, file.worker, file.step, file.number, file.is_exact]
+        parts += [
+            file.path,
+            file.model.aside,
+            file.identity,
+            file.worker,
+            file.step,
+            file.number,
+            file.is_exact,
+        ]
         parts += [(model.name, model.identity) if model else None for model in models]
     digest = hashlib.sha256(repr(parts).encode("utf-8", "surrogateescape"))
     return replace(task, key=digest.hexdigest()[:_KEY])

@@ -1,0 +1,92 @@
+"""Names of workers that several SOURCEs have: told apart by the names of the SOURCEs.
+
+worker_0                      no other SOURCE of the dataset has a worker of this name
+a/worker_0, b/worker_0        the SOURCEs a and b were gathered together
+worker_0, b/worker_0          b was added to a later: workers of the dataset keep their names
+x/a/worker_0, y/a/worker_0    the SOURCEs have the same name, too
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from tfprof.fleet.path_pattern import default_place
+from tfprof.fleet.schema import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tfprof.fleet.known_files import KnownFiles
+
+
+class Nameless(NamedTuple):
+    """A worker of a SOURCE, by the path inside it."""
+
+    root: str
+    worker: str
+    is_root: bool = False  # the SOURCE itself is the worker
+
+    @classmethod
+    def of(cls, root: str, below: Sequence[str], worker: str) -> Nameless:
+        """The *worker* of a file *below* a root."""
+        is_root = len(below) == 2 and plain(below[0]) == worker  # noqa: PLR2004 - root and name
+        return cls(root, worker, is_root)
+
+    def name(self, level: int) -> str:
+        """The name with *level* folders of the root before it."""
+        folders = [part for part in plain(self.root).split("/") if part]
+        folders = folders[:-1] if self.is_root else folders
+        return "/".join([*folders[max(len(folders) - level, 0) :], self.worker])
+
+    @property
+    def levels(self) -> range:
+        """How many folders of the root there may be before the name."""
+        return range(self.root.count("/") + 2)
+
+
+def named(workers: Iterable[tuple[Nameless, str]], known: KnownFiles) -> dict[Nameless, str]:
+    """The name of each worker; with it, the path by which the dataset knows a file of it, or ""."""
+    of_root: dict[str, set[Nameless]] = {}
+    fixed: dict[Nameless, str] = {}
+    for worker, path in workers:
+        of_root.setdefault(worker.root, set()).add(worker)
+        if (name := known.worker(path)) is not None:
+            fixed[worker] = name
+    level = {root: _level(root, same, fixed, known) for root, same in of_root.items()}
+    undecided = {root for root in level if level[root] is None}
+    while True:
+        names = {
+            worker: fixed.get(worker) or worker.name(level[root] or 0)
+            for root, same in of_root.items()
+            for worker in same
+        }
+        roots: dict[str, set[str]] = {}
+        for worker, name in names.items():
+            roots.setdefault(name, set()).add(worker.root)
+        clashing = {
+            worker.root
+            for worker, name in names.items()
+            if worker.root in undecided
+            and (level[worker.root] or 0) + 1 in worker.levels
+            and (len(roots[name]) > 1 or name in known.sources_of)
+        }
+        if not clashing:
+            return names
+        for root in clashing:
+            level[root] = (level[root] or 0) + 1
+
+
+def _level(
+    root: str, workers: Iterable[Nameless], fixed: dict[Nameless, str], known: KnownFiles
+) -> int | None:
+    """How many folders the names of this root have in the dataset; None where it has none."""
+    pairs = [(worker, fixed[worker]) for worker in workers if worker in fixed]
+    if (path := known.first_below(root)) is not None:
+        top = root.rstrip("/").rpartition("/")[2]
+        below = (top, *path[len(plain(root).rstrip("/")) + 1 :].split("/"))
+        worker = Nameless.of(root, below, plain(default_place(below).worker))
+        host = Nameless(root, worker.worker.rpartition("/")[2])  # of the only log
+        pairs += [(each, known.worker(path) or "") for each in (worker, host)]
+    found = (level for each, name in pairs for level in each.levels if each.name(level) == name)
+    lost = (level for each in workers for level in each.levels if each.name(level) in known.lost)
+    return next(found, next(lost, None))
