@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pytest
 
+import sampling
 from tfprof.fleet.robust import factors, spread, spread_of_steps
 from tfprof.fleet.server_balance import Variable, balance
 from tfprof.fleet.slow_steps import find_slow_steps
@@ -80,6 +81,31 @@ def test_nothing_is_found_where_nothing_is_planted(shape: tuple[int, int]) -> No
         fleet = Fleet(*shape, seed)
         assert fleet.stragglers() == []
         assert find_slow_steps(fleet.steps) == []
+
+
+@pytest.mark.parametrize(
+    ("workers", "steps", "scale"), [(100, 5, 0.2), (20, 10, 0.3), (8, 2, 0.2), (4, 3, 0.3)]
+)
+def test_outliers_of_heavy_tailed_noise_raise_few_alarms(
+    workers: int, steps: int, scale: float
+) -> None:
+    seeds = 200 if sampling.is_whole() else 20
+    stragglers = slow_steps = 0
+    for seed in range(seeds):
+        rng = np.random.default_rng(seed)
+        fleet = Fleet(workers, steps, noise=0)
+        fleet.micros *= np.exp(scale * rng.standard_t(3, fleet.micros.shape))
+        stragglers += bool(fleet.stragglers())
+        slow_steps += bool(find_slow_steps(fleet.steps))
+    assert stragglers <= max(1, 0.02 * seeds)
+    assert slow_steps <= max(2, 0.05 * seeds)
+
+
+def test_one_slow_step_makes_no_straggler() -> None:
+    for workers, steps in ((8, 2), (8, 3), (20, 4)):
+        fleet = Fleet(workers, steps)
+        fleet.micros[2, 1, 0] *= 50
+        assert fleet.stragglers() == []
 
 
 def test_workers_that_wait_for_each_other_take_equally_long() -> None:

@@ -2,9 +2,9 @@
 
     factor = median over workers of (time of the step / the worker's median step)
 
-A step stands out if its factor is at least 1.2, 5 times the noise of that median, and beyond what
-steps differ usually. A worker stands out in a step if its time is at least 1.5 times its own median
-step after division by that factor, and 8 times the noise.
+A step stands out if its factor is at least 1.2, beyond noise, and beyond what steps differ usually;
+or if it is 2, and far beyond the next step. A worker stands out in a step if its time, divided by
+that factor, is at least 1.5 times its own median step and far beyond all other worker steps.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 
 from tfprof.fleet.robust import (
     MAJORITY,
-    OF_NOISE,
-    error_of_median,
+    beyond,
     median,
+    noise_needed,
     noise_of,
     spread,
     spread_of_steps,
@@ -28,11 +28,14 @@ if TYPE_CHECKING:
     from tfprof.fleet.robust import F64
 
 _LEAST_FACTOR: Final = 1.2
+_LEAST_OF_FEW: Final = 2.0
 _LEAST_OF_WORKER: Final = 1.5
-_OF_WORKER_NOISE: Final = 8.0
+_OF_WORKER_NOISE: Final = 3.0  # times the cube root of how many are compared
+_BEYOND_OTHERS: Final = 6.0  # times as far from usual as the next
+_FEW_OF: Final = 20  # one in so many worker steps
+_OF_TAIL: Final = 6.0
+_LEAST_TAIL: Final = 5
 _FEW: Final = 4  # numbers say little about noise
-_FEW_STEPS: Final = 10
-_MOST_OF_FEW: Final = 2.0
 
 
 class SlowStep(NamedTuple):
@@ -69,12 +72,12 @@ def find_slow_steps(times: F64) -> list[SlowStep]:
     needed = np.maximum(
         np.log(_LEAST_FACTOR),
         np.maximum(
-            OF_NOISE * error_of_median(noise, counts.astype(np.float64)),
+            noise_needed(noise, counts.astype(np.float64), known, step),
             spreads_needed(known) * spread(step),
         ),
     )
-    if known < _FEW_STEPS:  # which say little about noise
-        needed = np.minimum(needed, np.log(_MOST_OF_FEW))
+    # A few steps say little about noise.
+    needed = np.minimum(needed, np.maximum(np.log(_LEAST_OF_FEW), beyond(step)))
     slow = np.flatnonzero(np.nan_to_num(step) >= needed)
     everywhere = [
         SlowStep(
@@ -98,9 +101,11 @@ def _on_some_workers(
     """The steps that are slow on some workers: *left* is what no step or worker explains."""
     if left.shape[0] == 1:
         return []
-    own = spread(left, axis=1)[:, None]  # a worker that is often slow is no news
-    needed = np.maximum(_OF_WORKER_NOISE * np.maximum(noise, own), np.log(_LEAST_OF_WORKER))
-    worker, step = np.nonzero(np.nan_to_num(left) >= needed)
+    left = np.nan_to_num(left)
+    own = spreads_needed(left.shape[1]) * spread(left, axis=1)  # of who is often slow, no news
+    least = max(np.log(_LEAST_OF_WORKER), _OF_WORKER_NOISE * np.cbrt(left.size) * noise)
+    far = np.maximum(max(least, _beyond_others(np.abs(left[left != 0]))), own[:, None])
+    worker, step = np.nonzero(left >= far)
     found = []
     for at in sorted({*step.tolist()} - but):
         rows = worker[step == at]
@@ -112,9 +117,17 @@ def _on_some_workers(
     return found
 
 
-def few_steps(times: F64) -> str:
-    """Why no step can be called slow; "" if some can."""
-    most = int(np.isfinite(times).sum(axis=1).max(initial=0))
-    if most >= MAJORITY:
-        return ""
-    return f"No worker has more than {most} steps: too few to say which one stands out."
+def _beyond_others(distances: F64) -> float:
+    """The least distance that is far beyond all smaller ones; infinite: there is none.
+
+    Logarithms of the largest differ by as much as they exceed, in the mean, where the tail begins.
+    """
+    ordered = np.log(np.sort(distances)[::-1])
+    few = ordered.size // _FEW_OF
+    for at in range(max(few, 1), 0, -1):
+        if at < ordered.size:
+            tail = ordered[at : 2 * few]
+            heavy = float((tail - tail[-1]).mean()) if few >= _LEAST_TAIL else 0.0
+            if ordered[at - 1] - ordered[at] >= max(np.log(_BEYOND_OTHERS), _OF_TAIL * heavy):
+                return float(np.exp(ordered[at - 1]))
+    return np.inf

@@ -5,11 +5,11 @@
     extra  = an operation's time per step - the median of its peers
 
 Peers are workers that run the same operations: of each type and device nearly as many. A worker is
-a straggler if its factor stands out (at least 1.03, 5 times the noise of its median, and beyond how
-much peers differ), or if an operation of it does: at least 1.5 times the time of its peers, extra
-time of at least 1% of its step, beyond noise and how much peers differ. The second finds who holds
-up steps that take everybody the same time, since all wait. Operations that wait for others are no
-evidence.
+a straggler if its factor stands out (at least 1.03, beyond noise as robust.py has it, beyond how
+much peers differ, and in most steps), or if an operation of it does: at least 1.5 times the time of
+its peers, extra time of at least 1% of its step, beyond noise and how much peers differ. The second
+finds who holds up steps that take everybody the same time, since all wait. Operations that wait for
+others are no evidence.
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ import numpy as np
 
 from tfprof.fleet.robust import (
     MAJORITY,
-    OF_NOISE,
-    error_of_median,
     factors,
     median,
+    noise_needed,
     spread,
     spreads_needed,
 )
@@ -42,6 +41,7 @@ _LEAST_FACTOR: Final = 1.03
 _FEW_PEERS: Final = 5  # fewer say little about how much workers differ
 _LEAST_OF_FEW: Final = 1.05
 _MOST_OF_FEW: Final = 2.0
+_OF_TWO: Final = 1.5  # the noise of a difference
 _LEAST_OF_OP: Final = 1.5
 _LEAST_EXTRA: Final = 0.01  # of a step
 _LEAST_OF_ONE_STEP: Final = 1.5  # noise is unknown
@@ -171,44 +171,50 @@ def _stragglers(group: Ints, times: F64, by_group: Factors, sums: Sums) -> list[
 
 def _slow_workers(times: F64, of: Factors) -> tuple[F64, Flags]:
     """(logarithm of each worker's factor, who takes longer beyond noise and enough to matter)."""
-    counts = np.isfinite(times).sum(axis=1).astype(np.float64)
-    known = int((counts > 0).sum())
-    if known < 2:  # noqa: PLR2004
+    known, one_step = int(np.isfinite(of.worker).sum()), bool(np.isnan(of.noise))
+    if known < (MAJORITY if one_step else 2):
         return np.zeros(len(times)), np.zeros(len(times), np.bool_)
     least = _LEAST_FACTOR if known >= _FEW_PEERS else _LEAST_OF_FEW
-    if np.isnan(of.noise):
-        least = _LEAST_OF_ONE_STEP if known >= MAJORITY else np.inf
-    needed = np.maximum(OF_NOISE * error_of_median(of.noise, counts), np.log(least))
-    if known >= MAJORITY:
-        needed = np.maximum(needed, _of_peers(known, spread(of.worker), np.isnan(of.noise)))
+    least = _LEAST_OF_ONE_STEP if one_step else least
     # Of two workers the median is in the middle.
     excess = np.nan_to_num(of.worker if known >= MAJORITY else 2 * of.worker)
-    return excess, excess >= needed
+    between = spread(of.worker)
+    noise = float(between) if one_step else of.noise * (1 if known >= MAJORITY else _OF_TWO)
+    needed = np.maximum(noise_needed(noise, of.counts, known, excess), np.log(least))
+    if known >= MAJORITY:
+        needed = np.maximum(needed, _of_peers(known, between, one_step))
+    # One slow step makes no straggler: most of its steps are slow.
+    each = np.log(times) - of.step - of.usual >= of.worker[:, None] / 2
+    most = 2 * each.sum(axis=1) > np.isfinite(times).sum(axis=1)
+    return excess, (excess >= needed) & most
 
 
 def slow_operations(micros: F64, spreads: F64, times: F64, keys: Sequence[Key]) -> Flags:
     """Which (worker, key) take longer than peers by more than noise and by enough to matter."""
-    counts = np.isfinite(times).sum(axis=1).astype(np.float64)
-    one_step = bool((counts <= 1).all())
-    if len(micros) < MAJORITY and one_step:
+    counts = factors(times).counts
+    one_step, several = bool((np.isfinite(times).sum(axis=1) <= 1).all()), len(micros) >= MAJORITY
+    if one_step and not several:
         return np.zeros(micros.shape, np.bool_)
     usual = usual_of(micros)
     runs = (usual > 0) & np.array([not WAITS.fullmatch(key.op) for key in keys], np.bool_)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(np.where(runs, micros / usual, 1.0))
         noise = np.where(micros > 0, spreads / micros, 0.0)
-    noise = np.median(noise, axis=0) if len(micros) >= MAJORITY else noise.max(axis=0)
+    logs = np.maximum(logs, -1.0)  # a worker may take no time at all
+    between = spread(logs)
+    noise = np.median(noise, axis=0) if several else noise.max(axis=0)
+    noise = between if one_step else noise
     if runs.any():  # that of one key alone is a guess from few steps
         noise = np.maximum(noise, np.median(noise[runs]))
-    needed = OF_NOISE * noise[None, :] * error_of_median(1.0, counts)[:, None]
-    if len(micros) >= MAJORITY:
-        between = spread(np.maximum(logs, -1.0))  # a worker may take no time at all
+    needed = noise_needed(noise, counts, logs[:, runs].size, np.maximum(logs, 0.0))
+    if several:
         needed = np.maximum(needed, _of_peers(len(micros), between, one_step))
     # Operations may run at once, and a step may have gaps: of both the longer counts.
     whole = np.maximum(micros.sum(axis=1), np.nan_to_num(median(times, axis=1)))
     extra = micros - usual >= _LEAST_EXTRA * whole[:, None]
     least = np.log(_LEAST_OF_ONE_STEP_OP if one_step else _LEAST_OF_OP)
-    result: Flags = (logs >= np.maximum(needed, least)) & extra & runs
+    most = micros - spreads > usual  # of its steps are slow
+    result: Flags = (logs >= np.maximum(needed, least)) & extra & runs & most
     return result
 
 

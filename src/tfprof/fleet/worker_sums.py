@@ -16,6 +16,7 @@ import numpy as np
 
 from tfprof.fleet.robust import spread_of_steps
 from tfprof.fleet.stragglers import Cause, Key, Sums
+from tfprof.fleet.worker_times import worker_steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -46,21 +47,16 @@ class StepTimes(NamedTuple):
 
 def step_times(dataset: Dataset, keep: Wanted | None = None) -> StepTimes:
     """The times of the workers that *keep* accepts; spans if all are known."""
-    table = dataset.steps(["span_us", "micros", "graph"], keep)
-    names, graphs = table["worker"].to_pylist(), table["graph"].to_pylist()
-    known = dict(zip(names, graphs, strict=True))
-    workers = tuple(worker for worker in dataset.workers if worker in known)
-    number = np.asarray(table["step"], np.int64)
-    steps = np.unique(number)
-    place = {worker: at for at, worker in enumerate(workers)}
-    row = np.array([place[name] for name in names], np.int64)
+    columns = ["span_us", "micros", "graph"]
+    table, workers, steps, row, column = worker_steps(dataset, columns, keep)
+    graph = dict(zip(row.tolist(), table["graph"].to_pylist(), strict=True))
     span, micros = (np.asarray(table[name], np.float64) for name in ("span_us", "micros"))
     is_span = bool((span[micros > 0] > 0).all())
     values = span if is_span else micros
     times = np.full((len(workers), steps.size), np.nan)
-    times[row, np.searchsorted(steps, number)] = np.where(values > 0, values, np.nan)
+    times[row, column] = np.where(values > 0, values, np.nan)
     without = int((values <= 0).sum())
-    of_worker = tuple(known[worker] for worker in workers)
+    of_worker = tuple(graph[at] for at in range(len(workers)))
     return StepTimes(workers, tuple(steps.tolist()), times, is_span, of_worker, without)
 
 

@@ -10,7 +10,7 @@ as a page has room for: the first reading finds them, the second adds up their t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from tfprof.columns.unique import sum_by
 from tfprof.foundation.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from tfprof.columns.strings import I64, Bool
     from tfprof.fleet.dataset import Batch, Dataset
@@ -50,17 +50,23 @@ class WorkerTimes:
         return recorded
 
 
+def worker_steps(
+    dataset: Dataset, columns: Sequence[str], keep: Callable[[str], bool] | None
+) -> tuple[Any, tuple[str, ...], I64, I64, I64]:
+    """(the table of worker steps, its workers, its steps, and the place of each row in both)."""
+    table = dataset.steps(["worker", "step", *columns], keep)
+    names, number = table["worker"].to_pylist(), np.asarray(table["step"], np.int64)
+    known = {*names}
+    workers = tuple(worker for worker in dataset.workers if worker in known)
+    place = {worker: at for at, worker in enumerate(workers)}
+    row, steps = np.array([place[name] for name in names], np.int64), np.unique(number)
+    return table, workers, steps, row, np.searchsorted(steps, number)
+
+
 def worker_times(dataset: Dataset, keep: Callable[[str], bool] | None = None) -> WorkerTimes:
     """The times of the workers that *keep* accepts."""
-    table = dataset.steps(["worker", "step", "micros", "span_us"], keep)
-    owners = table["worker"].to_pylist()
-    known = {*owners}
-    workers = tuple(worker for worker in dataset.workers if worker in known)
-    step_of = np.asarray(table["step"], np.int64)
-    steps = np.unique(step_of)
-    place = {worker: at for at, worker in enumerate(workers)}
-    cell = np.array([place[name] for name in owners], np.int64) * steps.size
-    cell += np.searchsorted(steps, step_of)
+    table, workers, steps, row, column = worker_steps(dataset, ["micros", "span_us"], keep)
+    cell = row * steps.size + column
     whole = np.full((2, len(workers) * steps.size), -1, np.int64)
     whole[:, cell] = [np.asarray(table[name], np.int64) for name in ("micros", "span_us")]
     whole = whole if whole[1].max(initial=0) > 0 else whole[:1]
@@ -70,6 +76,7 @@ def worker_times(dataset: Dataset, keep: Callable[[str], bool] | None = None) ->
     ranked = sorted(totals, key=lambda name: (-totals[name], name))
     types = ranked[: max(_LEAST_TYPES, MOST_NUMBERS // max(cells, 1) - len(whole))]
     micros = np.zeros((len(types), cells), np.int64)
+    place = {worker: at for at, worker in enumerate(workers)}
     number = {step: at for at, step in enumerate(steps.tolist())}
     kinds = {name: at for at, name in enumerate(types)}
     for batch in dataset.scan(["worker", "step", "op", "micros"], keep):
