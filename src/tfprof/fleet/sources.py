@@ -68,10 +68,9 @@ def find_files(
     """The files that *sources* stand for, without those of the dataset *target*.
 
     *model* is for runs that have no graph or op log near them, *known* are the files that the
-    dataset has. Raises InputError where no source
-    exists or no file is a run.
+    dataset has. Raises InputError where no source exists or no file is a run.
     """
-    pattern = PathPattern(paths) if paths else None
+    pattern, known = PathPattern(paths) if paths else None, known or KnownFiles()
     found, skipped = _listed(sources, target)
     files = sorted(found.values(), key=lambda file: natural(file.input.name))
     formats = _formats(files)
@@ -79,7 +78,7 @@ def find_files(
     one_log = len({session[0] for session in sessions if session}) == 1
     runs = []
     for file in files:
-        run = _run(file, formats[_kind(file)], pattern, known or KnownFiles(), one_log=one_log)
+        run = _run(file, formats[_kind(file)], pattern, known, one_log=one_log)
         if run is None:
             continue
         step = max(run.step or 0, run.number or 0)
@@ -93,14 +92,9 @@ def find_files(
         reason = f"no file{place} is a run in {first_few(list(sources), _MOST_NAMED)}"
         raise InputError(skipped[0].reason if skipped else f"{reason}; expected {_RUNS}")
     if pattern is None or not pattern.has_worker:
-        owners = [
-            Nameless.of(found[run.path].root, found[run.path].below, run.worker) for run in runs
-        ]
-        pairs = zip(owners, (run.there for run in runs), strict=True)
-        names_of = named(pairs, known or KnownFiles())
-        runs = [
-            replace(run, worker=names_of[owner]) for run, owner in zip(runs, owners, strict=True)
-        ]
+        pairs = [(run, Nameless.of(found[run.path], run.worker)) for run in runs]
+        name = named([(owner, run.there) for run, owner in pairs], known)
+        runs = [replace(run, worker=name[owner]) for run, owner in pairs]
     notes: list[str] = []
     models = [_Models(row, files, formats, notes) for row in (GRAPH, OP_LOG)]
     given = model or ModelFiles()

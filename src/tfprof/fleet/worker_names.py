@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from tfprof.fleet.listing import Listed
 from tfprof.fleet.path_pattern import default_place
 from tfprof.fleet.schema import plain
+from tfprof.fleet.tasks import InputPath
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from tfprof.fleet.known_files import KnownFiles
 
@@ -27,10 +29,10 @@ class Nameless(NamedTuple):
     is_root: bool = False  # the SOURCE itself is the worker
 
     @classmethod
-    def of(cls, root: str, below: Sequence[str], worker: str) -> Nameless:
-        """The *worker* of a file *below* a root."""
-        is_root = len(below) == 2 and plain(below[0]) == worker  # noqa: PLR2004 - root and name
-        return cls(root, worker, is_root)
+    def of(cls, file: Listed, worker: str) -> Nameless:
+        """The *worker* of a file."""
+        top, *folders, _ = file.below
+        return cls(file.root, worker, not folders and plain(top) == worker)
 
     def name(self, level: int) -> str:
         """The name with *level* folders of the root before it."""
@@ -84,9 +86,11 @@ def _level(
     if (path := known.first_below(root)) is not None:
         top = root.rstrip("/").rpartition("/")[2]
         below = (top, *path[len(plain(root).rstrip("/")) + 1 :].split("/"))
-        worker = Nameless.of(root, below, plain(default_place(below).worker))
+        file = Listed(InputPath(path, path, ""), root, below)
+        worker = Nameless.of(file, plain(default_place(below).worker))
         host = Nameless(root, worker.worker.rpartition("/")[2])  # of the only log
         pairs += [(each, known.worker(path) or "") for each in (worker, host)]
     found = (level for each, name in pairs for level in each.levels if each.name(level) == name)
-    lost = (level for each in workers for level in each.levels if each.name(level) in known.lost)
+    again = workers if known.lost else ()
+    lost = (level for each in again for level in each.levels if each.name(level) in known.lost)
     return next(found, next(lost, None))
