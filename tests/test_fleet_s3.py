@@ -139,7 +139,7 @@ def test_what_is_not_on_s3_is_one_sentence(
         (["fleet", f"{there}/no", "-o", f"{there}/fleet"], f"{there}/no does not exist"),
         (["fleet", "s3://no/logs", "-o", f"{there}/fleet"], "s3://no/logs cannot be read: "),
         (["fleet", logs, "-o", "s3://no/fleet"], "s3://no/fleet/"),
-        (["op", f"{there}/no"], f"{there}/no does not exist; "),
+        (["op", f"{there}/no"], f"{there}/no is no fleet, "),
     ]:
         assert cli.run(line) > 1
         sentence = capsys.readouterr().err
