@@ -79,17 +79,12 @@ def find_slow_steps(times: F64) -> list[SlowStep]:
     # A few steps say little about noise.
     needed = np.minimum(needed, np.maximum(np.log(_LEAST_OF_FEW), beyond(step)))
     slow = np.flatnonzero(np.nan_to_num(step) >= needed)
-    everywhere = [
-        SlowStep(
-            int(at),
-            float(np.exp(step[at])),
-            float(median(times[:, at][np.isfinite(logs[:, at])], 0)),
-            float(median(usual[np.isfinite(logs[:, at])], 0)),
-            (),
-            int(counts[at]),
-        )
-        for at in slow
-    ]
+    everywhere = []
+    for at in slow.tolist():
+        rows = np.isfinite(logs[:, at])
+        here, before = float(np.median(times[rows, at])), float(np.median(usual[rows]))
+        factor = float(np.exp(step[at]))
+        everywhere.append(SlowStep(at, factor, here, before, (), int(counts[at])))
     on_some = _on_some_workers(times, usual, logs - step, noise, set(slow.tolist()))
     by_factor = [sorted(found, key=lambda each: -each.factor) for found in (everywhere, on_some)]
     return [each for found in by_factor for each in found]

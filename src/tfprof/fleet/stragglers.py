@@ -153,19 +153,10 @@ def _stragglers(group: Ints, times: F64, by_group: Factors, sums: Sums) -> list[
         if not by_steps:
             waits = max(waits, min(extra / whole, 1.0))
         evenly = _evenly(micros[at], usual, factor) if by_steps else None
-        found.append(
-            Straggler(
-                int(group[at]),
-                factor,
-                whole,
-                whole / factor,
-                waits,
-                causes,
-                evenly,
-                by_steps,
-                group.size - 1,
-            )
-        )
+        row, peers = int(group[at]), group.size - 1
+        usual_step = whole / factor
+        one = Straggler(row, factor, whole, usual_step, waits, causes, evenly, by_steps, peers)
+        found.append(one)
     return sorted(found, key=lambda each: (-each.waits, each.worker))
 
 
