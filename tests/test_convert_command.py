@@ -112,7 +112,7 @@ def test_the_words_of_the_command(tfprof: Command, converted: Path, tmp_path: Pa
         named = str(converted) if words else f"--profile_path={converted}"
         files = [named] if words[:1] != ["demo"] else []
         assert tfprof(*words, *files, "-o", str(tmp_path / "x")) == 2
-        assert "takes no --outfile (save, convert and page do)" in tfprof.err
+        assert "takes no --outfile (save, convert, page and fleet do)" in tfprof.err
     assert not list(tmp_path.iterdir())
     with_comma = tmp_path / "a,b=c"
     assert tfprof("convert", str(converted), f"--outfile={with_comma}") == 0

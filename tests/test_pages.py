@@ -13,7 +13,13 @@ FOLDERS: Final = ("", "src/tfprof", "tests", "bench", "fuzz", "src/tfprof/*", "s
 NAMED: Final = re.compile(r"`([\w/]+\.(?:py|md|json|proto))`")
 LINKS: Final = re.compile(r"\]\(([\w./#-]+)\)")
 # Files of users, of TensorFlow, and placeholders.
-NOT_OURS: Final = {"tests/NAME_worker.py", "params.json", "timeline.json", "table.md"}
+NOT_OURS: Final = {
+    "tests/NAME_worker.py",
+    "params.json",
+    "timeline.json",
+    "table.md",
+    "manifest.json",
+}
 
 
 def test_pages_name_files_that_exist() -> None:

@@ -284,7 +284,9 @@ def test_commands_then_options_are_offered() -> None:
     assert offered("") == list(shell_commands())
     assert offered("s") == offered("more s") == ["summary", "scope", "save", "shell", "set"]
     # Only code view has frames to fold.
-    assert offered("scope ") == [f"-{n}" for n in (*OPTIONS, "format") if n != "frames"]
+    assert offered("scope ") == [
+        f"-{name}" for name in (*OPTIONS, "worker", "stat", "format") if name != "frames"
+    ]
     assert "-frames" in offered("code ")
     assert offered("set -max_depth 3 -a") == ["-account_type_regexes", "-account_displayed_op_only"]
     assert offered("set --max_depth=3 --ord") == ["--order_by="]

@@ -43,7 +43,7 @@ _HEAD_BYTES: Final = 200
 
 def is_fleet(path: str) -> bool:
     """Whether the local folder or URL *path* has the manifest of a fleet."""
-    with suppress(FileNotFoundError):
+    with suppress(FileNotFoundError, InputError):
         head = Storage.at(path).read(manifests.NAME, _HEAD_BYTES).tobytes()
         return bool(_HEAD.match(head))
     return False

@@ -70,8 +70,7 @@ class Command:
     files: Literal["", "load", "paths"] = ""
     no_files: str = ""  # why it takes no files
     words: Callable[[], Sequence[str]] | None = None  # the plain words it takes, where not files
-    # What files must give (GIVES, or "fleet") so that it answers them where no command is named;
-    # None: never.
+    # What files must give (GIVES) so that it answers them where no command is named; None: never.
     answers: tuple[str, ...] | None = None
     of_fleets: bool = False  # it answers for a fleet, too
     is_quiet: bool = False  # its result says what other commands note on standard error

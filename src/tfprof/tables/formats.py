@@ -128,6 +128,7 @@ GIVES: dict[str, str] = {
     "float_ops": "no float operations: rules count those of a graph, an op log has its own",
     "stacks": "no call stacks: code view needs an op log with them",
     "values": "no checkpoint: tensor_value has nothing to show",
+    "fleet": "",  # the runs of many workers
 }
 
 
