@@ -93,6 +93,8 @@ if __name__ == "__main__":
     cli.main(line)
 """
 
+INTERRUPTED = "tfprof: interrupted\ntfprof: the same command with --resume goes on\n"
+
 
 @pytest.mark.parametrize(
     ("number", "scheduler"),
@@ -117,7 +119,7 @@ def test_a_command_that_ends_early_leaves_the_old_state_and_no_process(
         wait_until(lambda: any(runs.iterdir()) and len([*(fleet / "steps").iterdir()]) == 3 + 2)
         code, errors = send(command, number)
     assert code == (128 + number if number != signal.SIGKILL else -number)
-    assert errors == ("tfprof: interrupted\n" if number == signal.SIGINT else "")
+    assert errors == (INTERRUPTED if number == signal.SIGINT else "")
     processes = [int(path.name.split(".")[1]) for path in runs.iterdir()]
     wait_until(lambda: not any(map(is_alive, processes)))
     assert {**content(fleet), **old} == content(fleet)

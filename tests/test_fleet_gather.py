@@ -171,7 +171,7 @@ def test_a_bad_file_is_a_row_of_the_manifest(how: str, truth: Truth) -> None:
     assert reason in row["reason"]
     assert os.getcwd() not in row["reason"]  # noqa: PTH109 - a text
     assert str(result).endswith(f"5 files added, 1 file skipped (1 {kind})")
-    assert any(note.startswith(f"skipped as {kind}: ") for note in result.notes)
+    assert any(f" skipped as {kind}: " in note for note in result.notes)
     assert steps() == [place for place in EVERY if place != ("worker_1", 0)]
     columns = truth.rows[0]._fields
     kept = [row for row in truth.rows if (row.worker, row.step) != ("worker_1", 0)]
@@ -492,7 +492,7 @@ def test_a_changed_file_does_not_change_what_is_there() -> None:
     assert result.decoded == 0
     (note,) = result.notes
     assert note.startswith(
-        "skipped as repeated: logs/worker_0/run_meta_0: step 0 of worker_0 is there already"
+        "1 file is skipped as repeated: logs/worker_0/run_meta_0: step 0 of worker_0 is there"
     )
     assert rows() == before
 
@@ -639,7 +639,9 @@ def test_the_command(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     assert first.startswith("fleet: 3 workers, 2 steps (5 worker steps), 1 graph, ")
     assert first.endswith(" rows; 5 files added, 1 file skipped (1 damaged)")
     assert last == "next: tfprof workers fleet"
-    assert command.err.startswith("tfprof: skipped as damaged: logs/worker_1/run_meta_0 is damaged")
+    assert command.err.startswith(
+        "tfprof: 1 file is skipped as damaged: logs/worker_1/run_meta_0 is damaged"
+    )
     assert command(*line, "--strict") == 3
     assert command.err.startswith("tfprof: logs/worker_1/run_meta_0 is damaged")
     assert command("fleet", "logs") == 2

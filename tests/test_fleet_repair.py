@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
+import tfprof
 from fleet_engine import HereEngine
 from fleet_files import write_fleet
-from tfprof.errors import InputError
+from test_outputs import Command
+from tfprof.errors import InputError, OutputError
 from tfprof.fleet.dataset import Dataset
 from tfprof.fleet.gather import gather
+from tfprof.fleet.gathered import said
+from tfprof.fleet.listing import Skip
 
 if TYPE_CHECKING:
     from tfprof.fleet.gathered import Gathered
@@ -70,3 +76,61 @@ def test_a_broken_dataset_whose_sources_are_gone_stays_as_it_is() -> None:
         gathered("logs/worker_1")
     assert content() == before
     assert gathered().files == 1
+
+
+# --- unfinished -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def command(capfd: pytest.CaptureFixture[str]) -> Command:
+    return Command(capfd)
+
+
+def test_an_unfinished_fleet_is_said(command: Command) -> None:
+    Path("fleet/manifest.json").unlink()
+    reason = "fleet is an unfinished fleet; to finish it, gather again with --resume"
+    for name in ("workers", "op", "info"):
+        assert command(name, "fleet") == 3
+        assert reason in command.err
+    assert command("./fleet") == 3
+    assert f"./{reason}" in command.err
+    with pytest.raises(InputError, match=reason):
+        tfprof.fleet("fleet")
+    result = gathered(resume=True)
+    assert (result.decoded, result.reused) == (0, 4)
+    assert str(result).endswith("rows; 4 files added, 4 of them decoded before")
+    assert command("workers", "fleet") == 0
+
+
+# --- what is said ---------------------------------------------------------------------------------
+
+
+def test_notes_are_one_line_per_kind() -> None:
+    skips = [Skip(f"w{each}/run", f"w{each}/run is empty", "damaged") for each in range(5)]
+    skips += [Skip("w1/run", "w1/run: step 7 is there", "repeated", "w1", 7)]
+    notes = [f"w{each}/trace: {each} bytes are ignored" for each in range(3)]
+    assert said(notes, skips, "fleet") == [
+        "w0/trace: 0 bytes are ignored (2 more files have notes like this)",
+        "5 files are skipped as damaged: w0/run, w1/run, w2/run and 2 more",
+        "1 file is skipped as repeated: w1/run: step 7 is there",
+        "'tfprof info fleet' has all reasons and notes",
+    ]
+    assert said(["a note"], [], "fleet") == ["a note"]
+
+
+def test_commands_that_take_no_fleet_say_that_first(command: Command) -> None:
+    for name in ("save", "convert"):
+        assert command(name, "fleet") == 2
+        assert f"{name} takes no fleet" in command.err
+
+
+@pytest.mark.parametrize(
+    ("flag", "reason"), [(os.ST_RDONLY, "Read-only file system"), (0, "Permission denied")]
+)
+def test_why_a_folder_cannot_be_written_to(
+    flag: int, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_flag=flag))
+    with pytest.raises(OutputError, match=f"the folder fleet/? cannot be written to: {reason}"):
+        gathered()

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _LOAD = "tfprof.cli.result_commands:load_files"
+_REFUSE = "tfprof.cli.fleet_inputs:refuse_fleets"
 _ANSWER = "tfprof.cli.answer_paths:answer_paths"
 
 
@@ -72,6 +73,8 @@ def _outcome(plain: Sequence[str], options: dict[str, Any]) -> Outcome:
         outcome: Outcome = load_function(_ANSWER)(plain, options)
         return outcome
     command = COMMANDS[plain[0]] if plain else PROMPT
+    if command.files == "load" and not command.of_fleets and plain[1:]:
+        load_function(_REFUSE)(command, plain[1:])  # whatever else the request lacks
     # The loader is imported when it is called: help needs no NumPy.
     request = make_request(command, plain[1:], options, lambda it: load_function(_LOAD)(it))  # noqa: PLW0108
     if command.files == "load":

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tfprof.console.outcome import Outcome
 from tfprof.console.progress import Progress
+from tfprof.console.signals import on_exit
+from tfprof.console.stdio import write_in_signal_handler
 from tfprof.errors import UsageError
 from tfprof.fleet.engine import Engine
 from tfprof.fleet.gather import gather
@@ -15,6 +17,9 @@ from tfprof.tables.formats import GRAPH, OP_LOG
 
 if TYPE_CHECKING:
     from tfprof.cli.request import Request
+
+
+_RESUME: Final = b"tfprof: the same command with --resume goes on\n"
 
 
 def run_fleet(request: Request) -> Outcome:
@@ -28,6 +33,7 @@ def run_fleet(request: Request) -> Outcome:
         raise UsageError("fleet needs a folder to write, as in: tfprof fleet logs/ -o fleet")
     processes = options["processes"] or None
     with (
+        on_exit(lambda: write_in_signal_handler(_RESUME)),
         Progress(),
         Engine(processes, options["scheduler"], options["task_timeout"]) as engine,
     ):

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tfprof.api import open_fleet
 from tfprof.errors import InputError, UsageError
-from tfprof.fleet.dataset import is_fleet
-from tfprof.fleet.storage import is_url
+from tfprof.fleet.dataset import check_finished, is_fleet
+from tfprof.fleet.storage import Storage, is_url
 from tfprof.foundation.lazy_dataclasses import replace
 from tfprof.tables.command_checks import check_answers_fleets
 from tfprof.tables.command_options import STAT, WORKER
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from tfprof.cli.request import Request
     from tfprof.results.fleet import Fleet
+    from tfprof.tables.commands import Command
 
 FLEET: Final = "fleet"  # the path of a fleet, among the options of a request
 
@@ -34,9 +35,12 @@ def fleet_among(words: Sequence[str], options: Mapping[str, Any]) -> str | None:
 
 
 def names_fleet(path: str) -> bool:
-    """Whether *path* is a fleet; raises InputError for a URL that is none: it is nothing else."""
+    """Whether *path* is a fleet; raises InputError for an unfinished one.
+
+    Also for a URL that is none: it is nothing else.
+    """
     if not is_url(path):
-        return is_fleet(path)
+        return is_fleet(path) or check_finished(Storage.at(path))
     reason = "there is no manifest.json"
     try:
         if is_fleet(path):
@@ -45,6 +49,12 @@ def names_fleet(path: str) -> bool:
         text = str(problem)
         reason = text.partition(": ")[2] if text.startswith(path) else text
     raise InputError(f"{path} is no fleet, and tfprof opens no other URLs: {reason}")
+
+
+def refuse_fleets(command: Command, words: Sequence[str]) -> None:
+    """Raise UsageError where *words* name a fleet for which *command* does not answer."""
+    if any(map(names_fleet, words)):
+        check_answers_fleets(command)
 
 
 def load_fleet(request: Request) -> Fleet:

@@ -13,7 +13,7 @@ import re
 from contextlib import suppress
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
@@ -49,6 +49,16 @@ def is_fleet(path: str) -> bool:
     return False
 
 
+def check_finished(storage: Storage) -> Literal[False]:
+    """Raise InputError where a folder without manifest has parts; else it is no fleet."""
+    names = storage.names("steps")
+    if names and all(map(manifests.FOLDERS["steps"].fullmatch, names)):
+        raise InputError(
+            f"{storage.root} is an unfinished fleet; to finish it, gather again with --resume"
+        )
+    return False
+
+
 class Dataset:
     """A fleet; nothing but the manifest is in memory."""
 
@@ -64,6 +74,7 @@ class Dataset:
         storage = Storage.at(path)
         manifest = stored_manifest(storage)
         if manifest is None:
+            check_finished(storage)
             raise InputError(f"{path} is not a fleet: it has no {manifests.NAME}")
         return cls(storage, manifest)
 

@@ -15,7 +15,7 @@ from tfprof.errors import InputError, UsageError
 from tfprof.fleet.dataset import Dataset
 from tfprof.fleet.decode import decode, decode_graphs, repeated
 from tfprof.fleet.engine import TIMEOUT, Engine, Failure
-from tfprof.fleet.gathered import Gathered, after, merge, reasons
+from tfprof.fleet.gathered import Gathered, after, merge, said
 from tfprof.fleet.known_files import KnownFiles
 from tfprof.fleet.listing import Skip, input_path, is_same_place
 from tfprof.fleet.sessions import one_session
@@ -121,7 +121,7 @@ class _Gathering:
         self._engine, self._strict = engine, strict
         self._parts: list[tuple[Task, dict[str, Any]]] = []  # with their entries
         self._skipped: list[Skip] = []
-        self._unchanged = self._decoded = 0
+        self._unchanged = self._decoded = self._reused = 0
         self._broken = sorted(map(writer.storage.path, writer.drop_broken()))
         self._there = writer.kept
         lost = writer.old.steps.keys() - self._there.steps.keys() if writer.old else set()
@@ -161,6 +161,7 @@ class _Gathering:
             if entry is None:
                 waiting.append(task)
             else:
+                self._reused += len(task.files)
                 self._take(task, entry)
         failed = self._decode(waiting)
         single = [part for task, _ in failed for part in split(task)]
@@ -267,8 +268,11 @@ class _Gathering:
         files = sum(file.name not in bad for task, _ in self._parts for file in task.files)
         skips = tuple(new.skipped)
         again = f"made again, as missing or damaged: {first_few(self._broken, _MOST_NAMED)}"
-        said = (*new.notes, *([again] if self._broken else []), *reasons(skips))
-        return Gathered(target, files, self._unchanged, manifest, skips, self._decoded, said)
+        notes = [*new.notes, *([again] if self._broken else [])]
+        lines = tuple(said(notes, skips, target))
+        return Gathered(
+            target, files, self._unchanged, manifest, skips, self._decoded, lines, self._reused
+        )
 
 
 def _place(part: tuple[Task, dict[str, Any]]) -> tuple[Any, ...]:

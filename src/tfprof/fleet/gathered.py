@@ -5,6 +5,7 @@ entries of parts ──merge──► skipped files, notes of this run ──aft
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -56,6 +57,7 @@ class Gathered:
     skipped: tuple[Skip, ...] = ()  # in this run
     decoded: int = 0  # tasks that this run decoded; the others were there
     notes: tuple[str, ...] = ()
+    reused: int = 0  # of the files: decoded by an earlier run that did not finish
 
     def __str__(self) -> str:
         manifest, steps = self.manifest, self.manifest.steps
@@ -67,6 +69,7 @@ class Gathered:
             plural(manifest.rows, "row"),
         )
         added = f"{plural(self.files, 'file')} added"
+        added += f", {self.reused:,} of them decoded before" if self.reused else ""
         there = f", {self.unchanged:,} there already" if self.unchanged else ""
         return f"{self.target}: {', '.join(counted)}; {added}{there}{self._skips()}"
 
@@ -86,12 +89,23 @@ def _few(notes: Iterable[str]) -> list[str]:
     return [*each[:_MOST_NOTES], *([f"{_MORE}{plural(more, 'more note')}"] if more > 0 else [])]
 
 
-def reasons(skipped: Iterable[Skip]) -> list[str]:
-    """A note per kind of reason, with a few examples."""
-    kinds: dict[str, list[Skip]] = {}
+def said(notes: Iterable[str], skipped: Iterable[Skip], target: str) -> list[str]:
+    """What a user reads of a run: a line per kind of note and per kind of reason."""
+    alike: dict[str, list[str]] = {}
+    for note in notes:
+        alike.setdefault(re.sub(r"\d+", "#", note.rpartition(": ")[2]), []).append(note)
+    kinds: dict[str, dict[str, str]] = {}
     for skip in skipped:
-        kinds.setdefault(skip.kind, []).append(skip)
-    return [
-        f"skipped as {kind}: {first_few([skip.reason for skip in same], _MOST_NAMED)}"
-        for kind, same in sorted(kinds.items())
-    ]
+        kinds.setdefault(skip.kind, {}).setdefault(skip.path, skip.reason)
+    lines = [_with_count(same) for same in alike.values()]
+    for kind, reasons in sorted(kinds.items()):
+        which = [*(reasons if len(reasons) > 1 else reasons.values())]
+        files = plural(len(reasons), "file is", "files are")
+        lines.append(f"{files} skipped as {kind}: {first_few(which, _MOST_NAMED)}")
+    is_short = any(len(each) > 1 for each in (*alike.values(), *kinds.values()))
+    return [*lines, *([f"'tfprof info {target}' has all reasons and notes"] if is_short else [])]
+
+
+def _with_count(notes: Sequence[str]) -> str:
+    more = plural(len(notes) - 1, "more file has a note", "more files have notes")
+    return f"{notes[0]} ({more} like this)" if len(notes) > 1 else notes[0]

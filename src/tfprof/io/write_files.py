@@ -101,7 +101,10 @@ def _no_folder(path: str, problem: Exception) -> OutputError:
 
 def _check_writable(path: str, folder: Path | str) -> None:
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise OutputError(f"the folder {path} cannot be written to: no permission")
+        flags = os.statvfs(folder).f_flag if hasattr(os, "statvfs") else 0
+        is_read_only = flags & getattr(os, "ST_RDONLY", 0)
+        reason = os.strerror(errno.EROFS if is_read_only else errno.EACCES)
+        raise OutputError(f"the folder {path} cannot be written to: {reason}")
 
 
 def remove_unfinished() -> None:
