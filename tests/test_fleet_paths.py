@@ -14,7 +14,7 @@ from tfprof.errors import InputError, UsageError
 from tfprof.fleet.listing import Skip
 from tfprof.fleet.path_pattern import PathPattern, Place, default_place
 from tfprof.fleet.sources import find_files
-from tfprof.fleet.tasks import FileToRead, ModelFiles, make_tasks, split
+from tfprof.fleet.tasks import FileToRead, InputPath, ModelFiles, make_tasks, split
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -132,7 +132,8 @@ def test_sources(sources: list[str], tmp_path: Path) -> None:
     assert places(*sources) == ALL
     graphs = {file.model.graph for file in find_files(sources, "fleet").files}
     # The graph is in the folder above those of the workers.
-    assert (None in graphs) == (sources[0][-2:] == "_0" or sources[0] == "@list.txt")
+    assert [graph.name for graph in graphs if graph] == ["logs/graph.pbtxt"]
+    assert len(graphs) == 1
 
 
 def test_files_at_a_url(logs: Path) -> None:
@@ -293,15 +294,23 @@ def test_the_nearest_graph_counts(logs: Path) -> None:
     assert models("logs") == {
         "worker_0": "logs/graph.pbtxt", "worker_1": "logs/worker_1/mine.pbtxt"
     }  # fmt: skip
-    # Not the one above the SOURCE.
-    assert models("logs/worker_0") == {"worker_0": ""}
     other = find_files(["logs"], "fleet").files[0].model
     assert models("logs/worker_0", model=other) == {"worker_0": "logs/graph.pbtxt"}
     assert models("logs/worker_0", "logs/graph.pbtxt") == {"worker_0": "logs/graph.pbtxt"}
+    # Of the folder above a SOURCE, what is called a graph, unless there is another one.
+    os.chdir("logs/worker_0")
+    assert models(".") == {"worker_0": "../graph.pbtxt"}
+    assert models("../worker_1") == {"worker_1": "../worker_1/mine.pbtxt"}
+    os.chdir("../..")
+    assert models("logs/worker_0") == {"worker_0": "logs/graph.pbtxt"}
+    given = ModelFiles(InputPath("/given", "given", "1-1"))
+    assert models("logs/worker_0", model=given) == {"worker_0": "given"}
+    shared.rename(logs / "other.pbtxt")
     (note,) = find_files(["logs/worker_0"], "fleet").notes
     assert note.startswith(
         "2 runs have no graph near, so names of nodes are all that is known of them: logs/worker_0/"
     )
+    (logs / "other.pbtxt").rename(shared)
     (logs / "second.pbtxt").write_bytes(shared.read_bytes())
     found = find_files(["logs"], "fleet")
     assert models("logs")["worker_0"] == "logs/graph.pbtxt"

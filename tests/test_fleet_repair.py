@@ -39,8 +39,8 @@ def _here(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gathered()
 
 
-def gathered(*sources: str, **options: bool) -> Gathered:
-    return gather(sources or ["logs"], "fleet", engine=HereEngine(), **options)
+def gathered(*sources: str, resume: bool = False) -> Gathered:
+    return gather(sources or ["logs"], "fleet", engine=HereEngine(), resume=resume)
 
 
 def content() -> dict[Path, bytes]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 _LIST: Final = "@"
+_MODEL_NAME: Final = re.compile(r"(?!\.).*(graph|model|tfprof_log|op_log)", re.IGNORECASE)
 # What a store says of a file's version, the best first.
 _VERSIONS: Final = (
     "ETag", "etag", "md5Hash", "content_md5", "generation", "LastModified", "last_modified",
@@ -170,8 +172,12 @@ def _number(folder: str) -> tuple[int, int] | None:
 
 
 def beside(files: Iterable[Listed]) -> Iterator[Listed]:
-    """The files in the folders of *files*, up to their roots, among which may be their graphs."""
+    """The files in the folders of *files*, up to their roots, among which may be their graphs.
+
+    Of the folder above a root, those whose names say that they are one.
+    """
     seen = set()
+    above = set()
     for file in files:
         folder = file.input.name
         for _ in file.below[1:]:
@@ -184,6 +190,15 @@ def beside(files: Iterable[Listed]) -> Iterator[Listed]:
                     path = os.path.join(folder, name)  # noqa: PTH118 - likewise
                     if not name.startswith(".") and os.path.isfile(path):  # noqa: PTH113
                         yield _file(file.root, path)._replace(is_beside=True)
+        if file.root in above or is_url(file.input.path):
+            continue
+        above.add(file.root)
+        parent = Path(file.root).parent
+        with suppress(OSError):
+            for path in sorted(parent.iterdir()):
+                if _MODEL_NAME.match(path.name) and path.is_file():
+                    name = path if os.path.isabs(file.input.name) else os.path.relpath(path)  # noqa: PTH117
+                    yield _file(file.root, str(name))._replace(is_beside=True)
 
 
 def _file(root: str, name: str, *, is_named: bool = False) -> Listed:

@@ -2,7 +2,8 @@
 
     SOURCE           folder, file, glob, URL of any of these, or @LIST: a file with one per line
     ──► files        with worker and step by their paths (path_pattern.py)
-    ──► graphs       and op logs: of the same folder, or of the nearest one above inside the SOURCE
+    ──► graphs       and op logs: of the same folder, or of the nearest one above inside the SOURCE;
+                     then those given; then those of the folder above the SOURCE
 
 What a file is, its content says. Of files whose names differ in numbers only, one is opened: all of
 `run_meta_0 … run_meta_19` of a thousand workers are runs if the first that can be read is one.
@@ -100,10 +101,12 @@ def find_files(
     given = model or ModelFiles()
     aside = lru_cache(None)(_aside)
     for number, run in enumerate(runs):
-        graph, op_log = (each.nearest(found[run.path]) for each in models)
-        graph = graph or given.graph
-        of_run = ModelFiles(graph, op_log or given.op_log, aside(graph) if graph else ())
-        runs[number] = replace(run, model=of_run)
+        file = found[run.path]
+        graph, op_log = (
+            each.nearest(file) or of_all or each.above(file)
+            for each, of_all in zip(models, (given.graph, given.op_log), strict=True)
+        )
+        runs[number] = replace(run, model=ModelFiles(graph, op_log, aside(graph) if graph else ()))
     names = {run.name for run in runs}
     others = [
         file.input.name
@@ -229,6 +232,7 @@ class _Models:
         self._of_folder: dict[str, InputPath] = {}
         self._events: dict[str, InputPath] = {}
         self._named: InputPath | None = None
+        self._several, self._notes = dict[str, str](), notes
         for file in files:
             form = formats[_kind(file)]
             if form is None or form.input is not row:
@@ -239,9 +243,8 @@ class _Models:
                 continue
             first = self._of_folder.setdefault(folder, file.input)
             if first is not file.input:
-                notes.append(
-                    f"{first.name} and {file.input.name} are each {row.title}: the first is used"
-                )
+                several = f"{first.name} and {file.input.name} are each {row.title}"
+                self._several.setdefault(folder, f"{several}: the first is used")
             if file.is_named:
                 self._named = self._named or file.input
 
@@ -250,9 +253,18 @@ class _Models:
         folder = run.input.path
         for _ in run.below[1:]:
             folder, _, _ = folder.rpartition("/")
-            model = self._of_folder.get(folder)
+            model = self._in(folder)
             if model is None and TRACE_NAME in run.below[-1]:
                 model = self._events.get(folder)
             if model is not None:
                 return model
         return self._named
+
+    def above(self, run: Listed) -> InputPath | None:
+        """The one in the folder above the SOURCE of *run*."""
+        return self._in(run.root.rpartition("/")[0])
+
+    def _in(self, folder: str) -> InputPath | None:
+        if folder in self._several:
+            self._notes.append(self._several.pop(folder))
+        return self._of_folder.get(folder)
