@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,7 +80,8 @@ def steps() -> dict[str, set[int]]:
 
 
 def sources_of_steps() -> set[str]:
-    return {*Dataset.open("fleet").steps(["source"])["source"].to_pylist()}
+    sources = Dataset.open("fleet").steps(["source"])["source"].to_pylist()
+    return {os.path.relpath(source) for source in sources}
 
 
 def test_sessions_are_not_mixed() -> None:

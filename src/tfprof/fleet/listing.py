@@ -195,10 +195,10 @@ def beside(files: Iterable[Listed]) -> Iterator[Listed]:
         above.add(file.root)
         parent = Path(file.root).parent
         with suppress(OSError):
-            for path in sorted(parent.iterdir()):
-                if _MODEL_NAME.match(path.name) and path.is_file():
-                    name = path if os.path.isabs(file.input.name) else os.path.relpath(path)  # noqa: PTH117
-                    yield _file(file.root, str(name))._replace(is_beside=True)
+            for model in sorted(parent.iterdir()):
+                if _MODEL_NAME.match(model.name) and model.is_file():
+                    written = model if os.path.isabs(file.input.name) else os.path.relpath(model)  # noqa: PTH117
+                    yield _file(file.root, str(written))._replace(is_beside=True)
 
 
 def _file(root: str, name: str, *, is_named: bool = False) -> Listed:
