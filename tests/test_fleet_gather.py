@@ -364,6 +364,16 @@ def test_a_second_source_does_not_count_the_first_again() -> None:
 
 
 @pytest.mark.usefixtures("truth")
+def test_later_steps_may_come_from_another_folder() -> None:
+    gathered()
+    shutil.copytree("logs", "day_2")
+    for path in Path("day_2").rglob("run_meta_*"):
+        path.rename(str(path).replace("meta_", "meta_10"))
+    gathered("day_2")
+    assert steps() == sorted([*EVERY, *((worker, 100 + step) for worker, step in EVERY)])
+
+
+@pytest.mark.usefixtures("truth")
 def test_sources_of_the_same_name() -> None:
     for folder in ("x", "y"):
         shutil.copytree("logs/worker_0", f"{folder}/logs/worker_0")

@@ -44,6 +44,10 @@ class KnownFiles:
         moved = self._moved.get((_end(path), file.input.identity), "")
         return moved if moved.endswith(plain("/".join(("", *file.below)))) else ""
 
+    def steps_of(self, worker: str) -> set[int | None]:
+        """The steps that the dataset has of a worker."""
+        return {step for name, step in self.sources if name == worker}
+
     def worker(self, path: str) -> str | None:
         """The worker of a file that the dataset has."""
         return self._worker.get(path)

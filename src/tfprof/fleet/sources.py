@@ -94,7 +94,7 @@ def find_files(
         raise InputError(skipped[0].reason if skipped else f"{reason}; expected {_RUNS}")
     if pattern is None or not pattern.has_worker:
         pairs = [(run, Nameless.of(found[run.path], run.worker)) for run in runs]
-        name = named([(owner, run.there) for run, owner in pairs], known)
+        name = named([(owner, run.there, run.step) for run, owner in pairs], known)
         runs = [replace(run, worker=name[owner]) for run, owner in pairs]
     notes: list[str] = []
     models = [_Models(row, files, formats, notes) for row in (GRAPH, OP_LOG)]

@@ -1,6 +1,6 @@
 """Names of workers that several SOURCEs have: told apart by the names of the SOURCEs.
 
-worker_0                      no other SOURCE of the dataset has a worker of this name
+worker_0                      no other SOURCE of the dataset has a step of this worker
 a/worker_0, b/worker_0        the SOURCEs a and b were gathered together
 worker_0, b/worker_0          b was added to a later: workers of the dataset keep their names
 x/a/worker_0, y/a/worker_0    the SOURCEs have the same name, too
@@ -46,12 +46,20 @@ class Nameless(NamedTuple):
         return range(self.root.count("/") + 2)
 
 
-def named(workers: Iterable[tuple[Nameless, str]], known: KnownFiles) -> dict[Nameless, str]:
-    """The name of each worker; with it, the path by which the dataset knows a file of it, or ""."""
+def named(
+    workers: Iterable[tuple[Nameless, str, int | None]], known: KnownFiles
+) -> dict[Nameless, str]:
+    """The name of each worker, given the files of each.
+
+    With a worker comes the path by which the dataset knows the file, or "", and the step that the
+    file's path says.
+    """
     of_root: dict[str, set[Nameless]] = {}
     fixed: dict[Nameless, str] = {}
-    for worker, path in workers:
+    steps: dict[Nameless, set[int | None]] = {}
+    for worker, path, step in workers:
         of_root.setdefault(worker.root, set()).add(worker)
+        steps.setdefault(worker, set()).add(step)
         if (name := known.worker(path)) is not None:
             fixed[worker] = name
     level = {root: _level(root, same, fixed, known) for root, same in of_root.items()}
@@ -62,20 +70,32 @@ def named(workers: Iterable[tuple[Nameless, str]], known: KnownFiles) -> dict[Na
             for root, same in of_root.items()
             for worker in same
         }
-        roots: dict[str, set[str]] = {}
+        alike: dict[str, list[Nameless]] = {}
         for worker, name in names.items():
-            roots.setdefault(name, set()).add(worker.root)
+            alike.setdefault(name, []).append(worker)
         clashing = {
             worker.root
             for worker, name in names.items()
             if worker.root in undecided
             and (level[worker.root] or 0) + 1 in worker.levels
-            and (len(roots[name]) > 1 or name in known.sources_of)
+            and (
+                _overlap(steps[worker], known.steps_of(name))
+                or any(
+                    _overlap(steps[worker], steps[other])
+                    for other in alike[name]
+                    if other.root != worker.root
+                )
+            )
         }
         if not clashing:
             return names
         for root in clashing:
             level[root] = (level[root] or 0) + 1
+
+
+def _overlap(steps: set[int | None], others: set[int | None]) -> bool:
+    """Whether files of two SOURCEs may have the same step; None: only the file knows its own."""
+    return bool(others) and (None in steps | others or bool(steps & others))
 
 
 def _level(
