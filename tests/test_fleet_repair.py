@@ -118,6 +118,11 @@ def test_notes_are_one_line_per_kind() -> None:
     assert said(["a note"], [], "fleet") == ["a note"]
 
 
+def test_a_name_that_is_too_long_is_no_fleet(command: Command) -> None:
+    assert command("info", "x" * 300) == 3
+    assert "steps" not in command.err
+
+
 def test_commands_that_take_no_fleet_say_that_first(command: Command) -> None:
     for name in ("save", "convert"):
         assert command(name, "fleet") == 2

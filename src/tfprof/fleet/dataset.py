@@ -51,7 +51,9 @@ def is_fleet(path: str) -> bool:
 
 def check_finished(storage: Storage) -> Literal[False]:
     """Raise InputError where a folder without manifest has parts; else it is no fleet."""
-    names = storage.names("steps")
+    names: list[str] = []
+    with suppress(InputError):
+        names = storage.names("steps")
     if names and all(map(manifests.FOLDERS["steps"].fullmatch, names)):
         raise InputError(
             f"{storage.root} is an unfinished fleet; to finish it, gather again with --resume"
