@@ -251,6 +251,12 @@ def test_steps_of_all_workers_come_before_those_of_some() -> None:
     assert [one.column for one in find_slow_steps(fleet.steps)] == [2, 7, 4]
 
 
+def test_beside_a_fast_step_a_usual_one_is_not_slow() -> None:
+    # Two workers, one of which has much less to do in its last step.
+    times = np.array([[980.0, 989.0, 275.0], [375.0, 381.0, 388.0]])
+    assert find_slow_steps(times) == []
+
+
 def test_two_steps_do_not_say_which_one_is_slow() -> None:
     fleet = Fleet(5, 2)
     fleet.micros[:, 1] *= 3

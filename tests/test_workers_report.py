@@ -173,6 +173,15 @@ def test_nothing_planted(written: Callable[..., Written]) -> None:
     assert "They are balanced" in report.text()
 
 
+def test_a_worker_with_one_layer_more_is_no_straggler(written: Callable[..., Written]) -> None:
+    report = written(workers=4, steps=5, graph="different").report
+    assert report.stragglers == []
+    assert {row["group"] for row in report.rows} == {0}
+    (longer,) = (row for row in report.rows if row["worker"] == "worker_3")
+    # It runs 13 layers beside 12, and takes as long for each.
+    assert longer["factor"] == pytest.approx(1, abs=0.02)
+
+
 def test_one_worker_and_one_step(written: Callable[..., Written]) -> None:
     report = written(workers=1, steps=1).report
     (row,) = report.rows

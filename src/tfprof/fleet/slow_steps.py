@@ -100,7 +100,9 @@ def _on_some_workers(
     own = spreads_needed(left.shape[1]) * spread(left, axis=1)  # of who is often slow, no news
     least = max(np.log(_LEAST_OF_WORKER), _OF_WORKER_NOISE * np.cbrt(left.size) * noise)
     far = np.maximum(max(least, _beyond_others(np.abs(left[left != 0]))), own[:, None])
-    worker, step = np.nonzero(left >= far)
+    # Beside a worker whose step is fast, a usual one is not slow.
+    is_slow = np.nan_to_num(times / usual[:, None]) >= _LEAST_OF_WORKER
+    worker, step = np.nonzero((left >= far) & is_slow)
     found = []
     for at in sorted({*step.tolist()} - but):
         rows = worker[step == at]

@@ -130,10 +130,22 @@ def compare(times: F64, sums: Sums) -> list[Compared]:
     """The workers of *times* (workers × steps; NaN: not recorded), compared with their peers."""
     result = []
     for group in groups_of_peers(sums.nodes):
-        by_group = factors(times[group])
-        found = _stragglers(group, times, by_group, sums) if group.size > 1 else []
+        # Who runs one layer more is not slow.
+        equal = times.copy()
+        equal[group] /= _work(sums.nodes[group], sums.micros[group])[:, None]
+        by_group = factors(equal[group])
+        found = _stragglers(group, equal, by_group, sums) if group.size > 1 else []
         result.append(Compared(group, by_group, found))
     return result
+
+
+def _work(nodes: F64, micros: F64) -> F64:
+    """How much each worker has to do, by how many nodes it runs; 1: as much as its peers."""
+    usual, usual_nodes = usual_of(micros), np.median(nodes, axis=0)
+    ratio = np.divide(nodes, usual_nodes, out=np.ones_like(nodes), where=usual_nodes > 0)
+    work = (ratio * usual).sum(axis=1)
+    whole = float(usual.sum())
+    return work / whole if whole and work.all() else np.ones(len(nodes))
 
 
 def _stragglers(group: Ints, times: F64, by_group: Factors, sums: Sums) -> list[Straggler]:
