@@ -124,8 +124,8 @@ class InfoReport(Result):
         alone = _ONLY_VARIABLES if _is_checkpoint(self.inputs) else GIVES["nodes"]
         sentences = {**GIVES, "nodes": _ONLY_RUNS if "run" in gives else alone}
         # The float operations of a graph are counted by rule.
-        known = {*gives, "model", *({"float_ops"} if "nodes" in gives else ())}
-        return [sentence for name, sentence in sentences.items() if name not in known]
+        known = {*gives, *({"float_ops"} if "nodes" in gives else ())}
+        return [text for name, text in sentences.items() if text and name not in known]
 
     @property
     def several(self) -> list[str]:
