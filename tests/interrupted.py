@@ -30,6 +30,8 @@ def start(text: str, folder: Path, *line: str) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # Who runs us may have turned it off, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
     )
 
 
@@ -39,7 +41,11 @@ def send(process: subprocess.Popen[str], number: signal.Signals) -> tuple[int, s
         os.killpg(process.pid, number)
     else:
         process.send_signal(number)
-    _, errors = process.communicate(timeout=SECONDS)
+    try:
+        _, errors = process.communicate(timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)  # a test that fails must end, too
+        raise
     return process.returncode, errors
 
 
