@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import fsspec
 import pytest
 
 import tfprof
@@ -103,7 +104,7 @@ def test_processes_give_the_same_bytes() -> None:
 
 @pytest.mark.usefixtures("truth")
 def test_urls_as_source_and_target() -> None:
-    memory = pytest.importorskip("fsspec").filesystem("memory")
+    memory = fsspec.filesystem("memory")
     for file in filter(Path.is_file, Path("logs").rglob("*")):
         packed = file.parent.name == "worker_1"
         data = gzip.compress(file.read_bytes()) if packed else file.read_bytes()
@@ -459,15 +460,20 @@ def test_event_files_that_have_grown(
     assert (again.unchanged, again.decoded) == (2, 0)
 
 
+def save_profile(number: int) -> None:
+    """A profile of a worker, whose steps are 0 and 1 whatever its *number* is."""
+    files = PROFILES["handmade"]
+    profile = tfprof.load(files.graph, [*files.runs], files.op_log).profile
+    Path("logs/worker").mkdir(parents=True, exist_ok=True)
+    Path(f"logs/worker/saved_{number}.pb").write_bytes(b"".join(saved(profile)))
+
+
 def test_a_profile_with_steps_that_are_there_from_another_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    files = PROFILES["handmade"]
-    profile = tfprof.load(files.graph, [*files.runs], files.op_log).profile
-    Path("logs/worker").mkdir(parents=True)
-    for number in (3, 4):  # their steps are 0 and 1
-        Path(f"logs/worker/saved_{number}.pb").write_bytes(b"".join(saved(profile)))
+    for number in (3, 4):
+        save_profile(number)
         gathered()
     assert steps() == [("worker", 0), ("worker", 1)]
     assert skipped() == [("logs/worker/saved_4.pb", "repeated")] * 2
@@ -523,11 +529,8 @@ def test_of_two_files_of_a_step_the_first_that_can_be_read_counts() -> None:
 
 def test_profiles_with_the_same_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    files = PROFILES["handmade"]
-    profile = tfprof.load(files.graph, [*files.runs], files.op_log).profile
-    Path("logs/worker").mkdir(parents=True)
-    for number in (3, 4):  # their steps are 0 and 1
-        Path(f"logs/worker/saved_{number}.pb").write_bytes(b"".join(saved(profile)))
+    for number in (3, 4):
+        save_profile(number)
     gathered()
     assert steps() == [("worker", 0), ("worker", 1)]
     assert skipped() == [("logs/worker/saved_4.pb", "repeated")] * 2

@@ -6,6 +6,7 @@ import os
 import shutil
 from typing import TYPE_CHECKING, Any
 
+import fsspec
 import pytest
 
 from fleet_files import write_fleet
@@ -137,7 +138,6 @@ def test_sources(sources: list[str], tmp_path: Path) -> None:
 
 
 def test_files_at_a_url(logs: Path) -> None:
-    fsspec = pytest.importorskip("fsspec")
     memory = fsspec.filesystem("memory")
     memory.rm("/bucket", recursive=True) if memory.exists("/bucket") else None
     for file in filter(os.path.isfile, logs.rglob("*")):
@@ -268,7 +268,7 @@ def test_a_dataset_is_no_source_of_itself(source: str, logs: Path) -> None:
 
 
 def test_a_dataset_at_a_url_is_no_source_of_itself() -> None:
-    memory = pytest.importorskip("fsspec").filesystem("memory")
+    memory = fsspec.filesystem("memory")
     run = content(PROFILES["handmade"].runs[0])
     for name in ("w/run_meta_0", "own/graphs/run_meta_7"):
         memory.pipe_file(f"/itself/{name}", run)

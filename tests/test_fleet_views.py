@@ -141,7 +141,18 @@ def test_an_incomplete_fleet_says_what_is_missing(
         told = capsys.readouterr().out
         assert skipped in told
         assert lacks in told
+        assert cli.run([*command, fleet, "--format=md"]) == 0
+        assert skipped in capsys.readouterr().out
+        # CSV has rows alone.
+        assert cli.run([*command, fleet, "--format=csv"]) == 0
+        printed = capsys.readouterr()
+        assert skipped not in printed.out
+        assert skipped in printed.err
+        assert lacks in printed.err
     assert tfprof.fleet(fleet).op(worker="worker_1").sentences == (skipped,)
+    answer = tfprof.fleet(fleet).sql("select sum(micros) as micros from rows")
+    assert str(answer).endswith(f"\n\n{skipped}\n{lacks}")
+    assert json.loads(b"".join(answer.pieces("json")))["incomplete"] == [skipped, lacks]
 
 
 def test_rows_are_filtered_and_sorted_by_the_statistic(shared: Gathered) -> None:

@@ -79,7 +79,7 @@ def run_query(
     except TfprofError:
         print_notes(loading)
         raise
-    print_notes(with_loading_notes(outcome, report, loading).notes)
+    print_notes(with_loading_notes(outcome, report, loading, output).notes)
     framing = OUTPUTS[output.kind].printed
     print_report(framed(asked.options, outcome.stdout) if framing else outcome.stdout)
     from google.protobuf.message import DecodeError  # noqa: PLC0415 - loaded with the schema

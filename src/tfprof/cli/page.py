@@ -60,8 +60,9 @@ def run_page(request: Request) -> Outcome:
         return Outcome()
     with Progress() as progress:
         progress("drawing the page")
-        outcome = deliver(report, Output("file", path), loaded.inputs)
-    return with_loading_notes(outcome, report, loading)
+        output = Output("file", path)
+        outcome = deliver(report, output, loaded.inputs)
+    return with_loading_notes(outcome, report, loading, output)
 
 
 def _without_folders(request: Request) -> Request:

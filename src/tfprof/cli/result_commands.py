@@ -106,4 +106,4 @@ def run_result(request: Request) -> Outcome:
     except TfprofError:
         print_notes(loading)
         raise
-    return with_loading_notes(outcome, result, loading)
+    return with_loading_notes(outcome, result, loading, query.output)

@@ -9,7 +9,7 @@ from tfprof.cli.fleet_inputs import names_fleet
 from tfprof.console.progress import Progress
 from tfprof.console.stdio import stdout_columns
 from tfprof.errors import UsageError
-from tfprof.results.result import deliver
+from tfprof.results.result import deliver, with_loading_notes
 from tfprof.tables.command_options import LIST_ROWS, WORKER
 from tfprof.tables.outputs import Output
 
@@ -30,4 +30,5 @@ def run_workers(request: Request) -> Outcome:
         progress("comparing workers")
         fleet = open_fleet(path).chosen(request.options.get(WORKER.name))
         report = fleet.workers(rows=request.options.get(LIST_ROWS.name, LIST_ROWS.default))
-        return deliver(report, output, fleet.inputs, columns=stdout_columns())
+        outcome = deliver(report, output, fleet.inputs, columns=stdout_columns())
+    return with_loading_notes(outcome, report, fleet.notes, output)

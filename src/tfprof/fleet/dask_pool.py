@@ -1,9 +1,8 @@
 """Tasks on a Dask cluster, through its executor.
 
-Lost workers, the queue and the dashboard are Dask's business. Two things are not. A task that
-hangs would hold its slot for ever: it runs in a thread of its own, which the worker leaves alone
-after the timeout. And a worker that does not even do that is given up by the engine, which submits
-the task again.
+Dask handles lost workers, the queue and the dashboard. tfprof handles what hangs. Each task runs in
+a thread of its own, and after the timeout its worker takes the next task. If a worker does not
+answer at all, the engine submits its task again to another one.
 """
 
 from __future__ import annotations

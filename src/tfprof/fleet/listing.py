@@ -163,7 +163,7 @@ def _is_dataset(folder: str, target: str) -> bool:
 
 
 def _number(folder: str) -> tuple[int, int] | None:
-    """What tells a folder from others, whatever its name; None where there is none."""
+    """Device and inode, which are the same under every name of a folder; None: there is none."""
     try:
         status = Path(folder).stat()
     except (OSError, ValueError):

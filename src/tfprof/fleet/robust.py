@@ -56,7 +56,7 @@ class Factors(NamedTuple):
 def factors(times: F64) -> Factors:
     """The factors of *times* (workers × steps; NaN: not recorded), by median polish."""
     logs = np.log(times)
-    # A step that few workers recorded cannot be told from its workers.
+    # If few workers recorded a step, it has no factor of its own.
     shared = np.isfinite(logs).sum(axis=0) >= MAJORITY
     step = np.zeros(logs.shape[1])
     for _ in range(_ROUNDS):

@@ -113,12 +113,12 @@ def _causes(
         found = ((keys[at].node, float(micros[at]), float(usual[at])) for at in nodes)
         several = len(of_type.get((cause.key.op, cause.key.device), [])) > 1
         causes.append(cause._replace(nodes=tuple(found)[:_MOST_NODES] if several else ()))
-    told = {(c.key.op, c.key.device) for c in causes if not c.factor or c.factor >= _LEAST_FACTOR}
+    named = {(c.key.op, c.key.device) for c in causes if not c.factor or c.factor >= _LEAST_FACTOR}
     single = [
         Cause(keys[at], float(micros[at]), float(usual[at]))
         for at in slow.tolist()
-        if (keys[at].op, keys[at].device) not in told
+        if (keys[at].op, keys[at].device) not in named
     ]
     if single:
-        causes = [c for c in causes if (c.key.op, c.key.device) in told]
+        causes = [c for c in causes if (c.key.op, c.key.device) in named]
     return tuple(sorted([*causes, *single], key=lambda c: -c.extra)[:_MOST_CAUSES])

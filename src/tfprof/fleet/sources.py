@@ -162,7 +162,7 @@ def _run(
         return None
     name = file.below[-1]
     below = file.below
-    if one_log and session_of("/".join(file.below)):  # its folder tells nothing apart
+    if one_log and session_of("/".join(file.below)):  # all traces are in one log folder
         below = (file.below[0], name)
     if pattern is not None:
         place = pattern.place(file.input.path, below)

@@ -1,4 +1,4 @@
-"""Names of workers that several SOURCEs have: told apart by the names of the SOURCEs.
+"""Names of workers. If two SOURCEs have the same steps of a worker, its name begins with theirs.
 
 worker_0                      no other SOURCE of the dataset has a step of this worker
 a/worker_0, b/worker_0        the SOURCEs a and b were gathered together

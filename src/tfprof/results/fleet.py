@@ -157,7 +157,8 @@ class Fleet:
         from tfprof.fleet.sql import ask_sql  # noqa: PLC0415 - most questions need no SQL
         from tfprof.results.sql_report import SqlReport  # noqa: PLC0415
 
-        return SqlReport(ask_sql(self.dataset, text, parameters, self._wanted))
+        answer = ask_sql(self.dataset, text, parameters, self._wanted)
+        return SqlReport(answer, tuple(self.dataset.manifest.gaps(self.worker_names)))
 
     def arrow(self, name: str = "rows") -> Any:  # noqa: ANN401 - pyarrow has no types
         """A table of the fleet (rows, steps, nodes, skipped) for pyarrow, polars or DuckDB.

@@ -180,10 +180,12 @@ class ProfileFile(SharedFile):
         return self.profile
 
 
-def with_loading_notes(outcome: Outcome, result: Result, loading: Iterable[Note]) -> Outcome:
+def with_loading_notes(
+    outcome: Outcome, result: Result, loading: Iterable[Note], output: Output
+) -> Outcome:
     """*outcome* with the notes on what was read, behind what its numbers leave out."""
     others = [note for note in outcome.notes if note not in result.coverage]
-    said = getattr(result, "sentences", ())
+    said = getattr(result, "sentences", ()) if OUTPUTS[output.kind].has_sentences else ()
     loading = [note for note in loading if not note.caveat or str(note) not in said]
     return replace(outcome, notes=[*result.coverage, *loading, *others])
 

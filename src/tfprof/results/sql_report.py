@@ -40,6 +40,7 @@ class SqlReport(Result):
     """The answer to a question in SQL."""
 
     arrow: Any  # a pyarrow.Table
+    incomplete: tuple[str, ...] = ()  # what the fleet lacks, as sentences
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -77,11 +78,14 @@ class SqlReport(Result):
         named = zip(self.columns, self.arrow.columns, strict=True)
         first, *others = [_column(name, values) for name, values in named]
         columns = (replace(first, placing=True), *others)
-        return Table("", SCHEMA, columns, len(self), label=first.name)
+        facts = {"incomplete": list(self.incomplete)}
+        return Table(
+            "", SCHEMA, columns, len(self), first.name, facts=facts, caveats=self.incomplete
+        )
 
     def text(self) -> str:
         """The first rows as a table, fitted to the terminal if standard output is one."""
-        shown = SqlReport(self.arrow.slice(0, MOST_ROWS))
+        shown = replace(self, arrow=self.arrow.slice(0, MOST_ROWS))
         files = shown.files(row_of_form("text"), "", stdout_columns())
         text = b"".join(piece for file in files for piece in file.pieces).decode().rstrip("\n")
         more = plural(len(self) - len(shown), "more row")

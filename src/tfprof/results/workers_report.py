@@ -119,7 +119,10 @@ class WorkersReport(Result):
                 "caveats": list(self.workers.notes),
             },
             hiding=Hidden(hidden, {"--rows": hidden} if hidden else {}),
-            caveats=tuple(text for texts in findings(self.workers).values() for text in texts),
+            caveats=(
+                *(text for texts in findings(self.workers).values() for text in texts),
+                *self.workers.notes,
+            ),
         )
 
     def __repr__(self) -> str:

@@ -63,6 +63,7 @@ class OutputKind:
     names_files: bool = False  # the functions take (result, path) and return Files
     fitted: tuple[str, ...] = ()  # forms whose function takes (result, width of the screen or None)
     folds_frames: bool = False  # code view folds the frames of libraries by itself
+    has_sentences: bool = True  # what it writes says what its numbers leave out
     for_reading: bool = False  # on a terminal, each name stays on one line
     of_fleets: Literal["all", "whole", "none"] = "all"  # whether it holds the numbers of a fleet
     not_for_lists: str = ""  # error where the rows of a view are one list; {view} is its name
@@ -105,7 +106,8 @@ OUTPUTS: dict[str, OutputKind] = {
                     "page": "tfprof.writers.page:page_file"}, for_reading=True),
         OutputKind("json", "rows and metadata as JSON", "maybe",
                    {"table": "tfprof.writers.json_table:json_table"}),
-        OutputKind("csv", "rows as CSV", "maybe", {"table": "tfprof.writers.csv_table:csv_table"}),
+        OutputKind("csv", "rows as CSV", "maybe", {"table": "tfprof.writers.csv_table:csv_table"},
+                   has_sentences=False),
         OutputKind("md", "rows as a Markdown table", "maybe",
                    {"table": "tfprof.writers.markdown_table:markdown_table"}),
         OutputKind("table", "rows as a table with shares, fitted to the terminal", "maybe",
@@ -114,18 +116,19 @@ OUTPUTS: dict[str, OutputKind] = {
         OutputKind(
             "timeline", "Chrome trace events, one file per step", "always",
             {"report": "tfprof.writers.timeline:timeline_files"}, names_files=True,
-            of_fleets="none",
+            of_fleets="none", has_sentences=False,
             not_for_lists="{view} view doesn't support timeline yet. "
                           "Consider graph/scope/code view.",
         ),
         OutputKind("pprof", "a profile for pprof", "always",
                    {"report": "tfprof.writers.pprof:pprof_file"}, names_files=True,
-                   of_fleets="none"),
+                   of_fleets="none", has_sentences=False),
         OutputKind("proto", "the message that the original returns", "always",
                    {"report": "tfprof.writers.proto:report_proto",
-                    "advice": "tfprof.writers.advice:proto"}, of_fleets="whole"),
+                    "advice": "tfprof.writers.advice:proto"}, of_fleets="whole",
+                   has_sentences=False),
         OutputKind("none", "nothing; errors and notes still appear", "never",
-                   {"result": "tfprof.results.result:no_pieces"}),
+                   {"result": "tfprof.results.result:no_pieces"}, has_sentences=False),
     )
 }
 # fmt: on
