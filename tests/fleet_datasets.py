@@ -85,9 +85,14 @@ def step_rows(profile: Profile, step: Step) -> Iterator[dict[str, Any]]:
             sums[node, own[node]][metric] += amount
     float_ops = with_float_ops(profile, "all", None, step.number)[0].nodes.float_ops.tolist()
     for (node, device), row in sums.items():
-        row["float_ops"] = float_ops[node] * row["occurrence"]
+        row["float_ops"] = in_64_bits(float_ops[node] * row["occurrence"])
         op = profile.types[int(profile.nodes.op[node])]
         yield {"name": profile.nodes.name[node], "op": op, "device": device, **row}
+
+
+def in_64_bits(number: int) -> int:
+    """What is left of *number* in a signed number of 64 bits, as in TensorFlow."""
+    return (number + 2**63) % 2**64 - 2**63
 
 
 def _graph_files(graph: str, profile: Profile) -> tuple[bytes, bytes]:

@@ -29,8 +29,8 @@ __all__ = ["I64", "U8", "U64", "Bool", "Index", "Strings"]
 
 # Longer strings are rare; Python hashes, compares and copies them faster.
 _LONG = 1024
-# With a longer average row than this, Python interns faster.
-_WORDY = 160
+# With fewer rows than this, or a longer average row, Python interns faster.
+_FEW, _WORDY = 32, 160
 # Rows that fill less than 1/_SPARSE of their blob are copied before they are searched.
 _SPARSE = 3
 # Hashes in one bucket beyond this many are found by binary search.
@@ -291,8 +291,11 @@ class Strings:
 
     def intern(self) -> tuple[I64, I64]:
         """(id of each row, first row of each id); ids are in order of first appearance."""
-        if len(self) and int(self.length.sum()) > _WORDY * len(self):
-            return self._intern_wordy()
+        if len(self) <= _FEW or int(self.length.sum()) > _WORDY * len(self):
+            return self._intern_one_by_one()
+        return self._intern_by_hash()
+
+    def _intern_by_hash(self) -> tuple[I64, I64]:
         seed = _FIRST_SEED
         while True:
             hashes = self.hashes(seed)
@@ -316,7 +319,7 @@ class Strings:
         number[appear] = np.arange(appear.size)
         return number[group], first[appear]
 
-    def _intern_wordy(self) -> tuple[I64, I64]:
+    def _intern_one_by_one(self) -> tuple[I64, I64]:
         number: dict[bytes, int] = {}
         each = (number.setdefault(text, len(number)) for text in self)
         ids = np.fromiter(each, np.int64, len(self))
