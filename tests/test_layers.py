@@ -38,6 +38,7 @@ FLOORS: Final = (
     "io",
     "console",
     "fleet",
+    "compare",
     "results",
     "writers",
     "fleet.decode  fleet.gather",
