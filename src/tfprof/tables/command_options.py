@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from tfprof.errors import UsageError
 from tfprof.foundation.lazy_dataclasses import replace
+from tfprof.tables.formats import GRAPH_PARTS, INPUTS
 from tfprof.tables.limits import LIMITS
 from tfprof.tables.options import OPTIONS, Option
-from tfprof.tables.outputs import formats
+from tfprof.tables.outputs import formats, kinds, option_help
 from tfprof.tables.statistics import DEFAULT_STAT, STATS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 HELP = Option("help", "bool", default=False, help="print the help")
 VERSION = Option("version", "bool", default=False, help="print the version")
@@ -43,6 +44,16 @@ SORT = Option(
 )  # fmt: skip
 ROWS = Option("rows", "int", 0, "how many rows to show; 0: all")
 LIST_ROWS = Option("rows", "int", 0, "how many rows per list; without it, what fits the screen")
+# What diff compares, and with what.
+BASE = Option(
+    "base", "list", (), "the files or the folder to compare with; comma-separated", is_path=True
+)
+STEPS = Option(
+    "steps",
+    "text",
+    "",
+    "use only these steps, as in 2-, -10 or 3,5-7",
+)
 NODE_NAMES = Option("name", "regexes", (), "explain nodes whose names match")
 NODE_TYPES = Option("op", "regexes", (), "explain nodes whose operation types match")
 LAYER = Option("layer", "text", "", "explain the nodes of a layer, as summary names it")
@@ -104,3 +115,20 @@ LIMIT_OPTIONS: dict[str, Option] = {
     limit.flag.lstrip("-"): Option(limit.flag.lstrip("-"), "int", limit.default, limit.help)
     for limit in LIMITS.values()
 }
+
+
+def output_options(offers: Iterable[str], *, is_list: bool = False) -> dict[str, Option]:
+    """The options output and format, as far as a result that *offers* these forms has them."""
+    forms = tuple(offers)
+    names = kinds(forms, is_list=is_list)
+    default = "stdout" if "stdout" in names else ""
+    output = replace(OPTIONS["output"], default=default, help=option_help(names), choices=names)
+    return {"output": output, **({"format": FORMAT} if "table" in forms else {})}
+
+
+def loading_options(
+    own: Mapping[str, Option], offers: Iterable[str], *, is_list: bool = False
+) -> dict[str, Option]:
+    """The options of a command that loads files; its result *offers* these forms."""
+    outputs = output_options(offers, is_list=is_list)
+    return {**INPUTS, **GRAPH_PARTS, **own, **outputs, **LIMIT_OPTIONS}

@@ -35,11 +35,12 @@ from tfprof.tables.command_options import (
     TRAINING,
     VERSION,
     WORKER,
+    loading_options,
+    output_options,
 )
 from tfprof.tables.fields import FIELDS, METRICS
 from tfprof.tables.formats import GRAPH, GRAPH_PARTS, INPUTS, OP_LOG
 from tfprof.tables.options import OPTIONS, OTHER_NAMES, Option, flags
-from tfprof.tables.outputs import kinds, option_help
 from tfprof.views import VIEWS, View
 
 if TYPE_CHECKING:
@@ -76,23 +77,6 @@ class Command:
     is_quiet: bool = False  # its result says what other commands note on standard error
     details: tuple[str, ...] = ()  # paragraphs of its help
     closing: tuple[str, ...] = ()  # more of them, behind the options
-
-
-def _outputs(offers: Iterable[str], *, is_list: bool = False) -> dict[str, Option]:
-    """The options output and format, as far as a result that *offers* these forms has them."""
-    forms = tuple(offers)
-    names = kinds(forms, is_list=is_list)
-    default = "stdout" if "stdout" in names else ""
-    output = replace(OPTIONS["output"], default=default, help=option_help(names), choices=names)
-    return {"output": output, **({"format": FORMAT} if "table" in forms else {})}
-
-
-def _loading(
-    own: Mapping[str, Option], offers: Iterable[str], *, is_list: bool = False
-) -> dict[str, Option]:
-    """The options of a command that loads files; its result *offers* these forms."""
-    outputs = _outputs(offers, is_list=is_list)
-    return {**INPUTS, **GRAPH_PARTS, **own, **outputs, **LIMIT_OPTIONS}
 
 
 def _narrowed(option: Option, view: View) -> Option:
@@ -146,7 +130,7 @@ def view_command(view: View) -> Command:
         _RUN_RESULT,
         _FILES,
         view.examples or (f"{view.name} graph.pbtxt",),
-        _loading({**options, **SAMPLE_OPTIONS}, _REPORT, is_list=view.chain),
+        loading_options({**options, **SAMPLE_OPTIONS}, _REPORT, is_list=view.chain),
         _REPORT,
         lambda loaded, _, options: loaded.ask(
             view.name, {n: options[n] for n in (*OPTIONS, *SAMPLE_OPTIONS) if n in options}
@@ -173,7 +157,7 @@ def _result(  # noqa: PLR0913, PLR0917 - one parameter per column
     of_fleets: bool = False,
 ) -> Command:
     """The row of a command that loads files and makes a result of them."""
-    options = _loading(own, offers)
+    options = loading_options(own, offers)
     columns = (name, summary, _RUN_RESULT, usage, examples, options, offers, result)
     return Command(*columns, files="load", answers=answers, of_fleets=of_fleets)
 
@@ -207,7 +191,7 @@ COMMANDS: dict[str, Command] = {
             "overview", "one screen: totals, and the most expensive layers, operations and lines",
             "tfprof.cli.overview:run_overview", _FILES,
             (f"overview {_RUN} tfprof_log", "overview . --format=json"),
-            _loading({"rows": LIST_ROWS, "flops": OPTIONS["flops"], "dim": OPTIONS["dim"]},
+            loading_options({"rows": LIST_ROWS, "flops": OPTIONS["flops"], "dim": OPTIONS["dim"]},
                      _OVERVIEW),
             _OVERVIEW, files="load", answers=("run",), is_quiet=True,
         ),
@@ -281,7 +265,7 @@ COMMANDS: dict[str, Command] = {
             "of a fleet: time per worker, stragglers and why, parameter servers, slow steps",
             "tfprof.cli.workers:run_workers", "FLEET [options]",
             ("workers fleet", "workers fleet --worker='worker_[0-3]' --format=json"),
-            {WORKER.name: WORKER, LIST_ROWS.name: LIST_ROWS, **_outputs(_WORKERS),
+            {WORKER.name: WORKER, LIST_ROWS.name: LIST_ROWS, **output_options(_WORKERS),
              **LIMIT_OPTIONS},
             _WORKERS, files="paths", answers=("fleet",), of_fleets=True,
         ),
@@ -290,7 +274,7 @@ COMMANDS: dict[str, Command] = {
             "what files or folders hold, what is missing for which view, and what to try next",
             "tfprof.cli.info:run_info",
             "FILES or FOLDERS [options]", ("info .", f"info {_RUN} --format=json"),
-            {**INPUTS, **_outputs(_INFO), **LIMIT_OPTIONS}, _INFO, files="paths", answers=(),
+            {**INPUTS, **output_options(_INFO), **LIMIT_OPTIONS}, _INFO, files="paths", answers=(),
         ),
         Command(
             "shell", "a prompt for these files: one answer per line", _PROMPT, _FILES,
