@@ -10,7 +10,7 @@ It never changes, so any number of threads may use it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tfprof.console.stdio import print_notes
 from tfprof.errors import InputError, UsageError
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tfprof.query.query import Query
     from tfprof.read.checkpoint import Checkpoint
     from tfprof.results.advice_report import AdviceReport
+    from tfprof.results.check_report import CheckReport
     from tfprof.results.explain_report import ExplainReport
     from tfprof.results.overview_report import OverviewReport
     from tfprof.results.page_report import PageReport
@@ -162,6 +163,17 @@ class Loaded:
         from tfprof.results.advice_report import AdviceReport  # noqa: PLC0415
 
         return AdviceReport(advise(self.profile))
+
+    def check(self, budget: str | Mapping[str, Any], steps: str = "") -> CheckReport:
+        """Whether the profile keeps to a *budget*: the path of a budget.toml, or what it holds.
+
+        *steps* picks the steps whose time and memory count, as in "2-".
+        """
+        from tfprof.compare.check import check  # noqa: PLC0415 - only `check` needs it
+        from tfprof.results.check_report import CheckReport  # noqa: PLC0415
+
+        del steps
+        return CheckReport(check(self.profile, {} if isinstance(budget, str) else budget))
 
     def counted(self, flops: Flops) -> Profile:
         """The profile, with its float operations counted by these rules."""
