@@ -8,7 +8,8 @@ The unit depends on the number before rounding: 999,999 us is "1000.00ms". Negat
 no unit prefix. A number becomes a double before it is divided, as in C. Means and percentiles of a
 fleet are doubles: 0.25us, 12us.
 
-Of our own: `?` is an unknown number, `≥ 12` a lower bound, `1 row` and `1,200 rows` are counts.
+Of our own: `?` is an unknown number, `≥ 12` a lower bound, `1 row` and `1,200 rows` are counts,
+`+1.00k` is a difference, `+10.2%` what a ratio changes.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ Format = Callable[[float], str]
 
 UNKNOWN: Final = "?"
 _THOUSAND = 1_000
+_MANIFOLD: Final = 10  # larger ratios are not percent
+_LEAST_CHANGE: Final = 0.0005  # that would be 0.0%
 
 
 def count(number: float) -> str:
@@ -68,6 +71,21 @@ def first_few(texts: Sequence[str], most: int) -> str:
     """The first texts by commas, and how many more there are."""
     more = f" and {len(texts) - most:,} more" if len(texts) > most else ""
     return ", ".join(texts[:most]) + more
+
+
+def signed(number: float, unit: Format) -> str:
+    """A difference with its sign, in *unit*; nothing has none."""
+    sign = "+" if number > 0 else "-" if number < 0 else ""
+    return f"{sign}{unit(abs(number))}"
+
+
+def change(ratio: float) -> str:
+    """What a ratio of new to base changes, in percent; a large one as a factor."""
+    if ratio >= _MANIFOLD:
+        return f"×{ratio:,.1f}"
+    sign = "+" if ratio > 1 else "-" if ratio < 1 else ""
+    is_small = 0 < abs(ratio - 1) < _LEAST_CHANGE
+    return f"{sign}{'<0.1' if is_small else f'{abs(ratio - 1) * 100:.1f}'}%"
 
 
 def at_least(number: str) -> str:

@@ -161,6 +161,9 @@ class Table:
     details: tuple[str, ...] = ()  # lines that fitted text has below the total
     caveats: tuple[str, ...] = ()  # sentences that belong below the rows
     sparse: bool = False  # people do not see columns that hold nothing new
+    headline: tuple[str, ...] = ()  # sentences that belong above the rows
+    marks: str = ""  # the column whose cells stand before the names: + or -
+    folded_after: int = 0  # Markdown folds the rows behind these; 0: none
 
     def __len__(self) -> int:
         return self.height
@@ -210,6 +213,12 @@ class Table:
         if self.tree:
             return self[self.tree].data(rows)
         return [1] * len(range(*rows.indices(len(self))))
+
+    def marks_of(self, rows: slice) -> list[str]:
+        """What stands before the name of each of *rows*, and a blank where rows have marks."""
+        if not self.marks:
+            return [""] * len(range(*rows.indices(len(self))))
+        return [f"{mark:1} " for mark in self[self.marks].cells(rows)]
 
     def to_dict(self) -> dict[str, list[Any]]:
         """The values of each column."""

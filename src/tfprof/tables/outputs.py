@@ -110,6 +110,8 @@ OUTPUTS: dict[str, OutputKind] = {
                    has_sentences=False),
         OutputKind("md", "rows as a Markdown table", "maybe",
                    {"table": "tfprof.writers.markdown_table:markdown_table"}),
+        OutputKind("html", "rows as an HTML document", "maybe",
+                   {"table": "tfprof.writers.html_table:html_page"}),
         OutputKind("table", "rows as a table with shares, fitted to the terminal", "maybe",
                    {"table": "tfprof.writers.table_text:table_text"}, fitted=("table",),
                    folds_frames=True),

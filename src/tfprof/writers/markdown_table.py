@@ -5,7 +5,8 @@ r"""A Table as Markdown, for people: names indented, numbers with units.
 | \_TFProfRoot | -- | 24 |
 | &emsp;w | 12 | 24 |
 
-Nothing in a name works as Markdown. The line below the table says how many rows are hidden.
+Nothing in a name works as Markdown. The line below the table says how many rows are hidden. Where a
+table says so, a headline stands above it, and all but its first rows are folded.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof.foundation.units import plural
 from tfprof.writers.numbers import chunks, map_unique
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from tfprof.columns.strings import I64
-    from tfprof.results.table import Table
+    from tfprof.results.table import Column, Table
 
 _INDENT = "&emsp;"
 _MARKUP = re.compile(r"[\\`*_\[\]<>|~&]")
@@ -30,21 +32,42 @@ _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 def markdown_table(table: Table) -> Iterator[bytes]:
     """The table in pieces, its total, and its caveats."""
+    for sentence in table.headline:
+        yield f"**{_escaped(sentence)}**\n\n".encode()
     label, columns = table[table.label], table.shown
-    yield _line([label.title.lower(), *(column.title.lower() for column in columns)])
-    yield _line([":--", *("--:" if column.right else ":--" for column in columns)])
-    for rows in chunks(len(table), _lengths(table)):
-        names = [
-            _INDENT * (depth - 1) + _escaped(name)
-            for depth, name in zip(table.depths(rows), label.cells(rows), strict=True)
-        ]
-        cells = [map_unique(_escaped, column.cells(rows)) for column in columns]
-        yield b"".join(map(_line, zip(names, *cells, strict=True)))
+    head = _line([label.title.lower(), *(column.title.lower() for column in columns)])
+    head += _line([":--", *("--:" if column.right else ":--" for column in columns)])
+    open_rows = min(table.folded_after or len(table), len(table))
+    folded = len(table) - open_rows
+    yield head
+    for rows in _slices(table, 0, open_rows):
+        yield _rows(table, columns, rows)
+    if folded:
+        yield f"\n<details>\n<summary>{plural(folded, 'more row')}</summary>\n\n".encode() + head
+        for rows in _slices(table, open_rows, len(table)):
+            yield _rows(table, columns, rows)
+        yield b"\n</details>\n"
     if any(column.total for column in columns):
         yield _line(["**total**", *(_escaped(column.total_cell) for column in columns)])
     hidden = [str(table.hidden)] if table.hidden.rows else []
     for sentence in (*hidden, *table.caveats):
         yield f"\n{_escaped(sentence)}\n".encode()
+
+
+def _slices(table: Table, first: int, last: int) -> Iterator[slice]:
+    lengths = _lengths(table)
+    inside = chunks(last - first, None if lengths is None else lengths[first:last])
+    return (slice(first + rows.start, first + rows.stop) for rows in inside)
+
+
+def _rows(table: Table, columns: Iterable[Column], rows: slice) -> bytes:
+    beside = table.depths(rows), table.marks_of(rows), table[table.label].cells(rows)
+    names = [
+        _INDENT * (depth - 1) + mark.lstrip() + _escaped(name)
+        for depth, mark, name in zip(*beside, strict=True)
+    ]
+    cells = [map_unique(_escaped, column.cells(rows)) for column in columns]
+    return b"".join(map(_line, zip(names, *cells, strict=True)))
 
 
 def _lengths(table: Table) -> I64 | None:

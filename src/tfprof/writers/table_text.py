@@ -73,6 +73,8 @@ def _lines(table: Table, width: int | None) -> Iterator[str]:
         )
 
     rule = _LINE * (sum(wide.values()) + len(_GAP) * (len(shown) - 1))
+    for sentence in table.headline:
+        yield from [*_wrapped(sentence, width), ""]
     if table.title:
         yield _printable(table.title)
     for level in range(-max(len(lines) for lines in heads.values()), 0):
@@ -90,7 +92,11 @@ def _lines(table: Table, width: int | None) -> Iterator[str]:
         left_out.append(f"Left out, as the screen is narrow: {', '.join(dropped)}.")
     hidden = [str(table.hidden)] if table.hidden.rows else []
     for sentence in (*table.caveats, *left_out, *hidden):
-        yield from [sentence] if width is None else textwrap.wrap(sentence, width)
+        yield from _wrapped(sentence, width)
+
+
+def _wrapped(sentence: str, width: int | None) -> list[str]:
+    return [sentence] if width is None else textwrap.wrap(sentence, width)
 
 
 def _strips(column: Column, width: int | None, *, main: bool) -> Iterator[_Strip]:
@@ -144,18 +150,21 @@ def _fitted(
 
 
 def _names(table: Table, rows: slice) -> list[str]:
+    cells = table.marks_of(rows), table.depths(rows), table[table.label].cells(rows)
     return [
-        _INDENT * (depth - 1) + _printable(name)
-        for depth, name in zip(table.depths(rows), table[table.label].cells(rows), strict=True)
+        mark + _INDENT * (depth - 1) + _printable(name)
+        for mark, depth, name in zip(*cells, strict=True)
     ]
 
 
 def _below_parents(table: Table) -> Callable[[slice], list[str]]:
     """Names without what they repeat of the name above: a/b/c below a/b is c."""
     every, above, parts = slice(0, len(table)), [""], list[str]()
-    for depth, name in zip(table.depths(every), table[table.label].cells(every), strict=True):
+    cells = table.marks_of(every), table.depths(every), table[table.label].cells(every)
+    for mark, depth, name in zip(*cells, strict=True):
         del above[depth:]
-        parts.append(_INDENT * (depth - 1) + _printable(name.removeprefix(f"{above[-1]}/")))
+        short = _printable(name.removeprefix(f"{above[-1]}/"))
+        parts.append(mark + _INDENT * (depth - 1) + short)
         above.append(name)
     return parts.__getitem__
 
